@@ -372,7 +372,7 @@ def _values(
 ) -> list[Floats]:
     rows, relevant = (np.concatenate(each) for each in zip(*asked, strict=True))
     batch = part.batch.select(rows)
-    np.putmask(batch.codes, part.unjudged[rows] & ~relevant, batch.beyond)
+    np.putmask(batch.codes, part.unjudged[rows] & ~relevant, batch.padding_code)
     table, measure = scorer.tables[column], scorer.measures[column]
     gains = GainsCache(batch, scorer.grader, scorer.by_intent)
     scores = scores_of(measure, gains(table, measure, unjudged=table.top))
@@ -460,7 +460,7 @@ def _by_rank(scorer: Scorer, column: int, part: Part, known: dict[bytes, Floats]
     batch, width = part.batch, part.batch.codes.shape[1]
     if any(len(known.get(topic, ())) < width for topic in batch.topics):
         empty = replace(
-            batch, codes=np.full_like(batch.codes, batch.unjudged), retrieved=np.full_like(batch.retrieved, width)
+            batch, codes=np.full_like(batch.codes, batch.unjudged_code), retrieved=np.full_like(batch.retrieved, width)
         )
         alone = Part(empty, np.ones_like(part.number))
         deepest = min(width, scorer.measures[column].cutoff or width)

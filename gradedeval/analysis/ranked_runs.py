@@ -26,7 +26,7 @@ from gradedeval.kernel.rankings.batch_sizes import coalesce
 from gradedeval.kernel.rankings.docnos import Docnos
 from gradedeval.kernel.rankings.document_numbers import EVERY_TOPIC, DocumentNumbers
 from gradedeval.kernel.rankings.grade import Grader, no_common_topics
-from gradedeval.kernel.scoring.doubts import not_too_many, notes_on, united
+from gradedeval.kernel.scoring.doubts import merged_over_runs, not_too_many, notes_on
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, named_runs, scorer_of
 from gradedeval.kernel.scoring.scorer import Scorer
 from gradedeval.kernel.scoring.scores import RunScores, Scores
@@ -263,7 +263,7 @@ class Ranking:
             listed[place[columns.topic]] = True
             ranked.append(RankedRun(name, run.place, own.document, own.counts, own.first, listed, run.missing))
         said = [notes_on(run, scorer) if scorer else not_too_many(run.notes) for run in runs]
-        notes = united(dict.fromkeys(chain.from_iterable(said)), len(runs))
+        notes = merged_over_runs(dict.fromkeys(chain.from_iterable(said)), len(runs))
         return RankedRuns(ranked, topics, code, topic_of, grader, self._numbers, notes)
 
 

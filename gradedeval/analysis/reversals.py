@@ -37,7 +37,7 @@ class Ranked:
         """The parts of a run as one, its topics in this order."""
         width, first = max(part.number.shape[1] for part in parts), parts[0].batch
         row = {topic: row for row, topic in enumerate(topics)}
-        codes = np.full((len(topics), width), first.beyond, dtype=first.codes.dtype)
+        codes = np.full((len(topics), width), first.padding_code, dtype=first.codes.dtype)
         number = np.zeros((len(topics), width), dtype=np.int64)
         retrieved, cells = np.zeros(len(topics), np.int64), []
         for part in parts:

@@ -234,8 +234,8 @@ def _read(context: click.Context, parameter: click.Parameter, text: Any) -> Any:
         return None if text == () else text
     described = OPTIONS[str(parameter.name)]
     value = True if text == BARE and described.optional_value else described.parse(text)
-    if described.within is not None:
-        context.with_resource(described.within(described.read(value)))
+    if described.context is not None:
+        context.with_resource(described.context(described.read(value)))
     return value
 
 

@@ -625,7 +625,7 @@ def _usable(log: ClickLog, qrels: Qrels, options: Options, settings: Settings) -
     batch = batch_of(log, qrels)
     short = log.lengths < (options.depth or 0)
     strange = np.array([topic not in qrels.row_of for topic in batch.topics])
-    unknown = ~strange & ((batch.codes == batch.unjudged).any(axis=1) & (settings.unjudged == "drop"))
+    unknown = ~strange & ((batch.codes == batch.unjudged_code).any(axis=1) & (settings.unjudged == "drop"))
     notes, sessions = list(log.notes), np.bincount(log.configuration, log.count, minlength=len(log.topics))
     for left_out, what in (
         (short, f"with fewer than {options.depth} documents"),

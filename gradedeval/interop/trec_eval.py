@@ -473,7 +473,7 @@ def _doubts(
 
     own    topics × lines: the scores, and `other` those in the other order of docnos
     """
-    found: list[str] = list(run.listing.notes(run.place, options))
+    found: list[str] = list(run.order_check.notes(run.place, options))
     scores = [_as_read(run.topics[topic].scores, options) for topic in topics if topic in run.topics]
     counts = [np.unique(one, return_counts=True)[1] for one in scores]
     tied = sum(int(count[count > 1].sum()) for count in counts)
@@ -615,7 +615,7 @@ def _evaluate(
         score_run(name, path, scorer, lines, workers.silent()) for name, path in workers.progress(list(runs.items()))
     ]
     few = kernel.doubts.few_topics(max((scored.runs[0].most(len(scorer.measures)) for _, scored in results), default=0))
-    own = kernel.doubts.united((note for scored, _ in results for note in scored.notes), len(results))
+    own = kernel.doubts.merged_over_runs((note for scored, _ in results for note in scored.notes), len(results))
     notes = [*scorer.notes, *lost, *own, *few]
     if form is None:
         return _text([scored for scored, _ in results], lines, printing), notes

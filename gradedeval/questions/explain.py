@@ -313,7 +313,7 @@ def _of_topic(
         int(batch.retrieved[0]),
         int(grader.judged[codes].sum()),
         int(_is_filled(scorer, batch).sum()),
-        int(batch.pool.of_topics(grader.judged[: batch.unjudged])[0]),
+        int(batch.pool.per_topic(grader.judged[: batch.unjudged_code])[0]),
         explained,
         kernel.signature(judged, scorer.options, scorer.measures, [(len(run.topics), run.missing)], [run.format]),
         list(map(decode, batch.docnos_of(0).names())),
@@ -345,7 +345,7 @@ def _wanted(topic: str | bytes | int | None, qrels: Qrels, options: Options) -> 
         hint = did_you_mean(decode(wanted), topics) or f"as in {shorten(topics)}"
         what = f"'{decode(wanted)}' is not judged in {qrels.place}, and only {flag.topics:run} includes such topics"
         raise InputError(flag.topic, what, hint, usage=True)
-    if options.topics == "relevant" and not qrels.counts_for([wanted]).of_topics(qrels.labels > 0).any():
+    if options.topics == "relevant" and not qrels.counts_for([wanted]).per_topic(qrels.labels > 0).any():
         what = f"'{decode(wanted)}' has no relevant document in {qrels.place}"
         raise InputError(flag.topic, what, f"use {flag.topics:both} to include it", usage=True)
     return wanted
@@ -430,7 +430,7 @@ def _count(value: float) -> float:
 def _is_filled(scorer: Scorer, batch: Batch) -> Bools:
     """ranks: whether the document has a gain by `fill`, and no grade."""
     codes = batch.codes[0]
-    is_filled: Bools = (codes >= len(scorer.qrels.labels)) & (codes < batch.unjudged)
+    is_filled: Bools = (codes >= len(scorer.qrels.labels)) & (codes < batch.unjudged_code)
     return is_filled
 
 

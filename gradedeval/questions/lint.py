@@ -262,7 +262,7 @@ def check_judged(
 ) -> None:
     """The share of the run that is unjudged."""
     judged = {
-        topic: codes[:retrieved] < batch.unjudged
+        topic: codes[:retrieved] < batch.unjudged_code
         for batch in graded.batches
         for topic, codes, retrieved in zip(batch.topics, batch.codes, batch.retrieved.tolist(), strict=True)
     }

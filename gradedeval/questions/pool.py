@@ -270,8 +270,8 @@ def _topics(ranked: RankedRuns, options: Options, relevant: Bools) -> pd.DataFra
     frame = kernel.frames.to_frame(
         {
             "topic": ranked.names,
-            "judged": ranked.pool.of_topics(counted),
-            "relevant": ranked.pool.of_topics(relevant_label),
+            "judged": ranked.pool.per_topic(counted),
+            "relevant": ranked.pool.per_topic(relevant_label),
             "found": np.bincount(ranked.topic[found], minlength=len(ranked.topics)),
         }
     )

@@ -180,7 +180,7 @@ def _curves(
         said += kernel.doubts.notes_on(run, graded)
     count = len(scorer.measures)
     notes += [
-        *kernel.doubts.united(said, len(runs)),
+        *kernel.doubts.merged_over_runs(said, len(runs)),
         *kernel.doubts.few_topics(max(count for count, _ in counts)),
         *_barren_notes(barren, scorer.qrels, max(count for count, _ in counts)),
     ]

@@ -185,7 +185,7 @@ def _to_depth(batch: Batch, depth: int, cells: int) -> Iterator[Batch]:
     step = max(1, cells // depth)
     for begin in every[::step]:
         part = only(batch, every[begin : begin + step])
-        codes = np.full((len(part.topics), depth), batch.beyond, dtype=batch.codes.dtype)
+        codes = np.full((len(part.topics), depth), batch.padding_code, dtype=batch.codes.dtype)
         codes[:, : part.codes.shape[1]] = part.codes[:, :depth]
         yield replace(part, codes=codes, retrieved=np.minimum(part.retrieved, depth))
 

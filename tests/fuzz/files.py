@@ -162,7 +162,7 @@ def draw_run(dice: random.Random) -> Case:
     limits = {
         "block": dice.choice([1, 7, 32, 64, 256, 1 << 12, 1 << 21]),
         "gathered": dice.choice([1, 10, 1 << 16]),
-        "topic_runs": dice.choice([1, 4, 1 << 12]),
+        "topic_stretches": dice.choice([1, 4, 1 << 12]),
         "judged_ratio": dice.choice([0, 2, 100]),
         "cells": dice.choice([1, 50, 1 << 18]),
     }

@@ -43,7 +43,12 @@ def draw(dice: random.Random) -> Case:
     if dice.random() < 0.4:
         options["subtopics"] = True
     limits = {"block": dice.choice([1, 50, 400]), "cells": dice.choice([1, 30]), "gathered": dice.choice([1, 10])}
-    limits |= {"segment": dice.choice([40, 400]), "large_file": 1, "small_runs": 1, "topic_runs": dice.choice([1, 5])}
+    limits |= {
+        "segment": dice.choice([40, 400]),
+        "large_file": 1,
+        "small_runs": 1,
+        "topic_stretches": dice.choice([1, 5]),
+    }
     more = {
         "seed": dice.randrange(1 << 30),
         "form": dice.choice(["limits", "limits", "jobs", "lines", "names", "dict"]),

@@ -229,7 +229,7 @@ def draw(dice: random.Random) -> Case:
         "cells": dice.choice([1, 20, 150]),
         "segment": dice.choice([50, 300, 5000]),
         "gathered": dice.choice([1, 10, 1000]),
-        "topic_runs": dice.choice([1, 3, 1000]),
+        "topic_stretches": dice.choice([1, 3, 1000]),
         "judged_ratio": dice.choice([0, 2, 1000]),
         "large_file": dice.choice([10, 1 << 25]),
         "small_runs": dice.choice([10, 1 << 23]),

@@ -37,9 +37,9 @@ def outcome(made: Callable[[], GradedRun[Batch]], wanted: frozenset[bytes] = fro
             for row, (topic, codes, count, pool) in enumerate(
                 zip(batch.topics, batch.codes, batch.retrieved, batch.pool.table(), strict=True)
             ):
-                assert (codes[count:] == batch.beyond).all()
+                assert (codes[count:] == batch.padding_code).all()
                 docnos = batch.docnos_of(row).names() if topic in wanted else None
-                found[topic] = (codes[:count].tolist(), pool.tolist(), docnos, batch.unjudged, batch.codes.dtype)
+                found[topic] = (codes[:count].tolist(), pool.tolist(), docnos, batch.unjudged_code, batch.codes.dtype)
         # Whether scores rise with the rank is seen from a sample, and of blocks of a few bytes from another one.
         notes = [note for note in run.notes if getattr(note, "kind", "") != "rising-scores"]
         return [(topic, found[topic]) for topic in run.topics], run.missing, notes, run.tag

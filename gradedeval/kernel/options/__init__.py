@@ -203,7 +203,7 @@ class Option:
     instead         what to give a command that does not take it
     names_file      its text names a file
     needs_ids       it is about what arrays of grades and scores lack: ids, lines, words
-    within          makes a context of a value, in which a command runs that has it
+    context         makes a context of a value, in which a command runs that has it
     signature       name and value -> text in the signature, where the value is not the default
     """
 
@@ -222,7 +222,7 @@ class Option:
     instead: str = ""
     names_file: bool = False
     needs_ids: bool = False
-    within: Callable[[Any], AbstractContextManager[None]] | None = None
+    context: Callable[[Any], AbstractContextManager[None]] | None = None
     signature: Callable[[str, Any], str] = name_and_value
     name: str = ""
     type: Any = None
@@ -473,14 +473,14 @@ class Options:
         accepts="a dict label -> grade, or text such as 'Rel=1,NRel=0'", signature=elsewhere,
         needs_ids=True)
     download: bool = option(False, "Let the package ir_datasets download qrels, or queries, of a test collection that "
-        "this machine lacks.", signature=elsewhere, needs_ids=True, within=downloading)
+        "this machine lacks.", signature=elsewhere, needs_ids=True, context=downloading)
     topics_from: frozenset[bytes] | None = option(None, "Keep only the topics listed in FILE.", metavar="FILE",
         accepts="a file or a list of topics", read=lambda topics: metadata.read_topics(topics),
         names_file=True, signature=lambda _, topics: metadata.chosen_topics(topics))
     max_growth: float | int | None = option(None, "Refuse compressed files that expand to more than N times their "
         f"size {GROWTH.limits}, a sign of a decompression bomb; inf: no limit.", commands="all",
         metavar="N|inf", default_text="1000", accepts="a number from 1, or inf", read=read_growth, signature=elsewhere,
-        needs_ids=True, within=growth_up_to)
+        needs_ids=True, context=growth_up_to)
     extra_fields: bool = option(False, "Ignore extra fields after the sixth in run lines, as trec_eval does.",
         commands="none", signature=elsewhere)
     given: frozenset[str] = option(frozenset(), "Which of `order` and `ties` the user has chosen.", commands="none",

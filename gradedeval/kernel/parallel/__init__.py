@@ -168,8 +168,8 @@ class Limits:
     """Topics × ranks of a batch, or × judged documents; one topic may have more. It bounds memory."""
     gathered: int = 1 << 16
     """Documents of interleaved topics that are graded at once; more where one topic has more."""
-    topic_runs: int = 1 << 12
-    """Runs of lines of one topic in a block, up to which each is looked up by itself."""
+    topic_stretches: int = 1 << 12
+    """Stretches of lines of one topic in a block, up to which each is looked up by itself."""
     judged_ratio: int = 2
     """Judged documents for each retrieved one, up to which the judged are looked up among the retrieved."""
 

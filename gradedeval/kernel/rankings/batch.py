@@ -104,17 +104,17 @@ class GradeCounts:
         begin: Ints = np.cumsum(self.size) - self.size
         return begin
 
-    def of_topics(self, some: Bools | None = None) -> Ints:
+    def per_topic(self, some: Bools | None = None) -> Ints:
         """topics: how many judged documents; with `some`, only of the labels for which it is true."""
         count = self.count if some is None else self.count * some[self.code]
         total = np.append(0, count.cumsum())
-        of_topics: Ints = total[self.begin + self.size] - total[self.begin]
-        return of_topics
+        per_topic: Ints = total[self.begin + self.size] - total[self.begin]
+        return per_topic
 
     @cached_property
     def judged(self) -> Ints:
         """topics: how many documents have a label."""
-        return self.of_topics()
+        return self.per_topic()
 
     def select(self, rows: Ints) -> GradeCounts:
         """The counts of these topics, of which one may come several times."""
@@ -144,7 +144,7 @@ class GradeCounts:
         place[order] = np.arange(len(order))
         cells = np.flatnonzero(place[self.code] < len(order))
         cells = cells[np.argsort(self.topic[cells] * len(order) + place[self.code[cells]], kind="stable")]
-        each = self.of_topics(worth != 0)
+        each = self.per_topic(worth != 0)
         sorted_worth = np.zeros((len(each), int(each.max(initial=0))))
         inside = np.arange(sorted_worth.shape[1]) < each[:, None]
         sorted_worth[inside] = np.repeat(worth[self.code[cells]], self.count[cells])
@@ -156,7 +156,8 @@ class Batch:
     """Some topics of a run, joined with their judgments. No string but the topics' names from here on.
 
     topics     the ids
-    codes      topics × ranks, those asked for: index into the labels of the qrels; `unjudged` and `beyond` follow them
+    codes      topics × ranks, those asked for: index into the labels of the qrels; `unjudged_code` and
+               `padding_code` follow them
     retrieved  topics: how many documents
     pool       how many judged documents of each topic have each label
     docnos     documents, topic after topic in rank order: their docnos; None unless the caller asked for some
@@ -219,11 +220,11 @@ class Batch:
         )
 
     @property
-    def unjudged(self) -> int:
+    def unjudged_code(self) -> int:
         return self.pool.labels
 
     @property
-    def beyond(self) -> int:
+    def padding_code(self) -> int:
         return self.pool.labels + 1
 
 
@@ -233,7 +234,7 @@ class Documents:
 
     topics  the ids
     counts  topics: how many documents of each
-    code    documents: index into the labels of the qrels, or the code `unjudged` after them
+    code    documents: index into the labels of the qrels, or the code of the unjudged, which follows them
     score   documents, or numbers that order them alike: nothing where scores do not matter
     rank    documents: the rank that the run states; nothing where that does not matter
     docnos  those of documents, by their positions
@@ -284,7 +285,7 @@ def condensed(batch: Batch, judged: Bools) -> Batch:
     width = int(counts.max(initial=0))
     order = np.argsort(~kept, axis=1, kind="stable")[:, :width]
     there = np.arange(width) < counts[:, None]
-    codes = np.where(there, np.take_along_axis(batch.codes, order, 1), batch.beyond).astype(batch.codes.dtype)
+    codes = np.where(there, np.take_along_axis(batch.codes, order, 1), batch.padding_code).astype(batch.codes.dtype)
     kinds, first = batch.kinds, batch.first
     if kinds is not None:
         kinds = np.where(there, np.take_along_axis(kinds, order, 1), -1)
@@ -317,7 +318,7 @@ def to_batch(
     row = np.arange(len(topics)).repeat(retrieved)
     order, may_tie, open_ties = None, True, None
     if options.order != "file":
-        order, may_tie = _order(documents, row, pool.labels, options, keep_docnos_for)
+        order, may_tie = _rank_order(documents, row, pool.labels, options, keep_docnos_for)
     if options.judged_only:
         order, open_ties = _judged_only(documents, order, judged, options)
         retrieved = np.bincount(row[order], minlength=len(topics))
@@ -511,7 +512,7 @@ def _to_matrix(values: NDArray[Any], counts: Ints, beyond: int) -> NDArray[Any]:
     return matrix
 
 
-def _order(
+def _rank_order(
     documents: Documents, topic: Ints, unjudged: int, options: Options, keep_docnos_for: Container[bytes]
 ) -> tuple[Ints | None, bool]:
     """The documents of each topic from the best to the worst, as positions; None where they are listed so. And whether

@@ -32,7 +32,7 @@ def _concatenate(batches: list[Batch]) -> Batch:
         return batches[0]
     sizes = [len(batch.topics) for batch in batches]
     width = max(batch.codes.shape[1] for batch in batches)
-    codes = np.full((sum(sizes), width), batches[0].beyond, dtype=batches[0].codes.dtype)
+    codes = np.full((sum(sizes), width), batches[0].padding_code, dtype=batches[0].codes.dtype)
     first = None if batches[0].first is None else np.tile(np.arange(width), (len(codes), 1))
     for begin, batch in zip(np.cumsum([0, *sizes]).tolist(), batches, strict=False):
         codes[begin : begin + len(batch.topics), : batch.codes.shape[1]] = batch.codes
@@ -71,7 +71,7 @@ def _concatenate_ties(batches: list[Batch], width: int) -> Ties | None:
             tied[begin : begin + len(batch.topics), :own] = batch.ties.tied
             rows.append(begin + batch.ties.rows)
             beyond = [(0, 0), (0, 0), (0, deepest - batch.ties.codes.shape[2])]
-            codes.append(np.pad(batch.ties.codes, beyond, constant_values=batch.beyond))
+            codes.append(np.pad(batch.ties.codes, beyond, constant_values=batch.padding_code))
             counts.append(batch.ties.counts)
         begin += len(batch.topics)
     return Ties(tied, np.concatenate(rows), np.concatenate(codes, axis=1), np.concatenate(counts, axis=1))

@@ -195,7 +195,7 @@ class Index:
         numbers, firsts = (np.concatenate(column) for column in zip(*again, strict=True))
         return buckets, slots, (numbers, firsts)
 
-    def of_topics(self, topic: Ints) -> tuple[Ints, Ints]:
+    def rows_of(self, topic: Ints) -> tuple[Ints, Ints]:
         """The rows of the judged documents of these topics (−1: a topic without any), topic after topic; and how many
         each has."""
         count, (begin, order) = self.count[topic], self.by_topic
@@ -378,11 +378,11 @@ class TopicCodes:
         self._rows: list[int] = []
         self._index: Index | None = None
 
-    def topic_runs(self, lines: Lines) -> tuple[Ints, Ints]:
+    def topic_stretches(self, lines: Lines) -> tuple[Ints, Ints]:
         """The number of the topic of each stretch of lines with one topic, and how many lines it has."""
         first = lines.starts(0)
         size = np.diff(np.append(first, len(lines)))
-        if len(first) > self._limits.topic_runs:
+        if len(first) > self._limits.topic_stretches:
             return self._many(lines, first), size
         return self.numbers(lines.tokens(0, first)), size
 

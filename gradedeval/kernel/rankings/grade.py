@@ -59,7 +59,7 @@ RISING_AS_LISTED = "scores rise in the order listed, as distances do, so the doc
 
 
 @dataclass(eq=False, repr=False)
-class Listing:
+class OrderCheck:
     """What a look at some topics of a run says of its order.
 
     looked    the topics looked at whose ranks count up
@@ -73,9 +73,9 @@ class Listing:
     in_order: bool = True
     stated: bool = True
 
-    def __add__(self, other: Listing) -> Listing:
+    def __add__(self, other: OrderCheck) -> OrderCheck:
         in_order, stated = self.in_order and other.in_order, self.stated and other.stated
-        return Listing(self.looked + other.looked, self.rising + other.rising, in_order, stated)
+        return OrderCheck(self.looked + other.looked, self.rising + other.rising, in_order, stated)
 
     def notes(self, place: str, options: Options) -> list[Note]:
         """What is said of a run whose scores rise with the rank, unless the user has chosen the order."""
@@ -89,17 +89,17 @@ class Listing:
         return [Note(f"{place}: {RISING}", hint, kind="rising-scores")]
 
 
-NOT_LOOKED = Listing()
+NOT_CHECKED = OrderCheck()
 
 
-def listing_of(topics: Iterable[Any], stated: Iterable[Any], scores: Iterable[float]) -> Listing:
+def order_check_of(topics: Iterable[Any], stated: Iterable[Any], scores: Iterable[float]) -> OrderCheck:
     """A look at some documents, as listed: their topics, the ranks that they state, and their scores."""
     by_topic: dict[Any, list[tuple[float, float]]] = {}
     for topic, rank, score in zip(topics, stated, scores, strict=True):
         try:
             by_topic.setdefault(topic, []).append((float(rank), score))
         except (TypeError, ValueError):
-            return NOT_LOOKED  # ranks are words, which order nothing
+            return NOT_CHECKED  # ranks are words, which order nothing
     looked, rising, in_order = 0, 0, True
     for documents in by_topic.values():
         ranks, values = zip(*documents, strict=True)
@@ -110,7 +110,7 @@ def listing_of(topics: Iterable[Any], stated: Iterable[Any], scores: Iterable[fl
             in_order = False
             _, values = zip(*sorted(documents), strict=True)
         rising += sum(map(gt, values[1:], values)) > 2 * sum(map(lt, values[1:], values))
-    return Listing(looked, rising, in_order)
+    return OrderCheck(looked, rising, in_order)
 
 
 # Parts of a run, and who grades them.
@@ -125,7 +125,7 @@ class PartResult(Generic[Made]):
     dropped      topic -> how many of its documents were dropped because they repeat
     tag          the sixth column of its first line
     interleaved  whether topics take turns line by line: then nothing is made of the part
-    listing      what a look at its order says
+    order_check  what a look at its order says
     """
 
     batches: list[Made]
@@ -133,11 +133,11 @@ class PartResult(Generic[Made]):
     dropped: dict[bytes, int] = field(default_factory=dict)
     tag: str = ""
     interleaved: bool = False
-    listing: Listing = NOT_LOOKED
+    order_check: OrderCheck = NOT_CHECKED
 
     def with_batches(self, batches: list[Other]) -> PartResult[Other]:
         """The same with something else made of its batches."""
-        return PartResult(batches, self.topics, self.dropped, self.tag, self.interleaved, self.listing)
+        return PartResult(batches, self.topics, self.dropped, self.tag, self.interleaved, self.order_check)
 
 
 if TYPE_CHECKING:
@@ -223,19 +223,19 @@ class Grader:
 class Rows:
     """Documents of some topics, those of a topic as listed.
 
-    topics  the ids, in order of appearance
-    topic   stretches of documents of one topic: its number
-    size    stretches: how many documents
-    code    documents: index into the labels of the qrels, or the code `unjudged` after them
-    hashed  documents: the docno's hash
-    start   documents: where the docno begins in what `docno` reads
-    length  documents: the docno's length
-    score   documents, or numbers that order them alike; None where the order of the file counts
-    rank    documents; None where stated ranks do not matter
-    token   the bytes from a place on, so many
-    tag     the sixth column of the first line
-    buffer  the text in which docnos stand, where it is at hand
-    listing what a look at the order says
+    topics       the ids, in order of appearance
+    topic        stretches of documents of one topic: its number
+    size         stretches: how many documents
+    code         documents: index into the labels of the qrels, or the code of the unjudged, which follows
+    hashed       documents: the docno's hash
+    start        documents: where the docno begins in what `docno` reads
+    length       documents: the docno's length
+    score        documents, or numbers that order them alike; None where the order of the file counts
+    rank         documents; None where stated ranks do not matter
+    token        the bytes from a place on, so many
+    tag          the sixth column of the first line
+    buffer       the text in which docnos stand, where it is at hand
+    order_check  what a look at the order says
     """
 
     topics: list[bytes]
@@ -250,7 +250,7 @@ class Rows:
     token: Callable[[int, int], bytes]
     tag: str = ""
     buffer: Bytes | None = None
-    listing: Listing = NOT_LOOKED
+    order_check: OrderCheck = NOT_CHECKED
 
     @cached_property
     def counts(self) -> Ints:
@@ -313,7 +313,7 @@ def grade_whole_topics(rows: Rows, topics: TopicCodes, grader: Grader) -> PartRe
     """The batches of a block. Raises NeedsLineReader as `grade_by_block`."""
     rows, dropped = grade_by_block(rows, topics, grader)
     batches = list(grader.batches(grader.countable(rows.documents())))
-    return PartResult(batches, rows.topics, dropped, rows.tag, listing=rows.listing)
+    return PartResult(batches, rows.topics, dropped, rows.tag, order_check=rows.order_check)
 
 
 def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough: bool = True) -> Rows:
@@ -327,8 +327,8 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
     lines, docno = block.lines, layout.columns.index("docno")
     some, tag = len(lines) > 0, layout.columns.index("tag") if "tag" in layout.columns else None
     none = np.empty(0, dtype=np.int64)
-    codes, size = topics.topic_runs(lines) if some else (none, none)
-    score, rank = _order(lines, layout, options, order_is_enough)
+    codes, size = topics.topic_stretches(lines) if some else (none, none)
+    score, rank = _sort_keys(lines, layout, options, order_is_enough)
     return Rows(
         topics.names,
         codes,
@@ -342,7 +342,7 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
         lambda start, length: block.buffer[start : start + length].tobytes(),
         decode(*lines.tokens(tag, np.zeros(1, dtype=np.int64))) if some and tag is not None else "",
         block.buffer,
-        _listing(block, lines, codes, size, score) if options.order == "score" else NOT_LOOKED,
+        _order_check(block, lines, codes, size, score) if options.order == "score" else NOT_CHECKED,
     )
 
 
@@ -351,7 +351,7 @@ LOOKED_AT, LOOK_EVERY = 1 << 20, 1 << 24
 are looked at behind them. These places do not depend on the parts in which a run is read."""
 
 
-def _listing(block: Block, lines: Lines, topic: Ints, size: Ints, score: Floats | Ints | None) -> Listing:
+def _order_check(block: Block, lines: Lines, topic: Ints, size: Ints, score: Floats | Ints | None) -> OrderCheck:
     """What a look at the first documents of some topics says of the order of a run that has both ranks and scores.
 
     Where in the run to look is settled, in whatever parts it is read: see `LOOKED_AT`.
@@ -361,7 +361,7 @@ def _listing(block: Block, lines: Lines, topic: Ints, size: Ints, score: Floats 
     before, columns = block.offset - 1, block.layout.columns
     there = block.offset < LOOKED_AT or before // LOOK_EVERY != (before + block.end - block.begin) // LOOK_EVERY
     if score is None or not there or not {"rank", "score"}.issubset(columns):
-        return NOT_LOOKED
+        return NOT_CHECKED
     end, several = np.cumsum(size), np.flatnonzero(size > 1)
     if len(several):
         if (most := min(TOPICS, len(several))) > 1:
@@ -371,10 +371,10 @@ def _listing(block: Block, lines: Lines, topic: Ints, size: Ints, score: Floats 
     else:
         rows = np.arange(min(ROWS, int(size.sum())))  # topics take turns
     of_topic = topic[np.searchsorted(end, rows, side="right")]
-    return listing_of(of_topic.tolist(), lines.tokens(columns.index("rank"), rows), score[rows].tolist())
+    return order_check_of(of_topic.tolist(), lines.tokens(columns.index("rank"), rows), score[rows].tolist())
 
 
-def _order(
+def _sort_keys(
     lines: Lines, layout: LineLayout, options: Options, order_is_enough: bool
 ) -> tuple[Floats | Ints | None, Floats | None]:
     """The scores of documents, or of a run without scores their ranks, negated; and their ranks, where these matter."""
@@ -399,7 +399,7 @@ def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
     number  topics: the topic's number in the qrels, −1 where it is not judged
     """
     judgments, index = grader.qrels.columns, grader.qrels.columns.index
-    judged, count = index.of_topics(number)
+    judged, count = index.rows_of(number)
     if len(judged) > grader.limits.judged_ratio * len(rows.code):
         return False
     asked, table, topic = index.hashed[judged], TopicBuckets(rows.counts), np.arange(len(rows.topics))
@@ -461,7 +461,7 @@ FIRST = 2
 BLOCKS = 8
 """Blocks of every other part: calls of numpy for the few topics of one would cost more than what they do."""
 
-FEW_TOPICS = 16
+FEW_REPEATED = 16
 """Topics that may come again in a block before it counts as interleaved: more than once, as a rule."""
 
 
@@ -480,9 +480,11 @@ class BlocksPart:
         for block in self.blocks:
             topics = TopicCodes(grader.limits)
             rows = read_rows(block, grader, topics)
-            if self.is_large and len(rows.topic) > FEW_TOPICS + 2 * len(rows.topics):
+            if self.is_large and len(rows.topic) > FEW_REPEATED + 2 * len(rows.topics):
                 # Topics take turns, and go on doing so in other blocks: nothing is to be made of this one.
-                results.append(PartResult([], rows.topics, tag=rows.tag, interleaved=True, listing=rows.listing))
+                results.append(
+                    PartResult([], rows.topics, tag=rows.tag, interleaved=True, order_check=rows.order_check)
+                )
                 break
             results.append(grade_whole_topics(rows, topics, grader))
         whole = results[0] if len(results) == 1 else _joined(results)
@@ -502,7 +504,7 @@ def _joined(results: list[PartResult[Batch]]) -> PartResult[Batch]:
         whole.dropped |= result.dropped
         whole.tag = whole.tag or result.tag
         whole.interleaved = result.interleaved
-        whole.listing += result.listing
+        whole.order_check += result.order_check
     return whole
 
 
@@ -595,7 +597,7 @@ def no_common_topics(run: str, topics: Collection[bytes], other: str, others: Co
 
 def _relevant(both: list[bytes], place: str, qrels: Qrels) -> tuple[list[bytes], list[Note]]:
     """Those of the topics in both files that have a relevant document, as gdeval counts them; and a note on others."""
-    positive = qrels.counts_for(both).of_topics(qrels.labels > 0)
+    positive = qrels.counts_for(both).per_topic(qrels.labels > 0)
     topics = [topic for topic, count in zip(both, positive.tolist(), strict=True) if count]
     if not topics:
         raise InputError(qrels.place, "no topic has a relevant document", f"use {flag.topics:both}, and all score 0")

@@ -49,25 +49,25 @@ from gradedeval.kernel.trec.tokenizer import text_hashes
 
 if TYPE_CHECKING:
     from gradedeval.kernel.options.metadata import Fill
-    from gradedeval.kernel.rankings.qrels import Qrels, Reading
+    from gradedeval.kernel.rankings.qrels import Qrels, QrelsRules
 
 # What is held in Python, and files that are read whole: dicts, tables, and what becomes one of them.
 
 
-def judgments_of_object(qrels: Qrels, source: Any, reading: Reading) -> JudgmentColumns | None:
+def judgments_of_object(qrels: Qrels, source: Any, rules: QrelsRules) -> JudgmentColumns | None:
     """The judgments of what is no file of lines; none of a dict that needs no further look, which the qrels keep."""
     source, place = readable(source, "qrels", qrels.place), qrels.place
     qrels.could_be_run = not hasattr(source, "columns") or plain(find_grades(source.columns)) in SCORE
     qrels.notes += [f"{place}: {note}"] if isinstance(source, TableColumns) and (note := source.note) else []
-    if reading.labels is not None:
-        qrels.notes += lacking_labels(place, words_of(source, place), reading.labels)
-    if reading.part:
-        return _of_rows(qrels, judgments_in(source, reading.part, place, reading.labels), reading)
+    if rules.labels is not None:
+        qrels.notes += lacking_labels(place, words_of(source, place), rules.labels)
+    if rules.part:
+        return _of_rows(qrels, judgments_in(source, rules.part, place, rules.labels), rules)
     has_columns = hasattr(source, "iloc") or isinstance(source, TableColumns)
     if has_columns and (judged := arrow_judgments(source, place)) is not None:
         return judged
     if (usual := usual_judgments(source, place)) is None:
-        return _of_rows(qrels, judgments_in(source, (), place, reading.labels), reading)
+        return _of_rows(qrels, judgments_in(source, (), place, rules.labels), rules)
     qrels.topics, (qrels.labels, code) = usual.topics, coded_floats(usual.values)
     counts = [len(docnos) for docnos in usual.docnos]
     topic = np.repeat(np.arange(len(counts)), counts)
@@ -76,10 +76,10 @@ def judgments_of_object(qrels: Qrels, source: Any, reading: Reading) -> Judgment
     return None
 
 
-def _of_rows(qrels: Qrels, rows: list[Judgment], reading: Reading) -> JudgmentColumns:
+def _of_rows(qrels: Qrels, rows: list[Judgment], rules: QrelsRules) -> JudgmentColumns:
     """The columns of judgments that may have parts, or stand there twice."""
-    part = reading.part
-    graded = _by_topic(qrels.place, rows, reading.duplicates, qrels.notes, part)
+    part = rules.part
+    graded = _by_topic(qrels.place, rows, rules.duplicates, qrels.notes, part)
     if not graded:
         raise InputError(qrels.place, "no judgments", expected_lines(QRELS), kind="empty")
     if part == SUBTOPIC:
@@ -115,26 +115,26 @@ def judgments_of_lists(
 # Files line by line, in any layout: the reference that the block reader agrees with.
 
 
-def judgments_by_line(qrels: Qrels, stream: Stream, layout: LineLayout, reading: Reading) -> JudgmentColumns:
+def judgments_by_line(qrels: Qrels, stream: Stream, layout: LineLayout, rules: QrelsRules) -> JudgmentColumns:
     """The judgments of a file whose lines have words, parts, or something wrong, which is reported."""
-    rows = judgments_of_lines(stream, layout, reading, qrels.notes)
+    rows = judgments_of_lines(stream, layout, rules, qrels.notes)
     try:
-        return _of_rows(qrels, rows, reading)
+        return _of_rows(qrels, rows, rules)
     except InputError as error:
         iterations = error.kind == "duplicate-judgment" and layout is QRELS and has_iterations(stream)
-        if reading.part or not iterations:
+        if rules.part or not iterations:
             raise
         raise error.replace(
             hint=f"{error.said[1]}, or {flag.subtopics:True} if the second column is a subtopic"
         ) from None
 
 
-def judgments_of_lines(stream: Stream, layout: LineLayout, reading: Reading, notes: list[str]) -> list[Judgment]:
+def judgments_of_lines(stream: Stream, layout: LineLayout, rules: QrelsRules, notes: list[str]) -> list[Judgment]:
     """The judgments line by line: the reference that the block reader agrees with. What is skipped is added to `notes`.
 
     Raises InputError for bad lines, and for grades that are words without a number.
     """
-    place, part, labels = stream.place, reading.part, reading.labels
+    place, part, labels = stream.place, rules.part, rules.labels
     problems = ProblemList(place)
     grades: dict[bytes, float] = {}
     first: dict[bytes, int] = {}
@@ -151,11 +151,11 @@ def judgments_of_lines(stream: Stream, layout: LineLayout, reading: Reading, not
             rows.append((fields[at_topic], (docno, fields[at_part]) if at_part is not None else docno, grade, number))
         else:
             problems.add(number, *about_number("grade", token, number), kind="grade")
-    if labels is not None or not reading.lenient:
+    if labels is not None or not rules.lenient:
         check_labels(place, grades, labels, first)
     if labels:
         notes += lacking_labels(place, grades, labels)
-    check_read("judgments", bool(rows), stream, layout, problems, reading.lenient, notes)
+    check_read("judgments", bool(rows), stream, layout, problems, rules.lenient, notes)
     return rows
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False, repr=False)
-class Reading:
+class QrelsRules:
     """How qrels are read: the arguments of `Qrels`. part: what a document is judged for besides its topic, SUBTOPIC or
     STRATUM, or nothing."""
 
@@ -99,20 +99,20 @@ class Qrels:
 
             words = read_labels(labels)
         form = None if format is None else read_format(format, "qrels")
-        reading = Reading(duplicates, lenient, part, form, words.of if words else None)
+        rules = QrelsRules(duplicates, lenient, part, form, words.of if words else None)
         file = Source(source) if is_file(source) else None
-        self._start(file.place if file else "qrels", reading)
+        self._start(file.place if file else "qrels", rules)
         with allowed_growth(max_growth):
             read = source
             if isinstance(source, str) and (source.startswith(IR_DATASETS) or "." not in source):
                 with downloading(download):
                     read = self._of_collection(source)
             if file is not None and read is source:
-                read = self._of_file(file, reading, jobs)
+                read = self._of_file(file, rules, jobs)
         if not isinstance(read, JudgmentColumns):
             from gradedeval.kernel.rankings.other_qrels import judgments_of_object  # most qrels are files
 
-            if (read := judgments_of_object(self, read, reading)) is None:
+            if (read := judgments_of_object(self, read, rules)) is None:
                 return
         self.columns: JudgmentColumns = read
         self.labels: Floats = read.labels
@@ -149,9 +149,9 @@ class Qrels:
         except InputError as error:
             raise error.replace(place=name) from None
 
-    def _start(self, place: str, reading: Reading | None = None) -> None:
+    def _start(self, place: str, rules: QrelsRules | None = None) -> None:
         """What all qrels have, whatever they are made of."""
-        self.place, self.format, self._reading = place, "", reading or Reading()
+        self.place, self.format, self._rules = place, "", rules or QrelsRules()
         self.could_be_run = False  # whether nothing but the numbers tells them from a run
         self.notes: list[str] = []
         self.subtopics: Subtopics | None = None
@@ -160,7 +160,7 @@ class Qrels:
         self._scorers: dict[Any, Any] = {}  # see scoring.scorer
         self._last = NOTHING_LISTED
 
-    def _of_file(self, source: Source, reading: Reading, jobs: int) -> JudgmentColumns | Any:
+    def _of_file(self, source: Source, rules: QrelsRules, jobs: int) -> JudgmentColumns | Any:
         """The judgments of a file of lines; the content of any other, a dict or a table. Raises InputError where it is
         not there, with what the name stands for in ir_datasets."""
         try:
@@ -171,15 +171,15 @@ class Qrels:
             hint = hint_of(str(source.target)) if error.kind == "no-file" else ""
             raise error.replace(hint=hint) if hint else error from None
         with closing(stream):
-            form = format_of(stream, "qrels", reading.format, reading.part[:1] == ("stratum",))
+            form = format_of(stream, "qrels", rules.format, rules.part[:1] == ("stratum",))
             self.format, judged = form.format, None
             self.notes += [f"{self.place}: {note}" for note in form.notes]
             if isinstance(form, WholeFile):
-                return self._of_whole_file(stream, reading)
+                return self._of_whole_file(stream, rules)
             self.could_be_run = form.whole
             with suppress(NeedsLineReader):
-                if form.in_blocks and not (reading.part or reading.labels):
-                    judged = read_judgments(stream, reading.duplicates, jobs, form)
+                if form.in_blocks and not (rules.part or rules.labels):
+                    judged = read_judgments(stream, rules.duplicates, jobs, form)
                     if judged.repeated:
                         from gradedeval.kernel.rankings.other_qrels import note_of_repeats  # few files repeat any
 
@@ -187,26 +187,25 @@ class Qrels:
             if judged is None:
                 from gradedeval.kernel.rankings.other_qrels import judgments_by_line  # most are plain lines
 
-                judged = judgments_by_line(self, stream, form, reading)
+                judged = judgments_by_line(self, stream, form, rules)
             if form.whole and (judged.labels % 1).any():
                 from gradedeval.kernel.trec.file_formats import not_whole
 
                 raise not_whole("score", self.place)
             return judged
 
-    def _of_whole_file(self, stream: Stream, reading: Reading) -> JudgmentColumns | Any:
+    def _of_whole_file(self, stream: Stream, rules: QrelsRules) -> JudgmentColumns | Any:
         """The content of a file that is read whole; the judgments of an object topic -> docno -> grade that needs no
         further look."""
         from gradedeval.kernel.rankings.objects import json_judgments
         from gradedeval.kernel.rankings.whole_files import read_whole
 
-        if self.format == "json" and not (reading.lenient or reading.labels or reading.part):
+        if self.format == "json" and not (rules.lenient or rules.labels or rules.part):
             judged = json_judgments(stream)
             self.could_be_run = judged is not None
             if judged is not None:
                 return judged
-        rules = reading.lenient, reading.labels, self.notes
-        self.format, read = read_whole(self.format, stream, "qrels", *rules)
+        self.format, read = read_whole(self.format, stream, "qrels", rules.lenient, rules.labels, self.notes)
         return read
 
     @classmethod
@@ -226,7 +225,7 @@ class Qrels:
 
     def _notes_for(self, options: Options) -> list[str]:
         """`notes`, and one more where these qrels were read with the opposite choice among duplicates."""
-        duplicates = self._reading.duplicates
+        duplicates = self._rules.duplicates
         if {options.duplicates, duplicates} != {"first", "last"}:
             return self.notes
         what = f"{self.place}: read with duplicates='{duplicates}'; '{options.duplicates}' counts for runs alone"
@@ -410,7 +409,7 @@ def _read(buffer: Bytes, layout: LineLayout, columns: Columns, task: tuple[tuple
     docno, grade = layout.columns.index("docno"), layout.columns.index("grade")
     start[rows], length[rows], hashed[rows] = lines.start(docno), lines.length(docno), lines.hashes(docno)
     topics = TopicCodes()
-    topic, size = topics.topic_runs(lines)
+    topic, size = topics.topic_stretches(lines)
     distinct = surely_distinct(np.repeat(topic, size), len(topics.names), hashed[rows])
     return _Part(len(lines), topics.names, topic, size, _grades(lines, grade), distinct)
 

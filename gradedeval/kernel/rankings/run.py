@@ -21,18 +21,18 @@ from gradedeval.kernel.rankings.batch import LAST_RANK, Batch, Documents
 from gradedeval.kernel.rankings.docnos import Docnos, TopicCodes
 from gradedeval.kernel.rankings.grade import (
     DOCUMENTS,
-    NOT_LOOKED,
+    NOT_CHECKED,
     ROWS,
     TOPICS,
     Grader,
-    Listing,
+    OrderCheck,
     PartResult,
     Rows,
     by_rank_note,
     dropped_note,
     grade_by_block,
     grade_whole_topics,
-    listing_of,
+    order_check_of,
 )
 from gradedeval.kernel.rankings.objects import (
     NONE,
@@ -108,11 +108,11 @@ class TopicResults:
 class Run:
     """One run.
 
-    held   its documents, or their columns where they need no further look
-    tag    the sixth column
-    notes  what was skipped or assumed
-    lines  the line (or row) of each document of columns; none: they count within topics
-    listing  what a look at its order says
+    held         its documents, or their columns where they need no further look
+    tag          the sixth column
+    notes        what was skipped or assumed
+    lines        the line (or row) of each document of columns; none: they count within topics
+    order_check  what a look at its order says
     """
 
     place: str
@@ -120,7 +120,7 @@ class Run:
     tag: str = ""
     notes: list[str] = field(default_factory=list)
     lines: Sequence[int] = ()
-    listing: Listing = NOT_LOOKED
+    order_check: OrderCheck = NOT_CHECKED
 
     @cached_property
     def topics(self) -> dict[bytes, TopicResults]:
@@ -158,9 +158,9 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
     ranks = options.ties == "rank" and options.order != "file"
     source = readable(source, "run", place)
     usual = None if ranks or types or by_rank else usual_run(source, place)
-    listing = _listing(source, usual) if options.order == "score" else NOT_LOOKED
+    order_check = _order_check(source, usual) if options.order == "score" else NOT_CHECKED
     if usual is not None:
-        return Run(place, usual, lines=() if isinstance(source, Mapping) else lines_of(source), listing=listing)
+        return Run(place, usual, lines=() if isinstance(source, Mapping) else lines_of(source), order_check=order_check)
     if isinstance(source, Mapping):
         if by_rank:
             raise InputError(place, "a dict has no ranks", f"{flag.order:rank} needs a column of them", usage=True)
@@ -170,7 +170,7 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
         rankings = dict_ranking(source, ranks, place)
     else:
         rankings = frame_ranking(source, ranks, types, place, by_rank)
-    run = Run(place, {topic: TopicResults(*columns) for topic, columns in rankings.items()}, listing=listing)
+    run = Run(place, {topic: TopicResults(*columns) for topic, columns in rankings.items()}, order_check=order_check)
     if hasattr(source, "columns") and options.order == "score" and ordered_by_rank(source):
         run.notes.append(by_rank_note(run.place))
     _drop_duplicates(run, options)
@@ -223,7 +223,7 @@ def run_of_lines(stream: Stream, options: Options, types: bool = False, layout: 
     run = Run(
         place, {topic: results for topic, results in topics.items() if results.docnos}, decode(next(iter(tags), b""))
     )
-    run.listing = listing_of(*zip(*looked, strict=True)) if looked else NOT_LOOKED
+    run.order_check = order_check_of(*zip(*looked, strict=True)) if looked else NOT_CHECKED
     check_read("documents", bool(run.topics), stream, layout, problems, options.lenient, run.notes)
     _drop_duplicates(run, options)
     _check_costs(run, options)
@@ -370,20 +370,20 @@ def _concatenated(columns: list[Any]) -> Floats:
     return np.concatenate([NONE, *columns], dtype=np.float64)
 
 
-def _listing(source: Any, usual: Listed | None) -> Listing:
+def _order_check(source: Any, usual: Listed | None) -> OrderCheck:
     """A look at the first documents of a dict, or of a DataFrame; where that states no ranks, of what is read of it."""
     if not hasattr(source, "columns"):
-        return listing_of_dict(source)
+        return order_check_of_dict(source)
     if usual is None or find_column(source.columns, RANK) is not None:
-        return listing_of_frame(source)
-    return listing_of_scores(usual.topics, np.fromiter(map(len, usual.docnos), np.int64), usual.values)
+        return order_check_of_frame(source)
+    return order_check_of_scores(usual.topics, np.fromiter(map(len, usual.docnos), np.int64), usual.values)
 
 
 ALIKE = 5
 """Documents of a topic without ranks that are listed from the lowest score up, which chance does once in 120 times."""
 
 
-def listing_without_ranks(rankings: Iterable[Sequence[float]]) -> Listing:
+def order_check_without_ranks(rankings: Iterable[Sequence[float]]) -> OrderCheck:
     """A look at the first scores of some topics, as listed. Only where all topics rise, and by enough documents, is
     that no chance: a list without ranks may be in no order."""
     looked = 0
@@ -392,32 +392,32 @@ def listing_without_ranks(rankings: Iterable[Sequence[float]]) -> Listing:
             continue
         looked += 1
         if not (scores[0] < scores[-1] and all(map(le, scores, scores[1:]))):
-            return Listing(looked, stated=False)
-    return Listing(looked, looked, stated=False)
+            return OrderCheck(looked, stated=False)
+    return OrderCheck(looked, looked, stated=False)
 
 
-def listing_of_frame(frame: Any) -> Listing:
+def order_check_of_frame(frame: Any) -> OrderCheck:
     """A look at the first rows of a DataFrame, or of columns of that form, that has scores."""
     names = tuple(frame.columns)
     topic, rank, score = (find_column(names, known) for known in (TOPIC, RANK, SCORE))
     if topic is None or score is None:
-        return NOT_LOOKED
+        return NOT_CHECKED
     head = frame.head(ROWS) if hasattr(frame, "head") else frame
     topics, ranks, scores = (
         list[Any]() if name is None else getattr(head[name], "tolist", list)()[:ROWS] for name in (topic, rank, score)
     )
     try:
         if rank is not None:
-            return listing_of(topics, ranks, map(float, scores))
+            return order_check_of(topics, ranks, map(float, scores))
         by_topic: dict[Any, list[float]] = {}
         for own, value in zip(topics, map(float, scores), strict=True):
             by_topic.setdefault(own, []).append(value)
-        return listing_without_ranks(by_topic.values())
+        return order_check_without_ranks(by_topic.values())
     except (OverflowError, TypeError, ValueError):  # who reads the column says what is wrong
-        return NOT_LOOKED
+        return NOT_CHECKED
 
 
-def listing_of_scores(topics: list[bytes], size: Ints, score: Floats) -> Listing:
+def order_check_of_scores(topics: list[bytes], size: Ints, score: Floats) -> OrderCheck:
     """The same of columns without ranks, in stretches of one topic."""
     by_topic, begin, first = dict[bytes, list[float]](), 0, score[:ROWS]
     for name, count in zip(topics[:ROWS], size[:ROWS].tolist(), strict=True):
@@ -425,17 +425,19 @@ def listing_of_scores(topics: list[bytes], size: Ints, score: Floats) -> Listing
             break
         by_topic.setdefault(name, []).extend(first[begin : begin + count].tolist())
         begin += count
-    return listing_without_ranks(by_topic.values())
+    return order_check_without_ranks(by_topic.values())
 
 
-def listing_of_dict(source: Any) -> Listing:
+def order_check_of_dict(source: Any) -> OrderCheck:
     """A look at the first documents of the first topics of a dict, whose order is that in which it was filled."""
     if not isinstance(source, Mapping):
-        return NOT_LOOKED
+        return NOT_CHECKED
     try:
-        return listing_without_ranks(list(islice(one.values(), DOCUMENTS)) for one in islice(source.values(), TOPICS))
+        return order_check_without_ranks(
+            list(islice(one.values(), DOCUMENTS)) for one in islice(source.values(), TOPICS)
+        )
     except (AttributeError, OverflowError, TypeError, ValueError):  # it is no dict of scores, and who reads it says so
-        return NOT_LOOKED
+        return NOT_CHECKED
 
 
 # A run in a DataFrame or a file whose text Arrow holds: it goes the way of a block of lines.
@@ -454,7 +456,7 @@ class ArrowRun:
     size: Ints
     docno: Text
     score: Floats | None
-    listing: Listing
+    order_check: OrderCheck
 
     def grade(self, grader: Grader) -> PartResult[Batch]:
         """Raises NeedsLineReader where repeated documents are an error."""
@@ -472,7 +474,7 @@ class ArrowRun:
             None,
             lambda start, length: self.docno.buffer[start : start + length].tobytes(),
             buffer=self.docno.buffer,
-            listing=self.listing,
+            order_check=self.order_check,
         )
         return grade_whole_topics(rows, topics, grader)
 
@@ -484,7 +486,7 @@ def arrow_run(source: Any, options: Options, place: str = "run") -> ArrowRun | N
         return None
     topic, docno = ids
     if options.order == "file":
-        return ArrowRun(*topic.stretches(), docno, None, NOT_LOOKED)
+        return ArrowRun(*topic.stretches(), docno, None, NOT_CHECKED)
     by_rank = options.ties == "rank" or options.order == "rank"
     score = None if by_rank else numeric_column(source, scores, place)
     if score is None:
@@ -492,8 +494,8 @@ def arrow_run(source: Any, options: Options, place: str = "run") -> ArrowRun | N
     # Where the file states no ranks, what is looked at is read already.
     plain = find_column(names, RANK) is None
     topics, size = topic.stretches()
-    listing = listing_of_scores(topics, size, score) if plain else listing_of_frame(source)
-    return ArrowRun(topics, size, docno, score, listing)
+    order_check = order_check_of_scores(topics, size, score) if plain else order_check_of_frame(source)
+    return ArrowRun(topics, size, docno, score, order_check)
 
 
 def json_run(stream: Stream, options: Options) -> ArrowRun | None:
@@ -510,7 +512,7 @@ def json_run(stream: Stream, options: Options) -> ArrowRun | None:
         found.value[begin : begin + min(size, DOCUMENTS)].tolist()
         for begin, size in zip(begins[:TOPICS].tolist(), found.size[:TOPICS].tolist(), strict=True)
     ]
-    return ArrowRun(found.topics, found.size, found.docno, found.value, listing_without_ranks(first))
+    return ArrowRun(found.topics, found.size, found.docno, found.value, order_check_without_ranks(first))
 
 
 # A run whose columns are all at hand, to be looked at more than once.

@@ -196,7 +196,7 @@ def _columns_of(run: Submission, layout: LineLayout, stream: Stream) -> Callable
     for bounds in parts_of(buffer, PAD + layout.skip, end):
         if not len(lines := lines_of(buffer, *bounds, layout)):
             continue
-        codes, size = topics.topic_runs(lines)
+        codes, size = topics.topic_stretches(lines)
         rank = np.full(len(lines), np.nan) if at_rank is None else lines.numbers(at_rank)
         score = -rank if at_score is None else lines.numbers(at_score)
         where = lines.hashes(at_docno), lines.start(at_docno), lines.length(at_docno)

@@ -34,7 +34,7 @@ TOLERANCE = 1e-9
 KEPT = 1 << 17
 """Topics × ranks of a batch up to which orders of ties wait until it is known whether many documents are tied."""
 
-SHORT, FEW_TOPICS = 100, 10
+SHORT, FEW_FOR_MEANS = 100, 10
 """Lists of fewer documents may have been cut short; means over fewer topics say little."""
 
 MOST = 3
@@ -73,7 +73,7 @@ def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores) -> BatchScores:
     found[:2] = scored.values[0]
     for column, measure in enumerate(scorer.measures):
         found[2, :, column] = np.count_nonzero(ties.tied[:, : measure.last_rank], axis=1)
-        found[3, :, column] = _looked_at(batch.retrieved, measure)
+        found[3, :, column] = _documents_to_cutoff(batch.retrieved, measure)
     if not len(ties.rows):
         return replace(scored, ties=found)
     some = replace(
@@ -88,7 +88,7 @@ def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores) -> BatchScores:
     )
     if batch.codes.size <= KEPT:
         return replace(scored, ties=found, later=some)
-    found[:2, ties.rows] = _ends(scorer, some, range(len(scorer.measures)))
+    found[:2, ties.rows] = _lowest_and_highest(scorer, some, range(len(scorer.measures)))
     return replace(scored, ties=found)
 
 
@@ -102,7 +102,7 @@ def far_apart(low: float, high: float) -> bool:
     return high - low > RANGE + TOLERANCE
 
 
-def _ends(scorer: Scorer, some: Batch, columns: Sequence[int]) -> Floats:
+def _lowest_and_highest(scorer: Scorer, some: Batch, columns: Sequence[int]) -> Floats:
     """2 × topics × measures: the lowest and the highest score by some measures, in topics whose ties leave the order
     open; nan by others."""
     ends = np.full((2, len(some.topics), len(scorer.measures)), np.nan)
@@ -171,7 +171,7 @@ def ties_notes(
             continue
         found[2, own[there]] = 0
         for column, measure in enumerate(scorer.measures):
-            found[3, own[there], column] = _looked_at(batch.retrieved[there], measure)
+            found[3, own[there], column] = _documents_to_cutoff(batch.retrieved[there], measure)
     tied, of = np.where(scores.included, found[2:], 0).sum(axis=1)
     columns = np.flatnonzero(many_tied(tied, of)).tolist()
     if not columns:
@@ -183,7 +183,7 @@ def ties_notes(
             ends = batch.ties[:2].copy()
             if batch.later is not None:
                 at = {topic: row for row, topic in enumerate(batch.topics)}
-                ends[:, [at[topic] for topic in batch.later.topics]] = _ends(scorer, batch.later, columns)
+                ends[:, [at[topic] for topic in batch.later.topics]] = _lowest_and_highest(scorer, batch.later, columns)
             found[:2, own[there]] = ends[:, there]
     ranges = []
     for column in columns:
@@ -198,7 +198,7 @@ def ties_notes(
     return [Note(what, f"break the ties in the run, or choose an order with {either('--ties', 'ties=…')}", kind="ties")]
 
 
-def _looked_at(retrieved: Ints, measure: Measure) -> Ints:
+def _documents_to_cutoff(retrieved: Ints, measure: Measure) -> Ints:
     """topics: how many documents a measure looks at."""
     rank = measure.last_rank
     return retrieved if rank is None else np.minimum(retrieved, rank)
@@ -216,7 +216,7 @@ def _of_short_lists(
         topic: length for batch in batches for topic, length in zip(batch.topics, batch.retrieved.tolist(), strict=True)
     }
     lengths = list(filter(None, length_of.values()))
-    if len(lengths) < FEW_TOPICS or lengths[0] >= SHORT or len(set(lengths)) > 1:
+    if len(lengths) < FEW_FOR_MEANS or lengths[0] >= SHORT or len(set(lengths)) > 1:
         return []
     uncut = [
         names[column] if names else one.label
@@ -239,7 +239,7 @@ _ALIKE = {
 _SHORT = r"(?s)(?P<place>.*): each topic has (?P<length>\d+) documents?(?P<what>.*)"
 
 
-def united(notes: Iterable[str], count: int) -> list[str]:
+def merged_over_runs(notes: Iterable[str], count: int) -> list[str]:
     """The notes on so many runs; what is said of several, of lists cut short, and of scores that rise, is said once."""
     kept, said = list[str](), [*notes]
     if not said:
@@ -304,7 +304,7 @@ def few_topics(most: int) -> list[Note]:
 
     most  over how many any of them is
     """
-    if not 0 < most < FEW_TOPICS:
+    if not 0 < most < FEW_FOR_MEANS:
         return []
     what = f"the means are over {most} {plural(most, 'topic')}" if most > 1 else "there is one topic"
     return [Note(what, "too few to tell systems apart", kind="few-topics")]

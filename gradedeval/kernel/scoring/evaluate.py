@@ -16,7 +16,7 @@ from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import OPTIONS, OptionKwargs, Options, lists_options, numbers, resolve_options
 from gradedeval.kernel.parallel import Workers, cores, in_python, no_progress
 from gradedeval.kernel.rankings.qrels import Qrels
-from gradedeval.kernel.scoring.doubts import few_topics, not_too_many, united
+from gradedeval.kernel.scoring.doubts import few_topics, merged_over_runs, not_too_many
 from gradedeval.kernel.scoring.scorer import Scorer, relevance_notes, scorer_for
 from gradedeval.kernel.scoring.scores import RunScores, Scores
 from gradedeval.kernel.scoring.tasks import RunResult, score_and_keep, score_in_turn, size_of
@@ -303,7 +303,7 @@ def scores_of(
     if errors and (not keep_going or (not scored and len({error.at_prompt for error in errors}) == 1)):
         raise errors[0]  # or it is of the only run, or of no run in particular
     if len(runs) > 1:
-        said = united(said, len(runs))
+        said = merged_over_runs(said, len(runs))
     notes = [*scorer.notes, *said, *_notes_on_topics(scorer, list(scored.values()))]
     if len(runs) == 1:
         notes = not_too_many(notes)
@@ -369,12 +369,12 @@ def _check_read_by(options: Options, qrels: Qrels) -> None:
     """Raise InputError (usage) where options ask for another way to read qrels that are read already."""
     if not (options.subtopics or options.strata or options.qrels_format or options.labels):
         return  # as nearly all evaluations
-    reading, labels = qrels._reading, options.labels and options.labels.of
+    rules, labels = qrels._rules, options.labels and options.labels.of
     asked = {
         "subtopics": (options.subtopics, qrels.subtopics is not None),
         "strata": (options.strata, qrels.strata is not None),
-        "qrels_format": (options.qrels_format, reading.format),
-        "labels": (labels, reading.labels),
+        "qrels_format": (options.qrels_format, rules.format),
+        "labels": (labels, rules.labels),
     }
     for name, (wanted, had) in asked.items():
         if wanted and wanted != had:

@@ -322,7 +322,7 @@ def joined(people: Scores, machine: Scores, options: Options) -> Scores:
     by_name = {run.run: run for run in machine.runs}
     known = {decode(topic) for topic in machine.qrels.topics}
     judged = {decode(topic) for topic in people.qrels.topics}
-    runs = [run.of_topics(known) for run in people.runs if run.run in by_name]
+    runs = [run.restricted_to(known) for run in people.runs if run.run in by_name]
     machine = replace(machine, runs=[by_name[run.run] for run in runs])
     found = replace(people, runs=runs, options=options, machine=machine)
     place = machine.qrels.place
@@ -607,9 +607,9 @@ class Holes:
         found = replace(people, runs=runs, holes=holes)
         return replace(found, notes=[*self._told(people), *self._notes(), *holes._outside(found)])
 
-    def of_topics(self, topics: Collection[str]) -> Holes:
+    def restricted_to(self, topics: Collection[str]) -> Holes:
         """The same with the scores on some topics."""
-        return replace(self, runs={name: run.of_topics(topics) for name, run in self.runs.items()})
+        return replace(self, runs={name: run.restricted_to(topics) for name, run in self.runs.items()})
 
     def values(self, run: RunScores, column: int, measure: Measure, by_topic: bool) -> Floats:
         """The scores by both of a run: of topics, where wanted, and their summary."""

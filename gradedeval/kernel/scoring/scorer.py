@@ -54,7 +54,7 @@ class GainsCache:
         self.below: dict[int | None, Ints] | None = {} if grader.options.bounds or missed is not None else None
         self.judged_code = judged = grader.judged
         self.judged: Bools = judged.take(batch.codes)  # topics × ranks: whether it is; quicker than []
-        self.pool = batch.pool.judged if judged[:-2].all() else batch.pool.of_topics(judged[: batch.unjudged])
+        self.pool = batch.pool.judged if judged[:-2].all() else batch.pool.per_topic(judged[: batch.unjudged_code])
         self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
         self.ideals: dict[bytes, tuple[Floats, dict[Any, Any]]] = {}
         # Measures of the same gains share all that is worked out from them.
@@ -171,7 +171,7 @@ class GainsCache:
             if table.filled is not None:  # nobody judged them, and yet they are known
                 unknown[len(table.worth) : -2] = False
             worth[unknown] = unjudged
-            worth[self.batch.beyond] = 0  # it is not judged either, but the padding of short rankings gains nothing
+            worth[self.batch.padding_code] = 0  # not judged either, but the padding of short rankings gains nothing
             known[key] = worth
         return known[key]
 
@@ -510,7 +510,7 @@ class Scorer:
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
             if measure.definition.gain is None or measure.definition.summary == "total" or measure.by_intent:
                 continue
-            rows = np.flatnonzero(self.qrels.counts.of_topics(table.worth > 0) == 0).tolist()
+            rows = np.flatnonzero(self.qrels.counts.per_topic(table.worth > 0) == 0).tolist()
             columns.setdefault(tuple(self.topics[row] for row in rows), []).append(column)
         return columns
 
@@ -541,8 +541,8 @@ class Scorer:
                 values[1:, :, column], ends = unknown(self, measure, table, gains_of, score)
                 if bounds is not None:
                     bounds[:, :, column] = ends
-        lowest = np.minimum.reduce(batch.codes, axis=None, initial=batch.beyond)
-        judged = None if lowest == batch.beyond else bool(lowest < len(self.qrels.labels))
+        lowest = np.minimum.reduce(batch.codes, axis=None, initial=batch.padding_code)
+        judged = None if lowest == batch.padding_code else bool(lowest < len(self.qrels.labels))
         empty = [topic for topic, count in zip(batch.topics, batch.retrieved.tolist(), strict=True) if not count]
         return BatchScores(batch.topics, values, batch.types, judged, empty, batch.retrieved, bounds)
 
@@ -567,7 +567,7 @@ def relevance_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:
         return []
     counted = set().union(*{id(run.topics): run.topics for run in runs}.values())
     notes: list[str] = []
-    relevant = dict(zip(scorer.topics, scorer.qrels.counts.of_topics(scorer.qrels.labels > 0).tolist(), strict=True))
+    relevant = dict(zip(scorer.topics, scorer.qrels.counts.per_topic(scorer.qrels.labels > 0).tolist(), strict=True))
     for topics, of_topics in columns.items():
         here = [topic for topic in topics if topic in counted]
         zero = [scorer.measures[column].label for column in of_topics if runs[0].is_zero(here, column)]

@@ -75,7 +75,7 @@ class RunScores:
             return np.asarray(getattr(self, name))
         return np.full(self.score.shape, np.nan) if self.bounds is None else self.bounds[BOUNDS.index(name)]
 
-    def of_topics(self, topics: Collection[str]) -> RunScores:
+    def restricted_to(self, topics: Collection[str]) -> RunScores:
         """The same scores, of which those on some topics count."""
         among = np.array([[topic in topics] for topic in self.topics], dtype=bool)
         return replace(self, included=self.included & among)
@@ -308,13 +308,13 @@ class Scores(InNotebook):
         """The scores on the topics of a slice; six digits of its name tell it from others."""
         from hashlib import sha256  # few evaluations have slices
 
-        runs = [run.of_topics(topics) for run in self.runs]
-        machine = self.machine and replace(self.machine, runs=[run.of_topics(topics) for run in self.machine.runs])
+        runs = [run.restricted_to(topics) for run in self.runs]
+        machine = self.machine and replace(self.machine, runs=[run.restricted_to(topics) for run in self.machine.runs])
         count = max((run.most(len(self.measures)) for run in runs), default=0)
         digest = sha256("\n".join(sorted(topics)).encode("utf-8", "surrogateescape")).hexdigest()[:6]
         what = f"slice {column}={label} of {count} {plural(count, 'topic')} {digest}"
         options = replace(self.options, slices=None)
-        done, holes = (*self.transformations, what), self.holes and self.holes.of_topics(topics)
+        done, holes = (*self.transformations, what), self.holes and self.holes.restricted_to(topics)
         return replace(self, runs=runs, options=options, transformations=done, machine=machine, holes=holes)
 
     @public

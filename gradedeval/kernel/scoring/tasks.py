@@ -14,11 +14,11 @@ from gradedeval.errors import InputError, Note
 from gradedeval.kernel.parallel import Workers, no_progress, raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import Batch
 from gradedeval.kernel.rankings.grade import (
-    NOT_LOOKED,
+    NOT_CHECKED,
     GradedPart,
     Grader,
-    Listing,
     Made,
+    OrderCheck,
     Other,
     PartResult,
     RunFile,
@@ -77,11 +77,11 @@ class GradedRun(Generic[Made]):
 class FileContents(Generic[Made]):
     """What the parts of a file give together.
 
-    batches  a topic in several of them is complete in the last, which counts
-    topics   all topics, in order of appearance
-    divided  those whose lines were met in several blocks
-    dropped  topic -> how many of its documents were dropped because they repeat
-    listing  what a look at their order says
+    batches      a topic in several of them is complete in the last, which counts
+    topics       all topics, in order of appearance
+    divided      those whose lines were met in several blocks
+    dropped      topic -> how many of its documents were dropped because they repeat
+    order_check  what a look at their order says
     """
 
     batches: list[Made] = field(default_factory=list)
@@ -90,7 +90,7 @@ class FileContents(Generic[Made]):
     dropped: dict[bytes, int] = field(default_factory=dict)
     tag: str = ""
     interleaved: bool = False
-    listing: Listing = NOT_LOOKED
+    order_check: OrderCheck = NOT_CHECKED
 
     def add(self, part: PartResult[Made]) -> None:
         """Take the next part."""
@@ -101,7 +101,7 @@ class FileContents(Generic[Made]):
             self.topics[topic] = None
         self.dropped |= part.dropped
         self.batches += part.batches
-        self.listing += part.listing
+        self.order_check += part.order_check
         self.interleaved = part.interleaved or len(self.divided) > max(FEW_TOPICS, len(self.topics) // 2)
 
 
@@ -203,7 +203,7 @@ def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Gra
 
     topics, lacking, said = choose_topics(run.names, run.place, grader.qrels, grader.options)
     part = work(ListedTopics(run, topics))
-    notes = [*run.notes, *run.listing.notes(run.place, grader.options), *said]
+    notes = [*run.notes, *run.order_check.notes(run.place, grader.options), *said]
     return GradedRun(run.place, run.tag, part.batches, topics, lacking, notes)
 
 
@@ -261,7 +261,7 @@ def _settled(
         whole.batches += work(ListedTopics(Run(place, {}), missing)).batches
     dropped = sum(whole.dropped.values())
     notes = [dropped_note(place, dropped, grader.options)] if dropped else []
-    notes += [*whole.listing.notes(place, grader.options), *said]
+    notes += [*whole.order_check.notes(place, grader.options), *said]
     return GradedRun(place, whole.tag, whole.batches, topics, lacking, notes)
 
 

@@ -126,7 +126,7 @@ def test_topics_with_one_hash_stay_in_order_of_appearance(monkeypatch: pytest.Mo
     monkeypatch.setattr(
         tokenizer, "hashes", lambda word, length: (word(0, slice(None)) & np.uint64(3)) << np.uint64(60)
     )
-    monkeypatch.setattr(parallel, "LIMITS", Limits(topic_runs=1))
+    monkeypatch.setattr(parallel, "LIMITS", Limits(topic_stretches=1))
     draw = random.Random(6)
     for _ in range(60):
         run, judgments = awkward(draw)
@@ -261,7 +261,7 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
     monkeypatch.setattr(
         segments.InterleavedTopics, "add", lambda topics, listed: (sizes.append(listed.size), add(topics, listed))[1]
     )
-    small = {"large_file": 1, "segment": 3000, "gathered": 100, "topic_runs": many, "block": 200}
+    small = {"large_file": 1, "segment": 3000, "gathered": 100, "topic_stretches": many, "block": 200}
     draw, path = random.Random(5), tmp_path / "run"
     turns = [(topic, at) for at in range(20) for topic in range(60)]
     # and then ever new topics that are not judged

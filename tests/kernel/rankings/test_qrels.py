@@ -158,8 +158,8 @@ def test_counts_of_grades_are_those_of_a_table() -> None:
     counts, table = Qrels(COUNTED).counts, Qrels(COUNTED).pool
     assert table.tolist() == [[1, 0, 2, 0], [0, 0, 0, 1], [1, 1, 0, 0]]
     some = np.array([False, True, True, False])
-    assert (counts.of_topics() == table.sum(1)).all()
-    assert (counts.of_topics(some) == table[:, some].sum(1)).all()
+    assert (counts.per_topic() == table.sum(1)).all()
+    assert (counts.per_topic(some) == table[:, some].sum(1)).all()
     rows = np.array([2, 0, 2])
     assert (counts.select(rows).table() == table[rows]).all()
     less = counts.select(rows).without(np.array([1, 1, 2]), np.array([2, 2, 0]))

@@ -21,7 +21,7 @@ from gradedeval.interop.pytrec_eval import RelevanceEvaluator
 from gradedeval.kernel import parallel
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.rankings import grade
-from gradedeval.kernel.rankings.grade import Listing
+from gradedeval.kernel.rankings.grade import OrderCheck
 from gradedeval.kernel.scoring import doubts
 from support.commands import Command
 from support.paths import DATA, QRELS, SAMPLES, shared
@@ -126,12 +126,12 @@ def test_a_run_of_several_that_is_held_in_python_is_named(bad: Any, place: str) 
 
 
 def test_all_runs_whose_scores_rise_are_counted_once() -> None:
-    listed = [Listing(looked=2, rising=2, in_order=of != "b") for of in "ab"]
+    listed = [OrderCheck(looked=2, rising=2, in_order=of != "b") for of in "ab"]
     notes = [note for name, one in zip("ab", listed, strict=True) for note in one.notes(name, Options())]
-    (note,) = doubts.united(notes, 2)
+    (note,) = doubts.merged_over_runs(notes, 2)
     alone = "use --order rank, or negate the scores; --order score if they are right, which silences this"
     assert note == f"2 runs (a, b): {SAID}; {alone}"  # the file of one of them is in no order
-    assert doubts.united(notes[:1], 2) == notes[:1]
+    assert doubts.merged_over_runs(notes[:1], 2) == notes[:1]
 
 
 def test_a_check_of_a_run_whose_scores_rise_ends_with_3_unless_the_order_is_given(cli: Command, tmp_path: Path) -> None:
@@ -340,7 +340,7 @@ def test_orders_of_ties_are_not_scored_where_few_documents_are_tied(
 ) -> None:
     run = changed("rivers-neural.run", tmp_path, lambda one: [*one[:4], str(100 - max(int(one[3]), 2)), one[5]])
     scored = list[Any]()
-    monkeypatch.setattr(doubts, "_ends", lambda *given: scored.append(given))
+    monkeypatch.setattr(doubts, "_lowest_and_highest", lambda *given: scored.append(given))
     assert not notes("ties", run, QRELS, "ap")
     assert not scored
 

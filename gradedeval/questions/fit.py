@@ -634,7 +634,8 @@ class Target:
         column_of = {topic: column for column, topic in enumerate(self.matrix.topics)}
         lists = [GainedLists([], [], [], [], []) for _ in columns]
         for row, (name, source) in share.progress(list(enumerate(self.collection.runs.items()))):
-            for batch in weighing.settled_batches(kernel.tasks.grade_run(source, grader, share.silent(), name)):
+            graded = kernel.tasks.grade_run(source, grader, share.silent(), name)
+            for batch in graded.settled():
                 gains_of = scorer.gains_cache(batch)
                 at = [column_of[kernel.decode(topic)] for topic in batch.topics]
                 for column, one in zip(columns, lists, strict=True):

@@ -32,7 +32,6 @@ from gradedeval.kernel import (
     shares_work,
 )
 from gradedeval.questions import maximum_entropy
-from gradedeval.questions import weights as weighing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -218,7 +217,7 @@ class Solver:
         scored = len(graded.topics), graded.missing
         notes = kernel.doubts.notes_on(graded, self.scorer)
         found = RunCurves(name, [], [], [], [], precision, scored, graded.format, notes)
-        for batch in weighing.settled_batches(graded):
+        for batch in graded.settled():
             self._add(found, batch)
         return found
 
@@ -233,7 +232,7 @@ class Solver:
         lists = maximum_entropy.GradedLists(
             (grade[rows, None] == np.arange(len(self.grades))[:, None]).astype(np.float64)
         )
-        solved = self._solved(weighing.only(batch, rows.tolist()), lists)
+        solved = self._solved(batch.select(rows), lists)
         for row, topic in enumerate(rows.tolist()):
             length = int(counts[topic].sum())
             own = [(score[row], most.entropy[row], most.converged[row]) for score, most in solved]

@@ -13,15 +13,11 @@ from gradedeval.arrays import TOLERANCE, Floats, np
 from gradedeval.errors import InputError, flag, plural, public, tell
 from gradedeval.kernel import (
     AnyMeasure,
-    Column,
-    Document,
-    Layout,
     Measure,
     OptionKwargs,
     Options,
     Picture,
     Setting,
-    Table,
     decode,
     numbers,
     parse_measures,
@@ -29,14 +25,13 @@ from gradedeval.kernel import (
     resolve_options,
     shares_work,
 )
-from gradedeval.questions import weights
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
     from gradedeval.analysis.pictures import Panel
-    from gradedeval.kernel import Qrels, Scorer
+    from gradedeval.kernel import Document, Layout, Qrels, Scorer, Table
 
 
 Of = Annotated["AnyMeasure", Setting("The measure whose thresholds the graded curve has, such as 'gap(g=1:1:2)' or "
@@ -70,20 +65,20 @@ class PrecisionRecall(kernel.results.InNotebook):
     def document(self, layout: Layout) -> Document:
         """The curves as tables: for people, where they share their levels, recall × runs for each measure."""
         if layout == "long" or self.points == "all":
-            return Document([kernel.frames.to_table(self.frame)], self.signature)
+            return kernel.Document([kernel.frames.to_table(self.frame)], self.signature)
         blocks: list[Table | str] = []
         rel_of = dict(zip(self.frame["measure"], self.frame["rel"], strict=True))
         for name, own in self.frame.groupby("measure", sort=False):
             numbered = own.assign(number=kernel.frames.group_numbers(own, "run"))
             cells = numbered.pivot_table(index="recall", columns="number", values="precision", sort=False)
             columns = [
-                Column("recall", "figures"),
-                *(Column(run, "score", of_run=True) for run in kernel.frames.distinct(own, "run")),
+                kernel.Column("recall", "figures"),
+                *(kernel.Column(run, "score", of_run=True) for run in kernel.frames.distinct(own, "run")),
             ]
             levels = [f"{level:.3g}" for level in cells.index]
             rows = [[level, *row] for level, row in zip(levels, cells.to_numpy().tolist(), strict=True)]
-            blocks += [f"precision, {_named(str(name), rel_of)}", Table(columns, rows)]
-        return Document(blocks, self.signature)
+            blocks += [f"precision, {_named(str(name), rel_of)}", kernel.Table(columns, rows)]
+        return kernel.Document(blocks, self.signature)
 
 
 @question(
@@ -162,7 +157,7 @@ def _curves(
     for name, source in share.progress(list(runs.items())):
         run = kernel.tasks.grade_run(source, scorer.grader, share.silent(), name)
         curves: list[list[tuple[Floats, Floats]]] = [[] for _ in scorer.measures]
-        for batch in weights.settled_batches(run):
+        for batch in run.settled():
             gains_of = scorer.gains_cache(batch)
             for own, one, table in zip(curves, scorer.measures, scorer.tables, strict=True):
                 gains = gains_of(table, one)
@@ -207,8 +202,9 @@ def _binary(graded: Scorer) -> list[Measure]:
         raise InputError(f"'{measure}'", what, f"{flag.graded_only} leaves these curves out", usage=True)
     shares = measure.threshold_shares or [1.0] * len(known[:MOST_CURVES])
     had = [threshold for threshold, share in zip(known, shares, strict=False) if share > 0]
-    alone = replace(measure, parameters=(), asked=())
-    return [alone(rel=threshold) for threshold in had] if len(had) > 1 and measure.rel is None else []
+    if len(had) < 2 or measure.rel is not None:
+        return []
+    return [replace(measure, parameters=(("rel", threshold),), asked=()) for threshold in had]
 
 
 def _of_topics(g: kernel.gains.Gains) -> Iterator[tuple[Floats, Floats]]:

@@ -105,7 +105,7 @@ def background(
     notes, topics = list(scorer.notes), set()
     for name, source in share.progress(list(runs.items())):
         run = kernel.tasks.grade_run(source, grader, share.silent(), name)
-        for batch in settled_batches(run):
+        for batch in run.settled():
             summed.add(batch)
         counts.append((len(run.topics), run.missing))
         formats.append(run.format)
@@ -162,29 +162,12 @@ def share_past(inside: float, whole: float) -> float:
     return 1 - inside / whole if whole - inside > 1e-12 * whole else 0.0
 
 
-def settled_batches(run: kernel.tasks.GradedRun[Batch]) -> Iterator[Batch]:
-    """The topics of a run that count, each once."""
-    last = {topic: number for number, batch in enumerate(run.batches) for topic in batch.topics}
-    counted = set(run.topics)
-    for number, batch in enumerate(run.batches):
-        rows = [row for row, topic in enumerate(batch.topics) if last[topic] == number and topic in counted]
-        if rows:
-            yield only(batch, rows)
-
-
-def only(batch: Batch, rows: Sequence[int]) -> Batch:
-    """Some topics of a batch."""
-    topics = [batch.topics[row] for row in rows]
-    pool = batch.pool.select(np.array(rows, dtype=np.int64))
-    return kernel.Batch(topics, batch.codes[rows], batch.retrieved[rows], pool)
-
-
 def _to_depth(batch: Batch, depth: int, cells: int) -> Iterator[Batch]:
-    """The batch with so many ranks, in parts of bounded size."""
-    every = range(len(batch.topics))
+    """The batch with `depth` ranks, in parts of bounded size."""
+    every = np.arange(len(batch.topics))
     step = max(1, cells // depth)
-    for begin in every[::step]:
-        part = only(batch, every[begin : begin + step])
+    for begin in range(0, len(every), step):
+        part = batch.select(every[begin : begin + step])
         codes = np.full((len(part.topics), depth), batch.padding_code, dtype=batch.codes.dtype)
         codes[:, : part.codes.shape[1]] = part.codes[:, :depth]
         yield replace(part, codes=codes, retrieved=np.minimum(part.retrieved, depth))

@@ -72,6 +72,15 @@ class GradedRun(Generic[Made]):
         """The same with other batches, or what was made of them."""
         return GradedRun(self.place, self.tag, batches, self.topics, self.missing, self.notes, self.format)
 
+    def settled(self: GradedRun[Batch]) -> Iterator[Batch]:
+        """The topics that count, each once."""
+        last = {topic: number for number, batch in enumerate(self.batches) for topic in batch.topics}
+        counted = set(self.topics)
+        for number, batch in enumerate(self.batches):
+            rows = [row for row, topic in enumerate(batch.topics) if last[topic] == number and topic in counted]
+            if rows:
+                yield batch.select(np.array(rows, dtype=np.int64))
+
 
 @dataclass(eq=False)
 class FileContents(Generic[Made]):

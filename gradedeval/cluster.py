@@ -21,7 +21,7 @@ from gradedeval.kernel.options import Number, OptionKwargs, lists_options, resol
 from gradedeval.kernel.parallel import FAR, Workers
 from gradedeval.kernel.parallel.executors import keep_freed_memory
 from gradedeval.kernel.scoring import sharing
-from gradedeval.kernel.scoring.evaluate import named_runs, scorer_of, scores_of
+from gradedeval.kernel.scoring.evaluate import collected, named_runs, scorer_of
 from gradedeval.kernel.scoring.scorer import Scorer
 from gradedeval.kernel.scoring.scores import Scores
 from gradedeval.kernel.scoring.sharing import Collector, Result, Task, tasks_of
@@ -116,6 +116,6 @@ def merge(plan: Plan, results: Iterable[Result], *, keep_going: bool = False) ->
     for task in collector.unread:
         done.update(collector.add(task, work(plan.scorer, task)))
     done.update(collector.rest(workers))
-    scores = scores_of(plan.runs, done, plan.scorer, keep_going=keep_going)
+    scores = collected(plan.runs, done, plan.scorer, keep_going=keep_going)
     scores.notes[:] = tell(scores.notes)
     return scores

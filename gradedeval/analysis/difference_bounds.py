@@ -382,7 +382,7 @@ class Differences:
             unknown = part.unjudged
             if self.table.filled is not None:
                 codes = part.batch.codes
-                unknown = unknown & ((codes < len(self.table.worth)) | (codes >= part.batch.unjudged_code))
+                unknown = unknown & ((codes < len(self.table.gain_of_label)) | (codes >= part.batch.unjudged_code))
             topic, rank = np.nonzero(unknown)
             topics.append(rows[topic])
             ranks.append(rank)

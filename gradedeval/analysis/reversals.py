@@ -80,7 +80,7 @@ class Reversals:
         options, definition = self.scorer.options, self.measure.definition
         more = options.costs is not None or options.fill is not None or options.ties == "average"
         more = more or self.measure.by_intent or self.measure.judged_only or definition.uses_strata
-        return not more and bool(self.table.worth.max(initial=0) > 0)
+        return not more and bool(self.table.gain_of_label.max(initial=0) > 0)
 
     def reverses(self, run: str, ahead: str) -> bool:
         """Whether judgments have been found by which the first run comes to lie above the second, which has the higher
@@ -172,7 +172,7 @@ class Reversals:
     def _values(self, run: Ranked, rows: Ints, relevant: Bools, more: Ints) -> Floats:
         """The tested scores of topics at some rows: the documents at these ranks have the best grade there is, as have
         so many `more` documents of the pool, these included."""
-        label = int(self.table.worth.argmax())
+        label = int(self.table.gain_of_label.argmax())
         codes, known = run.batch.codes[rows], run.batch.pool.select(rows)
         codes[relevant] = label
         topic, code = np.append(known.topic, np.arange(len(rows))), np.append(known.code, np.full(len(rows), label))

@@ -402,7 +402,7 @@ def utility_from_correlation(
     """
     lists, y, count, notes = _fully_judged(log, qrels, clicked, called)
     top = float(lists.grades[-1])
-    worth = kernel.gains.gain_table(gain, kernel.gains.Grades(lists.grades, top)).worth
+    worth = kernel.gains.gain_table(gain, kernel.gains.Grades(lists.grades, top)).gain_of_label
     phi = best_utility(lists.gains(worth), y, count, shape.free)
     scored = Scored(gain, phi, True)
     reached = _correlation(scored.scores(lists.gains(worth)), y, count)

@@ -106,12 +106,12 @@ def lists_of(measure: Measure, judged: JudgedLists, top: float | None, above: in
     table = kernel.gains.gain_table(
         measure, kernel.gains.Grades(labels, float(labels[-1]) if top is None else float(top))
     )
-    gain, starts = table.worth[codes], np.cumsum(judged.sizes) - judged.sizes
+    gain, starts = table.gain_of_label[codes], np.cumsum(judged.sizes) - judged.sizes
     varied = np.flatnonzero(np.maximum.reduceat(gain, starts) > np.minimum.reduceat(gain, starts))
     varied = varied[np.argsort(-judged.sizes[varied], kind="stable")]
     documents = len(codes)
     places = np.append(np.arange(documents) if judged.order is None else judged.order, documents)
-    codes, worth = np.append(codes, len(labels)), np.append(table.worth, 0.0)
+    codes, worth = np.append(codes, len(labels)), np.append(table.gain_of_label, 0.0)
     blocks = []
     for begin, end in _cuts(judged.sizes[varied], above):
         lengths = judged.sizes[varied[begin:end]]

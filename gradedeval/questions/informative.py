@@ -203,7 +203,9 @@ class Solver:
         """grades: what each is worth to a measure. Raises InputError (usage) where grade 0 has a gain."""
         labels = self.scorer.grades.labels
         found = np.append(labels, self.grades)
-        worth = np.append(table.worth, np.zeros(len(self.grades)))[[found.tolist().index(one) for one in self.grades]]
+        worth = np.append(table.gain_of_label, np.zeros(len(self.grades)))[
+            [found.tolist().index(one) for one in self.grades]
+        ]
         if worth[0]:
             hint = "here what is not judged has grade 0: give it gain 0"
             raise InputError(f"'{measure}'", f"gives grade 0 the gain {worth[0]:g}", hint, usage=True)

@@ -336,7 +336,7 @@ def _rbp(ranked: RankedRuns, scorer: Scorer, p: float, power: Floats) -> tuple[F
     power  p to the power of 0, 1, 2, …
     """
     topics, table = len(ranked.topics), scorer.tables[0]
-    worth, top = np.append(table.worth, [0.0, 0.0]), table.top or 1.0
+    worth, top = np.append(table.gain_of_label, [0.0, 0.0]), table.top or 1.0
     base, residual = np.zeros((2, len(ranked.runs), topics))
     for number, run in enumerate(ranked.runs):
         share, topic = (1 - p) * power[run.rank - 1], np.repeat(np.arange(topics), run.counts)

@@ -300,7 +300,7 @@ def _worth(measure: Measure, grades: Grades) -> Floats:
     """What each grade that a document may turn out to have is worth; where the measure refuses some, of the others."""
 
     def worth(labels: Sequence[float]) -> Floats:
-        return gain_table(measure, replace(grades, labels=np.array(labels, dtype=np.float64))).worth
+        return gain_table(measure, replace(grades, labels=np.array(labels, dtype=np.float64))).gain_of_label
 
     labels = [0, *thresholds(grades)[:MOST_GRADES]]
     try:

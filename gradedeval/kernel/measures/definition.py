@@ -738,7 +738,7 @@ LINES = (
 )
 
 
-class Table(Mapping[str, Measure]):
+class MeasureTable(Mapping[str, Measure]):
     """name -> measure, in the order of the lines.
 
     A module is imported when one of its measures is first used: an evaluation by ERR does not wait for all the others.
@@ -765,4 +765,4 @@ class Table(Mapping[str, Measure]):
         return len(self._home)
 
 
-MEASURES = Table(LINES)
+MEASURES = MeasureTable(LINES)

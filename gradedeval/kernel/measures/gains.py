@@ -61,11 +61,15 @@ UNIT: dict[str, Callable[[Floats, float], Floats]] = {
 
 @dataclass(eq=False, repr=False)
 class GainTable:
-    """What each label of the qrels is worth to one measure (`worth`, as long as the labels), and the most it can be;
-    `scheme`: what all labels are worth, where the table is for one intent alone; `filled`: the gains of the codes past
-    the labels, of unjudged documents, where the measure takes them."""
+    """The gains of one measure.
 
-    worth: Floats
+    gain_of_label  what each label of the qrels is worth to it
+    top            the most that a label can be worth
+    scheme         what all labels are worth, where the table is for one intent alone
+    filled         the gains of the codes past the labels, of unjudged documents, where the measure takes them
+    """
+
+    gain_of_label: Floats
     top: float
     scheme: Floats | None = None
     filled: Floats | None = None
@@ -73,18 +77,18 @@ class GainTable:
     @cached_property
     def key(self) -> bytes:
         """All that gains depend on."""
-        worth = self.worth.tobytes()
+        worth = self.gain_of_label.tobytes()
         return worth if self.filled is None else worth + self.filled.tobytes()
 
     def by_code(self, codes: int) -> Floats:
         """What each of so many codes is worth: 0 past the labels, unless that is filled."""
-        known = self.worth if self.filled is None else np.append(self.worth, self.filled)
+        known = self.gain_of_label if self.filled is None else np.append(self.gain_of_label, self.filled)
         return np.append(known, np.zeros(codes - len(known)))
 
     @cached_property
     def levels(self) -> Floats:
         """The distinct gains above 0, ascending, the largest that the scheme can give included."""
-        levels, _ = distinct(np.append(self.worth if self.scheme is None else self.scheme, self.top))
+        levels, _ = distinct(np.append(self.gain_of_label if self.scheme is None else self.scheme, self.top))
         return levels[levels > 0]
 
 

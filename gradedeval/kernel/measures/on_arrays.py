@@ -197,7 +197,7 @@ def gains_of(
     lengths  topics: how many documents; None: as many as there are columns
     """
     last, unjudged = measure.last_rank, len(labels)
-    gain = uncut = np.append(table.worth, 0.0)[codes]
+    gain = uncut = np.append(table.gain_of_label, 0.0)[codes]
     if first is not None:
         gain = mean_gains(uncut, first)
     judged = codes != unjudged

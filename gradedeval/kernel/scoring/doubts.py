@@ -62,9 +62,9 @@ def without_relevant(
 def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores) -> BatchScores:
     """The scores of a batch with what the order of tied documents leaves open of them.
 
-    ties   4 × topics × measures: the score in the worst order of tied documents, and in the best; how many documents
-           that the measure looks at are tied, and of how many. None where no order was left open
-    later  the topics in which the order matters, where the orders are not scored yet
+    ties           4 × topics × measures: the score in the worst order of tied documents, and in the best; how many
+                   documents that the measure looks at are tied, and of how many. None where no order was left open
+    unscored_ties  the topics in which the order matters, where the orders are not scored yet
     """
     ties = batch.ties
     if ties is None or batch.kinds is not None:
@@ -87,7 +87,7 @@ def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores) -> BatchScores:
         ties=replace(ties, tied=ties.tied[:0]),
     )
     if batch.codes.size <= KEPT:
-        return replace(scored, ties=found, later=some)
+        return replace(scored, ties=found, unscored_ties=some)
     found[:2, ties.rows] = _lowest_and_highest(scorer, some, range(len(scorer.measures)))
     return replace(scored, ties=found)
 
@@ -133,7 +133,7 @@ def notes_on(
         if scores is None:
             plain = copy(scorer)  # gives the same scores, and nothing beside them
             plain.options = replace(scorer.options, residuals=None, bounds=False, max_residual=None)
-            run = run.with_batches([plain.score_with_ties(batch) for batch in run.batches])
+            run = run.with_batches([plain.score_and_note_ties(batch) for batch in run.batches])
             scores, scorer = plain.merge(run.place, run.batches, run.topics, run.missing), plain
         said += ties_notes(run, scores, scorer, names)
     return not_too_many([*said, *_of_short_lists(run.place, run.batches, scorer, names)])
@@ -181,9 +181,9 @@ def ties_notes(
         found[:2, own[there]] = scores.score[own[there]]
         if batch.ties is not None:
             ends = batch.ties[:2].copy()
-            if batch.later is not None:
+            if (unscored := batch.unscored_ties) is not None:
                 at = {topic: row for row, topic in enumerate(batch.topics)}
-                ends[:, [at[topic] for topic in batch.later.topics]] = _lowest_and_highest(scorer, batch.later, columns)
+                ends[:, [at[topic] for topic in unscored.topics]] = _lowest_and_highest(scorer, unscored, columns)
             found[:2, own[there]] = ends[:, there]
     ranges = []
     for column in columns:

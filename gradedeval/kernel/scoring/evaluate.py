@@ -243,7 +243,7 @@ def evaluate_runs(
         done[number] = result
         if result.error and not keep_going and all(before in done for before in range(number)):
             raise result.error
-    scores = scores_of(listed, done, scorer, by_tag=by_tag, keep_going=keep_going)
+    scores = collected(listed, done, scorer, by_tag=by_tag, keep_going=keep_going)
     return replace(scores, sources=kept) if keep and scores.sources else scores
 
 
@@ -274,7 +274,7 @@ def scorer_of(
     return Scorer(qrels_for(runs, qrels, options, workers.count), measures, options, workers.limits)
 
 
-def scores_of(
+def collected(
     runs: Sequence[tuple[str, Any]],
     done: Mapping[int, RunResult],
     scorer: Scorer,

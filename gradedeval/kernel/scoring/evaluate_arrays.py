@@ -69,7 +69,7 @@ def evaluate_arrays(
     qrels = ArrayQrels(topics, counts, labels, codes)
     scorer = Scorer(qrels, asked, options)
     documents = Documents(topics, counts, codes, scored, None, lambda rows: Docnos.of([b""] * len(rows)))
-    batches = [scorer.score_with_ties(batch) for batch in scorer.grader.batches(documents)]
+    batches = [scorer.score_and_note_ties(batch) for batch in scorer.grader.batches(documents)]
     chosen, missing, said = choose_topics(topics, "scores", qrels, options)
     run = scorer.merge("run", batches, chosen, missing)
     few = few_topics(run.most(len(scorer.measures)))

@@ -56,10 +56,10 @@ class ByIntent:
         # Grade 0 is that of every document for an intent of which the qrels know nothing.
         labels, code = np.unique(np.append(qrels.subtopics.grade, 0.0), return_inverse=True)
         table = table_of(measure, replace(grades, labels=labels))
-        worth = table.worth[code.ravel()]
+        worth = table.gain_of_label[code.ravel()]
         known = worth[:-1].reshape(qrels.subtopics.grade.shape)
         unknown = [np.full(len(qrels.labels), worth[-1])] * (max(map(len, self.names.values())) - len(known))
-        self.tables = [GainTable(gains, table.top, table.worth) for gains in [*known, *unknown]]
+        self.tables = [GainTable(gains, table.top, table.gain_of_label) for gains in [*known, *unknown]]
 
     def seen(self, topics: list[bytes], gains_of: Callable[[GainTable], Gains], best: bool) -> Intents:
         """A batch of these topics. A topic without intents has one of which nothing is known.
@@ -102,7 +102,7 @@ class ByIntent:
             documents = self.qrels.codes.get(topic, {})
             codes = [documents[docno] for docno in sorted(documents, reverse=True)]
             intents = max(1, len(self.names.get(topic, ())))
-            worth = np.array([table.worth for table in self.tables[:intents]]).T[codes]
+            worth = np.array([table.gain_of_label for table in self.tables[:intents]]).T[codes]
             self.pools[topic] = Pool(worth[(worth > 0).any(1)])
         return self.pools[topic]
 

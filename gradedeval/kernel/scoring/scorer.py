@@ -58,18 +58,18 @@ class GainsCache:
         self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
         self.ideals: dict[bytes, tuple[Floats, dict[Any, Any]]] = {}
         # Measures of the same gains share all that is worked out from them.
-        self.seen: dict[tuple[bytes, float, float, float, int | None, int | None], Gains] = {}
+        self.by_key: dict[tuple[bytes, float, float, float, int | None, int | None], Gains] = {}
 
     def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
         if measure.judged_only:
             return self._condensed(table, replace(measure, judged_only=False), unjudged, tail)
         last = measure.last_rank
         key = (table.key, table.top, unjudged, tail, last, measure.cutoff)
-        if key not in self.seen:
+        if key not in self.by_key:
             if self.batch.codes.size > self.cells:  # one deep topic: two views of it would take more memory than time
-                self.seen.clear()
-            self.seen[key] = self._seen(table, measure, last, unjudged, tail)
-        gains = self.seen[key]
+                self.by_key.clear()
+            self.by_key[key] = self._gains_for(table, measure, last, unjudged, tail)
+        gains = self.by_key[key]
         if not (measure.definition.uses_strata or measure.by_intent):
             return gains
         gains = copy(gains)  # with all that is worked out of the same gains, and with the names of topics
@@ -78,7 +78,7 @@ class GainsCache:
             return gains
         gains.intents = self.by_intent[replace(measure, cutoff=None)].seen(
             self.batch.topics,
-            lambda intent: self._seen(intent, measure, last, unjudged, tail),
+            lambda intent: self._gains_for(intent, measure, last, unjudged, tail),
             best=unjudged > 0 or tail > 0,
         )
         return gains
@@ -88,7 +88,7 @@ class GainsCache:
         """The same of the rankings without the unjudged documents."""
         return GainsCache(condensed(self.batch, self.judged_code), self.grader, self.by_intent)
 
-    def _seen(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
+    def _gains_for(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
         gain, (ideal, of_pool) = self._gain(table, unjudged, last), self._ideal(table)
         first, uncut = self.batch.first, None
         if first is not None:
@@ -137,14 +137,14 @@ class GainsCache:
         from gradedeval.kernel.measures.sampled import Sample  # few evaluations are of samples
 
         codes = self.batch.codes[:, :last]
-        pool = self.batch.pool.table()[:, : len(table.worth)]  # without what is filled in
+        pool = self.batch.pool.table()[:, : len(table.gain_of_label)]  # without what is filled in
         of = self.strata.of if self.strata is not None else np.zeros(pool.shape[1], dtype=np.int64)
         more = len(self.judged_code) - len(of)
         sampled = self.judged_code[: len(of)]
         member = (of[:, None] == np.arange(of.max(initial=0) + 1)).astype(np.float64)
         size = (pool * sampled) @ member
         weight = np.where(size > 0, pool @ member / np.maximum(size, 1), 0.0)[:, of] * sampled
-        estimated = (pool * weight) @ (table.worth[:, None] == table.levels)
+        estimated = (pool * weight) @ (table.gain_of_label[:, None] == table.levels)
         at_code = np.pad(weight, ((0, 0), (0, more)))
         return Sample(
             member.shape[1],
@@ -160,16 +160,16 @@ class GainsCache:
         if whole in self.gains:
             return self.gains[whole][:, :last]
         if key not in self.gains:
-            self.gains[key] = self._worth(table, unjudged).take(self.batch.codes[:, :last])
+            self.gains[key] = self._gain_of_code(table, unjudged).take(self.batch.codes[:, :last])
         return self.gains[key]
 
-    def _worth(self, table: GainTable, unjudged: float) -> Floats:
+    def _gain_of_code(self, table: GainTable, unjudged: float) -> Floats:
         """code: the gain."""
         key, known = (table.key, unjudged), self.grader.worth
         if key not in known:
             worth, unknown = table.by_code(len(self.judged_code)), ~self.judged_code
             if table.filled is not None:  # nobody judged them, and yet they are known
-                unknown[len(table.worth) : -2] = False
+                unknown[len(table.gain_of_label) : -2] = False
             worth[unknown] = unjudged
             worth[self.batch.padding_code] = 0  # not judged either, but the padding of short rankings gains nothing
             known[key] = worth
@@ -177,11 +177,11 @@ class GainsCache:
 
     def _ideal(self, table: GainTable) -> tuple[Floats, dict[Any, Any]]:
         """topics × …: the gains above 0 of the pool, descending, padded with zeros; and what measures make of them."""
-        key = table.worth.tobytes()
+        key = table.gain_of_label.tobytes()
         if self.all_ideals is not None and key in self.all_ideals:
             return self.all_ideals[key]
         if key not in self.ideals:
-            ideal = self.ideals[key] = self.batch.pool.sorted_worth(table.worth), {}
+            ideal = self.ideals[key] = self.batch.pool.sorted_worth(table.gain_of_label), {}
             if self.all_ideals is not None and ideal[0].size <= self.cells:
                 self.all_ideals[key] = ideal
         return self.ideals[key]
@@ -253,7 +253,7 @@ def worth_notes(scorer: Scorer) -> list[str]:
     shares: dict[float, list[str]] = {}
     for measure, table in zip(scorer.measures, scorer.tables, strict=True):
         if measure.definition.scale == "unit" and measure.gain in ("exp", "ntcir") and measure.rel is None:
-            shares.setdefault(float(table.worth[-1]), []).append(measure.label)
+            shares.setdefault(float(table.gain_of_label[-1]), []).append(measure.label)
     what = f"{scorer.qrels.place}: no grade above 1, so a relevant document is worth"
     hint = f"use {flag.top_grade} if the scale goes on, or rel=1 in a measure to make it 1"
     return [Note(f"{what} {share:g} to {', '.join(names)}", hint) for share, names in shares.items()]
@@ -334,13 +334,14 @@ def scorer_for(qrels: Qrels, measures: Sequence[Measure], options: Options, limi
 class BatchScores:
     """Scores of some topics of a run.
 
-    values  3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank
-    bounds  2 × topics × measures: the lowest and the highest score, where asked for; nan where blank
-    types   what column 2 of the run calls its documents, where that was asked for
-    judged  whether any of the documents is judged; None where there is no document
-    empty   the topics without a document
-    retrieved  topics: how many documents
-    ties, later  4 × topics × measures, and topics whose orders of ties are not scored yet: as `doubts.with_ties` says
+    values         3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank
+    types          what column 2 of the run calls its documents, where that was asked for
+    judged         whether any of the documents is judged; None where there is no document
+    empty          the topics without a document
+    retrieved      topics: how many documents
+    bounds         2 × topics × measures: the lowest and the highest score, where asked for; nan where blank
+    ties           4 × topics × measures, as `doubts.with_ties` says
+    unscored_ties  topics whose orders of ties are not scored yet
     """
 
     topics: list[bytes]
@@ -351,7 +352,7 @@ class BatchScores:
     retrieved: Ints
     bounds: Floats | None = None
     ties: Floats | None = None
-    later: Batch | None = None
+    unscored_ties: Batch | None = None
 
 
 class Scorer:
@@ -455,10 +456,10 @@ class Scorer:
     def score_part(self, part: RunPart) -> PartResult[BatchScores]:
         """The scores of a part of a run, in the process that reads it."""
         graded = part.grade(self.grader)
-        return graded.with_batches(list(map(self.score_with_ties, graded.batches)))
+        return graded.with_batches(list(map(self.score_and_note_ties, graded.batches)))
 
-    def score_with_ties(self, batch: Batch) -> BatchScores:
-        """The scores of a batch, and what the order of ties leaves open of them."""
+    def score_and_note_ties(self, batch: Batch) -> BatchScores:
+        """The scores of a batch, and the lowest and the highest that another order of tied documents would give."""
         return with_ties(self, batch, self.score_batch(batch))
 
     def merge(
@@ -510,7 +511,7 @@ class Scorer:
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
             if measure.definition.gain is None or measure.definition.summary == "total" or measure.by_intent:
                 continue
-            rows = np.flatnonzero(self.qrels.counts.per_topic(table.worth > 0) == 0).tolist()
+            rows = np.flatnonzero(self.qrels.counts.per_topic(table.gain_of_label > 0) == 0).tolist()
             columns.setdefault(tuple(self.topics[row] for row in rows), []).append(column)
         return columns
 

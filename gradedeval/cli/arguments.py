@@ -57,8 +57,8 @@ def measures_offered(files: tuple[str, ...]) -> Mapping[str, Measure]:
 
 def named_measures(texts: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str, Measure] | None) -> list[Measure]:
     """The measures that -m names, cut as -k says. A note tells of those that take no cutoff."""
-    # Where few calls are open: Python takes each call beyond its first 16 KiB of frames from the system anew, and the
-    # imports within numpy, from as deep as the first measure asks for it, would cost a tenth of a start.
+    # Import numpy here, near the top of the stack: imported from deeper calls it outgrows Python's first 16 KiB frame
+    # chunk, which costs a tenth of the start-up.
     import_module("numpy")
     cutoff = asked_for("k")
     measures = parse_measures(texts, table, cutoff)
@@ -202,7 +202,7 @@ def check_no_cluster(beside: str, why: str) -> None:
 
 def sharing(jobs: int | None = None) -> Workers:
     """Who shares the work of the command that runs, until it ends: the cluster that it was given, or else processes of
-    this machine, so many as asked for or as it has cores. Raises InputError where a cluster cannot be used."""
+    this machine, as many as asked for or as it has cores. Raises InputError where a cluster cannot be used."""
     from gradedeval.kernel.parallel import Workers, cores, with_progress
 
     address: str | None = asked_for("cluster")

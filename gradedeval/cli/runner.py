@@ -429,7 +429,7 @@ def _read_matrix(
 
 
 def _check_count(check: Callable[..., Any], settings: Mapping[str, Any], files: tuple[str, ...]) -> None:
-    """Raise InputError (usage) where it is no question about so many runs, before they are read."""
+    """Raise InputError (usage) where it is no question about that many runs, before they are read."""
     from gradedeval.analysis.score_matrix import Baseline  # see `_reading`
 
     words = [word for word in (*files, settings.get("baseline")) if word is not None]

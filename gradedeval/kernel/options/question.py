@@ -145,7 +145,7 @@ class Question:
                   have settings that the function has not, which stand first
     paired        by its settings, whether all runs are compared on the same topics, so that the others are told
     counted       by a number of runs and settings in its signature, raises InputError (usage) where it is no question
-                  about so many
+                  about that many
     shows         the `document` of its answer, where this is asked something alone, by settings in its signature
     fails         by its answer, settings in its signature, `form` and `output`, whether the command ends with exit
                   code 1
@@ -314,7 +314,7 @@ def question(name: str, needs: Needs, **said: Any) -> Callable[[Asked], Asked]:
 
 
 def shares_work(function: Asked) -> Asked:
-    """Make the keywords `jobs` and `progress` in the signature of a function work: so many processes share what it
+    """Make the keywords `jobs` and `progress` in the signature of a function work: that many processes share what it
     does, and a bar shows how far it has come. Where a command runs it says so itself."""
 
     @wraps(function)

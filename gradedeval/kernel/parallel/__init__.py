@@ -34,7 +34,7 @@ PATIENCE = 2.0
 class Progress(Protocol):
     """Passes items on one by one, and may show how many are done.
 
-    items  a list of work to do; or with `count`, so many results as they arrive
+    items  a list of work to do; or with `count`, that many results as they arrive
     label  what the items are, in the plural
     """
 
@@ -204,7 +204,7 @@ class Workers:
 
     @classmethod
     def of(cls, jobs: int | None = None, progress: Progress = no_progress, executor: Any = None) -> Workers:
-        """So many as asked for, or as the executor or this machine has."""
+        """As many workers as asked for, or else as the executor or this machine has."""
         if executor is not None and is_client(executor):
             from gradedeval.kernel.parallel.clusters import threads_of  # few evaluations have one
 
@@ -323,7 +323,7 @@ def shared_by(those: Workers | None) -> Iterator[None]:
 
 @contextmanager
 def asked_for(jobs: int, progress: bool) -> Iterator[None]:
-    """While this lasts, in this thread, a function of Python shares its work by so many processes, and shows bars."""
+    """While this lasts, in this thread, a function of Python shares its work among `jobs` processes, and shows bars."""
     with (
         progress_wanted() if progress else nullcontext(),
         shared_by(Workers.of(jobs, in_python if progress else no_progress)),

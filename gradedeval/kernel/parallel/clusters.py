@@ -63,7 +63,7 @@ def preload() -> None:
 
 @contextmanager
 def local_cluster(count: int) -> Iterator[Any]:
-    """A cluster of so many processes with one thread each.
+    """A cluster of `count` processes with one thread each.
 
     Raises InputError where they cannot be started.
     """
@@ -127,7 +127,7 @@ FIRST_WORKER = 300
 
 @contextmanager
 def connected(address: str, count: int) -> Iterator[Any]:
-    """A client of the scheduler at an address, or of a cluster of so many processes of this machine, which ends with
+    """A client of the scheduler at an address, or of a cluster of `count` processes of this machine, which ends with
     the block. What was found stays as it is.
 
     Raises InputError where nobody answers, and as `check_versions`.

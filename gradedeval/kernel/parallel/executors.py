@@ -282,7 +282,7 @@ def _begin(parent: int) -> None:
 
 
 def shared_array(count: int, kind: Any) -> Any:
-    """An array of so many numbers that this process and those forked from now on read and write in common."""
+    """An array of `count` numbers that this process and those forked from now on read and write in common."""
     from mmap import mmap
 
     import numpy as np

@@ -69,7 +69,7 @@ class GradeCounts:
 
     @classmethod
     def of(cls, topic: NDArray[Any], code: Codes, topics: int, labels: int) -> GradeCounts:
-        """The counts of so many topics and labels, from the topic and the code of every judgment."""
+        """The counts, from the topic and the code of every judgment; topics, labels: how many there are."""
         keys = topic.astype(np.int64) * labels + code
         if topics * labels <= 1 << 16 or topics * labels <= len(keys):
             table = np.bincount(keys, minlength=topics * labels)
@@ -83,7 +83,7 @@ class GradeCounts:
 
     @classmethod
     def summed(cls, topic: Ints, code: Ints, count: Ints, topics: int, labels: int) -> GradeCounts:
-        """The counts of so many topics and labels, from parts of them in any order."""
+        """The same from parts of the counts in any order."""
         cells, place = distinct(topic * labels + code)
         row = cells // max(labels, 1)
         total = np.bincount(place, weights=count, minlength=len(cells)).astype(np.int64)
@@ -153,7 +153,8 @@ class GradeCounts:
 
 @dataclass(eq=False, repr=False)
 class Batch:
-    """Some topics of a run, joined with their judgments. No string but the topics' names from here on.
+    """Some topics of a run, joined with their judgments. From here on no string but the topics' names is left, unless
+    docnos or types are asked for.
 
     topics     the ids
     codes      topics × ranks, those asked for: index into the labels of the qrels; `unjudged_code` and
@@ -480,7 +481,8 @@ def _worst_and_best(
 
 
 def _heads(values: NDArray[Any], counts: Ints, width: int) -> NDArray[Any]:
-    """topics × ranks: the first values of each topic, so many of them, topic after topic; others beyond the end."""
+    """topics × ranks: the first `width` values of each topic, from values topic after topic; beyond a topic's end are
+    others."""
     longest = int(counts.max(initial=0))
     if len(counts) * longest == len(values):
         return values.reshape(len(counts), longest)[:, :width]
@@ -503,7 +505,7 @@ def _ties(documents: Documents, order: Ints | None, retrieved: Ints, options: Op
 
 
 def _to_matrix(values: NDArray[Any], counts: Ints, beyond: int) -> NDArray[Any]:
-    """topics × ranks: the values of each topic, so many of them, topic after topic."""
+    """topics × ranks: the values of each topic, from values topic after topic; after a topic's end is `beyond`."""
     width = int(counts.max(initial=0))
     if len(counts) * width == len(values):
         return values.reshape(len(counts), width)

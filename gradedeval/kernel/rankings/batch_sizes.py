@@ -11,7 +11,7 @@ from gradedeval.kernel.rankings.docnos import Docnos
 
 
 def coalesce(batches: Iterable[Batch], cells: int, least: int = 0) -> Iterator[Batch]:
-    """The topics of all batches in as few as may be, of at most so many cells: calls of numpy for a few topics cost
+    """The topics of all batches in as few as may be, of at most `cells` cells: calls of numpy for a few topics cost
     more than what they do. A topic counts as `least` cells or more."""
     waiting: list[Batch] = []
     topics, width = 0, least
@@ -58,7 +58,7 @@ def _concatenate_docnos(batches: list[Batch]) -> Docnos | None:
 
 
 def _concatenate_ties(batches: list[Batch], width: int) -> Ties | None:
-    """What equal scores leave open in several batches, of at most so many ranks."""
+    """What equal scores leave open in several batches, of at most `width` ranks."""
     if not any(batch.ties for batch in batches):
         return None
     deepest = max(width, *(batch.ties.codes.shape[2] for batch in batches if batch.ties is not None))

@@ -120,7 +120,7 @@ class TopicBuckets:
         self.size = int(sizes.sum())
 
     def places(self, topic: Ints, hashed: Words, size: Ints | None = None) -> Ints:
-        """The slot of each document. topic: of each document; with `size`, of each run of so many documents."""
+        """The slot of each document. topic: of each document; with `size`, of each stretch of that many documents."""
         shift, begin = self.shift[topic], self.begin[topic]
         place = (hashed >> (shift if size is None else np.repeat(shift, size))).view(np.int64)
         place += begin if size is None else np.repeat(begin, size)

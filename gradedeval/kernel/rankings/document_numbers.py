@@ -58,7 +58,7 @@ class DocumentNumbers:
         return number
 
     def topics(self, names: Sequence[bytes], counts: Ints) -> Ints:
-        """documents, so many of each of these topics: the topic's number; one not met before is given the next one."""
+        """documents, `counts` of each of these topics: the topic's number; one not met before is given the next one."""
         known = self.topic_numbers
         return np.repeat(np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64), counts)
 

@@ -157,7 +157,8 @@ class Grader:
     keep_ties        whether the batches say which documents are tied
     types            whether the type of each document, column 2 of a run, stays as well
     last_rank        no rank below this one is looked at; None where all are
-    least_width      as how many cells of a batch a topic counts at least: its labels, where a measure looks at each
+    least_width      minimum width that a topic counts as when batches are sized: the number of labels, where a measure
+                     reads a column for each
     ideals           gain table -> the ideal rankings of all topics of the qrels, once they are known, and what measures
                      make of them alone
     worth            gain table and what the unjudged are worth -> what each code is worth, once that is known
@@ -232,7 +233,7 @@ class Rows:
     length       documents: the docno's length
     score        documents, or numbers that order them alike; None where the order of the file counts
     rank         documents; None where stated ranks do not matter
-    token        the bytes from a place on, so many
+    token        start, length -> the bytes there
     tag          the sixth column of the first line
     buffer       the text in which docnos stand, where it is at hand
     order_check  what a look at the order says
@@ -578,7 +579,7 @@ def choose_topics(
 
 
 def _missing_note(place: str, missing: list[bytes], judged: int, options: Options) -> Note:
-    """The note on judged topics, of so many, that a run lacks."""
+    """The note on the judged topics that a run lacks; judged: how many there are."""
     one = len(missing) == 1
     fate, hint = f"{'is' if one else 'are'} left out", ""
     if options.topics == "qrels":

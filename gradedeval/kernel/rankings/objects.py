@@ -231,7 +231,7 @@ def _empty(what: str, place: str) -> InputError:
 
 
 def _has(row: Any, part: Callable[[Any], Any], count: int) -> bool:
-    """Whether a row has so many values."""
+    """Whether a row has that many values."""
     try:
         return len(part(row)) == count
     except Exception:

@@ -202,7 +202,7 @@ class ByTopic:
         self._ends = np.append(0, np.cumsum(counts[self._present]))
 
     def bounds(self, documents: int) -> Iterator[tuple[int, int]]:
-        """The first and the last but one of topics that have so many documents together, or of one that has more."""
+        """Stretches of topics that have that many documents together, or of one topic that has more: begin and end."""
         first = 0
         while first < len(self._present):
             full = int(np.searchsorted(self._ends, self._ends[first] + documents, side="right")) - 1

@@ -93,7 +93,7 @@ def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores) -> BatchScores:
 
 
 def many_tied(tied: Any, documents: Any) -> Any:
-    """Whether so many tied documents, of all that count, are worth a note."""
+    """Whether the tied documents are so large a part of all that they are worth a note."""
     return tied > TIED * documents
 
 
@@ -240,7 +240,7 @@ _SHORT = r"(?s)(?P<place>.*): each topic has (?P<length>\d+) documents?(?P<what>
 
 
 def merged_over_runs(notes: Iterable[str], count: int) -> list[str]:
-    """The notes on so many runs; what is said of several, of lists cut short, and of scores that rise, is said once."""
+    """The notes on `count` runs; what is said of several, of lists cut short, and of scores that rise, is said once."""
     kept, said = list[str](), [*notes]
     if not said:
         return said
@@ -260,7 +260,7 @@ def merged_over_runs(notes: Iterable[str], count: int) -> list[str]:
 
 
 def _rising_once(notes: list[str], runs: int) -> list[str]:
-    """The notes, with one for all of so many runs whose scores rise."""
+    """The notes, with one for all those of the runs whose scores rise; runs: how many runs there are."""
     rising = [note for note in notes if isinstance(note, Note) and note.kind == "rising-scores"]
     if len(rising) < 2:
         return notes
@@ -268,12 +268,12 @@ def _rising_once(notes: list[str], runs: int) -> list[str]:
     at = notes.index(rising[0])
     places = [note.text.removesuffix(f": {RISING}").removesuffix(f": {RISING_AS_LISTED}") for note in rising]
     hint = min((note.said[1] for note in rising), key=len)  # that of runs which are not listed by rank holds for all
-    merged = Note(f"{_so_many(len(rising), runs)} ({shorten(places, 2)}): {said}", hint, kind="rising-scores")
+    merged = Note(f"{_some_of_all(len(rising), runs)} ({shorten(places, 2)}): {said}", hint, kind="rising-scores")
     return [*notes[:at], merged, *(note for note in notes[at:] if note not in rising)]
 
 
 def _alike_once(notes: list[str], runs: int) -> list[str]:
-    """The notes, with one in the place of the first where those of several runs, of so many, say the same."""
+    """The notes, with one in the place of the first where those of several of all the runs say the same."""
     places: dict[tuple[str, str, str], list[str]] = {}
     at: list[tuple[str, str, str] | None] = []
     for note in notes:
@@ -290,12 +290,12 @@ def _alike_once(notes: list[str], runs: int) -> list[str]:
             kind, what, hint = key
             what = what.replace(" missing from the run ", " missing from each ", 1)
             kept.append(
-                Note(f"{_so_many(len(places[key]), runs)} ({shorten(places[key], 2)}): {what}", hint, kind=kind)
+                Note(f"{_some_of_all(len(places[key]), runs)} ({shorten(places[key], 2)}): {what}", hint, kind=kind)
             )
     return kept
 
 
-def _so_many(some: int, runs: int) -> str:
+def _some_of_all(some: int, runs: int) -> str:
     return f"{runs} runs" if some == runs else f"{some} of {runs} runs"
 
 

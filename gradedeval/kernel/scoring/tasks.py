@@ -375,6 +375,6 @@ UNKNOWN_SIZE = 1 << 20
 
 
 def size_of(source: Any) -> int:
-    """Bytes of a run, as far as that is quickly known."""
+    """Size of a run in bytes; a guess for what is not a file on disk."""
     size = Source(source).size if is_file(source) else None
     return UNKNOWN_SIZE if size is None else size

@@ -123,7 +123,7 @@ def _pieces(read: Callable[[int], bytes], packing: Packing, place: str) -> Itera
 
 
 def check_growth(grown: int, size: int, place: str, most: float | None = None) -> None:
-    """Raise InputError where so many bytes become more than they may; `most` times as many, or what the user allows."""
+    """Raise InputError where bytes unpack to more than they may: `most` times as many, or what the user allows."""
     most = _MOST_GROWTH.get() if most is None else most
     if grown > most * size:
         what = f"expands to more than {most:,.10g} times its size"

@@ -212,7 +212,7 @@ _MOST_GROWTH: ContextVar[float] = ContextVar("most growth", default=MOST_GROWTH)
 
 @contextmanager
 def growth_up_to(most: float | None) -> Iterator[None]:
-    """Streams that are opened within this block may grow so many times; None: as many as outside."""
+    """Streams that are opened within this block may grow to `most` times their size; None: as many as outside."""
     token = _MOST_GROWTH.set(_MOST_GROWTH.get() if most is None else most)
     try:
         yield

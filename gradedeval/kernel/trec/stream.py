@@ -551,7 +551,7 @@ class Stream:
         return self._peeked[:size]
 
     def keep(self, most: int) -> None:
-        """Have the bytes here from now on, as those of most sources are, where there are at most so many."""
+        """Have the bytes here from now on, as those of most sources are, where they are no more than `most`."""
         if (file := self.file) is not None and file.file.is_far and file.end <= most:
             self._raw = remote(self._target)
             self.again()

@@ -38,7 +38,7 @@ FAR = 512
 seconds for a megabyte."""
 
 _HALF = np.uint64(32)
-_BEHIND = np.arange(64, -1, -8).astype(np.uint64)  # bits of a word behind so many bytes of a token
+_BEHIND = np.arange(64, -1, -8).astype(np.uint64)  # bits of a word behind the first n bytes of a token
 _ODD = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)  # multipliers of a Weyl sequence and of rrmxmx
 
 
@@ -663,7 +663,7 @@ Bounds = Callable[[int], tuple[Ints, Ints]]
 
 
 SAMPLED = 1021
-"""Of so many bytes one tells whether most of a block is blank: then a list of all blanks would take memory."""
+"""One in this many bytes tells whether most of a block is blank: then a list of all blanks would take memory."""
 
 
 @dataclass(eq=False, repr=False)

@@ -107,11 +107,11 @@ class Stretch:
 def segments(
     file: Segment, processes: int, size: int, first: int | None = None, layout: LineLayout = RUN
 ) -> list[Segment] | list[Stretch]:
-    """A file in segments for so many processes, each of which begins with a topic.
+    """A file in segments for several processes, each of which begins with a topic.
 
     size    bytes of a segment. Towards the end they become fewer, down to a quarter: processes that share a file end at
             about the same time. A file far away is cut into equal stretches of at least that size
-    first   about so many bytes in the first of them
+    first   about how many bytes are in the first of them
     layout  of its lines
     """
     near = file.at + (first or size)

@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.kernel.formats.tables import Column, Table
-
 if TYPE_CHECKING:
     import pandas as pd
 
     from gradedeval.arrays import Ints
+    from gradedeval.kernel.formats.tables import Table
 
 _STORAGE = Lock()
 
@@ -106,6 +105,8 @@ class FrameRows(Sequence[Any]):
 
 def to_table(frame: pd.DataFrame) -> Table:
     """A frame as a table, with Python's own values, None where blank."""
+    from gradedeval.kernel.formats.tables import Column, Table  # not before it is text
+
     return Table([Column(str(name)) for name in frame.columns], FrameRows(frame))
 
 

@@ -7,11 +7,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.kernel.formats import Document, Layout, Maker, Table, in_utf8, render
-from gradedeval.kernel.formats.tables import with_queries
-
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gradedeval.kernel.formats import Document, Layout, Maker, Table
 
 ENDS = 30
 """Rows that a notebook shows of each end of a long table."""
@@ -69,11 +68,14 @@ class InNotebook:
         return self._as(self._shortened, "html")
 
     def _as(self, make: Maker, form: str) -> str:
+        from gradedeval.kernel.formats import render  # few results become text in Python
         from gradedeval.kernel.scoring.signature import short  # which waits for numpy: help pages do not
 
         return render(make, form, sign=short).rstrip("\n")
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        from gradedeval.kernel.formats import in_utf8
+
         printer.text(in_utf8(repr(self)))  # a notebook is UTF-8
 
     @property
@@ -93,7 +95,11 @@ class InNotebook:
     def tables(self, layout: Layout, **how: Any) -> Document:
         """The `document`, in which topics have their texts."""
         document = self.document(layout, **how)
-        return with_queries(document, self.texts) if self.texts and layout != "trec" else document
+        if not self.texts or layout == "trec":
+            return document
+        from gradedeval.kernel.formats.tables import with_queries  # few topics have texts
+
+        return with_queries(document, self.texts)
 
     def shown(self, **how: Any) -> InNotebook:
         """The same, shown as the keywords of `document` say: as in `found.shown(top=100)`."""
@@ -101,7 +107,7 @@ class InNotebook:
 
     def _shortened(self, layout: Layout) -> Document:
         document = self.tables(layout)
-        return replace(document, blocks=[_ends(one) if isinstance(one, Table) else one for one in document.blocks])
+        return replace(document, blocks=[one if isinstance(one, str) else _ends(one) for one in document.blocks])
 
 
 class FrameResult(InNotebook):

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from gradedeval.kernel.formats import Column
 from gradedeval.kernel.options import PRESETS
 
 if TYPE_CHECKING:
+    from gradedeval.kernel.formats import Column
     from gradedeval.kernel.measures.definition import Measure
     from gradedeval.kernel.scoring.scores import Scores
 
@@ -75,6 +75,8 @@ def preset_digits(like: str | None) -> int:
 
 def number_column(scores: Scores, name: str, percent: bool = False) -> Column:
     """A column of scores, with the digits of the preset; in percent two fewer."""
+    from gradedeval.kernel.formats import Column  # not before there is a table
+
     digits = preset_digits(scores.options.like)
     return Column(name, "score", max(digits - 2, 0) if percent else digits)
 
@@ -136,6 +138,8 @@ def key_names(scores: Scores, by_topic: bool) -> list[str]:
 
 def key_column(name: str) -> Column:
     """The column of that name among those that say what a row is of."""
+    from gradedeval.kernel.formats import Column
+
     return Column(name, "count" if name == "rank" else "text")
 
 

@@ -12,15 +12,13 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats, merge_close
 from gradedeval.errors import InputError, flag, plural, public
-from gradedeval.kernel.formats import QUERY
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure, Reading, Summary
 from gradedeval.kernel.measures.notation import Value
 from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.options import PRESETS, Options
 from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.scoring import score_rows
 from gradedeval.kernel.scoring.results import InNotebook
-from gradedeval.kernel.scoring.score_rows import ALL, BOUNDS, ESTIMATED, IN_HOLES, INTERVAL, row_signatures
-from gradedeval.kernel.scoring.score_rows import Row as Row
 from gradedeval.kernel.scoring.signature import signature
 
 if TYPE_CHECKING:
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
 
     from gradedeval.kernel.formats import Document, Layout
     from gradedeval.kernel.scoring.predicted import Estimated, Holes
+    from gradedeval.kernel.scoring.score_rows import Row as Row
 
 
 # The scores of one run: topics × measures, and what sums them up.
@@ -67,13 +66,13 @@ class RunScores:
             return float(Reading(summary).summarize(score))
         values = self.part(part)[:, column][kept]
         reading = Reading(summary)
-        return float(reading.summarize(values) if part in BOUNDS else reading.summarize_rises(score, values))
+        return float(reading.summarize(values) if part in score_rows.BOUNDS else reading.summarize_rises(score, values))
 
     def part(self, name: str) -> Floats:
         """topics × measures: the score, a residual or a bound; nan where it is blank."""
-        if name not in BOUNDS:
+        if name not in score_rows.BOUNDS:
             return np.asarray(getattr(self, name))
-        return np.full(self.score.shape, np.nan) if self.bounds is None else self.bounds[BOUNDS.index(name)]
+        return np.full(self.score.shape, np.nan) if self.bounds is None else self.bounds[score_rows.BOUNDS.index(name)]
 
     def restricted_to(self, topics: Collection[str]) -> RunScores:
         """The same scores, of which those on some topics count."""
@@ -281,8 +280,8 @@ class Scores(InNotebook):
             for column, measure in enumerate(self.measures):
                 known: dict[str, Iterable[Any]] = {**self._filled(run, column, by_topic)}
                 known |= {"run": repeat(run.run), "measure": repeat(measure.label)}
-                of_row = (known.get(name, repeat(None)) for name in Row._fields)
-                yield from map(Row._make, zip(*of_row, strict=False))
+                of_row = (known.get(name, repeat(None)) for name in score_rows.Row._fields)
+                yield from map(score_rows.Row._make, zip(*of_row, strict=False))
             for name, part in self._slices if sliced and self.options.slices is not None else ():
                 of_run = replace(part, runs=[part.runs[number]])
                 yield from (row._replace(slice=name) for row in of_run.rows(by_topic=False))
@@ -322,10 +321,10 @@ class Scores(InNotebook):
         """The rows of one run and measure, column by column: from `topic` on, those of `Row`."""
         found = self._filled(run, column, by_topic)
         blank = [None] * len(found["topic"])
-        beside = (
-            (*ESTIMATED, IN_HOLES, "run", "measure", "slice") if self.holes is None else ("run", "measure", "slice")
-        )
-        return {name: found.get(name, blank) for name in Row._fields if name in found or name not in beside}
+        beside = {"run", "measure", "slice"}
+        if self.holes is None:
+            beside |= {*score_rows.ESTIMATED, score_rows.IN_HOLES}
+        return {name: found.get(name, blank) for name in score_rows.Row._fields if name in found or name not in beside}
 
     def _filled(self, run: RunScores, column: int, by_topic: bool) -> dict[str, list[Any]]:
         """The same without columns that are blank."""
@@ -335,19 +334,19 @@ class Scores(InNotebook):
         summary = self.measures[column].definition.summary
         mean = run.summary("score", column, summary) if self.machine is None else self.summary(run, column)
         found: dict[str, list[Any]] = {
-            "topic": [*topics, ALL],
+            "topic": [*topics, score_rows.ALL],
             "score": [None if value != value else value for value in (*score, mean)],
             "topics": [None] * len(topics) + [run.counts[column]],
         }
         if self.options.interval is not None or self.machine is not None:
-            ends = _blanked(self.intervals[self.runs.index(run), column])
-            found |= {name: [*repeat(None, len(topics)), end] for name, end in zip(INTERVAL, ends, strict=True)}
+            ends = zip(score_rows.INTERVAL, _blanked(self.intervals[self.runs.index(run), column]), strict=True)
+            found |= {name: [*repeat(None, len(topics)), end] for name, end in ends}
         if self.options.wants_residuals or self.options.bounds:
             found |= self._unknown(run, column, by_topic)
         if self.machine is not None and self._estimated is not None:
             found = self._estimated.with_machine(found, run.run, column, by_topic)
         if self.holes is not None:
-            found[IN_HOLES] = _blanked(self.holes.values(run, column, self.measures[column], by_topic))
+            found[score_rows.IN_HOLES] = _blanked(self.holes.values(run, column, self.measures[column], by_topic))
         return found
 
     def _unknown(self, run: RunScores, column: int, by_topic: bool) -> dict[str, list[Any]]:
@@ -355,7 +354,7 @@ class Scores(InNotebook):
         summary, kept = self.measures[column].definition.summary, run.included[:, column]
         names = ("residual", "unjudged") if self.options.wants_residuals else ()
         parts: dict[str, Floats] = {}
-        for name in (*names, *(BOUNDS if self.options.bounds else ())):
+        for name in (*names, *(score_rows.BOUNDS if self.options.bounds else ())):
             own = run.part(name)[kept, column] if by_topic else np.empty(0)
             parts[name] = np.append(own, run.summary(name, column, summary))
         if names:
@@ -463,11 +462,11 @@ class Scores(InNotebook):
             *(["slice"] if self.options.slices is not None else []),
             "measure",
             "score",
-            *(INTERVAL if self.options.interval is not None or self.machine is not None else ()),
-            *(ESTIMATED if self.machine is not None else ()),
-            *([IN_HOLES] if self.holes is not None else []),
+            *(score_rows.INTERVAL if self.options.interval is not None or self.machine is not None else ()),
+            *(score_rows.ESTIMATED if self.machine is not None else ()),
+            *([score_rows.IN_HOLES] if self.holes is not None else []),
         ]
-        columns += BOUNDS if self.options.bounds else ()
+        columns += score_rows.BOUNDS if self.options.bounds else ()
         columns += ["residual"] if self.options.wants_residuals else []
         columns += ["unjudged", "beyond"] if self.options.residuals == "split" else []
         return columns + (["topics"] if self.options.max_residual is not None else [])
@@ -482,10 +481,12 @@ class Scores(InNotebook):
         rows = list(self.rows(sliced=True))
         columns = {name: [getattr(row, name) for row in rows] for name in self.columns}
         if self.texts:
+            from gradedeval.kernel.formats import QUERY
+
             at = list(columns).index("topic") + 1
             texts = {QUERY: [self.texts.get(row.topic) if row.topics is None else None for row in rows]}
             columns = dict([*list(columns.items())[:at], *texts.items(), *list(columns.items())[at:]])
-        return to_frame({**columns, "signature": row_signatures(self, rows)})
+        return to_frame({**columns, "signature": score_rows.row_signatures(self, rows)})
 
     @property
     def wide(self) -> pd.DataFrame:
@@ -534,7 +535,7 @@ class Scores(InNotebook):
     @property
     def bounds_by_run(self) -> dict[str, ByMeasure]:
         """run -> measure -> (low, high), however many runs there are."""
-        low, high = (self._summaries(end) for end in BOUNDS)
+        low, high = (self._summaries(end) for end in score_rows.BOUNDS)
         return {
             run: ByMeasure(
                 self.measures,

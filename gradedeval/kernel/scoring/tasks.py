@@ -27,8 +27,8 @@ from gradedeval.kernel.rankings.grade import (
     choose_topics,
     dropped_note,
 )
+from gradedeval.kernel.scoring import score_rows
 from gradedeval.kernel.scoring.doubts import notes_on
-from gradedeval.kernel.scoring.score_rows import BOUNDS
 from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
 from gradedeval.kernel.scoring.scores import RunScores, RunSummary
 from gradedeval.kernel.trec.blocks import format_of
@@ -359,7 +359,7 @@ def summarized(run: RunScores, scorer: Scorer) -> RunSummary:
     """The summaries of a run, and the little else that messages need."""
     kinds = [measure.definition.summary for measure in scorer.measures]
     parts = ["score", *(("residual", "unjudged") if scorer.options.wants_residuals else ())]
-    parts += BOUNDS if scorer.options.bounds else ()
+    parts += score_rows.BOUNDS if scorer.options.bounds else ()
     none = np.empty((0, len(kinds)))
     empty = scorer.without_relevant.items() if scorer.grades.top > 0 else ()
     return RunSummary(

@@ -9,7 +9,7 @@ from gradedeval.analysis import difference_bounds, estimates, flips, replicates,
 from gradedeval.analysis.tables import Row
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
 from gradedeval.errors import Note, flag, plural, tell
-from gradedeval.kernel.formats.frames import joined, to_frame
+from gradedeval.kernel.scoring.frames import joined, to_frame
 
 if TYPE_CHECKING:
     import pandas as pd

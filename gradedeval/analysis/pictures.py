@@ -15,9 +15,9 @@ from gradedeval import __version__
 from gradedeval.errors import InputError, did_you_mean, flag, plural, public, shorten, visible
 from gradedeval.kernel.formats import in_utf8
 from gradedeval.kernel.formats.fitting import short_names as short_names
-from gradedeval.kernel.formats.frames import distinct
 from gradedeval.kernel.measures.parse import canonical, parse_measures
 from gradedeval.kernel.options import numbers
+from gradedeval.kernel.scoring.frames import distinct
 from gradedeval.kernel.trec.stream import extension_of
 
 if TYPE_CHECKING:

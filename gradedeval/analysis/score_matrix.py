@@ -26,7 +26,6 @@ from gradedeval.errors import (
     tell,
     visible,
 )
-from gradedeval.kernel.formats.fitting import short_names
 from gradedeval.kernel.measures.definition import AnyMeasure, Reading
 from gradedeval.kernel.measures.parse import DEFAULT, canonical, parse_measures
 from gradedeval.kernel.options import Options, resolve_options
@@ -758,6 +757,8 @@ class Baseline:
 
 def whole_name(word: str, names: Sequence[str]) -> str:
     """The name of a run that tables show as this word, without what all names have alike; or the word."""
+    from gradedeval.kernel.formats.fitting import short_names  # not where scores are made
+
     short, _ = short_names(names) if word not in names else ({}, "")
     return next((name for name, shown in short.items() if shown == word), word)
 

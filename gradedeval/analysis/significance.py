@@ -27,12 +27,12 @@ from gradedeval.analysis.score_matrix import (
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, chunks
 from gradedeval.errors import InputError, Note, check_choice, flag, plural, public, tell
-from gradedeval.kernel.formats.frames import to_frame
 from gradedeval.kernel.measures.definition import AnyMeasure
 from gradedeval.kernel.options import OptionKwargs, numbers
 from gradedeval.kernel.options.numbers import MOST_DRAWS
 from gradedeval.kernel.options.question import shares_work, takes_options
 from gradedeval.kernel.parallel import progress
+from gradedeval.kernel.scoring.frames import to_frame
 from gradedeval.kernel.scoring.intervals import centered, samples, standard_error, student_t, studentized_test
 
 # p values, their correction and effect sizes of paired differences, for many pairs of runs at once.

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gradedeval import kernel
 from gradedeval.errors import visible
-from gradedeval.kernel.formats import Column, Document, Kind, Layout, Table, cut
-from gradedeval.kernel.formats.frames import each_row, to_rows, to_table
+from gradedeval.kernel.scoring.frames import each_row, to_rows, to_table
 from gradedeval.kernel.scoring.results import FrameResult
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gradedeval.analysis.score_matrix import Matrix
+    from gradedeval.kernel import Column, Document, Layout, Table
+    from gradedeval.kernel.formats import Kind
 
 
 Row = dict[str, Any]
-Shown = dict[Column, Callable[[Row], Any]]
+Shown: TypeAlias = "dict[Column, Callable[[Row], Any]]"
 """The columns of a table for people, each with the value that it takes from a row of the frame."""
 
 
@@ -34,9 +36,9 @@ def frame_document(
     if layout == "long":
         joint = signature.replace("\n", " | ")  # for the first row of each measure
         signatures = [None if again else joint for again in frame["measure"].duplicated()] if signed else ()
-        return Document([to_table(frame)], signature, row_signatures=signatures)
+        return kernel.Document([to_table(frame)], signature, row_signatures=signatures)
     rows = [[value(row) for value in shown.values()] for row in each_row(frame)]
-    return Document([Table(list(shown), rows)], signature)
+    return kernel.Document([kernel.Table(list(shown), rows)], signature)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,10 +60,11 @@ class OfScores(FrameResult):
     def document(self, layout: Layout) -> Document:
         """The frame as it is; people see four digits."""
         numbers = [
-            Column(str(name), "score" if kind.kind == "f" else "text") for name, kind in self.frame.dtypes.items()
+            kernel.Column(str(name), "score" if kind.kind == "f" else "text")
+            for name, kind in self.frame.dtypes.items()
         ]
         table = to_table(self.frame)
-        return Document([table if layout == "long" else replace(table, columns=numbers)], self.signature)
+        return kernel.Document([table if layout == "long" else replace(table, columns=numbers)], self.signature)
 
 
 def signature_lines(settings: str, scores: str) -> str:
@@ -132,7 +135,7 @@ def near_best(row: Row) -> str | None:
 
 def topic_text(text: str, longest: int) -> str:
     """The text of a topic in a line, cut where it is longer."""
-    return cut(visible(text), longest)
+    return kernel.formats.cut(visible(text), longest)
 
 
 BELOW = 60
@@ -151,5 +154,5 @@ def shown(frame: pd.DataFrame, **columns: tuple[str, Kind]) -> Table:
     """Some columns of a frame for people: name -> title and kind; those without a value are left out."""
     rows = to_rows(frame)
     kept = {name: column for name, column in columns.items() if any(row[name] is not None for row in rows)}
-    titles = [Column(title, kind) for title, kind in kept.values()]
-    return Table(titles, [[row[name] for name in kept] for row in rows])
+    titles = [kernel.Column(title, kind) for title, kind in kept.values()]
+    return kernel.Table(titles, [[row[name] for name in kept] for row in rows])

@@ -76,7 +76,7 @@ from gradedeval.kernel.formats import Column as Column
 from gradedeval.kernel.formats import Table as Table
 from gradedeval.kernel.formats import Document as Document
 from gradedeval.kernel.formats import Layout as Layout
-from gradedeval.kernel.formats import frames as frames
+from gradedeval.kernel.scoring import frames as frames
 from gradedeval.kernel import formats as formats
 from gradedeval.kernel.scoring import score_tables as score_tables
 from gradedeval.kernel.scoring import results as results

@@ -15,14 +15,10 @@ from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close, np
 from gradedeval.errors import InputError, check_choice, flag, plural, public
 from gradedeval.kernel import (
     AnyMeasure,
-    Column,
-    Document,
-    Layout,
     OptionKwargs,
     Picture,
     Question,
     Setting,
-    Table,
     question,
     shares_work,
 )
@@ -33,6 +29,7 @@ if TYPE_CHECKING:
 
     from gradedeval.analysis.pictures import Panel
     from gradedeval.analysis.score_matrix import AnyScores, Matrix
+    from gradedeval.kernel import Document, Layout
 
 
 Kind = Literal["pearson", "spearman", "tau", "weighted-tau", "tau-ap"]
@@ -75,12 +72,12 @@ class Correlation(OfScores):
         """The agreement of measures, for people as a matrix."""
         signature = signature_lines(self.aside, self.signature)
         if layout == "long":
-            return Document([kernel.frames.to_table(self.frame)], signature)
+            return kernel.Document([kernel.frames.to_table(self.frame)], signature)
         cells = {(row["measure"], row["other"]): row["agreement"] for row in kernel.frames.to_rows(self.frame)}
         measures = self.scores.measures
-        columns = [Column(""), *(Column(name, "score", digits=3) for name in measures)]
+        columns = [kernel.Column(""), *(kernel.Column(name, "score", digits=3) for name in measures)]
         rows = [[name, *(cells.get((name, other), "—") for other in measures)] for name in measures]
-        return Document([Table(columns, rows)], signature)
+        return kernel.Document([kernel.Table(columns, rows)], signature)
 
 
 def _extent(counts: list[int]) -> str:

@@ -13,7 +13,7 @@ import pytest
 import gradedeval
 from gradedeval.analysis.pairs import prospect, reversible_pairs
 from gradedeval.analysis.score_matrix import to_matrix
-from gradedeval.kernel.formats.frames import to_rows
+from gradedeval.kernel.scoring.frames import to_rows
 
 TOPICS = ("1", "2")
 MEASURES = ("ap", "gap", "q", "nerr", "ndcg@2", "recall", "f1", "err")

@@ -14,7 +14,7 @@ import pytest
 
 import gradedeval
 from gradedeval import Diff, EvaluationWarning, InputError
-from gradedeval.kernel.formats.frames import to_rows
+from gradedeval.kernel.scoring.frames import to_rows
 from gradedeval.questions.diff import in_words
 from support.commands import Command
 from support.measures import VARIANTS

@@ -33,7 +33,7 @@ class _OfDocument:
 
 
 def _framed(document: Document) -> pd.DataFrame:
-    from gradedeval.kernel.formats.frames import to_frame  # few evaluations come here
+    from gradedeval.kernel.scoring.frames import to_frame  # few evaluations come here
 
     return to_frame(document.table.rows, columns=list(document.table.names))
 

@@ -265,8 +265,8 @@ class Scores(InNotebook):
         """A row for each system and measure, over its seeds: system, seeds[, slice], measure, mean, sd[, low, high],
         signature. Runs in no system are systems of one run, without a deviation. Low and high are the ends of the
         interval of a mean that is estimated from a machine's judgments, too."""
-        from gradedeval.kernel.formats.frames import to_frame  # few evaluations come here
         from gradedeval.kernel.scoring import systems
+        from gradedeval.kernel.scoring.frames import to_frame  # few evaluations come here
 
         rows = list(systems.rows(self))
         names = (*systems.columns(self), "signature")
@@ -476,7 +476,7 @@ class Scores(InNotebook):
         """The tidy table as a DataFrame: run, topic[, query][, slice], measure, score[, se, low, high][, low, high]
         [, people, people_low, people_high, machine, lambda_, narrower, times][, residual][, unjudged, beyond]
         [, topics], signature (of the summaries; None elsewhere)."""
-        from gradedeval.kernel.formats.frames import to_frame  # few evaluations come here
+        from gradedeval.kernel.scoring.frames import to_frame  # few evaluations come here
 
         rows = list(self.rows(sliced=True))
         columns = {name: [getattr(row, name) for row in rows] for name in self.columns}
@@ -492,7 +492,7 @@ class Scores(InNotebook):
     def wide(self) -> pd.DataFrame:
         """A DataFrame with a row for each run and topic, the summary last (topic `all`), and a column for each measure:
         run, topic[, query][, slice], measures[, `measure.residual` and the like], signature."""
-        from gradedeval.kernel.formats.frames import to_frame  # few evaluations come here
+        from gradedeval.kernel.scoring.frames import to_frame  # few evaluations come here
 
         table = self.tables("long", by_topic=True, crossed=True).signed_table
         return to_frame(table.rows, columns=list(table.names))

@@ -16,7 +16,7 @@ import pytest
 
 import gradedeval
 from gradedeval import clicks
-from gradedeval.kernel.formats.frames import to_frame
+from gradedeval.kernel.scoring.frames import to_frame
 from gradedeval.kernel.scoring.results import ENDS, InNotebook
 
 HOSTILE = [f"{name}\udce9" for name in ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<b>&amp;</b>")]

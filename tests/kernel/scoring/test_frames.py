@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import gradedeval
-from gradedeval.kernel.formats.frames import distinct, group_numbers, groups, joined, merged, to_frame
 from gradedeval.kernel.formats.tables import as_bytes
+from gradedeval.kernel.scoring.frames import distinct, group_numbers, groups, joined, merged, to_frame
 from gradedeval.kernel.scoring.results import InNotebook
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # small examples

@@ -73,10 +73,6 @@ class OrderCheck:
     in_order: bool = True
     stated: bool = True
 
-    def __add__(self, other: OrderCheck) -> OrderCheck:
-        in_order, stated = self.in_order and other.in_order, self.stated and other.stated
-        return OrderCheck(self.looked + other.looked, self.rising + other.rising, in_order, stated)
-
     def notes(self, place: str, options: Options) -> list[Note]:
         """What is said of a run whose scores rise with the rank, unless the user has chosen the order."""
         if 2 * self.rising <= self.looked or "order" in options.given:
@@ -116,20 +112,27 @@ def order_check_of(topics: Iterable[Any], stated: Iterable[Any], scores: Iterabl
 # Parts of a run, and who grades them.
 
 
+FEW_DIVIDED = 16
+"""Topics that may stand in several parts before a file counts as interleaved: they are then the larger part of those
+met."""
+
+
 @dataclass(eq=False, repr=False)
 class PartResult(Generic[Made]):
-    """What a part of a run gives.
+    """What a part of a run gives, or several together.
 
-    batches      its batches, or what was made of each
-    topics       the topics in it, in order of appearance; those that stand in several blocks, several times
+    batches      its batches, or what was made of each; a topic in several of them is complete in the last, which counts
+    topics       the topics in it, in order of appearance
+    divided      those whose lines were met in several blocks
     dropped      topic -> how many of its documents were dropped because they repeat
     tag          the sixth column of its first line
     interleaved  whether topics take turns line by line: then nothing is made of the part
     order_check  what a look at its order says
     """
 
-    batches: list[Made]
-    topics: list[bytes] = field(default_factory=list)
+    batches: list[Made] = field(default_factory=list)
+    topics: dict[bytes, None] = field(default_factory=dict)
+    divided: set[bytes] = field(default_factory=set)
     dropped: dict[bytes, int] = field(default_factory=dict)
     tag: str = ""
     interleaved: bool = False
@@ -137,7 +140,26 @@ class PartResult(Generic[Made]):
 
     def with_batches(self, batches: list[Other]) -> PartResult[Other]:
         """The same with something else made of its batches."""
-        return PartResult(batches, self.topics, self.dropped, self.tag, self.interleaved, self.order_check)
+        return PartResult(
+            batches, self.topics, self.divided, self.dropped, self.tag, self.interleaved, self.order_check
+        )
+
+    def add(self, part: PartResult[Made]) -> None:
+        """Take the part that follows, too."""
+        self.batches += part.batches
+        self.divided |= part.divided | (self.topics.keys() & part.topics.keys())
+        self.topics |= part.topics
+        self.dropped |= part.dropped
+        self.tag = self.tag or part.tag
+        self.interleaved = part.interleaved
+        one, other = self.order_check, part.order_check
+        in_order, stated = one.in_order and other.in_order, one.stated and other.stated
+        self.order_check = OrderCheck(one.looked + other.looked, one.rising + other.rising, in_order, stated)
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether topics do so line by line, as far as is known of all parts together."""
+        return self.interleaved or len(self.divided) > max(FEW_DIVIDED, len(self.topics) // 2)
 
 
 if TYPE_CHECKING:
@@ -314,7 +336,8 @@ def grade_whole_topics(rows: Rows, topics: TopicCodes, grader: Grader) -> PartRe
     """The batches of a block. Raises NeedsLineReader as `grade_by_block`."""
     rows, dropped = grade_by_block(rows, topics, grader)
     batches = list(grader.batches(grader.countable(rows.documents())))
-    return PartResult(batches, rows.topics, dropped, rows.tag, order_check=rows.order_check)
+    found = dict.fromkeys(rows.topics)
+    return PartResult(batches, found, dropped=dropped, tag=rows.tag, order_check=rows.order_check)
 
 
 def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough: bool = True) -> Rows:
@@ -477,36 +500,21 @@ class BlocksPart:
     is_large: bool = False
 
     def grade(self, grader: Grader) -> PartResult[Batch]:
-        results: list[PartResult[Batch]] = []
+        whole = PartResult[Batch]()
         for block in self.blocks:
             topics = TopicCodes(grader.limits)
             rows = read_rows(block, grader, topics)
             if self.is_large and len(rows.topic) > FEW_REPEATED + 2 * len(rows.topics):
                 # Topics take turns, and go on doing so in other blocks: nothing is to be made of this one.
-                results.append(
-                    PartResult([], rows.topics, tag=rows.tag, interleaved=True, order_check=rows.order_check)
-                )
+                found = dict.fromkeys(rows.topics)
+                whole.add(PartResult([], found, tag=rows.tag, interleaved=True, order_check=rows.order_check))
                 break
-            results.append(grade_whole_topics(rows, topics, grader))
-        whole = results[0] if len(results) == 1 else _joined(results)
+            whole.add(grade_whole_topics(rows, topics, grader))
         if len(whole.batches) > 1:
             from gradedeval.kernel.rankings.batch_sizes import coalesce  # many runs are one block
 
             whole.batches = list(coalesce(whole.batches, grader.limits.cells, grader.least_width))
         return whole
-
-
-def _joined(results: list[PartResult[Batch]]) -> PartResult[Batch]:
-    """What blocks give, one after the other."""
-    whole = PartResult[Batch]([])
-    for result in results:
-        whole.batches += result.batches
-        whole.topics += result.topics
-        whole.dropped |= result.dropped
-        whole.tag = whole.tag or result.tag
-        whole.interleaved = result.interleaved
-        whole.order_check += result.order_check
-    return whole
 
 
 @dataclass(eq=False, repr=False)

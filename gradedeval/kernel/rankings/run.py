@@ -296,7 +296,7 @@ class ListedTopics:
     topics: list[bytes]
 
     def grade(self, grader: Grader) -> PartResult[Batch]:
-        return PartResult(list(grader.batches(self.documents(grader))), self.topics, tag=self.run.tag)
+        return PartResult(list(grader.batches(self.documents(grader))), dict.fromkeys(self.topics), tag=self.run.tag)
 
     def documents(self, grader: Grader) -> Documents:
         """The documents of these topics as columns, with the codes of their grades."""
@@ -607,7 +607,7 @@ class RunColumns:
             code = np.full(len(self), unjudged, dtype=np.min_scalar_type(unjudged + 1))
             self.graded = grader.qrels, grade_by_block(replace(self.rows, code=code), topics, grader)[0]
         rows = self.graded[1]
-        return PartResult(list(grader.batches(grader.countable(rows.documents()))), rows.topics)
+        return PartResult(list(grader.batches(grader.countable(rows.documents()))), dict.fromkeys(rows.topics))
 
 
 # A run in the place of the qrels, and the qrels in that of the run: an error, where the content says so.

@@ -49,7 +49,7 @@ class SegmentPart:
     def grade(self, grader: Grader) -> PartResult[Batch]:
         own = self.segment.own()
         if own.at == own.end:
-            return PartResult([])
+            return PartResult()
         read = blocks(own, grader.limits.block, own.at, self.layout)
         try:
             return BlocksPart(read, self.is_large).grade(grader)
@@ -250,9 +250,9 @@ class GatheredRows:
 
     def grade(self, grader: Grader) -> PartResult[Batch]:
         rows = self.rows
-        topics = rows.topics
+        topics = dict.fromkeys(rows.topics)
         rows, dropped = settle_repeated(rows, grader.options)
-        return PartResult(list(grader.batches(grader.countable(rows.documents()))), topics, dropped)
+        return PartResult(list(grader.batches(grader.countable(rows.documents()))), topics, dropped=dropped)
 
 
 class _Column:

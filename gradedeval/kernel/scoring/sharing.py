@@ -15,7 +15,7 @@ from gradedeval.kernel.parallel.executors import WorkerDied, keep_freed_memory
 from gradedeval.kernel.rankings.grade import Grader, PartResult, RunFile
 from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
 from gradedeval.kernel.scoring.scores import RunScores
-from gradedeval.kernel.scoring.tasks import UNKNOWN_SIZE, FileContents, RunResult, score_run, size_of
+from gradedeval.kernel.scoring.tasks import UNKNOWN_SIZE, RunResult, score_run, size_of
 from gradedeval.kernel.trec.blocks import format_of
 from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, growth_up_to
 from gradedeval.kernel.trec.stream import PlacedPath, Source, Stream, is_file, is_path, is_url
@@ -205,7 +205,7 @@ class CutRun:
 
     count: int = 0
     done: int = 0
-    whole: FileContents[BatchScores] = field(default_factory=FileContents)
+    whole: PartResult[BatchScores] = field(default_factory=PartResult)
     waiting: dict[int, Result] = field(default_factory=dict)
     ended: bool = False
     error: InputError | NeedsLineReader | None = None
@@ -221,7 +221,7 @@ class CutRun:
                 self.error = following.error
             else:
                 self.whole.add(following.part)
-            self.ended = self.done == self.count or self.whole.interleaved or self.error is not None
+            self.ended = self.done == self.count or self.whole.takes_turns or self.error is not None
         return self.ended
 
 
@@ -266,7 +266,7 @@ class Collector:
             self.unread.append(replace(task, part=None))
         elif run.error is not None:
             yield number, RunResult(Source(source).place, error=run.error)
-        elif run.whole.interleaved or run.whole.divided:
+        elif run.whole.takes_turns or run.whole.divided:
             self.partial.append(task)
         else:
             yield number, self._finished(task, Workers())

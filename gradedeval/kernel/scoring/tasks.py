@@ -14,11 +14,9 @@ from gradedeval.errors import InputError, Note
 from gradedeval.kernel.parallel import Workers, no_progress, raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import Batch
 from gradedeval.kernel.rankings.grade import (
-    NOT_CHECKED,
     GradedPart,
     Grader,
     Made,
-    OrderCheck,
     Other,
     PartResult,
     RunFile,
@@ -40,11 +38,6 @@ if TYPE_CHECKING:
     from gradedeval.kernel.rankings.run import Run
 
 # Work on a run part by part: a file, a pipe, a DataFrame or a dict; then the topics that count are settled.
-
-
-FEW_TOPICS = 16
-"""Topics that may stand in several parts before a file counts as interleaved: they are then the larger part of those
-met."""
 
 
 @dataclass(eq=False, repr=False)
@@ -82,38 +75,6 @@ class GradedRun(Generic[Made]):
                 yield batch.select(np.array(rows, dtype=np.int64))
 
 
-@dataclass(eq=False)
-class FileContents(Generic[Made]):
-    """What the parts of a file give together.
-
-    batches      a topic in several of them is complete in the last, which counts
-    topics       all topics, in order of appearance
-    divided      those whose lines were met in several blocks
-    dropped      topic -> how many of its documents were dropped because they repeat
-    order_check  what a look at their order says
-    """
-
-    batches: list[Made] = field(default_factory=list)
-    topics: dict[bytes, None] = field(default_factory=dict)
-    divided: set[bytes] = field(default_factory=set)
-    dropped: dict[bytes, int] = field(default_factory=dict)
-    tag: str = ""
-    interleaved: bool = False
-    order_check: OrderCheck = NOT_CHECKED
-
-    def add(self, part: PartResult[Made]) -> None:
-        """Take the next part."""
-        self.tag = self.tag or part.tag
-        for topic in part.topics:
-            if topic in self.topics:
-                self.divided.add(topic)
-            self.topics[topic] = None
-        self.dropped |= part.dropped
-        self.batches += part.batches
-        self.order_check += part.order_check
-        self.interleaved = part.interleaved or len(self.divided) > max(FEW_TOPICS, len(self.topics) // 2)
-
-
 def grade_run(source: Any, grader: Grader, workers: Workers, name: str = "run") -> GradedRun[Batch]:
     """Join a run with the qrels: whole topics, in batches of bounded size.
 
@@ -131,7 +92,7 @@ def map_run(
     source: Any,
     grader: Grader,
     workers: Workers,
-    found: FileContents[Made] | None = None,
+    found: PartResult[Made] | None = None,
     name: str = "run",
 ) -> GradedRun[Made]:
     """`work` of each part of a run, shared by processes where it is a large file. Raises InputError as `grade_run`.
@@ -175,7 +136,7 @@ def _map_columns(
     """`work` of a run in columns, as one part; None without them, and where another reader has to look at it."""
     if columns is None:
         return None
-    whole = FileContents[Made]()
+    whole = PartResult[Made]()
     with suppress(NeedsLineReader):
         whole.add(work(columns))
         return _settled(work, whole, place, grader)
@@ -222,13 +183,13 @@ def _map_file(
     layout: LineLayout,
     grader: Grader,
     workers: Workers,
-    found: FileContents[Made] | None,
+    found: PartResult[Made] | None,
 ) -> GradedRun[Made]:
     """`work` of each part of a run file, and again of topics whose lines stand in several parts.
 
     Raises NeedsLineReader where a line is not one of a run, and WorkerDied.
     """
-    file, whole = RunFile(stream, grader, layout), found or FileContents[Made]()
+    file, whole = RunFile(stream, grader, layout), found or PartResult[Made]()
     if found is None:
         parts: Sequence[RunPart] | Iterator[RunPart]
         if file.is_large and workers.count > 1:
@@ -242,14 +203,14 @@ def _map_file(
         with closing(workers.imap(work, parts, count)) if not one else nullcontext(map(work, parts)) as results:
             for result in results:
                 whole.add(result)
-                if whole.interleaved:
+                if whole.takes_turns:
                     break
     if not whole.topics:
         raise NeedsLineReader  # which says that the file is empty
-    if whole.interleaved or whole.divided:
+    if whole.takes_turns or whole.divided:
         from gradedeval.kernel.rankings.segments import gather_topics  # in few runs topics take turns
 
-        only = None if whole.interleaved else frozenset(whole.divided)
+        only = None if whole.takes_turns else frozenset(whole.divided)
         crew = workers if file.is_large else workers.serial()
         with closing(crew.imap(work, gather_topics(stream, layout, grader, crew, only))) as results:
             for result in results:
@@ -260,7 +221,7 @@ def _map_file(
 
 
 def _settled(
-    work: Callable[[RunPart], PartResult[Made]], whole: FileContents[Made], place: str, grader: Grader
+    work: Callable[[RunPart], PartResult[Made]], whole: PartResult[Made], place: str, grader: Grader
 ) -> GradedRun[Made]:
     """What the parts give, and `work` of the topics that they lack."""
     topics, lacking, said = choose_topics(whole.topics, place, grader.qrels, grader.options)
@@ -293,7 +254,7 @@ def score_run(
     source: Any,
     scorer: Scorer,
     workers: Workers | None = None,
-    found: FileContents[BatchScores] | None = None,
+    found: PartResult[BatchScores] | None = None,
     names: Sequence[str] | None = None,
     by_topic: bool = True,
 ) -> RunResult:

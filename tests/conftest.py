@@ -72,6 +72,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             counted[name] += 1
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """The report of a test. One with text that is not Unicode, such as the name of a file, could not be sent by a
+    process of pytest-xdist, which would end without saying which test failed."""
+    report = yield
+    try:
+        str(report.longrepr).encode()
+    except UnicodeEncodeError:
+        report.longrepr = str(report.longrepr).encode(errors="backslashreplace").decode()
+    return report
+
+
 @pytest.fixture
 def cli(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]

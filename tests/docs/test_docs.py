@@ -46,6 +46,13 @@ def test_a_page_is_as_its_blocks_and_the_code_write_it(
         assert now == text
 
 
+def test_what_is_said_of_a_measure_is_said_to_the_end() -> None:
+    page = (ROOT / "docs/reference/measures.md").read_text(encoding="utf-8")
+    said = re.findall(r"^### (\S+)\n\n(.*)\n\n\| \| \|\n\|---\|---\|\n((?:\| .*\n)*)", page, re.M)
+    assert {name for name, _, _ in said} == set(MEASURES)
+    assert [name for name, what, rows in said if not what.endswith(".") or re.search(r"^\| +\|", rows, re.M)] == []
+
+
 SAMPLE = re.compile(r"^```(?:console|python|sh|text|toml)\n(.*?)^```", re.M | re.S)
 
 

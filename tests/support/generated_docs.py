@@ -22,7 +22,7 @@ from gradedeval.cli.options import GROWS, HELP, READS, SECTIONS, THIS_COMMAND, W
 from gradedeval.errors import with_flags
 from gradedeval.kernel.formats import FORMATS
 from gradedeval.kernel.measures.definition import LINES, MEASURES
-from gradedeval.kernel.measures.description import SHARED_PARAMETERS
+from gradedeval.kernel.measures.description import SHARED_PARAMETERS, Description
 from gradedeval.kernel.measures.spellings import ALIASES, DIFFERENT, notation_of
 from gradedeval.kernel.trec.file_formats import COLUMNS
 from support.file_formats import BROKEN, KINDS, SAMPLES, TREC_QRELS, TREC_RUN, WRONG
@@ -192,18 +192,14 @@ def first_sentence(thing: Any) -> str:
 
 def measure(name: str) -> str:
     """What `gradedeval measures NAME` says, as a section."""
-    title, _, *lines = run_gradedeval(["measures", name], HERE).splitlines()
-    entries = dict(re.split(r" {2,}", line, maxsplit=1) for line in lines if line)
-    entries = {
-        code(key) if key in MEASURES[name].definition.parameters else key: value
-        for key, value in entries.items()
-        if key not in SHARED_PARAMETERS
-    }
+    described = Description(MEASURES[name])
+    meanings = {code(key): value for key, value in described.meanings.items() if key not in SHARED_PARAMETERS}
+    entries = described.entries | meanings
     for key in ("formula", "parameters"):
         if key in entries:
             entries[key] = code(entries[key]) if key == "formula" else ", ".join(map(code, entries[key].split(", ")))
     rows = [f"| {key} | {value} |" for key, value in entries.items()]
-    return "\n".join([f"### {name}\n", title.partition(": ")[2] + "\n", "| | |", "|---|---|", *rows]) + "\n"
+    return "\n".join([f"### {name}\n", f"{described.what}\n", "| | |", "|---|---|", *rows]) + "\n"
 
 
 def code(text: str) -> str:

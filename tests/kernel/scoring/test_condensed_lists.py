@@ -42,6 +42,13 @@ def test_a_measure_of_judged_documents_alone_is_the_one_of_a_run_without_the_oth
     np.testing.assert_array_equal(found, expected)
 
 
+def test_ties_of_judged_documents_are_averaged_without_the_others_between_them() -> None:
+    run, qrels = {"1": {"u": 3.0, "a": 2.0, "v": 2.0, "b": 2.0}}, {"1": {"a": 1, "b": 0}}
+    assert gradedeval.evaluate(run, qrels, "ap(judged_only=True)", ties="average").means == {
+        "ap(judged_only=True)": (1 + 1 / 2) / 2
+    }
+
+
 def test_it_is_said_of_one_measure_and_the_others_see_the_whole_run() -> None:
     # Judged are a and b, at ranks 2 and 4 of the run, and at 1 and 2 of the condensed list.
     scores = gradedeval.evaluate(RUN, QRELS, "p@2 P(judged_only=True)@2 ap AP(judged_only=True) judged@2", top_grade=2)

@@ -14,7 +14,7 @@ from itertools import repeat
 from typing import Any
 
 from gradedeval.errors import InputError, as_said, did_you_mean, flag, visible
-from gradedeval.kernel.formats.tables import GAP, PLAIN, across, aligned
+from gradedeval.kernel.formats.tables import GAP, PLAIN_TEXT, across, aligned
 from gradedeval.kernel.formats.tables import PAGE as PAGE
 from gradedeval.kernel.formats.tables import QUERY as QUERY
 from gradedeval.kernel.formats.tables import Column as Column
@@ -39,7 +39,7 @@ def as_text(document: Document, digits: int | None, view: View = PAGE) -> str:
 
     As tabulate's, which takes a tenth of the time of a small evaluation to import.
     """
-    legend = PLAIN.paragraph(document.legend) if document.legend else ""
+    legend = PLAIN_TEXT.paragraph(document.legend) if document.legend else ""
     line = view.line if document.messages else view.width
     parts: list[tuple[Table | str, int | None]] = [
         *zip((document.title, visible(document.caption)), repeat(view.width)),

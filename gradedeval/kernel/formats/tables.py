@@ -118,7 +118,7 @@ class Markup:
         ]
 
 
-PLAIN = Markup()
+PLAIN_TEXT = Markup()
 
 
 @dataclass(eq=False, repr=False)
@@ -185,11 +185,11 @@ class Table:
         """Whether each column begins at the left."""
         return [column.left for column in self.columns]
 
-    def header(self, markup: Markup = PLAIN) -> list[str]:
+    def header(self, markup: Markup = PLAIN_TEXT) -> list[str]:
         """The names of the columns as text for people."""
         return [markup.escape(visible(column.name)) for column in self.columns]
 
-    def cells(self, digits: int | None = None, markup: Markup = PLAIN) -> list[list[str]]:
+    def cells(self, digits: int | None = None, markup: Markup = PLAIN_TEXT) -> list[list[str]]:
         """The rows as text for people, with their marks."""
         by_column = zip(*self.rows, strict=True)
         columns = []

@@ -56,7 +56,7 @@ class Style:
     label: str = ""
 
 
-PLAIN = Style()
+PLAIN_STYLE = Style()
 
 
 def render_scores(
@@ -76,7 +76,7 @@ def render_scores(
     how: dict[str, Any] = {
         "by_topic": by_topic,
         "cwl": cwl,
-        "style": style or PLAIN,
+        "style": style or PLAIN_STYLE,
         "digits": digits,
         "crossed": crossed,
     }
@@ -90,7 +90,7 @@ def document(
     *,
     by_topic: bool = False,
     cwl: bool = False,
-    style: Style = PLAIN,
+    style: Style = PLAIN_STYLE,
     digits: int | None = None,
     crossed: bool = False,
 ) -> Document:
@@ -129,7 +129,7 @@ def document(
         table = _wide(scores, by_topic, style, digits) if wide else _tall(scores, style.percent)
         sliced = () if scores.options.slices is None else scores.by_slice
         tables = [table, *[_sliced(scores, column, style.percent) for column in sliced]] if sliced else [table]
-    legend = _legend(scores, style) if layout == "wide" and style is not PLAIN else ()
+    legend = _legend(scores, style) if layout == "wide" and style is not PLAIN_STYLE else ()
     around = Document(tables, caption=style.caption, label=style.label, legend=legend)
     signature = f"{scores.signature} | {PERCENT}" if style.percent and layout == "wide" else scores.signature
     return replace(around, signature=signature, row_signatures=signed)
@@ -283,7 +283,11 @@ def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> T
     table = Table(
         [*map(key_column, keys), *numbers], rows, pipeline=True, together=len(numbers) // len(scores.measures)
     )
-    return replace(table, marks=_marks(scores, table, style, digits)) if style is not PLAIN and not by_topic else table
+    return (
+        replace(table, marks=_marks(scores, table, style, digits))
+        if style is not PLAIN_STYLE and not by_topic
+        else table
+    )
 
 
 def _sliced(scores: Scores, column: str, percent: bool) -> Table:

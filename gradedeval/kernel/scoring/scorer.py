@@ -336,7 +336,7 @@ class BatchScores:
 
     values         3 × topics × measures: score, residual by the unjudged documents, residual in all; nan where blank
     types          what column 2 of the run calls its documents, where that was asked for
-    judged         whether any of the documents is judged; None where there is no document
+    any_judged     whether any of the documents is judged; None where there is no document
     empty          the topics without a document
     retrieved      topics: how many documents
     bounds         2 × topics × measures: the lowest and the highest score, where asked for; nan where blank
@@ -347,7 +347,7 @@ class BatchScores:
     topics: list[bytes]
     values: Floats
     types: list[bytes]
-    judged: bool | None
+    any_judged: bool | None
     empty: Sequence[bytes]
     retrieved: Ints
     bounds: Floats | None = None
@@ -543,9 +543,9 @@ class Scorer:
                 if bounds is not None:
                     bounds[:, :, column] = ends
         lowest = np.minimum.reduce(batch.codes, axis=None, initial=batch.padding_code)
-        judged = None if lowest == batch.padding_code else bool(lowest < len(self.qrels.labels))
+        any_judged = None if lowest == batch.padding_code else bool(lowest < len(self.qrels.labels))
         empty = [topic for topic, count in zip(batch.topics, batch.retrieved.tolist(), strict=True) if not count]
-        return BatchScores(batch.topics, values, batch.types, judged, empty, batch.retrieved, bounds)
+        return BatchScores(batch.topics, values, batch.types, any_judged, empty, batch.retrieved, bounds)
 
 
 def _check_ties(measures: Sequence[Measure]) -> None:

@@ -268,7 +268,7 @@ def score_run(
         run = map_run(scorer.score_part, source, scorer.grader, workers or Workers(), found, name)
         scores = scorer.merge(name, run.batches, run.topics, run.missing, run.format)
         more = scorer.type_notes(run.place, run.batches) if scorer.types else []
-        judged = {batch.judged for batch in run.batches if batch.judged is not None}
+        judged = {batch.any_judged for batch in run.batches} - {None}
         if judged == {False}:  # as a rule docnos are written in two ways
             last = scorer.grader.last_rank
             looked_at = "" if last is None else f"down to rank {last} "

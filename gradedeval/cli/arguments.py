@@ -164,7 +164,7 @@ def signed() -> Literal["short", "full"] | None:
 
 
 def signing() -> Callable[[str], str]:
-    """What makes of a signature that of a table for people, in the command that runs."""
+    """The function that makes the line under a table for people from a signature, in the command that runs."""
     from gradedeval.kernel.scoring.signature import SIGNATURES  # not for a help page
 
     return SIGNATURES[signed()]

@@ -134,7 +134,7 @@ class Command(Described):
         return words
 
     def invoke(self, ctx: click.Context) -> None:
-        """Run the command, which hears the notes of what it calls. Its outputs are known before it reads anything: see
+        """Run the command, which prints the notes of what it calls. Its outputs are known before it reads anything: see
         `trec.stream`."""
         inputs: list[tuple[str, str]] = []
         outputs: list[tuple[str, str]] = []
@@ -206,7 +206,7 @@ def _files_of(param: click.Parameter, values: Any) -> Iterator[tuple[str, str, s
 
 
 def registered(commands: Commands) -> list[Option]:
-    """The options of the registry that such commands take."""
+    """The options of the registry for these commands."""
     return [one_registered(name) for name, described in OPTIONS.items() if commands in described.taken_by]
 
 
@@ -308,7 +308,7 @@ def output_options(
     by_extension: bool | str = True,
     output: str = "",
 ) -> list[Option]:
-    """-f and -o, and where `digits` says what is the default there, --digits. `by_extension` may name extensions."""
+    """-f and -o; with `digits`, which is their default in words, also --digits. `by_extension` may name extensions."""
     default = f"{default}, or by the extension of -o" if by_extension else default
     default = f"{default} ({by_extension})" if isinstance(by_extension, str) else default
     options = [
@@ -331,7 +331,8 @@ def command_line(
     name: str, files: str, *groups: list[Option], **settings: Any
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """Makes a function a command: its name, what its help calls its `files`, and groups of options in the order
-    written. Options that all commands take, and that are not among those, it need not know."""
+    written. Options that all commands take are added where they are not among those, and the function does not get
+    their values."""
     options = [*chain(*groups), QUIET, COLOR]
     known = {option.name for option in options}
     for one, described in OPTIONS.items():

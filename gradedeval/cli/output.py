@@ -21,8 +21,8 @@ STDOUT = (None, "-", "/dev/stdout")
 
 
 def write(text: str, target: str | None = None) -> None:
-    """Write text to standard output, or to a file, as `write_bytes` does. A terminal gets no characters that could
-    change it: as escapes, as in tables."""
+    """Write text to standard output, or to a file, as `write_bytes` does. Characters that could
+    change a terminal are written to it as escapes, as in tables."""
     if target in STDOUT and sys.stdout is not None and sys.stdout.isatty():
         text = "".join(part if part in "\n\t" else visible(part) for part in re.split(r"([\n\t])", text))
     write_bytes(as_bytes(text), target)
@@ -102,8 +102,8 @@ def size_of(file: str) -> int:
 
 
 def say_written(sizes: Mapping[str, int | None]) -> None:
-    """On a terminal, say which files were written and how large they are, and how many lines those have got that had
-    a size before; nothing with --quiet."""
+    """On a terminal, say which files were written and how large they are, and how many lines were added to those that
+    had a size before; nothing with --quiet."""
     if sys.stderr is None or not sys.stderr.isatty() or asked_for("quiet"):
         return
     from gradedeval.kernel.trec.written import readable_size
@@ -151,8 +151,8 @@ def know_color(context: click.Context, arguments: Sequence[str]) -> None:
 
 
 def asked_for(name: str) -> Any:
-    """What an option was given that the command that runs does not read itself: -k, --quiet, --debug, --wide,
-    --signature, --color or --cluster; None or False: nothing."""
+    """The value of an option that the command that runs does not read itself: -k, --quiet, --debug, --wide,
+    --signature, --color or --cluster; None or False where it is not given."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(f"{__name__}.{name}")
 

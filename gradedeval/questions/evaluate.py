@@ -92,7 +92,7 @@ EVAL_OPTIONS = [
 ]  # fmt: skip
 
 
-PLAIN = kernel.options.OPTIONS.keys() - {"queries", "replicates", "predicted"}
+PLAIN_KEYWORDS = kernel.options.OPTIONS.keys() - {"queries", "replicates", "predicted"}
 """The options that only say how runs are read and scored: with others a table has more than scores, or is not all that
 is wanted."""
 
@@ -121,7 +121,7 @@ def command(
     """
     given = {name: value for name, value in keywords.items() if is_given(value)}
     table, tags, extras = measure_table(measures_from), run_name == "tag", None
-    if given.keys() - PLAIN:
+    if given.keys() - PLAIN_KEYWORDS:
         from gradedeval.questions.evaluation_extras import Extras  # most evaluations are of plain tables
 
         extras = Extras(given, table, by_topic)

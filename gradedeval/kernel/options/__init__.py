@@ -229,7 +229,7 @@ class Option:
     default: Any = None
 
     def of(self, name: str, type: Any, default: Any) -> "Option":
-        """The option, now that the field of `Options` is known that it describes."""
+        """The option, completed by the field of `Options` that it describes."""
         self.name, self.type, self.default = name, type, default
         self.flag = "--" + name.replace("_", "-")
         """Its name on the command line."""
@@ -293,7 +293,7 @@ class Option:
 
 
 def option(default: Any, help: str, **settings: Any) -> Any:
-    """A field of `Options`, and what `Option` says of it."""
+    """A field of `Options` with its description, an `Option`."""
     return field(default=default, metadata={"option": Option(help, **settings)})
 
 
@@ -679,7 +679,7 @@ def lists_options(documented: Documented) -> Documented:
 
 @cache
 def _listed() -> list[str]:
-    """The options in lines of a docstring, those behind the first of each further in."""
+    """The options as lines of a docstring; where one takes several, the later ones are further in."""
     lines: list[str] = []
     for name in OptionKwargs.__annotations__:
         text = f"{name:<15} {OPTIONS[name].text}"

@@ -89,8 +89,8 @@ _WANTED: ContextVar[bool] = ContextVar("wanted", default=False)
 
 
 def progress(label: str) -> Progress:
-    """What shows how far a loop has come over what `label` says, in the plural: a bar where a command runs, and in
-    Python where `progress=True` asks for one."""
+    """The progress of a loop over what `label` names, in the plural: with a bar where a command runs, and in Python
+    where `progress=True` asks for one."""
     import click
 
     if _WANTED.get():

@@ -205,7 +205,7 @@ class Batch:
         return replace(self, docnos=None, numbers=numbers)
 
     def down_to(self, rank: int | None, judged: Bools | None = None) -> Batch:
-        """The batch without the ranks below, which nobody looks at; with all of them where it is None.
+        """The batch without the ranks below this one, which nobody looks at; all of it where `rank` is None.
 
         judged  code: whether it is judged; with it the unjudged documents below are counted
         """
@@ -517,8 +517,8 @@ def _to_matrix(values: NDArray[Any], counts: Ints, beyond: int) -> NDArray[Any]:
 def _rank_order(
     documents: Documents, topic: Ints, unjudged: int, options: Options, keep_docnos_for: Container[bytes]
 ) -> tuple[Ints | None, bool]:
-    """The documents of each topic from the best to the worst, as positions; None where they are listed so. And whether
-    any of them may be tied.
+    """The documents of each topic from the best to the worst, as positions; None where they are listed in that order;
+    and whether any of them may be tied.
 
     Docnos settle only the ties that can change a score, those between different grades or types, and all ties of the
     topics in `keep_docnos_for`.
@@ -574,7 +574,7 @@ def _by_grade(grade: Ints, falling: NDArray[Any], topic: Ints) -> Ints:
 
 
 def _falling(score: NDArray[Any], options: Options) -> NDArray[Any]:
-    """The scores as they are compared, from the least for the best."""
+    """The negated scores, in the precision in which they are compared."""
     falling: NDArray[Any] = -score
     if options.scores == "float32":
         with np.errstate(over="ignore"):  # what no single float holds is infinite, and ties

@@ -51,7 +51,7 @@ ROWS = 512
 
 
 RISING = "scores rise with the rank, as distances do, so the document ranked last comes first"
-"""What is said of a run that lists distances."""
+"""The note on a run that lists distances."""
 
 
 RISING_AS_LISTED = "scores rise in the order listed, as distances do, so the document listed last comes first"
@@ -60,7 +60,7 @@ RISING_AS_LISTED = "scores rise in the order listed, as distances do, so the doc
 
 @dataclass(eq=False, repr=False)
 class OrderCheck:
-    """What a look at some topics of a run says of its order.
+    """Whether the scores of a run rise with its ranks, by a look at some of its topics.
 
     looked    the topics looked at whose ranks count up
     rising    those of them in which the scores rise with the rank
@@ -74,7 +74,7 @@ class OrderCheck:
     stated: bool = True
 
     def notes(self, place: str, options: Options) -> list[Note]:
-        """What is said of a run whose scores rise with the rank, unless the user has chosen the order."""
+        """The note on a run whose scores rise with the rank, unless the user has chosen the order."""
         if 2 * self.rising <= self.looked or "order" in options.given:
             return []
         if not self.stated:
@@ -89,7 +89,7 @@ NOT_CHECKED = OrderCheck()
 
 
 def order_check_of(topics: Iterable[Any], stated: Iterable[Any], scores: Iterable[float]) -> OrderCheck:
-    """A look at some documents, as listed: their topics, the ranks that they state, and their scores."""
+    """The check of some documents, as listed: their topics, the ranks that they state, and their scores."""
     by_topic: dict[Any, list[tuple[float, float]]] = {}
     for topic, rank, score in zip(topics, stated, scores, strict=True):
         try:
@@ -119,7 +119,7 @@ met."""
 
 @dataclass(eq=False, repr=False)
 class PartResult(Generic[Made]):
-    """What a part of a run gives, or several together.
+    """The result of a part of a run, or of several together.
 
     batches      its batches, or what was made of each; a topic in several of them is complete in the last, which counts
     topics       the topics in it, in order of appearance
@@ -127,7 +127,7 @@ class PartResult(Generic[Made]):
     dropped      topic -> how many of its documents were dropped because they repeat
     tag          the sixth column of its first line
     interleaved  whether topics take turns line by line: then nothing is made of the part
-    order_check  what a look at its order says
+    order_check  the check of its order
     """
 
     batches: list[Made] = field(default_factory=list)
@@ -139,7 +139,7 @@ class PartResult(Generic[Made]):
     order_check: OrderCheck = NOT_CHECKED
 
     def with_batches(self, batches: list[Other]) -> PartResult[Other]:
-        """The same with something else made of its batches."""
+        """The same with other results of its batches."""
         return PartResult(
             batches, self.topics, self.divided, self.dropped, self.tag, self.interleaved, self.order_check
         )
@@ -258,7 +258,7 @@ class Rows:
     token        start, length -> the bytes there
     tag          the sixth column of the first line
     buffer       the text in which docnos stand, where it is at hand
-    order_check  what a look at the order says
+    order_check  the check of their order
     """
 
     topics: list[bytes]
@@ -288,7 +288,7 @@ class Rows:
         return np.repeat(self.topic, self.size)
 
     def documents(self) -> Documents:
-        """The same as the next stage takes them; topic after topic."""
+        """The documents as the next stage takes them, topic after topic."""
         return Documents(self.topics, self.counts, self.code, self.score, self.rank, self.docnos)
 
     def docno(self, row: int) -> bytes:
@@ -376,9 +376,9 @@ are looked at behind them. These places do not depend on the parts in which a ru
 
 
 def _order_check(block: Block, lines: Lines, topic: Ints, size: Ints, score: Floats | Ints | None) -> OrderCheck:
-    """What a look at the first documents of some topics says of the order of a run that has both ranks and scores.
+    """The check of the first documents of some topics, in a run that has both ranks and scores.
 
-    Where in the run to look is settled, in whatever parts it is read: see `LOOKED_AT`.
+    They are the same documents in whatever parts the run is read: see `LOOKED_AT`.
 
     topic, size  stretches of lines of one topic: its number, and how many
     """
@@ -548,8 +548,8 @@ class RunFile:
 def choose_topics(
     present: Collection[bytes], place: str, qrels: Qrels, options: Options
 ) -> tuple[list[bytes], int, list[Note]]:
-    """The topics that count of a run that has the topics `present`, without qrels its own; how many of them it lacks;
-    and what to tell the user. Raises InputError where it shares none with the qrels, or none is listed."""
+    """The topics that count for a run with the topics `present`, which all count without qrels; how many it lacks;
+    and notes for the user. Raises InputError where it shares none with the qrels, or none is listed."""
     wanted = options.topics_from
     known, of = (qrels.topics, qrels.place) if qrels.topics else (present, place)
     judged = [topic for topic in known if wanted is None or topic in wanted]

@@ -150,7 +150,7 @@ class Qrels:
             raise error.replace(place=name) from None
 
     def _start(self, place: str, rules: QrelsRules | None = None) -> None:
-        """What all qrels have, whatever they are made of."""
+        """Set what all qrels have, from any source."""
         self.place, self.format, self._rules = place, "", rules or QrelsRules()
         self.could_be_run = False  # whether nothing but the numbers tells them from a run
         self.notes: list[str] = []

@@ -112,7 +112,7 @@ class Run:
     tag          the sixth column
     notes        what was skipped or assumed
     lines        the line (or row) of each document of columns; none: they count within topics
-    order_check  what a look at its order says
+    order_check  the check of its order
     """
 
     place: str

@@ -38,19 +38,19 @@ SHORT, FEW_FOR_MEANS = 100, 10
 """Lists of fewer documents may have been cut short; means over fewer topics say little."""
 
 MOST = 3
-"""Notes of these kinds that a run gets; what else there is `lint` says."""
+"""How many notes of these kinds a run gets at most; `lint` has all of them."""
 
 KINDS = ("rising-scores", "missing-topics", "ties", "short-lists", "few-topics")
-"""What a run may mislead by, in the order in which it is said."""
+"""The kinds of notes on why a run may mislead, in the order in which they are given."""
 
 
 def without_relevant(
     place: str, topics: Sequence[str], counted: int, measures: Sequence[str] = (), then: str = "score 0"
 ) -> str:
-    """What is said of topics that have nothing relevant to some measures; of all measures where none is named.
+    """The note on topics without relevant documents for some measures, or for all of them where none is named.
 
     counted  how many topics there are
-    then     what follows from it, as several do it
+    then     what follows from it, with a verb in the plural
     """
     verb, rest = then.split(" ", 1)
     have, follows = ("has", f"{verb}s") if len(topics) == 1 else ("have", verb)
@@ -122,7 +122,7 @@ def notes_on(
     names: Sequence[str] | None = None,
     more: Iterable[str] = (),
 ) -> list[str]:
-    """The notes on a run, and what is said where its scores may mislead.
+    """The notes on a run, and those on why its scores may mislead.
 
     scores  those of its batches; None: the batches are the documents, and are scored where ties may matter
     names   what the measures are called; without it by their labels

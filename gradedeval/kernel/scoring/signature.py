@@ -28,7 +28,7 @@ DRAWS, SEED = 10_000, 0
 INTERVAL = f"interval: studentized bootstrap of topics, {DRAWS} draws, seed {SEED}"
 
 BETWEEN = r' \| (?=(?:[^"]*"[^"]*")*[^"]*$)'
-"""What stands between the parts of a signature, not the words of a quoted file name."""
+"""The separator of the parts of a signature, except within a quoted file name."""
 QRELS = r"qrels (?P<qrels>\w+), grades (?P<grades>[^,]+), top (?P<top>[^,]+)(?P<more>(, intents [^,]+)?(, \d+ strata)?)"
 GAINS = r'(?P<measures>[^"]+?): (?P<scheme>.+)'
 
@@ -95,8 +95,9 @@ def _with_digest(name: str, path: str) -> str:
 
 
 def _of_measures(measures: Sequence[Measure], grades: Grades) -> list[str]:
-    """What measures are that go by other names, as in `names map = ap, P_10 = p@10`; the measures of each gain scheme,
-    as in `err, nerr: exp gains` and `ap, p: rel 1`; and the files and the code of users that scores depend on."""
+    """The notation of measures that go by other names, as in `names map = ap, P_10 = p@10`; the measures of each gain
+    scheme, as in `err, nerr: exp gains` and `ap, p: rel 1`; and the files and the code of users that scores depend
+    on."""
     names, groups = list[str](), dict[str, dict[str, Measure]]()
     priors, files, codes = dict[str, None](), dict[str, None](), dict[str, None]()
     for measure in measures:
@@ -125,7 +126,7 @@ def _of_measures(measures: Sequence[Measure], grades: Grades) -> list[str]:
 
 def _listed(measure: Measure, several: bool = False) -> str:
     """The name of a measure and the parameters that nobody gave, as in `rbp(p=0.8)`: its name in a table does not show
-    them. Where `several` of that name have other gains, also what it says of its gains: `err(gain=linear)`."""
+    them. Where `several` of that name have other gains, also its parameters about gains: `err(gain=linear)`."""
     definition, given = measure.definition, dict(measure.parameters)
     shown = {key: given[key] for key in given if several and key in definition.gain_parameters}
     for key, value in definition.parameters.items():
@@ -188,7 +189,7 @@ def short(text: str) -> str:
 
 
 SIGNATURES: Mapping[str | None, Callable[[str], str]] = {"short": short, "full": str, None: lambda text: ""}
-"""How a table for people is signed, None being not at all -> what makes that of the full signature."""
+"""How a table for people is signed (None: not at all) -> the function that makes that line from the full signature."""
 
 
 def _shortened(part: str) -> list[str]:

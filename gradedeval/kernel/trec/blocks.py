@@ -47,7 +47,7 @@ def format_of(stream: Stream, holds: str, wanted: str | None = None, strata: boo
     wanted  the format that the user names, as `format_name` spells it
     strata  qrels are of a stratified sample
 
-    What nothing is known of has the layout of TREC, whose reader says what is wrong with it. Raises InputError where
+    A file of no known format has the layout of TREC, whose reader says what is wrong with it. Raises InputError where
     the file is of no format that is read, or could be of two.
     """
     trec = RUN if holds == "run" else STRATA if strata else QRELS

@@ -543,7 +543,7 @@ class Stream:
         self.plain = self._decompressor is None and self._replay is None
 
     def peek(self, size: int) -> bytes:
-        """So many of the first bytes, or all there are; they are still to be read."""
+        """The first `size` bytes, or all there are; they are still to be read."""
         if len(self._peeked) < size:
             known, self._peeked = self._peeked, b""
             more = bytearray(size - len(known))

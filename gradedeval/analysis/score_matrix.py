@@ -661,10 +661,11 @@ def topic_differences(values: Floats, first: Ints, second: Ints) -> Floats:
 # Runs that are scored here, or scores.
 
 
-def options_with_residuals(like: str | None = None, **keywords: Any) -> Options:
-    """The options, with residuals unless lists are condensed, or scores estimated."""
+def options_with_residuals(like: str | None = None, *, bounded: bool = True, **keywords: Any) -> Options:
+    """The options, with residuals unless lists are condensed, or scores estimated, or `bounded` says that none are
+    wanted."""
     options = resolve_options(like, **keywords)
-    bounded = options.predicted is None and not options.judged_only
+    bounded = bounded and options.predicted is None and not options.judged_only
     return replace(options, residuals="total" if bounded else None, bounds=False)
 
 
@@ -676,12 +677,14 @@ def scores_of(
     keywords: Mapping[str, Any],
     keep: bool = False,
     predicts: bool = False,
+    bounded: bool = True,
 ) -> AnyScores:
     """What a function compares: the scores of runs against qrels, with residuals, as commands have them; or, without
     qrels, scores that are given, all or those by some measures.
 
     keep      have the documents of runs with the scores, as `evaluate_runs` does
     predicts  whether the function knows of estimates by --predicted, which is an error elsewhere
+    bounded   have residuals
 
     Raises InputError as `evaluate` does, and (usage) for options beside scores.
     """
@@ -691,7 +694,7 @@ def scores_of(
         hint = "leave out qrels; a run that the others are compared with is baseline="
         raise InputError("qrels", "is given beside scores", hint, usage=True)
     if qrels is not None:
-        options = options_with_residuals(like, **keywords)
+        options = options_with_residuals(like, bounded=bounded, **keywords)
         chosen = parse_measures(DEFAULT if measures is None else measures)
         how: dict[str, Any] = {"keep": keep, "predicts": predicts, "workers": Workers.here()}
         scores = evaluate_runs(named_runs(runs, qrels), qrels, chosen, options, **how)

@@ -89,12 +89,17 @@ def scores_with_baseline(
 
 
 def matrix_from(
-    keywords: dict[str, Any], baseline: str | None = None, paired: bool = True, keep: bool = False
+    keywords: dict[str, Any],
+    baseline: str | None = None,
+    paired: bool = True,
+    keep: bool = False,
+    bounded: bool = True,
 ) -> tuple[Matrix, str | None]:
     """The scores of RUN... QRELS or saved scores, and the baseline's name.
 
-    paired  whether all runs are compared on the same topics, so that the others are reported
-    keep    whether the documents of runs are asked for beside their scores
+    paired   whether all runs are compared on the same topics, so that the others are reported
+    keep     whether the documents of runs are asked for beside their scores
+    bounded  whether residuals are
     """
     files, measures, allow = (keywords.pop(name) for name in ("files", "measures", "allow_mismatch"))
     check_standard_input([*files, baseline], keywords)
@@ -111,7 +116,8 @@ def matrix_from(
     else:
         standardized = standardization(keywords, allow)
         table = measure_table(keywords.pop("measures_from"))
-        options, chosen = score_matrix.options_with_residuals(**keywords), named_measures(measures or DEFAULT, table)
+        options = score_matrix.options_with_residuals(bounded=bounded, **keywords)
+        chosen = named_measures(measures or DEFAULT, table)
         matrix, name = scores_with_baseline(files, baseline, chosen, options, standardized, keep)
     tell_assumptions(matrix, allow, paired)
     return matrix, name

@@ -421,10 +421,10 @@ def _read_matrix(
     if question.counted is not None and not keywords["from_scores"] and not keywords.get("replicates"):
         _check_count(question.counted, settings, keywords["files"])
     if "baseline" not in settings:
-        return (matrix_from(keywords, None, question.paired(settings))[0],), settings
+        return (matrix_from(keywords, None, question.paired(settings), bounded=question.bounded)[0],), settings
     word = settings["baseline"] if settings["baseline"] in question.settings["baseline"].words else None
     named, keep = None if word else settings["baseline"], bool(settings.get("judging"))
-    matrix, baseline = matrix_from(keywords, named, question.paired(settings), keep)
+    matrix, baseline = matrix_from(keywords, named, question.paired(settings), keep, question.bounded)
     return (matrix,), settings | {"baseline": word or baseline}
 
 

@@ -100,6 +100,7 @@ SCATTER = Question(
     two_measures,
     "matrix",
     paired=lambda settings: False,
+    bounded=False,
     mode=Setting("Draw two measures against each other, a point for each run and topic.", name="scatter", type=bool),
     picture=Picture(
         lambda scores: [pictures.Panel(partial(draw_scatter, matrix=scores, columns=_two(scores, None, None)), 3.0)],
@@ -120,6 +121,7 @@ def counted(runs: int, above: Kind, below: Kind) -> None:
     "matrix",
     counted=counted,
     used=("replicates",),
+    bounded=False,
     paired=lambda settings: not {settings["above"], settings["below"]} <= set(BY_TOPIC),
     help="Correlate measures, over the scores of all topics or over the rankings of runs.",
     picture=Picture(
@@ -145,7 +147,7 @@ def correlate(
     """How far measures agree, pair by pair.
 
     runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
-    qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
+    qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`
     above           kind of agreement above the diagonal of the matrix of measures
     below           kind of agreement below it
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
@@ -159,7 +161,7 @@ def correlate(
     """
     check_choice(above, KINDS, flag.above)
     check_choice(below, KINDS, flag.below)
-    given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
+    given = score_matrix.scores_of(runs, qrels, measures, like, keywords, bounded=False)
     matrix = score_matrix.comparable(given, allow_mismatch)
     if len(matrix.measures) < 2:
         raise InputError("", "correlate needs at least two measures", f"add another {flag.measure}", usage=True)

@@ -144,6 +144,7 @@ class Question:
                   `layout` its own, `output` the file, and `given` are the names of what the command line says. It may
                   have settings that the function has not, which stand first
     paired        by its settings, whether all runs are compared on the same topics, so that the others are told
+    bounded       whether it asks how far the scores that it compares could still rise, by residuals
     counted       by a number of runs and settings in its signature, raises InputError (usage) where it is no question
                   about that many
     shows         the `document` of its answer, where this is asked something alone, by settings in its signature
@@ -191,6 +192,7 @@ class Question:
     check: Callable[..., Any] = lambda: None
     asking: Callable[..., Mapping[str, Any]] = lambda: {}
     paired: Callable[[Mapping[str, Any]], bool] = lambda settings: True
+    bounded: bool = True
     counted: Callable[..., Any] | None = None
     shows: Callable[..., Any] | None = None
     fails: Callable[..., bool] = lambda found: False

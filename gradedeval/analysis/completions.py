@@ -97,7 +97,7 @@ def small_integers(most: int) -> Any:
 
 
 CELLS = 1 << 16
-"""Up to so many completions × ranks of a topic each completion is tried."""
+"""Up to this many completions × ranks of a topic, each completion is tried."""
 PASSES = 2
 """How often the documents whose effect is known narrow down that of the others."""
 NEGLIGIBLE, WIDTHS = 1e-12, 4
@@ -228,7 +228,7 @@ def _greatest(first: Cascade, second: Cascade, unknown: Unknown, top: float) -> 
 
 
 def _of_shared(first: Cascade, second: Cascade, both: Unknown, top: float, passes: int) -> Floats:
-    """The same, where no other documents are left than those of both runs: so many times those whose effect is known
+    """The same, where no other documents are left than those of both runs: this many times those whose effect is known
     are settled, which narrows down that of the others."""
     done = both.counts == 0
     found = np.empty(len(done))
@@ -342,7 +342,7 @@ class Ideal:
         return replace(self, counts=self.counts[rows])
 
     def at(self, more: Ints, level: int) -> Floats:
-        """topics × …: the part of a level, with so many more documents of that gain."""
+        """topics × …: the part of a level, with `more` more documents of that gain."""
         number = np.minimum(self.counts[:, level, None] + more, len(self.value) - 1)
         part: Floats = self.steps[level] * self.value[number]
         return part
@@ -429,9 +429,9 @@ def _ratio(numerator: Floats, whole: Floats, otherwise: Floats) -> Floats:
 
 
 COMPLETIONS = 4096
-"""Up to so many ways to judge the documents of a topic each is tried."""
+"""Up to this many ways to judge the documents of a topic, each is tried."""
 CELLS_OF_PAIRS = 1 << 18
-"""So many ways × ranks are tried in one go."""
+"""Ways × ranks that are tried in one go."""
 NEGLIGIBLE_SUM = 1e-9
 """The last bits of sums of precisions that are added in another order are less."""
 EXACT, STEP = 4, 2
@@ -465,7 +465,7 @@ class Level:
         return replace(self, **{name: value[rows] for name in names if (value := getattr(self, name)) is not None})
 
     def ceilings(self, high: Ints) -> Floats:
-        """topics × …: what the difference of the sums does not exceed where no more than so many documents are
+        """topics × …: what the difference of the sums does not exceed where no more than that many documents are
         relevant, in the first cell none: of the first run the most that it can come to, of the second what it has."""
         at = np.minimum(np.frexp(high)[1], self.reach.shape[1] - 1)
         found: Floats = self.step * (self.reach[:, at] - self.base[:, None])
@@ -473,7 +473,7 @@ class Level:
         return found
 
     def number(self, more: Ints) -> Floats:
-        """topics × …: what its sums are divided by with so many more such documents."""
+        """topics × …: what its sums are divided by with that many more such documents."""
         return np.ones(np.shape(more)) if self.counts is None else np.minimum(self.counts[:, None] + more, self.most)
 
 
@@ -527,13 +527,13 @@ def greatest_precision(
 
 
 def _are_few(levels: Sequence[Level], seen: Ints) -> Bools:
-    """topics: whether each way to judge so many documents is tried."""
+    """topics: whether each way to judge that many documents is tried."""
     few: Bools = (len(levels) + 1.0) ** np.minimum(seen, 64) <= COMPLETIONS  # powers of thousands overflow
     return few
 
 
 def _by_rank(levels: list[Level], counts: Counts, enough: Floats) -> Floats:
-    """Rank by rank the largest difference with so many relevant documents, which another set may have at each rank."""
+    """Rank by rank the largest difference with that many relevant documents; at each rank it may be of another set."""
     total = counts.total
     edges = _edges(int(total.max(initial=0)))
     low, high = edges[:-1], edges[1:] - 1
@@ -684,8 +684,8 @@ class Counts:
 
 
 EACH, WIDER = 8, 4 / 3
-"""So many first ranks are looked at one by one, and below them blocks, each of which ends so many times as far down as
-it begins."""
+"""How many first ranks are looked at one by one, and how many times as far down as it begins each block of the ranks
+below them ends."""
 SURE = 1e-6
 """A sum of precisions that is larger by more than this is larger in whichever order its terms are added."""
 
@@ -741,7 +741,7 @@ class Outline:
         return sure
 
     def _least(self, level: Level, rows: Ints, high: int) -> Floats:
-        """of some topics: what `Counts.largest` is no less than, where up to so many documents are relevant and none
+        """of some topics: what `Counts.largest` is no less than, where up to that many documents are relevant and none
         that the second run alone has need be.
 
         At each rank of a block the first run has no fewer documents than at the first, and the second no more than at

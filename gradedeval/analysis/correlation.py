@@ -34,7 +34,7 @@ def kendall_taus(group: Ints, one: Ints, other: Ints, groups: int) -> Floats:
 
 
 def taus(sizes: Ints, one: Ints, other: Ints, by_other: Ints) -> Floats:
-    """groups: τ_b of items that come group by group, so many in each, and in a group by their place in the one.
+    """groups: τ_b of items that come group by group, `sizes` in each, and in a group by their place in the one.
 
     by_other  the items, group by group, in a group by their place in the other
     """
@@ -166,7 +166,7 @@ def _tied_pairs(group: Ints, sizes: Ints, groups: int) -> Floats:
 def _inversions(order: Ints, sizes: Ints) -> Floats:
     """groups: how many pairs of items stand in the order opposite to that of their numbers.
 
-    order  the numbers of the items, each once: those of the first group, so many of them, then those of the next
+    order  the numbers of the items, each once: those of the first group, as many as its size, then those of the next
     """
     place = order - np.repeat(np.cumsum(sizes) - sizes, sizes)
     found = np.zeros(len(sizes))

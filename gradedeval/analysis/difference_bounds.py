@@ -116,7 +116,7 @@ class Ranking:
 
 
 def unknown_of(first: Ranking, second: Ranking, unseen: int | Ints) -> Unknown:
-    """The unjudged documents of two runs, and so many in each topic that neither retrieved."""
+    """The unjudged documents of two runs, and `unseen` in each topic that neither retrieved."""
     topics, depth = first.gain.shape
     own, other = first.top, second.top
     there = first.places(second.number[other])
@@ -141,7 +141,7 @@ def unknown_of(first: Ranking, second: Ranking, unseen: int | Ints) -> Unknown:
 
 
 def counts_of(first: Ranking, second: Ranking, unseen: int | Ints, rows: Ints) -> Counts:
-    """How many unjudged documents two runs have in these topics, and so many in each topic that neither retrieved."""
+    """How many unjudged documents two runs have in these topics, with `unseen` in each that neither retrieved."""
     sizes = first.sizes[rows]
     own = ranges(first.begin[rows], sizes)
     rank, place = first.rank[own], second.places(first.number[own])
@@ -179,7 +179,7 @@ def shared_above(runs: Sequence[Ranking], first: Ints, ends: Ints) -> Iterator[F
 
 
 CELLS_OF_ONE = 1 << 18
-"""So many topics × ranks are worked on in one go."""
+"""Topics × ranks that are worked on in one go."""
 PRECISION = 8
 """Missed documents are counted up to twice this; above, rounded up to an eighth of a power of two: a few more lower a
 score little, and topics with as many are one."""
@@ -256,7 +256,7 @@ def _topics_of(of_runs: Sequence[tuple[Ints, Ints]]) -> Ints:
 
 
 def _beside(reread: Reread, parts: list[Part], paired: Paired, missed: Ints) -> Floats:
-    """3 × pairs × topics: the lowest score of one run, which missed so many documents, its score, and the highest."""
+    """3 × pairs × topics: the lowest score of one run, which missed that many documents, its score, and the highest."""
     topics, column = len(paired.topics), reread.column[paired.measure]
     cell, place = distinct((missed * topics + np.arange(topics)).ravel())
     number, row = np.divmod(cell, topics)
@@ -288,7 +288,7 @@ def _beside_in(scorer: Scorer, part: Part, column: int, rows: Ints, missed: Ints
 
 
 CELLS = 1 << 18
-"""So many topics × ranks are worked on in one go."""
+"""Topics × ranks that are worked on in one go."""
 ENDLESS = 1 << 40
 """The number of documents that stands for any number."""
 
@@ -514,7 +514,7 @@ class Differences:
         )
 
     def _ideal_of(self, most: int) -> Floats:
-        """What 0, 1, 2, … documents of gain 1 come to in what scores are divided by, up to so many, and the last of all
+        """What 0, 1, 2, … documents of gain 1 come to in what scores are divided by, up to `most`, and the last of all
         that follow."""
         endless = most >= ENDLESS
         most = most - ENDLESS if endless else most
@@ -526,7 +526,7 @@ class Differences:
         return np.append(value, np.inf) if endless else value
 
     def _discounts(self, ranks: int) -> Floats:
-        """The weights of so many ranks of an ideal ranking, that of the first 1."""
+        """The weights of the first ranks of an ideal ranking, that of the first 1."""
         sums = self.rank_sum
         assert sums is not None
         gain, one = np.zeros((1, ranks)), np.ones(1, dtype=np.int64)

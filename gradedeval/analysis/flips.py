@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 
 EXACT = 50
-"""Down to so many unjudged documents of a topic each number is tried, below that every fifth part more."""
+"""Up to this many unjudged documents of a topic each number is tried, beyond it every fifth part more."""
 CELLS = 1 << 16
 """Topics × ranks that are scored in one go: more no longer saves calls, and leaves the cache."""
 HEAVIEST = 1 << 10
-"""So many documents of the largest weights are looked at first: as a rule those that serve best are among them."""
+"""Documents of the largest weights that are looked at first: as a rule those that serve best are among them."""
 CELLS_OF_CHOICES = 1 << 21
 """Choices × topics × ranks that are looked at in one go."""
 
@@ -222,7 +222,7 @@ class Precisions:
         many first ones are relevant, or all that there are."""
         number = seen.sum(1)
         counts = np.minimum(tried, number[:, None])
-        place = np.full((len(seen), int(number.max(initial=0)) + 1), 0)  # after the last of so many documents
+        place = np.full((len(seen), int(number.max(initial=0)) + 1), 0)  # after the last of that many documents
         topic, rank = seen.nonzero()
         place[topic, ranks(number) + 1] = rank + 1
         after = np.take_along_axis(place, counts, 1)
@@ -232,7 +232,7 @@ class Precisions:
         return self._tested(total, np.arange(len(seen)), ceiling)
 
     def _down_to(self, level: Relevant, seen: Bools, after: Ints, counts: Ints) -> Floats:
-        """topics × …: the sums of precisions where what is `seen` is relevant down to the ranks `after`, so many
+        """topics × …: the sums of precisions where what is `seen` is relevant down to the ranks `after`: `counts`
         documents."""
         known = np.zeros(seen.shape, dtype=bool)
         known.ravel()[level.cell] = True
@@ -471,7 +471,7 @@ def _by_rank(scorer: Scorer, column: int, part: Part, known: dict[bytes, Floats]
 
 
 SAMPLED = 4
-"""At so many ranks it is seen whether weights are what scores come to."""
+"""Ranks at which it is checked whether weights are what scores come to."""
 
 
 def _of_one(scorer: Scorer, column: int, alone: Part, deepest: int) -> Floats:
@@ -628,7 +628,7 @@ TRIES = 2
 
 
 class Flip(NamedTuple):
-    """What reverses an order: so many `documents` of all `unjudged` ones that the measure looks at, down to some
+    """What reverses an order: how many `documents` of all `unjudged` ones that the measure looks at, down to some
     `rank`; nan where not even all of them do."""
 
     documents: float
@@ -765,7 +765,7 @@ def _net(behind: Judged, weight: Floats, ahead: Judged, of_ahead: Floats, some: 
 
 
 def _best(behind: Judged, weight: Floats, ahead: Judged, of_ahead: Floats, reach: float) -> tuple[Ints, Floats, bool]:
-    """The documents that lift the run behind above the run ahead, the best first, and the sums of what they do: so many
+    """The documents that lift the run behind above the run ahead, the best first, and the sums of what they do: enough
     that these pass `reach`, and whether they are all there are."""
     if weight is behind.weight and of_ahead is ahead.weight and len(weight) > HEAVIEST:
         heavy, others = behind.heaviest
@@ -785,7 +785,7 @@ def _best(behind: Judged, weight: Floats, ahead: Judged, of_ahead: Floats, reach
 
 
 def _sorted(net: Floats, count: int) -> tuple[Ints, float]:
-    """The documents that lift a run, by topic and rank where they lift it alike: so many, and those that are as good as
+    """The documents that lift a run, by topic and rank where they lift it alike: `count`, and those that are as good as
     the last of these; and what the others fall short of, 0 where there are none."""
     lifting, least = np.flatnonzero(net > 0), 0.0
     if count < len(lifting):

@@ -127,7 +127,7 @@ def drawn(draw: Callable[[Axes], Any], ax: Axes | None) -> Axes:
 
 
 def looks(count: int) -> list[dict[str, Any]]:
-    """How each of so many lines is drawn: by color, and by dashes where colors repeat; those beyond `MANY` in grey."""
+    """How each of `count` lines is drawn: by color, and by dashes where colors repeat; those beyond `MANY` in grey."""
     if count > MANY:
         return [*looks(MANY), *({"color": LIGHT, "linestyle": "-", "linewidth": 0.6, "zorder": 1},) * (count - MANY)]
     colors = list(islice(cycle(COLORS), count))
@@ -391,7 +391,7 @@ def figure(
 
 
 def _lay_out(made: Figure, below: float) -> None:
-    """Lay out a figure that has so many inches of text below its pictures."""
+    """Lay out a figure that has this many inches of text below its pictures."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     share = below / made.get_figheight()

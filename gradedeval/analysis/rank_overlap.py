@@ -373,7 +373,7 @@ class _Some:
         return mean
 
     def best_unmatched(self, unseen: Floats, some: Ints) -> Floats:
-        """pairs × depths, of some: how much so many unseen documents of the shorter list can share with the longer
+        """pairs × depths, of some: how much that many unseen documents of the shorter list can share with the longer
         one."""
         whole = self.table(1, "ended", some) - np.cumsum(self._longer(self.last)[some], axis=1)
         best: Floats = np.minimum(unseen, whole)

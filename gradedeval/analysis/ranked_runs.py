@@ -546,7 +546,7 @@ def _scores_ended(measure: Measure, gains: Gains, last: int) -> Floats:
 
 
 def _ended(gains: Gains, rows: Ints, lengths: Ints) -> Gains:
-    """The topics at these rows, each ended after so many ranks."""
+    """The topics at these rows, each ended after that many ranks."""
     inside = np.arange(gains.gain.shape[1]) < lengths[:, None]
     several = _several(gains, rows)
     ended = {name: values * inside for name, values in _of_ranks(several).items()}

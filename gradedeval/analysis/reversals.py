@@ -18,7 +18,7 @@ from gradedeval.kernel.scoring.scorer import GainsCache
 MOST_UNSEEN = 1000
 """No more documents that neither run retrieved are taken as relevant in a topic."""
 TOGGLED = 24
-"""So many documents of a topic, the first in either run, are judged the other way one by one."""
+"""Documents of a topic, the first in either run, that are judged the other way one by one."""
 ROUNDS = 6
 """How often the best of these changes is made."""
 NO_TOPIC = b"\n"
@@ -171,7 +171,7 @@ class Reversals:
 
     def _values(self, run: Ranked, rows: Ints, relevant: Bools, more: Ints) -> Floats:
         """The tested scores of topics at some rows: the documents at these ranks have the best grade there is, as have
-        so many `more` documents of the pool, these included."""
+        `more` documents of the pool, these included."""
         label = int(self.table.gain_of_label.argmax())
         codes, known = run.batch.codes[rows], run.batch.pool.select(rows)
         codes[relevant] = label

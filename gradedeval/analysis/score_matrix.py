@@ -767,8 +767,8 @@ def whole_name(word: str, names: Sequence[str]) -> str:
 
 
 def or_first(matrix: Matrix, baseline: str | None, *, told_from: int = 3, named: bool = False) -> str:
-    """The baseline, or the first run where none is named: that is told at the prompt of so many runs, with its name
-    if the answer does not have it; frames say it."""
+    """The baseline, or the first run where none is named. At the prompt that is told where there are
+    `told_from` runs or more, by name where `named` asks for it; frames say it."""
     if baseline is None and len(matrix.runs) >= told_from and at_prompt():
         name = f", {visible(matrix.runs[0])}," if named else ""
         tell([Note(f"using the first run{name} as baseline", f"change it with {flag.baseline:RUN}")])

@@ -115,7 +115,7 @@ def randomization_test(differences: Floats, draws: int, seed: int, alpha: float)
 
 
 SAMPLED = 10
-"""One value in so many is looked at first."""
+"""One value in this many is looked at first."""
 
 
 def nth_smallest(values: Floats, nth: int) -> Floats:
@@ -549,7 +549,7 @@ class TestSettings:
         return ROPE if self.rope is None else self.rope
 
     def corrects(self, pairs: int) -> bool:
-        """Whether p is corrected for so many pairs; intervals are not, for they are of each pair alone."""
+        """Whether p is corrected for that many pairs; intervals are not, for they are of each pair alone."""
         return self.correction_applied != "none" and pairs > 1
 
     def describe(self, paired: Paired, pairs: int) -> str:

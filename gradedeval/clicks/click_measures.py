@@ -304,7 +304,7 @@ def weighted_correlation(x: Floats, y: Floats, n: Ints | Floats) -> Floats:
 
 
 def paired_correlation(topics: Sequence[str], x: Floats, y: Floats, pairs: int, seed: int) -> Floats:
-    """Columns of x × columns of y: the correlation of the mean differences of two engines, over so many pairs of them.
+    """Columns of x × columns of y: the correlation of the mean differences of two engines, over `pairs` pairs.
     Each pair draws two different lists of each topic that has two, uniformly. Chapelle et al., CIKM 2009, algorithm 3.
 
     topics  rows of x and y: ascending
@@ -514,7 +514,7 @@ def correlate(
               alone
     ss_rel    the lowest grade that the click measure `ss` counts
     unjudged  "drop" or "keep" lists with a document that is not judged
-    pairs     None: configurations are correlated, weighted by sessions. Else so many pairs of simulated engines: of
+    pairs     None: configurations are correlated, weighted by sessions. Or how many pairs of simulated engines: of
               each topic that has several lists one shows one, the other another, and their differences are correlated
     seed      of these pairs
     keywords  options of grades and gains, as for `evaluate`. To `depth` lists are cut, those that are shorter left out,

@@ -460,7 +460,7 @@ def read_log(
                it may be packed, and grow `max_growth` times: a number, or "inf"; None: 1000
     clicks_as  "rank": clicks are ranks from 1; "docno": they are docnos of the shown list
     depth      lists are cut to it, and clicks below it ignored
-    idle       lines of one user, topic and list are one session as long as each follows within so many seconds, or as
+    idle       lines of one user, topic and list are one session as long as each follows within this many seconds, or as
                text "60m", "1h"; None: each line is one
     columns    other columns that are kept
     lenient    bad lines are skipped, and counted in a note

@@ -296,7 +296,7 @@ class LambdaObjective(Objective):
     """LambdaRank for any measure: pairs pull at each other by how much the measure changes when they change places.
 
     sigma       how steep: λ = σ |Δ| / (1 + e^(σ (s_better − s_worse)))
-    truncation  pairs in which the upper document is among so many first ones; None: all pairs
+    truncation  pairs count whose upper document is among this many first ones; None: all pairs
     norm        as LightGBM: |Δ| is divided by 0.01 + the distance of the scores, but where all scores are equal; and
                 with Σ = 2 Σλ of a list, its gradients are multiplied by log2(1 + Σ) / Σ
 
@@ -380,7 +380,7 @@ def objective(
 
     measure     one, as for `evaluate`; it must need no more than grades and scores
     sigma       how steep: λ = σ |Δ| / (1 + e^(σ (s_better − s_worse)))
-    truncation  pairs in which the upper document is among so many first ones; None: all pairs
+    truncation  pairs count whose upper document is among this many first ones; None: all pairs
     norm        whether distances of scores and sums of gradients are evened out, as LightGBM does
     top         the top grade of the scale; None: the highest label
 

@@ -151,7 +151,7 @@ def _why_nothing(orders: pd.DataFrame) -> str:
 
 
 def width_with(narrower: float, topics: int, others: float) -> float:
-    """The width of an interval, as a share of that by the first judgments alone, if the second are of so many other
+    """The width of an interval, as a share of that by the first judgments alone, if the second are of `others` other
     topics; `narrower` as with very many. Of the variance that these save N others save N / (n + N)."""
     share = 1.0 if others == math.inf else others / (topics + others)
     return float((1 - (1 - (1 - narrower) ** 2) * share) ** 0.5)

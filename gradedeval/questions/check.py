@@ -114,7 +114,7 @@ class Verdict:
 SHOWN = 5
 """Topics listed of a broken bound."""
 LONGEST = 50
-"""Of the text of a topic in a line so many characters are shown."""
+"""Characters of the text of a topic that a line shows."""
 
 
 class Tests(NamedTuple):

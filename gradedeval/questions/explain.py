@@ -168,7 +168,7 @@ class Explanation(kernel.results.InNotebook):
 
 @dataclass(frozen=True, eq=False)
 class Explanations(kernel.results.InNotebook):
-    """The explanations of the same topics of one run, or of two; tables have so many `digits` if no others are asked
+    """The explanations of the same topics of one run, or of two; tables have `digits` digits unless others are asked
     for."""
 
     of_runs: list[list[Explanation]]

@@ -451,7 +451,7 @@ def _kinds(frame: pd.DataFrame) -> list[int]:
 
 
 def _comparable(one: tuple[str, float], other: tuple[str, float], measure: str) -> bool:
-    """Whether means may be compared, each by its signature and over so many topics."""
+    """Whether means may be compared, each by its signature and its number of topics."""
     (text, topics), (other_text, other_topics) = one, other
     mine, theirs = saved_scores.Signature.read(text), saved_scores.Signature.read(other_text)
     if mine is None or theirs is None:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 LEVELS = [level / 20 for level in range(1, 21)]
 """Levels of recall at which curves are shown: shares of the relevance in the list."""
 _REACHED = 1e-6
-"""Documents that a sum of chances may lack, and still counts as so many: they sum up with an error."""
+"""Documents that a sum of chances may lack and still count as whole: chances sum up with an error."""
 
 
 class Users(NamedTuple):
@@ -130,8 +130,8 @@ MEAN, GRADED = "mean", "graded"
 class Sparse:
     """Which lists are too short, or find too little, for a curve.
 
-    ranks  a list has at least so many
-    found  and at least so many documents of each grade above 0
+    ranks  the fewest ranks that a list has
+    found  the fewest documents of each grade above 0 in it
     """
 
     ranks: int

@@ -215,7 +215,7 @@ def _fixed_weights(measure: Measure, ranks: int) -> Floats:
 
 
 def expected_score(measure: Measure, g: kernel.gains.Gains, worth: Floats, ranks: int) -> ExpectedScore:
-    """The expected score of a measure over lists of so many ranks.
+    """The expected score of a measure over lists of `ranks` ranks.
 
     g      the topics of the lists as the measure sees them
     worth  grades: what each is worth to the measure

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 AT_ONCE = 1 << 20
-"""Up to so many cells all weights that a choice may have changed are computed anew; above that, the heaviest alone."""
+"""Up to this many cells, all weights that a choice may have changed are computed anew; above it, the heaviest."""
 
 
 def choose_by_measure(

@@ -198,7 +198,7 @@ def unknowns(found: Findings) -> list[dict[str, Any]]:
 
 
 NAMED = 5
-"""Up to so many runs are named in a sentence; more are counted."""
+"""Up to this many runs are named in a sentence; more are counted."""
 
 
 def _same_order(own: list[dict[str, Any]], topics: str) -> str:

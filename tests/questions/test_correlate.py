@@ -188,3 +188,11 @@ def test_a_matrix_of_blanks_is_a_fault_with_its_reason(cli: Command, tmp_path: P
         "same.csv: no signature, so qrels and options cannot be checked",
         "scores are all the same, or infinite, so no agreement is defined; use runs that differ, or other measures",
     ]
+
+
+def test_no_residual_is_computed_unless_it_chooses_topics() -> None:
+    plain = gradedeval.correlate(RUNS, QRELS, "err@20 ndcg@10").scores
+    assert np.isnan(plain.residual).all()
+    chosen = gradedeval.correlate(RUNS, QRELS, "err@20 ndcg@10", max_residual=0.05).scores
+    assert not np.isnan(chosen.residual).all()
+    assert chosen.included.sum() < plain.included.sum()

@@ -680,7 +680,7 @@ class Counts:
         return sums_of_precisions(np.multiply(first - second, first + second + 1, dtype=np.float64))
 
 
-# Whether a difference of average precision is as large as is enough, seen at few ranks: as a rule it is, by far.
+# Whether a difference of average precision is large enough, judged at a few ranks: as a rule it is, by far.
 
 
 EACH, WIDER = 8, 4 / 3
@@ -741,8 +741,8 @@ class Outline:
         return sure
 
     def _least(self, level: Level, rows: Ints, high: int) -> Floats:
-        """of some topics: what `Counts.largest` is no less than, where up to that many documents are relevant and none
-        that the second run alone has need be.
+        """of some topics: what `Counts.largest` is no less than, where up to `high` documents are relevant, and none
+        of those that the second run alone has must be.
 
         At each rank of a block the first run has no fewer documents than at the first, and the second no more than at
         the last; and no more are in both, which lift the second run too.

@@ -127,7 +127,7 @@ class _Sums:
         self.barren: dict[Measure, set[bytes]] = {
             measure: set() for measure in scorer.measures if _weighting(measure).over is not None
         }
-        # Weights that have an end, as those of rr: all that a ranking has is its score.
+        # Where weights come to an end, as those of rr do, all the weight of a ranking is its score.
         self.scores = {column: 0.0 for column, measure in enumerate(scorer.measures) if _weighting(measure).finite}
 
     def add(self, batch: Batch) -> None:

@@ -221,9 +221,10 @@ class Properties:
                residual; a function of the arguments where it depends on them
     bounds     what is known of all scores that judging unjudged documents can lead to: `rises`: none of them is below
                the score or above score + residual; `intents`: so it is of each intent of which the score is the mean;
-               `counts`: the score follows from the number of relevant documents found and that of all, rises with the
-               first, falls with the second, and does not fall where both grow by one; `Bounds` for others; `none`; a
-               function of the arguments where it depends on them. A measure without residual has none
+               `counts`: the score follows from the number of relevant documents found and that of all, which is
+               `Gains.num_relevant`, rises with the first, falls with the second, and does not fall where both grow by
+               one; `Bounds` for others; `none`; a function of the arguments where it depends on them. A measure
+               without residual has none
     floor      the lowest possible score
     ceiling    the highest possible score
     over_ties  whether `--ties average` gives its mean over all orders of tied documents: the score is linear in the

@@ -26,7 +26,7 @@ MUTATIONS = [
         "start), unjudged, dtype=np.min_scalar_type(unjudged)",
     ),
     ("climbs = score[1:] >= score[:-1]", "climbs = score[1:] > score[:-1]"),
-    ("in_tie = np.append(tied, False)", "in_tie = np.append(same, False)"),
+    ("(falling[1:] == falling[:-1])\n    in_tie", "(falling[1:] <= falling[:-1] + 1)\n    in_tie"),
     ('order = np.argsort(-worth, kind="stable")', 'order = np.argsort(worth, kind="stable")'),
     ('docnos, options.ties == "docno-desc")', 'docnos, options.ties == "docno-asc")'),
     ("-1, code.astype(np.int64))", "0, code.astype(np.int64))"),

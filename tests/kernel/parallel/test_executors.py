@@ -246,6 +246,11 @@ def test_one_process_or_one_task_starts_no_other_process(jobs: int, tasks: int) 
     assert list(Workers(jobs).imap(squared, range(tasks))) == [(at * at, os.getpid()) for at in range(tasks)]
 
 
+def test_one_process_that_may_be_started_is_not_worth_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "startable", lambda most: executors.BESIDE + 1)
+    assert list(Workers(3).imap(squared, range(4))) == [(at * at, os.getpid()) for at in range(4)]
+
+
 def test_results_come_in_order() -> None:
     assert list(in_order([(2, "c"), (0, "a"), (1, "b"), (3, "d")])) == ["a", "b", "c", "d"]
 

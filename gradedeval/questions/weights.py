@@ -293,7 +293,8 @@ def _check_fixed_weights(measure: Measure, weights: Floats, levels: Floats) -> N
         gain[1, :depth] = 0
         judged = draw.random(gain.shape) < 0.5
         with_them, without = _scores(measure, gain, levels, judged, draw.choice(levels, (2, trial))).tolist()
-        added = float(weights @ gain[0, :depth])
+        with np.errstate(over="ignore"):  # a sum without end is none that the scores have
+            added = float(weights @ gain[0, :depth])
         # Where nothing else is retrieved, nothing else may count.
         others = without if further else 0.0
         if not abs(with_them - others - added) <= 1e-9 * max(1.0, abs(with_them)):

@@ -563,6 +563,7 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
             "weights -m inst",
             "'inst': has no fixed rank weights; try p@10, rbp or dcg",
         ),
+        (f"weights -m utility.8{'9' * 307},1,0,0", "'utility(a=9e+307,b=1,c=0,d=0)': has no fixed rank weights"),
         ("weights -m zipf", "'zipf': with beta=1 the weights have no finite sum; write zipf@100"),
         ("weights -m wp", "'wp': needs a file with lines of rank,weight; as in wp(file=weights.csv)"),
         ("weights -m rbp --costs no.csv", "--costs: applies to runs, and none are given; add RUN... QRELS"),

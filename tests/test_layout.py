@@ -391,6 +391,27 @@ def test_type_checkers_see_the_names_that_the_package_offers() -> None:
     ] == [(module, name, name) for module, name in imports]
 
 
+def test_modules_that_tests_patch_are_imported_before() -> None:
+    """What stands for a module until it is imported has nothing that could be put back."""
+    late = ("analysis", "questions", *(f"kernel.{room}" for room in ("parallel", "rankings", "scoring", "trec")))
+    held = (ROOT / "tests" / "conftest.py").read_text(encoding="utf-8").split('"""')[3].split()
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        text = path.read_text(encoding="utf-8")
+        nodes = list(ast.walk(ast.parse(text))) if "monkeypatch.setattr" in text else []
+        modules = {
+            alias.asname or alias.name: f"{node.module}.{alias.name}".removeprefix("gradedeval.")
+            for node in nodes
+            if isinstance(node, ast.ImportFrom) and str(node.module).removeprefix("gradedeval.") in late
+            for alias in node.names
+        }
+        patched = {
+            modules.get(ast.unparse(node.args[0]), "")
+            for node in nodes
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "monkeypatch.setattr" and len(node.args) == 3
+        }
+        assert patched - {"", *held} == set(), path
+
+
 @pytest.mark.parametrize("path", ["clicks", "cluster", "interop", "ltr", "measures", "plot", "testing"])
 def test_the_import_paths_that_pages_name_stay(path: str) -> None:
     module = importlib.import_module(f"gradedeval.{path}")

@@ -298,14 +298,17 @@ class Workers:
         once: Callable[[Task], bool] = lambda task: False,
         unwanted: Callable[[Task], bool] = lambda task: False,
     ) -> Generator[tuple[int, Result | Raised], None, None]:
-        from gradedeval.kernel.parallel.executors import results
+        from gradedeval.kernel.parallel.executors import CannotShare, results
 
         to_client = None
         if is_client(self.executor):
             from gradedeval.kernel.parallel.clusters import scattered
 
             to_client = partial(scattered, self.executor)
-        return results(work, tasks, self.count, self.executor, to_client, self.limits.waiting, once, unwanted)
+        try:
+            yield from results(work, tasks, self.count, self.executor, to_client, self.limits.waiting, once, unwanted)
+        except CannotShare:
+            yield from enumerate(map(work, tasks))
 
 
 _SHARING: ContextVar[Workers | None] = ContextVar("sharing", default=None)

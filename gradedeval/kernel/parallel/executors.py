@@ -192,7 +192,7 @@ def _inherited_task(key: int, number: int) -> Any:
 
 @contextmanager
 def forked(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> Iterator[Submit]:
-    """So many processes, which inherit work and tasks. They end with the block, however it ends.
+    """That many processes, which inherit work and tasks. They end with the block, however it ends.
 
     Raises CannotShare, on entry or when the first task is handed over, which starts them.
     """
@@ -455,43 +455,31 @@ def results(
     executor   who works, as `Workers` has it
     to_client  hands tasks over to the executor where that is a client of dask
     waiting    tasks that are with workers at any time, at least
+
+    Raises CannotShare before anything is done.
     """
-    count = min(count, len(tasks))
-    if executor is None:
-        count = min(count, startable(count + BESIDE) - BESIDE)
-    if count < 2 and executor is None:
-        yield from enumerate(map(work, tasks))
-        return
-    try:
-        yield from _from_workers(work, tasks, count, executor, to_client, waiting, once, unwanted)
-    except CannotShare:  # before anything was done
-        yield from enumerate(map(work, tasks))
-
-
-def _from_workers(
-    work: Callable[[Task], Result],
-    tasks: Sequence[Task],
-    count: int,
-    executor: Any,
-    to_client: HandOver | None,
-    waiting: int,
-    once: Callable[[Task], bool],
-    unwanted: Callable[[Task], bool],
-) -> Generator[tuple[int, Result | Raised], None, None]:
     from concurrent.futures import BrokenExecutor
 
+    count = min(count, len(tasks))
+    if executor is None and (count := min(count, startable(count + BESIDE) - BESIDE)) < 2:
+        raise CannotShare
     own = forked if can_fork() else spawned
     hand_over: HandOver = to_client or (partial(own, count=count) if executor is None else partial(lent, executor))
     left, at_once = list(range(len(tasks))), max(2 * count + 1, waiting)
     while left:
         died = []
-        with hand_over(work, tasks) as submit:
-            for number, future in completed(submit, (one for one in left if not unwanted(tasks[one])), at_once):
-                error = future.exception()
-                if isinstance(error, BrokenExecutor):
-                    died.append(number)
-                else:
-                    yield number, future.result() if error is None else Raised(error)
+        try:
+            with hand_over(work, tasks) as submit:
+                for number, future in completed(submit, (one for one in left if not unwanted(tasks[one])), at_once):
+                    error = future.exception()
+                    if isinstance(error, BrokenExecutor):
+                        died.append(number)
+                    else:
+                        yield number, future.result() if error is None else Raised(error)
+        except CannotShare:
+            if at_once > 1:
+                raise
+            died = left  # no process is left to try them, and one of them may have killed the last
         if died and at_once > 1 and (unguarded := guard_fault(flag.jobs, start_method(executor))):
             raise unguarded
         if died and executor is not None and to_client is None:

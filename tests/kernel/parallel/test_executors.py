@@ -241,6 +241,35 @@ def test_where_no_process_can_be_started_this_one_does_the_work(monkeypatch: pyt
         assert found == [(number * number, os.getpid()) for number in range(5)]
 
 
+def test_where_none_can_be_started_after_one_died_no_task_is_done_here_or_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One of them may have killed the process: it would kill this one."""
+    here, rounds = os.getpid(), list[int]()
+
+    @contextmanager
+    def first_only(*given: Any) -> Iterator[Any]:
+        rounds.append(len(given))
+        if len(rounds) > 1:
+            raise executors.CannotShare
+        with scarce(*given) as submit:
+            yield submit
+
+    def kills(number: int) -> int:
+        assert os.getpid() != here
+        if number == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    scarce = partial(executors.forked, count=2)
+    monkeypatch.setattr(executors, "forked", lambda work, tasks, count: first_only(work, tasks))
+    monkeypatch.setattr(executors, "can_fork", lambda: True)
+    found = list(Workers(2).imap_unordered(kills, range(4)))
+    assert sorted(task for task, _ in found) == [0, 1, 2, 3]
+    assert all(result == task for task, result in found if not isinstance(result, WorkerDied))
+    assert 3 in {task for task, result in found if isinstance(result, WorkerDied)}
+
+
 @pytest.mark.parametrize(("jobs", "tasks"), [(1, 5), (3, 1)])
 def test_one_process_or_one_task_starts_no_other_process(jobs: int, tasks: int) -> None:
     assert list(Workers(jobs).imap(squared, range(tasks))) == [(at * at, os.getpid()) for at in range(tasks)]

@@ -53,14 +53,14 @@ def distinct(values: Values) -> tuple[Values, NDArray[np.int64]]:
 
 
 def ranges(begin: Ints, size: Ints) -> Ints:
-    """The numbers from each beginning on, so many of them, one range after the other."""
+    """The numbers from each beginning on, that many of them, one range after the other."""
     positions: Ints = np.repeat(begin - (np.cumsum(size) - size), size)
     positions += np.arange(len(positions))
     return positions
 
 
 def ranks(counts: Ints) -> Ints:
-    """0, 1, 2, … within each group of so many items, group after group."""
+    """0, 1, 2, … within each group of that many items, group after group."""
     within: Ints = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
     return within
 

@@ -353,7 +353,7 @@ def _given(baseline: Any, run: Any, qrels: Any, measures: Any, replicates: Any) 
     """,
     asking=_from_first,
     takes=_files,
-    answer=lambda found, like: replace(found, digits=kernel.score_tables.preset_digits(like)),
+    answer=lambda found, like: replace(found, digits=kernel.options.preset_digits(like)),
     shows=Diff.document,
     wide=True,
     modes=(AGREEMENT, REPRODUCTION),

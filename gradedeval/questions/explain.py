@@ -752,4 +752,4 @@ def explain_runs(
         tell(notes)
     each = [explain_topics({name: run}, judged, chosen, options, topics) for name, run in named.items()]
     tell(note for of_run in each for explanation in of_run for note in explanation.notes)
-    return Explanations(each, kernel.score_tables.preset_digits(options.like))
+    return Explanations(each, kernel.options.preset_digits(options.like))

@@ -50,7 +50,7 @@ def as_text(document: Document, digits: int | None, view: View = PAGE) -> str:
 
 
 def _written(part: Table | str, width: int | None, digits: int | None, view: View) -> str:
-    """A paragraph, in lines of so many columns, or a table: as it is where it fits anyway, as nearly all do."""
+    """A paragraph, in lines of that many columns, or a table: as it is where it fits anyway, as nearly all do."""
     if isinstance(part, str):
         if width is None or max(map(across, part.split("\n"))) <= width:
             return part

@@ -57,7 +57,7 @@ NO_MARK = Mark()
 
 
 class View(NamedTuple):
-    """How people see tables: in lines of so many columns, on a `terminal` or not, with all columns or without those
+    """How people see tables: in lines of that many columns, on a `terminal` or not, with all columns or without those
     that few need; and how wide a `line` of words may be that programs read where there is no terminal."""
 
     width: int = 100

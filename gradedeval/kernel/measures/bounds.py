@@ -4,7 +4,7 @@ Gains count in layers: a gain is the sum of the steps up to it, and a score is �
 where layer j sees only whether a gain reaches its level. The score as a function of the gain of one document has its
 minimum at gain 0 or the top gain, and of documents at the top gain those further down lift it least. So in the least
 score the deepest unjudged documents have the top gain and the others none: only how many is open. In the greatest the
-first so many reach each level.
+first that many reach each level.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Layer(NamedTuple):
     """What one step of gain sees.
 
     step  by how much the gain rises
-    found  topics × candidates: what it adds to the numerator where so many of the unjudged documents reach its level
+    found  topics × candidates: what it adds to the numerator where that many of the unjudged documents reach its level
     ideal  the same: what it adds to the denominator
     """
 
@@ -350,7 +350,7 @@ def _sums(log: float | None, length: int) -> Floats:
 
 
 def _ideal_sums(log: float | None, count: Floats, k: int | None) -> Floats:
-    """topics × candidates: the discounts of so many first ranks, down to the cutoff, in sum; infinite where the ranks
+    """topics × candidates: the discounts of that many first ranks, down to the cutoff, in sum; infinite where the ranks
     are more than can be added up."""
     cut = np.minimum(count, np.inf if k is None else k)
     endless = cut > LONGEST
@@ -427,7 +427,7 @@ def _layers(g: Gains) -> tuple[list[Layer], list[Layer]]:
 
 
 def _lowest_average(worse: Sequence[Layer], rows: Ints, hidden: Floats, most: float) -> Floats:
-    """rows: the lowest score of some topics, each beside so many relevant documents that cannot be found."""
+    """rows: the lowest score of some topics, each beside that many relevant documents that cannot be found."""
     found, at_once = np.empty(len(rows)), max(1, LAYERED // max(len(worse) * worse[0].found.shape[1], 1))
     for begin in range(0, len(rows), at_once):
         at = slice(begin, begin + at_once)
@@ -443,8 +443,8 @@ def _lowest_average(worse: Sequence[Layer], rows: Ints, hidden: Floats, most: fl
 
 
 def lowest_beside(measure: Measure, g: Gains, rows: Ints, missed: Ints) -> Floats | None:
-    """rows: the lowest score of some topics, each where so many documents that were not retrieved may be relevant too;
-    None where one has to go the way of `bounds_of` for each. A topic may stand in many rows.
+    """rows: the lowest score of some topics, each where that many documents not retrieved may be relevant too; None
+    where one has to go the way of `bounds_of` for each. A topic may stand in many rows.
 
     g  the gains as they are judged, where none was missed
     """
@@ -537,14 +537,14 @@ def blended(g: Gains, *, beta: float, norm: str | None) -> tuple[Floats, Floats]
 
 
 def _counted(g: Gains, number: Floats | Ints, norm: str | None) -> Floats | Ints:
-    """topics × candidates: what the sum of terms is divided by with so many relevant documents beside those of the
+    """topics × candidates: what the sum of terms is divided by with that many relevant documents beside those of the
     pool: no more than the cutoff with norm=k, and where all is 0, 1."""
     whole = g.num_relevant[:, None] + number
     return np.maximum(whole if norm is None else np.minimum(whole, g.last_rank), 1)
 
 
 def _capped(g: Gains, beta: float, norm: str | None) -> Floats:
-    """topics: the highest mean of the most that terms can come to, over so many unjudged documents and those found.
+    """topics: the highest mean of the most that terms can come to, over that many unjudged documents and those found.
 
     The ideal ranking gains no less than the ranking itself down to any rank, and that at most C times the top gain t:
     (C + β cg) / (i + β cg*) ≤ C (1 + β t) / (i + β t C), which rises with C.
@@ -571,13 +571,13 @@ class Shares:
         self.judged, self.pushed_out = (sliding_window_view(each, width, axis=1) for each in (judged, pushed_out))
 
     def at(self, topics: Ints, number: Floats) -> Floats:
-        """topics × ranks: the shares where there are so many."""
+        """topics × ranks: the shares where there are that many."""
         ideal = self.judged[topics, self._begin(number)] + self.top * np.minimum(self.rank, number[:, None])
         share: Floats = 1 / (self.rank + self.beta * ideal)
         return share
 
     def slope(self, topics: Ints, number: Floats, share: Floats) -> Floats:
-        """topics × ranks: of a line through the shares where there are so many, and below all others."""
+        """topics × ranks: of a line through the shares where there are that many, and below all others."""
         slope: Floats = -self.beta * self.pushed_out[topics, self._begin(number)] * share * share
         return slope
 
@@ -760,7 +760,7 @@ def _greatest_share(g: Gains) -> Floats:
 
 @lru_cache(maxsize=64)
 def _ways(count: int, levels: int) -> Ints:
-    """levels × ways: how many of so many documents reach each level, in every way."""
+    """levels × ways: how many of that many documents reach each level, in every way."""
     ways = np.zeros((1, 0), np.int64)
     for _ in range(levels):
         least = ways[:, -1] if ways.shape[1] else np.zeros(1, np.int64)
@@ -772,7 +772,7 @@ def _ways(count: int, levels: int) -> Ints:
 
 
 def _best_way(g: Gains, topics: Ints, count: int) -> Floats:
-    """topics: the highest nERR of these, each with so many unjudged documents.
+    """topics: the highest nERR of these, each with that many unjudged documents.
 
     A ranking is a chain of stretches, each with its unjudged documents, or the whole ideal ranking, at one level; what
     each is worth depends on where it begins and ends alone.

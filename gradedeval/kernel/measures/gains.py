@@ -81,7 +81,7 @@ class GainTable:
         return worth if self.filled is None else worth + self.filled.tobytes()
 
     def by_code(self, codes: int) -> Floats:
-        """What each of so many codes is worth: 0 past the labels, unless that is filled."""
+        """What each of that many codes is worth: 0 past the labels, unless that is filled."""
         known = self.gain_of_label if self.filled is None else np.append(self.gain_of_label, self.filled)
         return np.append(known, np.zeros(codes - len(known)))
 
@@ -298,7 +298,7 @@ class Gains:
         return topic, number, place - topic * self.gain.shape[1]
 
     def _slots(self, width: int) -> Ints:
-        """relevant documents: the position in `ranks_of_relevant`, of so many columns, row after row."""
+        """relevant documents: the position in `ranks_of_relevant`, of that many columns, row after row."""
         topic, number, _ = self._relevant_places
         return topic * width + number
 
@@ -377,7 +377,7 @@ def row_sums(values: Floats | Bools) -> Floats:
 
 
 def with_remainder(values: Floats, ranks: int) -> Floats:
-    """topics × (ranks + 1): the values cut or padded to so many ranks, and then the sum of those below."""
+    """topics × (ranks + 1): the values cut or padded to that many ranks, and then the sum of those below."""
     padded = np.pad(values[:, :ranks], ((0, 0), (0, max(0, ranks - values.shape[1]))))
     return np.column_stack([padded, row_sums(values[:, ranks:])])
 
@@ -401,7 +401,7 @@ def divisor(rank: Floats, log: float | None = None) -> Floats:
 
 @lru_cache
 def divisors(ranks: int, log: float | None = None) -> Floats:
-    """The same of the first ranks, so many of them: cutoffs come again and again."""
+    """The same of the first ranks, that many of them: cutoffs come again and again."""
     return shared(divisor(np.arange(1.0, ranks + 1), log))
 
 

@@ -39,7 +39,7 @@ def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
 
 
 def found(g: Gains, depth: Ints | Floats) -> Ints | Floats:
-    """topics: the number of relevant documents among so many first ones; over ties the sum of mean gains."""
+    """topics: the number of relevant documents among that many first ones; over ties the sum of mean gains."""
     if g.first is not None:
         return row_sums(np.where(g.rank <= depth[:, None], g.gain, 0.0))
     counts: Ints = np.count_nonzero(g.ranks_of_relevant <= depth[:, None], axis=1)
@@ -52,7 +52,7 @@ def average_precision(g: Gains, norm: str | None = None) -> Floats:
 
 
 def preference(g: Gains, above: Floats, k: float = 0) -> Floats:
-    """topics × …: what a relevant document counts in bpref that stands below so many judged non-relevant ones."""
+    """topics × …: what a relevant document counts in bpref that stands below that many judged non-relevant ones."""
     bound = (k + g.num_relevant)[:, None]
     non_relevant = (g.pool - g.num_relevant)[:, None]
     # Where N is 0 nothing can stand above, so any divisor will do.

@@ -67,7 +67,7 @@ def _mean_products(factors: Floats, most: int) -> Floats:
         size = np.arange(number + 1)
         means = (np.append(means, 0) * (number - size) + np.append(0, means) * size * factor) / number
     count, unseen = len(factors), len(others) - np.arange(len(others) + 1)
-    chance = np.zeros(len(others) + 1)  # that so many of the first are among these
+    chance = np.zeros(len(others) + 1)  # that this many of the first are among these
     chance[0] = 1
     products = np.empty(most)
     for drawn in range(most):

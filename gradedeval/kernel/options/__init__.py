@@ -752,6 +752,11 @@ PRESETS: dict[str, Preset] = {
 }
 
 
+def preset_digits(like: str | None) -> int:
+    """The digits in tables: 4, or those of the preset."""
+    return PRESETS[like].digits if like else 4
+
+
 @cache
 def _defaults() -> Options:
     """The options of a user who gives none: a training loop asks for them thousands of times."""

@@ -542,8 +542,8 @@ def limits_of(measure: Measure) -> Limits:
 
 
 def within(known: Mapping[str, Floats], limits: Limits, reading: Reading, count: int) -> dict[str, Floats]:
-    """Summaries over so many topics, by the names of columns, with the ends of their intervals cut to the limits of the
-    measure."""
+    """Summaries over `count` topics, by the names of columns, with the ends of their intervals cut to the limits of
+    the measure."""
     low, high = (end * count if reading.summary == "total" else end for end in limits)
     ends = ("low", "high")
     return {name: value.clip(low, high) if name.endswith(ends) else value for name, value in known.items()}

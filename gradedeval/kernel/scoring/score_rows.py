@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from gradedeval.kernel.options import PRESETS
+from gradedeval.kernel.options import preset_digits
 
 if TYPE_CHECKING:
     from gradedeval.kernel.formats import Column
@@ -66,11 +66,6 @@ PARTS = (*INTERVAL, *ESTIMATED, IN_HOLES, "residual", "unjudged", "beyond")
 
 _OF_WIDTHS = ("lambda_", "narrower", "times")
 """What no scale of scores changes."""
-
-
-def preset_digits(like: str | None) -> int:
-    """The digits in tables: 4, or those of the preset."""
-    return PRESETS[like].digits if like else 4
 
 
 def number_column(scores: Scores, name: str, percent: bool = False) -> Column:

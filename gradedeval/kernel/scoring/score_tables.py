@@ -12,6 +12,7 @@ from gradedeval.errors import InputError, flag, plural, shorten
 from gradedeval.kernel import formats
 from gradedeval.kernel.formats import PAGE, Column, Document, Layout, Mark, Marked, Table, View
 from gradedeval.kernel.measures.definition import MEASURES, QUANTITIES, Measure
+from gradedeval.kernel.options import preset_digits
 from gradedeval.kernel.scoring.score_rows import (
     ALL,
     Row,
@@ -26,7 +27,6 @@ from gradedeval.kernel.scoring.score_rows import (
     row_signatures,
     values_of,
 )
-from gradedeval.kernel.scoring.score_rows import preset_digits as preset_digits
 from gradedeval.kernel.scoring.signature import SIGNATURES
 
 if TYPE_CHECKING:

@@ -89,7 +89,7 @@ class RunScores:
         return self.counts[column]
 
     def most(self, measures: int) -> int:
-        """Over how many topics any of so many measures is, at most."""
+        """Over how many topics any of that many measures is, at most."""
         return max(self.counts[:measures], default=0)
 
     def is_zero(self, topics: Sequence[str], column: int) -> bool:

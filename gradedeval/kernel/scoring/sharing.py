@@ -149,7 +149,7 @@ def tasks_of(
 def _groups(
     runs: Sequence[NumberedRun], sizes: Sequence[int], most: int, size: int
 ) -> Iterator[tuple[NumberedRun, ...]]:
-    """Runs that follow each other, so many at most, and of about so many bytes."""
+    """Runs that follow each other, that many at most, and of about that many bytes."""
     group: list[NumberedRun] = []
     for run in runs:
         if group and (len(group) == most or sum(sizes[number] for number, *_ in (*group, run)) > size):

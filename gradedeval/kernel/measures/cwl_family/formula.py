@@ -330,7 +330,7 @@ def quantity_details(viewing: Viewing, g: Gains, of: str, cutoff: int | None) ->
 
 
 def _without_remainder(values: Floats, ranks: int) -> Floats:
-    """topics × ranks: the values, cut or padded to so many ranks."""
+    """topics × ranks: the values, cut or padded to that many ranks."""
     return with_remainder(values, ranks)[:, :-1]
 
 

@@ -134,7 +134,7 @@ AHEAD = 2.0 ** np.arange(0, 41, 0.5)
 
 
 class Unsettled(ArithmeticError):
-    """A sum that has not settled after so many ranks; `converges` is False where its terms do not fall off enough."""
+    """A sum that has not settled after that many ranks; `converges` is False where its terms do not fall off enough."""
 
     def __init__(self, rank: float, factor: float, converges: bool) -> None:
         self.rank, self.factor, self.converges = rank, factor, converges

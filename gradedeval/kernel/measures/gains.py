@@ -95,13 +95,14 @@ class GainTable:
 def gain_table(measure: Measure, grades: Grades) -> GainTable:
     """What each grade is worth to the measure. Raises InputError where its gain scheme does not fit the grades.
 
-    Grades below 0 are worth 0: spam is judged, and not wanted.
+    Grades below 0 are worth 0: spam is judged, and not wanted. With a lowest relevant grade above the top one no
+    document is ever relevant, and the top gain is 0.
     """
     rel, scheme, scale = measure.rel, measure.gain, measure.definition.scale
     if grades.top <= 0 or (rel is None and (scale is None or scheme is None)):
         return GainTable(np.zeros(len(grades.labels)), 0.0)
     if rel is not None:
-        return GainTable((grades.labels >= rel).astype(np.float64), 1.0)
+        return GainTable((grades.labels >= rel).astype(np.float64), float(rel <= grades.top))
     shares = measure.threshold_shares
     if shares is not None or scheme == "thresholds":
         return threshold_table(shares, grades, measure)

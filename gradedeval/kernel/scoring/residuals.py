@@ -22,14 +22,17 @@ def unknown(
     scorer: Scorer, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats
 ) -> tuple[Floats, Floats]:
     """By one measure, as far as it is asked for: 2 × topics, the residual by the unjudged documents and that in all;
-    and 2 × topics, the lowest and the highest score. Both are nan where blank."""
+    and 2 × topics, the lowest and the highest score. Both are nan where blank, as they are
+    without a grade above 0."""
     options = scorer.options
     residuals = bounds = np.full((2, len(score)), np.nan)
+    if scorer.grades_of(measure).top <= 0:
+        return residuals, bounds
     if options.residuals == "difference":
         residuals = np.broadcast_to(_difference(measure, table, gains_of, score), bounds.shape)
-    elif options.wants_residuals and measure.residual != "none" and table.top > 0:
+    elif options.wants_residuals and measure.residual != "none":
         residuals = _residuals(scorer, measure, table, gains_of, score)
-    if options.bounds and measure.bounds != "none" and table.top > 0:
+    if options.bounds and measure.bounds != "none":
         bounds = _bounds(scorer, measure, table, gains_of, score)
     return residuals, bounds
 
@@ -49,7 +52,7 @@ def _residuals(scorer: Scorer, measure: Measure, table: GainTable, gains_of: Gai
 
 def _difference(measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
     """The best case less the score, signed, of a C/W/L measure; nan for others, and where both are infinite."""
-    if not measure.definition.cwl or measure.by_intent or measure.judged_only or table.top <= 0:
+    if not measure.definition.cwl or measure.by_intent or measure.judged_only:
         return np.full(len(score), np.nan)
     best = run_measure(measure, gains_of(table, measure, unjudged=table.top, tail=table.top))
     with np.errstate(invalid="ignore"):
@@ -67,7 +70,7 @@ def bounds_beside(scorer: Scorer, batch: Batch, column: int, missed: Ints) -> Fl
 
 def _ends(scorer: Scorer, measure: Measure, table: GainTable, gains_of: GainsCache) -> Floats:
     score = scores_of(measure, gains_of(table, measure))
-    if measure.bounds == "none" or table.top <= 0:
+    if measure.bounds == "none" or scorer.grades_of(measure).top <= 0:
         low = high = np.full(len(score), np.nan)
     else:
         low, high = _bounds(scorer, measure, table, gains_of, score)
@@ -92,6 +95,8 @@ def bounds_beside_any(scorer: Scorer, batch: Batch, column: int, rows: Ints, mis
 
 def _bounds(scorer: Scorer, measure: Measure, table: GainTable, gains_of: GainsCache, score: Floats) -> Floats:
     """2 × topics: the lowest and the highest score, down to the cutoff."""
+    if table.top <= 0:  # whatever grade a document turns out to have, it gains nothing
+        return np.array([score, score])
     from gradedeval.kernel.measures.bounds import bounds_of  # residuals alone do without
 
     seen = replace(measure, cutoff=None) if scorer.options.ties == "average" else measure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import random
@@ -16,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradedeval
-from gradedeval import MEASURES, Measure, measure, parse_measures, row_sums
+from gradedeval import MEASURES, InputError, Measure, measure, parse_measures, row_sums
 from gradedeval.kernel.measures import bounds
 from gradedeval.kernel.measures.bounds import falls, kept
 from support.examples import drawn
@@ -122,6 +123,40 @@ TIED = [
 def test_so_it_is_of_means_over_the_orders_of_tied_documents(measures: Sequence[Measure]) -> None:
     check(measures, TIED, ties="average")
     check(measures, TIED[:1], unseen=1, ties="average")
+
+
+RESIDUAL = [one for one in VARIANTS if one.residual != "none" and "rel" in one.definition.accepted.names]
+
+
+def with_rel(rel: float) -> list[Measure]:
+    """Every measure that has a residual and a lowest relevant grade, with that one."""
+    found = dict[Measure, None]()
+    for one in RESIDUAL:
+        with contextlib.suppress(InputError):  # a measure with gains of its own takes none
+            found[one(rel=rel)] = None
+    return list(found)
+
+
+@pytest.mark.parametrize("rel", [4, 3.5, 9])
+def test_with_a_lowest_relevant_grade_above_the_top_one_no_judgment_changes_a_score(rel: float) -> None:
+    measures = with_rel(rel)
+    assert len({one.name for one in measures}) > 40
+    check(measures, TOPICS, unseen=1)
+    found = scored(TOPICS, measures, bounds=True)
+    for ends in found.bounds:
+        assert np.array_equal(ends, found.score)
+    assert (found.residual == 0).all()
+    assert not np.nan_to_num(found.unjudged).any()
+
+
+def test_the_top_grade_itself_and_a_scale_that_goes_on_leave_a_score_open() -> None:
+    measures = with_rel(3)
+    check(measures, TOPICS)
+    assert (scored([Topic((None, None, None))], measures).residual > 0).all()
+    run, qrels, ap = {"1": ["a", "b"]}, {"1": {"a": 1}}, parse_measures("ap(rel=2)")
+    assert evaluated(run, qrels, ap, bounds=True, top_grade=None).bounds.ravel().tolist() == [0, 0]
+    # With b of grade 2, 1/2.
+    assert evaluated(run, qrels, ap, bounds=True, top_grade=2).bounds.ravel().tolist() == [0, 1 / 2]
 
 
 def test_the_deepest_unjudged_documents_lower_a_score_most() -> None:

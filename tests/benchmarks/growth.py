@@ -204,6 +204,7 @@ LINES: dict[str, list[tuple[str, list[Shape]]]] = {
         ("a.run qrels -q", PAIR),
         ("a.run qrels --residuals split --bounds --unseen 3", PAIR),
         ("a.run b.run qrels --standardize --interval", PAIR),
+        ("a.run qrels --interval --history line", PAIR),
         ("a.run qrels --ties average -m ap -m ndcg -m gap -m err -m q", PAIR),
         ("a.run qrels --judged-only --ties best", PAIR),
         ("a.run qrels --subtopics -m erria -m alpha_ndcg -m nrbp -m strec -m ia(ap)", [intents]),

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 import gradedeval
 from gradedeval.errors import InputError
-from gradedeval.kernel.scoring.intervals import standard_error, studentized_interval, topic_weights
+from gradedeval.kernel.scoring import intervals
+from gradedeval.kernel.scoring.intervals import MANY_TOPICS, standard_error, studentized_interval, topic_weights
 from support.commands import Command
 from support.paths import SAMPLES
 
@@ -51,6 +52,37 @@ def test_values_that_are_alike_have_a_point_and_too_few_an_interval_without_end(
     few_draws = studentized_interval(np.random.default_rng(0).normal(size=(1, 30)), 38, 0, 0.05)
     assert np.ravel(few_draws).tolist() == [-np.inf, np.inf]
     assert np.isnan(studentized_interval(np.array([[0.5]]), 100, 0, 0.05)).all()
+
+
+@pytest.mark.parametrize("topics", [MANY_TOPICS - 1, MANY_TOPICS, 4 * MANY_TOPICS])
+def test_samples_of_many_topics_are_multinomial(topics: int) -> None:
+    counts = topic_weights(topics, 400, 7) * topics
+    assert counts == pytest.approx(counts.round(), abs=1e-9)
+    assert counts.sum(1) == pytest.approx(np.full(400, topics))
+    # Chi-squared of how many topics are in a sample that often: 10 degrees of freedom are beyond 30 in 1 of 1,100.
+    often = np.bincount(counts.round().astype(int).ravel(), minlength=8)
+    expected = 400 * topics * np.array([math.comb(topics, k) * (topics - 1) ** (topics - k) / topics**topics
+                                        for k in range(8)])  # fmt: skip
+    assert ((often[:8] - expected) ** 2 / expected).sum() < 30
+    # Counts of two topics are correlated by −1 / (topics − 1), so sums over half of the topics vary half as much.
+    halves = counts[:, : topics // 2].sum(1)
+    assert halves.var() == pytest.approx(topics / 4, rel=0.25)
+    assert halves.mean() == pytest.approx(topics // 2, abs=4 * math.sqrt(topics / 4 / 400))
+
+
+def test_samples_go_on_where_those_before_ended() -> None:
+    drawn = np.random.default_rng(5)
+    parts = [topic_weights(MANY_TOPICS, draws, drawn) for draws in (3, 1, 4)]
+    assert np.concatenate(parts).tolist() == topic_weights(MANY_TOPICS, 8, 5).tolist()
+
+
+def test_intervals_of_many_topics_agree_with_those_of_binomial_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(8).gamma(0.5, size=(3, 1500))
+    quick = np.array(studentized_interval(values, 5000, 0, 0.05))
+    monkeypatch.setattr(intervals, "MANY_TOPICS", 10**9)
+    slow = np.array(studentized_interval(values, 5000, 0, 0.05))
+    assert np.abs((quick - slow) / standard_error(values)).max() < 0.2
+    assert (quick != slow).all()
 
 
 DRAWN: dict[str, tuple[Callable[[np.random.Generator, tuple[int, int]], Floats], float]] = {

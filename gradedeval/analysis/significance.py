@@ -55,9 +55,11 @@ def sign_flips(topics: int, draws: int, seed: int) -> Floats:
     """draws × topics of −1 and 1: all 2^topics of them if those are no more than the draws, else random ones."""
     if is_exact(topics, draws):
         bits: Ints = np.arange(1 << topics)[:, None] >> np.arange(topics) & 1
-    else:
-        bits = np.random.default_rng(seed).integers(0, 2, (draws, topics))
-    return 1 - 2 * bits.astype(np.float64)
+        return 1 - 2 * bits.astype(np.float64)
+    flips, drawn = np.empty((draws, topics)), np.random.default_rng(seed)
+    for some in chunks(draws, topics):  # the integers of all draws would take gigabytes
+        np.subtract(1, 2 * drawn.integers(0, 2, flips[some].shape), out=flips[some])
+    return flips
 
 
 def randomization(differences: Floats, draws: int, seed: int) -> Floats:

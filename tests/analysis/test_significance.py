@@ -256,6 +256,12 @@ def test_effect_sizes_by_hand() -> None:
     assert effect_size(np.array([[0.5]]))[0] == np.inf
 
 
+def test_signs_that_are_drawn_in_parts_are_those_drawn_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gradedeval.arrays.CELLS", 100)
+    bits = np.random.default_rng(4).integers(0, 2, (50, 31))
+    assert sign_flips(31, 50, 4).tolist() == (1 - 2 * bits).tolist()
+
+
 # The bootstrap
 
 

@@ -6,13 +6,13 @@ import csv
 import io
 import math
 from dataclasses import dataclass, replace
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
 
 from gradedeval.analysis.saved_scores import Signature
 from gradedeval.analysis.score_matrix import mismatch, mismatch_error
-from gradedeval.arrays import Floats
 from gradedeval.errors import Flag, InputError, did_you_mean, flag, plural, public, shorten
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.parse import canonical
@@ -67,11 +67,7 @@ class Reference:
             for column, measure in enumerate(scores.measures):
                 for row in np.flatnonzero(run.included[:, column]).tolist():
                     scores_of.setdefault((str(measure), run.topics[row]), []).append(float(run.score[row, column]))
-        for (name, topic), values in scores_of.items():
-            if not np.isfinite(values).all():
-                what = f"'{name}' is infinite on topic {topic}, so there is no deviation"
-                raise InputError(STANDARDIZE, what, "leave it out, or give it a horizon")
-        standards = {key: _standard(np.array(values)) for key, values in scores_of.items()}
+        standards = _standards(scores_of)
         first = scores.runs[0].run
         signatures = {str(measure): scores.signatures[first, measure.label] for measure in scores.measures}
         return cls("", len(scores.runs), standards, signatures)
@@ -121,10 +117,24 @@ class Reference:
         return list(notes)
 
 
-def _standard(scores: Floats) -> Standard:
-    deviation = float(scores.std(ddof=1)) if len(scores) > 1 else 0.0
-    # Equal scores may differ from their mean in the last bits.
-    return Standard(float(scores.mean()), 0.0 if np.ptp(scores) <= 1e-12 else deviation, len(scores))
+def _standards(scores_of: dict[tuple[str, str], list[float]]) -> dict[tuple[str, str], Standard]:
+    """Return the standard of each measure and topic. Raises InputError for the first with an infinite score."""
+    for (name, topic), scores in scores_of.items():
+        if not all(map(math.isfinite, scores)):
+            what = f"'{name}' is infinite on topic {topic}, so there is no deviation"
+            raise InputError(STANDARDIZE, what, "leave it out, or give it a horizon")
+    keys_by_runs: dict[int, list[tuple[str, str]]] = {}
+    for key, scores in scores_of.items():
+        keys_by_runs.setdefault(len(scores), []).append(key)
+    standards: dict[tuple[str, str], Standard] = dict.fromkeys(scores_of, Standard(0.0, 0.0, 0))
+    for runs, keys in keys_by_runs.items():
+        values = np.array([scores_of[key] for key in keys])
+        deviations = values.std(1, ddof=1) if runs > 1 else np.zeros(len(keys))
+        # Equal scores may differ from their mean in the last bits.
+        deviations[np.ptp(values, axis=1) <= 1e-12] = 0
+        found = map(Standard, values.mean(1).tolist(), deviations.tolist(), repeat(runs))
+        standards |= zip(keys, found, strict=True)
+    return standards
 
 
 @public

@@ -5,8 +5,8 @@ scores = gradedeval.evaluate("run.txt", "qrels.txt", ["err@20", "ndcg@10"])
 scores.means["err@20"]
 
 Public is what `gradedeval.__all__` names, the measures in `gradedeval.measures`, the pictures in `gradedeval.plot`,
-what click logs tell in `gradedeval.clicks`, the steps of an evaluation on many machines in `gradedeval.cluster`,
-objectives of rankers in `gradedeval.ltr`, and `gradedeval.interop`; everything else is internal.
+what click logs tell in `gradedeval.clicks`, objectives of rankers in
+`gradedeval.ltr`, and `gradedeval.interop`; everything else is internal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ __version__ = "0.1.0"
 # For type checkers and editors; a test holds that these are the names below.
 if TYPE_CHECKING:
     from gradedeval import clicks as clicks
-    from gradedeval import cluster as cluster
     from gradedeval import ltr as ltr
     from gradedeval import measures as measures
     from gradedeval import plot as plot
@@ -131,7 +130,7 @@ _PUBLIC = {
     "questions.topics": "topic_differences",
     "questions.weights": "Weights weights",
 }
-_MODULES = ("clicks", "cluster", "ltr", "measures", "plot", "testing")
+_MODULES = ("clicks", "ltr", "measures", "plot", "testing")
 _MODULE_OF = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 __all__ = ["__version__", *sorted([*_MODULE_OF, *_MODULES])]
 

@@ -34,7 +34,7 @@ def functions() -> dict[str, Callable[..., Any]]:
     found: dict[str, Callable[..., Any]] = {}
     modules = {
         "": gradedeval,
-        **{name: getattr(gradedeval, name) for name in ("clicks", "cluster", "ltr", "plot", "testing")},
+        **{name: getattr(gradedeval, name) for name in ("clicks", "ltr", "plot", "testing")},
     }
     for room, module in modules.items():
         for name in module.__all__:

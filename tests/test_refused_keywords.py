@@ -37,7 +37,7 @@ BESIDE: dict[str, Callable[..., Any]] = {
     "explain": lambda _, **given: gradedeval.explain(RUNS["a.run"], QRELS, "ap", topic="1", **given),
 }
 WALKED = {**CALLS, **BESIDE}
-OTHERS = {"assert_scores", "evaluate_arrays", "evaluate", "cluster.plan"}
+OTHERS = {"assert_scores", "evaluate_arrays", "evaluate"}
 """They evaluate, and take what an evaluation does; arrays have refusals of their own."""
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -188,33 +186,26 @@ CLUSTER = Option(
     "--cluster",
     section=MANY_RUNS,
     metavar="ADDRESS",
-    help="Share the work with a dask cluster: the address of its scheduler, as in tcp://host:8786, or 'local' for "
-    "one of this machine. Worthwhile for jobs longer than about ten seconds.",
+    help="Share the work with a dask cluster: the address of its scheduler, as in tcp://host:8786. Worthwhile for "
+    "jobs longer than about ten seconds.",
     **REMEMBERED,
 )
-
-
-def check_no_cluster(beside: str, why: str) -> None:
-    """Raise InputError (usage) where a cluster is given beside an option that leaves it nothing to do."""
-    if asked_for("cluster") is not None:
-        raise InputError("--cluster", f"cannot be combined with {beside}: {why}", "leave out one of them", usage=True)
 
 
 def sharing(jobs: int | None = None) -> Workers:
     """Who shares the work of the command that runs, until it ends: the cluster that it was given, or else processes of
     this machine, as many as asked for or as it has cores. Raises InputError where a cluster cannot be used."""
-    from gradedeval.kernel.parallel import Workers, cores, with_progress
+    from gradedeval.kernel.parallel import Workers, with_progress
 
     address: str | None = asked_for("cluster")
     if address is None:
         return Workers.of(jobs, with_progress)
-    from gradedeval.kernel.parallel.clusters import LOCAL, connected, dashboard  # few evaluations have one
+    from gradedeval.kernel.parallel.clusters import connect  # few evaluations have one
 
-    if jobs and address != LOCAL:
+    if jobs:
         raise InputError("--jobs", "a cluster has workers of its own", "leave out --jobs or --cluster", usage=True)
-    client: Any = click.get_current_context().with_resource(connected(address, jobs or cores()))
-    workers = Workers.of(None, with_progress, client)
-    return workers if address == LOCAL else replace(workers, progress=partial(with_progress, beside=dashboard(client)))
+    executor = click.get_current_context().with_resource(connect(address))
+    return Workers.of(None, with_progress, executor)
 
 
 # The options of standardized scores, for the commands that take several runs.

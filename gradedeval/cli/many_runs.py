@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gradedeval.analysis import score_matrix
 from gradedeval.analysis.tables import frame_document
 from gradedeval.cli.arguments import (
-    CLUSTER,
     STANDARD_OPTIONS,
-    check_no_cluster,
     check_standard_input,
     form_of,
     measure_table,
@@ -42,7 +40,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Baseline, Matrix
     from gradedeval.kernel.scoring.scores import Scores
 
-SCORING_OPTIONS: list[Option] = [*MEASURES_FROM, CLUSTER, *registered("scoring")]
+SCORING_OPTIONS: list[Option] = [*MEASURES_FROM, *registered("scoring")]
 FROM_SCORES = Option("--from-scores", multiple=True, metavar="FILE", file=READS, help="Read scores saved "
     "with `gradedeval -q` (csv, tsv, json, jsonl) instead of RUN... QRELS. May be repeated.")  # fmt: skip
 SAVED_OPTIONS = [FROM_SCORES, Option("--allow-mismatch", is_flag=True, help=MISMATCH)]
@@ -104,7 +102,6 @@ def matrix_from(
     files, measures, allow = (keywords.pop(name) for name in ("files", "measures", "allow_mismatch"))
     check_standard_input([*files, baseline], keywords)
     if from_scores := keywords.pop("from_scores"):
-        check_no_cluster("--from-scores", "saved scores are not computed again")
         if files:
             what = f"cannot be combined with files such as '{files[0]}'"
             raise InputError("--from-scores", what, "give either RUN... QRELS or saved scores", usage=True)

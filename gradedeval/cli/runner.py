@@ -14,7 +14,6 @@ from typing import Any
 import click
 
 from gradedeval.cli.arguments import (
-    CLUSTER,
     check_standard_input,
     form_of,
     measure_table,
@@ -376,7 +375,7 @@ def _reading(question: Question) -> list[Option]:
         return [*map(one_registered, _besides(question)), *MATRIX_OPTIONS]
     measuring: list[Option] = [CUTOFF] if any(map(_is_cut, (question, *question.modes))) else []
     measuring += MEASURES_FROM if question.own_measures else []
-    shared = [*([JOBS] if question.jobs else []), *([CLUSTER] if question.options == "scoring" else [])]
+    shared = [JOBS] if question.jobs else []
     shared += map(one_registered, _besides(question))
     none = question.options == "none" or question.needs in ("file", *LOGS)
     return [*measuring, *shared, *([] if none else registered(question.options))]

@@ -51,7 +51,6 @@ COMMANDS = {
     "processes": Killed(f"{RUNS} {MEASURES} -q -f csv -o out.csv --jobs 2", before=SHARED, shares=True),
     "parts": Killed("bm25.run qrels -m 'ap err@20' -q -f csv -o out.csv --jobs 2", before=IN_PARTS, shares=True),
     "new processes": Killed(f"{RUNS} -m ap -q -f csv -o out.csv --jobs 2", before=SHARED + THREAD, shares=True),
-    "a cluster": Killed(f"{RUNS} {MEASURES} -q -f csv -o out.csv --cluster local --jobs 2", shares=True),
     "a history": Killed(
         f"{RUNS} -m 'ap err@20' --history history.jsonl {TIME} -f csv -o out.csv", grows="history.jsonl"
     ),

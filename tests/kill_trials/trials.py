@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import resource
 import shutil
 import signal
@@ -28,10 +27,9 @@ GONE = suppress(OSError, subprocess.TimeoutExpired)
 """What the end of a process between two looks at it raises."""
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGXCPU, signal.SIGKILL)
-TEMPORARY = ("gradedeval-", "pymp-")
-"""What SIGKILL leaves among temporary files: of a cluster of this machine, and of Python's own library."""
+TEMPORARY = ("pymp-",)
+"""What SIGKILL leaves among temporary files: those of Python's own library."""
 
-NO_WORKERS = re.compile(rb"--cluster: no workers can be started [^\n]*\n")
 FULL = (b"(File too large)", b"the disk is full", b"temporary file: ", b"No usable temporary directory")
 """What is said where a file may not grow."""
 
@@ -148,8 +146,7 @@ class Trials:
         return trial
 
     def full(self, name: str, dice: random.Random) -> Trial:
-        """A limit of the size of files, as of a disk that is full. A cluster whose workers cannot write may say so
-        without the reason, which dask does not hand on."""
+        """A limit of the size of files, as of a disk that is full."""
         command, (complete, _, _) = COMMANDS[name], self.complete(name)
         sizes = [len(complete[file] or b"") for file in (*command.writes, *filter(None, [command.grows]))]
         limit = dice.choice([0, 1, 100, *sizes, *(dice.randrange(size) for size in sizes)])
@@ -160,20 +157,18 @@ class Trials:
             trial.ended = done.code == 0
             if done.code not in (0, 1, 3):
                 trial.found.append(f"exit code {done.code}: {done.err[-300:]!r}")
-            elif done.code and not NO_WORKERS.fullmatch(done.err) and not any(words in done.err for words in FULL):
+            elif done.code and not any(words in done.err for words in FULL):
                 trial.found.append(f"says {done.err[-300:]!r}")
             self._look(trial, command, before, Outcome(done.code, done.out, b""), temporary, True)
             trial.found += [f"leaves {file}" for file in trial.left]
         return trial
 
     def worker(self, name: str, dice: random.Random) -> Trial:
-        """A process that shares the work dies: another does its part. One that dies while a cluster is being started
-        may end that in one line, before anything is written."""
+        """A process that shares the work dies: another does its part."""
         command, (complete, said, seconds) = COMMANDS[name], self.complete(name)
         number = dice.choice([signal.SIGKILL, signal.SIGTERM])
         trial = Trial(name, f"{number.name} to a worker")
         with self.fresh() as temporary:
-            before = contents(self.folder)
             process = started(command, self.folder, temporary)
             until = time.monotonic() + dice.uniform(0.3, 1) * seconds
             trial.ended = True
@@ -185,11 +180,10 @@ class Trials:
                     break
                 time.sleep(0.01)
             done = outcome(process)
-            refused = done.code == 1 and NO_WORKERS.fullmatch(done.err)
-            if not refused and (done.code != 0 or done.err != said.err):
+            if done.code != 0 or done.err != said.err:
                 trial.found.append(f"exit code {done.code}: {done.err[-300:]!r}")
-            expected, now = before if refused else complete, contents(self.folder)
-            trial.found += [f"{file} is another" for file in command.writes if now.get(file) != expected.get(file)]
+            now = contents(self.folder)
+            trial.found += [f"{file} is another" for file in command.writes if now.get(file) != complete.get(file)]
             trial.found += [f"leaves {name} among temporary files" for name in os.listdir(temporary)]
             trial.found += left_running(process.pid)
         return trial
@@ -314,7 +308,7 @@ KINDS: dict[str, tuple[Kind, tuple[str, ...], int]] = {
 }
 """What may happen, to which commands, and how many turns of it each has in some 300 trials."""
 
-NEEDS = {"parquet": "pyarrow", "a cluster": "distributed", "a picture": "matplotlib"}
+NEEDS = {"parquet": "pyarrow", "a picture": "matplotlib"}
 """What some commands need that need not be installed."""
 
 

@@ -12,7 +12,7 @@ from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import Limits, Workers
 from gradedeval.kernel.scoring.evaluate import evaluate_runs
 
-SMALL = Limits(large_file=6000, segment=3000, block=800, runs=2, waiting=4)
+SMALL = Limits(large_file=6000, segment=3000, block=800, runs=2)
 """With these limits the large run is cut into parts."""
 
 

@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 import gradedeval
-from gradedeval import clicks, cluster, ltr, plot
+from gradedeval import clicks, ltr, plot
 from gradedeval.kernel.options import GROWTH, OPTIONS, UNSEEN, Number
 from support.generated_docs import LEAVES
 
@@ -185,5 +185,4 @@ CALLS: dict[str, Call] = {
     "ltr.softgap": lambda folder, **given: ltr.softgap("gap", **given).gradients([0, 1], [0.2, 0.1], group=[2]),
     "ltr.metric": lambda folder, **given: ltr.metric("err", **given).value([0, 1], [0.2, 0.1], group=[2]),
     "ltr.swap_deltas": lambda folder, **given: ltr.swap_deltas("err", [0, 1], **given),
-    "cluster.plan": lambda folder, **given: cluster.plan(folder / "a.run", folder / "qrels", "ap", **given),
 }

@@ -9,7 +9,7 @@ from support.paths import ROOT
 # From the ground up: each may import those before it.
 KERNEL = ("formats", "trec", "parallel", "measures", "options", "rankings", "scoring")
 ORDER = (
-    *("errors", "lazy", "arrays", "kernel", "measures", "cluster"),
+    *("errors", "lazy", "arrays", "kernel", "measures"),
     *("analysis", "cli", "questions", "clicks", "ltr", "interop", "plot", "testing", "__main__"),
 )
 

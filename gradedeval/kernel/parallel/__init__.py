@@ -50,14 +50,9 @@ _STANDING: list[Any] = []
 """The bar that stands now, if any."""
 
 
-def with_progress(
-    items: Iterable[Item], count: int | None = None, label: str = "runs", beside: str = ""
-) -> Iterator[Item]:
+def with_progress(items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterator[Item]:
     """Pass items on, with a progress bar where stderr is a terminal and the work takes longer than two seconds. Of
-    loops within each other one has a bar at a time.
-
-    beside  what the bar says too, such as where more can be seen
-    """
+    loops within each other one has a bar at a time."""
     first = 1  # what arrives is done; what is yet to do is done when the next is asked for
     if count is None:
         items = list(items)
@@ -71,7 +66,7 @@ def with_progress(
             if late and not _STANDING:
                 import click
 
-                bar = click.progressbar(length=count, label=f"{label} {beside}".rstrip(), file=sys.stderr)
+                bar = click.progressbar(length=count, label=label, file=sys.stderr)
                 _STANDING.append(bar)
             if bar is not None:
                 bar.update(done - shown)
@@ -157,9 +152,6 @@ class Limits:
     """Bytes of a segment of a file that processes share: a few blocks."""
     runs: int = 1
     """Small runs that one task may be."""
-    waiting: int = 0
-    """Tasks that are with workers at any time, at least: they do not wait for the next, and a cluster that grows with
-    its work sees it."""
     large_file: int = 1 << 25
     """Bytes of a file that is worth the start of further processes."""
     small_runs: int = 1 << 23
@@ -177,8 +169,8 @@ class Limits:
 LIMITS = Limits()
 """The limits where none are given."""
 
-FAR = Limits(segment=1 << 28, runs=50, waiting=100)
-"""Those of a cluster: to hand over a task takes milliseconds there, so that each is about a second of work."""
+CLUSTER_LIMITS = Limits(segment=1 << 28, runs=50)
+"""The limits of a dask cluster: submitting a task takes milliseconds, so that each is about a second of work."""
 
 
 def cores() -> int:
@@ -193,23 +185,23 @@ class Workers:
     count     how many work at the same time; 1 is this process alone
     progress  shows how much is done
     limits    the sizes at which work is cut
-    executor  who works: an Executor, or a client of dask; None for processes of our own, which are forked where that is
-              safe, so that nothing is copied, and spawned elsewhere
+    executor  who works; None for processes of our own, which are forked where that is safe, so that nothing is copied,
+              and spawned elsewhere
     """
 
     count: int = 1
     progress: Progress = no_progress
     limits: Limits = field(default_factory=lambda: LIMITS)
-    executor: Executor | Any = None
+    executor: Executor | None = None
 
     @classmethod
-    def of(cls, jobs: int | None = None, progress: Progress = no_progress, executor: Any = None) -> Workers:
+    def of(cls, jobs: int | None = None, progress: Progress = no_progress, executor: Executor | None = None) -> Workers:
         """As many workers as asked for, or else as the executor or this machine has."""
-        if executor is not None and is_client(executor):
-            from gradedeval.kernel.parallel.clusters import threads_of  # few evaluations have one
+        if executor is not None:
+            from gradedeval.kernel.parallel.clusters import count_threads  # few evaluations have one
 
-            threads = threads_of(executor)  # which checks it, also where the number is given
-            return cls(jobs or threads, progress, FAR, executor)
+            if threads := count_threads(executor):
+                return cls(jobs or threads, progress, CLUSTER_LIMITS, executor)
         own = getattr(executor, "_max_workers", None)  # as the executors of the standard library and loky have it
         return cls(jobs or own or cores(), progress, executor=executor)
 
@@ -300,13 +292,8 @@ class Workers:
     ) -> Generator[tuple[int, Result | Raised], None, None]:
         from gradedeval.kernel.parallel.executors import CannotShare, results
 
-        to_client = None
-        if is_client(self.executor):
-            from gradedeval.kernel.parallel.clusters import scattered
-
-            to_client = partial(scattered, self.executor)
         try:
-            yield from results(work, tasks, self.count, self.executor, to_client, self.limits.waiting, once, unwanted)
+            yield from results(work, tasks, self.count, self.executor, once, unwanted)
         except CannotShare:
             yield from enumerate(map(work, tasks))
 
@@ -332,11 +319,6 @@ def asked_for(jobs: int, progress: bool) -> Iterator[None]:
         shared_by(Workers.of(jobs, in_python if progress else no_progress)),
     ):
         yield
-
-
-def is_client(executor: Any) -> bool:
-    """Whether this is a client of dask."""
-    return "distributed" in sys.modules and isinstance(executor, sys.modules["distributed"].Client)
 
 
 # Freed memory that is kept for what is read next, and not given back to the system.

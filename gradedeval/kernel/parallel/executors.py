@@ -11,7 +11,7 @@ import pickle
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -37,7 +37,7 @@ AGAIN = 79
 """The exit code of a process that ran the script again."""
 
 
-def check_script(place: str) -> None:
+def check_script() -> None:
     """To be called before processes are started that run the script again. One that does so now ends here.
 
     Raises InputError where there is no script to run, as in `python < script.py`.
@@ -50,7 +50,7 @@ def check_script(place: str) -> None:
     main = sys.modules["__main__"]
     if getattr(main, "__file__", "") == "<stdin>" and main.__spec__ is None:
         what = "new processes run the script again, and standard input cannot be read twice"
-        raise InputError(place, what, "save the script to a file", usage=True)
+        raise InputError(flag.jobs, what, "save the script to a file", usage=True)
 
 
 def start_method(executor: Any) -> str:
@@ -62,7 +62,7 @@ def start_method(executor: Any) -> str:
     return str(context.get_start_method()) if context else ""
 
 
-def guard_fault(place: str, method: str) -> InputError | None:
+def guard_fault(method: str) -> InputError | None:
     """What to say where processes have died because they ran the script again: one more is started to find out."""
     import multiprocessing
 
@@ -73,7 +73,7 @@ def guard_fault(place: str, method: str) -> InputError | None:
     process.start()
     process.join()
     what = "new processes run this script again, and come to this call once more"
-    fault = InputError(place, what, 'put the call under `if __name__ == "__main__":`', usage=True)
+    fault = InputError(flag.jobs, what, 'put the call under `if __name__ == "__main__":`', usage=True)
     return fault if process.exitcode == AGAIN else None
 
 
@@ -158,7 +158,7 @@ def completed(submit: Submit, numbers: Iterable[int], at_once: int) -> Generator
         while waiting:
             for future in wait(waiting, return_when=FIRST_COMPLETED).done:
                 number = waiting.pop(future)
-                if future.exception() is None and future.result() is Reply.UNKNOWN:
+                if not future.cancelled() and future.exception() is None and future.result() is Reply.UNKNOWN:
                     waiting[_submitted(submit, number, with_work=True)] = number
                     continue
                 waiting |= {_submitted(submit, after): after for after in islice(following, 1)}
@@ -300,7 +300,7 @@ def shared_array(count: int, kind: Any) -> Any:
 @contextmanager
 def spawned(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> Iterator[Submit]:
     """So many new processes, which import what they need. They end with the block, as those of `forked`."""
-    check_script(flag.jobs)  # before there is a pool: a process that runs the script again is ended, and would leave it
+    check_script()  # before there is a pool: a process that runs the script again is ended, and would leave it
     with _processes("spawn", count) as pool, lent(pool, work, tasks) as submit:
         yield submit
 
@@ -322,7 +322,7 @@ def lent(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Task])
         yield lambda number, with_work=False: _lent_to(executor, work, tasks[number])
         return
     if start_method(executor) in STARTED_ANEW:
-        check_script(flag.jobs)
+        check_script()
     name, packed, ours = uuid4().hex, b"", own_versions()
 
     def submit(number: int, with_work: bool = False) -> Future[Any]:
@@ -375,7 +375,7 @@ def checked_task(ours: dict[str, str], name: str, packed: bytes, task: Any) -> A
     """The same, on a worker that an executor of the user's may have on another machine."""
     import platform
 
-    if fault := different(ours, own_versions(), f"a worker on {platform.node()}", "executor"):
+    if fault := different(ours, own_versions(), f"a worker on {platform.node()}"):
         raise fault
     return sent_task(name, packed, task)
 
@@ -397,12 +397,12 @@ def minor(version: str) -> str:
     return ".".join(version.split()[0].split(".")[:2])
 
 
-def different(ours: dict[str, str], theirs: dict[str, str], who: str, place: str = flag.cluster) -> InputError | None:
+def different(ours: dict[str, str], theirs: dict[str, str], who: str) -> InputError | None:
     """What to say of a process with other versions than this one's; None where they are the same."""
     names = [name for name in ours if ours[name] != theirs[name]]
     here, there = (shorten(f"{name} {one[name]}" for name in names) for one in (ours, theirs))
     what = f"{here} here and {there} on {who}"
-    return InputError(place, what, "install the same versions in both places") if names else None
+    return InputError("executor", what, "install the same versions in both places") if names else None
 
 
 class CannotShare(Exception):
@@ -410,10 +410,6 @@ class CannotShare(Exception):
 
 
 # Tasks that those who share work do, and what comes of a process that dies.
-
-
-MORE_MEMORY = "the workers may be out of memory; see --memory-limit of `dask worker`"
-"""What to do about a worker of a cluster that died."""
 
 
 BESIDE = 3
@@ -435,44 +431,34 @@ class Raised:
     error: BaseException
 
 
-HandOver = Callable[[Callable[[Any], Any], Sequence[Any]], AbstractContextManager[Submit]]
-"""(work, tasks) -> what hands tasks over to those who work, as long as the block lasts."""
-
-
 def results(
     work: Callable[[Task], Result],
     tasks: Sequence[Task],
     count: int,
-    executor: Any,
-    to_client: HandOver | None,
-    waiting: int,
+    executor: Executor | None,
     once: Callable[[Task], bool],
     unwanted: Callable[[Task], bool],
 ) -> Generator[tuple[int, Result | Raised], None, None]:
     """Number and result of each task, as they are done: see `Workers.imap_unordered`.
 
-    count      how many work at the same time
-    executor   who works, as `Workers` has it
-    to_client  hands tasks over to the executor where that is a client of dask
-    waiting    tasks that are with workers at any time, at least
+    count     how many work at the same time
+    executor  who works, as `Workers` has it
 
     Raises CannotShare before anything is done.
     """
-    from concurrent.futures import BrokenExecutor
-
     count = min(count, len(tasks))
     if executor is None and (count := min(count, startable(count + BESIDE) - BESIDE)) < 2:
         raise CannotShare
     own = forked if can_fork() else spawned
-    hand_over: HandOver = to_client or (partial(own, count=count) if executor is None else partial(lent, executor))
-    left, at_once = list(range(len(tasks))), max(2 * count + 1, waiting)
+    hand_over = partial(own, count=count) if executor is None else partial(lent, executor)
+    left, at_once = list(range(len(tasks))), 2 * count + 1
     while left:
         died = []
         try:
             with hand_over(work, tasks) as submit:
                 for number, future in completed(submit, (one for one in left if not unwanted(tasks[one])), at_once):
-                    error = future.exception()
-                    if isinstance(error, BrokenExecutor):
+                    error = _error_of(future)
+                    if _is_worker_death(error):
                         died.append(number)
                     else:
                         yield number, future.result() if error is None else Raised(error)
@@ -480,15 +466,33 @@ def results(
             if at_once > 1:
                 raise
             died = left  # no process is left to try them, and one of them may have killed the last
-        if died and at_once > 1 and (unguarded := guard_fault(flag.jobs, start_method(executor))):
+        if died and at_once > 1 and (unguarded := guard_fault(start_method(executor))):
             raise unguarded
-        if died and executor is not None and to_client is None:
+        if died and executor is not None:
             check_takes_tasks(executor)
         # Of several that were with workers when one died, nobody knows which did it: then each goes alone.
         lost = died[:1] if at_once == 1 else [number for number in died if once(tasks[number])]
-        fault = WorkerDied() if to_client is None else WorkerDied(flag.cluster, MORE_MEMORY)
+        fault = WorkerDied() if executor is None else WorkerDied("executor", "it may be out of memory")
         yield from ((number, Raised(fault)) for number in lost)
         left, at_once = [number for number in died if number not in lost], 1
+
+
+def _error_of(future: Future[Any]) -> BaseException | None:
+    """Return why a task has no result, as an error to report; None if it has one."""
+    if future.cancelled():
+        return InputError("executor", "the task was cancelled", "check that the scheduler and its workers still run")
+    error = future.exception()
+    if isinstance(error, ModuleNotFoundError):
+        return InputError("executor", f"a worker has no module {error.name}", "install there what is installed here")
+    return error
+
+
+def _is_worker_death(error: BaseException | None) -> bool:
+    """Whether a task failed because its worker died, in the words of Python's executors or of dask's."""
+    from concurrent.futures import BrokenExecutor
+
+    dask = sys.modules.get("distributed")
+    return isinstance(error, BrokenExecutor) or (dask is not None and isinstance(error, dask.KilledWorker))
 
 
 def startable(most: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
@@ -14,7 +14,7 @@ from gradedeval.errors import InputError, Note, flag, public, redacted, shorten,
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import OPTIONS, OptionKwargs, Options, lists_options, numbers, resolve_options
-from gradedeval.kernel.parallel import Workers, cores, in_python, no_progress
+from gradedeval.kernel.parallel import Workers, in_python, no_progress
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.doubts import few_topics, merged_over_runs, not_too_many
 from gradedeval.kernel.scoring.scorer import Scorer, relevance_notes, scorer_for
@@ -25,8 +25,6 @@ from gradedeval.kernel.trec.stream import files_of, is_file, is_path, is_url, wi
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
-
-    from distributed import Client
 
 
 # What runs are called: by file, with as much of the folders as makes them unique, or as they are given.
@@ -139,8 +137,7 @@ def evaluate(
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
-    executor: Executor | Client | str | None = None,
-    cluster: Client | str | None = None,
+    executor: Executor | None = None,
     metrics: AnyMeasure | Iterable[AnyMeasure] | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Scores:
@@ -160,10 +157,8 @@ def evaluate(
               thread is alive, and spawned elsewhere: there a script calls this under `if __name__ == "__main__"`
     progress  show a bar: tqdm's where that is installed
     executor  who shares the work instead: any `concurrent.futures.Executor`, such as a pool of threads, of processes,
-              of loky or of mpi4py; a `Client` of dask; or the address of a dask scheduler, as in "tcp://host:8786", or
-              "local" for a cluster of this machine (extra `cluster`). `jobs` says how many work at once, where they do
-              not say so themselves
-    cluster   the same by another name, as in --cluster
+              of loky or of mpi4py, or `client.get_executor()` of a dask client. `jobs` says how many work at once,
+              where the executor does not say so itself
     metrics   the measures by another name, in place of `measures`
     keywords  options, as in gain="exp", residuals=True, depth=1000; `gradedeval.Options` lists them. A list of gains, a
               dict type -> cost and a list of topics are taken as well as text and files
@@ -175,29 +170,24 @@ def evaluate(
     options = resolve_options(like, **keywords)
     chosen = _chosen(measures, metrics)
     numbers.JOBS.check(jobs)
-    if executor is not None and cluster is not None:
-        raise InputError("cluster", "cannot be combined with executor", "give one of the two", usage=True)
-    with _workers(jobs, executor if cluster is None else cluster, progress) as workers:
-        scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=workers, predicts=True)
+    workers = _workers(jobs, executor, progress)
+    scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=workers, predicts=True)
     scores.notes[:] = tell(scores.notes)
     return scores
 
 
-@contextmanager
-def _workers(jobs: int, executor: Executor | Client | str | None, shown: bool) -> Iterator[Workers]:
-    """Who shares the work; what is started or connected for it ends with the block."""
-    many, progress = jobs if jobs > 1 else None, in_python if shown else no_progress
-    if isinstance(executor, str):
-        from gradedeval.kernel.parallel.clusters import connected  # few evaluations have one
+def _workers(jobs: int, executor: Executor | None, shown: bool) -> Workers:
+    """Who shares the work: processes of this machine, or the workers of an executor."""
+    progress = in_python if shown else no_progress
+    if executor is None:
+        return Workers.of(jobs, progress)
+    from concurrent.futures import Executor as AnyExecutor  # few evaluations have one
 
-        with connected(executor, many or cores()) as client:
-            yield Workers.of(None, progress, client)
-        return
-    if executor is not None and (isinstance(executor, type) or not hasattr(executor, "submit")):
-        what = f"{type(executor).__name__} is not an Executor"
-        hint = "give a concurrent.futures.Executor, which has submit(), a Client of dask or an address"
-        raise InputError("executor", what, hint, usage=True)
-    yield Workers.of(jobs if executor is None else many, progress, executor)
+    if not isinstance(executor, AnyExecutor):
+        problem = f"{type(executor).__name__} is not an Executor"
+        cure = "give a concurrent.futures.Executor, such as client.get_executor() of a dask client"
+        raise InputError("executor", problem, cure, usage=True)
+    return Workers.of(jobs if jobs > 1 else None, progress, executor)
 
 
 def evaluate_runs(

@@ -68,7 +68,6 @@ class Task:
     part      of a large file: whole topics
     turn      the place of the part among those of the run
     by_topic  whether the scores of topics are wanted, or summaries alone
-    plan      the name of the plan that it is of, where it is of one
     """
 
     number: int
@@ -76,19 +75,16 @@ class Task:
     part: RunPart | None = None
     turn: int = 0
     by_topic: bool = True
-    plan: str = ""
 
 
 @dataclass(eq=False, repr=False)
 class Result:
-    """What comes of the task of a number: the results of its runs, or what is in the part, or why it cannot be read.
-    `plan` is that of the task."""
+    """What comes of the task of a number: the results of its runs, or what is in the part, or why it cannot be read."""
 
     number: int
     runs: list[RunResult] = field(default_factory=list)
     part: PartResult[BatchScores] | None = None
     error: InputError | NeedsLineReader | None = None
-    plan: str = ""
 
 
 def work(scorer: Scorer, task: Task, progress: Progress = no_progress) -> Result:
@@ -120,16 +116,9 @@ def tasks_of(
     scorer: Scorer,
     workers: Workers,
     by_topic: bool = True,
-    *,
-    far: bool | None = None,
-    most: int | None = None,
 ) -> list[Task]:
-    """The tasks of all runs. A large file is cut into parts; others are taken whole, the largest first.
-
-    far   whether those who work inherit nothing of this process; None: as these workers
-    most  runs of a task; None: so many that each takes a while where it takes time to hand one over
-    """
-    far = workers.far if far is None else far
+    """The tasks of all runs. A large file is cut into parts; others are taken whole, the largest first."""
+    far = workers.far
     listed: list[NumberedRun] = [(number, name, source) for number, (name, source) in enumerate(runs)]
     if workers.count == 1 and not far:
         return [Task(run[0], (run,), by_topic=by_topic) for run in listed]
@@ -141,7 +130,7 @@ def tasks_of(
         tasks += [Task(len(tasks) + turn, (run,), part, turn, by_topic) for turn, part in enumerate(parts)]
         whole += [] if parts else [run]
     whole.sort(key=lambda run: (-sizes[run[0]], run[0]))
-    most = most or min(workers.limits.runs, max(1, len(whole) // (4 * workers.count)))
+    most = min(workers.limits.runs, max(1, len(whole) // (4 * workers.count)))
     groups = enumerate(_groups(whole, sizes, most, workers.limits.segment), len(tasks))
     return tasks + [Task(number, group, by_topic=by_topic) for number, group in groups]
 

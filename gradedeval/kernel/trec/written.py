@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Any
 
@@ -28,9 +28,6 @@ GRACE = 5
 """Seconds after a first signal in which others change nothing: `timeout` sends it twice. After that they do what they
 always do, so that nothing can make a process wait for ever."""
 
-LEFT = 128
-"""What shells add to the number of the signal that ended a process, for its exit code."""
-
 
 @contextmanager
 def held() -> Iterator[None]:
@@ -43,29 +40,6 @@ def held() -> Iterator[None]:
     finally:
         for number in met:
             signal.raise_signal(number)
-
-
-@contextmanager
-def unwinding() -> Iterator[None]:
-    """A signal that would end this process at once leaves the block as SystemExit, with the exit code that shells have
-    of such an end. For the main thread, as `held`."""
-
-    def leave(number: int) -> None:
-        raise SystemExit(LEFT + number)
-
-    with _handled(leave, lambda before: before == signal.SIG_DFL):
-        yield
-
-
-@contextmanager
-def left_in_order() -> Iterator[ExitStack]:
-    """Blocks whose ends are not interrupted: signals wait meanwhile."""
-    stack = ExitStack()
-    try:
-        yield stack
-    finally:
-        with held():
-            stack.close()
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gradedeval.errors import InputError, flag
+from gradedeval.errors import InputError
 from gradedeval.kernel.parallel import executors
 from gradedeval.kernel.parallel.executors import check_script
 from support.commands import environment
@@ -17,7 +17,6 @@ from support.paths import ROOT
 
 FILES = [str(ROOT / "qrels_samples" / name) for name in ("rivers-*.run", "rivers.qrels")]
 CALLS = {
-    "local": 'executor="local"',
     "threads": "jobs=2",
     "spawn": 'executor=ProcessPoolExecutor(2, get_context("spawn"))',
 }
@@ -37,8 +36,6 @@ gradedeval.evaluate(*{files}, "ap", {call})
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("call", CALLS)
 def test_a_script_that_new_processes_would_run_again_is_told_in_a_line(call: str, tmp_path: Path) -> None:
-    if call == "local":
-        pytest.importorskip("distributed")
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(files=FILES, call=CALLS[call]))
     done = subprocess.run(
@@ -47,18 +44,17 @@ def test_a_script_that_new_processes_would_run_again_is_told_in_a_line(call: str
     said = [line for line in done.stderr.splitlines() if not line.startswith(" ")]
     if call == "spawn":  # the script's own pool: Python ends a process that has just made another, and may say so
         said = [line for line in said if "resource_tracker.py" not in line]
-    place = "cluster" if call == "local" else "jobs"
     assert (done.returncode, done.stdout) == (1, "")
     assert said == [
         "Traceback (most recent call last):",
-        f"gradedeval.errors.InputError: {place}: new processes run this script again, and come to this call once more; "
+        "gradedeval.errors.InputError: jobs: new processes run this script again, and come to this call once more; "
         'put the call under `if __name__ == "__main__":`',
     ]
 
 
 def test_a_process_that_runs_the_script_again_starts_no_pool(monkeypatch: pytest.MonkeyPatch) -> None:
     """It would be ended in the middle, and Python warn of semaphores that it leaves."""
-    monkeypatch.setattr(executors, "check_script", lambda place: pytest.fail("this process ends here"))
+    monkeypatch.setattr(executors, "check_script", lambda: pytest.fail("this process ends here"))
     monkeypatch.setattr(executors, "_processes", None)
     with pytest.raises(pytest.fail.Exception, match="ends here"), executors.spawned(abs, [1, 2], 2):
         pass
@@ -67,4 +63,4 @@ def test_a_process_that_runs_the_script_again_starts_no_pool(monkeypatch: pytest
 def test_a_script_from_standard_input_cannot_be_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "__main__", SimpleNamespace(__file__="<stdin>", __spec__=None))
     with pytest.raises(InputError, match=r"^jobs: new processes .* standard input cannot be read twice; save the"):
-        check_script(flag.jobs)
+        check_script()

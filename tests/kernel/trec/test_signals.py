@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from gradedeval.kernel.trec.written import ENDING, held, left_in_order, unwinding
+from gradedeval.kernel.trec.written import ENDING, held
 from support.commands import environment
 from support.processes import linux
 
@@ -56,43 +56,20 @@ def test_a_signal_waits_until_the_block_ends_whichever_thread_it_meets(number: s
 
 
 def test_what_is_ignored_stays_ignored() -> None:
-    with handled(signal.SIGHUP, signal.SIG_IGN), held(), unwinding():
+    with handled(signal.SIGHUP, signal.SIG_IGN), held():
         os.kill(os.getpid(), signal.SIGHUP)
         assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
 
 
-def test_a_signal_that_would_end_the_process_leaves_the_blocks_first() -> None:
-    left = []
-
-    def work() -> None:
-        with unwinding(), left_in_order() as stack:
-            stack.callback(left.append, "in order")
-            stack.callback(os.kill, os.getpid(), signal.SIGTERM)  # `timeout` sends it twice
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    with handled(signal.SIGTERM, signal.SIG_DFL):
-        with pytest.raises(SystemExit) as end:
-            work()
-        assert (end.value.code, left) == (143, ["in order"])
-        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
-
-
-def test_a_handler_of_the_caller_is_left_to_him() -> None:
-    with handled(signal.SIGTERM, raises), pytest.raises(Met), unwinding():
-        os.kill(os.getpid(), signal.SIGTERM)
-
-
-@pytest.mark.parametrize("block", ["held", "unwinding"])
-def test_a_signal_that_comes_again_later_does_what_it_always_does(block: str) -> None:
-    script = f"""
-import contextlib, os, signal
+def test_a_signal_that_comes_again_later_does_what_it_always_does() -> None:
+    script = """
+import os, signal
 from gradedeval.kernel.trec import written
 written.GRACE = 0
 signal.signal(signal.SIGTERM, signal.SIG_DFL)
-with written.{block}():
+with written.held():
     for _ in range(2):
-        with contextlib.suppress(SystemExit):
-            os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGTERM)
     print("never", flush=True)
 """
     done = subprocess.run([sys.executable, "-c", script], env=environment(), capture_output=True, check=False)
@@ -103,7 +80,7 @@ def test_in_another_thread_nothing_waits() -> None:
     found = []
 
     def work() -> None:
-        with held(), unwinding():
+        with held():
             found.append(signal.getsignal(signal.SIGTERM))
 
     thread = threading.Thread(target=work)

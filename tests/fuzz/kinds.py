@@ -6,6 +6,7 @@ from fuzz.bounds import BOUNDS
 from fuzz.case import Kind
 from fuzz.changes import CHANGES, POOLS
 from fuzz.click_logs import CLICK_LOGS
+from fuzz.columnar import COLUMNAR
 from fuzz.commands import COMMANDS
 from fuzz.experiments import ITSELF, MIRROR, SAVED
 from fuzz.files import PACKED, QRELS, RUNS
@@ -39,4 +40,5 @@ KINDS: dict[str, Kind] = {
     "clicks": CLICK_LOGS,
     "commands": COMMANDS,
     "hostile": HOSTILE,
+    "columnar": COLUMNAR,
 }

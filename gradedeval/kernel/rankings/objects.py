@@ -42,7 +42,7 @@ from gradedeval.kernel.trec.file_formats import (
 )
 from gradedeval.kernel.trec.lines import decimal, decode, encode
 from gradedeval.kernel.trec.stream import Stream
-from gradedeval.kernel.trec.text_columns import Text, text_of_arrow
+from gradedeval.kernel.trec.text_columns import Text, check_column, text_of_arrow
 
 VALUES = {"run": "score", "qrels": "grade"}
 """What the third of three columns is."""
@@ -120,7 +120,13 @@ def _readable_table(source: Any, what: str, place: str) -> Any:
         return source
     for collect in ("collect", "compute"):  # a LazyFrame of polars, a DataFrame of dask
         source = getattr(source, collect)() if callable(getattr(source, collect, None)) else source
-    if (names := _column_names(source)) is None:
+    try:
+        names = _column_names(source)
+    except UnicodeDecodeError:  # of Arrow
+        raise InputError(
+            place, "has a column whose name is not UTF-8", "write the table again", kind="format"
+        ) from None
+    if names is None:
         return _of_stream(source, what, place) if hasattr(source, "__arrow_c_stream__") else None
     try:
         first = source[names[0]] if names else None
@@ -129,6 +135,8 @@ def _readable_table(source: Any, what: str, place: str) -> Any:
     method = next((name for name in ("tolist", "to_list", "to_pylist") if callable(getattr(first, name, None))), None)
     if method == "tolist" and names == list(getattr(source, "columns", ())):
         return source
+    if method == "to_pylist" and hasattr(first, "validate"):  # pyarrow
+        return _of_arrow(source, names, place)
     if method is not None:
         return TableColumns(names, lambda name: getattr(source[name], method)(), len(source))
     if hasattr(source, "__arrow_c_stream__"):
@@ -158,7 +166,13 @@ def _of_stream(source: Any, what: str, place: str) -> TableColumns:
         found = pyarrow.table(source)
     except Exception:  # a column alone
         refuse_source(source, what, place)
-    return TableColumns(found.column_names, lambda name: found[name].to_pylist(), len(found))
+    return _of_arrow(found, found.column_names, place)
+
+
+def _of_arrow(table: Any, names: list[Any], place: str) -> TableColumns:
+    """Return the columns of a table of Arrow."""
+    rows = len(table)
+    return TableColumns(names, lambda name: check_column(table[name], name, rows, place).to_pylist(), rows)
 
 
 def ndim(values: Any) -> int | None:
@@ -427,11 +441,16 @@ def _in_one_piece(source: Any, name: Any, what: str) -> Text | Floats | None:
     """A column as Arrow or a file holds it; None where something else does."""
     if isinstance(source, TableColumns):
         return source.held(name)
-    column = held(source, name, what)
+    values = _arrow_of_pandas(held(source, name, what))
+    return None if values is None else text_of_arrow(values)
+
+
+def _arrow_of_pandas(column: Any) -> Any:
+    """Return what Arrow holds of a column of pandas; None if something else holds it."""
     dtype = getattr(column, "dtype", None)
     if getattr(dtype, "storage", "") != "pyarrow" and not hasattr(dtype, "pyarrow_dtype"):
         return None
-    return text_of_arrow(column.array.__arrow_array__())
+    return column.array.__arrow_array__()
 
 
 def numeric_column(source: Any, name: Any, what: str) -> Floats | None:
@@ -671,7 +690,7 @@ def usual_run(source: Any, what: str = "run") -> Listed | None:
         return None
     docnos, topics = column(source, DOCNO, what), column(source, TOPIC, what)
     name = find_column(source.columns, SCORE)
-    scores = None if name is None else getattr(source[name], "array", None)
+    scores = None if name is None else getattr(held(source, name, what), "array", None)
     numbers = np.asarray(scores) if getattr(getattr(scores, "dtype", None), "kind", "") == "f" else None
     return usual_columns(topics, docnos, column(source, SCORE, what) if numbers is None else numbers)
 
@@ -738,6 +757,8 @@ def held(frame: Any, name: Any, what: str) -> Any:
     values = frame[name]
     if not hasattr(values, "tolist"):
         raise InputError(what, f"has several columns '{name}'", "give each column a name of its own", usage=True)
+    if (inside := _arrow_of_pandas(values)) is not None:
+        check_column(inside, name, len(values), what)
     return values
 
 

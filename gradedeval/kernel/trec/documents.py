@@ -46,20 +46,20 @@ def read_parquet(data: bytes, skipped: Skipped) -> tuple[str, TableColumns]:
 
 def read_arrow(data: bytes, skipped: Skipped) -> tuple[str, TableColumns]:
     def opened(pa: Any) -> Table:
-        import pyarrow.feather
-
         source, before, batches = pa.BufferReader(data), pa.total_allocated_bytes(), []
-        if data.startswith(b"FEA1"):
-            table = pyarrow.feather.read_table(source)
-        else:
-            is_stream = data.startswith(b"\xff\xff\xff\xff")
-            reader = pa.ipc.open_stream(source) if is_stream else pa.ipc.open_file(source)
-            for batch in reader if is_stream else map(reader.get_batch, range(reader.num_record_batches)):
-                check_growth(pa.total_allocated_bytes() - before, len(data), skipped.place)
-                batches.append(batch)
-            table = pa.Table.from_batches(batches, reader.schema)
+        is_stream = data.startswith(b"\xff\xff\xff\xff")
+        reader = pa.ipc.open_stream(source) if is_stream else pa.ipc.open_file(source)
+        for batch in reader if is_stream else map(reader.get_batch, range(reader.num_record_batches)):
+            check_growth(pa.total_allocated_bytes() - before, len(data), skipped.place)
+            batch.validate()  # a column may be too short here, and too long in another batch
+            batches.append(batch)
+        table = pa.Table.from_batches(batches, reader.schema)
         return table.column_names, table.column, table.num_rows
 
+    if data.startswith(b"FEA1"):  # the only form whose reader trusts the offsets in the file
+        problem = "is a Feather file of version 1, which pyarrow cannot read safely"
+        hint = "save the table as Parquet, or as Feather of version 2"
+        raise InputError(skipped.place, problem, hint, kind="format")
     skipped.unit = "row"
     return "arrow", _table(opened, skipped.place, "an Arrow file")
 
@@ -80,11 +80,11 @@ def _table(opened: Callable[[Any], Table], place: str, what: str) -> TableColumn
             problem = f"begins like {what} but cannot be read as one"
             raise InputError(place, problem, "write the file again", kind="format") from None
 
-    from gradedeval.kernel.trec.text_columns import held_in_arrow  # few files are such
+    from gradedeval.kernel.trec.text_columns import check_column, held_in_arrow  # few files are such
 
     names, values, rows = whole(opened, pa)
     check_distinct(names, place)
-    column = cache(lambda name: whole(values, name))
+    column = cache(lambda name: check_column(whole(values, name), name, rows, place))
     listed = cache(lambda name: whole(lambda name: column(name).to_pylist(), name))
     return TableColumns(names, listed, rows, held=cache(lambda name: held_in_arrow(column(name))))
 

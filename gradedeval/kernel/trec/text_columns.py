@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints
+from gradedeval.errors import InputError
 from gradedeval.kernel.trec.blocks import PART, padded_text, parts_of
 from gradedeval.kernel.trec.file_formats import TableColumns, is_record
 from gradedeval.kernel.trec.lines import LONGEST, decode
@@ -62,6 +63,22 @@ class Text:
         return hashes(gather(self.buffer, self.start, self.length), self.length)
 
 
+def check_column(values: Any, name: Any, rows: int, place: str) -> Any:
+    """Return a column of Arrow, in which all offsets, indices and texts are valid, with a value for each row.
+
+    Raises InputError otherwise. Arrow trusts them: to read a damaged column may end the process, or give the values of
+    other rows.
+    """
+    try:
+        values.validate(full=True)
+        is_valid = len(values) == rows
+    except ValueError:  # as errors of Arrow are
+        is_valid = False
+    if not is_valid:
+        raise InputError(place, f"column '{name}' is damaged", "write the table again", kind="format")
+    return values
+
+
 def held_in_arrow(values: Any) -> Text | Floats | None:
     """A column of Arrow as text or as numbers; None where it holds anything else, or a value is missing or empty."""
     text = text_of_arrow(values)
@@ -75,7 +92,7 @@ def text_of_arrow(values: Any) -> Text | None:
     if wide is None or not hasattr(values, "buffers") or values.null_count or not len(values):
         return None
     _, offsets, data = values.buffers()
-    end = np.frombuffer(offsets, wide)[values.offset : values.offset + len(values) + 1].astype(np.int64, copy=False)
+    end = np.frombuffer(offsets, wide, values.offset + len(values) + 1)[values.offset :].astype(np.int64, copy=False)
     length = end[1:] - end[:-1]
     if not length.all():
         return None
@@ -106,7 +123,7 @@ def numbers_of_arrow(values: Any) -> Floats | None:
     kind = _NUMBERS.get(str(values.type))
     if kind is None or not hasattr(values, "buffers") or values.null_count or not len(values):
         return None
-    held = np.frombuffer(values.buffers()[1], kind)[values.offset : values.offset + len(values)]
+    held = np.frombuffer(values.buffers()[1], kind, values.offset + len(values))[values.offset :]
     return held.astype(np.float64)
 
 

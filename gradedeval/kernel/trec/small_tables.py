@@ -441,11 +441,11 @@ def _rows(text: str, place: str, what: str) -> list[Record]:
         rows = _csv(text, place)
     else:
         kept = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
-        cut = re.compile(r"\s*([^\s:]+):\s*(.*)" if re.match(r"\s*[^\s:]+:", first) else r"\s*(\S+)\s*(.*)")
-        parts = (
-            (number, line.split("\t") if separator else list(cut.match(line).groups()))  # type: ignore[union-attr]
+        with_colon = bool(_COLON.match(first))
+        parts = [
+            (number, line.split("\t") if separator else _cut(line, with_colon, f"{place}:{number}"))
             for number, line in kept
-        )
+        ]
         rows = [(number, [_unquoted(cell) for cell in cells]) for number, cells in parts]
     header = rows[0][1]
     known = {plain(name) for name in (*TOPIC_NAMES, *(TEXT_NAMES[:1] if what == "queries" else ()))}
@@ -457,6 +457,19 @@ def _rows(text: str, place: str, what: str) -> list[Record]:
         raise InputError(f"{place}:{rows[0][0]}", "has no header that names its columns", hint, kind="format")
     joint = [(number, [cells[0], (separator or " ").join(cells[1:])]) for number, cells in rows]
     return [_of_cells(names, cells, f"{place}:{number}") for number, cells in joint]
+
+
+_COLON = re.compile(r"\s*([^\s:]+):\s*(.*)")
+_SPACE = re.compile(r"\s*(\S+)\s*(.*)")
+
+
+def _cut(line: str, with_colon: bool, place: str) -> list[str]:
+    """Return the topic and the text of a line, between which a colon or a space stands."""
+    found = (_COLON if with_colon else _SPACE).match(line)
+    if found is None:
+        problem = "no ':' behind the topic, as in the first line"
+        raise InputError(place, problem, "write all lines as 'topic: text', or all as 'topic text'", kind="fields")
+    return list(found.groups())
 
 
 def _of_cells(names: Sequence[str], cells: Sequence[str], place: str) -> Record:

@@ -6,6 +6,7 @@ import gzip
 import sys
 import types
 from collections import namedtuple
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 from gradedeval import InputError
 from gradedeval.kernel.options.metadata import read_queries, read_slices, slices_of
 from support import fake_ir_datasets
+from support.broken import matches
+from support.commands import Command
 
 TEXTS = {"1": "length of the Nile", "2": "dams, and fish"}
 
@@ -146,3 +149,30 @@ def test_what_has_no_counterpart_is_counted() -> None:
     (note,) = queries.unmatched(["1", "3", "4"])
     assert note == "queries: 2 of 3 topics have no text (3, 4); 1 text is of a topic that is not in the qrels"
     assert slices.unmatched(["1", "2"]) == ["slices: lang: 1 of 2 topics has no label (2)"]
+
+
+SHAPES = ["1: b c", "2 b c", "3\tb", "4,b", "5", ": b", "6:b", '"7" b', "::", "8 b: c"]
+
+
+@pytest.mark.parametrize(("first", "second"), list(product(SHAPES, repeat=2)))
+@pytest.mark.parametrize("option", ["--queries", "--slices"])
+def test_lines_of_any_two_shapes_are_read_or_refused(option: str, first: str, second: str, cli: Command) -> None:
+    Path("run").write_text("1 Q0 d 1 1 t\n")
+    Path("qrels").write_text("1 0 d 1\n")
+    Path("topics").write_text(f"{first}\n{second}\n")
+    done = cli("run", "qrels", "-m", "ap", option, "topics")
+    assert done.code in (0, 1)
+    if done.code:
+        assert matches("topics…; …", done.messages[-1])
+
+
+def test_a_line_without_the_colon_of_the_first_is_named(cli: Command) -> None:
+    Path("run").write_text("1 Q0 d 1 1 t\n")
+    Path("qrels").write_text("1 0 d 1\n")
+    Path("topics").write_text("1: b\n2 d\n")
+    done = cli("run", "qrels", "-m", "ap", "--queries", "topics")
+    assert (done.code, done.out) == (1, b"")
+    assert done.messages == [
+        "topics:2: no ':' behind the topic, as in the first line; write all lines as 'topic: text', "
+        "or all as 'topic text'"
+    ]

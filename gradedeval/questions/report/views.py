@@ -438,7 +438,7 @@ def grade_classes(found: Findings) -> dict[str, str]:
 def _class(grade: float, top: float) -> str:
     if grade <= 0:
         return "g0"
-    return f"g{max(1, min(COLORS, round(grade) if top <= COLORS else math.ceil(COLORS * grade / top)))}"
+    return f"g{max(1, min(COLORS, round(grade) if top <= COLORS else math.ceil(COLORS * (grade / top))))}"
 
 
 COLORS = 4

@@ -409,3 +409,15 @@ def test_48_runs_are_on_a_page_in_ten_seconds_and_below_20_megabytes() -> None:
     assert len(text.encode()) < 2_500_000
     page = Page(text)
     assert (len(page.table("Scores of all runs")), len(page.data("data")["shown"])) == (49, 30)
+
+
+@pytest.mark.parametrize("grade", ["1e308", "1.7976931348623157e308", "5e-324", "1e17"])
+@pytest.mark.parametrize("measure", ["ap", "err", "rbp", "ndcg", "p@1", "dcg"])
+def test_a_grade_of_any_size_is_shown_or_refused(grade: str, measure: str, cli: Command) -> None:
+    for run, docnos in (("a", "xyz"), ("b", "zyx")):
+        Path(run).write_text("".join(f"1 Q0 {docno} 1 {3 - at} t\n" for at, docno in enumerate(docnos)))
+    Path("qrels").write_text(f"1 0 x {grade}\n1 0 y 1\n")
+    done = cli("report", "a", "b", "qrels", "-m", measure, "-o", "page.html")
+    assert (done.code == 0) == Path("page.html").exists()
+    if done.code:
+        assert "; " in done.messages[-1]

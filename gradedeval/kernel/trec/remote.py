@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
@@ -45,8 +47,8 @@ def fault(url: str, error: Exception, purpose: str = "opened") -> InputError:
     first = reason(causes[-1]).strip().partition("\n")[0]  # the whole answer of the server may follow
     why = redacted(" ".join(first.split())).rstrip(".!")
     kinds = " ".join(type(cause).__name__ for cause in causes).lower()
-    if isinstance(error, InputError):
-        return error
+    if (refused := next((cause for cause in causes if isinstance(cause, InputError)), None)) is not None:
+        return refused.replace(place=place)
     if isinstance(error, ImportError):
         needed = f"pip install 'gradedeval[{extra}]'" if extra else str(error)
         return InputError(place, "needs a package that is not installed", needed)
@@ -113,6 +115,10 @@ HEAD = 1 << 16
 TIMEOUT, SECONDS = "GRADEDEVAL_TIMEOUT", 60.0
 """The variable that says how many seconds a storage may take for a request or a window of bytes, and how many they are
 without it."""
+
+MOST, MOST_BYTES = "GRADEDEVAL_MAX_DOWNLOAD", 10_000_000_000
+"""The variable that limits the bytes of a file whose server does not say how many there are, and the limit without
+it."""
 
 _MARKS = ("ETag", "etag", "blob_id", "mtime", "LastModified", "Last-Modified", "last_modified", "updated", "created")
 """What file systems call that by which a changed file is known; the first that there is counts."""
@@ -378,7 +384,7 @@ def _kept(url: str, info: dict[str, Any], protocols: set[str]) -> IO[bytes]:
 
     file, far = SpooledTemporaryFile(IN_MEMORY), RemoteFile(url, state_of(info))  # noqa: SIM115 - it is read later
     try:
-        for piece in _in_turn(url) if info["size"] is None or protocols & _STREAMS else far.windows():
+        for piece in _in_turn(url, info["size"]) if info["size"] is None or protocols & _STREAMS else far.windows():
             file.write(piece)
         far.check()
     except BaseException:
@@ -388,12 +394,29 @@ def _kept(url: str, info: dict[str, Any], protocols: set[str]) -> IO[bytes]:
     return file
 
 
-def _in_turn(url: str) -> Iterator[bytes]:
-    """The bytes of a file by one request, for servers that may know no ranges."""
+def _in_turn(url: str, size: int | None) -> Iterator[bytes]:
+    """The bytes of a file by one request, for servers that may know no ranges; no more than the `size` that the server
+    says, and, if it says none, no more than the user allows."""
     files, name = file_system(url)
+    most, received = _most_bytes() if size is None else size, 0
     with asked(url, files.open, name, "rb", block_size=0) as remote:
         while piece := asked(url, _next_window, remote):
+            received += len(piece)
+            if received > most and size is not None:
+                raise InputError(
+                    url_place(url), f"the server sends more than the {size:,} bytes it announced", "try again"
+                )
+            if received > most:
+                problem = f"the server does not say how large the file is, and sends more than {most:,} bytes"
+                raise InputError(url_place(url), problem, f"if that is right, allow more, as with {MOST}={10 * most}")
             yield piece
+
+
+def _most_bytes() -> int:
+    text = os.environ.get(MOST) or str(MOST_BYTES)
+    if not re.fullmatch("[0-9]{1,18}", text):
+        raise InputError(MOST, f"'{text}' is not a number of bytes", f"as in {MOST}={MOST_BYTES}", usage=True)
+    return int(text)
 
 
 def _next_window(remote: Any) -> bytes:
@@ -503,15 +526,58 @@ class Client:
 
     async def __call__(self, **settings: Any) -> Any:
         aiohttp = import_module("aiohttp")
-        middlewares = (*settings.pop("middlewares", ()), self._without_secrets)
+        middlewares = (*settings.pop("middlewares", ()), self._elsewhere)
+        settings.setdefault("connector", aiohttp.TCPConnector(socket_factory=_Sockets().make))
         timeout = settings.pop("timeout", aiohttp.ClientTimeout(total=None))  # `remote_file` ends what takes too long
         return aiohttp.ClientSession(**settings, timeout=timeout, middlewares=middlewares)
 
-    async def _without_secrets(self, request: Any, send: Any) -> Any:
-        if str(request.url.origin()) != self.origin:
+    async def _elsewhere(self, request: Any, send: Any) -> Any:
+        is_elsewhere = str(request.url.origin()) != self.origin
+        if is_elsewhere:
             for name in {name for name in request.headers if name.lower() not in _OF_ANY_REQUEST}:
                 request.headers.popall(name)
-        return await send(request)
+        refused: list[InputError] = []
+        token = _REFUSED.set(refused if is_elsewhere else None)
+        try:
+            return await send(request)
+        except Exception:
+            if refused:  # aiohttp has another error if it tried several addresses
+                raise refused[0] from None
+            raise
+        finally:
+            _REFUSED.reset(token)
+
+
+_REFUSED: ContextVar[list[InputError] | None] = ContextVar("refused", default=None)
+"""Takes the errors of addresses, for a request that goes where a server redirects; None for any other request."""
+
+
+class _Sockets:
+    """Makes the sockets of a session: none to this machine or its network where a server outside redirects there.
+
+    The addresses are those to which a socket connects, whatever a name meant a moment before.
+    """
+
+    def __init__(self) -> None:
+        self._starts_inside = False  # whether the URL of the user, or the proxy, is of this machine or network
+
+    def make(self, address: Any) -> socket.socket:
+        family, kind, protocol, _, (host, *_) = address
+        if (refused := _REFUSED.get()) is None:
+            self._starts_inside |= is_inside(host)
+        elif is_inside(host) and not self._starts_inside:
+            problem = f"the server redirects to {host}, an address of this machine or network"
+            refused.append(InputError("URL", problem, "if that is meant, name the file there itself"))
+            raise OSError(problem)
+        return socket.socket(family, kind, protocol)
+
+
+def is_inside(address: str) -> bool:
+    """Return whether an IP address is not one of the public network: loopback, private, link-local and the like."""
+    from ipaddress import ip_address
+
+    host = ip_address(address.partition("%")[0])
+    return not (getattr(host, "ipv4_mapped", None) or host).is_global
 
 
 # Which URLs are read and written, and which of them lie at the same place.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -373,3 +374,73 @@ def test_a_file_may_take_as_long_as_all_its_windows(web: Web, monkeypatch: pytes
     monkeypatch.setattr(remote, "WINDOW", 5)
     web.pages["/x.run"] = dripping(6, 0.2)
     assert gradedeval.evaluate(f"{web.address}/x.run", QRELS, "rr").means == SCORE
+
+
+# The size of an answer, and redirects to addresses of this machine or its network
+
+
+def endless(request: Handler) -> None:
+    """An answer in pieces that does not say how large it is."""
+    request.send_response(200)
+    request.send_header("Transfer-Encoding", "chunked")
+    request.end_headers()
+    line = b"1 Q0 a 1 2 t\n" * 1000
+    for _ in range(10_000 if request.command == "GET" else 0):
+        request.wfile.write(b"%x\r\n%b\r\n" % (len(line), line))
+
+
+def test_an_answer_without_end_is_one_line(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    web.pages["/x.run"] = endless
+    monkeypatch.setenv("GRADEDEVAL_MAX_DOWNLOAD", "5000000")
+    with pytest.raises(InputError) as error:
+        gradedeval.evaluate(f"{web.address}/x.run", QRELS, "rr")
+    assert str(error.value) == (
+        f"{web.address}/x.run: the server does not say how large the file is, and sends more than 5,000,000 bytes; "
+        "if that is right, allow more, as with GRADEDEVAL_MAX_DOWNLOAD=50000000"
+    )
+
+
+@pytest.mark.parametrize("most", ["0.5", "-1", "many", "1e9", "9" * 19])
+def test_a_limit_that_is_no_number_of_bytes_is_refused(most: str, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    web.pages["/x.run"] = endless
+    monkeypatch.setenv("GRADEDEVAL_MAX_DOWNLOAD", most)
+    with pytest.raises(InputError, match=r"^GRADEDEVAL_MAX_DOWNLOAD: '.*' is not a number of bytes; as in"):
+        gradedeval.evaluate(f"{web.address}/x.run", QRELS, "rr")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.2", "[::1]", "inside.test", "both.test"])
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_no_server_outside_redirects_to_an_address_inside(
+    status: int, host: str, web: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The address of the server here counts as one outside; all names mean addresses of the loopback."""
+    names = {"inside.test": ["127.0.0.2"], "both.test": ["127.0.0.3", "127.0.0.2"]}
+    resolve = socket.getaddrinfo
+
+    def known(name: str, *given: Any, **named: Any) -> list[Any]:
+        return [one for address in names.get(name, [name]) for one in resolve(address, *given, **named)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", known)
+    monkeypatch.setattr(remote, "is_inside", lambda address: address != "127.0.0.1")
+    port = web.address.rpartition(":")[2]
+    web.pages["/far.run"] = redirect(status, f"http://{host}:{port}/x.run")
+    with pytest.raises(InputError) as error:
+        gradedeval.evaluate(f"{web.address}/far.run", QRELS, "rr")
+    assert str(error.value).startswith(f"{web.address}/far.run: the server redirects to ")
+    assert str(error.value).endswith(
+        ", an address of this machine or network; if that is meant, name the file there itself"
+    )
+    assert [asked.path for asked in web.asked if asked.path != "/far.run"] == []
+
+
+@pytest.mark.parametrize(
+    ("address", "inside"),
+    [
+        ("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("0.0.0.0", True), ("10.1.2.3", True),
+        ("172.16.0.1", True), ("192.168.0.1", True), ("169.254.169.254", True), ("fe80::1%eth0", True),
+        ("fc00::1", True), ("::ffff:10.0.0.1", True), ("100.64.0.1", True), ("8.8.8.8", False),
+        ("2001:4860:4860::8888", False), ("::ffff:8.8.8.8", False),
+    ],
+)  # fmt: skip
+def test_addresses_of_the_public_network_are_outside(address: str, inside: bool) -> None:
+    assert remote.is_inside(address) == inside

@@ -12,9 +12,10 @@ what click logs tell in `gradedeval.clicks`, objectives of rankers in
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+TYPE_CHECKING = False  # `typing` takes milliseconds in which the program could not answer Ctrl-C yet
 
 # For type checkers and editors; a test holds that these are the names below.
 if TYPE_CHECKING:
@@ -87,6 +88,9 @@ if TYPE_CHECKING:
     from gradedeval.questions.topics import topic_differences as topic_differences
     from gradedeval.questions.weights import Weights as Weights
     from gradedeval.questions.weights import weights as weights
+
+if TYPE_CHECKING:
+    from typing import Any
 
 # Module -> the public names in it, imported when they are asked for: `gradedeval --help` should not wait for numpy.
 _PUBLIC = {

@@ -6,7 +6,10 @@ import atexit
 import gc
 import os
 import sys
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 RARELY = 100_000
 """How many objects may be made between two searches for cycles: imports make tens of thousands, all to stay."""

@@ -24,7 +24,7 @@ LONG, SHOWN_OF_A_WORD = 250, 100
 _LONG = rf"(?<!\S)\S{{{LONG},}}"
 
 # Control characters, ends of lines, and marks that turn the direction of the text after them.
-_UNSEEN = "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
+_UNSEEN = "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\udc80-\udc9f]"
 
 
 _URL = r"(?P<protocol>(?<![\w+.-])[\w+.-]+)://(?P<user>[^\s/'\"]*@)?(?P<path>[^\s?'\"]*)(?P<query>\?[^\s'\"]*)?"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import click
@@ -280,7 +283,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     context, code = click.Context(gradedeval), 0
     try:
         # Not click's own `main`, which ends with exit code 1 when a pipe is closed.
-        with gradedeval.make_context("gradedeval", list(arguments), obj=tuple(arguments)) as context:
+        with (
+            _interruptible(),
+            gradedeval.make_context("gradedeval", list(arguments), obj=tuple(arguments)) as context,
+        ):
             gradedeval.invoke(context)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -310,6 +316,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.excepthook(*sys.exc_info())
         code = exits.data
     sys.exit(code)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Raise KeyboardInterrupt for an error of the block after Ctrl-C: an import that is interrupted may raise any."""
+    interrupts: list[int] = []
+
+    def interrupt(number: int, _: object) -> None:
+        interrupts.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGINT)
+    is_usual = before is signal.default_int_handler and threading.current_thread() is threading.main_thread()
+    if is_usual:
+        signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    except Exception:
+        if interrupts:
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        if is_usual:
+            signal.signal(signal.SIGINT, before)
 
 
 def _report(error: click.UsageError | InputError, context: click.Context, arguments: Sequence[str]) -> None:

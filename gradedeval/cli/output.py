@@ -24,8 +24,13 @@ def write(text: str, target: str | None = None) -> None:
     """Write text to standard output, or to a file, as `write_bytes` does. Characters that could
     change a terminal are written to it as escapes, as in tables."""
     if target in STDOUT and sys.stdout is not None and sys.stdout.isatty():
-        text = "".join(part if part in "\n\t" else visible(part) for part in re.split(r"([\n\t])", text))
+        text = _escape(text)
     write_bytes(as_bytes(text), target)
+
+
+def _escape(text: str) -> str:
+    """Return a text whose characters cannot change a terminal."""
+    return "".join(part if part in "\n\t" else visible(part) for part in re.split(r"([\n\t])", text))
 
 
 def write_bytes(content: bytes, target: str | None = None) -> None:
@@ -59,7 +64,7 @@ def show(text: str, target: str | None = None) -> None:
     if target in STDOUT and in_color(sys.stdout):
         from gradedeval.cli import color  # few outputs have it
 
-        write_bytes(as_bytes(color.table(text)), target)
+        write_bytes(as_bytes(color.table(_escape(text))), target)
         return
     write(text, target)
 

@@ -375,3 +375,62 @@ def test_no_command_shows_a_name_in_two_lines(words: str, folder: Path, cli: Com
     assert b"\nzz" not in said
     assert b"\x1b" not in said
     assert rb"a\nzz\x1b" in said or b"missing" in said
+
+
+HALF_IMPORTED = (
+    "import os, signal, sys\n"
+    "class Finder:\n"
+    "    def find_spec(self, name, *_):\n"
+    "        if name == 'numpy':\n"
+    "            try:\n"
+    "                os.kill(os.getpid(), signal.SIGINT)\n"
+    "            except KeyboardInterrupt:\n"
+    "                raise {error}('half imported') from None\n"
+    "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    "sys.meta_path.insert(0, Finder())\n"
+    "from gradedeval.__main__ import run\n"
+    "run()\n"
+)
+
+
+@linux
+@pytest.mark.parametrize("error", ["TypeError", "ImportError", "SystemError", "KeyboardInterrupt"])
+@pytest.mark.parametrize("words", ["0.run qrels.txt -m ap", "trec_eval qrels.txt 0.run", "report 0.run qrels.txt -o x"])
+def test_an_import_that_ctrl_c_ends_is_an_interruption(words: str, error: str, folder: Path) -> None:
+    """Whatever a library makes of it."""
+    done = subprocess.run(
+        [sys.executable, "-c", HALF_IMPORTED.format(error=error), *words.split()],
+        cwd=folder, env=environment(), capture_output=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"interrupted\n")
+
+
+def at_a_terminal(words: list[str], folder: Path) -> bytes:
+    """What a command writes to a terminal."""
+    ours, its = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "gradedeval", *words], cwd=folder, env=environment(), stdout=its, stderr=its
+    ):
+        os.close(its)
+        written = b""
+        try:
+            while part := os.read(ours, 1 << 16):
+                written += part
+        except OSError:  # Linux has no other end of a terminal
+            pass
+    os.close(ours)
+    return written
+
+
+@linux
+@pytest.mark.parametrize(
+    "words", ["run qrels -m ap -q", "run qrels -m ap -q -f trec", "trec_eval -q qrels run", "explain run qrels -m ap"]
+)
+@pytest.mark.parametrize("text", [b"\xc2\x9b31m", b"\x9b31m", b"\x84", b"\xe2\x80\xae"])
+def test_no_id_controls_a_terminal(text: bytes, words: str, tmp_path: Path) -> None:
+    """Bytes that are no UTF-8 may be control characters of a terminal with one byte for each character."""
+    (tmp_path / "run").write_bytes(b"t%b Q0 d%b 1 1 t\n" % (text, text))
+    (tmp_path / "qrels").write_bytes(b"t%b 0 d%b 1\n" % (text, text))
+    shown = at_a_terminal([*words.split()], tmp_path)
+    assert b"\\" in shown
+    assert text not in shown

@@ -483,8 +483,8 @@ class Options:
         needs_ids=True, context=growth_up_to)
     extra_fields: bool = option(False, "Ignore extra fields after the sixth in run lines, as trec_eval does.",
         commands="none", signature=elsewhere)
-    given: frozenset[str] = option(frozenset(), "Which of `order` and `ties` the user has chosen.", commands="none",
-        accepts="a set of names", signature=elsewhere)
+    given: frozenset[str] = option(frozenset(), "Which of `order`, `ties` and `scores` the user has chosen.",
+        commands="none", accepts="a set of names", signature=elsewhere)
     # fmt: on
 
     def __post_init__(self) -> None:
@@ -710,6 +710,8 @@ class Preset:
     residuals   the kind of residual, where the user names none
     shared      parameters of all measures that take them
     cut         measure -> parameters, where it has a cutoff
+    single      measures that compare scores as float32 -> whether they do so with a cutoff, too; all others compare
+                doubles. Without it all do as `scores` says
     top_grade   the top grade of its scale, for measures that look at one; None: the highest in the qrels
     """
 
@@ -719,7 +721,13 @@ class Preset:
     residuals: Residuals = "total"
     shared: Mapping[str, Value] = field(default_factory=dict)
     cut: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    single: Mapping[str, bool] = field(default_factory=dict)
     top_grade: float | None = None
+
+
+# What ir_measures takes from pytrec_eval, which keeps scores as trec_eval 9 does; but RR@k it computes itself.
+_OF_RANKINGS = "ap", "p", "recall", "rprec", "ndcg", "bpref", "infap", "success", "iprec"
+_OF_SETS = "set_p", "set_relative_p", "set_recall", "set_map", "set_f", "num_q", "num_ret", "num_rel", "num_rel_ret"
 
 
 PRESETS: dict[str, Preset] = {
@@ -734,8 +742,9 @@ PRESETS: dict[str, Preset] = {
         top_grade=4,
     ),
     "ir_measures": Preset(
-        {"topics": "qrels", "scores": "float32"},
+        {"topics": "qrels"},
         {"err": {"gain": "exp"}, "ndcg": {"gain": "linear"}, "rbp": {"rel": 1, "p": 0.8}},
+        single={**dict.fromkeys((*_OF_RANKINGS, *_OF_SETS), True), "rr": False},
         top_grade=4,
     ),
     "cwl_eval": Preset(
@@ -793,5 +802,5 @@ def resolve_options(like: str | None = None, **given: Any) -> Options:
     if explicit.get("residuals") is True:
         bound = like is None or explicit.keys() & {"residual_depth", "max_residual"}
         explicit["residuals"] = "total" if bound else PRESETS[str(like)].residuals
-    chosen = frozenset({"order", "ties"} & explicit.keys())
+    chosen = frozenset({"order", "ties", "scores"} & explicit.keys())
     return Options(**{**(PRESETS[like].options if like else {}), **explicit, "like": like, "given": chosen})

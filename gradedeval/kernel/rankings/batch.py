@@ -169,6 +169,8 @@ class Batch:
     first      topics × ranks: the column where the documents tied with each one begin, for `--ties average`
     below      topics: how many unjudged documents stand below these ranks; None: none, or nobody asked
     ties       what equal scores leave open; None: nothing, or nobody asked
+    as_double  the same with scores compared as float64, for the measures that do, where others compare them as float32
+               and the two orders differ
     """
 
     topics: list[bytes]
@@ -182,6 +184,7 @@ class Batch:
     first: Ints | None = None
     below: Ints | None = None
     ties: Ties | None = None
+    as_double: Batch | None = None
 
     def docnos_of(self, row: int) -> Docnos:
         """The docnos of a topic in rank order, where they were asked for."""
@@ -193,8 +196,17 @@ class Batch:
         """Some of its topics, or some several times, without docnos, numbers and what ties leave open."""
         arrays = {name: getattr(self, name) for name in ("codes", "retrieved", "kinds", "first", "below")}
         chosen = {name: array[rows] for name, array in arrays.items() if array is not None}
-        topics = [self.topics[row] for row in rows.tolist()]
-        return replace(self, topics=topics, pool=self.pool.select(rows), docnos=None, numbers=None, ties=None, **chosen)
+        topics, double = [self.topics[row] for row in rows.tolist()], self.as_double and self.as_double.select(rows)
+        some = replace(self, docnos=None, numbers=None, ties=None, as_double=double)
+        return replace(some, topics=topics, pool=self.pool.select(rows), **chosen)
+
+    def ranked_alike(self, other: Batch) -> bool:
+        """Whether another order of the same documents gives the same scores, and leaves the same ties open."""
+        orders = [(each.codes, each.kinds, each.first, each.ties and each.ties.tied) for each in (self, other)]
+        return all(
+            one is another is None or (one is not None and another is not None and np.array_equal(one, another))
+            for one, another in zip(*orders, strict=True)
+        )
 
     def numbered(self, documents: DocumentNumbers) -> Batch:
         """The batch with numbers in place of docnos."""
@@ -202,7 +214,8 @@ class Batch:
         numbers: NDArray[Any] = np.zeros(self.codes.shape, dtype=np.int32)
         inside = np.arange(numbers.shape[1]) < self.retrieved[:, None]
         numbers[inside] = documents.numbers(documents.topics(self.topics, self.retrieved), self.docnos) + 1
-        return replace(self, docnos=None, numbers=numbers)
+        double = self.as_double and self.as_double.numbered(documents)
+        return replace(self, docnos=None, numbers=numbers, as_double=double)
 
     def down_to(self, rank: int | None, judged: Bools | None = None) -> Batch:
         """The batch without the ranks below this one, which nobody looks at; all of it where `rank` is None.
@@ -218,6 +231,7 @@ class Batch:
             kinds=None if self.kinds is None else self.kinds[:, :rank],
             below=None if judged is None else count_unjudged(self.codes[:, rank:], judged),
             ties=self.ties and self.ties.down_to(rank),
+            as_double=self.as_double and self.as_double.down_to(rank, judged),
         )
 
     @property

@@ -17,7 +17,7 @@ from gradedeval.errors import InputError, Note, flag, plural, shorten
 from gradedeval.kernel import parallel
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import Limits
-from gradedeval.kernel.rankings.batch import LAST_RANK, Batch, Documents, to_batch
+from gradedeval.kernel.rankings.batch import LAST_RANK, Batch, Documents, GradeCounts, to_batch
 from gradedeval.kernel.rankings.docnos import (
     Docnos,
     TopicBuckets,
@@ -183,6 +183,7 @@ class Grader:
                      reads a column for each
     ideals           gain table -> the ideal rankings of all topics of the qrels, once they are known, and what measures
                      make of them alone
+    both             whether some measures compare scores as float32 and others as float64: the batches have both orders
     worth            gain table and what the unjudged are worth -> what each code is worth, once that is known
     """
 
@@ -194,6 +195,7 @@ class Grader:
     last_rank: int | None = None
     least_width: int = 0
     limits: Limits = field(default_factory=lambda: parallel.LIMITS)
+    both: bool = False
     ideals: dict[bytes, tuple[Floats, dict[Any, Any]]] = field(default_factory=dict)
     worth: dict[tuple[bytes, float], Floats] = field(default_factory=dict)
 
@@ -214,13 +216,22 @@ class Grader:
     def batches(self, documents: Documents) -> Iterator[Batch]:
         """The documents ordered, cut, and laid out as topics × ranks, in batches of bounded size."""
         pool = self.qrels.counts_for(documents.topics)
-        rules = self.judged, self.options, self.keep_docnos_for, self.keep_ties, self.last_rank
         widths = np.maximum(np.maximum(documents.counts, pool.judged), self.least_width)
         if len(widths) == 1 or len(widths) * int(widths.max(initial=0)) <= self.limits.cells:
-            yield to_batch(documents, pool, *rules)
+            yield self._batch(documents, pool)
             return
         for rows in by_width(widths, self.limits.cells):
-            yield to_batch(documents.select(rows), pool.select(rows), *rules)
+            yield self._batch(documents.select(rows), pool.select(rows))
+
+    def _batch(self, documents: Documents, pool: GradeCounts) -> Batch:
+        rules = self.keep_docnos_for, self.keep_ties, self.last_rank
+        if not self.both:
+            return to_batch(documents, pool, self.judged, self.options, *rules)
+        single, double = (
+            to_batch(documents, pool, self.judged, replace(self.options, scores=scores), *rules)
+            for scores in ("float32", "float64")
+        )
+        return single if single.ranked_alike(double) else replace(single, as_double=double)
 
     def down_to_last(self, batch: Batch) -> Batch:
         """A batch of all ranks without those that are not looked at."""

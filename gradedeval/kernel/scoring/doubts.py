@@ -59,8 +59,10 @@ def without_relevant(
     return f"{place and f'{place}: '}{said} ({shorten(topics)}) and {follows} {rest}"
 
 
-def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores) -> BatchScores:
+def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores, *, at_once: bool = False) -> BatchScores:
     """The scores of a batch with what the order of tied documents leaves open of them.
+
+    at_once  score all orders now
 
     ties           4 × topics × measures: the score in the worst order of tied documents, and in the best; how many
                    documents that the measure looks at are tied, and of how many. None where no order was left open
@@ -86,7 +88,7 @@ def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores) -> BatchScores:
         below=None if batch.below is None else batch.below[ties.rows],
         ties=replace(ties, tied=ties.tied[:0]),
     )
-    if batch.codes.size <= KEPT:
+    if batch.codes.size <= KEPT and not at_once:
         return replace(scored, ties=found, unscored_ties=some)
     found[:2, ties.rows] = _lowest_and_highest(scorer, some, range(len(scorer.measures)))
     return replace(scored, ties=found)

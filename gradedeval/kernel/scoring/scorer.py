@@ -23,6 +23,7 @@ from gradedeval.kernel.rankings.grade import Grader, PartResult
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.doubts import with_ties, without_relevant
 from gradedeval.kernel.scoring.scores import RunScores, with_defaults
+from gradedeval.kernel.scoring.signature import precision_of
 from gradedeval.kernel.trec.lines import decode
 
 if TYPE_CHECKING:
@@ -354,6 +355,22 @@ class BatchScores:
     ties: Floats | None = None
     unscored_ties: Batch | None = None
 
+    def with_columns(self, other: BatchScores, chosen: Sequence[bool]) -> BatchScores:
+        """The scores with some columns of others of the same topics, whose ties are scored."""
+
+        def ties(scores: BatchScores) -> Floats:
+            if scores.ties is not None:
+                return scores.ties
+            none = np.zeros((2, *scores.values[0].shape))
+            return np.concatenate([np.broadcast_to(scores.values[0], none.shape), none])
+
+        return replace(
+            self,
+            values=np.where(chosen, other.values, self.values),
+            bounds=None if self.bounds is None else np.where(chosen, np.asarray(other.bounds), self.bounds),
+            ties=None if self.ties is other.ties else np.where(chosen, ties(other), ties(self)),
+        )
+
 
 class Scorer:
     """Scores runs against one qrels by one list of measures under one set of options."""
@@ -365,6 +382,10 @@ class Scorer:
         if options.like is not None or options.gain is not None or options.rel is not None:
             measures = [with_defaults(measure, options) for measure in measures]
         self.measures = each_once(measures)
+        self.precision = {measure: precision_of(measure, options) for measure in self.measures}
+        kinds = set(self.precision.values())
+        if len(kinds) == 1 and options.scores not in kinds:
+            self.options = options = replace(options, scores=min(kinds))
         self.grades = Grades(qrels.labels, options.top_of(float(qrels.labels[-1])), options.max_gain)
         self.tables = tables_of(self.measures, qrels, options)
         self.by_intent: dict[Measure, ByIntent] = {}
@@ -392,6 +413,8 @@ class Scorer:
             graded = self._fill_in(options.fill)
         width = len(graded.labels) if of_strata else 0
         self.grader = Grader(graded, options, types=types, last_rank=self.last_rank, least_width=width, limits=limits)
+        if len(kinds) > 1:
+            self.grader = replace(self.grader, options=replace(options, scores="float32"), both=True)
 
     def _fill_in(self, fill: Fill) -> Qrels:
         """The qrels with codes of unjudged documents; the tables of measures that take them have their
@@ -460,7 +483,11 @@ class Scorer:
 
     def score_and_note_ties(self, batch: Batch) -> BatchScores:
         """The scores of a batch, and the lowest and the highest that another order of tied documents would give."""
-        return with_ties(self, batch, self.score_batch(batch))
+        if batch.as_double is None:
+            return with_ties(self, batch, self.score_batch(batch))
+        halves = replace(batch, as_double=None), batch.as_double
+        single, double = (with_ties(self, half, self.score_batch(half), at_once=True) for half in halves)
+        return single.with_columns(double, [self.precision[measure] == "float64" for measure in self.measures])
 
     def merge(
         self, name: str, batches: Sequence[BatchScores], topics: list[bytes], missing: int = 0, format: str = ""

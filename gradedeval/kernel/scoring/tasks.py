@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 
-from gradedeval.errors import InputError, Note
+from gradedeval.errors import InputError, Note, flag
 from gradedeval.kernel.parallel import Workers, no_progress, raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import Batch
 from gradedeval.kernel.rankings.grade import (
@@ -82,9 +82,17 @@ def grade_run(source: Any, grader: Grader, workers: Workers, name: str = "run") 
             that was graded with all ranks, by the same qrels and options
     name    what messages call a run that is not a file
 
-    Raises InputError where the run cannot be read or has no topic in common with the qrels.
+    Raises InputError where the run cannot be read or has no topic in common with the qrels, and where some measures
+    rank its documents differently than others.
     """
-    return map_run(methodcaller("grade", grader), source, grader, workers, name=name)
+    run = map_run(methodcaller("grade", grader), source, grader, workers, name=name)
+    if any(batch.as_double is not None for batch in run.batches):
+        what = (
+            f"as in {grader.options.like} some measures compare scores as float32 and others as float64, and rank the"
+        )
+        hint = f"give measures of one kind, or {flag.scores:float64}"
+        raise InputError(run.place, f"{what} documents differently", hint, usage=True)
+    return run
 
 
 def map_run(

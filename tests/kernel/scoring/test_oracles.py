@@ -183,7 +183,7 @@ def test_scores_equal_ir_measures(ir_measures: Any, qrels: Judged, run: Run) -> 
 
 
 @drawn(100, steady=False)
-@given(qrels=judgments(-1), run=runs(TIED))
+@given(qrels=judgments(-1), run=runs(TIED | CLOSE))
 def test_rr_at_k_and_judged_equal_ir_measures_with_docnos_ascending(ir_measures: Any, qrels: Judged, run: Run) -> None:
     # These two it computes itself, in Python, and orders ties the other way round than the rest, which are trec_eval's.
     assume(qrels.keys() & run.keys())
@@ -200,7 +200,7 @@ def test_rr_is_rr_at_a_cutoff_beyond_the_run_whatever_ir_measures_says(ir_measur
 
 
 @drawn(100, steady=False)
-@given(qrels=judgments(-1), run=runs(TIED), p=st.sampled_from((0.5, 0.8, 0.95)), rel=st.integers(1, 3))
+@given(qrels=judgments(-1), run=runs(TIED | CLOSE), p=st.sampled_from((0.5, 0.8, 0.95)), rel=st.integers(1, 3))
 def test_rbp_equals_ir_measures_with_ties_as_listed(
     ir_measures: Any, qrels: Judged, run: Run, p: float, rel: int
 ) -> None:
@@ -211,7 +211,7 @@ def test_rbp_equals_ir_measures_with_ties_as_listed(
 
 
 @drawn(50, steady=False)
-@given(qrels=judgments(-1), run=runs(TIED))
+@given(qrels=judgments(-1), run=runs(TIED | CLOSE))
 def test_plain_rbp_like_ir_measures_is_binary(ir_measures: Any, qrels: Judged, run: Run) -> None:
     assume(qrels.keys() & run.keys())
     theirs, _ = by_ir_measures(ir_measures, run, qrels, ["RBP(rel=1)"])
@@ -255,7 +255,7 @@ def assert_equal_to_five_decimals(
 
 
 @drawn(60, steady=False)
-@given(qrels=judgments(-1), run=runs(TIED))
+@given(qrels=judgments(-1), run=runs(TIED | CLOSE))
 def test_err_and_exponential_ndcg_equal_gdeval_in_ir_measures(gdeval: Any, qrels: Judged, run: Run) -> None:
     # It reads gdeval's output, which has five decimals.
     assume(qrels.keys() & run.keys())
@@ -264,6 +264,61 @@ def test_err_and_exponential_ndcg_equal_gdeval_in_ir_measures(gdeval: Any, qrels
     measures = ("ERR@1", "ERR@3", "ERR@20", "ndcg(gain=exp)@3", "ndcg(gain=exp)@20")
     scores = evaluated(run, qrels, measures, like="ir_measures")
     assert_equal_to_five_decimals(by_topic(scores, names), theirs)
+
+
+@drawn(40, steady=False)
+@given(qrels=judgments(-1), run=runs(CLOSE))
+def test_measures_that_compare_floats_and_doubles_stand_beside_each_other(gdeval: Any, qrels: Judged, run: Run) -> None:
+    # Scores that are equal as float32 are tied for trec_eval's measures alone.
+    assume(qrels.keys() & run.keys())
+    names = ("ERR@3", "nDCG@3", "AP", "nDCG(dcg='exp-log2')@3", "P@1", "RR", "Success@1")
+    theirs, _ = by_ir_measures(gdeval, run, qrels, names)
+    measures = [name.replace("nDCG(dcg='exp-log2')", "ndcg(gain=exp)") for name in names]
+    assert_equal_to_five_decimals(by_topic(evaluated(run, qrels, measures, like="ir_measures"), names), theirs)
+
+
+CLOSE_RUN, CLOSE_QRELS = {"1": {"a": 1.00000002, "b": 1.00000001, "c": 0.5}}, {"1": {"a": 3, "b": 0, "c": 1}}
+
+
+def test_each_measure_compares_scores_as_ir_measures_does(gdeval: Any) -> None:
+    names = ("ERR@20", "AP", "RR", "RR@10", "nDCG@10", "nDCG(dcg='exp-log2')@10", "RBP(rel=1)", "Judged@1", "Accuracy")
+    _, means = by_ir_measures(gdeval, CLOSE_RUN, CLOSE_QRELS, names)
+    scores = evaluated(
+        CLOSE_RUN, CLOSE_QRELS, [n.replace("dcg='exp-log2'", "gain=exp") for n in names], like="ir_measures"
+    )
+    assert list(scores.means.values()) == pytest.approx(list(means.values()), abs=0.5e-5)
+    # As double a is first: 7/16 + 9/16 · 1/16 · 1/3; as float32 it is tied with b, and second.
+    assert scores.means["ERR@20"] == pytest.approx(7 / 16 + 9 / 16 / 16 / 3)
+    assert scores.means["RR@10"] == 1
+    assert scores.means["RR"] == 1 / 2
+
+
+@pytest.mark.parametrize(
+    ("measures", "kept"), [("err@20 rr@10", ""), ("ap rr", "scores float32"), ("err@20 ap", "scores float32 in ap")]
+)
+def test_the_signature_says_which_measures_compare_scores_as_float32(measures: str, kept: str) -> None:
+    signature = evaluated(CLOSE_RUN, CLOSE_QRELS, measures, like="ir_measures").signature
+    assert [part for part in signature.split(" | ") if part.startswith("scores")] == [kept] * bool(kept)
+    for precision, second in (("float64", 1), ("float32", 1 / 2)):
+        scores = evaluated(CLOSE_RUN, CLOSE_QRELS, "rr rr@10", like="ir_measures", scores=precision)
+        assert scores.means == {"rr": second, "rr@10": second}
+
+
+def test_what_else_is_known_of_measures_of_both_kinds_is_by_their_own_order() -> None:
+    run, options = {"1": CLOSE_RUN["1"] | {"d": 0.25}}, {"like": "ir_measures", "bounds": True, "residuals": True}
+    both = evaluated(run, CLOSE_QRELS, "err@20 ap", **options)
+    for measure in ("err@20", "ap"):
+        alone = evaluated(run, CLOSE_QRELS, measure, **options)
+        assert both.bounds[measure] == alone.bounds[measure]
+        assert both.residuals[measure] == alone.residuals[measure]
+    with pytest.warns(gradedeval.EvaluationWarning) as notes:
+        gradedeval.evaluate(run, CLOSE_QRELS, "err@20 ap", like="ir_measures")
+    (ties,) = [str(note.message) for note in notes if "equal scores" in str(note.message)]
+    assert ": ap between" in ties
+    assert "err" not in ties
+    with pytest.raises(gradedeval.InputError, match="some measures compare scores as float32 and others as float64"):
+        gradedeval.diff(run, run, CLOSE_QRELS, "err@20 ap", like="ir_measures")
+    assert len(gradedeval.diff(run, run, CLOSE_QRELS, "err@20", like="ir_measures").topics) == 1
 
 
 @drawn(40, steady=False)

@@ -16,7 +16,7 @@ Listed = Sequence[str]
 
 
 def intents_of(judged: Judged) -> list[str]:
-    return sorted({subtopic for grades in judged.values() for subtopic in grades} - {"0"})
+    return sorted({subtopic for grades in judged.values() for subtopic in grades})
 
 
 def by_intent(listed: Listed, judged: Judged, intent: str) -> tuple[list[float | None], list[float]]:
@@ -38,10 +38,7 @@ def marginal(inner: Any, listed: Listed, judged: Judged, scale: reference.Scale)
 
 def covered(judged: Judged, rel: float) -> dict[str, set[str]]:
     """docno -> the intents to which it is relevant."""
-    return {
-        docno: {intent for intent, grade in grades.items() if intent != "0" and grade >= rel}
-        for docno, grades in judged.items()
-    }
+    return {docno: {intent for intent, grade in grades.items() if grade >= rel} for docno, grades in judged.items()}
 
 
 def novelty(listed: Listed, relevant: dict[str, set[str]], alpha: Any) -> list[Any]:

@@ -454,8 +454,8 @@ class Options:
     judged_only: bool = option(False, "Drop unjudged documents before ranking (condensed lists).", signature=name_only)
     lenient: bool = option(False, "Skip malformed lines, and report how many.", signature=name_only, needs_ids=True)
     subtopics: bool = option(False, "The second column of the qrels names the subtopic (intent) that a document is "
-        "judged for; 0 means none. For erria, alpha_ndcg, nrbp, strec and ia(MEASURE).", signature=elsewhere,
-        needs_ids=True)
+        "judged for; if all are 0, there are none. For erria, alpha_ndcg, nrbp, strec and ia(MEASURE).",
+        signature=elsewhere, needs_ids=True)
     strata: bool = option(False, "The qrels are of a stratified sample: they have five columns, the stratum stands "
         "before the grade, and a grade below 0 says pooled and not sampled. For xinfap, statap and infndcg.",
         signature=elsewhere, needs_ids=True)

@@ -211,8 +211,8 @@ def note_of_repeats(place: str, count: int) -> str:
 # Judgments by subtopic -> one code per document: its grades for the intents of its topic.
 
 
-NO_INTENT = b"0"
-"""The subtopic of judgments for the topic as a whole, which is not an intent."""
+NO_INTENTS = {b"0"}
+"""The subtopics of a file without intents: its second column is the iteration of TREC. Beside others 0 is an intent."""
 
 Profile = tuple[float, tuple[tuple[int, float], ...]]
 """A document's highest grade, and (number of an intent, grade) for every intent that it is judged for."""
@@ -256,9 +256,11 @@ def by_subtopic(
 ) -> tuple[dict[bytes, dict[bytes, int]], Floats, Subtopics]:
     """Codes from grades by topic and (docno, subtopic): topic -> docno -> code; the highest grade of each code,
     ascending, equal ones by the sum of grades; and what the codes mean."""
+    listed = {topic: {subtopic for _, subtopic in grades} for topic, grades in graded.items()}
+    none = set[bytes]().union(*listed.values()) == NO_INTENTS
     names = {
-        topic: sorted({subtopic for _, subtopic in grades} - {NO_INTENT}, key=lambda name: (len(name), name))
-        for topic, grades in graded.items()
+        topic: [] if none else sorted(subtopics, key=lambda name: (len(name), name))
+        for topic, subtopics in listed.items()
     }
     profiles = {topic: _profiles(grades, names[topic]) for topic, grades in graded.items()}
     distinct = {profile for documents in profiles.values() for profile in documents.values()}
@@ -279,7 +281,7 @@ def _profiles(grades: Mapping[tuple[bytes, bytes], float], names: list[bytes]) -
     profiles: dict[bytes, tuple[float, list[tuple[int, float]]]] = {}
     for (docno, subtopic), grade in grades.items():
         highest, grades_of = profiles.get(docno, (grade, []))
-        if subtopic != NO_INTENT:
+        if subtopic in number:
             grades_of.append((number[subtopic], grade))
         profiles[docno] = (max(highest, grade), grades_of)
     return {docno: (highest, tuple(sorted(grades_of))) for docno, (highest, grades_of) in profiles.items()}

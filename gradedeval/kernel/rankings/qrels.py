@@ -47,8 +47,8 @@ class Qrels:
                 DataFrame with the columns topic, docno and grade (or the names of ir_measures and PyTerrier), or a dict
                 topic -> docno -> grade
     subtopics   read judgments by intent: the second column of a file is the subtopic, as are the column subtopic (or
-                iteration) of a DataFrame and the inner keys of a dict topic -> docno -> subtopic -> grade; subtopic 0
-                is not an intent. For all other measures a document has the highest of its grades
+                iteration) of a DataFrame and the inner keys of a dict topic -> docno -> subtopic -> grade; qrels
+                whose only subtopic is 0 have no intents. For all other measures a document has the highest grade
     strata      read a stratified sample: the fourth of five columns of a file is the stratum, as are the column stratum
                 of a DataFrame and the inner keys of a dict topic -> docno -> stratum -> grade; a grade below 0 says
                 pooled and not sampled

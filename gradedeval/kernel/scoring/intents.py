@@ -12,7 +12,6 @@ from gradedeval.errors import InputError, flag, plural, shorten
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.gains import Gains, GainTable, Grades
 from gradedeval.kernel.measures.notation import UNIFORM
-from gradedeval.kernel.rankings.other_qrels import NO_INTENT
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.trec.lines import decode, encode
 
@@ -158,8 +157,6 @@ def read_prior(path: str) -> Prior:
         topic, subtopic = encode(row.cells["topic"]), encode(row.cells["subtopic"])
         last[topic] = row.line
         chance.setdefault(topic, {})[subtopic] = table.number(row, "probability", 0, 1)
-        if subtopic == NO_INTENT:
-            table.problems.add(row.line, "subtopic 0 is not an intent", "remove the line")
     keys = [(row.cells["topic"], row.cells["subtopic"]) for row in table.rows]
     table.check(keys, ("subtopic", "topic"))
     sums = {topic: sum(chances.values()) for topic, chances in chance.items()}

@@ -307,7 +307,7 @@ def _notes_on_intents(scorer: Scorer) -> list[str]:
         what = f"{', '.join(single)}: one intent a topic"
         notes.append(Note(f"{qrels.place}: read without {flag.subtopics:True}, so for {what}"))
     elif qrels.subtopics and not any(qrels.subtopics.names.values()):
-        notes.append(f"{qrels.place}: the only subtopic is 0, which is not an intent; measures by intent score 0")
+        notes.append(f"{qrels.place}: the only subtopic is 0, so there are no intents; measures by intent score 0")
     return notes
 
 

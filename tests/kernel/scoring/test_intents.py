@@ -336,7 +336,6 @@ def test_probabilities_are_divided_by_a_sum_that_rounding_keeps_from_1(tmp_path:
         ("1 1 1.5\n", "p:1: probability 1.5 is out of range; expected a number from 0 to 1"),
         ("1 1 -.5\n", "p:1: probability -.5 is out of range; expected a number from 0 to 1"),
         ("1 1 .5\n1 1 .5\n", "p:2: duplicate subtopic '1' of topic '1' (first on line 1); list each once"),
-        ("1 0 1\n", "p:1: subtopic 0 is not an intent; remove the line"),
         ("1 1 .5\n1 2 .3\n1 3 .1\n", "p:3: the probabilities of topic 1 sum to 0.9; they must sum to 1"),
         (
             "1 1\n",
@@ -499,7 +498,7 @@ def test_the_digest_changes_with_any_judgment_and_not_with_their_order() -> None
             {"1": {"a": {"1": "x"}}},
             "qrels['1']['a']['1']: grade 'x' is not a finite number; expected a number for each grade",
         ),
-        ({"1": {"a": {1.0: 1}}}, "qrels: id 1.0 is a float; ids must be text: read them with dtype=str"),
+        ({"1": {"a": {1.0: 1}}}, "qrels['1']['a']: id 1.0 is a float; ids must be text: read them with dtype=str"),
         (pd.DataFrame({"topic": ["1"], "docno": ["a"], "grade": [1]}), "qrels: no column 'subtopic' among"),
     ],
 )
@@ -525,9 +524,49 @@ def test_a_judgment_repeated_for_one_subtopic_is_settled_as_others_are() -> None
 # --- topics -----------------------------------------------------------------------------------------------------------
 
 
-def test_topics_without_intents_or_run_score_0_and_stay_in_the_mean() -> None:
+def test_0_is_an_intent_like_another() -> None:
+    lines = [
+        ("t1", "0", "d0", 1),
+        ("t1", "1", "d0", 1),
+        ("t1", "0", "d1", 1),
+        ("t1", "2", "d2", 1),
+        ("t2", "0", "d0", 1),
+    ]
+    run = {"t1": {"d1": 3.0, "d0": 2.0}, "t2": {"x": 2.0, "d0": 1.0}}
+    measures = ["alpha_ndcg@10", "strec@10", "nrbp", "erria(rel=1,stop=0.5,norm=best)@10", "ia(ap)"]
+    of = {"0": "3", "1": "1", "2": "2"}  # another name for it changes no score
+    as_0, as_3 = (
+        gradedeval.evaluate(
+            run,
+            io.StringIO("".join(f"{topic} {name[intent]} {docno} {grade}\n" for topic, intent, docno, grade in lines)),
+            measures,
+            subtopics=True,
+        )
+        for name in ({"0": "0", "1": "1", "2": "2"}, of)
+    )
+    assert as_0.means == as_3.means
+    assert as_0.by_topic("strec@10") == {"t1": pytest.approx(2 / 3), "t2": 1}
+    assert as_0.by_topic("alpha_ndcg@10")["t1"] == pytest.approx(0.6756133598690707, abs=1e-12)
+    pyndeval = pytest.importorskip("pyndeval")
+    listed = [(topic, docno, score) for topic, own in run.items() for docno, score in own.items()]
+    theirs = pyndeval.ndeval(lines, listed, ["alpha-nDCG@10", "strec@10", "NRBP", "ERR-IA@10", "MAP-IA"])
+    names = dict(zip(["alpha-nDCG@10", "strec@10", "NRBP", "ERR-IA@10", "MAP-IA"], measures, strict=True))
+    for name, measure in names.items():
+        assert as_0.by_topic(measure) == pytest.approx({topic: theirs[topic][name] for topic in theirs}, abs=1e-12)
+
+
+def test_0_may_have_a_probability(tmp_path: Path) -> None:
+    (tmp_path / "p").write_text("1 0 .75\n1 1 .25\n")
+    measure = f'ia(rr,prior="@{tmp_path / "p"}")'
+    qrels = {"1": {"a": {"0": 1}, "b": {"1": 1}}}
+    assert gradedeval.evaluate({"1": {"a": 2, "b": 1}}, qrels, measure, subtopics=True).by_topic(measure) == {
+        "1": 0.875
+    }
+
+
+def test_topics_without_relevant_intents_or_run_score_0_and_stay_in_the_mean() -> None:
     run = {"1": {"a": 1.0}, "2": {"a": 1.0}, "3": {"a": 1.0}, "9": {"a": 1.0}}
-    qrels = {"1": {"a": {"1": 1}}, "2": {"a": {"0": 1}}, "3": {"a": {"1": 0}}, "4": {"a": {"1": 1}}}
+    qrels = {"1": {"a": {"1": 1}}, "2": {"a": {"2": 0}, "b": {"2": 1}}, "3": {"a": {"1": 0}}, "4": {"a": {"1": 1}}}
     measures = "ia(rr) erria(rel=1) strec nrbp alpha_ndcg rr"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
@@ -536,16 +575,18 @@ def test_topics_without_intents_or_run_score_0_and_stay_in_the_mean() -> None:
         theirs = gradedeval.evaluate(run, qrels, measures, subtopics=True, topics="run")
     assert every.by_topic("ia(rr)") == {"1": 1, "2": 0, "3": 0, "4": 0}
     assert every.by_topic("strec") == {"1": 1, "2": 0, "3": 0, "4": 0}
-    assert every.by_topic("rr") == {"1": 1, "2": 1, "3": 0, "4": 0}  # grade 1 of no intent is relevant all the same
+    assert every.by_topic("rr") == {"1": 1, "2": 0, "3": 0, "4": 0}
     assert both.means["ia(rr)"] == pytest.approx(1 / 3)
     assert theirs.by_topic("erria(rel=1)") == {"1": 1, "2": 0, "3": 0, "9": 0}
 
 
 def test_qrels_without_any_intent_are_mentioned() -> None:
     with pytest.warns(
-        gradedeval.EvaluationWarning, match="the only subtopic is 0, which is not an intent; measures by intent score 0"
+        gradedeval.EvaluationWarning,
+        match="the only subtopic is 0, so there are no intents; measures by intent score 0",
     ):
-        gradedeval.evaluate({"1": {"a": 1}}, {"1": {"a": {"0": 1}}}, "erria", subtopics=True)
+        scores = gradedeval.evaluate({"1": {"a": 1}}, {"1": {"a": {"0": 1}}}, "erria rr", subtopics=True)
+    assert scores.means == {"erria": 0, "rr": 1}  # a document that no intent has is relevant all the same
 
 
 # --- at the prompt ----------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import struct
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from importlib import import_module
-from itertools import chain, groupby, islice
+from itertools import chain, groupby, islice, repeat
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
@@ -191,7 +191,7 @@ def is_row(row: Any) -> bool:
     """Whether this is a row of a run or of judgments: values, a namedtuple, a record, or an object with their names."""
     if isinstance(row, Mapping) or (names := _fields(row)) is None:
         return isinstance(row, Mapping) and _knows(row)
-    return _knows(names) if names else len(row) > 2 and isinstance(row[0], Ids)
+    return _knows(names) if names else len(row) > 2 and (isinstance(row[0], Ids) or is_missing(row[0]))
 
 
 def rows_or_several(source: Iterator[Any]) -> Any:
@@ -274,6 +274,8 @@ def _of_lists(nested: Mapping[Any, Any], what: str, place: str) -> Any:
         if len(kinds) > 1:
             raise InputError(its_place, "mixes docnos with pairs of docno and number", "expected one or the other")
         for rank, one in enumerate(listed, 1):
+            if is_missing(docno := listed_docno(one)):
+                ident(docno, f"{its_place}[{rank - 1}]", "docno")
             rows.append((topic, *one) if True in kinds else (topic, one, rank if what == "run" else 1))
     third = "rank" if what == "run" and True not in kinds else VALUES[what]
     note = "no grades: the listed documents are relevant, with grade 1" if kinds == {False} and what == "qrels" else ""
@@ -281,6 +283,13 @@ def _of_lists(nested: Mapping[Any, Any], what: str, place: str) -> Any:
         raise _empty(what, place)
     columns = dict(zip(("topic", "docno", third), zip(*rows, strict=True), strict=True))
     return TableColumns(list(columns), lambda name: columns[name], len(rows), note)
+
+
+def listed_docno(one: Any) -> Any:
+    """The docno of an entry of a list: the entry, the first of a pair, or that of a record."""
+    if isinstance(one, Mapping):
+        return one.get(find_column(one, DOCNO))
+    return one[0] if isinstance(one, list | tuple) and len(one) == 2 else one
 
 
 def all_dicts(values: Iterable[Any]) -> bool:
@@ -293,11 +302,13 @@ def _of_records(nested: Mapping[Any, Any], what: str, place: str) -> TableColumn
     rows: list[Mapping[Any, Any]] = []
     for topic, documents in nested.items():
         its_place = f"{place}['{topic}']"
-        for record in documents if is_ids(documents) else [documents]:
+        for position, record in enumerate(documents if is_ids(documents) else [documents]):
             if not isinstance(record, Mapping) or find_column(record, DOCNO) is None:
                 raise InputError(
                     its_place, "holds something that is not a record of a document", "expected records with a docno"
                 )
+            if is_missing(docno := listed_docno(record)):
+                ident(docno, f"{its_place}[{position}]", "docno")
             own = find_column(record, TOPIC)
             if own is not None and str(record[own]) != str(topic):
                 hint = f"give the records alone, without '{topic}'"
@@ -334,7 +345,7 @@ class Listed(NamedTuple):
 def usual_dict(nested: Mapping[Any, Any]) -> Listed | None:
     """The documents of a dict topic -> docno -> number; None unless all ids are text and all numbers finite."""
     inner = list(nested.values())
-    if not all_dicts(inner):
+    if not all_dicts(inner) or any("" in documents for documents in inner):
         return None
     return _listed(nested, map(list, inner), list(chain.from_iterable(map(dict.values, inner))))
 
@@ -349,7 +360,8 @@ def usual_columns(topics: list[Any], docnos: list[Any], values: list[Any] | Floa
             end = begin + len(list(rows))
             names.append(topic)
             listed.append(docnos[begin:end])
-            if len(set(listed[-1])) < end - begin:
+            distinct = set(listed[-1])
+            if len(distinct) < end - begin or "" in distinct:
                 return None
             begin = end
         return _listed(names, listed, values) if len(set(names)) == len(names) else None
@@ -368,7 +380,8 @@ def _listed(topics: Iterable[Any], docnos: Iterable[list[Any]], values: list[Any
     listed = list(docnos)
     try:
         # What is not text has nothing to encode and cannot be joined; what is not a number fits no array of them.
-        names = list(map(encode, topics))
+        if b"" in (names := list(map(encode, topics))):
+            return None
         if not (joined := "".join(map("".join, listed))).isascii():
             encode(joined)
         numbers = np.asarray(values if isinstance(values, np.ndarray) else packed(values), np.float64)
@@ -583,9 +596,10 @@ def dict_judgments(
     words = {encode(said): 0 for grades in listed for said in grades if isinstance(said, str)}
     check_labels(what, words, labels, words)
     for topic, documents in judged.items():
-        name = ident(topic, what)
+        name = ident(topic, f"{what}[{topic!r}]", "topic")
         for docno, said in inner(documents, what, topic).items():
-            place, document = f"{what}['{topic}']['{docno}']", ident(docno, what)
+            place = f"{what}['{topic}']['{docno}']"
+            document = ident(docno, f"{what}['{topic}']", "docno")
             if not part:
                 rows.append((name, document, grade(said, place, labels), 0))
                 continue
@@ -593,7 +607,7 @@ def dict_judgments(
                 raise InputError(place, f"is a {type(said).__name__}", f"expected a dict {part[0]} -> grade")
             for key, value in said.items():
                 known = grade(value, f"{place}['{key}']", labels)
-                rows.append((name, (document, ident(key, what)), known, 0))
+                rows.append((name, (document, ident(key, place, part[0])), known, 0))
     return rows
 
 
@@ -651,11 +665,11 @@ def dict_ranking(run: Mapping[Any, Any], ranks: bool, what: str = "run") -> dict
     # A sum that is not finite shows that a score may not be: quicker than checking each.
     with np.errstate(over="ignore", invalid="ignore"):
         rankings = {
-            ident(topic, what): _dict_topic(topic, inner(documents, what, topic), what)
+            ident(topic, f"{what}[{topic!r}]", "topic"): _dict_topic(topic, inner(documents, what, topic), what)
             for topic, documents in run.items()
         }
     if len(rankings) < len(run):
-        names = [ident(topic, what) for topic in run]
+        names = [ident(topic, what, "topic") for topic in run]
         again = next(topic for position, topic in enumerate(run) if names[position] in names[:position])
         raise InputError(what, f"duplicate topic '{again}', as text and as a number", "give each topic once")
     return rankings
@@ -673,7 +687,7 @@ def _dict_topic(topic: Any, documents: Mapping[Any, Any], what: str) -> Ranking:
     if not math.isfinite(values.sum()) and not np.isfinite(values).all():
         docno = list(documents)[int(np.flatnonzero(~np.isfinite(values))[0])]
         raise InputError(f"{what}['{topic}']['{docno}']", "the score is not finite", "expected a finite number")
-    docnos = _docnos(list(documents), what)
+    docnos = _docnos(list(documents), f"{what}['{topic}']")
     return docnos, values, NONE, range(1, len(docnos) + 1), []
 
 
@@ -706,7 +720,8 @@ def frame_ranking(
         by_rank = True
         check_no_score({name: _values(frame, name) for name in frame.columns}, what)
     topics = _ids(frame, TOPIC, what)
-    docnos, lines = _docnos(docnos, what), lines_of(frame)
+    lines = lines_of(frame)
+    docnos = _docnos(docnos, what, lines)
     places = _numbers(column(frame, RANK, what), "rank", what, lines) if ranks or by_rank else NONE
     scores = -places if by_rank else _numbers(column(frame, SCORE, what), "score", what, lines)
     if (large := np.flatnonzero(np.abs(places) > LAST_RANK)).size:
@@ -727,13 +742,16 @@ def frame_ranking(
     }
 
 
-def _docnos(docnos: list[Any], what: str) -> list[Any]:
-    """Docnos as ids. Text stays text: encoding each would take longer than the evaluation."""
+def _docnos(docnos: list[Any], place: str, lines: Sequence[int] = ()) -> list[Any]:
+    """Docnos as ids; `lines`: as `checked_ids`. Text stays text: encoding each would take longer than the
+    evaluation."""
     try:
         encode("".join(docnos))
+        if "" not in docnos:
+            return docnos
     except (TypeError, UnicodeEncodeError):
-        return [ident(docno, what) for docno in docnos]
-    return docnos
+        pass
+    return checked_ids(docnos, "docno", place, lines)
 
 
 def _numbers(values: list[Any], what: str, place: str, lines: Sequence[int]) -> Floats:
@@ -800,23 +818,52 @@ def _check_whole(values: list[Any], name: Any, what: str) -> None:
 def _ids(frame: Any, known: tuple[str, ...], what: str) -> list[bytes]:
     names, seen = column(frame, known, what), dict[Any, bytes]()
     try:
-        return [seen[name] if name in seen else seen.setdefault(name, ident(name, what)) for name in names]
-    except TypeError:  # lists and dicts have no hash, and are no ids
-        return [ident(name, what) for name in names]
+        return [seen[name] if name in seen else seen.setdefault(name, ident(name, what, known[0])) for name in names]
+    except (TypeError, InputError):  # lists and dicts have no hash, and are no ids
+        return checked_ids(names, known[0], what, lines_of(frame))
 
 
-def ident(name: Any, what: str) -> bytes:
-    """An id as bytes. Raises InputError for floats: 51.0 is an id that a table reader has converted."""
+def checked_ids(names: Sequence[Any], column: str, place: str, lines: Sequence[int] = ()) -> list[bytes]:
+    """The ids of a column, which stand on these lines; empty: the lines are not named. Raises InputError as `ident`,
+    and at the first id that is missing before any other: where one is, pandas makes floats of whole numbers."""
+    places: Iterable[str] = (f"{place}:{line}" for line in lines) if lines else repeat(place)
+    rows = list(zip(names, places, strict=bool(lines)))
+    for name, its_place in rows:
+        if is_missing(name):
+            ident(name, its_place, column)
+    return [ident(name, its_place, column) for name, its_place in rows]
+
+
+def is_missing(name: Any) -> bool:
+    """Whether this stands for no id: None, a float that is not a number, pandas.NA, or empty text."""
+    if isinstance(name, str | bytes):
+        return not name
+    return name is None or (isinstance(name, float | np.floating) and name != name) or _is_na(name)
+
+
+def _is_na(name: Any) -> bool:
+    """Whether this is what pandas has for a missing value of any type, or of a date."""
+    return type(name).__name__ in ("NAType", "NaTType")
+
+
+def ident(name: Any, place: str, column: str) -> bytes:
+    """An id of a column as bytes. Raises InputError where it is missing, and for floats: 51.0 is an id that a table
+    reader has converted."""
+    if is_missing(name):
+        hint = "fill it in, or leave it out"
+        if isinstance(name, float | np.floating) or _is_na(name):
+            hint += "; keep_default_na=False keeps ids such as NA and null as text where pandas reads a CSV"
+        raise InputError(place, f"no {column}", hint)
     if isinstance(name, str):
         try:
             return encode(name)
         except UnicodeEncodeError:
-            raise InputError(what, f"id {name!r} is not valid text", "use characters that UTF-8 can encode") from None
+            raise InputError(place, f"id {name!r} is not valid text", "use characters that UTF-8 can encode") from None
     if isinstance(name, bytes):
         return name
     if isinstance(name, int | np.integer) and not isinstance(name, bool):
         return str(name).encode()
-    raise InputError(what, f"id {name!r} is a {type(name).__name__}", "ids must be text: read them with dtype=str")
+    raise InputError(place, f"id {name!r} is a {type(name).__name__}", "ids must be text: read them with dtype=str")
 
 
 def number(value: Any, place: str, what: str) -> float:

@@ -7,7 +7,17 @@ from typing import Any
 
 from gradedeval.errors import InputError
 from gradedeval.kernel.parallel import raise_malloc_threshold
-from gradedeval.kernel.rankings.objects import GradeOfWord, grade, ident, inner, lines_of, number, readable
+from gradedeval.kernel.rankings.objects import (
+    GradeOfWord,
+    grade,
+    ident,
+    inner,
+    is_missing,
+    lines_of,
+    listed_docno,
+    number,
+    readable,
+)
 from gradedeval.kernel.trec.documents import read_document
 from gradedeval.kernel.trec.file_formats import DOCNO, RANK, SCORE, TOPIC, TableColumns, find_column, find_grades
 from gradedeval.kernel.trec.line_reader import Skipped
@@ -35,17 +45,30 @@ def read_whole(
 
 def _without_bad(content: Any, what: str, skipped: Skipped, labels: GradeOfWord) -> Any:
     """The content of a file without what is neither an id nor a number; that is counted."""
-    source = readable(content, what, skipped.place)
+    before = skipped.count
+    source = readable(_listed_ids(content, skipped), what, skipped.place)
 
     def value(one: Any) -> float:
         return number(one, "", "score") if what == "run" else grade(one, "", labels)
 
-    before = skipped.count
     kept = _entries(source, value, skipped) if isinstance(source, Mapping) else _rows(source, what, value, skipped)
     if not kept:
         bad = f"no {'documents' if what == 'run' else 'judgments'}"
         raise InputError(skipped.place, f"{bad} ({skipped.count} bad skipped)", "write the file again", kind="empty")
     return source if skipped.count == before else kept
+
+
+def _listed_ids(content: Any, skipped: Skipped) -> Any:
+    """The content without the entries of its lists that lack a docno; those are counted."""
+    if not isinstance(content, Mapping) or not any(isinstance(documents, list) for documents in content.values()):
+        return content
+    kept = dict(content)
+    for topic, documents in content.items():
+        if isinstance(documents, list):
+            kept[topic] = [one for one in documents if not is_missing(listed_docno(one))]
+            for _ in range(len(documents) - len(kept[topic])):
+                skipped.add(InputError(skipped.place, "no docno"), f"topic '{topic}'")
+    return kept
 
 
 def _entries(nested: Mapping[Any, Any], value: Callable[[Any], float], skipped: Skipped) -> dict[Any, dict[Any, Any]]:
@@ -59,6 +82,8 @@ def _entries(nested: Mapping[Any, Any], value: Callable[[Any], float], skipped: 
             continue
         for docno, one in listed.items():
             try:
+                ident(topic, "", "topic")
+                ident(docno, "", "docno")
                 if not isinstance(one, Mapping):  # by intent or stratum: each is looked at later
                     value(one)
             except InputError as error:
@@ -78,8 +103,8 @@ def _rows(table: Any, what: str, value: Callable[[Any], float], skipped: Skipped
     columns = [table[name].tolist() for name in needed]
     for row, (topic, docno, one) in enumerate(zip(*columns, strict=True)):
         try:
-            ident(topic, "")
-            ident(docno, "")
+            ident(topic, "", "topic")
+            ident(docno, "", "docno")
             value(one)
         except InputError as error:
             skipped.add(error, lines[row])

@@ -20,7 +20,7 @@ from gradedeval.kernel.options import OPTIONS, OptionKwargs, resolve_options
 from gradedeval.kernel.rankings.batch import Documents, GradeCounts
 from gradedeval.kernel.rankings.docnos import Docnos, Index, JudgmentColumns
 from gradedeval.kernel.rankings.grade import choose_topics
-from gradedeval.kernel.rankings.objects import ident
+from gradedeval.kernel.rankings.objects import checked_ids, ident
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.doubts import few_topics, ties_notes
 from gradedeval.kernel.scoring.scorer import Scorer, relevance_notes
@@ -134,12 +134,13 @@ def topics_of(qid: Any, documents: int) -> tuple[list[bytes], Ints, NDArray[Any]
         what = f"has the shape {ids.shape}, there are {documents} documents"
         raise InputError("qid", what, "give the topic of each document", usage=True)
     if ids.dtype.kind == "O":
-        ids = np.array([ident(name, "qid").decode("utf-8", "surrogateescape") for name in ids])
+        named = checked_ids(ids.tolist(), "topic", "qid", range(1, len(ids) + 1))
+        ids = np.array([name.decode("utf-8", "surrogateescape") for name in named])
     names, first, topic, counts = np.unique(ids, return_index=True, return_inverse=True, return_counts=True)
     appear = np.argsort(first)
     rank = np.empty_like(appear)
     rank[appear] = np.arange(len(appear))
-    topics = [ident(name, "qid") for name in names[appear].tolist()]
+    topics = [ident(name, "qid", "topic") for name in names[appear].tolist()]
     return topics, counts[appear], np.argsort(rank[topic], kind="stable")
 
 

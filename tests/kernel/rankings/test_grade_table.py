@@ -77,8 +77,8 @@ def test_text_of_arrow_is_scored_like_any_other(run: pd.DataFrame, options: dict
     ("change", "message"),
     [
         ({"score": [np.nan] + [1.0] * 71}, "run:1: score nan is not a finite number"),
-        ({"docno": [None, *RUN.docno[1:]]}, "id"),
-        ({"docno": ["", *RUN.docno[1:]]}, None),
+        ({"docno": [None, *RUN.docno[1:]]}, "run:1: no docno"),
+        ({"docno": ["", *RUN.docno[1:]]}, "run:1: no docno"),
         ({"score": ["7"] * 72}, None),
     ],
 )

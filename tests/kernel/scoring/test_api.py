@@ -85,7 +85,7 @@ def test_ids_that_are_integers_in_a_frame_are_their_digits() -> None:
 def test_ids_that_became_floats_are_refused() -> None:
     run = pd.DataFrame({"topic": [51.0], "docno": ["a"], "score": [2.0]})
     with pytest.raises(
-        gradedeval.InputError, match=r"run: id 51.0 is a float; ids must be text: read them with dtype=str"
+        gradedeval.InputError, match=r"run:1: id 51.0 is a float; ids must be text: read them with dtype=str"
     ):
         gradedeval.evaluate(run, QRELS, "rr")
 

@@ -1,0 +1,184 @@
+"""An id that is missing is an error that names its place, whatever holds the run or the judgments."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import gradedeval
+from gradedeval import InputError
+
+GOOD = {"topic": "1", "docno": "a"}
+COLUMNS = ("topic", "docno")
+VALUES = {"run": "score", "qrels": "grade"}
+LEAVE_OUT = "fill it in, or leave it out"
+PANDAS = "; keep_default_na=False keeps ids such as NA and null as text where pandas reads a CSV"
+IN_LINE = "fill the field, or remove the line"
+
+Rows = list[tuple[Any, Any, float]]
+"""Topic, docno and a whole number."""
+
+
+def rows_with(column: str, missing: Any) -> Rows:
+    """Three rows; of the second a column is missing."""
+    ids = {**GOOD, "docno": "b", column: missing}
+    return [("1", "a", 2.0), (ids["topic"], ids["docno"], 1.0), ("2", "a", 1.0)]
+
+
+def frame_of(rows: Rows, value: str, dtype: Any = object) -> pd.DataFrame:
+    topics, docnos, numbers = zip(*rows, strict=True)
+    ids = [pd.Series(column, dtype=dtype) for column in (topics, docnos)]
+    return pd.DataFrame({"topic": ids[0], "docno": ids[1], value: numbers})
+
+
+def records_of(rows: Rows, value: str) -> list[dict[str, Any]]:
+    return [{"topic": topic, "docno": docno, value: number} for topic, docno, number in rows]
+
+
+def polars_of(rows: Rows, value: str) -> Any:
+    return importlib.import_module("polars").DataFrame(records_of(rows, value))
+
+
+def arrow_of(rows: Rows, value: str) -> Any:
+    return importlib.import_module("pyarrow").Table.from_pylist(records_of(rows, value))
+
+
+def dict_of(rows: Rows, value: str) -> dict[Any, Any]:
+    found: dict[Any, Any] = {}
+    for topic, docno, number in rows:
+        found.setdefault(topic, {})[docno] = number
+    return found
+
+
+def lists_of(rows: Rows, value: str) -> dict[Any, Any]:
+    return {topic: list(documents.items()) for topic, documents in dict_of(rows, value).items()}
+
+
+IN_MEMORY: dict[str, Callable[[Rows, str], Any]] = {
+    "tuples": lambda rows, value: rows,
+    "records": records_of,
+    "dict": dict_of,
+    "lists": lists_of,
+    "pandas": frame_of,
+    "pandas str": lambda rows, value: frame_of(rows, value, "string"),
+    "polars": polars_of,
+    "arrow": arrow_of,
+}
+"""What holds rows in Python."""
+
+SECOND_ROW = {"dict": "['1']", "lists": "['1'][1]"}
+"""The place of the second row's docno, where it has no number."""
+
+
+def csv_of(separator: str) -> Callable[[Path, Rows, str], None]:
+    def write(path: Path, rows: Rows, value: str) -> None:
+        lines = [(*COLUMNS, value), *((topic or "", docno or "", f"{number:g}") for topic, docno, number in rows)]
+        path.write_text("".join(f"{separator.join(line)}\n" for line in lines))
+
+    return write
+
+
+def json_lines(path: Path, rows: Rows, value: str) -> None:
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records_of(rows, value)))
+
+
+def json_nested(path: Path, rows: Rows, value: str) -> None:
+    path.write_text(json.dumps(dict_of(rows, value)))
+
+
+FILES: dict[str, tuple[Callable[[Path, Rows, str], Any], str, tuple[Any, ...]]] = {
+    "csv": (csv_of(","), ":3", ("",)),
+    "tsv": (csv_of("\t"), ":3", ("",)),
+    "jsonl": (json_lines, ":2", (None, "")),
+    "json records": (lambda path, rows, value: path.write_text(json.dumps(records_of(rows, value))), ":2", (None, "")),
+    "json nested": (json_nested, "['1']", ("",)),
+    "json lists": (
+        lambda path, rows, value: path.write_text(json.dumps(lists_of(rows, value))),
+        "['1'][1]",
+        (None, ""),
+    ),
+    "parquet": (lambda path, rows, value: frame_of(rows, value).to_parquet(path), ":2", (None, "")),
+    "feather": (lambda path, rows, value: frame_of(rows, value).to_feather(path), ":2", (None, "")),
+}
+"""Files: what writes one, the place of the second row, and how an id can be missing."""
+
+
+def message_of(source: Any, holds: str, **options: Any) -> str:
+    """The message of the error that a run or judgments end in."""
+    good = {"1": {"a": 1.0, "b": 1.0}}
+    run, qrels = (source, good) if holds == "run" else (good, source)
+    with pytest.raises(InputError) as error:
+        gradedeval.evaluate(run, qrels, "ap", **options)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("holds", VALUES)
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("missing", [None, math.nan, pd.NA, ""], ids=["None", "nan", "NA", "empty"])
+@pytest.mark.parametrize("carrier", IN_MEMORY)
+def test_an_object_names_the_row_of_a_missing_id(carrier: str, missing: Any, column: str, holds: str) -> None:
+    if carrier in ("polars", "arrow") and missing is pd.NA:
+        missing = None  # neither takes the NA of pandas
+    if carrier in ("polars", "arrow") and isinstance(missing, float):
+        missing = None  # a column of text holds no number
+    source = IN_MEMORY[carrier](rows_with(column, missing), VALUES[holds])
+    place = SECOND_ROW.get(carrier, ":2") if column == "docno" or carrier not in SECOND_ROW else f"[{missing!r}]"
+    if carrier == "lists" and column == "topic":
+        place = ":2"  # the rows are numbered through
+    is_pandas = missing is pd.NA or isinstance(missing, float) or (carrier == "pandas str" and missing is None)
+    expected = f"{holds}{place}: no {column}; {LEAVE_OUT}{PANDAS if is_pandas else ''}"
+    assert message_of(source, holds) == expected
+
+
+@pytest.mark.parametrize("holds", VALUES)
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize(("format", "missing"), [(name, one) for name, (_, _, ways) in FILES.items() for one in ways])
+def test_a_file_names_the_line_or_row_of_a_missing_id(
+    format: str, missing: Any, column: str, holds: str, tmp_path: Path
+) -> None:
+    write, place, _ = FILES[format]
+    rows = rows_with(column, missing)
+    if format.startswith("json ") and format != "json records" and column == "topic":
+        rows, place = rows_with(column, ""), "['']" if format == "json nested" else ":2"  # names are text
+    path = tmp_path / "file"
+    write(path, rows, VALUES[holds])
+    lines = format in ("csv", "tsv")
+    said = f"no {column} in this line; {IN_LINE}" if lines else f"no {column}; {LEAVE_OUT}"
+    assert message_of(path, holds) == f"{path}{place}: {said}"
+
+
+@pytest.mark.parametrize("holds", VALUES)
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize(("format", "missing"), [(name, one) for name, (_, _, ways) in FILES.items() for one in ways])
+def test_lenient_skips_a_missing_id_alone(format: str, missing: Any, column: str, holds: str, tmp_path: Path) -> None:
+    rows = rows_with(column, missing)
+    if format.startswith("json ") and format != "json records" and column == "topic":
+        rows = rows_with(column, "")
+    path = tmp_path / "file"
+    FILES[format][0](path, rows, VALUES[holds])
+    with pytest.warns(gradedeval.EvaluationWarning, match="skipped 1 bad"):
+        scores = (
+            gradedeval.evaluate(path, {"1": {"a": 1}, "2": {"a": 1}}, "num_ret", lenient=True)
+            if holds == "run"
+            else gradedeval.evaluate({"1": {"a": 1}, "2": {"a": 1}}, path, "num_rel", lenient=True)
+        )
+    assert scores.by_topic(str(scores.measures[0])) == {"1": 1, "2": 1}
+
+
+def test_a_missing_id_comes_before_the_floats_that_pandas_makes_of_the_others() -> None:
+    frame = pd.DataFrame({"topic": [51, None, 52], "docno": ["a", "b", "c"], "score": [3.0, 2.0, 1.0]})
+    assert message_of(frame, "run") == f"run:2: no topic; {LEAVE_OUT}{PANDAS}"
+
+
+def test_the_advice_for_pandas_keeps_ids_that_look_missing(tmp_path: Path) -> None:
+    (tmp_path / "run.csv").write_text("topic,docno,score\n1,NA,2\n1,null,1\n")
+    assert ":1: no docno" in message_of(pd.read_csv(tmp_path / "run.csv", dtype={"topic": str}), "run")
+    kept = pd.read_csv(tmp_path / "run.csv", dtype={"topic": str}, keep_default_na=False)
+    assert gradedeval.evaluate(kept, {"1": {"NA": 1}}, "ap").means == {"ap": 1}

@@ -282,6 +282,9 @@ class Wrong:
 
 
 FIVE = "".join(line.rsplit(" ", 1)[0] + "\n" for line in TREC_RUN.splitlines())
+LFS_POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'4d' * 32}\nsize 12345\n"
+LFS_MESSAGE = "FILE: is a Git LFS pointer, which stands for the file itself; fetch it with git lfs pull"
+
 WRONG = [
     Wrong("TREC without the tag", "run", text(FIVE),
           "FILE:1: 5 fields, expected 6 (topic Q0 docno rank score tag), here and on 4 more lines; add the tag, or "
@@ -379,8 +382,23 @@ WRONG = [
     Wrong("XML", "run", text('<?xml version="1.0" encoding="utf-8"?>\n<data>\n</data>\n'),
           "FILE: is XML or HTML; save the table as CSV"),
     Wrong("scores for grades", "qrels", lines(PAIRS, "\t", "qid\tdocno\tscore"),
-          "FILE: column 'score' holds fractions, no grades; is it a run? a column of grades that are fractions must be "
-          "called 'grade'"),
+          "FILE: 'score' holds fractions, as the scores of a run do; if it holds grades and is no run, call it "
+          "'grade', or read it with --qrels-format topic,docno,grade+header"),
+    Wrong("scores for grades in JSON Lines", "qrels", text(
+        '{"qid": "51", "docno": "d7", "score": 1}\n{"qid": "51", "docno": "d2", "score": 0.5}\n'),
+          "FILE:2: 'score' holds fractions, as the scores of a run do; if it holds grades and is no run, call it "
+          "'grade'"),
+    Wrong("a header in the middle of a run", "run",
+          text("qid,docno,score\n51,d7,2\nqid,docno,score\n51,d2,1\n"),
+          "FILE:3: is a header among the lines of data; remove the line, or skip it with --lenient"),
+    Wrong("a header in the middle of qrels", "qrels",
+          text("51 0 d7 2\nqid iter docno rel\n51 0 d2 1\n"),
+          "FILE:2: is a header among the lines of data; remove the line, or skip it with --lenient"),
+    Wrong("a docno with a space", "run", text("51 Q0 d 7 1 2 x\n"),
+          "FILE:1: 7 fields, expected 6 (topic Q0 docno rank score tag); remove extra fields, or spaces inside ids; a "
+          "tag may have spaces where it begins with no number"),
+    Wrong("a Git LFS pointer", "run", text(LFS_POINTER), LFS_MESSAGE),
+    Wrong("a Git LFS pointer for qrels", "qrels", text(LFS_POINTER), LFS_MESSAGE),
     Wrong("words for grades", "qrels", text("51 0 d7 HRel\n51 0 d2 NRel\n"),
           "FILE:1: grade 'HRel' is a word; the labels found are HRel, NRel: give each a grade, as in --labels "
           "HRel=…,NRel=…"),

@@ -799,7 +799,7 @@ def column(frame: Any, known: tuple[str, ...], what: str) -> list[Any]:
         values = values.to_numpy(object)  # pandas lists text of Arrow one by one
     listed: list[Any] = values.tolist()
     if known is GRADE and plain(name) in SCORE:
-        _check_whole(listed, name, what)
+        _check_whole(listed, name, what, lines_of(frame))
     return listed
 
 
@@ -809,10 +809,12 @@ def _values(frame: Any, name: Any) -> Iterator[Any]:
     yield from held.tolist() if hasattr(held, "tolist") else ()
 
 
-def _check_whole(values: list[Any], name: Any, what: str) -> None:
-    """Raise InputError where a column that may be the scores of a run is to be grades, and holds fractions."""
-    if any(isinstance(value, float | np.floating) and value % 1 for value in values):
-        raise not_whole(str(name), what)
+def _check_whole(values: list[Any], name: Any, what: str, lines: Sequence[int]) -> None:
+    """Raise InputError where a column that may be the scores of a run is to be grades, and holds fractions; rows stand
+    on these lines."""
+    for value, line in zip(values, lines, strict=True):
+        if isinstance(value, float | np.floating) and value % 1:
+            raise not_whole(str(name), f"{what}:{line}")
 
 
 def _ids(frame: Any, known: tuple[str, ...], what: str) -> list[bytes]:

@@ -31,7 +31,16 @@ from gradedeval.kernel.rankings.objects import (
     usual_judgments,
     words_of,
 )
-from gradedeval.kernel.trec.file_formats import SCORE, SUBTOPIC, TableColumns, find_grades, no_column, plain
+from gradedeval.kernel.trec.file_formats import (
+    SCORE,
+    SUBTOPIC,
+    TableColumns,
+    about_field,
+    find_grades,
+    is_header,
+    no_column,
+    plain,
+)
 from gradedeval.kernel.trec.line_reader import (
     KEEP_ONE,
     about_number,
@@ -146,7 +155,10 @@ def judgments_of_lines(stream: Stream, layout: LineLayout, rules: QrelsRules, no
     for number, fields in records(stream, layout, problems):
         token, docno = fields[at_grade], fields[at_docno]
         if token not in grades:
-            grades[token], first[token] = grade_of(token, labels), number
+            if (grade := grade_of(token, labels)) != grade and is_header(fields, number, layout):
+                problems.add(number, *about_field("grade", fields, number, layout), kind="format")
+                continue
+            grades[token], first[token] = grade, number
         if (grade := grades[token]) == grade:
             rows.append((fields[at_topic], (docno, fields[at_part]) if at_part is not None else docno, grade, number))
         else:

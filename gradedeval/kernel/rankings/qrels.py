@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import InputError, Note
+from gradedeval.errors import InputError, Note, flag
 from gradedeval.kernel.options import Duplicates, Options, allowed_growth, read_format
 from gradedeval.kernel.parallel import Workers, raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import GradeCounts
@@ -191,7 +191,8 @@ class Qrels:
             if form.whole and (judged.labels % 1).any():
                 from gradedeval.kernel.trec.file_formats import not_whole
 
-                raise not_whole("score", self.place)
+                columns = ",".join("-" if name.startswith("-") else name for name in form.columns)
+                raise not_whole("score", self.place, f", or read it with {flag.qrels_format:{columns}+header}")
             return judged
 
     def _of_whole_file(self, stream: Stream, rules: QrelsRules) -> JudgmentColumns | Any:

@@ -49,11 +49,10 @@ from gradedeval.kernel.rankings.objects import (
 )
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.trec.blocks import format_of
-from gradedeval.kernel.trec.file_formats import RANK, SCORE, TOPIC, find_column
+from gradedeval.kernel.trec.file_formats import RANK, SCORE, TOPIC, about_field, find_column, is_header
 from gradedeval.kernel.trec.line_reader import (
     HEAD,
     KEEP_ONE,
-    about_number,
     check_read,
     document,
     duplicate,
@@ -203,11 +202,11 @@ def run_of_lines(stream: Stream, options: Options, types: bool = False, layout: 
             tags[fields[at_tag] if at_tag >= 0 else b""] = None
         score = score_of(fields[at_score]) if by_score else 0.0
         if score != score:
-            problems.add(number, *about_number("score", fields[at_score], number), kind="score")
+            problems.add(number, *about_field("score", fields, number, layout), kind="score")
             continue
         if keeps_ranks or by_rank:
             if (rank := decimal(fields[at_rank])) != rank or abs(rank) > LAST_RANK:
-                problems.add(number, *_about_rank(fields[at_rank], rank, layout, options))
+                problems.add(number, *_about_rank(fields, rank, number, layout, options))
                 continue
             if keeps_ranks:
                 results.ranks.append(rank)  # type: ignore[union-attr]
@@ -230,10 +229,13 @@ def run_of_lines(stream: Stream, options: Options, types: bool = False, layout: 
     return run
 
 
-def _about_rank(token: bytes, rank: float, layout: LineLayout, options: Options) -> tuple[str, str]:
+def _about_rank(fields: list[bytes], rank: float, line: int, layout: LineLayout, options: Options) -> tuple[str, str]:
     """What is wrong with a rank, and what cures it."""
+    token = fields[layout.columns.index("rank")]
     if rank == rank:
         return f"rank {decode(token)} is too large", TOO_LARGE
+    if is_header(fields, line, layout):
+        return about_field("rank", fields, line, layout)
     hint = "ranks order this run, which has no scores" if layout.by_rank else f"{flag.ties:rank} needs ranks"
     hint = f"{flag.order:rank} needs ranks" if options.order == "rank" else hint
     return f"rank '{decode(token)}' is not a number", hint

@@ -27,6 +27,7 @@ from gradedeval.kernel.rankings.qrels import Qrels, read_judgments
 from gradedeval.kernel.rankings.run import RunColumns, TopicResults, read_run, score_of
 from gradedeval.kernel.trec import blocks, line_reader
 from gradedeval.kernel.trec.blocks import parts_of, whole_text
+from gradedeval.kernel.trec.file_formats import about_field, is_header
 from gradedeval.kernel.trec.line_reader import document, duplicate, looks_like, whole_lines
 from gradedeval.kernel.trec.lines import QRELS, RUN, LineLayout, NeedsLineReader, WholeFile, decimal, decode, encode
 from gradedeval.kernel.trec.stream import Source, Stream, without_suffix
@@ -277,8 +278,8 @@ def _add_lines(run: Submission, topics: dict[bytes, Ranking], layout: LineLayout
         stated = ranks[rank] if rank in ranks else ranks.setdefault(rank, decimal(rank))
         score = -stated if at_score is None else score_of(fields[at_score])
         if score != score:
-            what, token = ("rank", rank) if at_score is None else ("score", fields[at_score])
-            run.error(what, *line_reader.about_number(what, token, number), line=number)
+            what = "rank" if at_score is None else "score"
+            run.error(what, *about_field(what, fields, number, layout), line=number)
             continue
         if at_type is not None and layout is RUN:
             columns.setdefault(fields[at_type], number)
@@ -347,6 +348,9 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
     for number, fields in line_reader.records(stream, layout, qrels, tolerant=True):
         topic, docno, token = fields[at_topic], fields[at_docno], fields[at_grade]
         grade = objects.grade_of(token, labels)
+        if grade != grade and is_header(fields, number, layout):
+            qrels.error("grade", *about_field("grade", fields, number, layout), line=number)
+            continue
         words.setdefault(token, number)
         if grade != grade:
             bad.append((number, token))

@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import Flag, InputError, did_you_mean, flag
-from gradedeval.kernel.trec.line_reader import check_mark, too_long
+from gradedeval.kernel.trec.line_reader import about_number, check_mark, too_long
 from gradedeval.kernel.trec.lines import (
     BYTE_ORDER_MARKS,
     FORMATS,
@@ -126,10 +126,24 @@ def check_distinct(names: Sequence[Any], place: str) -> None:
             raise InputError(place, f"has several columns '{name}'", "give each column a name of its own")
 
 
-def not_whole(name: str, place: str) -> InputError:
-    """The error of a column `score` that is to be grades, and holds fractions."""
-    hint = "is it a run? a column of grades that are fractions must be called 'grade'"
-    return InputError(place, f"column '{name}' holds fractions, no grades", hint)
+def not_whole(name: str, place: str, cure: str = "") -> InputError:
+    """The error of a column `score` that is to be grades, and holds fractions; `cure`: what else than another name
+    makes it grades."""
+    hint = f"if it holds grades and is no run, call it 'grade'{cure}"
+    return InputError(place, f"'{name}' holds fractions, as the scores of a run do", hint)
+
+
+def about_field(what: str, fields: Sequence[bytes], line: int, layout: LineLayout) -> tuple[str, str]:
+    """The problem of a line whose field of this name should be a number, and the hint: the line may be a header."""
+    if is_header(fields, line, layout):
+        return "is a header among the lines of data", f"remove the line, or skip it with {flag.lenient:True}"
+    return about_number(what, fields[layout.columns.index(what)], line)
+
+
+def is_header(fields: Sequence[bytes], line: int, layout: LineLayout) -> bool:
+    """Whether a line that is not the first of its file names the columns of the topic and the docno."""
+    named = (find_column([decode(fields[layout.columns.index(name)])], COLUMNS[name]) for name in ("topic", "docno"))
+    return line > 1 and None not in named
 
 
 def check_no_score(columns: Mapping[Any, Iterable[Any]], place: str) -> None:
@@ -267,6 +281,10 @@ class TableColumns:
 
 _UNPACK = "extract it, and give its files"
 _REFUSED = {
+    b"version https://git-lfs.github.com/spec/": (
+        "is a Git LFS pointer, which stands for the file itself",
+        "fetch it with git lfs pull",
+    ),
     b"PK\x03\x04": ("is a zip archive", _UNPACK),
     b"7z\xbc\xaf\x27\x1c": ("is a 7z archive", _UNPACK),
     b"Rar!": ("is a rar archive", _UNPACK),

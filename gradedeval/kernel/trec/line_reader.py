@@ -190,8 +190,20 @@ def _unseparated(
             yield number, fields
         elif extra and len(fields) > width and line[0] != _HASH:
             yield number, fields[:width]
+        elif len(fields) > width and line[0] != _HASH and _has_long_tag(fields, layout):
+            yield number, [*fields[: width - 1], b" ".join(fields[width - 1 :])]
         elif fields and line[0] != _HASH:
             problems.add(number, _about_width(fields, layout), _width_hint(fields, layout), kind="fields")
+
+
+def _has_long_tag(fields: list[bytes], layout: LineLayout) -> bool:
+    """Whether what a line of a run has beyond its fields belongs to its tag, which comes last and has spaces. A docno
+    with spaces shifts the fields: then the rank is no number, or the tag begins with one."""
+    if layout.columns[-1] != "tag":
+        return False
+    numbers = [decimal(fields[layout.columns.index(name)]) for name in ("rank", "score") if name in layout.columns]
+    begin = decimal(fields[layout.width - 1])
+    return all(number == number for number in numbers) and begin != begin
 
 
 def _separated(pieces: Pieces, layout: LineLayout, problems: Problems) -> Iterator[tuple[int, list[bytes]]]:
@@ -236,7 +248,8 @@ def _width_hint(fields: list[bytes], layout: LineLayout) -> str:
     if layout is QRELS and count == STRATA.width:
         return f"remove the extra field; {flag.strata:True} reads the strata of a sample"
     if count > width:
-        return "remove extra fields, or spaces inside ids"
+        tag = "; a tag may have spaces where it begins with no number" if layout.columns[-1] == "tag" else ""
+        return f"remove extra fields, or spaces inside ids{tag}"
     if layout is QRELS and count == width - 1:
         return "add a 0 after the topic if the file has no iteration"
     return "add the missing fields" + ("; Q0, iteration and tag may be any word" if layout in (RUN, QRELS) else "")

@@ -45,7 +45,7 @@ def test_no_name_stands_for_two_columns() -> None:
 
 
 def test_scores_of_a_run_are_not_taken_for_grades() -> None:
-    with pytest.raises(gradedeval.InputError, match="column 'score' holds fractions, no grades; is it a run"):
+    with pytest.raises(gradedeval.InputError, match="qrels:1: 'score' holds fractions, as the scores of a run do"):
         gradedeval.Qrels(frame("qid,docno,score", "1", "a", 12.5))
     with pytest.raises(gradedeval.InputError, match="no column 'grade' among qid, docno, score, rank"):
         gradedeval.Qrels(frame("qid,docno,score,rank", "1", "a", 12, 1))

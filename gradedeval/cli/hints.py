@@ -9,6 +9,7 @@ from itertools import takewhile
 
 import click
 
+from gradedeval.cli.options import TOPICS
 from gradedeval.errors import GUESSES, InputError, did_you_mean, guessed
 from gradedeval.kernel.measures.parse import is_measure
 from gradedeval.kernel.options import OPTIONS
@@ -114,4 +115,6 @@ def in_a_line(error: click.UsageError) -> str:
             ours = [param.opts[0] for param in params if param.name == TREC_EVAL_FLAGS[error.option_name]]
             hint = f"did you mean '{ours[0]}'? " if ours else ""
             hint += "`gradedeval trec_eval` takes trec_eval's options"
+        elif any(isinstance(param, click.Argument) and TOPICS in str(param.metavar) for param in params):
+            hint += ", or put -- before a topic that begins with -"
     return f"{problem}; {hint}"

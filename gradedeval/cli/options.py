@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import nullcontext
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import click
@@ -36,6 +37,11 @@ READS, WRITES, GROWS = "reads", "writes", "appends to"
 
 BARE = ""
 """What stands for the value of an option that is given without one."""
+
+TOPICS = "[TOPIC]"
+"""What stands in the metavar of arguments that are topics."""
+
+MINUS = re.compile(r"-\d")
 
 REPORTED = "Measure to report, such as err@20 or 'ndcg(gain=exp)@10'. Repeat -m, or separate measures by spaces."
 
@@ -99,12 +105,29 @@ class Command(Described):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if self.add_help_option:  # the drop-in has habits of its own
-            args = self._for_click(args)
+            args = self._with_topics(self._for_click(args))
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = ctx  # which the parser leaves out at times
             raise
+
+    def _with_topics(self, words: list[str]) -> list[str]:
+        """The arguments of a command that takes topics, where one begins with a minus and a digit, as no option does:
+        click takes what follows the options and -- as it is."""
+        takes_topics = any(isinstance(param, click.Argument) and TOPICS in str(param.metavar) for param in self.params)
+        if not takes_topics or not any(map(MINUS.match, words)):
+            return words
+        valued = {flag for param in self.params if getattr(param, "is_flag", True) is False for flag in param.opts}
+        options, arguments, rest = list[str](), list[str](), iter(words)
+        for word in rest:
+            if word == "--":
+                arguments += rest
+            elif word.startswith("-") and word != "-" and not MINUS.match(word):
+                options += [word, *islice(rest, word in valued)]
+            else:
+                arguments.append(word)
+        return [*options, "--", *arguments]
 
     def _for_click(self, args: list[str]) -> list[str]:
         """The arguments as click reads them: options of other tools under their names here, where the command has them;

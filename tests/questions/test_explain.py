@@ -841,3 +841,37 @@ def test_of_two_runs_it_is_the_topic_with_the_largest_difference(files: Path, cl
     assert found.code == 0
     assert found.messages[0].startswith("no topic given: explaining ")
     assert "the largest ap difference" in found.messages[0]
+
+
+# --- topics that begin with a minus -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", "qrels", "-12", "5", "-7"),
+        ("run", "-m", "rr", "qrels", "-12", "--show", "3", "5", "-7"),
+        ("run", "qrels", "-12", "--", "5", "-7"),
+        ("run", "qrels", "--", "-12", "5", "-7"),
+        ("run", "qrels", "--topic", "-12", "--topic", "5", "--topic", "-7"),
+        ("--topic=-12", "--topic", "5", "run", "--topic=-7", "qrels"),
+    ],
+)
+def test_a_topic_may_begin_with_a_minus(arguments: tuple[str, ...], cli: Command, tmp_path: Path) -> None:
+    topics = ["-12", "-7", "5"]
+    (tmp_path / "run").write_text("".join(f"{topic} Q0 a 1 1 x\n" for topic in topics))
+    (tmp_path / "qrels").write_text("".join(f"{topic} 0 a 1\n" for topic in topics))
+    done = cli("explain", *arguments)
+    assert done.code == 0
+    shown = [line.split()[1] for line in done.text.splitlines() if line.startswith("topic ")]
+    assert shown == ["-12", "5", "-7"]
+    assert cli("plot", "explain", "-o", "a.svg", *arguments).code == 0
+
+
+def test_a_topic_that_reads_as_an_option_has_a_cure(cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("-zeta Q0 a 1 1 x\n")
+    (tmp_path / "qrels").write_text("-zeta 0 a 1\n")
+    assert cli("explain", "run", "qrels", "-zeta").messages == [
+        "unknown option '-z'; see `gradedeval explain --help`, or put -- before a topic that begins with -"
+    ]
+    assert cli("explain", "run", "qrels", "--", "-zeta").code == 0

@@ -54,7 +54,7 @@ def assert_scores(
         if BASELINE in runs:
             raise InputError("run", f"a run is called '{BASELINE}'", "give it another name", usage=True)
         runs[BASELINE], saved = other, BASELINE
-    scores = kernel.evaluate_runs(runs, qrels, measures, options, predicts=True)
+    scores = kernel.evaluate_runs(runs, qrels, measures, options)
     tell(scores.notes)
     found = check(scores, wanted, saved)
     if found.broken:

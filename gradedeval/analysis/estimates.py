@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 from gradedeval.analysis import score_matrix, significance
 from gradedeval.analysis.tables import whole
 from gradedeval.arrays import Floats, Ints, np
-from gradedeval.errors import InputError, flag, plural
+from gradedeval.errors import InputError, flag
 from gradedeval.kernel.formats.tables import Column
 from gradedeval.kernel.scoring.predicted import LEAST as LEAST
-from gradedeval.kernel.scoring.predicted import PREDICTED, by_people, saved_words, summarized, within
-from gradedeval.kernel.scoring.predicted import KeptRuns as KeptRuns
+from gradedeval.kernel.scoring.predicted import PREDICTED, saved_words, summarized, within
 
 if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Matrix, Paired
@@ -35,15 +34,6 @@ def summaries(paired: Paired, alpha: float = 0.05) -> dict[str, Floats]:
     machine, others = map(paired.reading.tested, paired.by_machine)
     found = summarized(paired.values, machine, others, paired.reading, alpha)
     return within(found, paired.limits, paired.reading, paired.count)
-
-
-def of_runs(paired: Paired, alpha: float) -> dict[str, Floats]:
-    """What is known of each run, by the names of columns; with the machine's own interval, over all topics."""
-    reading, every = paired.reading, np.hstack(paired.by_machine)
-    alone = by_people(reading.tested(every), alpha)
-    ends = dict(zip(("machine", "machine_low", "machine_high"), (alone.mean, alone.low, alone.high), strict=True))
-    by_machine = {name: reading.of_mean(values, every.shape[1]) for name, values in ends.items()}
-    return summaries(paired, alpha) | within(by_machine, paired.limits, reading, paired.count)
 
 
 def differences(paired: Paired, first: Ints, second: Ints, alpha: float) -> dict[str, Floats]:
@@ -80,25 +70,6 @@ def compared(paired: Paired, first: Ints, second: Ints, settings: significance.T
         **{name: found[name] for name in ("lambda_", "narrower", "times", "se", "low", "high", "p")},
         "p_corrected": significance.correct_p_values(found["p"], settings.correction_applied),
     }
-
-
-def of_pair(both: Paired, alpha: float = 0.05) -> dict[str, float]:
-    """What is known of how the second of two runs differs from the first: change (of the summary), low and high (the
-    ends of its interval), p, and before, the summary of the first."""
-    found, before = differences(both, np.array([0]), np.array([1]), alpha), summaries(both)["score"]
-    known = {name: float(found[name][0]) for name in ("score", "low", "high", "p")}
-    change, low, high, p = known.values()
-    if both.tested == "ratio":
-        change, low, high = (float(before[0]) * (value - 1) for value in (change, low, high))
-    return {"change": change, "low": low, "high": high, "p": p, "before": float(before[0])}
-
-
-def check_known(both: Paired, place: str) -> None:
-    """Raise InputError where topics are too few for an estimate."""
-    judged, others = len(both.topics), both.by_machine[1].shape[1]
-    if judged < LEAST or others < 2:
-        what = f"{both.measure}: {judged} {plural(judged, 'topic')} that people judged, and {others} others"
-        raise InputError(place, what, f"an estimate needs {LEAST} and 2")
 
 
 # Tables for people.

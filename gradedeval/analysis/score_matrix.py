@@ -452,17 +452,10 @@ def estimable(scores: AnyScores) -> AnyScores:
 
 
 def _from_scores(scores: Scores, predicts: bool = False) -> Matrix:
-    if scores.holes is not None:
-        what = (
-            "scores with a machine's grades of unjudged documents stand beside those by people, and are not known here"
-        )
-        raise InputError(flag.holes, what, "evaluate without it", usage=True)
     by_machine = scores.by_machine
     if by_machine and not predicts:
         what = "estimates from people's judgments and a machine's are not known here"
-        raise InputError(
-            flag.predicted, what, "leave it out, or use eval, compare, check, report or plot runs", usage=True
-        )
+        raise InputError(flag.predicted, what, "leave it out, or use eval or compare", usage=True)
     topics = list(dict.fromkeys(topic for run in [*scores.runs, *by_machine] for topic in run.topics))
     readings: list[Reading | None] = [measure.reading for measure in scores.measures]
     matrix = _empty([run.run for run in scores.runs], topics, scores.labels, list(map(str, scores.measures)), readings)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 from gradedeval import analysis, kernel
-from gradedeval.analysis import difference_bounds, estimates, flips, replicates, score_matrix, significance
-from gradedeval.analysis.tables import level, topic_text
+from gradedeval.analysis import difference_bounds, flips, replicates, score_matrix, significance
+from gradedeval.analysis.tables import topic_text
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.cli.arguments import OF_FILE, check_history, measure_table, run_and_qrels, signing
 from gradedeval.cli.many_runs import scores_with_baseline, tell_assumptions
@@ -118,17 +118,10 @@ LONGEST = 50
 
 
 class Tests(NamedTuple):
-    """(run, measure, slice) -> p of its `significant` bound, corrected; the test in words; and (measure, slice) -> the
-    level of that bound, where summaries are estimates: that of all topics is of each slice without one, too."""
+    """(run, measure, slice) -> p of its `significant` bound, corrected; and the test in words."""
 
     p: dict[tuple[str, str, str], float]
     method: str
-    alphas: dict[tuple[str, str], float]
-
-    def alpha(self, bound: Bound) -> float | None:
-        """The level at which a bound of an estimate is kept by an end of its interval; None: by the estimate."""
-        of_all = self.alphas.get((bound.measure, ""))
-        return self.alphas.get((bound.measure, bound.slice), of_all)
 
 
 @public
@@ -163,7 +156,7 @@ def check(
     level.
     """
     settings, bounds = significance.TestSettings(test, draws=draws, seed=seed), list(bounds)
-    matrix, name = score_matrix.with_baseline(score_matrix.estimable(scores), baseline, allow_mismatch)
+    matrix, name = score_matrix.with_baseline(scores, baseline, allow_mismatch)
     name = _compared_with(matrix, bounds, name)
     return Checked(verdicts(matrix, bounds, name, settings), matrix.signature)
 
@@ -197,7 +190,7 @@ def baseline_notes(matrix: Matrix, baseline: str | None) -> list[str]:
 def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, settings: TestSettings) -> list[Verdict]:
     """As `check`: the verdicts, run by run, in the order of the bounds."""
     for bound in bounds:
-        if bound.kind in COMPARED and baseline is None and not _asks_ends(matrix, bound, bounds):
+        if bound.kind in COMPARED and baseline is None:
             place = "" if bound.place.startswith("--") else bound.place  # that of a settings file
             hint = f"add {flag.baseline:RUN} or {flag.baseline:SCORES.csv}"
             raise InputError(place, f"--{bound.kind} needs a baseline", hint, usage=True)
@@ -205,25 +198,12 @@ def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, sett
     if not runs:
         raise InputError("", "the baseline is the only run", "add the run to check", usage=True)
     tests = _tests(matrix, runs, bounds, baseline, settings)
-    reread = flips.Reread.of(matrix.scores) if matrix.machine is None else None
-    asked = [bound for bound in bounds if bound.kind != "significant" or baseline is not None]
-    found = [_verdict(matrix, run, bound, baseline, tests) for run in runs for bound in asked]
-    if baseline is not None and matrix.machine is None:
+    reread = flips.Reread.of(matrix.scores)
+    found = [_verdict(matrix, run, bound, baseline, tests) for run in runs for bound in bounds]
+    if baseline is not None:
         found = [_with_settled(matrix, verdict, baseline, reread) for verdict in found]
     tell([*baseline_notes(matrix, baseline), *direction_notes(matrix, bounds), *judging_notes(matrix, found)])
     return found
-
-
-def _asks_ends(matrix: Matrix, bound: Bound, bounds: Sequence[Bound]) -> bool:
-    """Whether a `significant` bound says that estimates keep others by the ends of their intervals: it needs no
-    baseline."""
-    if matrix.machine is None or bound.kind != "significant":
-        return False
-    # A bare level stands for a bound of each measure, and not all of them need others beside it.
-    alike = [other for other in bounds if other is bound or (bound.place and other.place == bound.place)]
-    levels = {(one.measure, one.slice) for one in alike if one.kind == "significant"}
-    kept = [other for other in bounds if other.kind in ("min", "max")]
-    return any({(other.measure, other.slice), (other.measure, "")} & levels for other in kept)
 
 
 def judging_notes(matrix: Matrix, found: Iterable[Verdict]) -> list[Note]:
@@ -261,13 +241,9 @@ def _tests(
 ) -> Tests:
     """The tests of all runs with a `significant` bound."""
     asked = [bound for bound in bounds if bound.kind == "significant"]
-    wanted, alphas = [(run, bound) for run in runs for bound in asked], dict[tuple[str, str], float]()
-    if matrix.machine is not None:
-        estimates.check_test(settings.test)
-        levels = sorted(asked, key=lambda bound: -bound.limit)
-        alphas = {(bound.measure, bound.slice): bound.limit for bound in levels}
+    wanted = [(run, bound) for run in runs for bound in asked]
     if not wanted or baseline is None:
-        return Tests({}, "", alphas)
+        return Tests({}, "")
     if settings.test not in significance.PAIR_TESTS:
         raise InputError(
             flag.test, f"{settings.test} {significance.NOT_BY_PAIR[settings.test]}", "choose another test", usage=True
@@ -277,27 +253,15 @@ def _tests(
         replicates.check_test(test)
         alone = [replicates.of_pair(_of_bound(matrix, one), baseline, run, one.measure) for run, one in wanted]
         methods = {replicates.MODEL: None}
-    elif matrix.machine is not None:
-        alone = [estimates.of_pair(_both(matrix, one, baseline, run))["p"] for run, one in wanted]
-        methods = {estimates.METHOD: None}
     else:
-        pairs = [_both(matrix, one, baseline, run) for run, one in wanted]
+        pairs = [_of_bound(matrix, one).select(runs=[baseline, run]).paired(one.measure) for run, one in wanted]
         _check_reach(pairs, [bound for _, bound in wanted], settings)
         alone = [significance.p_values(_changes(both.values)[None], test, draws, seed)[0] for both in pairs]
         methods = dict.fromkeys(significance.describe_test(test, len(both.topics), draws, seed) for both in pairs)
     p = significance.correct_p_values(np.array(alone), "holm").tolist()
     family = f", holm over {len(p)}" if len(p) > 1 else ""
     names = [(run, bound.measure, bound.slice) for run, bound in wanted]
-    return Tests(dict(zip(names, p, strict=True)), "; ".join(methods) + family, alphas)
-
-
-def _both(matrix: Matrix, bound: Bound, baseline: str, run: str) -> Paired:
-    """The baseline and a run by the measure of a bound, on its topics. Raises InputError where these are too few for
-    an estimate."""
-    both = _of_bound(matrix, bound).select(runs=[baseline, run]).paired(bound.measure)
-    if both.machine is not None:
-        estimates.check_known(both, bound.place)
-    return both
+    return Tests(dict(zip(names, p, strict=True)), "; ".join(methods) + family)
 
 
 def _check_reach(pairs: Sequence[Paired], bounds: Sequence[Bound], settings: TestSettings) -> None:
@@ -343,7 +307,7 @@ def _slice_names(matrix: Matrix) -> dict[str, Bools]:
 
 def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests: Tests) -> Verdict:
     matrix = _of_bound(matrix, bound)
-    alone, by_people = matrix.select(runs=[run]).paired(bound.measure), matrix.machine is None
+    alone = matrix.select(runs=[run]).paired(bound.measure)
     which, topics, shown, used = LOWEST, alone.topics, alone.score[0], len(alone.topics)
     if baseline is not None:
         both = matrix.select(runs=[baseline, run]).paired(bound.measure)
@@ -355,22 +319,16 @@ def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests
         used = len(set(topics) - _unanswered(matrix, [run, str(baseline)]))
         value, passed, sentence = _of_count(used, bound, used < len(topics))
     elif bound.kind in ("min", "max"):
-        known = None if by_people else tests.alpha(bound)
-        value, passed, sentence = _of_summary(alone, bound) if by_people else _of_estimate(alone, bound, known)
+        value, passed, sentence = _of_summary(alone, bound)
         if bound.kind == "max":
             which = HIGHEST if baseline is None else ROSE
     elif bound.kind == "max-unjudged":
-        if not by_people:
-            what = f"{flag.predicted} estimates means, and says nothing of what judging could add"
-            raise InputError(bound.place, what, "leave out one of them", usage=True)
         column, row = matrix.measure_index(bound.measure), matrix.run_index(run)
         kept = matrix.included[row, :, column]
         unjudged, residual = (part[row, kept, column] for part in (matrix.unjudged, matrix.residual))
         unjudged = np.where(np.isnan(unjudged), residual, unjudged)  # blank where the residual comes from the bounds
         value, passed, sentence = _of_unjudged(alone, unjudged, bound)
         which, topics, shown = OPEN, alone.topics, unjudged
-    elif bound.kind == "max-drop" and not by_people:
-        value, passed, sentence = _of_change(both, bound, tests.alpha(bound))
     elif bound.kind == "max-drop":
         value, passed, sentence = _of_drop(both, bound)
     elif bound.kind == "max-topic-drop":
@@ -453,35 +411,6 @@ def _of_drop(both: Paired, bound: Bound) -> tuple[float, bool, str]:
     return drop, passed, _moved(both) + (_allowed(bound) if passed else f", more than {bound.allowed}")
 
 
-def _of_estimate(alone: Paired, bound: Bound, alpha: float | None) -> tuple[float, bool, str]:
-    """As `_of_summary`, of an estimate; with a level by that end of its interval which is nearer to the bad side."""
-    estimates.check_known(alone, bound.place)
-    found = {name: float(value[0]) for name, value in estimates.summaries(alone, alpha or 0.05).items()}
-    value = found["score"] if alpha is None else found["low" if bound.kind == "min" else "high"]
-    passed, words = _beside(value, bound)
-    if alpha is None:
-        return value, passed, f"{bound.measure} {value:.4f} (estimate) is {words} {bound.limit:g}"
-    what = f"the {level(alpha)} interval of {bound.measure}, {found['low']:.4f} to {found['high']:.4f}, "
-    return value, passed, what + (f"is {words}" if passed else f"reaches {words}") + f" {bound.limit:g}"
-
-
-def _of_change(both: Paired, bound: Bound, alpha: float | None) -> tuple[float, bool, str]:
-    """As `_of_drop`, of an estimate; with a level by the largest drop in its interval."""
-    estimates.check_known(both, bound.place)
-    found, falls = estimates.of_pair(both, alpha or 0.05), both.reading.better != "lower"
-    drop, most = (-found["change"], -found["low"]) if falls else (found["change"], found["high"])
-    value = _as_limited(drop if alpha is None else most, found["before"], bound)
-    passed, verb = value <= bound.limit + TOLERANCE, "fell" if found["change"] <= 0 else "rose"
-    said, above = f"{both.measure} {verb} by {abs(drop):.4f}", f"more than {bound.allowed}"
-    if alpha is None:
-        return value, passed, f"{said} (estimate)" + (_allowed(bound) if passed else f", {above}")
-    said += f" ({level(alpha)} interval {found['low']:+.4f} to {found['high']:+.4f})"
-    words = ("fell", "fallen") if falls else ("rose", "risen")
-    share = f", {value:.1%}" if bound.relative else ""
-    could = f"so it may have {words[1]} by {most:.4f}{share}, {above}"
-    return value, passed, f"{said}, " + (f"so {words[0]} by no {above}" if passed else could)
-
-
 def _allowed(bound: Bound) -> str:
     return f" (allowed: {bound.allowed})"
 
@@ -498,8 +427,6 @@ def _of_topics(both: Paired, bound: Bound) -> tuple[float, bool, str]:
 
 
 def _of_test(both: Paired, bound: Bound, p: float, method: str) -> tuple[float, bool, str]:
-    if both.machine is not None:
-        return _of_estimated_test(both, bound, p, method)
     if math.isnan(p) and _drop(both) > 0:
         what = f"{bound.measure} of '{both.runs[1]}' differs equally on all topics, so there is no variance"
         raise InputError(bound.place, what, f"use {flag.test:randomization}")
@@ -508,21 +435,6 @@ def _of_test(both: Paired, bound: Bound, p: float, method: str) -> tuple[float, 
     significant = "not significant" if p > bound.limit else "significant"
     passed = _drop(both) <= 0 or p > bound.limit
     return p, passed, f"{_moved(both)}, p {significance.p_value(p)} ({method}), {significant} at {bound.limit:g}"
-
-
-def _of_estimated_test(both: Paired, bound: Bound, p: float, method: str) -> tuple[float, bool, str]:
-    """As `_of_test`, of an estimate."""
-    change = estimates.of_pair(both)["change"]
-    drop = -both.reading.sign * change
-    if math.isnan(p) and drop > 0:
-        what = f"{bound.measure} of '{both.runs[1]}' differs equally on all topics, so there is no variance"
-        raise InputError(bound.place, what, f"leave out {flag.predicted}")
-    said = f"{both.measure} {'fell' if change < 0 else 'rose'} by {abs(change):.4f} (estimate)"
-    if math.isnan(p):
-        return p, True, f"{said} alike on all topics, so that {method} gives no p"
-    significant = "not significant" if p > bound.limit else "significant"
-    passed = drop <= 0 or p > bound.limit
-    return p, passed, f"{said}, p {significance.p_value(p)} ({method}), {significant} at {bound.limit:g}"
 
 
 def _of_unjudged(alone: Paired, unjudged: Floats, bound: Bound) -> tuple[float, bool, str]:
@@ -708,8 +620,7 @@ def _settings(
     invalid; 3: the data are bad, so nothing was checked.
 
     A bound of a slice has its name before it, as in --min 'intent=tail: ndcg@10=0.4' (see --slices).
-    With --replicates bounds are of systems: the mean over the seeds. With --predicted they are of estimates, and of the
-    ends of their intervals with --significant.
+    With --replicates bounds are of systems: the mean over the seeds.
 
     MEASURE need not be given with -m. A bound without MEASURE applies to the only measure of -m, as in -m err@20 --min
     0.25.
@@ -719,7 +630,7 @@ def _settings(
     fails=Checked.fails,
     reports=REPORTS,
     options="scoring",
-    besides=("unseen", "queries", "slices", "replicates", "predicted"),
+    besides=("unseen", "queries", "slices", "replicates"),
     own_measures=True,
     form="text",
     by_extension=".md, .json, .xml for junit",
@@ -752,7 +663,6 @@ def check_files(
     """As `check`, of files, by the bounds of the command line and of a file of settings. What is wrong with the data is
     written where the report was to go, in a format that has a place for it."""
     scoring, chosen = score_matrix.options_with_residuals(**keywords), parse_measures(measures, config.table)
-    _check_history(scoring, history)
     written = [*minimum, *maximum, *max_drop, *max_topic_drop, *significant, *max_unjudged, *min_topics]
     bounds, needed = resolve_bounds([*config.specs, *written], chosen, scoring, config.table)
     if config.path is not None:
@@ -775,12 +685,6 @@ def check_files(
         sources = kernel.named_runs(run_and_qrels(files)[0]) if time == OF_FILE else {}
         append_lines(history, lines_of(scored, each, sources, moment(time), label or "", passed))
     return Checked(found, matrix.signature)
-
-
-def _check_history(options: kernel.Options, history: str | None) -> None:
-    """Raise InputError (usage) where estimates are to be kept."""
-    if options.predicted is not None and history is not None:
-        raise InputError(flag.predicted, f"cannot be combined with {flag.history}", "leave out one of them", usage=True)
 
 
 def _check_order(matrix: Matrix) -> None:

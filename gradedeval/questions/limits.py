@@ -129,12 +129,10 @@ def resolve_bounds(
     bounds: dict[tuple[Kind, str, str], Bound] = {}
     given: dict[tuple[Kind, str, str], BoundSpec] = {}
     bare = [spec for spec in written if spec.kind in EVERY_MEASURE and spec.measure is None]
-    # Such a value bounds every measure: of -m, or else of the other bounds, so it is resolved last. A level of
-    # estimates is that of the intervals by which other bounds are kept, so it is of all that are bounded.
+    # Such a value bounds every measure: of -m, or else of the other bounds, so it is resolved last.
     for spec in [*(spec for spec in written if spec not in bare), *bare]:
         limit, relative = _limit(spec)
-        every = chosen if spec.kind == "significant" and options.predicted is not None else measures or chosen
-        meant = _meant(spec, every if spec in bare else measures, table)
+        meant = _meant(spec, measures or chosen if spec in bare else measures, table)
         for measure in meant:
             _check_reach(spec, measure, limit, relative)
             applied = kernel.scores.with_defaults(measure, options)
@@ -245,9 +243,7 @@ SETTINGS: dict[str, Any] = {"baseline": Baseline, "allow-mismatch": AllowMismatc
 OPTION_KEYS = {
     described.flag[2:]: described for described in kernel.options.OPTIONS.values() if "scoring" in described.taken_by
 }
-OPTION_KEYS |= {
-    name: kernel.options.OPTIONS[name] for name in ("unseen", "queries", "slices", "replicates", "predicted")
-}
+OPTION_KEYS |= {name: kernel.options.OPTIONS[name] for name in ("unseen", "queries", "slices", "replicates")}
 
 
 class Found(NamedTuple):

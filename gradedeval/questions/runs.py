@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
-from gradedeval.analysis import estimates, pictures, replicates, score_matrix
+from gradedeval.analysis import pictures, replicates, score_matrix
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import np
 from gradedeval.errors import InputError, Note, did_you_mean, flag, public, shorten, tell
@@ -30,13 +30,6 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 """Of the interval, unless told otherwise."""
-
-KINDS = ("people", "machine")
-"""Judgments that have intervals of their own beside those of both."""
-ESTIMATED = (
-    *(f"{kind}{end}" for kind in KINDS for end in ("", "_low", "_high")),
-    *("lambda_", "narrower", "times"),
-)
 
 Slice = Annotated[str | None, Setting("Column of labels of topics: a picture for each label.", metavar="COLUMN")]
 Level = Annotated[float, Setting("Level of the bootstrap interval.", numbers.LEVEL, "P")]
@@ -68,14 +61,13 @@ class RunSummaries(OfScores):
         """Draw runs by their mean, the best on top: score, bootstrap interval, and stacked above the score the
         residuals of unjudged documents and of ranks beyond the end of the run.
 
-        With --replicates a bar is a system, and its interval is of other topics and other seeds. With --predicted each
-        run has three intervals: by people's judgments, by the machine's, and by both.
+        With --replicates a bar is a system, and its interval is of other topics and other seeds.
 
         Several measures, and the slices of --slice, are drawn below each other.
         """,
         signature=lambda found: found.signature,
     ),
-    besides=("queries", "slices", "replicates", "predicted"),
+    besides=("queries", "slices", "replicates"),
 )
 @shares_work
 def run_summaries(
@@ -104,13 +96,11 @@ def run_summaries(
     score), beyond (how far what lies beyond its end could), residual (both), topics, summary (mean, total or geometric)
     and sign (1 where higher is better or no direction is preferred, −1 where lower is better). Where runs have
     replicates `run` is a system, its interval is of other topics and other seeds, and seeds and sd, the deviation of
-    the summaries of its seeds, come last. With predictions score, low and high are estimated, the columns people,
-    machine, their ends, lambda_, narrower, times and others come last, and residuals are not known. What is not known
-    is nan. Raises InputError (usage) unless the level is
+    the summaries of its seeds, come last. What is not known is nan. Raises InputError (usage) unless the level is
     between 0 and 1, and where there is no such column.
     """
     level = numbers.LEVEL.check(level)
-    given = score_matrix.scores_of(runs, qrels, measures, like, keywords, predicts=True)
+    given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     matrix = score_matrix.comparable(given, allow_mismatch)
     if slice is None:
         return RunSummaries(kernel.frames.to_frame(_rows(matrix, level)), matrix, level)
@@ -128,8 +118,6 @@ def run_summaries(
 
 def _rows(matrix: Matrix, level: float) -> list[dict[str, Any]]:
     """The rows of all runs by each measure."""
-    if matrix.machine is not None:
-        return [row for column in range(len(matrix.measures)) for row in _estimated(matrix, column, level)]
     scored = [_scored(matrix, column) for column in range(len(matrix.measures))]
     cells = [(matrix.score[row], matrix.included[row]) for row in range(len(matrix.runs))]
     limits = kernel.summary_intervals(cells, scored, 1 - level)
@@ -142,28 +130,6 @@ def _rows(matrix: Matrix, level: float) -> list[dict[str, Any]]:
         }
         for column, name in enumerate(matrix.measures)
         for row, run in enumerate(matrix.runs)
-    ]
-
-
-def _estimated(matrix: Matrix, column: int, level: float) -> list[dict[str, Any]]:
-    """The rows of all runs by a measure, estimated from judgments by people and by a machine."""
-    name, reading = matrix.measures[column], matrix.reading(column)
-    paired = matrix.paired(name)
-    found = estimates.of_runs(paired, 1 - level)
-    unknown = dict.fromkeys(("unjudged", "beyond", "residual"), np.nan)
-    counts = {"topics": len(paired.topics), "summary": reading.summary, "sign": reading.sign}
-    others = 0 if paired.others is None else paired.others.shape[1]
-    return [
-        {
-            "measure": name,
-            "run": run,
-            **{part: float(found[part][row]) for part in ("score", "low", "high")},
-            **unknown,
-            **counts,
-            **{part: float(found[part][row]) for part in ESTIMATED},
-            "others": others,
-        }
-        for row, run in enumerate(paired.runs)
     ]
 
 
@@ -269,7 +235,7 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, level: float, scale: tuple[float, f
     order = np.argsort(-frame["sign"].iloc[0] * frame["score"].to_numpy(), kind="stable")
     frame = frame.iloc[order]
     ax.use_sticky_edges = False  # a bar that ends in the air is not cut off
-    (_draw_estimates if "machine" in frame else _draw_bars)(ax, frame, level)
+    _draw_bars(ax, frame, level)
     short, pattern = pictures.short_names(frame["run"].tolist())
     ax.set_yticks(np.arange(len(frame)), pictures.beside(ax, [short.get(run, run) for run in frame["run"]]))
     ax.set_ylim(len(frame) - 0.4, -0.6)
@@ -284,7 +250,7 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, level: float, scale: tuple[float, f
     ax.set_ylabel(f"{what} ({pictures.shown(pattern)})" if pattern else what)
     lower = pictures.LOWER if frame["sign"].iloc[0] < 0 else ""
     label = pictures.summary_label(frame["measure"].iloc[0], frame["summary"].iloc[0], frame["topics"].tolist())
-    label += (f" and {frame['others'].iloc[0]} by the machine" if "machine" in frame else "") + lower
+    label += lower
     ax.set_xlabel(f"{label}, {pictures.shown(frame['slice'].iloc[0])}" if "slice" in frame else label)
     pictures.legend(ax)
 
@@ -311,19 +277,3 @@ def _draw_bars(ax: Axes, frame: pd.DataFrame, level: float) -> None:
     if finite.any():
         ax.errorbar(score[finite], place[finite], xerr=ends[:, finite], fmt="none", ecolor=pictures.BLACK,
                     elinewidth=0.8, capsize=1.5, label=f"{100 * level:g}% interval")  # fmt: skip
-
-
-def _draw_estimates(ax: Axes, frame: pd.DataFrame, level: float) -> None:
-    """Three intervals for each run: by people, by both, which is the estimate, and by the machine."""
-    place = np.arange(len(frame))
-    kinds = (
-        ("people", -0.25, pictures.ORANGE, "s", f"{100 * level:g}% interval by people"),
-        ("score", 0.0, pictures.BLUE, "o", "by both"),
-        ("machine", 0.25, pictures.VERMILION, "D", "by the machine"),
-    )
-    for name, shift, color, marker, label in kinds:
-        low, high = ("low", "high") if name == "score" else (f"{name}_low", f"{name}_high")
-        value = frame[name].to_numpy(dtype=float)
-        ends = np.abs(frame[[low, high]].to_numpy(dtype=float).T - value)
-        look: dict[str, Any] = {"fmt": marker, "color": color, "markersize": 3, "elinewidth": 1, "capsize": 1.5}
-        ax.errorbar(value, place + shift, xerr=ends, label=label, **look)

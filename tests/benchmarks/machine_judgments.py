@@ -3,14 +3,12 @@
 Topics are drawn with replacement from those of TREC-COVID, round 1, and runs at random from its runs; machines are made
 from the qrels by stated errors. It is not part of the tests, which hold a part of it.
 
-    nice python tests/benchmarks/machine_judgments.py [--draws N] [--only coverage|worthless|enough|chosen|strata|holes]
+    nice python tests/benchmarks/machine_judgments.py [--draws N] [--only coverage|worthless|enough|chosen|strata]
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import gzip
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -20,12 +18,9 @@ from typing import Any
 import numpy as np
 
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent), str(Path(__file__).resolve().parent.parent.parent)]
-import gradedeval  # noqa: E402
-from gradedeval.kernel.rankings.qrels import Qrels  # noqa: E402
 from gradedeval.kernel.scoring.predicted import CHOSEN, Estimates, chosen_p  # noqa: E402
 from support import machine_judges as judges  # noqa: E402
 from support.machine_judges import JUDGES, KINDS, MEASURES, Draws, Floats, drawn, intervals, worth  # noqa: E402
-from support.paths import DATA  # noqa: E402
 
 OF = {"people": "people", "both": "both", "one λ": "both, one λ", "machine": "machine"}
 
@@ -197,68 +192,6 @@ def _powers_within(h: Floats, m: Floats) -> Floats:
     return np.asarray(ratio.clip(0, 1))
 
 
-DEPTH = 10
-"""Documents of a run down to this rank were given to the pool."""
-
-
-def holes(_: int) -> None:
-    """Runs without the judgments that their group alone gave the pool: how far scores are from those with them."""
-    kinds = [cell for kind in ("unjudged", "condensed", "predicted") for cell in (f"{kind}: error", "mean")]
-    show("machine", "measure", *kinds, "bounds hold", "mean width")
-    show(*["---"] * 10)
-    people, folder = judges.real_judgments(), DATA / "covid-round1" / "runs"
-    files = {path.name.removesuffix(".gz"): str(path) for path in sorted(folder.iterdir())}
-    whole = gradedeval.evaluate(files, Qrels(people), list(MEASURES)).means_by_run
-    found: dict[tuple[str, str], list[list[float]]] = {}
-    for members, without in left_out(people, files):
-        runs, reduced = {name: files[name] for name in members}, Qrels(without)
-        condensed = gradedeval.evaluate(runs, reduced, list(MEASURES), judged_only=True).means_by_run
-        for judge, errors in JUDGES.items():
-            machine = judges.judged_by_machine(people, *errors)
-            filled = gradedeval.evaluate(runs, reduced, list(MEASURES), predicted=machine, holes="predicted")
-            for row in filled.rows(by_topic=False):
-                truth, dense = whole[row.run][row.measure], condensed[row.run][row.measure]
-                scores = [row.score - truth, dense - truth, row.predicted - truth]
-                inside = row.low - 1e-9 <= truth <= row.high + 1e-9
-                found.setdefault((judge, row.measure), []).append([*scores, inside, row.high - row.low])
-    for (judge, measure), rows in sorted(found.items(), key=lambda item: list(JUDGES).index(item[0][0])):
-        values = np.array(rows, dtype=float)
-        errors = [f"{f(values[:, at]):{sign}.4f}" for at in range(3) for f, sign in ((_absolute, ""), (np.mean, "+"))]
-        show(judge, measure, *errors, share(values[:, 3].mean()), f"{values[:, 4].mean():.3f}")
-
-
-def _absolute(errors: Floats) -> float:
-    return float(np.abs(errors).mean())
-
-
-def left_out(people: judges.Grades, files: dict[str, str]) -> Iterator[tuple[list[str], judges.Grades]]:
-    """The runs of each group, and the qrels without the documents that it alone gave."""
-    with open(DATA / "covid-round1" / "leaderboard.csv", encoding="utf-8") as file:
-        team = {row["run"]: row["team"] for row in csv.DictReader(file)}
-    given: dict[str, set[tuple[str, str]]] = {}
-    for name, path in files.items():
-        given.setdefault(team[name], set()).update(_top(path))
-    for group, own in given.items():
-        others = set().union(*(documents for other, documents in given.items() if other != group))
-        alone = own - others
-        without = {
-            topic: {docno: grade for docno, grade in grades.items() if (topic, docno) not in alone}
-            for topic, grades in people.items()
-        }
-        yield [name for name in files if team[name] == group], without
-
-
-def _top(path: str) -> Iterator[tuple[str, str]]:
-    """Topic and docno of the first documents of a run."""
-    scored: dict[str, list[tuple[float, str]]] = {}
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            topic, _, docno, _, score, *_ = line.split()
-            scored.setdefault(topic, []).append((float(score), docno))
-    for topic, documents in scored.items():
-        yield from ((topic, docno) for _, docno in sorted(documents, reverse=True)[:DEPTH])
-
-
 def share(value: float) -> str:
     return f"{value:.3f}".replace("0.", ".", 1)
 
@@ -277,7 +210,6 @@ STUDIES: dict[str, Callable[[int], None]] = {
     "enough": enough,
     "chosen": chosen,
     "strata": strata,
-    "holes": holes,
 }
 
 

@@ -50,26 +50,6 @@ def test_what_knows_no_estimates_refuses_them(name: str) -> None:
         CALLS[name]()
 
 
-@pytest.mark.parametrize("name", ["compare", "html_report", "correlate"])
-def test_filled_holes_are_of_evaluations(name: str) -> None:
-    with pytest.raises(gradedeval.InputError, match=rf"^holes: {name} does not take it; leave it out, or use eval"):
-        getattr(gradedeval, name)(RUNS, PEOPLE, "ndcg@10", holes="predicted")
-
-
-@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
-def test_scores_with_filled_holes_are_not_compared() -> None:
-    scores = gradedeval.evaluate(PAIR, PEOPLE, "ndcg@10", **BOTH, holes="predicted")
-    for call in (
-        lambda: gradedeval.compare(scores),
-        lambda: gradedeval.check(scores, [gradedeval.Bound("min", "ndcg@10", 0.1)]),
-        lambda: gradedeval.plot.runs(scores),
-    ):
-        with pytest.raises(
-            gradedeval.InputError, match=r"^holes: scores with a machine's grades of unjudged documents"
-        ):
-            call()
-
-
 def test_scores_are_refused_as_well(tmp_path: Path) -> None:
     scores = gradedeval.evaluate(RUNS, PEOPLE, "ndcg@10", **BOTH)
     for call in (

@@ -363,7 +363,6 @@ Negative = Literal["judged", "unjudged"]
 Duplicates = Literal["error", "first", "last", "refuse"]
 Residuals = Literal["total", "split", "difference"]
 Depth = Literal["cutoff", "full"]
-Unjudged = Literal["zero", "predicted"]
 
 
 @dataclass(frozen=True)
@@ -448,9 +447,6 @@ class Options:
         "topics that people judged must be a random sample.", section=OUTPUT, commands="eval", metavar="QRELS2",
         accepts="qrels", names_file=True, needs_ids=True, signature=elsewhere,
         instead="see `gradedeval compare`")
-    holes: Unjudged = option("zero", "What unjudged documents of judged topics count as: not relevant; or predicted, "
-        "a second score with the grades of --predicted, beside the score and its bounds.",
-        section=OUTPUT, commands="eval", signature=elsewhere)
     judged_only: bool = option(False, "Drop unjudged documents before ranking (condensed lists).", signature=name_only)
     lenient: bool = option(False, "Skip malformed lines, and report how many.", signature=name_only, needs_ids=True)
     subtopics: bool = option(False, "The second column of the qrels names the subtopic (intent) that a document is "
@@ -530,10 +526,9 @@ class Options:
             f"{flag.max_residual}": (self.max_residual is not None, "leave out one of them"),
             # Who asks for unseen documents has bounds without asking for them.
             f"{flag.bounds:True}" if self.unseen is None else f"{flag.unseen}": (
-                self.bounds and self.holes == "zero",
+                self.bounds,
                 "leave out one of them",
             ),
-            **self._without_holes(),
             f"{flag.topics:{self.topics}}": (
                 self.topics != "qrels",
                 f"{flag.topics:qrels}, the default, keeps all judged topics, of which people's are a random sample",
@@ -543,24 +538,10 @@ class Options:
             if given:
                 raise OPTIONS["predicted"].error(f"cannot be combined with {other}", hint)
 
-    def _without_holes(self) -> dict[str, tuple[bool, str]]:
-        """Options that scores with filled holes do not go with."""
-        if self.holes == "zero":
-            return {}
-        hint = f"{flag.holes:predicted} shows bounds: leave out one of them"
-        return {
-            f"{flag.interval:True}": (self.interval is not None, hint),
-            f"{flag.ties:{self.ties}}": (self.ties in TIES_BY_GRADE, hint),
-            f"{flag.replicates}": (self.replicates is not None, "leave out one of them"),
-        }
-
     def of_one_judge(self) -> "Options":
         """The options, for what knows nothing of estimates. Raises InputError (usage) where these are asked for."""
         if self.predicted is not None:
             raise OPTIONS["predicted"].error("does not apply here", "leave it out, or use eval or compare")
-        if self.holes == "predicted":
-            hint = f"add {flag.predicted}, with a machine's judgments"
-            raise OPTIONS["holes"].error("there are no grades to fill them with", hint)
         return self
 
     def check_unscored(self, command: str) -> None:
@@ -637,7 +618,6 @@ class OptionKwargs(TypedDict, total=False):
     slices: "str | os.PathLike[str] | Mapping[Any, Any] | Iterable[Any] | Slices | None"
     replicates: "str | os.PathLike[str] | Mapping[str, str | Sequence[str]] | Sequence[str] | Replicates | None"
     predicted: Any
-    holes: Unjudged | None
     judged_only: bool
     lenient: bool
     subtopics: bool

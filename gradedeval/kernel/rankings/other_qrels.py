@@ -377,26 +377,6 @@ def filled(qrels: Qrels, fill: Fill) -> tuple[Qrels, Floats, list[str]]:
     return other, np.array(gains), notes
 
 
-def joined_qrels(people: Qrels, machine: Qrels) -> Qrels:
-    """The topics of `people`, with the machine's grades of documents that people did not judge.
-
-    Raises InputError (usage) for qrels with subtopics or strata, as `filled`.
-    """
-    for qrels in (people, machine):
-        _check_single(qrels, flag.holes)
-    labels = np.union1d(people.labels, machine.labels)
-    mine, theirs = (np.searchsorted(labels, one.labels).tolist() for one in (people, machine))
-    codes: dict[bytes, dict[bytes, int]] = {}
-    for topic, known in people.codes.items():
-        others = machine.codes.get(topic, {}).items()
-        codes[topic] = {docno: mine[code] for docno, code in known.items()}
-        codes[topic] |= {docno: theirs[code] for docno, code in others if docno not in known}
-    other = _with_codes(people, codes, labels)
-    judged = other.columns
-    other.counts = GradeCounts.of(judged.index.topic, judged.code, len(judged.topics), len(labels))
-    return other
-
-
 def _check_single(qrels: Qrels, option: Flag) -> None:
     """Raise InputError (usage) where documents have several grades."""
     for name in ("subtopics", "strata"):

@@ -252,7 +252,7 @@ def scorer_of(
 ) -> Scorer:
     """What scores the runs: the qrels are read. Raises InputError as `evaluate` does."""
     measures = list(measures)
-    if options.predicted is not None or options.holes == "predicted":
+    if options.predicted is not None:
         options = options.of_one_judge()
     if isinstance(qrels, Qrels):
         _check_read_by(options, qrels)

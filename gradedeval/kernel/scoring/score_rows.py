@@ -20,8 +20,6 @@ BOUNDS = ("low", "high")
 """The columns of --bounds, which --interval excludes: the lowest and the highest score."""
 INTERVAL = ("se", "low", "high")
 """The columns of --interval: standard error of a summary, ends of its interval."""
-IN_HOLES = "predicted"
-"""The column of --holes predicted: the score with a machine's grades of unjudged documents."""
 ESTIMATED = ("people", "people_low", "people_high", "machine", "lambda_", "narrower", "times")
 """The columns of --predicted: the summary by people alone and its interval, that by the machine alone of all topics,
 how much the machine helps, by what share the interval of both is narrower, and how many times the topics people would
@@ -50,7 +48,6 @@ class Row(NamedTuple):
     lambda_: float | None = None
     narrower: float | None = None
     times: float | None = None
-    predicted: float | None = None
     slice: str | None = None
 
 
@@ -62,7 +59,7 @@ def row_signatures(scores: Scores, rows: Iterable[Row]) -> list[str | None]:
 
 # Rows and columns as tables for people have them.
 
-PARTS = (*INTERVAL, *ESTIMATED, IN_HOLES, "residual", "unjudged", "beyond")
+PARTS = (*INTERVAL, *ESTIMATED, "residual", "unjudged", "beyond")
 
 _OF_WIDTHS = ("lambda_", "narrower", "times")
 """What no scale of scores changes."""
@@ -100,8 +97,7 @@ def _in_whole_numbers(row: Row, counts: Collection[str]) -> Row:
     """The row in whole numbers where it is of a measure that counts."""
     if row.measure not in counts:
         return row
-    known = {name: value for name in ("score", IN_HOLES) if (value := getattr(row, name)) is not None}
-    return row._replace(**{name: cast(Any, int(value)) for name, value in known.items()})
+    return row if row.score is None else row._replace(score=cast(Any, int(row.score)))
 
 
 def is_share(measure: Measure) -> bool:

@@ -136,9 +136,8 @@ def document(
 
 
 def _is_stacked(scores: Scores) -> bool:
-    """Whether tables for people have a row for each measure: estimates, and filled holes by several measures, have more
-    columns for each than fit beside each other."""
-    return scores.machine is not None or (scores.holes is not None and len(scores.measures) > 1)
+    """Whether tables for people have a row for each measure: estimates have more columns than fit beside each other."""
+    return scores.machine is not None
 
 
 PERCENT = "percent"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gradedeval.kernel.formats import Document, Layout
-    from gradedeval.kernel.scoring.predicted import Estimated, Holes
+    from gradedeval.kernel.scoring.predicted import Estimated
     from gradedeval.kernel.scoring.score_rows import Row as Row
 
 
@@ -225,7 +225,6 @@ class Scores(InNotebook):
     sources          run -> what it was read from, where residuals were asked for: it is read again to find what judging
                      could do
     machine          the scores of the same runs by a machine's judgments, where they are estimated from both
-    holes            the scores of the same runs with a machine's grades of unjudged documents
     """
 
     runs: list[RunScores]
@@ -238,7 +237,6 @@ class Scores(InNotebook):
     ranks: tuple[int, ...] = ()
     sources: Mapping[str, Any] = field(default_factory=dict)
     machine: Scores | None = None
-    holes: Holes | None = None
 
     def __repr__(self) -> str:
         runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
@@ -313,17 +311,15 @@ class Scores(InNotebook):
         digest = sha256("\n".join(sorted(topics)).encode("utf-8", "surrogateescape")).hexdigest()[:6]
         what = f"slice {column}={label} of {count} {plural(count, 'topic')} {digest}"
         options = replace(self.options, slices=None)
-        done, holes = (*self.transformations, what), self.holes and self.holes.restricted_to(topics)
-        return replace(self, runs=runs, options=options, transformations=done, machine=machine, holes=holes)
+        done = (*self.transformations, what)
+        return replace(self, runs=runs, options=options, transformations=done, machine=machine)
 
     @public
     def column(self, run: RunScores, column: int, by_topic: bool = True) -> dict[str, list[Any]]:
         """The rows of one run and measure, column by column: from `topic` on, those of `Row`."""
         found = self._filled(run, column, by_topic)
         blank = [None] * len(found["topic"])
-        beside = {"run", "measure", "slice"}
-        if self.holes is None:
-            beside |= {*score_rows.ESTIMATED, score_rows.IN_HOLES}
+        beside = {"run", "measure", "slice", *score_rows.ESTIMATED}
         return {name: found.get(name, blank) for name in score_rows.Row._fields if name in found or name not in beside}
 
     def _filled(self, run: RunScores, column: int, by_topic: bool) -> dict[str, list[Any]]:
@@ -345,8 +341,6 @@ class Scores(InNotebook):
             found |= self._unknown(run, column, by_topic)
         if self.machine is not None and self._estimated is not None:
             found = self._estimated.with_machine(found, run.run, column, by_topic)
-        if self.holes is not None:
-            found[score_rows.IN_HOLES] = _blanked(self.holes.values(run, column, self.measures[column], by_topic))
         return found
 
     def _unknown(self, run: RunScores, column: int, by_topic: bool) -> dict[str, list[Any]]:
@@ -464,7 +458,6 @@ class Scores(InNotebook):
             "score",
             *(score_rows.INTERVAL if self.options.interval is not None or self.machine is not None else ()),
             *(score_rows.ESTIMATED if self.machine is not None else ()),
-            *([score_rows.IN_HOLES] if self.holes is not None else []),
         ]
         columns += score_rows.BOUNDS if self.options.bounds else ()
         columns += ["residual"] if self.options.wants_residuals else []
@@ -620,7 +613,6 @@ class Scores(InNotebook):
         options = self.options if self.machine is None else replace(self.options, interval=None)
         text = signature(self.qrels, options, measures, counts, formats)
         predicted = [] if self.machine is None or self._estimated is None else self._estimated.words(self.machine.qrels)
-        predicted += [] if self.holes is None else [self.holes.words]
         return " | ".join([text, *predicted, *self.transformations])
 
 

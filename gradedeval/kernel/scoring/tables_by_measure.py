@@ -1,5 +1,5 @@
-"""Tables of scores with many numbers for each measure, in a row for each: estimates from two kinds of judgments, filled
-holes, and the quantities of C/W/L measures."""
+"""Tables of scores with many numbers for each measure, in a row for each: estimates from two kinds of judgments, and
+the quantities of C/W/L measures."""
 
 from __future__ import annotations
 

@@ -277,7 +277,7 @@ MADE_WITH = ("numpy", "pandas", "scipy", "jinja2")
     text=str,
     page=True,
     options="scoring",
-    besides=("unseen", "queries", "slices", "replicates", "predicted"),
+    besides=("unseen", "queries", "slices", "replicates"),
     cures={
         "residuals": "leave it out: a page always has them",
         "interval": "give alpha, as in alpha=0.05: a page always has it",
@@ -418,14 +418,12 @@ def how(found: Findings, command: str) -> list[tuple[str, list[str]]]:
     versions = [f"gradedeval {__version__}", f"Python {platform.python_version()}"]
     versions += [f"{name} {metadata.version(name)}" for name in MADE_WITH]
     systems = [] if found.systems is None else found.systems.lines
-    estimated = [] if found.estimates is None else found.estimates.lines
-    names = ("Command line", "Scores", "Comparisons", "Systems", "Estimates", "Versions", "Notes")
+    names = ("Command line", "Scores", "Comparisons", "Systems", "Versions", "Notes")
     parts = (
         [command],
         found.scores.signature.split(" | "),
         [part for part in found.compared.settings.split(" | ") if part],
         systems,
-        estimated,
         versions,
         [str(note) for note in found.notes],
     )

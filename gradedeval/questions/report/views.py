@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradedeval import kernel
-from gradedeval.analysis import estimates, flips, ranked_runs, score_matrix
+from gradedeval.analysis import flips, ranked_runs, score_matrix
 from gradedeval.analysis.pairs import Pair, reversible_pairs
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints, np
@@ -84,16 +84,6 @@ class Systems:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimates:
-    """What is estimated from people's judgments and a machine's: for each measure captions and tables, how they are
-    made, and notes."""
-
-    tables: list[list[tuple[str, Table]]]
-    lines: list[str]
-    notes: list[str]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class Findings:
     """All that a page is made of.
 
@@ -106,7 +96,6 @@ class Findings:
     ranked      the rankings, the runs in the same order, and `terms` what their first documents add
     notes       what was left out or assumed
     systems     the systems, where there are replicates
-    estimates   what is estimated, where there are a machine's judgments: all else is by people's alone
     """
 
     scores: Scores
@@ -122,7 +111,6 @@ class Findings:
     terms: RankedTerms
     notes: list[str]
     systems: Systems | None = None
-    estimates: Estimates | None = None
 
     @property
     def measures(self) -> list[Measure]:
@@ -150,13 +138,11 @@ def find(
     as `evaluate` and `compare` do, and for options under which documents have no rank or no single gain."""
     if options.ties == "average":
         raise kernel.options.OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
-    both, options = options, replace(options, predicted=None, bounds=False, interval=1 - settings.test.alpha)
+    options = replace(options, bounds=False, interval=1 - settings.test.alpha)
     options = replace(options, residuals=None if options.judged_only else "total")
     if options.costs or any(measure.types for measure in measures):
         what = "a report does not read the types of documents"
         raise InputError(flag.costs if options.costs else flag.measures, what, "leave it out", usage=True)
-    again = estimates.KeptRuns(runs) if both.predicted is not None else None  # they are read twice
-    runs = runs if again is None else again.runs()
     scores, ranking = ranked_runs.scored_and_ranked(runs, qrels, measures, options, kernel.Workers.here())
     scores = scores.sorted_by(scores.measures[0])
     scorer = kernel.Scorer(scores.qrels, scores.measures, replace(options, interval=None))
@@ -168,7 +154,6 @@ def find(
         notes += [Note(what, f"change it with {flag.baseline:RUN}")] if len(runs) > 2 else []
     from gradedeval.questions.pool import found_alone, pool_statistics, unjudged_by_depth  # not for a help page
 
-    estimated = None if again is None else _estimates(again.runs(), scores, both, baseline, settings.test)
     ranked = ranking.of(matrix.runs)
     compared = _compared(matrix, baseline, settings.test, flips.Reread.of_runs(scorer, scores.sources, ranked))
     return Findings(
@@ -183,53 +168,9 @@ def find(
         found_alone(ranked, options),
         ranked,
         ranked_runs.terms_by_run(ranked, scorer, settings.show, True, {run.run: run for run in scores.runs}),
-        _notes(scores, estimated, [*matrix.omission_notes(), *notes, *compared.notes]),
+        list(dict.fromkeys([*scores.notes, *matrix.omission_notes(), *notes, *compared.notes])),
         None if systems is None else _systems(scores, systems, baseline, settings.test),
-        estimated,
     )
-
-
-def _notes(scores: Scores, estimated: Estimates | None, others: list[str]) -> list[str]:
-    """What was left out or assumed, each once: topics that people did not judge are what estimates are for."""
-    own = scores.notes
-    if estimated is not None:
-        of_people = ("unjudged-topics", "unmatched-topics")
-        own = [note for note in own if getattr(note, "kind", "") not in of_people] + estimated.notes
-    return list(dict.fromkeys([*own, *others]))
-
-
-def _estimates(
-    runs: Mapping[str, Any], scores: Scores, options: Options, baseline: str | None, test: TestSettings
-) -> Estimates:
-    """The runs, the best by the first measure first, and each beside the baseline where there is one; then systems."""
-    settings = replace(test, test="randomization", rope=None)  # estimates have a test of their own
-    options = replace(options, interval=1 - test.alpha)
-    found = kernel.evaluate_runs(
-        runs, scores.qrels, scores.measures, options, predicts=True, workers=kernel.Workers.here()
-    )
-    alone = replace(found, options=replace(options, replicates=None))
-    found, of_runs = (one.sorted_by(one.measures[0]) for one in (found, alone))
-    kinds = [(of_runs, baseline)]
-    if options.replicates is not None:
-        kinds.append((found, next((name for name, own in found.systems_of.items() if baseline in own), None)))
-    tables, lines, notes = list[tuple[str, Table]](), of_runs.signature.split(" | "), list(found.notes)
-    for one, beside in kinds:
-        what = "systems, means over seeds" if one.options.replicates is not None else "runs"
-        for block in _tables(one.document("wide")):
-            column = "" if block.names[0] in ("measure", "system") else f" by {block.names[0]}"
-            tables.append((f"Estimates of {what}{column}", block))
-        if len(one.systems_of) < 2 or beside is None:
-            continue
-        with heard_by(notes.extend):
-            comparison = compared_pairs(score_matrix.with_machine(one), beside, settings, judging=False)
-        first, *more = _tables(comparison.document("wide"))
-        tables.append((f"Estimated differences from {beside}", first))
-        tables += [(f"Estimated differences from {beside}, by {block.names[2]}", block) for block in more]
-        lines += [part for part in comparison.aside.replace("\n", " | ").split(" | ") if part and part not in lines]
-    by_measure = [
-        [(f"{caption}: {label}", _of_measure(one, label)) for caption, one in tables] for label in found.labels
-    ]
-    return Estimates(by_measure, lines, notes)
 
 
 def _tables(document: Document) -> list[Table]:

@@ -85,7 +85,7 @@ def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it(
         seeded = ("compare", "check", "diff", "report", "plot runs", "plot topics")
         wanted |= {"--replicates"} if name in seeded else set()
         wanted |= {"--slices"} if name in ("compare", "check", "diff", "report", "plot runs") else set()
-        wanted |= {"--predicted"} if name in ("compare", "check", "report", "plot runs") else set()
+        wanted |= {"--predicted"} if name == "compare" else set()
         of_logs = {"plot clicks": "clicks correlate", "plot observation": "clicks fit"}.get(name, name)
         wanted |= {"--depth", "--lenient"} if of_logs.startswith("clicks ") else set()
         wanted |= {"--download"} if name == "collections" else set()

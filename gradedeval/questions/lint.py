@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, fields, replace
+from functools import cache
 from itertools import groupby, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -113,11 +114,18 @@ def collect_facts(run: kernel.submissions.Submission) -> Facts:
 def _content(run: kernel.submissions.Submission) -> int:
     """A hash of documents and scores, in which the order of topics does not count."""
     listed = run.listed
-    columns = listed.rows.hashed, listed.rows.length.astype(np.int32), listed.scores + 0.0  # no -0
+    docnos = listed.rows.docnos(np.arange(len(listed)))
+    columns = docnos.keyed(_secret()), listed.rows.length.astype(np.int32), listed.scores + 0.0  # no -0
     content = 0
     for topic, (begin, end) in zip(listed.topics, listed.bounds(), strict=True):
         content ^= hash((topic, *(column[begin:end].tobytes() for column in columns)))
     return content
+
+
+@cache
+def _secret() -> bytes:
+    """Return what hashes of content depend on in this process: public ones could be made equal."""
+    return os.urandom(16)
 
 
 def _shared(scores: Any, follows: Any) -> int:

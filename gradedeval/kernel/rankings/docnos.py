@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os import urandom
 from typing import Any
 from zlib import crc32
 
@@ -24,6 +25,7 @@ from gradedeval.kernel.trec.tokenizer import (
     equal,
     gather,
     hashes,
+    keyed_hashes,
     text_hashes,
     text_of,
     words_at,
@@ -76,6 +78,10 @@ class Docnos:
         """documents: the docno's hash."""
         return hashes(gather(self.buffer, self.start, self.length), self.length) if self.known is None else self.known
 
+    def keyed(self, secret: bytes) -> Words:
+        """Return the hash of each docno by a secret."""
+        return keyed_hashes(gather(self.buffer, self.start, self.length), self.length, secret)
+
     def names(self) -> list[bytes]:
         """The docnos themselves."""
         end = self.start + self.length
@@ -103,6 +109,23 @@ SLOTS = 4
 TOGETHER = 1 << 16
 """Judged documents processed at a time, so that the arrays stay in the cache."""
 
+PROBES, FEWEST_PROBES = 2, 1 << 8
+"""Slots that a table with public hashes looks at for each document, and for a few of them, before it gives up. Hashes
+that nobody chose need about 1.2 for each."""
+
+
+def most_probes(documents: int) -> int:
+    """Return how many slots may be looked at for this many documents, before their hashes count as chosen to collide.
+
+    The table is then filled again with hashes by a secret, which is drawn after the ids are known.
+    """
+    return PROBES * documents + FEWEST_PROBES
+
+
+def new_secret() -> bytes:
+    """Return a secret for `keyed_hashes`."""
+    return urandom(16)
+
 
 class TopicBuckets:
     """A hash table divided by topic, a power of two slots for each.
@@ -125,6 +148,28 @@ class TopicBuckets:
         place = (hashed >> (shift if size is None else np.repeat(shift, size))).view(np.int64)
         place += begin if size is None else np.repeat(begin, size)
         return place
+
+
+@dataclass(eq=False, repr=False)
+class _Table:
+    """The hash table of an index.
+
+    hashed   documents: the hash that chose the slot
+    secret   what it depends on; None of public hashes
+    buckets  the slots of each topic
+    slots    the row of the document in each slot, −1 of none
+    again    the rows of documents that repeat in their topic, and for each the first row; they have no slot
+    """
+
+    hashed: Words
+    secret: bytes | None
+    buckets: TopicBuckets
+    slots: Slots
+    again: tuple[Ints, Ints]
+
+    def hashes_of(self, docnos: Docnos) -> Words:
+        """Return the hashes by which docnos are looked up."""
+        return docnos.hashed if self.secret is None else docnos.keyed(self.secret)
 
 
 @dataclass(eq=False, repr=False)
@@ -165,19 +210,33 @@ class Index:
 
     def again(self) -> tuple[Ints, Ints]:
         """The rows of documents that repeat in their topic, and for each the first row. They have no slot."""
-        return self._filled[2]
+        return self._filled.again
 
     @cached_property
-    def _filled(self) -> tuple[TopicBuckets, Slots, tuple[Ints, Ints]]:
-        """The hash table of `find`: the buckets, the row of the document in each slot (−1: none), and `again`."""
-        buckets = TopicBuckets(self.count)
+    def _filled(self) -> _Table:
+        """The hash table of `find`."""
+        return self._fill(self.hashed, None) or self._keyed()
+
+    def _keyed(self) -> _Table:
+        """Return the hash table with hashes by a new secret."""
+        secret = new_secret()
+        table = self._fill(Docnos(self.buffer, self.start, self.length).keyed(secret), secret)
+        assert table is not None
+        return table
+
+    def _fill(self, hashed: Words, secret: bytes | None) -> _Table | None:
+        """Return a hash table with these hashes; None where public ones collide too often."""
+        buckets, left = TopicBuckets(self.count), most_probes(len(self.start))
         slots = np.full(buckets.size + 64, -1, dtype=np.int32)
         none = np.empty(0, dtype=np.int64)
         again = [(none, none)]
         for begin in range(0, len(self.start), TOGETHER):
             rows = np.arange(begin, min(begin + TOGETHER, len(self.start)))
-            at = buckets.places(self.topic[rows], self.hashed[rows])
+            at = buckets.places(self.topic[rows], hashed[rows])
             while len(rows):
+                left -= len(rows)
+                if left < 0 and secret is None:
+                    return None
                 if at.max() + 1 >= len(slots):  # the last bucket is full: keep an empty slot behind it
                     slots = np.append(slots, np.full(len(slots), -1, dtype=np.int32))
                 # Of documents with the same slot the first in file order wins: of several writes the last remains.
@@ -186,14 +245,14 @@ class Index:
                 there = slots[at].astype(np.int64)
                 beaten = np.flatnonzero(there != rows)
                 rows, at, there = rows[beaten], at[beaten], there[beaten]
-                same = (self.hashed[there] == self.hashed[rows]) & (self.topic[there] == self.topic[rows])
+                same = (hashed[there] == hashed[rows]) & (self.topic[there] == self.topic[rows])
                 hit = np.flatnonzero(same)
                 same[hit] = self.same(there[hit], words_at(self.buffer), self.start[rows[hit]], self.length[rows[hit]])
                 if same.any():
                     again.append((rows[same], there[same]))
                 rows, at = rows[~same], at[~same] + 1
         numbers, firsts = (np.concatenate(column) for column in zip(*again, strict=True))
-        return buckets, slots, (numbers, firsts)
+        return _Table(hashed, secret, buckets, slots, (numbers, firsts))
 
     def rows_of(self, topic: Ints) -> tuple[Ints, Ints]:
         """The rows of the judged documents of these topics (−1: a topic without any), topic after topic; and how many
@@ -209,32 +268,47 @@ class Index:
 
         Equal hashes prove nothing: docnos are compared byte by byte.
         """
-        buckets, slots, _ = self._filled
-        place = buckets.places(topic, hashed)
-        rows = np.flatnonzero(slots[place] >= 0)
-        topic, start, length, hashed, at = topic[rows], start[rows], length[rows], hashed[rows], place[rows]
-        words, match = words_at(buffer), np.full(len(rows), -1, dtype=np.int32)
+        docnos = Docnos(buffer, start, length, hashed)
+        if (found := self._find(self._filled, topic, docnos)) is None:
+            self._filled = self._keyed()
+            found = self._find(self._filled, topic, docnos)
+            assert found is not None
+        return found
+
+    def _find(self, table: _Table, topic: Ints, docnos: Docnos) -> tuple[Ints, Slots] | None:
+        """As `find`, in a table; None where public hashes collide too often."""
+        hashed, left = table.hashes_of(docnos), most_probes(len(topic))
+        place = table.buckets.places(topic, hashed)
+        rows = np.flatnonzero(table.slots[place] >= 0)
+        topic, docnos, hashed, at = topic[rows], docnos[rows], hashed[rows], place[rows]
+        words, match = words_at(docnos.buffer), np.full(len(rows), -1, dtype=np.int32)
         wanted = np.arange(len(rows))
         while len(wanted):
-            self._walk(slots, wanted, at, hashed, match)
+            left -= self._walk(table, wanted, at, hashed, match, left)
+            if left < 0 and table.secret is None:
+                return None
             wanted = wanted[match[wanted] >= 0]
             proven = self.topic[match[wanted]] == topic[wanted]
-            proven &= self.same(match[wanted], words, start[wanted], length[wanted])
+            proven &= self.same(match[wanted], words, docnos.start[wanted], docnos.length[wanted])
             wanted = wanted[~proven]
             match[wanted] = -1
             at[wanted] += 1
         hits = np.flatnonzero(match >= 0)
         return rows[hits], match[hits]
 
-    def _walk(self, slots: Slots, wanted: Ints, at: Ints, hashed: Words, match: Slots) -> None:
-        """Linear probing: for each document wanted for, go to the next slot until it is empty or has the same hash."""
-        while len(wanted):
-            judged = slots[at[wanted]]
+    def _walk(self, table: _Table, wanted: Ints, at: Ints, hashed: Words, match: Slots, left: int) -> int:
+        """Linear probing: for each document wanted, go to the next slot until it is empty or has the same hash. Return
+        how many slots were looked at; with public hashes it ends soon after `left` of them."""
+        probes = 0
+        while len(wanted) and (probes <= left or table.secret is not None):
+            probes += len(wanted)
+            judged = table.slots[at[wanted]]
             there = judged >= 0
-            same = there & (self.hashed[judged] == hashed[wanted])
+            same = there & (table.hashed[judged] == hashed[wanted])
             match[wanted[same]] = judged[same]
             wanted = wanted[there & ~same]
             at[wanted] += 1
+        return probes
 
     def same(self, judged: Ints | Slots, words: Words, start: Ints, length: NDArray[Any]) -> Bools:
         """Whether the docnos of judged documents equal these tokens of a text."""
@@ -321,7 +395,7 @@ def coded(grades: list[NDArray[Any]]) -> tuple[Floats, NDArray[Any]]:
 
 def hash_join(hashed: Words, place: Ints, size: int, wanted: Words, wanted_place: Ints) -> tuple[Ints, Slots, bool]:
     """A hash join: the hashes wanted that are there, as positions, and the row of each; and whether two rows may be the
-    same document, because they have the same hash and slot. Then the join is incomplete.
+    same document, because they have the same hash and slot, or hashes collide too often. Then the join is incomplete.
 
     place, size  the slot of each row in a table of `size` slots, in the bucket of its topic
 
@@ -331,13 +405,14 @@ def hash_join(hashed: Words, place: Ints, size: int, wanted: Words, wanted_place
     found, match = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
     left, left_place = np.arange(len(wanted)), wanted_place
     rows, at = np.arange(len(hashed), dtype=np.int32), place
-    again = False
+    again, probes = False, most_probes(len(hashed) + len(wanted))
     while len(rows) and not again:
+        probes -= len(rows) + len(left)
         slots[at] = rows
         winner = slots.take(at)
         lost = np.flatnonzero(winner != rows)
         rows, at = rows.take(lost), at.take(lost)
-        again = bool(np.count_nonzero(hashed.take(winner.take(lost)) == hashed.take(rows)))
+        again = probes < 0 or bool(np.count_nonzero(hashed.take(winner.take(lost)) == hashed.take(rows)))
         there = slots.take(left_place)
         taken = np.flatnonzero(there >= 0)  # most slots are empty
         there, left = there.take(taken), left.take(taken)
@@ -352,16 +427,23 @@ def hash_join(hashed: Words, place: Ints, size: int, wanted: Words, wanted_place
 
 
 def surely_distinct(topic: NDArray[Any], topics: int, hashed: Words) -> bool:
-    """Whether no two documents of a topic can be the same, because all hashes differ."""
+    """Whether no two documents of a topic can be the same, because all hashes differ. False, too, where hashes collide
+    too often: `repeats` knows."""
     buckets = TopicBuckets(np.bincount(topic, minlength=topics))
     place = buckets.places(topic, hashed)
     return not hash_join(hashed, place, buckets.size, hashed[:0], place[:0])[2]
 
 
-def duplicate_candidates(hashed: Words, place: Ints) -> Ints:
-    """All rows that have the same hash and slot as another row."""
-    order = np.lexsort((hashed, place))
-    same = (hashed[order[1:]] == hashed[order[:-1]]) & (place[order[1:]] == place[order[:-1]])
+def repeats(topic: NDArray[Any], topics: int, docnos: Docnos) -> bool:
+    """Return whether two documents of a topic are the same, as far as hashes by a secret tell."""
+    return not surely_distinct(topic, topics, docnos.hashed) and len(duplicate_candidates(topic, docnos)) > 0
+
+
+def duplicate_candidates(topic: NDArray[Any], docnos: Docnos) -> Ints:
+    """All rows that have the same topic and hash by a secret as another row."""
+    hashed = docnos.keyed(new_secret())
+    order = np.lexsort((hashed, topic))
+    same = (hashed[order[1:]] == hashed[order[:-1]]) & (topic[order[1:]] == topic[order[:-1]])
     return np.sort(order[np.append(same, False) | np.append(False, same)])
 
 
@@ -404,22 +486,26 @@ class TopicCodes:
     def _many(self, lines: Lines, first: Ints) -> Ints:
         """As `numbers`, with one look at each topic and not at each stretch of lines."""
         start, length, hashed = lines.start(0)[first], lines.length(0)[first], lines.hashes(0)[first]
-        codes = np.full(len(first), -1, dtype=np.int64)
-        known = len(self.names)
-        while len(unknown := np.flatnonzero(codes < 0)):
-            if self._index is None or len(self._index.start) < len(self.names):
-                buffer, starts, lengths, hashes = text_hashes(self.names)
-                one_topic = np.zeros(len(self.names), dtype=np.int32)
-                self._index = Index(buffer, starts, lengths, one_topic, hashes, 1)
-            hit, code = self._index.find(
-                np.zeros(len(unknown), dtype=np.int64), lines.buffer, start[unknown], length[unknown], hashed[unknown]
-            )
-            codes[unknown[hit]] = code
-            # Of several new topics with one hash, the first now, and the others when that one is known.
-            left = np.flatnonzero(codes < 0)
+        known, codes = len(self.names), np.full(len(first), -1, dtype=np.int64)
+        self._find(lines.buffer, start, length, hashed, codes)
+        left = np.flatnonzero(codes < 0)
+        if len(left):  # of new topics with one hash the first, which nearly all of them are
             _, new = np.unique(hashed[left], return_index=True)
             self.numbers(lines.tokens(0, first[left[np.sort(new)]]))
+            self._find(lines.buffer, start, length, hashed, codes)
+            left = np.flatnonzero(codes < 0)
+            codes[left] = self.numbers(lines.tokens(0, first[left]))
         return self._by_appearance(codes, known)
+
+    def _find(self, buffer: Bytes, start: Ints, length: NDArray[Any], hashed: Words, codes: Ints) -> None:
+        """Write the numbers of the topics without one, −1, that are known to their codes."""
+        if self._index is None or len(self._index.start) < len(self.names):
+            names, starts, lengths, hashes = text_hashes(self.names)
+            self._index = Index(names, starts, lengths, np.zeros(len(self.names), dtype=np.int32), hashes, 1)
+        rows = np.flatnonzero(codes < 0)
+        topic = np.zeros(len(rows), dtype=np.int64)
+        hit, code = self._index.find(topic, buffer, start[rows], length[rows], hashed[rows])
+        codes[rows[hit]] = code
 
     def _by_appearance(self, codes: Ints, known: int) -> Ints:
         """The numbers with those of new topics, from `known` on, in order of appearance."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Ints
-from gradedeval.kernel.rankings.docnos import SLOTS, Docnos, Slots
+from gradedeval.kernel.rankings.docnos import SLOTS, Docnos, Slots, most_probes, new_secret
 from gradedeval.kernel.trec.tokenizer import PAD, Words, equal, words_at
 
 
@@ -34,7 +34,7 @@ class DocumentNumbers:
         self._start, self._length, self._text = _Column(np.int64), _Column(np.int64), _Column(np.uint8)
         self._text.add(np.zeros(PAD, dtype=np.uint8))
         self._slots: Slots = np.full(1 << FEWEST_BITS, -1, dtype=np.int32)
-        self._bits = FEWEST_BITS
+        self._bits, self._secret = FEWEST_BITS, b""
         self.topic_numbers: dict[bytes, int] = {}
 
     def __len__(self) -> int:
@@ -45,8 +45,12 @@ class DocumentNumbers:
 
         topic  documents: the topic's number, as `topics` gives it
         """
-        key = docnos.hashed + topic.astype(np.uint64) * TOPIC
-        number = self._find(key, topic, docnos)
+        key = self._keys(topic, docnos)
+        if (number := self._find(key, topic, docnos)) is None:
+            self._draw_secret()
+            key = self._keys(topic, docnos)
+            number = self._find(key, topic, docnos)
+            assert number is not None
         new = np.flatnonzero(number < 0)
         if len(new):
             ordered = np.sort(key[new])
@@ -66,14 +70,33 @@ class DocumentNumbers:
         """The docnos of documents."""
         return Docnos(self._text.values, self._start.values[numbers], self._length.values[numbers]).names()
 
+    def _keys(self, topic: Ints, docnos: Docnos) -> Words:
+        """Return what chooses the slot of each document."""
+        hashed = docnos.keyed(self._secret) if self._secret else docnos.hashed
+        return hashed + topic.astype(np.uint64) * TOPIC
+
+    def _draw_secret(self) -> None:
+        """Fill the table again, by a secret: too many keys chose the same slots."""
+        self._secret = new_secret()
+        start, length = (column.values[: len(self)] for column in (self._start, self._length))
+        known = Docnos(self._text.values, start, length)
+        self._key.values[: len(self)] = self._keys(self._topic.values[: len(self)], known)
+        self._slots[:] = -1
+        self._fill(0)
+
     def _places(self, key: Words) -> Ints:
         places: Ints = (key >> np.uint64(64 - self._bits)).view(np.int64)
         return places
 
-    def _find(self, key: Words, topic: Ints, docnos: Docnos) -> Ints:
-        """The numbers of documents, −1 of those that have none. Linear probing, of all of them in step."""
+    def _find(self, key: Words, topic: Ints, docnos: Docnos) -> Ints | None:
+        """The numbers of documents, −1 of those that have none. Linear probing, of all of them in step. None where
+        keys without a secret collide too often."""
+        left = most_probes(len(key))
         found, wanted, at = np.full(len(key), -1, dtype=np.int64), np.arange(len(key)), self._places(key)
         while len(wanted):
+            left -= len(wanted)
+            if left < 0 and not self._secret:
+                return None
             held = self._slots[at]
             there = held >= 0
             hit = np.flatnonzero(there & (self._key.values[held] == key[wanted]))
@@ -102,13 +125,23 @@ class DocumentNumbers:
         if len(self) * SLOTS > len(self._slots):
             self._bits = (2 * SLOTS * len(self)).bit_length()
             self._slots, before = np.full(1 << self._bits, -1, dtype=np.int32), 0
-        number = np.arange(before, len(self), dtype=np.int32)
-        at = self._places(self._key.values[number])
+        if not self._fill(before):
+            self._draw_secret()
+
+    def _fill(self, first: int) -> bool:
+        """Give the documents from a number on their slots. Return whether that was done: keys without a secret may
+        collide too often."""
+        number = np.arange(first, len(self), dtype=np.int32)
+        at, left = self._places(self._key.values[number]), most_probes(len(number))
         while len(number):
+            left -= len(number)
+            if left < 0 and not self._secret:
+                return False
             empty = np.flatnonzero(self._slots[at] < 0)
             self._slots[at[empty]] = number[empty]
             lost = np.flatnonzero(self._slots[at] != number)
             number, at = number[lost], (at[lost] + 1) & (len(self._slots) - 1)
+        return True
 
 
 def _first_of_each(rows: Ints, topic: Ints, docnos: Docnos) -> tuple[Ints, Ints]:

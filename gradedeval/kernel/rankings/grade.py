@@ -465,10 +465,9 @@ def settle_repeated(rows: Rows, options: Options) -> tuple[Rows, dict[bytes, int
     """
     if surely_distinct(rows.topic_of, len(rows.topics), rows.hashed):
         return rows, {}
-    places = TopicBuckets(rows.counts).places(rows.topic_of, rows.hashed)
     first: dict[tuple[int, bytes], int] = {}
     last: dict[tuple[int, bytes], int] = {}
-    suspects = duplicate_candidates(rows.hashed, places)
+    suspects = duplicate_candidates(rows.topic_of, rows.docnos(np.arange(len(rows.code))))
     for row in suspects.tolist():
         key = (int(rows.topic_of[row]), rows.docno(row))
         first.setdefault(key, row)

@@ -23,7 +23,7 @@ from gradedeval.arrays import Floats, all_finite
 from gradedeval.errors import InputError, Note, flag, plural, shorten, shown
 from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import LAST_RANK
-from gradedeval.kernel.rankings.docnos import DIGITS, Index, JudgmentColumns, TopicCodes, coded, surely_distinct
+from gradedeval.kernel.rankings.docnos import DIGITS, Docnos, Index, JudgmentColumns, TopicCodes, coded, repeats
 from gradedeval.kernel.trec.file_formats import (
     DOCNO,
     GRADE,
@@ -423,7 +423,7 @@ def arrow_judgments(source: Any, what: str) -> JudgmentColumns | None:
     (topic, docno), topics = ids, TopicCodes()
     named, size = topic.stretches()
     number, hashed = np.repeat(topics.numbers(named), size).astype(np.int32), docno.hashes()
-    if not surely_distinct(number, len(topics.names), hashed):
+    if repeats(number, len(topics.names), Docnos(docno.buffer, docno.start, docno.length, hashed)):
         return None
     index = Index(docno.buffer, docno.start, docno.length, number, hashed, len(topics.names))
     return JudgmentColumns(topics.names, *coded_floats(grade), index)
@@ -444,7 +444,7 @@ def json_judgments(stream: Stream) -> JudgmentColumns | None:
         return None
     topic, docno = np.repeat(np.arange(len(found.topics), dtype=np.int32), found.size), found.docno
     hashed = docno.hashes()
-    if not surely_distinct(topic, len(found.topics), hashed):
+    if repeats(topic, len(found.topics), Docnos(docno.buffer, docno.start, docno.length, hashed)):
         return None
     index = Index(docno.buffer, docno.start, docno.length, topic, hashed, len(found.topics))
     return JudgmentColumns(found.topics, *coded_floats(found.value), index)

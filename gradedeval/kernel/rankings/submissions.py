@@ -21,7 +21,7 @@ from gradedeval.kernel.options import Options
 from gradedeval.kernel.options.metadata import Labels
 from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.rankings import objects
-from gradedeval.kernel.rankings.docnos import JudgmentColumns, TopicCodes, surely_distinct
+from gradedeval.kernel.rankings.docnos import Docnos, JudgmentColumns, TopicCodes, repeats
 from gradedeval.kernel.rankings.grade import Rows
 from gradedeval.kernel.rankings.qrels import Qrels, read_judgments
 from gradedeval.kernel.rankings.run import RunColumns, TopicResults, read_run, score_of
@@ -210,7 +210,8 @@ def _columns_of(run: Submission, layout: LineLayout, stream: Stream) -> Callable
     if not columns:
         raise NeedsLineReader
     topic, *others = map(np.concatenate, zip(*columns, strict=True))
-    if not surely_distinct(topic, len(topics.names), others[0]):
+    hashed, start, length = others[:3]
+    if repeats(topic, len(topics.names), Docnos(buffer, start, length, hashed)):
         raise NeedsLineReader
 
     def add() -> None:

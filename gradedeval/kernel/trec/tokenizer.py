@@ -37,7 +37,7 @@ FAR = 512
 """Bytes that a token is longer than others before it is processed by itself: a call for each eight bytes would take
 seconds for a megabyte."""
 
-_HALF = np.uint64(32)
+_HALF, _LOW = np.uint64(32), np.uint64(2**32 - 1)
 _BEHIND = np.arange(64, -1, -8).astype(np.uint64)  # bits of a word behind the first n bytes of a token
 _ODD = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)  # multipliers of a Weyl sequence and of rrmxmx
 
@@ -102,6 +102,32 @@ def hashes(word: Word, length: NDArray[Any]) -> Words:
             hashed += mixed
         else:
             hashed[rows] += mixed
+    return _finished(hashed)
+
+
+def keyed_hashes(word: Word, length: NDArray[Any], secret: bytes) -> Words:
+    """Return a 64-bit hash of each token, as `hashes` does, for which nobody finds collisions without the secret.
+
+    A sum of the halves of all words, each times a random factor of 64 bits: with one factor for a whole word, tokens
+    that differ only in the highest bits of words would collide whatever the factors are.
+    """
+    from hashlib import shake_128  # few files need it
+
+    words = -(-int(length.max(initial=0)) // 8)
+    low, high = np.frombuffer(shake_128(secret).digest(16 * words), "<u8").reshape(words, 2).T
+    hashed = np.zeros(len(length), dtype=np.uint64)
+    for at, rows, part in _parts(word, length):
+        mixed = (part & _LOW) * low[at // 8]
+        mixed += (part >> _HALF) * high[at // 8]
+        if isinstance(rows, int):
+            hashed[rows : rows + 1] += mixed.sum()
+        else:
+            hashed[rows] += mixed
+    return _finished(hashed)
+
+
+def _finished(hashed: Words) -> Words:
+    """Mix sums in place, so that their highest bits depend on all others."""
     hashed ^= hashed >> _HALF
     hashed *= np.uint64(_ODD[1])
     return hashed

@@ -197,7 +197,7 @@ class _U(Measure):
 u: _U
 
 class _Set(Measure):
-    """Search economic theory: diminishing returns, a total of i^β documents' worth after rank i, down to k."""
+    """Search economic theory: diminishing returns, rank i weighs (i+1)^β − i^β, down to k."""
 
     @overload
     def __call__(self, /, *, beta: float = 0.5, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...

@@ -114,7 +114,7 @@ def err(g: Gains) -> Floats:
 
     Σ_i 1/i · r_i · Π_{j<i} (1 − r_j)
 
-    Chapelle et al., CIKM 2009, eq. 5 and algorithm 2.
+    Chapelle et al., CIKM 2009, eq. 5 and algorithm 2; its gains, eq. 4, are gain=exp.
     """
     return expected_utility(g)
 
@@ -166,7 +166,7 @@ def cascade(g: Gains, *, utility: str = "rr", gamma: float = 1.0) -> Floats:
 
     Σ_i φ(i) · γ^(i−1) · r_i · Π_{j<i} (1 − r_j), with φ(i) = 1/i, 1/log2(i+1), 1, or line i of the file (0 after it)
 
-    Chapelle et al., CIKM 2009, definition 1 and section 7.2.
+    Chapelle et al., CIKM 2009, definition 1 for φ and section 7.2 for γ, there with φ = 1.
 
     utility  φ, the utility of being satisfied at rank i: rr (1/i), dcg (1/log2(i+1)), one, or a file
              with a value a line

@@ -95,7 +95,8 @@ def dcg(g: Gains, *, log: float | None = None) -> Floats:
 
     Σ_i gain_i / log2(i+1); with log=b: gain_i down to rank b, then gain_i / log_b(i)
 
-    Burges et al., ICML 2005 (eq. 1 of Chapelle et al., CIKM 2009); log=b: Järvelin & Kekäläinen, TOIS 2002.
+    Burges et al., ICML 2005, with gain=exp (eq. 1 of Chapelle et al., CIKM 2009, which does not name the base of the
+    logarithm); log=b: Järvelin & Kekäläinen, TOIS 2002.
 
     log  the base: no discount down to that rank, then by log_base(i); without it log2(i+1)
     """
@@ -118,7 +119,7 @@ def ndcg(g: Gains, *, log: float | None = None) -> Floats:
 
     dcg@k / dcg@k of the pool in descending order of gain
 
-    Järvelin & Kekäläinen, TOIS 2002.
+    Järvelin & Kekäläinen, TOIS 2002, with log=2; the discount log2(i+1) as in Burges et al., ICML 2005.
 
     log  the base: no discount down to that rank, then by log_base(i); without it log2(i+1)
     """
@@ -142,7 +143,8 @@ def q(g: Gains, *, beta: float = 1.0, norm: str | None = None) -> Floats:
 
     1/R Σ_{i relevant} (C(i) + β cg(i)) / (i + β cg*(i)), C: relevant so far, cg, cg*: gain so far, and in the ideal
 
-    Sakai, AIRS 2004; binary form in Zhang et al., Information Retrieval 2010, section 2.1; norm=k as NTCIREVAL's Q@k.
+    Sakai, AIRS 2004, with β = 1; binary form in Zhang et al., Information Retrieval 2010, section 2.1; norm=k as
+    NTCIREVAL's Q@k.
 
     beta  how much the gain counts beside the number of relevant documents; at 0 it is ap
     norm  k: the sum is divided by the smaller of R and the cutoff; without it by R

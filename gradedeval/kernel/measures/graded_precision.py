@@ -65,7 +65,8 @@ def gap(g: Gains, *, norm: str | None = None) -> Floats:
 
     Σ_n 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j / Σ_i R_i Σ_{j≤i} g_j, with g_j = 1/top unless given
 
-    Robertson et al., SIGIR 2010, section 2.2.
+    Robertson et al., SIGIR 2010, section 2.2; it leaves g open, and takes equal ones in its experiments (section 4.1).
+    The cutoff and norm=k are not in the paper.
 
     norm  k: of each threshold no more documents than the cutoff are counted in the divisor, which is the sum of the
           gains of the ideal ranking down to k; without it all of the pool
@@ -113,6 +114,7 @@ def gprecision(g: Gains) -> Floats:
 
     1/k Σ_{m≤k} Σ_{j≤i_m} g_j
 
-    Robertson et al., SIGIR 2010, section 3.2.
+    The numerator of graded recall in Robertson et al., SIGIR 2010, section 3.2, over k. What that section calls graded
+    precision is that of the users who regard the document at rank k as relevant.
     """
     return safe_divide(row_sums(g.gain) + g.tail * (g.effective_depth - g.retrieved), g.effective_depth)

@@ -191,7 +191,7 @@ def rprec(g: Gains) -> Floats:
 def bpref(g: Gains, *, k: float = 0) -> Floats:
     """Binary preference: how few documents judged non-relevant stand above the relevant ones.
 
-    1/R Σ_{i relevant} 1 − min(k+R, non-relevant above i) / min(k+R, N), N: judged non-relevant
+    1/R Σ_{i relevant} (1 − min(k+R, non-relevant above i) / min(k+R, N)), N: judged non-relevant
 
     Buckley & Voorhees, SIGIR 2004 as in trec_eval; k=10: Zhang et al., Information Retrieval 2010, section 2.1.
 
@@ -278,7 +278,7 @@ def yaap(g: Gains) -> Floats:
 
     ln((1 + S) / (1 + R − S)), S: sum of precisions
 
-    Robertson, CIKM 2006; trec_eval's yaap.
+    Robertson, ECIR 2012, which trec_eval's yaap names; log odds of average precision: Robertson, CIKM 2006.
     """
     summed = summed_precision(g)
     odds: Floats = np.log((1 + summed) / (1 + g.num_relevant - summed))

@@ -47,7 +47,7 @@ def _sample(g: Gains) -> Sample:
 def infap(g: Gains) -> Floats:
     """Inferred average precision: average precision estimated where only a sample of the pool is judged.
 
-    1/R Σ_{i relevant} 1/i + (i−1)/i · (pooled above i)/(i−1) · (relevant above + ε) / (judged above + 2ε), ε=0.00001
+    1/R Σ_{i relevant} (1/i + (i−1)/i · (pooled above i)/(i−1) · (relevant above + ε) / (judged above + 2ε)), ε=0.00001
 
     Yilmaz & Aslam, CIKM 2006; trec_eval's infAP. With --negative unjudged a grade below 0 says pooled and not sampled.
     """

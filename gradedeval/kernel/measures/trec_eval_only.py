@@ -30,7 +30,7 @@ def g_(g: Gains) -> Floats:
     Σ_i gain_i / log2(2 + ideal_i − gained_i) / Σ ideal gains, ideal_i, gained_i: sums down to rank i; past the last
     ideal document ideal_i rises by 1 a rank
 
-    trec_eval's G.
+    trec_eval's G, where ideal_i rises by 1 or more at every rank: another score where a gain is between 0 and 1.
     """
     # After its last document the ideal ranking goes on by 1 a rank, so that idle ranks cost something there too.
     gain, ranks = g.gains_of_relevant, g.ranks_of_relevant
@@ -103,7 +103,7 @@ def rbp_resid(g: Gains, *, p: float = 0.9) -> Floats:
 
     (1−p) Σ_{i unjudged} p^{i−1} + p^n, or p^n − p^k with a cutoff
 
-    Moffat & Zobel, TOIS 2008, section 3; trec_eval 10's rbp_resid.
+    Moffat & Zobel, TOIS 2008; trec_eval 10's rbp_resid, which is 0 where every document retrieved is judged.
 
     p  the persistence: the probability of going on to the next document
     """

@@ -152,7 +152,7 @@ def zipf(last: float, *, beta: float = 1.0) -> Weights:
 
     w_i = i^−β / Σ_{j≤k} j^−β
 
-    Zhang et al., Information Retrieval 2010, section 3.2.2.
+    Zhang et al., Information Retrieval 2010, section 3.2.2, always down to a rank k.
 
     beta  the exponent: the larger, the more the first ranks weigh
     """

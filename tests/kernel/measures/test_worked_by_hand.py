@@ -1137,3 +1137,20 @@ def test_every_preset_is_an_option_of_the_library() -> None:
         assert gradedeval.evaluate({"t": ranked("a")}, {"t": {"a": 1}}, "rr", like=tool).options.like == tool
     with pytest.raises(InputError, match="did you mean 'gdeval'"):
         evaluate({"t": ranked("a")}, {"t": {"a": 1}}, "rr", like="gdevl")
+
+
+@pytest.mark.filterwarnings("ignore:.*each document costs 1:gradedeval.EvaluationWarning")
+def test_what_docstrings_say_of_measures_that_differ_from_their_papers() -> None:
+    both, second = {"a": 1, "b": 1}, {"a": 0, "b": 1}
+    # set: (3^½ − 1) in all over (2^½ − 1) of rank 1, where the paper's total would be 2^½.
+    assert score("set(of=etu)@2", "a b", both) == pytest.approx((math.sqrt(3) - 1) / (math.sqrt(2) - 1))
+    # tbg: the paper's sum, in which half of the users are left after a document of cost h.
+    assert score("tbg(h=1,of=etu)", "a b", second) == pytest.approx(1 / 2)
+    # u: attention where the second document begins, 1 − 1/4; in the paper it is that where it ends, 1 − 2/4.
+    assert score("u(L=4,of=etu)", "a b", second) == pytest.approx(3 / 4)
+    # gprecision: of thresholds 1 and 2, half and all users; at rank 2 by those who take grade 1 for relevant it is 1.
+    assert score("gprecision@2", "b a", {"a": 1, "b": 2}) == pytest.approx((1 + 1 / 2) / 2)
+    # g: 0.5 / log2(2 + 0.5 − 0.5) over 0.5, where trec_eval's ideal would be at 1 after the first rank.
+    assert score("g(gain=0:0.5)", "a", {"a": 1}) == pytest.approx(1)
+    # rbp_resid: beyond the end, though all that is retrieved is judged.
+    assert score("rbp_resid(p=0.5)", "a b", second) == pytest.approx(1 / 4)

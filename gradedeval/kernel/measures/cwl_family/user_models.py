@@ -110,7 +110,7 @@ def inst(state: UserState, *, T: float = 1.0) -> Any:
 
     C(i) = ((i+T+T_i−1) / (i+T+T_i))², T_i = T − Γ_i
 
-    Moffat et al., TOIS 2017.
+    Moffat et al., ADCS 2015 and TOIS 2017.
 
     T  the gain that the user wants: what is found already counts towards it
     """
@@ -130,7 +130,7 @@ def tbg(state: UserState, *, h: float = 224.0) -> Any:
 
     W(i) ∝ 2^(−K_{i−1}/h)
 
-    Smucker & Clarke, SIGIR 2012.
+    Smucker & Clarke, SIGIR 2012, where gains are added up and not divided by the documents viewed: of=etu.
 
     h  the time, in the unit of the costs, after which half of the users have stopped
     """
@@ -150,7 +150,8 @@ def u(state: UserState, *, L: float = 1000.0) -> Any:
 
     W(i) ∝ max(0, 1 − K_{i−1}/L)
 
-    Sakai & Dou, SIGIR 2013.
+    Sakai & Dou, SIGIR 2013, as cwl_eval: attention is that at the beginning of a document. In the paper it is that at
+    its end, 1 − K_i/L, and gains are added up and divided by a constant.
 
     L  the length, in the unit of the costs, after which nobody reads on
     """
@@ -160,13 +161,13 @@ def u(state: UserState, *, L: float = 1000.0) -> Any:
 
 @cwl(bounds="rises", cutoff="required", checks={"beta": UP_TO_1}, over_ties=True)
 def set_(state: UserState, *, beta: float = 0.5) -> Any:
-    """Search economic theory: diminishing returns, a total of i^β documents' worth after rank i, down to k.
+    """Search economic theory: diminishing returns, rank i weighs (i+1)^β − i^β, down to k.
 
     C(i) = w(i+1)/w(i) for i < k, else 0, w(i) = (i+1)^β − i^β
 
-    Azzopardi, SIGIR 2014, as cwl_eval.
+    Azzopardi, SIGIR 2014, as cwl_eval: the total gain of the paper is i^β, here (i+1)^β − 1 over that of rank 1.
 
-    beta  the exponent of the total worth i^β: the smaller, the sooner returns diminish
+    beta  the exponent: the smaller, the sooner returns diminish; at 1 all ranks weigh the same
     """
     weight = (state.rank + 1) ** beta - state.rank**beta
     after = (state.rank + 2) ** beta - (state.rank + 1) ** beta
@@ -260,7 +261,7 @@ def nerr11(state: UserState, *, T: float = 1.0) -> Any:
 
     C(i) = ((i+2T−1) / (i+2T))² (1 − r_i)
 
-    Azzopardi et al., ICTIR 2021, eq. 11.
+    Azzopardi et al., ICTIR 2021, eq. 11, which allows T = 0: nobody goes on from rank 1.
 
     T  the gain that the user expects to need: the larger, the more patient
     """

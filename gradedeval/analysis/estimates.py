@@ -3,6 +3,7 @@ from their differences by topic."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -10,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from gradedeval.analysis import score_matrix, significance
 from gradedeval.analysis.tables import whole
 from gradedeval.arrays import Floats, Ints, np
-from gradedeval.errors import InputError, flag
+from gradedeval.errors import InputError, Note, flag
 from gradedeval.kernel.formats.tables import Column
+from gradedeval.kernel.scoring import predicted
+from gradedeval.kernel.scoring.predicted import HEAVY, PREDICTED, saved_words, summarized, within
 from gradedeval.kernel.scoring.predicted import LEAST as LEAST
-from gradedeval.kernel.scoring.predicted import PREDICTED, saved_words, summarized, within
 
 if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Matrix, Paired
@@ -70,6 +72,18 @@ def compared(paired: Paired, first: Ints, second: Ints, settings: significance.T
         **{name: found[name] for name in ("lambda_", "narrower", "times", "se", "low", "high", "p")},
         "p_corrected": significance.correct_p_values(found["p"], settings.correction_applied),
     }
+
+
+def heavy_notes(measures: Iterable[Paired], first: Ints, second: Ints, alpha: float) -> list[Note]:
+    """Return a note on the differences whose variance is mostly that of a single topic."""
+    heavy = list[tuple[str, float, str]]()
+    for paired in measures:
+        found = differences(paired, first, second, alpha)
+        for pair in np.flatnonzero(found["share"] > HEAVY).tolist():
+            topic = paired.topics[int(found["farthest"][pair])]
+            label = f"{paired.measure}, {paired.runs[second[pair]]} against {paired.runs[first[pair]]}"
+            heavy.append((topic, float(found["share"][pair]), label))
+    return predicted.heavy_notes(heavy)
 
 
 # Tables for people.

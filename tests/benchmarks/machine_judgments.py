@@ -1,9 +1,10 @@
-"""What estimates from people's judgments and a machine's are worth on real runs: the tables of machine_judgments.md.
+"""What estimates from people's judgments and a machine's are worth: the tables of machine_judgments.md.
 
 Topics are drawn with replacement from those of TREC-COVID, round 1, and runs at random from its runs; machines are made
-from the qrels by stated errors. It is not part of the tests, which hold a part of it.
+from the qrels by stated errors. Skewed scores and gross errors are simulated. It is not part of the tests, which hold a
+part of it.
 
-    nice python tests/benchmarks/machine_judgments.py [--draws N] [--only coverage|worthless|enough|chosen|strata]
+    nice python tests/benchmarks/machine_judgments.py [--draws N] [--only STUDY]
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 sys.path[:0] = [str(Path(__file__).resolve().parent.parent), str(Path(__file__).resolve().parent.parent.parent)]
-from gradedeval.kernel.scoring.predicted import CHOSEN, Estimates, chosen_p  # noqa: E402
+from gradedeval.kernel.scoring.predicted import CHOSEN, HEAVY, Estimates, chosen_p  # noqa: E402
 from support import machine_judges as judges  # noqa: E402
 from support.machine_judges import JUDGES, KINDS, MEASURES, Draws, Floats, drawn, intervals, worth  # noqa: E402
 
@@ -32,6 +33,33 @@ def coverage(draws: int) -> None:
     for measure, kind, judge, found in judges.cells(judges.real_scores(), JUDGES, 25, 200, draws):
         covers = (share(one.covers) for one in found.values())
         show(measure, kind, judge, *covers, *(percent(found[name].width) for name in ("both", "one λ", "machine")))
+
+
+def skewed(draws: int) -> None:
+    """Simulated scores, four of five of them 0, and a machine that errs on the others by a normal deviate of sd .1."""
+    show("judged", "others", "of", "bias", "its standard error", "covers", "mean half width")
+    show(*["---"] * 7)
+    for judged, others in ((10, 25), (25, 25), (25, 175), (50, 50)):
+        some = judges.mostly_zeros(judged, others, draws)
+        for of, found in intervals(some).items():
+            errors, half = found.mean - some.truth, (found.high - found.low) / 2
+            cells = f"{errors.mean():+.4f}", f"{errors.std() / draws**0.5:.4f}"
+            show(judged, others, OF[of], *cells, share(worth(found, some.truth, found).covers), f"{half.mean():.4f}")
+
+
+def gross(draws: int) -> None:
+    """Simulated scores, and a machine that is grossly wrong on a share of 1,000 topics and all but right elsewhere."""
+    show("wrong", "judged", "people covers", "both covers", "no such topic judged", "then both covers", "noted")
+    show(*["---"] * 7)
+    for wrong in (0.0, 0.01, 0.02, 0.05, 0.1, 0.2):
+        for judged in (15, 25, 50, 100):
+            some, seen = judges.grossly_wrong(wrong, judged, 1000 - judged, draws)
+            of = intervals(some)
+            people, both = (worth(of[name], some.truth, of["people"]).covers for name in ("people", "both"))
+            covered = (of["both"].low <= some.truth) & (some.truth <= of["both"].high)
+            then = share(float(covered[~seen].mean())) if (~seen).sum() > 100 else "—"
+            noted = share(float((of["both"].share > HEAVY).mean()))
+            show(f"{100 * wrong:g} %", judged, share(people), share(both), share(float((~seen).mean())), then, noted)
 
 
 def worthless(draws: int) -> None:
@@ -179,7 +207,9 @@ def stratified(
     from scipy.special import stdtrit
 
     margin = stdtrit(judged - parts, 0.975) * error
-    return Estimates(mean, error, mean - margin, mean + margin, mean, weights.mean((1, 2))), everything.truth
+    blank = np.full(draws, np.nan)
+    found = Estimates(mean, error, mean - margin, mean + margin, mean, weights.mean((1, 2)), blank, places[:, 0])
+    return found, everything.truth
 
 
 def _powers_within(h: Floats, m: Floats) -> Floats:
@@ -206,6 +236,8 @@ def show(*cells: Any) -> None:
 
 STUDIES: dict[str, Callable[[int], None]] = {
     "coverage": coverage,
+    "skewed": skewed,
+    "gross": gross,
     "worthless": worthless,
     "enough": enough,
     "chosen": chosen,

@@ -94,6 +94,28 @@ def drawn(people: Floats, machine: Floats, kind: str, judged: int, total: int, d
     return Draws(h[:, :judged], m[:, :judged], m[:, judged:], both[0].mean(1))
 
 
+def mostly_zeros(judged: int, others: int, draws: int, seed: int = 0) -> Draws:
+    """Skewed scores: four of five are 0, the others uniform; the machine errs on these by a normal deviate of sd .1."""
+    dice, shape = np.random.default_rng(seed), (draws, judged + others)
+    h = np.where(dice.uniform(size=shape) < 0.8, 0, dice.uniform(size=shape))
+    m = np.where(h > 0, h + dice.normal(0, 0.1, shape), 0)
+    return Draws(h[:, :judged], m[:, :judged], m[:, judged:], np.full(draws, 0.1))
+
+
+def grossly_wrong(share: float, judged: int, others: int, draws: int, seed: int = 0) -> tuple[Draws, NDArray[np.bool_]]:
+    """Uniform scores; the machine gives 0 to a share of the topics, and errs by a normal deviate of sd .02 elsewhere.
+    Beside them, whether one of the wrong topics is judged."""
+    dice, at_once = np.random.default_rng(seed), 2000
+    parts = []
+    for begin in range(0, draws, at_once):
+        shape = (min(at_once, draws - begin), judged + others)
+        h, wrong = dice.uniform(size=shape), dice.uniform(size=shape) < share
+        m = np.where(wrong, 0, h + dice.normal(0, 0.02, shape))
+        parts.append((h[:, :judged], m[:, :judged], m[:, judged:], wrong[:, :judged].any(1)))
+    h, m, rest, seen = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Draws(h, m, rest, np.full(draws, 0.5)), seen
+
+
 class Worth(NamedTuple):
     """What intervals of one kind are worth.
 
@@ -123,7 +145,7 @@ def worth(found: Estimates, truth: Floats, people: Estimates) -> Worth:
 
 
 def intervals(some: Draws, alpha: float = 0.05) -> dict[str, Estimates]:
-    """Estimates by people alone; both, with λ of the other topics; both, with one λ of all; by the machine alone."""
+    """Estimates by people alone; both, with λ of the other judged topics, or one λ of all; by the machine alone."""
     return {
         "people": by_people(some.human, alpha),
         "both": estimate(some.human, some.machine, some.others, alpha),

@@ -443,8 +443,8 @@ class Options:
         "system -> pattern or runs", repeats=True, names_file=True, needs_ids=True,
         signature=elsewhere, instead="give one run of each system, or see `gradedeval compare`")
     predicted: "Predicted | None" = option(None, "A machine's judgments of these topics and more, in any form of "
-        "qrels: means over all topics are estimated from both, with intervals that hold regardless of its errors. The "
-        "topics that people judged must be a random sample.", section=OUTPUT, commands="eval", metavar="QRELS2",
+        "qrels: means over all topics are estimated from both, unbiased regardless of its errors, if the topics that "
+        "people judged are a random sample.", section=OUTPUT, commands="eval", metavar="QRELS2",
         accepts="qrels", names_file=True, needs_ids=True, signature=elsewhere,
         instead="see `gradedeval compare`")
     judged_only: bool = option(False, "Drop unjudged documents before ranking (condensed lists).", signature=name_only)

@@ -2,7 +2,8 @@
 
 With h the scores of topics by people and m those by a machine, the mean over topics is estimated as that of h, less λ
 times how far the mean of m over the judged topics lies from its mean over the others. It is unbiased regardless of the
-errors that the machine makes, as long as the judged topics are a random sample; λ says how much the machine helps.
+machine's errors, if the judged topics are a random sample; λ says how much the machine helps. Its interval is one by
+Student's t: too narrow where a machine is grossly wrong on few topics that the sample mostly misses.
 Angelopoulos et al., Science 382 (2023); Angelopoulos, Duchi & Zrnic, PPI++ (2023), for λ.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradedeval.arrays import Bools, Floats, chunks
+from gradedeval.arrays import Bools, Floats, Ints, chunks
 from gradedeval.errors import InputError, Note, flag, plural, shorten
 from gradedeval.kernel.measures.definition import Measure, Reading
 from gradedeval.kernel.measures.notation import write_value
@@ -37,13 +38,15 @@ if TYPE_CHECKING:
     from gradedeval.kernel.scoring.scores import RunScores, Scores
 
 
-PREDICTED = "prediction-powered, λ of the other topics, Student's t"
+PREDICTED = "prediction-powered, λ of the other judged topics, Student's t"
 """How estimates from two kinds of judgments are made, in a signature."""
 
 # Prediction-powered inference.
 
 LEAST, FEW = 5, 15
 """Judged topics that an estimate needs, and below which its interval is only a rough guide."""
+HEAVY = 0.5
+"""If one topic carries a larger share of the variance, the interval depends on whether it was judged."""
 CHOSEN = 0.01
 """A smaller p says that the judged topics are not a random sample."""
 DRAWS, SEED = 10_000, 0
@@ -57,6 +60,8 @@ class Estimates(NamedTuple):
     low, high    the ends of its interval
     p            two-sided, that the mean is 0; nan where nothing varies and it is not
     power        λ, the mean over the judged topics
+    share        of the variance of h − λ m, how much the judged topic farthest from the mean carries; nan without any
+    farthest     the number of that topic
     """
 
     mean: Floats
@@ -65,32 +70,36 @@ class Estimates(NamedTuple):
     high: Floats
     p: Floats
     power: Floats
+    share: Floats
+    farthest: Ints
 
 
-def powers(human: Floats, machine: Floats, others: Floats) -> Floats:
-    """rows × judged topics: λ for each, estimated from all other topics and cut to 0..1; 0 where the machine's scores
-    do not vary.
+def powers(human: Floats, machine: Floats, others: float) -> Floats:
+    """Estimate λ for each judged topic from all other judged topics, cut to 0..1: rows × judged topics.
 
     human    rows × judged topics: scores by people
     machine  the same by the machine
-    others   rows × other topics: scores by the machine; none at all: there are as many as one likes, whose mean and
-             variance are those of the judged ones
+    others   how many topics the machine alone judged; infinite: arbitrarily many
 
-    λ = cov(h, m) / ((1 + n/N) var(m)), with the n judged topics but one and the N others.
+    λ = cov(h, m) / ((1 + n/N) var(m)), with the n judged topics and the N others; covariance and variance leave out the
+    topic. λ is 0 where the variance is 0. As the machine's scores of the topic and of the others play no part, λ is
+    independent of what it multiplies.
     """
-    judged, count = human.shape[1] - 1, human.shape[1] - 1 + others.shape[1]
-    middle = np.hstack([machine, others]).mean(1, keepdims=True)
-    h, m, o = human - human.mean(1, keepdims=True), machine - middle, others - middle
-    h_left, m_left = h.sum(1, keepdims=True) - h, m.sum(1, keepdims=True) - m
-    products = (h * m).sum(1, keepdims=True) - h * m
-    covariance = (products - h_left * m_left / judged) / (judged - 1)
-    squares = (m**2).sum(1, keepdims=True) + (o**2).sum(1, keepdims=True) - m**2
-    sums = m_left + o.sum(1, keepdims=True)
-    variance = (squares - sums**2 / count) / (count - 1)
-    scale = np.abs(middle) + np.abs(m).max(1, keepdims=True) + np.abs(o).max(1, keepdims=True, initial=0)
-    varies = variance > (1e-12 * scale) ** 2
-    shared = judged / others.shape[1] if others.size else 0
-    ratio = covariance / np.where(varies, (1 + shared) * variance, 1)
+    judged, rows = human.shape[1], np.arange(len(human))
+    h, m = human - human.mean(1, keepdims=True), machine - machine.mean(1, keepdims=True)
+    # Sums of deviations without one topic: less n / (n − 1) times its own.
+    own = judged / (judged - 1)
+    products, squares = ((one * m).sum(1, keepdims=True) - own * one * m for one in (h, m))
+    scale = np.broadcast_to(np.abs(machine).max(1, keepdims=True), machine.shape).copy()
+    # Without the farthest topic such a difference may lose all its digits: these sums are of the other topics.
+    farthest = np.abs(m).argmax(1)
+    rest = np.arange(judged) != farthest[:, None]
+    h, m = (scores[rest].reshape(-1, judged - 1) for scores in (human, machine))
+    scale[rows, farthest] = np.abs(m).max(1)
+    h, m = h - h.mean(1, keepdims=True), m - m.mean(1, keepdims=True)
+    products[rows, farthest], squares[rows, farthest] = (h * m).sum(1), (m**2).sum(1)
+    varies = squares > judged * (1e-12 * scale) ** 2
+    ratio = products / np.where(varies, (1 + judged / others) * squares, 1)
     return np.asarray(np.where(varies, ratio, 0).clip(0, 1))
 
 
@@ -103,19 +112,28 @@ def estimate(human: Floats, machine: Floats, others: Floats, alpha: float, power
 
     The interval is by Student's t with n − 1 degrees of freedom.
     """
-    judged, weight = human.shape[1], powers(human, machine, others) if power is None else np.full(human.shape, power)
+    judged, count = human.shape[1], others.shape[1]
+    weight = powers(human, machine, count) if power is None else np.full(human.shape, power)
     apart = machine - others.mean(1, keepdims=True)
     rectified = human - weight * apart
     mean, mean_weight = rectified.mean(1), weight.mean(1)
-    variance = mean_weight**2 * others.var(1, ddof=1) / others.shape[1] + rectified.var(1, ddof=1) / judged
-    return Estimates(*_with_t(mean, np.sqrt(variance), judged - 1, alpha), mean_weight)
+    variance = mean_weight**2 * others.var(1, ddof=1) / count + rectified.var(1, ddof=1) / judged
+    return Estimates(*_with_t(mean, np.sqrt(variance), judged - 1, alpha), mean_weight, *_farthest(rectified))
 
 
 def by_people(human: Floats, alpha: float) -> Estimates:
     """The mean of each row as people alone tell it: λ is 0."""
     judged = human.shape[1]
     error = human.std(1, ddof=1) / np.sqrt(judged)
-    return Estimates(*_with_t(human.mean(1), error, judged - 1, alpha), np.zeros(len(human)))
+    return Estimates(*_with_t(human.mean(1), error, judged - 1, alpha), np.zeros(len(human)), *_farthest(human))
+
+
+def _farthest(values: Floats) -> tuple[Floats, Ints]:
+    """Return for each row which share of its variance the topic farthest from the mean carries, and that topic."""
+    squares = (values - values.mean(1, keepdims=True)) ** 2
+    total, scale = squares.sum(1), np.abs(values).max(1)
+    varies = total > values.shape[1] * (1e-12 * scale) ** 2
+    return np.where(varies, squares.max(1) / np.where(varies, total, 1), np.nan), squares.argmax(1)
 
 
 def _with_t(mean: Floats, error: Floats, freedom: int, alpha: float) -> tuple[Floats, Floats, Floats, Floats, Floats]:
@@ -141,8 +159,7 @@ def saved(people: Estimates, both: Estimates) -> tuple[Floats, Floats]:
 def could_save(human: Floats, machine: Floats) -> tuple[Floats, Floats]:
     """As `saved`, of each row, if the machine judged as many other topics as one likes: what it is worth on topics that
     both have judged, five or more."""
-    none = machine[:, :0]
-    rectified = human - powers(human, machine, none) * (machine - machine.mean(1, keepdims=True))
+    rectified = human - powers(human, machine, math.inf) * (machine - machine.mean(1, keepdims=True))
     wide, narrow = human.std(1, ddof=1), rectified.std(1, ddof=1)
     known = (wide > 1e-12) & (narrow > 1e-12)
     share = np.where(known, narrow, np.nan) / np.where(known, wide, 1)
@@ -325,6 +342,7 @@ def joined(people: Scores, machine: Scores, options: Options) -> Scores:
     if runs:
         notes += _topic_notes(found, [topic for topic in runs[0].topics if topic not in known], place)
         notes += _chosen_notes(found, judged)
+        notes += found._estimated.notes() if found._estimated is not None else []
     return replace(found, notes=notes)
 
 
@@ -472,6 +490,18 @@ class Estimated:
         rows["machine"] = [*(_blank(by_machine.get(topic, np.nan)) for topic in topics), _blank(found["machine"])]
         return rows
 
+    def notes(self) -> list[Note]:
+        """Return a note on the estimates whose variance is mostly that of a single topic."""
+        heavy = list[tuple[str, float, str]]()
+        for people, machine in zip(self.people, self.machine, strict=True):
+            for column in self._columns:
+                known = self._summaries[people.run, column]
+                if known["share"] > HEAVY:
+                    judged = list(compress(machine.topics, self._topics(people, machine, column)[0]))
+                    label = f"{self.measures[column].label} of {people.run}"
+                    heavy.append((judged[int(known["farthest"])], known["share"], label))
+        return heavy_notes(heavy)
+
     def words(self, qrels: Qrels) -> list[str]:
         """What signatures say of the estimates."""
         counts = [self._topics(people, machine, 0) for people, machine in zip(self.people, self.machine, strict=True)]
@@ -507,7 +537,7 @@ class Estimated:
         rows = [at[topic] for topic, kept in zip(machine.topics, both, strict=True) if kept]
         reading, count = Reading(measure.definition.summary), int((both | others).sum())
         human, own = people.score[rows, column], machine.score[:, column]
-        found = dict.fromkeys(("score", "se", "low", "high", *_ALONE, "machine", "lambda_", "narrower", "times"), blank)
+        found = dict.fromkeys(("score", "se", "low", "high", *_ALONE, "machine", *_OTHERS), blank)
         if count:
             found["machine"] = float(reading.summarize(own[both | others]))
         if not np.isfinite(np.concatenate([human, own[both | others]])).all():
@@ -544,7 +574,7 @@ def summarized(human: Floats, machine: Floats, others: Floats, reading: Reading,
     human, machine, others  as `estimate` takes them: rows × topics
     """
     judged, count = human.shape[1], human.shape[1] + others.shape[1]
-    names = ("score", "se", "low", "high", "p", *_ALONE, "lambda_", "narrower", "times")
+    names = ("score", "se", "low", "high", "p", *_ALONE, *_OTHERS)
     if judged < LEAST or others.shape[1] < 2:
         return {name: np.full(len(human), np.nan) for name in names}
     joint, alone = estimate(human, machine, others, alpha), by_people(human, alpha)
@@ -552,7 +582,21 @@ def summarized(human: Floats, machine: Floats, others: Floats, reading: Reading,
     ends = [reading.of_mean(part, count) for part in parts]
     error = joint.error * (count if reading.summary == "total" else 1)
     found = (ends[0], error, *ends[1:3], joint.p, *ends[3:], joint.power, *saved(alone, joint))
+    found = (*found, joint.share, joint.farthest)
     return dict(zip(names, found, strict=True))
+
+
+def heavy_notes(estimates: Iterable[tuple[str, float, str]]) -> list[Note]:
+    """Return a note on estimates whose variance is mostly that of a single topic.
+
+    estimates  of each: the topic, its share of the variance of h − λ m, and what is estimated
+    """
+    named = [f"topic {topic} has {100 * share:.0f}% of that of {label}" for topic, share, label in estimates]
+    if not named:
+        return []
+    problem = f"one judged topic has more than half of the variance behind an interval: {shorten(named)}"
+    cure = "compare its judgments by people and by the machine; take such an interval as a rough guide"
+    return [Note(problem, cure, kind="heavy-topic")]
 
 
 def saved_words(narrower: float, times: float) -> str:
@@ -561,6 +605,7 @@ def saved_words(narrower: float, times: float) -> str:
 
 
 _ALONE = ("people", "people_low", "people_high")
+_OTHERS = ("lambda_", "narrower", "times", "share", "farthest")
 
 
 def _blank(value: float) -> float | None:

@@ -2,6 +2,8 @@
 
 import io
 import random
+import re
+import warnings
 
 import numpy as np
 import pytest
@@ -69,6 +71,23 @@ def test_a_perfect_machine_comes_near_the_truth():
     assert row["machine"] == pytest.approx(truth)
     assert row["low"] < truth < row["high"]
     assert row["narrower"] > 0.1
+
+
+def test_a_topic_that_makes_most_of_the_variance_is_named():
+    """The machine finds nothing relevant in one topic where people do, and is right elsewhere."""
+    wrong = JUDGED[7]
+    machine = {**TRUTH, wrong: {docno: 3 * (docno == "d19") for docno in TRUTH[wrong]}}
+    run = {topic: dict(TRUTH[topic], d19=-1) for topic in TOPICS}  # the best documents first
+    named = rf"one judged topic has more .* interval: topic {wrong} has \d+% of that of ndcg@10 of run; compare its"
+    with pytest.warns(gradedeval.EvaluationWarning, match=named):
+        gradedeval.evaluate(run, PEOPLE, "ndcg@10", predicted=machine)
+    shuffled = {topic: {docno: -score for docno, score in own.items()} for topic, own in run.items()}
+    two = {"one": shuffled, "two": run}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        gradedeval.compare(two, PEOPLE, "ndcg@10", predicted=machine)
+    notes = [str(warning.message) for warning in told]
+    assert any(re.search(rf"topic {wrong} has \d+% of that of ndcg@10, two against one", note) for note in notes)
 
 
 def test_topics_that_only_the_machine_judged_have_no_score_by_people():

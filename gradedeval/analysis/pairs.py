@@ -38,7 +38,10 @@ def compared(
         return frames[0]
     frame = joined(frames)
     if "p" in frame:
-        frame["p_corrected"] = significance.correct_p_values(frame["p"].to_numpy(), settings.correction_applied)
+        tested = replicates.are_tested(frame) if "df" in frame else np.full(len(frame), True)
+        frame.loc[tested, "p_corrected"] = significance.correct_p_values(
+            frame["p"].to_numpy()[tested], settings.correction_applied
+        )
     return frame
 
 
@@ -93,7 +96,10 @@ def _columns(
 def _of_seeds(paired: Paired, seeds: Matrix, first: Ints, second: Ints, settings: TestSettings) -> dict[str, Any]:
     """The columns of systems, with p and interval by the mixed model."""
     found = replicates.compared(paired, seeds, first, second, settings.alpha)
-    return {**found, "p_corrected": significance.correct_p_values(found["p"], settings.correction_applied)}
+    tested = replicates.have_enough(found["seeds"], found["baseline_seeds"])
+    corrected = np.full(len(first), np.nan)
+    corrected[tested] = significance.correct_p_values(found["p"][tested], settings.correction_applied)
+    return {**found, "p_corrected": corrected}
 
 
 def _inference(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
@@ -273,11 +279,11 @@ def tests_of(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> lis
     """The tests of all measures in words, each once: those of the number of pairs that a frame has of each."""
     measures = frame["measure"].unique().tolist()
     pairs = len(frame) // len(measures)
-    if matrix.seeds is not None or matrix.machine is not None:
+    if matrix.machine is not None:
         over = f" | {settings.correction_applied} over {pairs} pairs of each measure"
-        return [
-            (estimates.METHOD if matrix.machine is not None else replicates.MODEL) + over * settings.corrects(pairs)
-        ]
+        return [estimates.METHOD + over * settings.corrects(pairs)]
+    if matrix.seeds is not None:
+        return [replicates.test_words(frame, settings.correction_applied)]
     return list(dict.fromkeys(settings.describe(matrix.paired(name), pairs) for name in measures))
 
 
@@ -324,7 +330,7 @@ def interval_notes(frame: pd.DataFrame, measures: list[Paired], settings: TestSe
 
 def same_notes(frame: pd.DataFrame) -> list[str]:
     """A note of the measures by which two systems differ by the same on all topics and seeds."""
-    blank = frame["p"].isna()
+    blank = frame["p"].isna().to_numpy() & (replicates.are_tested(frame) if "df" in frame else True)
     names, count = frame["measure"][blank].unique().tolist(), int(blank.sum())
     what = f"no p for {count} {plural(count, 'pair')} with the same difference on all topics"
     what += " and seeds" if "df" in frame else ""

@@ -2,7 +2,7 @@
 
 score = system + topic + system × topic + seed(system) + error, of which all but the system are random. Voorhees,
 Samarov & Soboroff, "Using Replicates in Information Retrieval Evaluation", TOIS 2017; Ferro & Sanderson, "Improving the
-Accuracy of System Performance Estimation by Using Shards", SIGIR 2019.
+Accuracy of System Performance Estimation by Using Shards", SIGIR 2019. Degrees of freedom: Welch, Biometrika 34 (1947).
 """
 
 from __future__ import annotations
@@ -11,13 +11,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradedeval.analysis import significance
-from gradedeval.arrays import TOLERANCE, Floats, Ints, distinct, np
-from gradedeval.errors import InputError, flag
+from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct, np
+from gradedeval.errors import InputError, flag, plural, shorten
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from gradedeval.analysis import Correction
     from gradedeval.analysis.score_matrix import Matrix, Paired
 
-MODEL = "mixed model: topics and seeds random, t by Satterthwaite"
+MODEL = "mixed model: topics and seeds random, t by Welch–Satterthwaite"
+LEAST = 3
+"""Seeds of a system from which their variance is estimated; fewer, or one run, are taken as they are, without p."""
+AS_THEY_ARE = f"fewer than {LEAST} seeds: of these very runs, without p"
+WEIGHT = 2.5
+"""How often the mean squares of seeds count in the degrees of freedom. With few seeds a variance that is found too
+small would also count as well known, and tests would reject too often: docs/background/statistics.md has figures."""
 
 
 class Estimate(NamedTuple):
@@ -29,51 +38,52 @@ class Estimate(NamedTuple):
 
 
 def estimate(by_topic: Floats, systems: Sequence[Floats]) -> Estimate:
-    """The standard error of the mean of `by_topic`, where topics and seeds are random.
+    """Estimate the standard error of the mean of `by_topic`, where topics and seeds are random.
 
     by_topic  topics: the mean over the seeds of a system, or the difference of two such means
     systems   of each system that it is made of: seeds × topics
 
-    With n topics, r seeds of a system, S² the variance of `by_topic` over the topics, c the sum of 1 / r, MSD the
-    mean square of seeds within systems, MSE that of seeds × topics:
+    With n topics, S² the variance of `by_topic` over the topics, and of each system with r seeds MSD the mean square of
+    seeds and MSE that of seeds × topics:
 
-        E S² = what topics make of it + c · σ²,  E MSD = σ² + n · σ²(seed),  E MSE = σ²
+        E S² = what topics make of it + Σ σ² / r,  E MSD = σ² + n · σ²(seed),  E MSE = σ²
 
-    so that (S² + c · MSD − c · MSE) / n has the variance of the mean for its expectation, with any numbers of seeds.
-    The three are independent, and all variances are the same in both systems. What would be a negative component is 0.
-    A system of one run has no seeds. Of a single topic nothing but the mean is known.
+    so that (S² − Σ MSE / r + Σ MSD / r) / n has the variance of the mean for its expectation, with any numbers of seeds
+    and any variances of systems. All are independent. S² − Σ MSE / r counts as 0 where it is negative. The degrees of
+    freedom are Welch's of 1947, (Σ weighted squares)² / Σ (weighted square)² / (its degrees + 1) less 1, and no fewer
+    than those of the fewest seeds. A system of fewer than `LEAST` seeds is taken as it is: the mean is of these very
+    runs. Of a single topic nothing but the mean is known.
     """
-    topics, seeded = len(by_topic), [own for own in systems if len(own) > 1]
+    topics, seeded = len(by_topic), [system for system in systems if len(system) >= LEAST]
+    mean = float(by_topic.mean())
     if topics < 2:
-        return Estimate(float(by_topic.mean()), float("nan"), float("nan"))
-    spread, share = float(by_topic.var(ddof=1)), sum(1 / len(own) for own in seeded)
-    df = topics - 1.0
-    variance = spread
-    if seeded:
-        within, error, of_seeds, of_error = _mean_squares(seeded)
-        within, error = share * within, share * error
-        if within > error and spread > error:
-            variance = spread + within - error
-            df = variance**2 / (spread**2 / df + within**2 / of_seeds + error**2 / of_error)
-        elif within > error:  # topics make no difference
-            variance, df = within, of_seeds
-        elif error > spread:  # neither topics nor seeds do
-            variance, df = error, of_error
-    return Estimate(float(by_topic.mean()), float(np.sqrt(variance / topics)), float(df))
+        return Estimate(mean, float("nan"), float("nan"))
+    spread = float(by_topic.var(ddof=1))
+    if not seeded:
+        return Estimate(mean, float(np.sqrt(spread / topics)), topics - 1.0)
+    squares = [_mean_squares(system) for system in seeded]
+    seeds, counts = [within for within, _ in squares], [len(system) for system in seeded]
+    errors = sum(error for _, error in squares)
+    of_topics = max(spread - errors, 0.0)
+    variance = of_topics + sum(seeds)
+    most, least = topics - 1.0, min(counts) - 1.0
+    weighted = sum((WEIGHT * within) ** 2 / count for within, count in zip(seeds, counts, strict=True))
+    if of_topics:
+        weighted += spread**2 / topics
+        for (_, error), count in zip(squares, counts, strict=True):
+            weighted += error**2 / ((count - 1) * (topics - 1) + 1)
+    df = (of_topics + WEIGHT * sum(seeds)) ** 2 / weighted - 1 if weighted else most
+    return Estimate(mean, float(np.sqrt(variance / topics)), min(max(df, least), max(most, least)))
 
 
-def _mean_squares(seeded: Sequence[Floats]) -> tuple[float, float, float, float]:
-    """The mean squares of seeds within systems and of seeds × topics, and their degrees of freedom."""
-    topics = seeded[0].shape[1]
-    of_seeds, within, error = 0.0, 0.0, 0.0
-    for own in seeded:
-        rest = own - own.mean(0)
-        seeds = rest.mean(1, keepdims=True)
-        within += topics * float((seeds**2).sum())
-        error += float(((rest - seeds) ** 2).sum())
-        of_seeds += len(own) - 1
-    of_error = of_seeds * (topics - 1)
-    return within / of_seeds, error / of_error, of_seeds, of_error
+def _mean_squares(system: Floats) -> tuple[float, float]:
+    """Return the mean squares of seeds and of seeds × topics of a system, each over the number of its seeds."""
+    seeds, topics = system.shape
+    rest = system - system.mean(0)
+    means = rest.mean(1, keepdims=True)
+    within = topics * float((means**2).sum()) / (seeds - 1)
+    error = float(((rest - means) ** 2).sum()) / ((seeds - 1) * (topics - 1))
+    return within / seeds, error / seeds
 
 
 def compared(paired: Paired, seeds: Matrix, first: Ints, second: Ints, alpha: float) -> dict[str, Any]:
@@ -90,6 +100,7 @@ def compared(paired: Paired, seeds: Matrix, first: Ints, second: Ints, alpha: fl
     mean, se, df = (np.array(part) for part in zip(*found, strict=True))
     p, margin = p_and_margin(mean, se, df, alpha)
     counts, sd = np.array([len(own) for own in runs]), deviations(paired, runs)
+    p = np.where(have_enough(counts[second], counts[first]), p, np.nan)
     low, high = (paired.reading.of_mean(end, len(paired.topics)) for end in (mean - margin, mean + margin))
     return {
         "seeds": counts[second],
@@ -102,6 +113,51 @@ def compared(paired: Paired, seeds: Matrix, first: Ints, second: Ints, alpha: fl
         "high": high,
         "p": p,
     }
+
+
+def have_enough(seeds: Ints, baseline_seeds: Ints) -> Bools:
+    """Return for each pair whether both systems have the seeds that a test needs."""
+    return np.minimum(seeds, baseline_seeds) >= LEAST
+
+
+def are_tested(frame: pd.DataFrame) -> Bools:
+    """Return for each row of a comparison of systems whether it can have p."""
+    return have_enough(frame["seeds"].to_numpy(dtype=int), frame["baseline_seeds"].to_numpy(dtype=int))
+
+
+def test_words(frame: pd.DataFrame, correction: Correction) -> str:
+    """Return how the systems of a comparison were tested: the correction is over the pairs that have p."""
+    seeds, tested = frame[["seeds", "baseline_seeds"]].to_numpy(dtype=int), are_tested(frame)
+    count = int(tested.sum()) // frame["measure"].nunique()
+    parts = [MODEL if (seeds >= LEAST).any() else "t over topics"]
+    parts += [f"{correction} over {count} pairs of each measure"] if correction != "none" and count > 1 else []
+    return " | ".join([*parts, *([] if tested.all() else [AS_THEY_ARE])])
+
+
+def untested_notes(frame: pd.DataFrame) -> list[str]:
+    """Return a note on the pairs that have no p because a system has too few seeds."""
+    few = frame[~are_tested(frame)]
+    if not len(few):
+        return []
+    sides = [(few["run"], few["seeds"]), (few["baseline"], few["baseline_seeds"])]
+    systems = dict.fromkeys(
+        name for names, seeds in sides for name, count in zip(names, seeds, strict=True) if count < LEAST
+    )
+    count = len(few.drop_duplicates(["run", "baseline"]))
+    have, whose = ("has", "its") if len(systems) == 1 else ("have", "their")
+    problem = f"no p for {count} {plural(count, 'pair')}: {shorten(list(systems))} {have} fewer than {LEAST} seeds"
+    return [f"{problem}; intervals are of {whose} very runs, not of other seeds"]
+
+
+def check_seeds(matrix: Matrix, systems: Sequence[str], place: str) -> None:
+    """Raise InputError where one of the systems to be tested has too few seeds."""
+    assert matrix.seeds is not None
+    assert matrix.seeds.replicates is not None
+    members = matrix.seeds.replicates.systems(matrix.seeds.runs)
+    for system in systems:
+        if (count := len(members[system])) < LEAST:
+            problem = f"'{system}' has {count} {plural(count, 'seed')}, and a test needs {LEAST} of both systems"
+            raise InputError(place, problem, "leave out the bound, or give more seeds", usage=True)
 
 
 def p_and_margin(mean: Floats, se: Floats, df: Floats, alpha: float) -> tuple[Floats, Floats]:

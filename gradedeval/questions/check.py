@@ -251,6 +251,8 @@ def _tests(
     test, draws, seed = settings.test, settings.draws, settings.seed
     if matrix.seeds is not None:
         replicates.check_test(test)
+        for run, one in wanted:
+            replicates.check_seeds(matrix, [baseline, run], one.place or f"significant {one.measure}")
         alone = [replicates.of_pair(_of_bound(matrix, one), baseline, run, one.measure) for run, one in wanted]
         methods = {replicates.MODEL: None}
     else:

@@ -89,7 +89,7 @@ class Comparison(OfScores):
 
     Where runs have replicates `run` and `baseline` are systems, and seeds, sd, baseline_seeds, baseline_sd, se and df
     stand before `tested`, without what judging could do: p and interval are of the mixed model with random topics and
-    seeds.
+    seeds. A system of fewer than three seeds is compared as it is: the interval is of its very runs, and p is nan.
 
     With predictions people, people_low, people_high, machine, lambda_, narrower, times and se stand before low, as in
     `evaluate`, of differences, and others, how many topics the machine alone judged, behind topics. The difference is
@@ -143,6 +143,8 @@ class Comparison(OfScores):
         judging  whether people see what more judging could do to the order of each pair, as they do with --unseen
         """
         frame, matrix, count = self.frame, self.scores, len(self.frame) // self.frame["measure"].nunique()
+        if matrix.seeds is not None:
+            count = int(replicates.are_tested(frame).sum()) // frame["measure"].nunique()
         title = f"p ({self.tested.correction_applied})" if self.tested.corrects(count) else "p"
         pairwise = len(kernel.frames.distinct(frame, "baseline")) > 1
         against = [Column("baseline")] if pairwise else []
@@ -160,7 +162,7 @@ class Comparison(OfScores):
             **{column: value for column, value in seeds.items() if column.name != "seeds"},
             Column("difference", "signed"): whole(matrix, "difference", "+"),
             Column("%", "percent", wide=crowded): itemgetter("relative"),
-            **_verdict(self.tested, title, NOT_TESTED if matrix.machine is not None else None),
+            **_verdict(self.tested, title, NOT_TESTED if any(one is not None for one in more) else None),
             **(interval if matrix.machine is None else estimates.columns(matrix, interval)),
             replace(WON, name=WON.name + of_people, wide=crowded): won,
             **({Column("baseline mean", "score", wide=True): whole(matrix, "baseline_mean")} if pairwise else {}),
@@ -205,11 +207,12 @@ def _how_sliced(frame: pd.DataFrame, settings: TestSettings, topics: Mapping[str
     """
     few = frame[frame["topics"] < pairs.LEAST_LABELLED]["slice"].unique().tolist()
     every = frame[_sizes(frame) == frame["measure"].map(topics)]["slice"].unique().tolist()
-    tested = frame["slice"].nunique() - len({*few, *every})
+    kept = frame[replicates.are_tested(frame)] if "df" in frame else frame
+    tested = kept["slice"].nunique() - len({*few, *every} & {*kept["slice"]})
     said = []
     if tested and settings.test in significance.NOT_BY_PAIR:
         said.append(f"slices: p times {tested}, the number of slices; an interval is of its slice alone")
-    elif tested and settings.test != "bayes" and (over := _over(frame, tested, "slice", settings)):
+    elif tested and settings.test != "bayes" and (over := _over(kept, tested, "slice", settings)):
         said.append(f"slices: {over}; an interval is of its slice and pair alone")
     is_between = frame["p_between"].notna()
     if is_between.any():
@@ -360,7 +363,7 @@ ANOVA: Shown = {
 
 WON = Column("won/tied/lost", "figures")
 NOT_TESTED = "—"
-"""In place of p, between an estimate and its interval."""
+"""In place of p, between an estimate or a difference of systems and its interval."""
 BY_PEOPLE = " (people)"
 """What follows the name of a column that is of the topics that people judged, beside estimates."""
 
@@ -612,6 +615,10 @@ def compared_pairs(
     notes = matrix.omission_notes()
     if modelled:
         notes += pairs.same_notes(frame)
+        if matrix.seeds is not None:
+            notes += replicates.untested_notes(frame)
+        else:
+            notes += estimates.heavy_notes(measures, first, second, settings.alpha)
     else:
         notes += [
             *significance.unattainable_notes(measures, len(first), settings),

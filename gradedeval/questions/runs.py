@@ -61,7 +61,8 @@ class RunSummaries(OfScores):
         """Draw runs by their mean, the best on top: score, bootstrap interval, and stacked above the score the
         residuals of unjudged documents and of ranks beyond the end of the run.
 
-        With --replicates a bar is a system, and its interval is of other topics and other seeds.
+        With --replicates a bar is a system, and its interval is of other topics and other seeds; with fewer than three
+        seeds it is of other topics alone.
 
         Several measures, and the slices of --slice, are drawn below each other.
         """,
@@ -95,9 +96,9 @@ def run_summaries(
     (the interval, by the studentized bootstrap), unjudged (how far the unjudged documents of the run could raise the
     score), beyond (how far what lies beyond its end could), residual (both), topics, summary (mean, total or geometric)
     and sign (1 where higher is better or no direction is preferred, −1 where lower is better). Where runs have
-    replicates `run` is a system, its interval is of other topics and other seeds, and seeds and sd, the deviation of
-    the summaries of its seeds, come last. What is not known is nan. Raises InputError (usage) unless the level is
-    between 0 and 1, and where there is no such column.
+    replicates `run` is a system, its interval is of other topics and other seeds (with fewer than three seeds of other
+    topics alone), and seeds and sd, the deviation of the summaries of its seeds, come last. What is not known is nan.
+    Raises InputError (usage) unless the level is between 0 and 1, and where there is no such column.
     """
     level = numbers.LEVEL.check(level)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)

@@ -11,31 +11,31 @@ from scipy import stats
 
 
 def by_hand(runs: list[dict[str, float]], others: list[dict[str, float]]) -> dict[str, float]:
-    """The comparison of two systems, each of some runs by topic, as plain loops over the expected mean squares."""
+    """The comparison of two systems, each of some runs by topic, as plain loops over the expected mean squares; one of
+    fewer than three runs is taken as it is."""
     topics = list(runs[0])
-    n, groups = len(topics), [group for group in (runs, others) if len(group) > 1]
+    n, groups = len(topics), [group for group in (runs, others) if len(group) > 2]
     mean = {id(group): {t: sum(run[t] for run in group) / len(group) for t in topics} for group in (runs, others)}
     d = [mean[id(runs)][t] - mean[id(others)][t] for t in topics]
     difference = sum(d) / n
     s = sum((one - difference) ** 2 for one in d) / (n - 1)
-    within = error = 0.0
+    of_topics, of_seeds, terms = s, 0.0, [(s, n - 1)]
     for group in groups:
-        whole = sum(mean[id(group)].values()) / n
+        r, whole, within, error = len(group), sum(mean[id(group)].values()) / n, 0.0, 0.0
         for run in group:
             own = sum(run.values()) / n
-            within += n * (own - whole) ** 2
-            error += sum((run[t] - own - mean[id(group)][t] + whole) ** 2 for t in topics)
-    df = sum(len(group) - 1 for group in groups)
-    share = sum(1 / len(group) for group in groups)
-    within, error = share * within / df, share * error / (df * (n - 1))
-    terms = [(s, n - 1), (within, df), (-error, df * (n - 1))]
-    if within <= error:
-        terms = [(s, n - 1)]
-    variance = sum(square for square, _ in terms)
-    freedom = variance**2 / sum(square**2 / own for square, own in terms)
-    se = math.sqrt(variance / n)
+            within += n * (own - whole) ** 2 / (r - 1)
+            error += sum((run[t] - own - mean[id(group)][t] + whole) ** 2 for t in topics) / ((r - 1) * (n - 1))
+        of_topics -= error / r
+        of_seeds += within / r
+        terms += [(2.5 * within / r, r - 1), (error / r, (r - 1) * (n - 1))]
+    if of_topics <= 0:
+        of_topics, terms = 0.0, terms[1::2]
+    freedom = (of_topics + 2.5 * of_seeds) ** 2 / sum(square**2 / (own + 1) for square, own in terms) - 1
+    freedom = min(max(freedom, min((len(group) for group in groups), default=n) - 1), n - 1) if groups else n - 1
+    se = math.sqrt((of_topics + of_seeds) / n)
     reach = float(stats.t.isf(0.025, freedom)) * se
-    p = float(2 * stats.t.sf(abs(difference) / se, freedom))
+    p = float(2 * stats.t.sf(abs(difference) / se, freedom)) if len(groups) == 2 else math.nan
     return {"difference": difference, "se": se, "df": freedom, "p": p, "low": difference - reach,
             "high": difference + reach}  # fmt: skip
 

@@ -450,7 +450,8 @@ class Replicates:
         if not alone:
             return []
         are = "run is in no system and has" if len(alone) == 1 else "runs are in no system and have"
-        return [Note(f"{len(alone)} {are} no seeds ({shorten(alone)}): nothing varies there but topics")]
+        very = "this very run" if len(alone) == 1 else "these very runs"
+        return [Note(f"{len(alone)} {are} no seeds ({shorten(alone)}): scores are of {very}")]
 
 
 class OfMapping(Replicates):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 import os
 import sys
@@ -35,7 +34,7 @@ def run() -> NoReturn:
 
 
 def _code() -> int:
-    """What comes of the command line, once nothing of it is left but this process."""
+    """Run the command line and return its exit code."""
     code = 0
     try:
         from gradedeval.cli import main
@@ -45,11 +44,6 @@ def _code() -> int:
         if _others_at_work() or not isinstance(end.code, int):
             raise
         code = end.code
-    if "multiprocessing.forkserver" in sys.modules:  # which started workers, and has a folder that is to be removed
-        from gradedeval.kernel.trec.written import held
-
-        with held():
-            atexit._run_exitfuncs()
     return code
 
 

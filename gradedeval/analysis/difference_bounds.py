@@ -38,8 +38,7 @@ from gradedeval.kernel.measures.gains import Gains, run_measure, scores_of
 from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import progress
-from gradedeval.kernel.scoring.residuals import bounds_beside, bounds_beside_any, unseen_note
-from gradedeval.kernel.scoring.scorer import Scorer
+from gradedeval.kernel.scoring.scorer import Scorer, bounds_beside, bounds_beside_any, unseen_note
 
 # The documents of a run by rank, judged and unjudged, and what two runs have in common.
 

@@ -14,17 +14,20 @@ from typing import Any
 import click
 
 from gradedeval.cli.arguments import (
+    check_last,
     check_standard_input,
+    check_without_qrels,
     form_of,
+    is_qrels,
     measure_table,
     named_measures,
     one_measure,
+    placed,
     run_and_qrels,
     sharing,
     signing,
     usage,
 )
-from gradedeval.cli.files import check_last, check_without_qrels, is_qrels, placed
 from gradedeval.cli.options import (
     CUTOFF,
     GROWS,

@@ -16,7 +16,7 @@ from gradedeval.analysis.flips import Judging, Part, Reread, judge, values_of
 from gradedeval.analysis.ranked_runs import rank_runs
 from gradedeval.analysis.score_matrix import scores_of, shared_topics, to_matrix
 from gradedeval.arrays import Floats, Ints
-from gradedeval.kernel.scoring.residuals import bounds_beside, bounds_beside_any
+from gradedeval.kernel.scoring.scorer import bounds_beside, bounds_beside_any
 from gradedeval.kernel.scoring.scores import Scores
 
 TOPICS = ("1", "2", "3")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gradedeval.cli import color
+from gradedeval.cli import output
 from support.commands import Command
 from support.terminal import at_terminal, without_escapes
 
@@ -26,8 +26,8 @@ def files(tmp_path: Path) -> Path:
 def test_a_table_on_a_terminal_is_the_table_in_color(files: Path, cli: Command) -> None:
     seen = at_terminal(*TABLE, folder=files)
     plain = cli(*TABLE)
-    assert f"{color.BOLD}run " in seen.out
-    assert f"{color.BOLD}*" in seen.out
+    assert f"{output.BOLD}run " in seen.out
+    assert f"{output.BOLD}*" in seen.out
     assert without_escapes(seen.out).split() == plain.text.split()  # in lines of other widths
     assert ESCAPE not in plain.text + plain.err.decode()
 
@@ -46,7 +46,7 @@ def test_color_is_off_where_it_is_not_wanted(words: tuple[str, ...], more: dict[
 def test_a_message_in_several_lines_has_its_color_in_the_first(files: Path) -> None:
     seen = at_terminal("a.run", "qrels", "-m", "ap", "--max-residual", "0.5", "--depth", "x", folder=files, columns=30)
     first, *others = seen.err.splitlines()
-    assert first.startswith(f"{color.BOLD}{color.RED}--depth{color.END}: ")
+    assert first.startswith(f"{output.BOLD}{output.RED}--depth{output.END}: ")
     assert others
     assert all(line.startswith("  ") and ESCAPE not in line for line in others)
 
@@ -63,13 +63,13 @@ def test_each_stream_has_a_terminal_of_its_own(files: Path, cli: Command) -> Non
 
 def test_errors_and_verdicts_have_a_color_and_a_word(files: Path) -> None:
     seen = at_terminal("a.run", "none", "-m", "ap", folder=files)
-    assert seen.err.startswith(f"{color.BOLD}{color.RED}none{color.END}: no such file")
+    assert seen.err.startswith(f"{output.BOLD}{output.RED}none{output.END}: no such file")
     seen = at_terminal("check", "a.run", "qrels", "--min", "ap=0.99", "--min", "err@5=0", folder=files)
-    assert f"{color.RED}FAIL{color.END}  " in seen.out
-    assert f"{color.GREEN}ok{color.END}    " in seen.out
+    assert f"{output.RED}FAIL{output.END}  " in seen.out
+    assert f"{output.GREEN}ok{output.END}    " in seen.out
 
 
 def test_without_escape_codes_a_table_is_as_it_was() -> None:
     text = "title\n\nrun   ap*\n----  ------\nFAIL  *0.1*\nok    0.2**\n\nFAIL  x\nok    y\n"
-    assert without_escapes(color.table(text)) == text
-    assert color.table(text).count(ESCAPE) == 2 * 6
+    assert without_escapes(output.color_table(text)) == text
+    assert output.color_table(text).count(ESCAPE) == 2 * 6

@@ -172,7 +172,7 @@ def test_help_is_the_page_of_a_command_a_measure_or_a_list(cli: Command) -> None
 def test_help_on_an_option_names_its_commands(cli: Command) -> None:
     text = " ".join(cli("help", "predicted").text.split())
     assert text.startswith("--predicted QRELS2 A machine's judgments of these topics and more")
-    assert text.endswith("Commands: eval, compare, check, report, plot runs.")
+    assert text.endswith("Commands: eval, compare.")
 
 
 def test_help_on_what_does_not_exist_is_one_line(cli: Command) -> None:

@@ -29,13 +29,14 @@ from gradedeval.kernel.measures.gains import (
     Grades,
     divisor,
     gain_table,
+    mean_gains,
     row_sums,
     run_measure,
     safe_divide,
     thresholds,
+    tied_sums,
 )
 from gradedeval.kernel.measures.precision import interpolated as interpolated_precision
-from gradedeval.kernel.measures.tied import mean_gains, tied_sums
 
 MOST_ROUNDS = 100
 """Of Dinkelbach's iteration, which needs two to four."""
@@ -46,7 +47,7 @@ def at_ranks(g: Gains, weight: Floats) -> Floats:
     of their ranks, where those below the cutoff weigh nothing."""
     if g.first is None:
         return weight
-    from gradedeval.kernel.measures.tied import mean_gains  # few evaluations average over ties
+    from gradedeval.kernel.measures.gains import mean_gains  # few evaluations average over ties
 
     return mean_gains(np.broadcast_to(np.where(g.rank <= g.last_rank, weight, 0.0), g.first.shape), g.first)
 

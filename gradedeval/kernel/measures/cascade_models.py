@@ -39,7 +39,7 @@ def expected_utility(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Float
         stops = g.gain.copy()
         stops[:, 1:] *= reached[:, :-1]
     else:
-        from gradedeval.kernel.measures.tied import survival  # few evaluations average over ties
+        from gradedeval.kernel.measures.gains import survival  # few evaluations average over ties
 
         reached = survival(g)
         stops = -np.diff(reached, axis=1, prepend=1.0)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints, as_float, distinct
 from gradedeval.errors import InputError, check_choice, shown, tell
-from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, gain_table, scores_of
-from gradedeval.kernel.measures.tied import mean_gains
+from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, gain_table, mean_gains, scores_of
 
 if TYPE_CHECKING:
     from gradedeval.kernel.measures.definition import ArrayTies, Measure

@@ -22,14 +22,13 @@ from gradedeval.kernel.measures.definition import (
     measure,
     needs_cutoff,
 )
-from gradedeval.kernel.measures.gains import Gains, number_to_be_found, row_sums, safe_divide
-from gradedeval.kernel.measures.tied import tied_sums
+from gradedeval.kernel.measures.gains import Gains, number_to_be_found, row_sums, safe_divide, tied_sums
 
 
 def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
     """topics: the sum of the precisions at the documents whose gain is above 0 and `min_gain` or more."""
     if g.first is not None:
-        from gradedeval.kernel.measures.tied import mean_summed_precision  # few evaluations average over ties
+        from gradedeval.kernel.measures.gains import mean_summed_precision  # few evaluations average over ties
 
         return mean_summed_precision(g, min_gain)
     if not min_gain:

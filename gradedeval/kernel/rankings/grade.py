@@ -521,7 +521,7 @@ class BlocksPart:
                 break
             whole.add(grade_whole_topics(rows, topics, grader))
         if len(whole.batches) > 1:
-            from gradedeval.kernel.rankings.joined_batches import coalesce  # many runs are one block
+            from gradedeval.kernel.rankings.batch import coalesce  # many runs are one block
 
             whole.batches = list(coalesce(whole.batches, grader.limits.cells, grader.least_width))
         return whole

@@ -269,7 +269,7 @@ def _of_file(file: Source) -> tuple[str, ProblemList, Rows, str]:
                 what = f"is of form {shown(form)} of saved scores, and this reads form {FORM}"
                 raise InputError(file.place, what, "update gradedeval, or save the scores again")
             return file.place, ProblemList(file.place), rows, str(head.get("signature"))
-        table = SmallTable.headed(file.target, NEEDED, HINT, whole_lines(stream))
+        table = SmallTable.headed(file.target, NEEDED, HINT, whole_lines(stream), multiline=True)
     return table.place, table.problems, [(row.line, row.cells) for row in table.rows], ""
 
 

@@ -75,7 +75,7 @@ class Reference:
     @classmethod
     def read(cls, path: str | Path) -> Reference:
         """A reference saved by `text`. Raises InputError with the line of whatever is wrong."""
-        table = SmallTable.headed(path, HEADER, "--save-reference writes such a file")
+        table = SmallTable.headed(path, HEADER, "--save-reference writes such a file", multiline=True)
         standards: dict[tuple[str, str], Standard] = {}
         signatures: dict[str, str] = {}
         for row in table.rows:

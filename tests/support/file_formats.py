@@ -315,7 +315,7 @@ WRONG = [
     Wrong("CSV with an empty docno", "run", text("qid,docno,score\n51,d7,2\n52,,1\n"),
           "FILE:3: no docno in this line; fill the field, or remove the line"),
     Wrong("CSV with an open quote", "run", text('qid,docno,score\n51,d7,2\n52,"d3,1\n'),
-          "FILE:3: not valid csv (unexpected end of data); close every quote"),
+          'FILE:3: a quote is not closed on this line; close it, or write """abc" for "abc'),
     Wrong("JSON that ends early", "run", text('{"51": {"d7": 12.5'),
           "FILE:1: is not valid JSON (Expecting ',' delimiter); write the file again"),
     Wrong("JSON with a number of 5,000 digits", "run", text('{"51":\n {"d7": ' + "1" * 5000 + "}}"),

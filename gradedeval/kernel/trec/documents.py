@@ -7,6 +7,7 @@ import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import islice
 from typing import Any, Literal, TypeVar
 
 from gradedeval.errors import InputError, ProblemList
@@ -303,7 +304,7 @@ def _json(data: bytes, skipped: Skipped) -> tuple[str, Any]:
     try:
         document = read_json(decode(data), _distinct(place))
     except json.JSONDecodeError as error:
-        if error.msg != "Extra data":
+        if error.msg != "Extra data" and not _goes_on_with_a_record(data):
             raise _invalid(place, error.lineno, error.msg) from None
         return "jsonl", _json_lines(data, skipped)
     document = records_of_pandas(document)
@@ -360,6 +361,12 @@ def _begins_with_a_value(data: bytes) -> bool:
     except json.JSONDecodeError:
         return False
     return True
+
+
+def _goes_on_with_a_record(data: bytes) -> bool:
+    """Whether the second line is an object: in such a file the first line alone is bad."""
+    line = next(islice((line for line in data.split(b"\n", 64) if _TEXT.search(line)), 1, None), b"")
+    return _is_object(decode(line))
 
 
 def _json_lines(data: bytes, skipped: Skipped) -> TableColumns:

@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import Flag, InputError, did_you_mean, flag
-from gradedeval.kernel.trec.line_reader import about_number, check_mark, too_long
+from gradedeval.kernel.trec.line_reader import about_number, check_mark, csv_rows, too_long
 from gradedeval.kernel.trec.lines import (
     BYTE_ORDER_MARKS,
     FORMATS,
@@ -401,7 +401,8 @@ def _likely(names: list[str], numbers: list[bool], holds: str) -> list[str]:
 
 
 def cells(separator: bytes, line_of: bytes) -> list[str]:
-    """The fields of a line as text, out of their quotes; none where the separator is not in it."""
+    """The fields of a line as text, out of their quotes; none where the separator is not in it, or a quote is not
+    closed."""
     if separator and separator not in line_of:
         return []
     # pandas writes a tab before the header, above its index.
@@ -410,12 +411,8 @@ def cells(separator: bytes, line_of: bytes) -> list[str]:
         return line.split()
     if '"' not in line:
         return [cell.strip() for cell in line.split(decode(separator))]
-    import csv
-
-    try:
-        return [cell.strip() for cell in next(csv.reader([line], delimiter=decode(separator)))]
-    except csv.Error:  # no text at all, or a quote that is not closed
-        return []
+    rows = list(csv_rows(iter([(1, encode(line))]), decode(separator), lambda *problem: None))
+    return [cell.strip() for cell in rows[0][1]] if rows else []
 
 
 def shorten(text: str) -> str:
@@ -524,9 +521,10 @@ class _Sample:
             return layout
         skip = self.after_first if header else 0
         if base == "msmarco":
-            layout = MSMARCO if len(self._fields(1 if header else 0)) != MSMARCO_RANKS.width else MSMARCO_RANKS
+            widths = [len(line.split()) for line in self.lines[header:]]
+            layout = max((MSMARCO, MSMARCO_RANKS), key=lambda layout: widths.count(layout.width))
         else:
-            layout = {"trec": self.trec, "ntcir": NTCIR}.get(base) or self._of_columns(base)
+            layout = {"trec": self.trec, "ntcir": NTCIR}.get(base) or self._of_columns(base, header)
         if header:
             self._note_data(layout, wanted)
         return self._layout(layout, skip, wanted)
@@ -544,15 +542,15 @@ class _Sample:
     def _fields(self, line: int) -> list[bytes]:
         return self.lines[line].split() if line < len(self.lines) else []
 
-    def _of_columns(self, columns: str) -> LineLayout:
-        """The layout of the columns that the user names; what separates them is what gives as many."""
-        names = tuple(columns.split(","))
-        line = self.lines[-1] if self.lines else b""
-        for separator in (b"", b"\t", b","):
-            layout = LineLayout(columns, names, separator)
-            if len(layout.split(line)) == len(names):
-                return layout
-        return LineLayout(columns, names, next((mark for mark in (b"\t", b",") if mark in line), b""))
+    def _of_columns(self, columns: str, header: bool) -> LineLayout:
+        """The layout of the columns that the user names; what separates them gives as many in most of the lines."""
+        names, lines = tuple(columns.split(",")), self.lines[header:]
+        layouts = [LineLayout(columns, names, separator) for separator in (b"", b"\t", b",")]
+        fitting = [sum(len(layout.split(line)) == len(names) for line in lines) for layout in layouts]
+        if any(fitting):
+            return layouts[fitting.index(max(fitting))]
+        last = lines[-1] if lines else b""
+        return LineLayout(columns, names, next((mark for mark in (b"\t", b",") if mark in last), b""))
 
     def _layout(self, layout: LineLayout, skip: int = 0, wanted: str = "") -> LineLayout:
         """The layout in this file, which may have something before its lines."""

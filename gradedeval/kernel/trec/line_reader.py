@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from gradedeval.errors import Flag, InputError, ProblemList, flag, plural
@@ -23,8 +22,6 @@ from gradedeval.kernel.trec.lines import (
 )
 
 if TYPE_CHECKING:
-    import csv
-
     from gradedeval.kernel.trec.stream import Stream
 
 # A stream in pieces of whole lines: what has been read is forgotten, and no line is longer than a line may be.
@@ -95,28 +92,47 @@ def too_long(place: str, longest: int = LONGEST) -> InputError:
     return InputError(place, f"the line is longer than {longest:,} bytes", hint, kind="format")
 
 
+OPEN_QUOTE = "a quote is not closed"
+CLOSE_QUOTE = 'close it, or write """abc" for "abc'
+
+
 def csv_rows(
-    pieces: Pieces, delimiter: str, broken: Callable[[int, csv.Error], None]
+    pieces: Pieces, delimiter: str, broken: Callable[[int, str, str], None], *, multiline: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
-    """The rows of lines whose cells may have quotes, and the number of the last line of each; where they are not valid
-    `broken` is called with a number and what is wrong, and they end."""
+    """Yield the first line of each row and its cells, as Python's csv reads them. A line with a quote that is not
+    closed is no row: `broken` is called with its number, the problem and the hint, and the next line is read.
+
+    multiline  cells may hold line breaks, as texts do; then a quote that is not closed takes the rest of the file.
+               Without it a stray quote in a table of ids cannot take another line
+    """
     import csv  # few files have quotes
 
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST))  # a cell may be as long as a line
-    at = 0
+    rest = ((at, line) for number, text in pieces for at, line in enumerate(decode(text).split("\n"), number))
+    first, is_open, is_broken = 0, False, False
 
     def lines() -> Iterator[str]:
-        nonlocal at
-        for number, text in pieces:
-            for line in text.split(b"\n"):
-                at, number = number, number + 1
-                yield f"{line.decode('utf-8', 'surrogateescape')}\n"
+        nonlocal first, is_open, is_broken
+        for at, line in rest:
+            first, is_open = first if is_open else at, True
+            yield f"{line}\n"
+            if is_open and not multiline:  # csv asks for another line of the same row
+                break
+        is_broken = is_open
 
-    try:
-        for row in csv.reader(lines(), delimiter=delimiter, strict=True):
-            yield at, row
-    except csv.Error as error:
-        broken(at, error)
+    while True:
+        error = ""
+        try:
+            for row in csv.reader(lines(), delimiter=delimiter):
+                is_open = False
+                if not is_broken:
+                    yield first, row
+        except csv.Error as caught:
+            error, is_open = f"not a valid CSV line ({caught})", False
+        if not (error or is_broken):
+            return
+        broken(first, error or OPEN_QUOTE + ("" if multiline else " on this line"), CLOSE_QUOTE)
+        is_broken = False
 
 
 # Bytes that no text line holds: control characters, and a carriage return that does not end the line.
@@ -160,7 +176,7 @@ def records(
     if not tolerant:
         pieces = _checked(pieces, layout, problems.place)
     if layout.separator:
-        yield from _separated(pieces, layout, problems)
+        yield from _separated(_without_control(pieces, problems) if tolerant else pieces, layout, problems)
         return
     for number, text in pieces:
         yield from _unseparated(number, text, layout, problems, extra, tolerant)
@@ -175,6 +191,19 @@ def _checked(pieces: Pieces, layout: LineLayout, place: str) -> Pieces:
         empty = False
     if empty:
         raise InputError(place, "is empty", expected_lines(layout), kind="empty")
+
+
+def _without_control(pieces: Pieces, problems: Problems) -> Pieces:
+    """The pieces without the lines that have bytes that no text has: these are problems, and blank."""
+    for number, text in pieces:
+        if _CONTROL.search(text):
+            lines = text.split(b"\n")
+            for index, line in enumerate(lines):
+                if control := _CONTROL.search(line):
+                    problems.add(number + index, *about_control(control[0]), kind="format")
+                    lines[index] = b""
+            text = b"\n".join(lines)
+        yield number, text
 
 
 def _unseparated(
@@ -222,14 +251,14 @@ def _separated(pieces: Pieces, layout: LineLayout, problems: Problems) -> Iterat
 
 
 def _cells(pieces: Pieces, layout: LineLayout, problems: Problems) -> Iterator[tuple[int, list[bytes]]]:
-    def broken(number: int, error: Exception) -> None:
-        problems.add(number, f"not valid {layout.format} ({error})", "close every quote", "format")
+    def broken(number: int, problem: str, hint: str) -> None:
+        problems.add(number, problem, hint, "format")
 
     for number, text in pieces:
-        if b'"' in text:  # a quote may go on for many lines
-            for at, row in csv_rows(chain([(number, text)], pieces), decode(layout.separator), broken):
+        if b'"' in text:
+            for at, row in csv_rows(iter([(number, text)]), decode(layout.separator), broken):
                 yield at, [encode(field).strip() for field in row]
-            return
+            continue
         for at, line in enumerate(text.split(b"\n"), number):
             yield at, layout.split(line)
 
@@ -369,12 +398,14 @@ def looks_like(data: bytes, layout: LineLayout) -> bool:
 class Skipped:
     """The bad lines, rows or entries of a file: errors, or with `lenient` counted.
 
-    unit  what they are called
+    unit    what they are called
+    report  is called with each error and its number or name, too
     """
 
     place: str
     lenient: bool = False
     unit: str = "line"
+    report: Callable[[InputError, int | str], None] | None = None
     count: int = 0
     at: int | str = ""
 
@@ -382,6 +413,8 @@ class Skipped:
         """Count one, at its number or by its name. Raises the error unless that is wanted."""
         if not self.lenient:
             raise error
+        if self.report is not None:
+            self.report(error, at)
         self.count += 1
         if not self.at or (isinstance(at, int) and isinstance(self.at, int)):
             self.at = min(at, self.at or at)

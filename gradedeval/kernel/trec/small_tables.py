@@ -9,15 +9,13 @@ ir_datasets.
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import os
 import re
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from io import StringIO
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
@@ -70,7 +68,7 @@ class SmallTable:
         table = cls(Source(path).place, usage)
         widths = {len(shape): shape for shape in columns}
         may_be_header, unnamed_header = True, 0
-        for line, record in _records(path, pieces, set(widths), usage):
+        for line, record in _records(path, pieces, widths=set(widths), usage=usage):
             cells = [cell.strip(SPACE) for cell in record]
             if cells[0].startswith("#"):
                 continue
@@ -94,16 +92,25 @@ class SmallTable:
         return table
 
     @classmethod
-    def headed(cls, path: Any, columns: Sequence[str], hint: str, pieces: Pieces | None = None) -> SmallTable:
+    def headed(
+        cls,
+        path: Any,
+        columns: Sequence[str],
+        hint: str,
+        pieces: Pieces | None = None,
+        *,
+        multiline: bool = False,
+    ) -> SmallTable:
         """The rows of a file whose header names these columns, in any order, and perhaps others; cells as they are.
 
-        pieces  as of `read`
+        pieces     as of `read`
+        multiline  quoted cells may hold line breaks, as of `csv_rows`: in files that this program writes
 
         Raises InputError where the file cannot be read, or a column is missing.
         """
         table = cls(Source(path).place)
         header: list[str] = []
-        for line, cells in _records(path, pieces, set(), False):
+        for line, cells in _records(path, pieces, multiline=multiline):
             # A row may begin with # as well: the name of a run does, sometimes.
             if cells[0].startswith("#") and len(cells) != len(header):
                 continue
@@ -176,20 +183,25 @@ def _is_header(cells: list[str], first: str, words: bool) -> bool:
 
 
 def _records(
-    path: Any, pieces: Iterable[tuple[int, bytes]] | None, widths: set[int], usage: bool
+    path: Any,
+    pieces: Iterable[tuple[int, bytes]] | None,
+    *,
+    widths: Collection[int] = (),
+    usage: bool = False,
+    multiline: bool = False,
 ) -> Iterator[tuple[int, list[str]]]:
     """Line number and cells of the lines that are not blank. Raises InputError where there is no text to read."""
     try:
         if pieces is not None:
-            yield from _cells(iter(pieces), Source(path).place, widths)
+            yield from _cells(iter(pieces), Source(path).place, widths, multiline)
             return
         with closing(Stream(Source(path))) as stream:
-            yield from _cells(whole_lines(stream), stream.place, widths)
+            yield from _cells(whole_lines(stream), stream.place, widths, multiline)
     except InputError as error:
         raise error.replace(usage=usage) from None
 
 
-def _cells(pieces: Pieces, place: str, widths: set[int]) -> Iterator[tuple[int, list[str]]]:
+def _cells(pieces: Pieces, place: str, widths: Collection[int], multiline: bool) -> Iterator[tuple[int, list[str]]]:
     space, rows = encode(SPACE), list[bytes]()
     for number, text in pieces:
         if number == 1 and text.startswith(BYTE_ORDER_MARKS[1:]):
@@ -207,15 +219,21 @@ def _cells(pieces: Pieces, place: str, widths: set[int]) -> Iterator[tuple[int, 
                     yield at, cells
         return
 
-    def broken(at: int, error: Exception) -> None:
-        raise InputError(f"{place}:{at}", f"not a valid CSV file ({error})", "close every quote", kind="format")
-
-    for at, row in csv_rows(pieces, separator, broken):
+    for at, row in csv_rows(pieces, separator, _refuse_in(place), multiline=multiline):
         if any(cell.strip(SPACE) for cell in row):
             yield at, row
 
 
-def _separator(line: bytes, widths: set[int]) -> str | None:
+def _refuse_in(place: str) -> Callable[[int, str, str], None]:
+    """What raises InputError for a bad line of a file."""
+
+    def refuse(line: int, problem: str, hint: str) -> None:
+        raise InputError(f"{place}:{line}", problem, hint, kind="format")
+
+    return refuse
+
+
+def _separator(line: bytes, widths: Collection[int]) -> str | None:
     """What separates the columns: tabs or commas if the first line has them, else spaces (None). Tabs may stand among
     spaces, but not at the end: there a cell is missing."""
     present = [separator for separator in (b"\t", b",") if separator in line]
@@ -480,16 +498,11 @@ def _of_cells(names: Sequence[str], cells: Sequence[str], place: str) -> Record:
 
 
 def _csv(text: str, place: str) -> list[tuple[int, list[str]]]:
-    """The rows of lines with commas, whose cells may have quotes; the number of the last line of each."""
-    reader, rows = csv.reader(StringIO(text, newline=""), strict=True), []
-    try:
-        for cells in reader:
-            if any(cell.strip() for cell in cells) and not cells[0].startswith("#"):
-                rows.append((reader.line_num, cells))
-    except csv.Error as error:
-        what = f"not a valid CSV file ({error})"
-        raise InputError(f"{place}:{reader.line_num}", what, "close every quote", kind="format") from None
-    return rows
+    """The rows of lines with commas, whose cells may have quotes and, as texts do, line breaks in them; the number of
+    the first line of each."""
+    pieces = iter([(1, encode(re.sub("\r\n?", "\n", text)))])
+    rows = csv_rows(pieces, ",", _refuse_in(place), multiline=True)
+    return [(line, cells) for line, cells in rows if any(map(str.strip, cells)) and not cells[0].startswith("#")]
 
 
 def _unquoted(cell: str) -> str:

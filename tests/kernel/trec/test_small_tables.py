@@ -204,12 +204,12 @@ def test_the_table_reader_by_itself(tmp_path: Path) -> None:
         SmallTable.headed(tmp_path / "t", ("a", "c"), "as in c")
 
 
-@pytest.mark.parametrize("content", ['type,"\na,1.5\n', 'a,1.5\n"\n', 'a,1.5\n"b,2\n'])
-def test_a_quote_that_is_not_closed_is_an_error_wherever_it_stands(content: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "line"), [('type,"\na,1.5\n', 1), ('a,1.5\n"\n', 2), ('a,1.5\n"b,2\n', 2), ('a,1\n"b,2\nc",3\n', 2)]
+)
+def test_a_quote_that_is_not_closed_is_an_error_where_it_opens(content: str, line: int, tmp_path: Path) -> None:
     (tmp_path / "costs.csv").write_text(content)
-    with pytest.raises(
-        InputError, match=r"costs.csv:2: not a valid CSV file \(unexpected end of data\); close every quote"
-    ):
+    with pytest.raises(InputError, match=rf"costs.csv:{line}: a quote is not closed on this line; close it, or "):
         read_costs(str(tmp_path / "costs.csv"))
 
 

@@ -95,7 +95,7 @@ BROKEN = {
     '{"_id": "1", "text": "a"}\n{"_id": \n': ":2: is not valid JSON",
     "1\ta\n1\tb\n": "two lines of topic '1' differ in 'query'",
     "topic,query\n1,a,b\n": ":2: 3 fields, expected 2 (topic, query)",
-    'topic,query\n1,"a\n': "not a valid CSV file",
+    'topic,query\n1,"a\n': ":2: a quote is not closed; close it",
     "topic,query\n1,\n": "has no texts of topics",
 }
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,11 @@ from gradedeval.errors import InputError, as_said, flag, plural, visible
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.options.metadata import Labels
 from gradedeval.kernel.parallel import raise_malloc_threshold
-from gradedeval.kernel.rankings import objects
+from gradedeval.kernel.rankings import objects, whole_files
 from gradedeval.kernel.rankings.docnos import Docnos, JudgmentColumns, TopicCodes, repeats
 from gradedeval.kernel.rankings.grade import Rows
 from gradedeval.kernel.rankings.qrels import Qrels, read_judgments
-from gradedeval.kernel.rankings.run import RunColumns, TopicResults, read_run, score_of
+from gradedeval.kernel.rankings.run import Run, RunColumns, TopicResults, read_run, score_of
 from gradedeval.kernel.trec import blocks, line_reader
 from gradedeval.kernel.trec.blocks import parts_of, whole_text
 from gradedeval.kernel.trec.file_formats import about_field, is_header
@@ -306,14 +306,15 @@ def _add(
 
 
 def _add_content(run: Submission, topics: dict[bytes, Ranking], stream: Stream) -> None:
-    """Add the documents of a file that a library reads; or its first defect: the library stops there."""
-    from gradedeval.kernel.trec.documents import read_document  # most runs are lines
+    """Add the documents of a file that a library reads, and the defects of what is bad in it."""
 
-    try:
-        run.format, content = read_document(run.format, stream)
-        listed = read_run(content, Options(duplicates="first"), place=run.place)
-    except InputError as error:
-        _add_error(run, error)
+    def listed_in(lenient: bool) -> Run:
+        run.format, content = whole_files.read_whole(form, stream, "run", lenient, None, [], partial(_add_bad, run))
+        return read_run(content, Options(duplicates="first"), place=run.place)
+
+    form = run.format
+    listed = _read_twice(run, listed_in)
+    if listed is None:
         return
     for topic, results in listed.topics.items():
         for number, (docno, score) in enumerate(zip(results.docnos, results.scores, strict=True)):
@@ -321,6 +322,39 @@ def _add_content(run: Submission, topics: dict[bytes, Ranking], stream: Stream) 
             _add(run, topics, topic, name, float(score), math.nan, results.lines[number])
     for note in listed.notes:
         run.warn("format", note.partition(": ")[2])
+
+
+Read = TypeVar("Read")
+
+
+def _read_twice(file: Submission, read: Callable[[bool], Read]) -> Read | None:
+    """Return what `read` returns; where it raises InputError, what it returns with `lenient`, when it adds a defect for
+    each bad part. None, and the defect of the file, where nothing can be left out."""
+    try:
+        return read(False)
+    except InputError as error:
+        first, count = error, file.count("error")
+    if first.kind == "label":  # words for grades are one defect of the whole file
+        _add_error(file, first)
+        return None
+    try:
+        found = read(True)
+    except InputError as error:
+        if error.kind != "empty" or file.count("error") == count:
+            _add_error(file, error)
+        return None
+    if file.count("error") == count:
+        _add_error(file, first)
+        return None
+    return found
+
+
+def _add_bad(file: Submission, error: InputError, at: int | str) -> None:
+    """Add the defect of a bad line, row or entry: its number, or its name."""
+    if isinstance(at, int):
+        file.error(error.kind or "format", error.problem, error.hint, at)
+    else:
+        file.error(error.kind or "format", f"{at}: {error.problem}", error.hint)
 
 
 def _add_error(file: Submission, error: InputError, otherwise: str = "format") -> None:
@@ -376,18 +410,26 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
 
 
 def _add_judged(qrels: Judgments, path: str, wanted: str | None, labels: Mapping[bytes, float] | None) -> None:
-    """Add the judgments of a file that a library reads; or its first defect."""
-    try:
-        read = Qrels(path, format=wanted, labels=Labels(labels) if labels else None)
-    except InputError as error:
-        _add_error(qrels, error)
+    """Add the judgments of a file that a library reads, and the defects of what is bad in it."""
+
+    skipped: list[str] = []
+
+    def judged_in(lenient: bool) -> Qrels:
+        if lenient:
+            with closing(Stream(Source(path))) as stream:
+                whole_files.read_whole(qrels.format, stream, "qrels", True, labels, skipped, partial(_add_bad, qrels))
+        return Qrels(path, format=wanted, lenient=lenient, labels=Labels(labels) if labels else None)
+
+    read = _read_twice(qrels, judged_in)
+    if read is None:
         return
     qrels.format = read.format
     qrels.grades = {
         topic: {docno: float(read.labels[code]) for docno, code in codes.items()} for topic, codes in read.codes.items()
     }
     for note in read.notes:
-        qrels.warn("format", note.partition(": ")[2])
+        if note not in skipped:
+            qrels.warn("format", note.partition(": ")[2])
 
 
 def _read(

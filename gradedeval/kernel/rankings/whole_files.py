@@ -25,18 +25,25 @@ from gradedeval.kernel.trec.stream import Stream
 
 
 def read_whole(
-    format: str, stream: Stream, what: str, lenient: bool, labels: GradeOfWord, notes: list[str]
+    format: str,
+    stream: Stream,
+    what: str,
+    lenient: bool,
+    labels: GradeOfWord,
+    notes: list[str],
+    report: Callable[[InputError, int | str], None] | None = None,
 ) -> tuple[str, Any]:
     """The format of a file, and its content, as `objects` reads it.
 
     what    "run" or "qrels"
     labels  words that stand for grades
     notes   what was skipped is added to these
+    report  as of `Skipped`
 
     Raises InputError as `read_document` does, and where nothing is left.
     """
     raise_malloc_threshold()
-    skipped = Skipped(stream.place, lenient)
+    skipped = Skipped(stream.place, lenient, report=report)
     format, content = read_document(format, stream, skipped)
     content = _without_bad(content, what, skipped, labels) if lenient else content
     notes += skipped.notes

@@ -1,0 +1,282 @@
+"""A line that cannot be read costs that line alone: in every format, whatever is wrong with it, in runs and in qrels.
+
+Lines are counted: those of a file are those that are scored and those that are reported.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import pytest
+
+import gradedeval
+from gradedeval import InputError, Qrels
+from gradedeval.analysis.saved_scores import read_saved
+from gradedeval.kernel.rankings.submissions import Judgments, Submission
+from gradedeval.kernel.trec.lines import FORMATS, formats_of
+from support.commands import Command, rows
+
+TOPICS, DOCUMENTS = ("1", "2", "3"), ("a", "b", "c", "d")
+PAIRS = [(topic, docno) for topic in TOPICS for docno in DOCUMENTS]
+
+
+@dataclass(frozen=True)
+class Form:
+    """How the lines of a format are written.
+
+    line       a line of a topic, a docno and a value: a number as text, or what is none
+    separated  whether tabs or commas alone separate fields, so that these may be quoted
+    words      the value of --run-format or --qrels-format, where the format does not show
+    """
+
+    holds: str
+    format: str
+    line: Callable[[str, str, str], str]
+    header: str = ""
+    separated: bool = False
+    words: str | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.holds}, {self.format}" + (" with a header" if self.words and self.header else "")
+
+    def value(self, at: int) -> str:
+        """The score or grade of a good line: ranks count within a topic."""
+        value = str(at % len(DOCUMENTS) + 1)
+        return f"L{value}" if self.format == "ntcir" else value
+
+
+def joined(pattern: str) -> Callable[[str, str, str], str]:
+    return lambda topic, docno, value: pattern.format(topic, docno, value)
+
+
+def record(value_name: str) -> Callable[[str, str, str], str]:
+    def line(topic: str, docno: str, value: str) -> str:
+        names = {"qid": json.dumps(topic), "docno": json.dumps(docno), value_name: value}
+        return "{" + ", ".join(f'"{name}": {of}' for name, of in names.items()) + "}"
+
+    return line
+
+
+def delimited(holds: str, format: str, columns: str, header: bool = True) -> Form:
+    mark = "," if format in ("csv", "by commas") else "\t"
+    pattern = mark.join("{" + {"topic": "0", "docno": "1"}.get(name, "2") + "}" for name in columns.split(","))
+    names = {"topic": "query-id", "docno": "corpus-id"} if format == "beir" else {"docno": "doc_id"}
+    first = mark.join(names.get(name, name) for name in columns.split(",")) if header else ""
+    # Columns in order and without a header are those of any blanks, unless there are none.
+    return Form(holds, format, joined(pattern), first, header or mark == ",", None if header else columns)
+
+
+FORMS = [
+    Form("run", "trec", joined("{0} Q0 {1} 1 {2} t")),
+    Form("run", "trec", joined("{0}\tQ0\t{1}\t1\t{2}\tt"), "qid q0 docno rank score tag", words="trec+header"),
+    Form("run", "msmarco", joined("{0}\t{1}\t{2}"), words="msmarco"),
+    delimited("run", "beir", "topic,docno,score"),
+    delimited("run", "tsv", "score,docno,topic"),
+    delimited("run", "csv", "docno,topic,score"),
+    delimited("run", "by commas", "topic,docno,score", header=False),
+    Form("run", "headed", joined("{1} {0} {2}"), "docno qid score"),
+    Form("run", "jsonl", record("score")),
+    Form("qrels", "trec", joined("{0} 0 {1} {2}")),
+    Form("qrels", "trec", joined("{0}\t0\t{1}\t{2}"), "qid iter docno rel", words="trec+header"),
+    Form("qrels", "ntcir", joined("{0} {1} {2}"), words="ntcir"),
+    Form("qrels", "letor", joined("{2} qid:{0} 1:0.5 # {1}")),
+    delimited("qrels", "beir", "topic,docno,score"),
+    delimited("qrels", "tsv", "grade,docno,topic"),
+    delimited("qrels", "csv", "docno,topic,grade"),
+    delimited("qrels", "by tabs", "topic,docno,grade", header=False),
+    Form("qrels", "headed", joined("{1} {0} {2}"), "docno qid grade"),
+    Form("qrels", "jsonl", record("grade")),
+]
+WHOLE = ("json", "parquet", "arrow")
+"""Formats without lines, of which test_mistaken_files.py counts entries and rows."""
+
+
+def test_every_format_of_lines_is_walked() -> None:
+    for holds in ("run", "qrels"):
+        assert {form.format for form in FORMS if form.holds == holds} & {*FORMATS} == {*formats_of(holds)} - {*WHOLE}
+
+
+def flawed(form: Form) -> Iterator[tuple[str, str, bool]]:
+    """What is odd in a line of the format, the line, with a docno of its own, and whether it cannot be read."""
+    good, separated = form.value(0), form.separated
+    is_json = form.format == "jsonl"
+    yield "a quote that opens a docno", form.line("1", '"DOC', good), separated
+    yield "a quote that opens a value", form.line("1", "DOC", '"' + good), True
+    if separated:
+        yield "a quote for a docno", form.line("1", '"', good), True
+    yield "a quote that ends a docno", form.line("1", 'DOC"', good), False
+    yield "two quotes in a docno", form.line("1", 'a"DOC"c', good), False
+    yield "a quoted docno", form.line("1", '"DOC"', good), False
+    yield (
+        "a quote with text behind",
+        form.line("1", '"DOC" y', good),
+        not separated and form.format not in ("jsonl", "letor", "by tabs"),
+    )
+    yield "a word for a number", form.line("1", "DOC", "high"), True
+    yield "nan", form.line("1", "DOC", "nan"), True
+    yield "an infinite number", form.line("1", "DOC", "-inf"), True
+    yield "a number that is not UTF-8", form.line("1", "DOC", "\udcff"), True
+    yield "a docno that is not UTF-8", form.line("1", "DOC\udcff", good), False
+    yield "a field too few", "x,1" if "," in form.line("", "", "") else "x\t1", True
+    yield "one word", "x", True
+    if form.format != "letor" and not is_json:
+        yield "a field too many", ("0," if "," in form.line("", "", "") else "0\t") + form.line("1", "DOC", good), True
+    if not is_json:
+        yield "an empty docno", form.line("1", "", good), True
+        yield "an empty topic", form.line("", "DOC", good), True
+    else:
+        yield "a record without a docno", '{"qid": "1", "score": 1, "grade": 1}', True
+        yield "a number behind a record", form.line("1", "DOC", good) + " 1", True
+        yield "a torn record", form.line("1", "DOC", good)[:-5], True
+        yield "a name twice", form.line("1", "DOC", good)[:-1] + ', "qid": "1"}', True
+        yield "a list for a docno", form.line("1", "DOC", good).replace('"DOC"', '["DOC"]'), True
+
+
+CASES = [pytest.param(form, *flaw, id=f"{form.name}: {flaw[0]}") for form in FORMS for flaw in flawed(form)]
+
+
+WORDS = ("a quote that opens a value", "a word for a number", "a number that is not UTF-8")
+"""Flaws that `lint` takes for words without a grade where grades may be words: one defect of the file, once."""
+
+
+def written(path: Path, form: Form, odd: str, places: tuple[int, ...]) -> tuple[int, list[int]]:
+    """Write good lines with the odd one at these places. How many lines there are, and the numbers of the odd ones."""
+    lines = [form.line(topic, docno, form.value(at)) for at, (topic, docno) in enumerate(PAIRS)]
+    for count, place in enumerate(sorted(places, reverse=True)):
+        lines.insert(place, odd.replace("DOC", f"x{count}"))
+    first = 2 if form.header else 1
+    numbers = [place + offset + first for offset, place in enumerate(sorted(places))]
+    content = "\n".join([form.header, *lines] if form.header else lines) + "\n"
+    path.write_bytes(content.encode("utf-8", "surrogateescape"))
+    return len(lines), numbers
+
+
+def scored(form: Form, path: Path, words: str | None, **options: Any) -> tuple[int, list[str]]:
+    """How many lines of a file are scored, and what is said."""
+    if form.holds == "qrels":
+        qrels = Qrels(str(path), format=words, **options)
+        return sum(map(len, qrels.codes.values())), qrels.notes
+    judged = Qrels({topic: {"a": 1} for topic in TOPICS})
+    scores = gradedeval.evaluate(str(path), judged, "num_ret", run_format=words, **options)
+    return int(sum(scores.means.values())), scores.notes
+
+
+def linted(form: Form, path: Path, words: str | None) -> tuple[int, list[int]]:
+    """How many lines of a file `lint` takes, and the numbers of those that it reports as errors."""
+    if form.holds == "qrels":
+        file: Submission = (judged := Judgments.of_qrels(str(path), words))
+        count = sum(map(len, judged.valid.codes.values())) if judged.valid else 0
+    else:
+        file = Submission.read("FILE", str(path), words)
+        count = len(file.listed)
+    errors = [defect.place for defect in file.defects if defect.weight == "error"]
+    return count, sorted(int(place.rpartition(":")[2]) for place in errors)
+
+
+def skipped(notes: Sequence[str]) -> tuple[int, int]:
+    """How many lines a note says are skipped, and the first of them; 0 without a note."""
+    found = [match for note in notes if (match := re.search(r"FILE: skipped (\d+) bad lines?, .* line (\d+)$", note))]
+    assert len(found) <= 1
+    return (int(found[0][1]), int(found[0][2])) if found else (0, 0)
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+@pytest.mark.parametrize(("form", "what", "line", "is_bad"), CASES)
+def test_a_bad_line_costs_itself(form: Form, what: str, line: str, is_bad: bool, tmp_path: Path) -> None:
+    path = tmp_path / "FILE"
+    # A format is known by the first line, unless it is named.
+    for places, words in (((5,), form.words), ((0, 5, 6, len(PAIRS)), form.words or form.format)):
+        count, numbers = written(path, form, line, places)
+        bad = numbers if is_bad else []
+        kept, notes = scored(form, path, words, lenient=True)
+        assert (kept, *skipped(notes)) == (count - len(bad), len(bad), bad[0] if bad else 0)
+        taken, errors = linted(form, path, words)
+        if what in WORDS and form.format in ("ntcir", "letor"):
+            assert errors == bad[:1]
+        else:
+            assert (taken, errors) == (kept, bad)
+        if not bad:
+            assert scored(form, path, words)[0] == count
+            continue
+        with pytest.raises(InputError) as raised:
+            scored(form, path, words)
+        assert str(raised.value).startswith(f"{path}:{bad[0]}: ")
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_commands_count_the_same(form: Form, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Command) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = ("FILE", "qrels") if form.holds == "run" else ("run", "FILE")
+    words = (*files, f"--{form.holds}-format", form.words or form.format, "-m", "num_ret num_rel", "-f", "csv")
+    Path("qrels").write_text("".join(f"{topic} 0 a 1\n" for topic in TOPICS))
+    Path("run").write_text("".join(f"{topic} Q0 a 1 1 t\n" for topic in TOPICS))
+    for _, line, _ in (case for case in flawed(form) if case[2]):
+        count, bad = written(Path("FILE"), form, line, (0, 5, 6, len(PAIRS)))
+        refused, lenient = cli(*words), cli(*words, "--lenient")
+        assert (refused.code, lenient.code) == (1, 0)
+        assert refused.messages[0].startswith(f"FILE:{bad[0]}: ")
+        assert skipped(lenient.messages) == (len(bad), bad[0])
+        measure = "num_ret" if form.holds == "run" else "num_rel"
+        kept = next(row["score"] for row in rows(lenient.text) if row["measure"] == measure)
+        assert int(kept) == count - len(bad)
+
+
+# What a quote may do ---------------------------------------------------------------------------------------------
+
+OPEN = 'a quote is not closed on this line; close it, or write """abc" for "abc'
+
+
+def test_a_quote_in_a_table_of_ids_takes_no_other_line(tmp_path: Path) -> None:
+    (tmp_path / "qrels.tsv").write_text('query-id\tcorpus-id\tscore\n1\t"abc\t1\n1\td"\t2\n1\te\t1\n')
+    (tmp_path / "fill.csv").write_text('1,"b,0.5\n1,b",0.7\n')
+    (tmp_path / "run.csv").write_text('qid,docno,score,query\n1,a,2,"two\nlines"\n1,b,1,one\n')
+    judged, run = Qrels({"1": {"a": 1}}), {"1": {"a": 1.0}}
+    for name, line, read in (
+        ("qrels.tsv", 2, lambda path: Qrels(path)),
+        ("fill.csv", 1, lambda path: gradedeval.evaluate(run, judged, "ap", fill=path)),
+        ("run.csv", 2, lambda path: gradedeval.evaluate(path, judged, "ap")),
+    ):
+        with pytest.raises(InputError) as raised:
+            read(str(tmp_path / name))
+        assert str(raised.value).startswith(f"{tmp_path / name}:{line}: {OPEN}")
+
+
+@pytest.mark.parametrize("mark", [",", "\t"], ids=["commas", "tabs"])
+def test_quoted_fields_are_what_they_are_to_csv(mark: str, tmp_path: Path) -> None:
+    fields = ['"a"', '"b" x', 'c"d', '"e""f"', f'"g{mark}h"', '"""i"', "j"]
+    text = "".join(mark.join(["1", field, "1", '"weird" al', "\n"]) for field in fields)
+    expected = [row[1] for row in csv.reader(io.StringIO(text), delimiter=mark)]
+    (tmp_path / "FILE").write_text(mark.join(["qid", "docno", "grade", "query", "more\n"]) + text)
+    assert list(Qrels(str(tmp_path / "FILE")).codes[b"1"]) == [name.encode() for name in expected]
+
+
+def test_lines_with_open_quotes_are_each_read_once(tmp_path: Path) -> None:
+    """Within an open quote each of these lines would close it and open another, to the end of the file."""
+    count = 20_000
+    (tmp_path / "FILE").write_text("qid,docno,grade,more\n" + '1,a,1,x"y,"z\n' * count + "1,b,1,x\n")
+    begin = process_time()
+    qrels = Qrels(str(tmp_path / "FILE"), lenient=True)
+    assert process_time() - begin < 5
+    assert qrels.notes[-1] == f"{tmp_path / 'FILE'}: skipped {count} bad lines, the first on line 2"
+    assert list(qrels.codes[b"1"]) == [b"b"]
+
+
+def test_what_the_program_writes_may_have_line_breaks_in_quotes(tmp_path: Path) -> None:
+    run, judged = {"1": {"a": 1.0}, "2\nx": {"a": 1.0}}, {"1": {"a": 1}, "2\nx": {"a": 1}}
+    (tmp_path / "s.csv").write_text(gradedeval.evaluate({"my\nrun": run}, judged, "ap").frame.to_csv(index=False))
+    assert [(row.run, row.topic) for row in read_saved(tmp_path / "s.csv").rows] == [
+        ("my\nrun", "1"),
+        ("my\nrun", "2\nx"),
+    ]
+    (tmp_path / "open.csv").write_text('run,topic,measure,score\na,1,ap,0.5\n"b,1,ap,0.5\nc,1,ap,0.5\n')
+    with pytest.raises(InputError, match=r"open.csv:3: a quote is not closed; close it"):
+        read_saved(tmp_path / "open.csv")

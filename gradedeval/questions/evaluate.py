@@ -59,8 +59,6 @@ PUBLISHED_OPTIONS = [
     Option(number=numbers.DRAWS, section=PUBLISHED, metavar="N", help="Number of permutations, or of bootstrap "
            "samples. Default: 10000."),
     Option(number=numbers.SEED, section=PUBLISHED, metavar="N", help="Random seed. Default: 0."),
-    Option("--letters", section=PUBLISHED, is_flag=True, help="Add a column 'same as' to each measure: runs that share "
-           "a letter do not differ significantly. `gradedeval compare --letters` also shows the ranks they can have."),
     Option("--percent", section=PUBLISHED, is_flag=True, help="Print measures between 0 and 1 times 100."),
     Option("--caption", section=PUBLISHED, metavar="TEXT", help="Caption of the table, which makes it a float in "
         "LaTeX. TEXT is escaped."),

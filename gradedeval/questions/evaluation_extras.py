@@ -127,12 +127,12 @@ class Extras:
             str(flag.cwl): self._cwl,
             str(flag.standardize): self._standardized is not None,
             str(flag.history): self._kept["history"] is not None,
-            "tests in tables, which are of scores by topic": self._published is not None and self._published.tests,
+            "marks in tables, which are of scores by topic": bool(self._published and self._published.baselines),
         }
         for other, is_asked in others.items():
             if is_asked:
-                tests = other.startswith("tests")
-                hint = "see `gradedeval compare --predicted`" if tests else "leave out one of them"
+                marks = other.startswith("marks")
+                hint = "see `gradedeval compare --predicted`" if marks else "leave out one of them"
                 raise InputError(flag.predicted, f"cannot be combined with {other}", hint, usage=True)
 
     @property

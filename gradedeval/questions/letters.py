@@ -85,7 +85,7 @@ def letters(
     qrels: Any = None,
     measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
     *,
-    test: Test = "randomization",
+    test: Test = "tukey-hsd",
     correction: Correction = None,
     draws: Draws = 10_000,
     alpha: Alpha = 0.05,
@@ -100,8 +100,8 @@ def letters(
 
     runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
     qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`
-    test            as of `gradedeval.compare`, bayes aside
-    correction      over all pairs of a measure: holm (default), bonferroni, bh or none
+    test            as of `gradedeval.compare`, bayes aside: the randomized Tukey HSD test compares all pairs at once
+    correction      over all pairs of a measure, of tests that do not: holm (default), bonferroni, bh or none
     draws, seed     permutations, and bootstrap samples of topics for the interval of ranks
     alpha           significance level; 1 − alpha is that of the interval of ranks
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
@@ -123,25 +123,18 @@ def letters(
     return Letters(kernel.frames.joined(found), matrix, settings)
 
 
-def same_as(paired: Paired, differ: Bools) -> dict[str, str]:
-    """run -> its letters, the best run first; equal ones in their order. The best have the first letters."""
-    order = np.argsort(-paired.reading.sign * paired.summaries, kind="stable").tolist()
-    letters_of = shared_letters(differ[np.ix_(order, order)])
-    return {paired.runs[run]: own for run, own in zip(order, letters_of, strict=True)}
-
-
 def _of_measure(paired: Paired, settings: TestSettings) -> pd.DataFrame:
-    """The rows of one measure, the best run first."""
+    """The rows of one measure, the best run first; equal ones in their order. The best have the first letters."""
     reading, summaries = paired.reading, paired.summaries
     differ = significance.differing(paired, settings)
-    shared = same_as(paired, differ)
-    order = [paired.runs.index(run) for run in shared]
+    order = np.argsort(-reading.sign * summaries, kind="stable").tolist()
     best, worst = ranks(summaries, differ, reading)
     low, high = rank_interval(paired.values, reading.sign, settings.draws, settings.seed, settings.alpha)
     columns: dict[str, Ints] = {"best_rank": best, "worst_rank": worst, "rank_low": low, "rank_high": high}
     frame = kernel.frames.to_frame({
-        "measure": paired.measure, "run": list(shared), "topics": len(paired.topics), "mean": summaries[order],
-        "same_as": list(shared.values()), **{name: values[order] for name, values in columns.items()},
+        "measure": paired.measure, "run": [paired.runs[run] for run in order], "topics": len(paired.topics),
+        "mean": summaries[order], "same_as": shared_letters(differ[np.ix_(order, order)]),
+        **{name: values[order] for name, values in columns.items()},
     })  # fmt: skip
     if reading.better == "neither":
         frame[list(columns)] = np.nan
@@ -227,6 +220,6 @@ def rank_interval(values: Floats, sign: int, draws: int, seed: int, alpha: float
 
 
 LETTERS = Question("compare", letters, "matrix", mode=Setting("Print a row for each run: which runs it does not differ "
-    "from, as letters that they share, and the ranks that it can have.", name="letters", type=bool),
-    shows=Letters.document)  # fmt: skip
+    "from, as letters that they share, and the ranks that it can have. By Tukey's HSD unless --test names another.",
+    name="letters", type=bool), shows=Letters.document)  # fmt: skip
 """The mode of `compare` that asks it."""

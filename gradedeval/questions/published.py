@@ -12,11 +12,10 @@ import numpy as np
 from gradedeval import kernel
 from gradedeval.analysis import Correction, Test
 from gradedeval.analysis.pairs import significance_matrix, tests_of
-from gradedeval.analysis.score_matrix import Matrix, shared_topics, to_matrix
-from gradedeval.analysis.significance import TestSettings, differing, unattainable_notes
-from gradedeval.errors import Flag, InputError, check_choice, did_you_mean, flag, public, shorten, tell, visible
+from gradedeval.analysis.score_matrix import to_matrix
+from gradedeval.analysis.significance import TestSettings
+from gradedeval.errors import Flag, InputError, check_choice, did_you_mean, flag, public, shorten, visible
 from gradedeval.kernel import Scores, numbers
-from gradedeval.questions.letters import same_as
 
 LEVELS, SIGNS, LETTERS = (0.05, 0.01), "†‡", "abcdefghijklmnopqrstuvwxyz"
 """The levels of significance unless told otherwise, the signs of differences from one baseline, the weaker level first,
@@ -40,7 +39,6 @@ LACKS = {
     "baseline": "has no marks",
     "caption": "has no caption",
     "percent": "has the scores as they are",
-    "letters": "has no letters (compare --letters writes them)",
 }
 """Why a format for programs does not take an option."""
 
@@ -60,20 +58,19 @@ class Published:
     seed: int | None = None
     caption: str | None = None
     latex_label: str | None = None
-    letters: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "baselines", tuple(dict.fromkeys(self.baselines)))  # each counts once
         given = {"test": self.test, "correction": self.correction, "alpha": self.levels or None, "draws": self.draws,
                  "seed": self.seed}  # fmt: skip
         alone = [name for name, value in given.items() if value is not None]
-        if alone and not self.tests:
-            hint = f"add {flag.baseline:RUN} or {flag.letters:True}"
+        if alone and not self.baselines:
+            hint = f"add {flag.baseline:RUN}"
             raise InputError(Flag(f"--{alone[0]}"), "there is nothing to test against", hint, usage=True)
         if self.test == "bayes":
             hint = "choose another test, or see `gradedeval compare --test bayes`"
             raise InputError(flag.test, "bayes gives no p to mark", hint, usage=True)
-        if self.tests:
+        if self.baselines:
             for level in self.applied_levels:
                 replace(self.settings, alpha=level)  # which checks it
         marks = 1 if len(self.baselines) > 1 else len(SIGNS)
@@ -81,20 +78,12 @@ class Published:
             words = "the letters of several baselines mark one level" if marks == 1 else "there are two signs, † and ‡"
             what = f"{len(self.applied_levels)} levels, and {words}"
             raise InputError(flag.alpha, what, "give it once" if marks == 1 else "give it once or twice", usage=True)
-        if self.letters and len(self.baselines) > 1:
-            what = "cannot be combined with several baselines, whose letters mean the opposite"
-            raise InputError(flag.letters, what, "give one baseline, or none", usage=True)
         if len(self.baselines) > len(LETTERS):
             what = f"{len(self.baselines)} baselines, and {len(LETTERS)} letters to mark them"
             raise InputError(flag.baseline, what, "give fewer", usage=True)
         if self.latex_label is not None and self.caption is None:
             what = "LaTeX refers to a table by its caption, and there is none"
             raise InputError(flag.latex_label, what, f"add {flag.caption:TEXT}", usage=True)
-
-    @property
-    def tests(self) -> bool:
-        """Whether differences are tested."""
-        return bool(self.baselines) or self.letters
 
     @property
     def applied_levels(self) -> list[float]:
@@ -112,12 +101,12 @@ class Published:
     def check(self, form: str, *, by_topic: bool = False, cwl: bool = False) -> None:
         """Raise InputError (usage) where the table has no place for what is asked."""
         asked = {"best": self.best, "percent": self.percent, "baseline": self.baselines,
-                 "letters": self.letters, "caption": self.caption is not None}  # fmt: skip
+                 "caption": self.caption is not None}  # fmt: skip
         for name in (name for name, value in asked.items() if value):
             if form not in kernel.formats.formats_for("wide"):
                 hint = f"choose one of {', '.join(kernel.formats.formats_for('wide'))} with -f"
                 raise InputError(Flag(f"--{name}"), f"{form} is for programs and {LACKS[name]}", hint, usage=True)
-            if (by_topic and name in ("best", "baseline", "letters")) or (cwl and name != "caption"):
+            if (by_topic and name in ("best", "baseline")) or (cwl and name != "caption"):
                 other = flag.cwl if cwl else f"{flag.by_topic}: marks are of summaries"
                 what = f"cannot be combined with {other}"
                 raise InputError(Flag(f"--{name}"), what, "leave out one of them", usage=True)
@@ -137,9 +126,8 @@ class Published:
             if baseline not in runs:
                 hint = did_you_mean(baseline, runs) or "give it among the runs too"
                 raise InputError(flag.baseline, f"'{baseline}' is none of the runs ({shorten(runs)})", hint, usage=True)
-        if len(runs) < 2 and (self.best or self.tests):
+        if len(runs) < 2 and (self.best or self.baselines):
             place, what = (flag.best, "choose from") if self.best else (flag.baseline, "compare")
-            place = flag.letters if self.letters and not (self.best or self.baselines) else place
             raise InputError(place, f"there is one run, and nothing to {what}", "give two runs or more", usage=True)
 
     def style(self, scores: Scores) -> kernel.score_tables.Style:
@@ -147,30 +135,11 @@ class Published:
         style = kernel.score_tables.Style(
             self.best, self.percent, caption=self.caption or "", label=self.latex_label or ""
         )
-        if not self.tests or len(scores.runs) < 2:
-            return style
-        matrix = to_matrix(scores)
-        style = self._with_letters(style, matrix) if self.letters else style
-        return self._with_signs(style, matrix) if self.baselines else style
+        return self._with_signs(style, scores) if self.baselines and len(scores.runs) > 1 else style
 
-    def _with_letters(self, style: kernel.score_tables.Style, matrix: Matrix) -> kernel.score_tables.Style:
-        """The style with the letters of runs that do not differ, by each measure."""
-        settings, pairs = self.settings, len(matrix.runs) * (len(matrix.runs) - 1) // 2
-        measures = [shared_topics(matrix, name) for name in matrix.comparable_measures()]
-        same = {
-            (run, paired.measure): own
-            for paired in measures
-            for run, own in same_as(paired, differing(paired, settings)).items()
-        }
-        tell([*matrix.omission_notes(), *unattainable_notes(measures, pairs, settings)])
-        tests = "; ".join(dict.fromkeys(settings.describe(paired, pairs) for paired in measures))
-        what = f"same as: runs that share a letter do not differ at p ≤ {settings.alpha:g}: "
-        told = (f"{what}{_in_words(tests)}", kernel.formats.Mark())
-        return replace(style, same=same, legend=[*style.legend, told])
-
-    def _with_signs(self, style: kernel.score_tables.Style, matrix: Matrix) -> kernel.score_tables.Style:
+    def _with_signs(self, style: kernel.score_tables.Style, scores: Scores) -> kernel.score_tables.Style:
         """The style with the signs of runs that differ from the baselines."""
-        baselines = list(self.baselines)
+        baselines, matrix = list(self.baselines), to_matrix(scores)
         frame = significance_matrix(matrix, baselines, self.settings)
         known = [row for row in kernel.frames.to_rows(frame) if row["p_corrected"] is not None]
         pairs = [(row["measure"], row["run"], row["baseline"], row["p_corrected"]) for row in known]
@@ -191,8 +160,7 @@ class Published:
                 ]
             told.append((f" against {visible(baselines[0])}", kernel.formats.Mark()))
         told.append((f": {_in_words('; '.join(tests_of(frame, matrix, self.settings)))}", kernel.formats.Mark()))
-        between = [("; ", kernel.formats.Mark())] if style.legend else []
-        return replace(style, signs=signs, letters=letters, legend=[*style.legend, *between, *told])
+        return replace(style, signs=signs, letters=letters, legend=told)
 
     def _letters(self, pairs: Sequence[Pair], letters: Mapping[str, str]) -> dict[tuple[str, str], str]:
         """The letters of the baselines that each run differs from significantly, in their order."""
@@ -230,7 +198,6 @@ def table(
     alpha: float | Sequence[float] = (),
     draws: int | None = None,
     seed: int | None = None,
-    letters: bool = False,
     percent: bool = False,
     digits: int | None = None,
     caption: str | None = None,
@@ -248,7 +215,6 @@ def table(
     correction   over the pairs of a measure with all baselines: holm (None), bonferroni, bh or none
     alpha        one level or two; none given: 0.05 and 0.01, and 0.05 with several baselines
     draws        permutations or bootstrap samples, and `seed` of them; None: as of `gradedeval.compare`
-    letters      a column `same as` beside each measure: runs that share a letter do not differ significantly
     percent      measures between 0 and 1 times 100, with two digits less
     digits       after the decimal point; None: 4, or those of the preset
     caption      makes a LaTeX table a float; text, in which nothing is a command
@@ -262,7 +228,7 @@ def table(
     """
     baselines, levels = ([baseline] if isinstance(baseline, str) else baseline), np.atleast_1d(alpha).tolist()
     published = Published(best=best, percent=percent, baselines=baselines, test=test, correction=correction,
-                          levels=levels, draws=draws, seed=seed, letters=letters, caption=caption,
+                          levels=levels, draws=draws, seed=seed, caption=caption,
                           latex_label=latex_label)  # fmt: skip
     check_choice(form, kernel.formats.SCORE_FORMATS, flag.format)
     published.check(form, by_topic=by_topic)

@@ -40,7 +40,6 @@ MEANINGS = {
     "--draws": "Number of .*bootstrap samples",
     "--format": "Output format|Print one of gradedeval's formats",
     "--iterations": "iterations",
-    "--letters": "runs that share a letter do not differ|which runs it does not differ from, as letters",
     "--lenient": "Skip malformed lines( of the log)?, and report how many",
     "--measure": r"^(The |A |Only this )?measure\b",
     "--model": "Click model",

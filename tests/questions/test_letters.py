@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -93,32 +94,37 @@ def test_letters_are_those_of_the_comparison_of_all_pairs(cli: Command) -> None:
     assert len(list(csv.DictReader(io.StringIO(printed.text)))) == 2 * len(RUNS)  # a row a run, not a pair
 
 
-def test_a_table_has_a_column_of_letters_in_every_format(cli: Command) -> None:
-    for form in ("table", "latex", "markdown", "html"):
-        found = cli(*RUNS, QRELS, "-m", "ndcg@10", "--letters", "-f", form)
-        assert found.code == 0, found.messages
-        assert "same as" in found.text
-        assert "share a letter" in found.text
-        assert "<sup>" not in found.text
-        assert "superscript" not in found.text
-    scores = gradedeval.evaluate(RUNS, QRELS, "ndcg@10")
-    assert "same as" in gradedeval.table(scores, "markdown", letters=True)
+@pytest.mark.parametrize("form", ["table", "latex", "markdown", "html"])
+def test_letters_have_a_column_in_every_table(form: str, cli: Command) -> None:
+    found = cli("compare", *RUNS, QRELS, "-m", "ndcg@10", "--letters", "-f", form)
+    assert found.code == 0, found.messages
+    assert "same as" in found.text
+    assert "share a letter" in found.text
+
+
+def test_letters_are_by_the_test_of_all_pairs_at_once_unless_one_is_named(cli: Command) -> None:
+    words = ("compare", *RUNS, QRELS, "-m", "ndcg@10 ap", "--letters", "-f", "csv")
+    assert cli(*words).text == cli(*words, "--test", "tukey-hsd").text
+    assert gradedeval.letters(RUNS, QRELS, "ap").tested.test == "tukey-hsd"
+    assert "t | holm over 6 pairs" in " ".join(cli(*words[:-2], "--test", "t").text.split())
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("-f csv", "--letters: csv is for programs and has no letters (compare --letters writes them)"),
-        ("-q", "--letters: cannot be combined with --by-topic"),
-        ("--test bayes", "--test: bayes gives no p to mark"),
+        ((RUNS[0], QRELS), "at least two"),
+        ((*RUNS, QRELS, "--test", "bayes"), "--test: bayes gives no p, by which letters go; choose another test"),
+        (
+            (*RUNS, QRELS, "--correction", "bh"),
+            "--correction: tukey-hsd already corrects for all pairs; leave out --correction, or choose",
+        ),
+        ((*RUNS, QRELS, "--all-pairs"), "--all-pairs: does not apply to --letters; leave it out"),
     ],
 )
-def test_letters_that_have_no_place_are_refused(words: str, message: str, cli: Command) -> None:
-    found = cli(*RUNS, QRELS, "-m", "ndcg@10", "--letters", *words.split())
+def test_letters_that_have_no_place_are_refused(words: Sequence[str], message: str, cli: Command) -> None:
+    found = cli("compare", *words, "--letters")
     assert found.code == 2
     assert message in found.messages[-1]
-    assert cli(RUNS[0], QRELS, "--letters").code == 2
-    assert "bayes gives no p" in cli("compare", *RUNS, QRELS, "--letters", "--test", "bayes").messages[-1]
 
 
 def test_a_table_of_topics_by_measures(cli: Command) -> None:
@@ -145,7 +151,5 @@ def test_numbers_of_latex_stand_at_the_point_and_the_line_below_has_topics_and_s
     assert r"qrels b1f7bb" in flat.partition(r"\footnotesize")[2]
 
 
-def test_letters_do_not_stand_beside_those_of_baselines_and_counts_are_whole(cli: Command) -> None:
-    refused = cli(*RUNS, QRELS, "-m", "ap", "--letters", "--baseline", RUNS[0], "--baseline", RUNS[1])
-    assert "--letters: cannot be combined with several baselines" in refused.messages[-1]
+def test_counts_beside_letters_are_whole(cli: Command) -> None:
     assert " 396  " in cli("compare", *RUNS, QRELS, "-m", "num_rel_ret", "--letters").text

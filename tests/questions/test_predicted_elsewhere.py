@@ -162,7 +162,7 @@ def test_agreement_on_few_topics_says_why_nothing_is_saved(cli: Command, files: 
 def test_a_table_of_estimates_to_publish(cli: Command, files: None) -> None:
     words = (*EVAL[:1], "b.run", *EVAL[1:], "-m", "num_rel_ret ap", "--best", "--percent")
     done = cli(*words, "--baseline", "a.run")
-    assert done.err.startswith(b"--predicted: cannot be combined with tests in tables, which are of scores by topic")
+    assert done.err.startswith(b"--predicted: cannot be combined with marks in tables, which are of scores by topic")
     latex = cli(*words, "--caption", "Estimates", "-f", "latex").text
     assert r"\caption{Estimates}" in latex
     plain, percent = (cli(*one, "-f", "html").text for one in (words[:-1], words))

@@ -311,6 +311,16 @@ def test_letters_and_ranks_are_those_of_pairwise_tests(cli: Command) -> None:
     assert (table.code, too_wide(table.text)) == (0, [])
 
 
+def test_letters_of_many_runs_part_them() -> None:
+    every = [str(file) for file in path_of(FIRST).parent.iterdir()]
+    found = gradedeval.letters(every, str(QRELS), "ndcg@10").frame
+    assert len(found) == len(every) > 40
+    assert len(set("".join(found["same_as"]))) > 10
+    best, worst = found["same_as"].iloc[0], found["same_as"].iloc[-1]
+    assert "a" in best
+    assert not set(best) & set(worst)
+
+
 def test_a_wide_table_has_the_score_of_every_topic(tmp_path: Path, cli: Command) -> None:
     measures = ("ndcg@10", "ap", "err@20")
     words = (*RUNS, str(QRELS), "-m", " ".join(measures), "-q", "--layout", "wide", "-o", "wide.csv")

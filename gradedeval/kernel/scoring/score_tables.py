@@ -41,7 +41,6 @@ class Style:
     percent  scores between 0 and 1, and what stands beside them, times 100
     signs    (run, measure) -> signs of what is significant
     letters  run -> by which signs refer to it
-    same     (run, measure) -> letters that it shares with runs that do not differ: a column beside each measure
     legend   what the signs mean
     caption  of the table, `label` by which LaTeX refers to it
     """
@@ -50,7 +49,6 @@ class Style:
     percent: bool = False
     signs: Mapping[tuple[str, str], str] = field(default_factory=dict)
     letters: Mapping[str, str] = field(default_factory=dict)
-    same: Mapping[tuple[str, str], str] = field(default_factory=dict)
     legend: Marked = ()
     caption: str = ""
     label: str = ""
@@ -272,16 +270,9 @@ def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> T
         line: list[Any] = [{"rank": rank.get(run), "run": run, "topic": topic}[key] for key in keys]
         for measure in scores.labels:
             line += values_of(by_measure.get(measure, Row(run, topic, measure, None)), parts)
-            line += [style.same.get((run, measure))] if style.same else []
         rows.append(line)
-    numbers: list[Column] = []
-    for scored in scores.measures:
-        share = style.percent and is_share(scored)
-        numbers += [number_column(scores, name, share) for name in (scored.label, *parts)]
-        numbers += [Column("same as")] if style.same else []
-    table = Table(
-        [*map(key_column, keys), *numbers], rows, pipeline=True, together=len(numbers) // len(scores.measures)
-    )
+    numbers = _number_columns(scores, parts, style.percent)
+    table = Table([*map(key_column, keys), *numbers], rows, pipeline=True, together=1 + len(parts))
     return (
         replace(table, marks=_marks(scores, table, style, digits))
         if style is not PLAIN_STYLE and not by_topic
@@ -301,13 +292,18 @@ def _sliced(scores: Scores, column: str, percent: bool) -> Table:
             values = [values_of(by_measure[name], parts) for name in scores.labels]
             key = [label, *([run.run] if several else []), *([run.most(len(scores.measures))] if counts else [])]
             rows.append([*key, *(value for of_measure in values for value in of_measure)])
-    numbers = [
+    numbers = _number_columns(scores, parts, percent)
+    keys = [Column(column), *([Column("run")] if several else []), *([Column("topics", "count")] if counts else [])]
+    return Table([*keys, *numbers], rows, pipeline=True, together=1 + len(parts))
+
+
+def _number_columns(scores: Scores, parts: Sequence[str], percent: bool) -> list[Column]:
+    """A column for each measure, and one for each part beside it."""
+    return [
         number_column(scores, name, percent and is_share(measure))
         for measure in scores.measures
         for name in (measure.label, *parts)
     ]
-    keys = [Column(column), *([Column("run")] if several else []), *([Column("topics", "count")] if counts else [])]
-    return Table([*keys, *numbers], rows, pipeline=True, together=1 + len(parts))
 
 
 def _marks(scores: Scores, table: Table, style: Style, digits: int | None) -> dict[tuple[int, int], Mark]:

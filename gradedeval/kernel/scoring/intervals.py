@@ -52,7 +52,7 @@ def _count_many(counts: Floats, table: Floats, drawn: np.random.Generator) -> No
     """
     topics, left = len(counts), -1
     while left < 0:
-        words = drawn.integers(WORDS, size=topics, dtype=np.uint16)
+        words = np.frombuffer(drawn.bytes(2 * topics), np.uint16)
         left = topics - int(table.take(words, out=counts, mode="clip").sum())
     np.add.at(counts, drawn.integers(topics, size=left), 1.0)
 

@@ -73,11 +73,12 @@ def samples(values: Floats, draws: int, seed: int) -> Iterator[tuple[slice, Floa
     topics = values.shape[1]
     cost = (2 if topics < MANY_TOPICS else 8) * topics  # samples of many topics stay in the processor's cache
     for rows in progress("draws")(chunks(len(values), 4 * draws)):
-        drawn, shape = np.random.default_rng(seed), (rows.stop - rows.start, draws)
-        mean, square, squares = np.empty(shape), np.empty(shape), values[rows] ** 2
+        drawn = np.random.default_rng(seed)
+        both = np.concatenate((values[rows], values[rows] ** 2))
+        means = np.empty((len(both), draws))
         for some in chunks(draws, cost):
-            weights = topic_weights(topics, some.stop - some.start, drawn)
-            mean[:, some], square[:, some] = values[rows] @ weights.T, squares @ weights.T
+            means[:, some] = both @ topic_weights(topics, some.stop - some.start, drawn).T
+        mean, square = np.split(means, 2)
         yield rows, mean, student_t(mean, square, topics)
 
 

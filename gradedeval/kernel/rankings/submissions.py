@@ -333,17 +333,17 @@ def _read_twice(file: Submission, read: Callable[[bool], Read]) -> Read | None:
     try:
         return read(False)
     except InputError as error:
-        first, count = error, file.count("error")
-    if first.kind == "label":  # words for grades are one defect of the whole file
-        _add_error(file, first)
-        return None
+        first, count = error, len(file.defects)
     try:
         found = read(True)
     except InputError as error:
-        if error.kind != "empty" or file.count("error") == count:
+        if error.kind == "empty" and first.kind == "label":  # words alone for grades are one defect of the file
+            del file.defects[count:]
+            _add_error(file, first)
+        elif error.kind != "empty" or len(file.defects) == count:
             _add_error(file, error)
         return None
-    if file.count("error") == count:
+    if len(file.defects) == count:
         _add_error(file, first)
         return None
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import gradedeval
@@ -97,7 +99,7 @@ FORMS = [
     Form("qrels", "jsonl", record("grade")),
 ]
 WHOLE = ("json", "parquet", "arrow")
-"""Formats without lines, of which test_mistaken_files.py counts entries and rows."""
+"""Formats without lines: their entries and rows are counted."""
 
 
 def test_every_format_of_lines_is_walked() -> None:
@@ -134,6 +136,7 @@ def flawed(form: Form) -> Iterator[tuple[str, str, bool]]:
         yield "an empty docno", form.line("1", "", good), True
         yield "an empty topic", form.line("", "DOC", good), True
     else:
+        yield "text for a number", form.line("1", "DOC", '"high"'), True
         yield "a record without a docno", '{"qid": "1", "score": 1, "grade": 1}', True
         yield "a number behind a record", form.line("1", "DOC", good) + " 1", True
         yield "a torn record", form.line("1", "DOC", good)[:-5], True
@@ -170,16 +173,19 @@ def scored(form: Form, path: Path, words: str | None, **options: Any) -> tuple[i
     return int(sum(scores.means.values())), scores.notes
 
 
+def listed(file: Submission) -> int:
+    """How many documents or judgments there are in a file that `lint` has read."""
+    if isinstance(file, Judgments):
+        return sum(map(len, file.valid.codes.values())) if file.valid else 0
+    return len(file.listed)
+
+
 def linted(form: Form, path: Path, words: str | None) -> tuple[int, list[int]]:
     """How many lines of a file `lint` takes, and the numbers of those that it reports as errors."""
-    if form.holds == "qrels":
-        file: Submission = (judged := Judgments.of_qrels(str(path), words))
-        count = sum(map(len, judged.valid.codes.values())) if judged.valid else 0
-    else:
-        file = Submission.read("FILE", str(path), words)
-        count = len(file.listed)
+    is_run = form.holds == "run"
+    file = Submission.read("FILE", str(path), words) if is_run else Judgments.of_qrels(str(path), words)
     errors = [defect.place for defect in file.defects if defect.weight == "error"]
-    return count, sorted(int(place.rpartition(":")[2]) for place in errors)
+    return listed(file), sorted(int(place.rpartition(":")[2]) for place in errors)
 
 
 def skipped(notes: Sequence[str]) -> tuple[int, int]:
@@ -200,7 +206,7 @@ def test_a_bad_line_costs_itself(form: Form, what: str, line: str, is_bad: bool,
         kept, notes = scored(form, path, words, lenient=True)
         assert (kept, *skipped(notes)) == (count - len(bad), len(bad), bad[0] if bad else 0)
         taken, errors = linted(form, path, words)
-        if what in WORDS and form.format in ("ntcir", "letor"):
+        if what in WORDS and form.format == "ntcir":
             assert errors == bad[:1]
         else:
             assert (taken, errors) == (kept, bad)
@@ -228,6 +234,62 @@ def test_commands_count_the_same(form: Form, tmp_path: Path, monkeypatch: pytest
         measure = "num_ret" if form.holds == "run" else "num_rel"
         kept = next(row["score"] for row in rows(lenient.text) if row["measure"] == measure)
         assert int(kept) == count - len(bad)
+
+
+# Files that are read whole ---------------------------------------------------------------------------------------
+
+ENTRIES = {
+    "no docno": ("1", "", 1.0),
+    "no topic": ("", "x", 1.0),
+    "a missing docno": ("1", None, 1.0),
+    "a missing topic": (None, "x", 1.0),
+    "a missing number": ("1", "x", None),
+    "nan": ("1", "x", math.nan),
+    "an infinite number": ("1", "x", math.inf),
+    "a word for a number": ("1", "x", "high"),
+}
+
+
+def write_table(format: str, path: Path, rows: list[tuple[Any, ...]], value: str) -> bool:
+    """Write rows in a format; False where it cannot hold them."""
+    records = [dict(zip(("qid", "docno", value), row, strict=True)) for row in rows]
+    if format in ("parquet", "arrow"):
+        frame = pd.DataFrame(records)
+        if any(isinstance(row[2], str) for row in rows):
+            frame[value] = frame[value].astype(str)
+        (frame.to_parquet if format == "parquet" else frame.to_feather)(path)
+    elif format == "json, nested":
+        nested: dict[Any, dict[Any, Any]] = {}
+        for topic, docno, number in rows:
+            nested.setdefault(topic, {})[docno] = number
+        path.write_text(json.dumps(nested))
+        return not any(name is None for row in rows for name in row[:2])  # JSON has text alone for names
+    else:
+        path.write_text(json.dumps(records))
+    return True
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+@pytest.mark.parametrize("what", ENTRIES)
+@pytest.mark.parametrize("format", ["json", "json, nested", "parquet", "arrow"])
+@pytest.mark.parametrize("holds", ["run", "qrels"])
+def test_a_bad_entry_costs_itself(holds: str, format: str, what: str, tmp_path: Path) -> None:
+    if format in ("parquet", "arrow"):
+        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    path, form = tmp_path / "FILE", Form(holds, format, joined(""))
+    good: list[tuple[Any, ...]] = [(topic, docno, 1.0) for topic, docno in PAIRS]
+    if not write_table(format, path, [*good[:5], ENTRIES[what], *good[5:]], "score" if holds == "run" else "grade"):
+        return
+    kept, notes = scored(form, path, None, lenient=True)
+    found = [note for note in notes if "skipped" in note]
+    assert (kept, len(found)) == (len(good), 1)
+    assert re.match(r".*FILE: skipped 1 bad (row|record|entry), the first on .*(6|'.*')$", found[0])
+    with pytest.raises(InputError) as raised:
+        scored(form, path, None)
+    assert str(raised.value).startswith(str(path))
+    file = Judgments.of_qrels(str(path)) if holds == "qrels" else Submission.read("FILE", str(path))
+    assert file.count("error") == 1
+    assert listed(file) == kept
 
 
 # What a quote may do ---------------------------------------------------------------------------------------------

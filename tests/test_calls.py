@@ -88,11 +88,6 @@ def test_an_argument_that_is_missing_is_named(name: str) -> None:
         ("run_summaries(level=0.9)", "run_summaries: needs runs; as in run_summaries(runs, qrels, measures)"),
         ("agreement(RUNS, p=0.9)", "unknown option 'p'; did you mean 'persistence'?"),
         ("clicks.models('log', test='x')", "unknown option 'test'; did you mean 'test_log'?"),
-        (
-            "evaluate(RUNS, QRELS, 'ap').sorted_by('ap', ranked=True)",
-            "unknown option 'ranked'; did you mean 'numbered'?",
-        ),
-        ("table(None, label='x')", "unknown option 'label'; did you mean 'latex_label'?"),
         ("plot.runs(None, measures='ap')", "unknown option 'measures'; did you mean 'measure'?"),
         (
             "evaluate(RUNS, QRELS, 'ap ndcg', k=10)",

@@ -264,7 +264,7 @@ def significance_matrix(matrix: Matrix, baselines: Sequence[str], settings: Test
         p = significance.pair_p_values(paired, score_matrix.topic_differences(paired.values, first, second), settings)
         own = {"measure": paired.measure, "run": names[second], "baseline": names[first], "topics": len(paired.topics)}
         frames.append(to_frame({**own, **p}))
-    tell([*matrix.omission_notes(), *significance.unattainable_notes(measures, len(first), settings)])
+    tell([*matrix.omission_notes(), *significance.unattainable_notes(measures, len(first), settings, fixed_draws=True)])
     return joined(frames)
 
 

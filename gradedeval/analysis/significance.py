@@ -785,8 +785,13 @@ def pair_p_values(paired: Paired, differences: Floats, settings: TestSettings) -
     return {"p": p, "p_corrected": correct_p_values(p, settings.correction_applied)}
 
 
-def unattainable_notes(measures: list[Paired], pairs: int, settings: TestSettings) -> list[str]:
-    """A note for measures by which no difference, however large, could be significant with so few draws."""
+def unattainable_notes(
+    measures: list[Paired], pairs: int, settings: TestSettings, *, fixed_draws: bool = False
+) -> list[str]:
+    """A note for measures by which no difference, however large, could be significant with so few draws.
+
+    fixed_draws  whether their number cannot be chosen
+    """
     causes: dict[tuple[str, str], list[str]] = {}
     for paired in measures:
         topics, runs = len(paired.topics), len(paired.runs)
@@ -799,7 +804,8 @@ def unattainable_notes(measures: list[Paired], pairs: int, settings: TestSetting
         )
         if cause:
             causes.setdefault(cause, []).append(paired.measure)
-    return [Note(f"{', '.join(names)}: {what}", hint) for (what, hint), names in causes.items()]
+    cure = f"use {flag.test:t}" if fixed_draws else ""
+    return [Note(f"{', '.join(names)}: {what}", cure or hint) for (what, hint), names in causes.items()]
 
 
 def differing(paired: Paired, settings: TestSettings) -> Bools:

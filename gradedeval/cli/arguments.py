@@ -144,15 +144,11 @@ OF_FILE = "file"
 """The --time of a line in a history that is the time of the run file."""
 
 
-def check_history(history: str | None, keywords: Mapping[str, Any], form: str | None = None) -> None:
-    """Raise InputError (usage) where the options of a line in a history go with none.
-
-    form  the output format, where the command has an option for the label of a LaTeX table
-    """
+def check_history(history: str | None, keywords: Mapping[str, Any]) -> None:
+    """Raise InputError (usage) where the options of a line in a history go with none."""
     for name in ("label", "time") if history is None else ():
         if keywords[name] is not None:
-            hint = r"; for \label in LaTeX use --latex-label" if (name, form) == ("label", "latex") else ""
-            raise InputError(f"--{name}", "there is no history to write to", f"add --history FILE{hint}", usage=True)
+            raise InputError(f"--{name}", "there is no history to write to", "add --history FILE", usage=True)
     if history is not None and keywords["time"] not in (None, OF_FILE):
         as_time(keywords["time"])
     if history == "-":

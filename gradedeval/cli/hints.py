@@ -51,7 +51,6 @@ RENAMED = {
     "--best": "--best-runs",
     "--by": "--coefficient",
     "--model": "--model-from",
-    "--ranks": "--numbered",
     "--test": "--test-log",
     "--weights": "--to-weights",
     "-m": "--model",
@@ -66,7 +65,7 @@ INSTEAD = {
     **dict.fromkeys(("--ttest", "--t-test", "-t"), "did you mean '--test t'?"),
     **dict.fromkeys(("-V", "-v"), "`gradedeval --version` prints the version"),
     **dict.fromkeys(("--install-completion", "--show-completion"), "`gradedeval completion bash` prints a script"),
-    **dict.fromkeys(("--best", "--percent", "--caption", "--latex-label"), "`gradedeval A B C Q -f latex --best "
+    **dict.fromkeys(("--best", "--percent", "--caption"), "`gradedeval A B C Q -f latex --best "
                     "--baseline A` writes tables to publish"),
     "-n": "did you mean '--ranks'?",
     "-k": "it cuts measures, and none are named here",

@@ -67,9 +67,7 @@ class Option(click.Option):
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
         if self.number is not None and value is not None:
-            given = value if self.multiple else (value,)
-            read = tuple(self.number.read(one) if isinstance(one, str) else one for one in given)  # not a default
-            return read if self.multiple else read[0]
+            return self.number.read(value) if isinstance(value, str) else value  # a default is read
         try:
             return super().type_cast_value(ctx, value)
         except click.BadParameter:

@@ -38,7 +38,7 @@ from gradedeval.cli.options import (
 )
 from gradedeval.cli.output import report, say, show, view_of, write
 from gradedeval.errors import SHOWN, tell
-from gradedeval.kernel import numbers, resolve_options
+from gradedeval.kernel import resolve_options
 
 if TYPE_CHECKING:
     from gradedeval.kernel import Scores
@@ -49,21 +49,14 @@ PUBLISHED_OPTIONS = [
     Option("--best", section=PUBLISHED, is_flag=True, help="Mark the best of each column in bold and the second best "
            "underlined; equal as printed is equal."),
     Option("--baseline", "baselines", section=PUBLISHED, multiple=True, metavar="RUN", file=READS, help="Mark what "
-           "differs significantly from RUN, one of the runs: † and ‡ for two levels. Repeat it for a letter for each."),
+           "differs significantly from RUN, one of the runs: † at 0.05, ‡ at 0.01. Repeat it for a letter for each."),
     Option("--test", section=PUBLISHED, metavar="TEST", help="Significance test, as of `gradedeval compare`, bayes "
            "aside. Default: randomization."),
     Option("--correction", section=PUBLISHED, metavar="NAME", help="Correction for multiple comparisons, over the "
            "pairs of each measure, as of `gradedeval compare`. Default: holm."),
-    Option("levels", number=numbers.ALPHA, section=PUBLISHED, multiple=True, metavar="P", help="Significance "
-           "level; give it twice for two signs. Default: 0.05 and 0.01; with several baselines 0.05."),
-    Option(number=numbers.DRAWS, section=PUBLISHED, metavar="N", help="Number of permutations, or of bootstrap "
-           "samples. Default: 10000."),
-    Option(number=numbers.SEED, section=PUBLISHED, metavar="N", help="Random seed. Default: 0."),
     Option("--percent", section=PUBLISHED, is_flag=True, help="Print measures between 0 and 1 times 100."),
     Option("--caption", section=PUBLISHED, metavar="TEXT", help="Caption of the table, which makes it a float in "
         "LaTeX. TEXT is escaped."),
-    Option("--latex-label", section=PUBLISHED, metavar="TEXT", help="\\label of a LaTeX table with "
-           "--caption."),
 ]  # fmt: skip
 
 EVAL_OPTIONS = [
@@ -76,7 +69,6 @@ EVAL_OPTIONS = [
            "eu, etu, ec, etc, ed."),
     Option("--sort", section="Output", metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first, or "
         "descending if it has no preferred direction. Ties (within 1e-12) are ordered by name."),
-    Option("--numbered", section="Output", is_flag=True, help="Number the runs of --sort; equal runs share a rank."),
     Option("--run-name", section="Output", type=click.Choice(["file", "tag"]), default="file", help="Name runs after "
            "their file or their tag. Default: file."),
     Option("--runs-from", section=MANY_RUNS, metavar="FILE", file=READS, help="Also evaluate the runs listed in FILE, "

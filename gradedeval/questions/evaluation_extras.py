@@ -35,7 +35,7 @@ class Extras:
 
             self._standardized = standardization(given, allow_mismatch)
         self._crossed, self._cwl = given.pop("layout", "long") == "wide", given.pop("cwl", False)
-        self._sort, self._numbered = given.pop("sort", None), given.pop("numbered", False)
+        self._sort = given.pop("sort", None)
         self._kept = {name: given.pop(name, None) for name in ("label", "history", "time")}
         self._order: Measure | None = None
         self._published: Published | None = None
@@ -48,8 +48,6 @@ class Extras:
         chosen = self._quantities(chosen) if self._cwl else chosen
         if self._sort is not None:
             self._order = one_measure("--sort", self._sort, self._table)
-        elif self._numbered:
-            raise InputError(flag.numbered, "there is no order to number", f"add {flag.sort:MEASURE}", usage=True)
         return chosen
 
     def _quantities(self, measures: list[Measure]) -> list[Measure]:
@@ -75,7 +73,7 @@ class Extras:
         own = {name: self._given.pop(name) for name in self._given.keys() - kernel.options.OPTIONS}
         if own:
             self._published = self._to_publish(own, form, runs)
-        check_history(self._kept["history"], self._kept, form)
+        check_history(self._kept["history"], self._kept)
         self._options = resolve_options(**self._given)
         if self._options.replicates is not None:
             self._check_systems()
@@ -108,7 +106,6 @@ class Extras:
         """Raise InputError (usage) where something is asked for that a table of systems does not have."""
         asked = {
             flag.cwl: self._cwl,
-            flag.numbered: self._numbered,
             flag.interval: self._options.interval is not None,
             flag.bounds: self._options.bounds,
             flag.residuals: self._options.wants_residuals,
@@ -145,7 +142,7 @@ class Extras:
         `files` of the runs by their names."""
         scores = self._standardized(scores) if self._standardized else scores
         tell([*scores.notes, *self._unused(form)])
-        scores = scores.sorted_by(self._order, numbered=self._numbered) if self._order else scores
+        scores = scores.sorted_by(self._order) if self._order else scores
         if self._kept["history"] is not None and scores.runs:
             from gradedeval.questions.history import append_scores  # few evaluations are kept
 

@@ -7,8 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
-
 from gradedeval import kernel
 from gradedeval.analysis import Correction, Test
 from gradedeval.analysis.pairs import significance_matrix, tests_of
@@ -18,8 +16,8 @@ from gradedeval.errors import Flag, InputError, check_choice, did_you_mean, flag
 from gradedeval.kernel import Scores, numbers
 
 LEVELS, SIGNS, LETTERS = (0.05, 0.01), "†‡", "abcdefghijklmnopqrstuvwxyz"
-"""The levels of significance unless told otherwise, the signs of differences from one baseline, the weaker level first,
-and those of several baselines."""
+"""The levels of significance and the signs of differences from one baseline, the weaker level first; of several
+baselines the letters, which mark the weaker one."""
 
 NAMES = {
     "t": "two-sided paired t-test",
@@ -53,16 +51,11 @@ class Published:
     baselines: Sequence[str] = ()
     test: Test | None = None
     correction: Correction | None = None
-    levels: Sequence[float] = ()
-    draws: int | None = None
-    seed: int | None = None
     caption: str | None = None
-    latex_label: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "baselines", tuple(dict.fromkeys(self.baselines)))  # each counts once
-        given = {"test": self.test, "correction": self.correction, "alpha": self.levels or None, "draws": self.draws,
-                 "seed": self.seed}  # fmt: skip
+        given = {"test": self.test, "correction": self.correction}
         alone = [name for name, value in given.items() if value is not None]
         if alone and not self.baselines:
             hint = f"add {flag.baseline:RUN}"
@@ -70,33 +63,15 @@ class Published:
         if self.test == "bayes":
             hint = "choose another test, or see `gradedeval compare --test bayes`"
             raise InputError(flag.test, "bayes gives no p to mark", hint, usage=True)
-        if self.baselines:
-            for level in self.applied_levels:
-                replace(self.settings, alpha=level)  # which checks it
-        marks = 1 if len(self.baselines) > 1 else len(SIGNS)
-        if len(self.applied_levels) > marks:
-            words = "the letters of several baselines mark one level" if marks == 1 else "there are two signs, † and ‡"
-            what = f"{len(self.applied_levels)} levels, and {words}"
-            raise InputError(flag.alpha, what, "give it once" if marks == 1 else "give it once or twice", usage=True)
+        TestSettings(self.test or "randomization", self.correction)  # which checks them
         if len(self.baselines) > len(LETTERS):
             what = f"{len(self.baselines)} baselines, and {len(LETTERS)} letters to mark them"
             raise InputError(flag.baseline, what, "give fewer", usage=True)
-        if self.latex_label is not None and self.caption is None:
-            what = "LaTeX refers to a table by its caption, and there is none"
-            raise InputError(flag.latex_label, what, f"add {flag.caption:TEXT}", usage=True)
-
-    @property
-    def applied_levels(self) -> list[float]:
-        """The levels, the weakest first."""
-        wanted = self.levels or (LEVELS[:1] if len(self.baselines) > 1 else LEVELS)
-        return sorted(set(wanted), reverse=True)
 
     @property
     def settings(self) -> TestSettings:
         """How differences from the baselines are tested."""
-        drawn: dict[str, Any] = {"test": self.test, "draws": self.draws, "seed": self.seed}
-        given = {name: value for name, value in drawn.items() if value is not None}
-        return TestSettings(**given, correction=self.correction, alpha=self.applied_levels[0])
+        return TestSettings(self.test or "randomization", self.correction)
 
     def check(self, form: str, *, by_topic: bool = False, cwl: bool = False) -> None:
         """Raise InputError (usage) where the table has no place for what is asked."""
@@ -110,15 +85,6 @@ class Published:
                 other = flag.cwl if cwl else f"{flag.by_topic}: marks are of summaries"
                 what = f"cannot be combined with {other}"
                 raise InputError(Flag(f"--{name}"), what, "leave out one of them", usage=True)
-        if self.latex_label is not None:
-            self._check_label(form)
-
-    def _check_label(self, form: str) -> None:
-        if form != "latex":
-            raise InputError(flag.latex_label, f"tables in {form} have no label", "choose -f latex", usage=True)
-        if not re.fullmatch(r"[\w:./+-]+", str(self.latex_label)):
-            what = f"LaTeX cannot refer to '{self.latex_label}'"
-            raise InputError(flag.latex_label, what, "use letters, digits and : . - _ /", usage=True)
 
     def check_runs(self, runs: Collection[str]) -> None:
         """Raise InputError (usage) where these runs leave nothing to mark."""
@@ -132,9 +98,7 @@ class Published:
 
     def style(self, scores: Scores) -> kernel.score_tables.Style:
         """How the table of these scores looks."""
-        style = kernel.score_tables.Style(
-            self.best, self.percent, caption=self.caption or "", label=self.latex_label or ""
-        )
+        style = kernel.score_tables.Style(self.best, self.percent, caption=self.caption or "")
         return self._with_signs(style, scores) if self.baselines and len(scores.runs) > 1 else style
 
     def _with_signs(self, style: kernel.score_tables.Style, scores: Scores) -> kernel.score_tables.Style:
@@ -147,13 +111,11 @@ class Published:
         told: list[tuple[str, kernel.formats.Mark]] = []
         if letters:
             signs = self._letters(pairs, letters)
-            told.append(
-                (f"letters: p ≤ {self.applied_levels[0]:g} against the run of that letter", kernel.formats.Mark())
-            )
+            told.append((f"letters: p ≤ {LEVELS[0]:g} against the run of that letter", kernel.formats.Mark()))
         else:
-            reached = {(run, measure): sum(p <= level for level in self.applied_levels) for measure, run, _, p in pairs}
+            reached = {(run, measure): sum(p <= level for level in LEVELS) for measure, run, _, p in pairs}
             signs = {key: SIGNS[count - 1] for key, count in reached.items() if count}
-            for sign, level in zip(SIGNS, self.applied_levels, strict=False):
+            for sign, level in zip(SIGNS, LEVELS, strict=True):
                 told += [
                     (", " if told else "", kernel.formats.Mark(signs=sign)),
                     (f" p ≤ {level:g}", kernel.formats.Mark()),
@@ -166,7 +128,7 @@ class Published:
         """The letters of the baselines that each run differs from significantly, in their order."""
         from_which: dict[tuple[str, str], set[str]] = {}
         for measure, run, baseline, p in pairs:
-            for one, other in ((run, baseline), (baseline, run)) if p <= self.applied_levels[0] else ():
+            for one, other in ((run, baseline), (baseline, run)) if p <= LEVELS[0] else ():
                 if other in letters:
                     from_which.setdefault((one, measure), set()).add(letters[other])
         return {key: "".join(sorted(found)) for key, found in from_which.items()}
@@ -195,13 +157,9 @@ def table(
     baseline: str | Sequence[str] = (),
     test: Test | None = None,
     correction: Correction | None = None,
-    alpha: float | Sequence[float] = (),
-    draws: int | None = None,
-    seed: int | None = None,
     percent: bool = False,
     digits: int | None = None,
     caption: str | None = None,
-    latex_label: str | None = None,
     by_topic: bool = False,
     signature: Literal["short", "full"] | None = "short",
 ) -> str:
@@ -210,15 +168,13 @@ def table(
     scores       what `gradedeval.evaluate` returns
     form         latex, markdown, html or table; without marks and a caption also trec, csv, tsv, json and jsonl
     best         the best of each column in bold, the second best underlined; equal as printed is equal
-    baseline     mark what differs significantly from this run: † and ‡ for two levels. Several: a letter for each
+    baseline     mark what differs significantly from this run: † at 0.05 and ‡ at 0.01. Several: a letter for each, at
+                 0.05
     test         as of `gradedeval.compare`, `bayes` aside; None: randomization
     correction   over the pairs of a measure with all baselines: holm (None), bonferroni, bh or none
-    alpha        one level or two; none given: 0.05 and 0.01, and 0.05 with several baselines
-    draws        permutations or bootstrap samples, and `seed` of them; None: as of `gradedeval.compare`
     percent      measures between 0 and 1 times 100, with two digits less
     digits       after the decimal point; None: 4, or those of the preset
     caption      makes a LaTeX table a float; text, in which nothing is a command
-    latex_label  by which LaTeX refers to it
     by_topic     a row for each topic as well
     signature    what stands below: the version, the qrels and what differs from the defaults (short), all that the
                  numbers depend on (full) or nothing (None)
@@ -226,10 +182,9 @@ def table(
     The table needs booktabs; its legend names marks, test, correction and level. What is left out or cannot be
     significant is a warning. Raises InputError where something goes with nothing, and as `gradedeval.compare` does.
     """
-    baselines, levels = ([baseline] if isinstance(baseline, str) else baseline), np.atleast_1d(alpha).tolist()
+    baselines = [baseline] if isinstance(baseline, str) else baseline
     published = Published(best=best, percent=percent, baselines=baselines, test=test, correction=correction,
-                          levels=levels, draws=draws, seed=seed, caption=caption,
-                          latex_label=latex_label)  # fmt: skip
+                          caption=caption)  # fmt: skip
     check_choice(form, kernel.formats.SCORE_FORMATS, flag.format)
     published.check(form, by_topic=by_topic)
     published.check_runs([run.run for run in scores.runs])

@@ -209,7 +209,7 @@ LINES: dict[str, list[tuple[str, list[Shape]]]] = {
         ("a.run qrels --judged-only --ties best", PAIR),
         ("a.run qrels --subtopics -m erria -m alpha_ndcg -m nrbp -m strec -m ia(ap)", [intents]),
         ("a.run qrels --strata -m xinfap -m statap -m infndcg", [strata]),
-        ("runs qrels --numbered --sort ap -m ap", MANY),
+        ("runs qrels --sort ap -m ap", MANY),
     ],
     "explain": [("a.run b.run qrels --topic 1 -f csv -m err -m ap -m ndcg -m gap -m q", PAIR)],
     "measures": [("-f csv", [ties])],

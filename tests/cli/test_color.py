@@ -11,7 +11,7 @@ from support.commands import Command
 from support.terminal import at_terminal, without_escapes
 
 ESCAPE = "\33["
-TABLE = ("a.run", "b.run", "qrels", "-m", "err@5 ap", "--best", "--baseline", "a.run", "--draws", "20")
+TABLE = ("a.run", "b.run", "qrels", "-m", "err@5 ap", "--best", "--baseline", "a.run")
 
 
 @pytest.fixture

@@ -144,7 +144,7 @@ def test_clear_options_of_other_tools_are_taken(theirs: str, ours: str, cli: Com
     assert (found.code, found.out) == (0, cli(*files, *ours.split()).out)
 
 
-@pytest.mark.parametrize("word", ["--best", "--caption", "--latex-label"])
+@pytest.mark.parametrize("word", ["--best", "--caption"])
 def test_options_of_published_tables_lead_to_the_command_that_has_them(word: str, cli: Command) -> None:
     hint = "`gradedeval A B C Q -f latex --best --baseline A` writes tables to publish"
     assert cli("compare", "a", "b", "q", "-f", "latex", word, "x").messages == [f"unknown option '{word}'; {hint}"]
@@ -156,12 +156,9 @@ def test_a_file_in_the_place_of_a_picture_or_of_a_verb_leads_to_the_usual_one(fi
     assert cli("clicks", "a").messages == [said]
 
 
-def test_a_label_of_latex_is_told_from_that_of_a_history(files: Path, cli: Command) -> None:
+def test_a_label_without_a_history_is_refused(files: Path, cli: Command) -> None:
     said = "--label: there is no history to write to; add --history FILE"
-    assert cli("a", "qrels", "--label", "tab:r").messages == [said]
-    for latex in (("-f", "latex"), ("-o", "t.tex")):
-        told = cli("a", "qrels", "--label", "tab:r", *latex)
-        assert (told.code, told.messages) == (2, [said + r"; for \label in LaTeX use --latex-label"])
+    assert cli("a", "qrels", "--label", "x").messages == [said]
     assert cli("check", "a", "qrels", "--min", "ap=0", "--label", "x").messages == [said]
 
 
@@ -305,21 +302,16 @@ def test_every_parameter_is_explained(cli: Command) -> None:
     assert "source       Me.\n" in page
 
 
-def test_runs_that_differ_in_the_last_bits_alone_go_by_name_and_share_a_rank(files: Path, cli: Command) -> None:
+def test_runs_that_differ_in_the_last_bits_alone_go_by_name(files: Path, cli: Command) -> None:
     runs = {"z": RUN, "y": RUN, "x": RUN, "best": RUN}
     scores = gradedeval.evaluate({name: str(files / "a") for name in runs}, str(files / "qrels"), "ap")
     values = {"z": [0.1, 0.2, 0.3], "y": [0.3, 0.2, 0.1], "x": [0.1, 0.1, 0.1], "best": [1.0, 0.2, 0.3]}
     assert sum(values["z"]) != sum(values["y"])
     own = [replace(run, score=np.array(values[run.run])[:, None]) for run in scores.runs]
-    ordered = replace(scores, runs=own).sorted_by(scores.measures[0], numbered=True)
+    ordered = replace(scores, runs=own).sorted_by(scores.measures[0])
     assert [run.run for run in ordered.runs] == ["best", "y", "z", "x"]
-    assert ordered.ranks == (1, 2, 2, 4)
-
-    words = ("b", "a", "qrels", "-m", "ap", "--sort", "ap")
-    assert [line.split()[:2] for line in cli(*words, "--numbered").text.splitlines()[2:4]] == [["1", "a"], ["2", "b"]]
-    assert "rank" not in cli(*words).text
-    assert [row["rank"] for row in json.loads(cli(*words, "--numbered", "-f", "json").text)["rows"]] == [1, 2]
-    assert cli(*words[:-2], "--numbered").messages == ["--numbered: there is no order to number; add --sort MEASURE"]
+    printed = cli("b", "a", "qrels", "-m", "ap", "--sort", "ap").text
+    assert [line.split()[0] for line in printed.splitlines()[2:4]] == ["a", "b"]
 
 
 @pytest.mark.usefixtures("files")

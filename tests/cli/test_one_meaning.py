@@ -29,7 +29,6 @@ SAME_KIND = {
 
 # What the help texts of an option have in common, where they are not the same in all commands.
 MEANINGS = {
-    "--alpha": "Significance level",
     "--at": "Depth of",
     "--baseline": "Compare every run with this one|Mark what differs significantly from|Measure drops against",
     "--by-topic": "row per (run and )?topic|the scores of all runs on each topic",
@@ -144,7 +143,6 @@ def test_a_new_meaning_of_an_old_name_is_found(new: click.Option, found: str) ->
 
 OLD = [
     ("eval", "--append-to", "--history"),
-    ("eval", "--ranks", "--numbered"),
     ("risk", "--alpha", "--risk-aversion"),
     ("power", "--best", "--best-runs"),
     ("plot power", "--best", "--best-runs"),

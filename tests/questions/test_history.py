@@ -282,10 +282,6 @@ def test_eval_and_check_write_what_history_reads(tmp_path: Path, cli: Command) -
     ("words", "message"),
     [
         ((RUN, QRELS, "--label", "x"), "--label: there is no history to write to; add --history FILE"),
-        (
-            (RUN, QRELS, "--latex-label", "x"),
-            "--latex-label: LaTeX refers to a table by its caption, and there is none; add --",
-        ),
         ((RUN, QRELS, "--history", RUN), "--history: '"),
         ((RUN, QRELS, "--history", "-"), "--history: '-' is not a file that can be appended to; name one, as in"),
         ((RUN, QRELS, "--history", "h.jsonl", "--time", "noon"), "--time: 'noon' is not a time; write it like 2026"),

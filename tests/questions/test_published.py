@@ -11,6 +11,9 @@ import pytest
 
 import gradedeval
 from gradedeval import EvaluationWarning, InputError
+from gradedeval.analysis import significance
+from gradedeval.analysis.pairs import significance_matrix
+from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.significance import CORRECTIONS, PAIR_TESTS
 from gradedeval.kernel.scoring.score_rows import best_two
 from gradedeval.questions.published import NAMES
@@ -88,15 +91,15 @@ def test_digits_decide_what_is_equal(scores: gradedeval.Scores) -> None:
 
 
 def test_signs_are_the_p_values_of_compare(scores: gradedeval.Scores) -> None:
-    frame = gradedeval.compare(scores, baseline="good", test="t", correction="bonferroni").frame
-    text = gradedeval.table(scores, "table", baseline="good", test="t", correction="bonferroni", alpha=(0.05, 1e-4))
+    frame = gradedeval.compare(scores, baseline="good", test="sign", correction="bonferroni").frame
+    text = gradedeval.table(scores, "table", baseline="good", test="sign", correction="bonferroni")
     for at, measure in enumerate(scores.labels):
         p = frame[frame["measure"] == measure].set_index("run")["p_corrected"]
         for run, row in cells(text).items():
-            wanted = "" if run == "good" or p[run] > 0.05 else "‡" if p[run] <= 1e-4 else "†"
+            wanted = "" if run == "good" or p[run] > 0.05 else "‡" if p[run] <= 0.01 else "†"
             assert row[at].lstrip("0123456789.") == wanted, (measure, run)
     assert {"†", "‡"} <= set(text.partition("\n\n")[0])
-    legend = "† p ≤ 0.05, ‡ p ≤ 0.0001 against good: two-sided paired t-test, Bonferroni over 3 pairs of each measure"
+    legend = "† p ≤ 0.05, ‡ p ≤ 0.01 against good: two-sided sign test, Bonferroni over 3 pairs of each measure"
     assert legend in " ".join(text.split())
 
 
@@ -114,14 +117,14 @@ def test_several_baselines_have_letters_and_one_family_of_pairs(scores: gradedev
 
 @pytest.mark.parametrize("test", ["randomization", "t", "sign", "tukey-hsd", "anova"])
 def test_every_test_but_bayes_is_named_as_a_paper_names_it(test: Any, scores: gradedeval.Scores) -> None:
-    text = gradedeval.table(scores, "table", baseline="good", test=test, draws=100)
+    text = gradedeval.table(scores, "table", baseline="good", test=test)
     assert re.search(r"against good: (two-sided \D+|anova: two-way, runs × topics; Tukey's HSD over all pairs)", text)
     assert {*PAIR_TESTS, *CORRECTIONS} - set(NAMES) == {"none"}
 
 
 def test_what_cannot_be_significant_is_told(scores: gradedeval.Scores) -> None:
-    with pytest.warns(EvaluationWarning, match="nothing is significant at"):
-        gradedeval.table(scores, "table", baseline="good", draws=5)
+    with pytest.warns(EvaluationWarning, match=r"nothing is significant at 0\.05; use test=\"t\"$"):
+        significance_matrix(to_matrix(scores), ["good"], significance.TestSettings(draws=5))
 
 
 def test_percent_is_of_shares_alone_and_has_two_digits_less() -> None:
@@ -146,11 +149,9 @@ def test_undefined_values_have_no_mark() -> None:
 
 def test_the_command_prints_what_the_function_returns(files: Path, cli: Command) -> None:
     words = ["good", "fair", "poor", "qrels", "-m", "ndcg rr", "-f", "latex", "--best", "--baseline", "./good",
-             "--test", "t", "--correction", "holm", "--caption", "A & B", "--latex-label", "tab:x"]  # fmt: skip
+             "--test", "t", "--correction", "holm", "--caption", "A & B"]  # fmt: skip
     scores = gradedeval.evaluate(["good", "fair", "poor"], "qrels", "ndcg rr")
-    wanted = gradedeval.table(
-        scores, best=True, baseline="good", test="t", correction="holm", caption="A & B", latex_label="tab:x"
-    )
+    wanted = gradedeval.table(scores, best=True, baseline="good", test="t", correction="holm", caption="A & B")
     done = cli(*words)
     assert (done.code, done.text) == (0, wanted)
     assert wanted.count(r"\textsuperscript{\ddag{}}") > 2
@@ -158,7 +159,6 @@ def test_the_command_prints_what_the_function_returns(files: Path, cli: Command)
         "good", "poor", "qrels", "--baseline", "GOOD", "--run-name", "tag", "--best", "-m", "rr", "--test", "t"
     )
     assert list(cells(by_tag.text)) == ["GOOD", "POOR"]
-    assert r"\label" not in cli(*words[:-2], "--history", "h.jsonl", "--label", "v1").text
 
 
 def test_a_baseline_counts_once_however_often_it_is_given(files: Path, cli: Command) -> None:
@@ -166,8 +166,7 @@ def test_a_baseline_counts_once_however_often_it_is_given(files: Path, cli: Comm
     once = cli(*words)
     assert {"†", "‡"} <= set(once.text.partition("\n\n")[0] + once.text.partition("\n\n")[2])
     assert cli(*words, "--baseline", str(files / "good")).text == once.text
-    two = ("--alpha", "0.05", "--alpha", "0.01")
-    assert cli(*words, "--baseline", "./good", *two, *two).text == once.text
+    assert cli(*words, "--baseline", "./good").text == once.text
 
 
 def test_a_baseline_that_cannot_be_scored_is_told(files: Path, cli: Command) -> None:
@@ -195,27 +194,9 @@ def test_a_baseline_that_cannot_be_scored_is_told(files: Path, cli: Command) -> 
         ),
         ("good fair qrels --baseline POO --run-name tag", "--baseline: 'POO' is none of the runs (GOOD, FAIR);"),
         ("good fair qrels --test t", "--test: there is nothing to test against; add --baseline RUN"),
-        ("good fair qrels --alpha 0.1", "--alpha: there is nothing to test against; add --baseline RUN"),
+        ("good fair qrels --correction bh", "--correction: there is nothing to test against; add --baseline RUN"),
         ("good fair qrels --baseline good --test bayes", "--test: bayes gives no p to mark; choose another test,"),
         ("good fair qrels --baseline good --test tt", "--test: invalid value 'tt'; did you mean 't'?"),
-        ("good fair qrels --baseline good --alpha 2", "--alpha: 2 is too large; it must be below 1"),
-        (
-            "good fair qrels --baseline good --alpha .1 --alpha .2 --alpha .3",
-            "--alpha: 3 levels, and there are two signs",
-        ),
-        ("good fair qrels --baseline good --baseline fair --alpha .1 --alpha .2", "--alpha: 2 levels, and the letters"),
-        (
-            "good fair qrels --latex-label x",
-            "--latex-label: LaTeX refers to a table by its caption, and there is none; add --",
-        ),
-        (
-            "good fair qrels --caption x --latex-label y -f markdown",
-            "--latex-label: tables in markdown have no label; choose -f latex",
-        ),
-        (
-            "good fair qrels --caption x --latex-label {} -f latex",
-            "--latex-label: LaTeX cannot refer to '{}'; use letters, digits and",
-        ),
         (
             "good fair qrels --best -q",
             "--best: cannot be combined with --by-topic: marks are of summaries; leave out one",
@@ -231,8 +212,8 @@ def test_what_goes_with_nothing_is_one_line(words: str, message: str, files: Pat
 
 
 def test_the_function_says_so_too(scores: gradedeval.Scores) -> None:
-    with pytest.raises(InputError, match="label: LaTeX refers to a table by its caption, and there is none"):
-        gradedeval.table(scores, latex_label="x")
+    with pytest.raises(InputError, match="test: there is nothing to test against; add baseline=…"):
+        gradedeval.table(scores, test="t")
     with pytest.raises(InputError, match="format: invalid value 'latx'; did you mean 'latex'"):
         gradedeval.table(scores, "latx")
 

@@ -118,7 +118,7 @@ def as_latex(document: Document, digits: int | None) -> str:
     signature = "" if document.legend else document.signature  # else it stands in the line below the table
     given = [block for block in (document.title, *document.blocks, signature) if block]
     first = next((block for block in given if isinstance(block, Table)), None)
-    bare = replace(document, legend=(), caption="", label="")  # which are of the first table
+    bare = replace(document, legend=(), caption="")  # which are of the first table
     blocks = [
         _latex_table(block, digits, document if block is first else bare)
         if isinstance(block, Table)
@@ -197,9 +197,8 @@ def _latex_table(table: Table, digits: int | None, document: Document) -> str:
         lines += ["", _in_lines(rf"\smallskip\noindent{{\footnotesize {legend}\par}}")]
     if not document.caption:
         return "\n".join(lines)
-    label = [rf"\label{{{document.label}}}"] if document.label else []
     caption = rf"\caption{{{_plain_latex(visible(document.caption))}}}"
-    return "\n".join([r"\begin{table}", r"\centering", caption, *label, *lines, r"\end{table}"])
+    return "\n".join([r"\begin{table}", r"\centering", caption, *lines, r"\end{table}"])
 
 
 def tabulated(table: Table, digits: int | None, style: str, markup: Markup) -> str:

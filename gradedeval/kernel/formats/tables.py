@@ -238,7 +238,6 @@ class Document:
     nested          the JSON document, where it is not made of rows
     row_signatures  what each row for programs depends on: the last column where a format has no place for `signature`
     caption         of the table, in a layout for people
-    label           by which LaTeX refers to the table
     runs            all runs that it is of, where its tables do not name them all
     messages        whether programs read its paragraphs, too: where there is no terminal a line stays one, however long
     legend          what the marks mean: below the table, in LaTeX too
@@ -252,7 +251,6 @@ class Document:
     nested: Mapping[str, Any] | None = None
     row_signatures: Sequence[str | None] = ()
     caption: str = ""
-    label: str = ""
     legend: Marked = ()
     runs: Sequence[str] = ()
     messages: bool = False

@@ -116,22 +116,10 @@ def values_of(row: Row, parts: Sequence[str]) -> list[float | None]:
     return [getattr(row, name) for name in ("score", *parts)]
 
 
-def ranks_of(scores: Scores) -> dict[str, int]:
-    """The rank of each run, where there are ranks to show."""
-    return dict(zip((run.run for run in scores.runs), scores.ranks, strict=False))
-
-
 def key_names(scores: Scores, by_topic: bool) -> list[str]:
-    """The columns that say which run and topic a row is of, where there are several, and the rank of the run."""
-    wanted = {"rank": bool(scores.ranks), "run": scores.is_multi_run, "topic": by_topic}
+    """The columns that say which run and topic a row is of, where there are several."""
+    wanted = {"run": scores.is_multi_run, "topic": by_topic}
     return [key for key, shown in wanted.items() if shown]
-
-
-def key_column(name: str) -> Column:
-    """The column of that name among those that say what a row is of."""
-    from gradedeval.kernel.formats import Column
-
-    return Column(name, "count" if name == "rank" else "text")
 
 
 def best_two(printed: Sequence[str], sign: int) -> list[int]:

@@ -18,12 +18,10 @@ from gradedeval.kernel.scoring.score_rows import (
     Row,
     best_two,
     is_share,
-    key_column,
     key_names,
     number_column,
     parts_beside,
     printed_rows,
-    ranks_of,
     row_signatures,
     values_of,
 )
@@ -42,7 +40,7 @@ class Style:
     signs    (run, measure) -> signs of what is significant
     letters  run -> by which signs refer to it
     legend   what the signs mean
-    caption  of the table, `label` by which LaTeX refers to it
+    caption  of the table
     """
 
     best: bool = False
@@ -51,7 +49,6 @@ class Style:
     letters: Mapping[str, str] = field(default_factory=dict)
     legend: Marked = ()
     caption: str = ""
-    label: str = ""
 
 
 PLAIN_STYLE = Style()
@@ -118,7 +115,7 @@ def document(
     elif layout == "long":
         rows = list(printed_rows(scores, by_topic, sliced=True))
         return Document([_long(scores, rows)], scores.signature, row_signatures=row_signatures(scores, rows))
-    elif _is_stacked(scores):
+    elif scores.machine is not None:  # estimates have more columns than fit beside each other
         from gradedeval.kernel.scoring import tables_by_measure  # few evaluations have predictions
 
         tables = tables_by_measure.stacked(scores, by_topic, style, digits)
@@ -128,14 +125,9 @@ def document(
         sliced = () if scores.options.slices is None else scores.by_slice
         tables = [table, *[_sliced(scores, column, style.percent) for column in sliced]] if sliced else [table]
     legend = _legend(scores, style) if layout == "wide" and style is not PLAIN_STYLE else ()
-    around = Document(tables, caption=style.caption, label=style.label, legend=legend)
+    around = Document(tables, caption=style.caption, legend=legend)
     signature = f"{scores.signature} | {PERCENT}" if style.percent and layout == "wide" else scores.signature
     return replace(around, signature=signature, row_signatures=signed)
-
-
-def _is_stacked(scores: Scores) -> bool:
-    """Whether tables for people have a row for each measure: estimates have more columns than fit beside each other."""
-    return scores.machine is not None
 
 
 PERCENT = "percent"
@@ -154,7 +146,7 @@ def _legend(scores: Scores, style: Style) -> Marked:
                 ("best", Mark(1)),
                 (" and ", Mark()),
                 ("second best", Mark(2)),
-                (" of each measure" if _is_stacked(scores) else " of each column", Mark()),
+                (" of each column" if scores.machine is None else " of each measure", Mark()),
             ]
         )
         for better, words in (("lower", "lower is better"), ("neither", "no preferred direction")):
@@ -172,27 +164,19 @@ def _legend(scores: Scores, style: Style) -> Marked:
 def _long(scores: Scores, rows: Sequence[Row]) -> Table:
     """A row for each run, topic and measure."""
     columns = scores.columns
-    values = [[getattr(row, name) for name in columns] for row in rows]
-    if not scores.ranks:
-        return Table([*map(Column, columns)], values)
-    rank = ranks_of(scores)
-    ranked = [
-        [*of_row, None if row.topics is None else rank[row.run]] for row, of_row in zip(rows, values, strict=True)
-    ]
-    return Table([*map(Column, (*columns, "rank"))], ranked)
+    return Table([*map(Column, columns)], [[getattr(row, name) for name in columns] for row in rows])
 
 
 def _crossed(scores: Scores, by_topic: bool) -> Document:
     """A row for each run and topic, or slice, and the summary; a column for each measure and part of its residual."""
-    parts, rank = parts_beside(scores), ranks_of(scores)
-    sliced = scores.options.slices is not None
-    keys = ["run", "topic", *(["slice"] if sliced else []), *(["rank"] if rank else [])]
+    parts, sliced = parts_beside(scores), scores.options.slices is not None
+    keys = ["run", "topic", *(["slice"] if sliced else [])]
     lines: dict[tuple[str, str, bool, str | None], dict[str, Row]] = {}
     for row in printed_rows(scores, by_topic, sliced=True):
         lines.setdefault((row.run, row.topic, row.topics is not None, row.slice), {})[row.measure] = row
     rows, signatures = list[list[Any]](), list[str | None]()
     for (run, topic, whole, part), by_measure in lines.items():
-        cells = {"run": run, "topic": topic, "slice": part, "rank": rank.get(run) if whole else None}
+        cells = {"run": run, "topic": topic, "slice": part}
         values = [values_of(by_measure.get(name, Row(run, topic, name, None)), parts) for name in scores.labels]
         rows.append([*(cells[key] for key in keys), *(value for own in values for value in own)])
         signatures.append(scores.signature if whole and part is None else None)
@@ -265,14 +249,14 @@ def _tall(scores: Scores, percent: bool) -> Table:
 def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> Table:
     """Several runs, or topic by topic: a column for each measure, and one for each part of its residual."""
     parts, keys = parts_beside(scores), key_names(scores, by_topic)
-    rows, rank = [], ranks_of(scores)
+    rows = list[list[Any]]()
     for (run, topic, _), by_measure in _by_place(scores, by_topic, style.percent).items():
-        line: list[Any] = [{"rank": rank.get(run), "run": run, "topic": topic}[key] for key in keys]
+        line: list[Any] = [{"run": run, "topic": topic}[key] for key in keys]
         for measure in scores.labels:
             line += values_of(by_measure.get(measure, Row(run, topic, measure, None)), parts)
         rows.append(line)
     numbers = _number_columns(scores, parts, style.percent)
-    table = Table([*map(key_column, keys), *numbers], rows, pipeline=True, together=1 + len(parts))
+    table = Table([*map(Column, keys), *numbers], rows, pipeline=True, together=1 + len(parts))
     return (
         replace(table, marks=_marks(scores, table, style, digits))
         if style is not PLAIN_STYLE and not by_topic

@@ -221,7 +221,6 @@ class Scores(InNotebook):
     notes            warnings to the user
     transformations  what was done to the scores since, as in the signature
     errors           why other runs have no scores, where errors were collected
-    ranks            of the runs, where tables show them: equal runs share one
     sources          run -> what it was read from, where residuals were asked for: it is read again to find what judging
                      could do
     machine          the scores of the same runs by a machine's judgments, where they are estimated from both
@@ -234,7 +233,6 @@ class Scores(InNotebook):
     notes: list[str] = field(default_factory=list)
     transformations: tuple[str, ...] = ()
     errors: list[InputError] = field(default_factory=list)
-    ranks: tuple[int, ...] = ()
     sources: Mapping[str, Any] = field(default_factory=dict)
     machine: Scores | None = None
 
@@ -403,11 +401,9 @@ class Scores(InNotebook):
         return summary_intervals(cells, self.measures, 1 - level)
 
     @public
-    def sorted_by(self, measure: Measure, *, numbered: bool = False) -> Scores:
+    def sorted_by(self, measure: Measure) -> Scores:
         """The same with the runs from the best to the worst by a measure; those equal to 1e-12 by name.
         Where no preferred direction the highest is the first.
-
-        numbered  whether tables number the runs: equal ones share a rank
 
         Raises InputError (usage) where it is not among the measures.
         """
@@ -423,9 +419,7 @@ class Scores(InNotebook):
         if self.options.replicates is not None:  # a system stands where its mean does
             first = {run: number for number, names in enumerate(self._systems_by(measure)) for run in names}
             order.sort(key=lambda pair: first[pair[1].run])
-        levels = [one for one, _ in order]
-        ranks = tuple(levels.index(one) + 1 for one in levels) if numbered else ()
-        return replace(self, runs=[run for _, run in order], ranks=ranks)
+        return replace(self, runs=[run for _, run in order])
 
     def _systems_by(self, measure: Measure) -> list[list[str]]:
         """The runs of each system, the best systems by a measure first."""

@@ -7,20 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.kernel.formats import Column, Kind, Layout, Mark, Table
+from gradedeval.kernel.formats import Column, Layout, Mark, Table
 from gradedeval.kernel.measures.definition import QUANTITIES
 from gradedeval.kernel.scoring.score_rows import (
     BOUNDS,
     PARTS,
     Row,
     best_two,
-    key_column,
     key_names,
     number_column,
-    parts_beside,
     printed_rows,
-    ranks_of,
-    values_of,
 )
 
 if TYPE_CHECKING:
@@ -46,9 +42,9 @@ def quantities(scores: Scores, layout: Layout, by_topic: bool) -> Table:
             values = zip(*(each[of][part] for of, part in sources.values()), strict=True)
             by_measure.append([(scores.measures[first].label, *row) for row in values])
         for topic, *of_topic in zip(each[0]["topic"], *by_measure, strict=True):
-            cells = {"rank": ranks_of(scores).get(run.run), "run": run.run, "topic": topic}
+            cells = {"run": run.run, "topic": topic}
             rows += [[*(cells[key] for key in keys), *row] for row in of_topic]
-    columns = [*map(key_column, (*keys, "measure")), *(number_column(scores, name) for name in sources)]
+    columns = [*map(Column, (*keys, "measure")), *(number_column(scores, name) for name in sources)]
     return Table(columns, rows, pipeline=True)
 
 
@@ -66,10 +62,10 @@ def stacked(scores: Scores, by_topic: bool, style: Style, digits: int | None) ->
     of the same for each column of slices."""
     order = {label: number for number, label in enumerate(scores.labels)}
     rows = sorted(printed_rows(scores, by_topic, style.percent), key=lambda row: order[row.measure])
-    shown = {"measure": True, "rank": bool(scores.ranks), "run": scores.is_multi_run, "topic": by_topic}
+    shown = {"measure": True, "run": scores.is_multi_run, "topic": by_topic}
     table = _stack(scores, rows, shown, style, digits)
     tables = [replace(table, marks=_stacked_marks(scores, table, digits)) if style.best and not by_topic else table]
-    shown |= {"rank": False, "topic": False}
+    shown["topic"] = False
     for name, parts in scores.by_slice.items():
         labelled = [(label, row) for label, part in parts.items() for row in printed_rows(part, False, style.percent)]
         table = _stack(scores, [row for _, row in labelled], shown, style, digits)
@@ -80,26 +76,16 @@ def stacked(scores: Scores, by_topic: bool, style: Style, digits: int | None) ->
 
 def _stack(scores: Scores, rows: Sequence[Row], shown: Mapping[str, bool], style: Style, digits: int | None) -> Table:
     """The rows with what says which they are of, where it is shown, and their numbers."""
-    rank, keys = ranks_of(scores), [name for name, is_shown in shown.items() if is_shown]
-    kinds: dict[str, Kind] = {"rank": "count", "run": "run"}
+    keys = [name for name, is_shown in shown.items() if is_shown]
     lines: list[list[Any]] = []
     for row in rows:
-        place = rank.get(row.run) if row.topics is not None else None
-        known = {"measure": row.measure, "rank": place, "run": row.run, "topic": row.topic}
-        estimated = scores.machine is not None
-        numbers = _estimated(scores, row, style, digits) if estimated else values_of(row, parts_beside(scores))
-        lines.append([*(known[key] for key in keys), *numbers])
-    columns = [Column(key, kinds.get(key, "text")) for key in keys]
-    return Table([*columns, *_stacked_columns(scores, style)], lines, pipeline=True)
-
-
-def _stacked_columns(scores: Scores, style: Style) -> list[Column]:
-    """The columns of numbers."""
-    if scores.machine is None:
-        return [number_column(scores, name, style.percent) for name in ("score", *parts_beside(scores))]
+        known = {"measure": row.measure, "run": row.run, "topic": row.topic}
+        lines.append([*(known[key] for key in keys), *_estimated(scores, row, style, digits)])
+    columns = [Column(key, "run" if key == "run" else "text") for key in keys]
     column, margin = number_column(scores, "score", style.percent), Column("±", "figures")
     alone = [replace(column, name="people"), replace(margin, name="± people"), replace(column, name="machine")]
-    return [column, margin, *alone, Column("λ", "score", 2), Column("saves", "figures")]
+    columns += [column, margin, *alone, Column("λ", "score", 2), Column("saves", "figures")]
+    return Table(columns, lines, pipeline=True)
 
 
 def _estimated(scores: Scores, row: Row, style: Style, digits: int | None) -> list[Any]:

@@ -171,12 +171,12 @@ def test_a_run_in_place_of_a_machines_judgments(tmp_path):
         _found(machine=path)
 
 
-def test_numbers_of_runs_and_rows_of_topics():
+def test_rows_of_runs_and_topics():
     other = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
     found = gradedeval.evaluate({"a": RUN, "b": other}, PEOPLE, "ndcg@10", predicted=MACHINE)
-    table = found.sorted_by(found.measures[0], numbered=True).document("wide").table
-    assert table.names[:3] == ["measure", "rank", "run"]
-    assert [row[1] for row in table.rows] == [1, 2]
+    table = found.sorted_by(found.measures[0]).document("wide").table
+    assert table.names[:2] == ["measure", "run"]
+    assert [row[1] for row in table.rows] == ["b", "a"]
     of_topics = [row for row in found.document("wide", by_topic=True).table.rows if row[2] != "all"]
     assert len(of_topics) == 80
     assert all(row[3] is None and row[7] is not None for row in of_topics)

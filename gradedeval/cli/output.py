@@ -14,7 +14,7 @@ import click
 
 from gradedeval.errors import InputError, plural, visible
 from gradedeval.kernel.formats.tables import PAGE, View, as_bytes
-from gradedeval.kernel.trec.stream import is_url
+from gradedeval.kernel.trec.stream import local_path
 
 STDOUT = (None, "-", "/dev/stdout")
 """What names standard output, which several outputs may go to, one after the other."""
@@ -50,12 +50,14 @@ def write_bytes(content: bytes, target: str | None = None) -> None:
 
 
 def check_target(target: str) -> None:
-    """Raise InputError where a file cannot be written: its folder is not there, or it is a URL that is not allowed."""
-    if is_url(target):
-        from gradedeval.kernel.trec.remote import check_url  # few outputs are one
+    """Raise InputError where a file cannot be written: its folder is not there, or it is a URL."""
+    from gradedeval.kernel.trec.written import local_target  # only for files
 
-        check_url(target)
-    elif not os.path.exists(os.path.dirname(target) or "."):
+    try:
+        path = local_target(target)
+    except InputError as error:
+        raise error.replace(hint="name a file, or pipe the output to a command: -o - | COMMAND") from None
+    if not os.path.exists(os.path.dirname(path) or "."):
         raise InputError(target, f"cannot be written ({os.strerror(errno.ENOENT)})", "nothing was written")
 
 
@@ -99,6 +101,7 @@ def say(text: str, kind: Literal["", "error", "note", "verdict", "page"] = "") -
 
 def size_of(file: str) -> int:
     """How large a file is that may not be there."""
+    file = local_path(file)
     return os.path.getsize(file) if os.path.isfile(file) else 0
 
 
@@ -109,6 +112,7 @@ def say_written(sizes: Mapping[str, int | None]) -> None:
         return
     from gradedeval.kernel.trec.written import readable_size
 
+    sizes = {local_path(file): size for file, size in sizes.items()}
     for file, size in sizes.items():
         if size is None and os.path.isfile(file):
             say(f"wrote {file}, {readable_size(file)}")

@@ -176,12 +176,6 @@ def test_an_older_output_is_replaced_and_a_history_grows(cli: Command, here: Pat
     assert len((here / "history.jsonl").read_text().splitlines()) == 2
 
 
-def test_urls_of_one_object_are_one_file(tmp_path: Path) -> None:
-    assert identity("s3://bucket/run") != identity("s3://bucket/other")
-    assert identity("az://container/run") == identity("abfs://container/run")
-    assert identity("memory://run") == identity("memory:///run")
-
-
 def test_an_error_that_does_not_end_the_command_does_not_let_it_write(tmp_path: Path) -> None:
     path = str(tmp_path / "run")
     Path(path).write_bytes(b"1 Q0 a 1 1 x\n")

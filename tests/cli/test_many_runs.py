@@ -20,7 +20,6 @@ from gradedeval.kernel.parallel import Limits, Workers, executors
 from gradedeval.kernel.rankings import grade, qrels
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, file_names
 from gradedeval.kernel.scoring.sharing import score_run
-from gradedeval.kernel.trec import remote
 from gradedeval.kernel.trec.stream import Source
 from support.commands import Command, Outcome
 from support.examples import sampled
@@ -96,16 +95,14 @@ def every_way(cli: Command, run_file: str, content: bytes, words: tuple[str, ...
         small = Limits(large_file=0, segment=max(200, len(content) // 7), block=1 << 8)
         patch.setattr(parallel, "LIMITS", small)
         found["three processes"] = cli(run_file, *words, "--jobs", "3")
-        patch.setattr(remote, "LARGE", 0)
-        found["a URL, in ranges"] = cli(url := Path(run_file).absolute().as_uri(), *words, "--jobs", "1")
-        found["a URL, three processes"] = cli(url, *words, "--jobs", "3")
+        found["a URL"] = cli(url := Path(run_file).absolute().as_uri(), *words)
     found["gz"] = cli(str(packed), *words)
     found["a pipe"] = cli("-", *words, stdin=content)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grade, "blocks", refused)
         patch.setattr(qrels, "read_judgments", refused)
         found["line by line"] = cli(run_file, *words)
-    places = {"gz": str(packed), "a pipe": "<stdin>", "a URL, in ranges": url, "a URL, three processes": url}
+    places = {"gz": str(packed), "a pipe": "<stdin>", "a URL": url}
     return {
         how: Outcome(one.code, one.out, one.err.replace(places.get(how, run_file).encode(), b"RUN"))
         for how, one in found.items()

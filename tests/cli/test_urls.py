@@ -115,21 +115,43 @@ QUICK_AND_ALL = pytest.mark.parametrize(
 )
 
 
+OUTPUT = re.compile(r"(?<= )(-o|--history|--save-reference|--curve|--write-model|--write-relevance) \{(\S+?)\}")
+
+
 @QUICK_AND_ALL
 def test_every_place_takes_urls(lines: str, cli: Command, files: None, tmp_path: Path) -> None:
+    """And every place that writes takes file:///."""
     import fsspec
 
-    memory = fsspec.filesystem("memory")
+    memory, far_away = fsspec.filesystem("memory"), tmp_path / "far"
+    far_away.mkdir()
     for line in lines.strip().split("\n"):
         here = cli(*shlex.split(line.replace("{", "").replace("}", "")))
-        far = cli(*shlex.split(line.replace("{", FOLDER).replace("}", "")))
+        line_of_urls = OUTPUT.sub(rf"\1 {far_away.as_uri()}/\2", line).replace("{", FOLDER).replace("}", "")
+        far = cli(*shlex.split(line_of_urls))
         assert here.code == 0, (line, here)
         assert said(far) == said(here), line
-    written = [path for path in tmp_path.rglob("*") if path.is_file() and str(path.relative_to(tmp_path)) not in FILES]
-    assert {path.name for path in written} == set(re.findall(r"(?:-o|--\S+) \{(\S+?)\}", lines)) - set(FILES)
-    for path in written:
-        text = memory.cat(f"/files/{path.relative_to(tmp_path)}")
-        assert text.replace(FOLDER.encode(), b"") == path.read_bytes()
+        for _, name in OUTPUT.findall(line):
+            content = (far_away / name).read_bytes()
+            assert content.replace(FOLDER.encode(), b"") == (tmp_path / name).read_bytes()
+            memory.pipe(f"/files/{name}", content)
+    assert {path.name for path in far_away.iterdir()} == {name for _, name in OUTPUT.findall(lines)}
+
+
+@QUICK_AND_ALL
+def test_no_place_writes_to_another_url(lines: str, cli: Command, files: None, tmp_path: Path) -> None:
+    """Before anything is read: there is no run of that name."""
+    for line in lines.strip().split("\n"):
+        for flag, name in OUTPUT.findall(line):
+            for url in ("s3://bucket/", "memory://", "reference://", "https://me:secret@host/"):
+                words = OUTPUT.sub(r"\1 \2", line.replace(f"{flag} {{{name}}}", f"{flag} {url}{name}"))
+                done = cli(*shlex.split(words.replace("{", "none/").replace("}", "")))
+                assert (done.code, done.out, len(done.messages)) == (2, b"", 1), words
+                place = f"{url}{name}".replace("me:secret", "…")
+                assert done.messages[0].startswith(
+                    f"{place}: is a URL, and what is written is a local file; name a file"
+                )
+                assert done.messages[0].endswith("-o - | COMMAND")
 
 
 @QUICK_AND_ALL
@@ -140,7 +162,7 @@ def test_no_place_takes_a_protocol_that_is_not_allowed(
     for line in lines.strip().split("\n"):
         here = line.replace("{", "").replace("}", "")
         assert cli(*shlex.split(here)).code == 0
-        for name in re.findall(r"\{(.*?)\}", line):
+        for name in re.findall(r"\{(.*?)\}", OUTPUT.sub("", line)):
             hostile = line.replace(f"{{{name}}}", f"reference://{name}").replace("{", "").replace("}", "")
             done = cli(*shlex.split(hostile))
             found = (tmp_path / "lint.json").read_bytes() if line.startswith("lint") else b""  # which is what it is for

@@ -45,6 +45,7 @@ class Killed:
 
 COMMANDS = {
     "a run": Killed("bm25.run qrels -m 'err@20 ap' -q -f csv -o out.csv"),
+    "a file URL": Killed("bm25.run qrels -m 'err@20 ap' -q -f csv -o file://out.csv"),
     "many numbers": Killed(f"{RUNS} {MEASURES} -q --residuals split -f csv -o out.csv --jobs 1", before=THREAD),
     "parquet": Killed(f"bm25.parquet dense.run qrels {MEASURES} -q -f csv -o out.csv --jobs 1"),
     "topics in turns": Killed("turns.run.gz qrels -m ap -q -f csv -o out.csv"),

@@ -19,7 +19,7 @@ pytestmark = linux
 
 def test_a_few_commands_that_are_killed_leave_nothing(tmp_path: Path) -> None:
     here = Trials(tmp_path)
-    for kind, name, dice in drawn(3, "a sample", ["killed", "full"], ["a run", "a history"]):
+    for kind, name, dice in drawn(4, "a sample", ["killed", "full"], ["a file URL", "a history"]):
         trial = KINDS[kind][0](here, name, dice)
         assert not trial.found, trial
 

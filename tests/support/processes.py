@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import multiprocessing
 import os
@@ -83,13 +84,14 @@ class Terminal(io.StringIO):
 
 
 def end_fsspec() -> None:
-    """End the thread that fsspec keeps: beside it no process is forked, in any test that follows."""
+    """End the threads that fsspec keeps: beside them no process is forked, in any test that follows."""
     from fsspec import asyn, spec
 
     end = time.monotonic() + 5
-    while any("_run" in thread.name for thread in threading.enumerate()) and time.monotonic() < end:
+    while any(thread.name == "request" for thread in threading.enumerate()) and time.monotonic() < end:
         time.sleep(0.01)
     if asyn.loop[0] is not None:
+        asyncio.run_coroutine_threadsafe(asyn.loop[0].shutdown_default_executor(), asyn.loop[0]).result(5)
         asyn.loop[0].call_soon_threadsafe(asyn.loop[0].stop)
         asyn.iothread[0].join(5)
         asyn.loop[0] = asyn.iothread[0] = None

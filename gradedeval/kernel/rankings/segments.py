@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Ints
-from gradedeval.errors import InputError
 from gradedeval.kernel.parallel import Limits, Workers
 from gradedeval.kernel.rankings.batch import Batch
 from gradedeval.kernel.rankings.docnos import TopicCodes
@@ -32,17 +31,17 @@ from gradedeval.kernel.trec.blocks import Block, blocks
 from gradedeval.kernel.trec.decompression import temporary_file_errors
 from gradedeval.kernel.trec.lines import LineLayout
 from gradedeval.kernel.trec.stream import Segment, Stream
-from gradedeval.kernel.trec.topic_blocks import Stretch, segments
+from gradedeval.kernel.trec.topic_blocks import segments
 
 
 @dataclass(eq=False, repr=False)
 class SegmentPart:
-    """A segment of a run file, which any process can read, and again where one died: of a URL on any machine.
+    """A segment of a run file, which any process can read, and again where one died.
 
     Raises InputError where the file is not the one that was cut.
     """
 
-    segment: Segment | Stretch
+    segment: Segment
     layout: LineLayout
     is_large: bool = False
 
@@ -51,10 +50,7 @@ class SegmentPart:
         if own.at == own.end:
             return PartResult()
         read = blocks(own, grader.limits.block, own.at, self.layout)
-        try:
-            return BlocksPart(read, self.is_large).grade(grader)
-        finally:
-            own.file.check()
+        return BlocksPart(read, self.is_large).grade(grader)
 
     def closed(self) -> SegmentPart:
         """The same of a file that need not stay open."""
@@ -73,22 +69,13 @@ def segments_of(file: RunFile, workers: Workers) -> list[SegmentPart]:
 # Topics that take turns.
 
 
-KEPT = 1 << 32
-"""Bytes of a file far away that are fetched to be read a second time; what is larger is read where it is."""
-
-
 def gather_topics(
     stream: Stream, layout: LineLayout, grader: Grader, workers: Workers, only: frozenset[bytes] | None
 ) -> list[InterleavedPart]:
     """Read a stream again, for the topics in `only` or for all: their documents in parts of whole topics.
 
-    Raises NeedsLineReader where a line is not one of a run, WorkerDied, and InputError where all of a file far away is
-    to be gathered that is too large to be fetched.
+    Raises NeedsLineReader where a line is not one of a run, and WorkerDied.
     """
-    stream.keep(KEPT)
-    if only is None and stream.file is not None and stream.file.file.is_far:
-        what = f"topics take turns, in more than {KEPT >> 30} GiB"
-        raise InputError(stream.place, what, "sort it by topic: sort -s -k1,1 RUN >SORTED")
     stream.again()
     gathered, file = InterleavedTopics(stream, grader.limits), stream.file
     size = 4 * grader.limits.block  # there may be thousands of topics in each
@@ -134,13 +121,12 @@ class ListedColumns:
 
 
 def _read_segment(
-    layout: LineLayout, grader: Grader, only: frozenset[bytes] | None, size: int, segment: Segment | Stretch
+    layout: LineLayout, grader: Grader, only: frozenset[bytes] | None, size: int, segment: Segment
 ) -> ListedColumns:
     topics, own = TopicCodes(grader.limits), segment.own()
     begin = own.at
     read = blocks(own, size, begin, layout) if begin < own.end else ()
     columns = [_columns(block, grade_as_listed(block, grader, topics, only)) for block in read]
-    own.file.check()
     return ListedColumns(topics.names, columns, own.end - begin)
 
 

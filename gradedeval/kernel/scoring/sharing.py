@@ -15,7 +15,7 @@ from gradedeval.kernel.parallel.executors import WorkerDied, keep_freed_memory
 from gradedeval.kernel.rankings.grade import Grader, PartResult, RunFile
 from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
 from gradedeval.kernel.scoring.scores import RunScores
-from gradedeval.kernel.scoring.tasks import UNKNOWN_SIZE, RunResult, score_run, size_of
+from gradedeval.kernel.scoring.tasks import RunResult, score_run, size_of
 from gradedeval.kernel.trec.blocks import format_of
 from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, growth_up_to
 from gradedeval.kernel.trec.stream import PlacedPath, Source, Stream, is_file, is_path, is_url
@@ -48,11 +48,6 @@ def packed(run: RunScores, scorer: Scorer) -> RunScores:
 def unpacked(run: RunScores, scorer: Scorer) -> RunScores:
     """The same where they arrive; thousands of runs share one list of topics."""
     return run if run.topics else replace(run, topics=scorer.topics)
-
-
-ASKED = 100
-"""Runs at URLs whose sizes no listing told and that are asked for them: a large one is cut into parts. Where there are
-more each of these is taken whole."""
 
 
 NumberedRun = tuple[int, str, Any]
@@ -123,7 +118,7 @@ def tasks_of(
     if workers.count == 1 and not far:
         return [Task(run[0], (run,), by_topic=by_topic) for run in listed]
     listed = [(number, name, _seen_from_afar(source)) for number, name, source in listed] if far else listed
-    sizes = _sizes([source for _, _, source in listed])
+    sizes = [size_of(source) for _, _, source in listed]
     tasks, whole = list[Task](), list[NumberedRun]()
     for run in listed:
         parts = _parts(run[2], sizes[run[0]], scorer, workers)
@@ -163,19 +158,6 @@ def _parts(source: Any, size: int, scorer: Scorer, workers: Workers) -> Sequence
         with suppress(InputError, NeedsLineReader):
             return run_parts(source, scorer.grader, workers)
     return []
-
-
-def _sizes(sources: Sequence[Any]) -> list[int]:
-    """Bytes of each run, as far as that is quickly known: servers are asked of a few that they did not list."""
-    asked = [is_path(source) and is_url(source) and not _is_listed(source) for source in sources]
-    few = sum(asked) <= ASKED
-    return [UNKNOWN_SIZE if one and not few else size_of(source) for source, one in zip(sources, asked, strict=True)]
-
-
-def _is_listed(url: Any) -> bool:
-    from gradedeval.kernel.trec.remote import LISTED  # few evaluations read a URL
-
-    return os.fspath(url) in LISTED
 
 
 # How results are put together
@@ -313,9 +295,7 @@ def score_runs(
 def _stays(source: Any) -> bool:
     """Whether a run can be read by this process or its children alone, or only once."""
     if is_path(source) and is_url(source):
-        from gradedeval.kernel.trec.remote import is_here_alone  # few evaluations read a URL
-
-        return is_here_alone(os.fspath(source))
+        return os.fspath(source).startswith("memory://")
     return is_file(source) and Source(source).is_read_once
 
 

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from stat import S_ISREG
-from typing import IO, TYPE_CHECKING, Any, Protocol, TypeGuard
+from typing import IO, TYPE_CHECKING, Any, TypeGuard
 
 from gradedeval.errors import InputError, reason, url_place
 
@@ -26,9 +26,6 @@ Identity = tuple[int, int] | str
 
 IR_DATASETS = "ir_datasets:"
 """What a name of qrels or queries begins with that the package ir_datasets holds."""
-
-_SAME = {"az": "abfs"}
-"""Protocols of one storage that has two names."""
 
 
 class FilesInUse:
@@ -73,8 +70,7 @@ class FilesInUse:
 
     @staticmethod
     def _error(file: Identity, other: str, flag: str, path: str) -> InputError:
-        shown = url_place(path) if isinstance(file, str) else path
-        what = f"'{shown}' is also {f'the file of {other}' if other else 'an input file'}"
+        what = f"'{path}' is also {f'the file of {other}' if other else 'an input file'}"
         return InputError(flag, what, "choose another output file", usage=True)
 
 
@@ -106,13 +102,10 @@ def check_written(path: str) -> None:
 
 
 def identity(path: str, new: bool = False) -> Identity | None:
-    """What two names of one file have in common: its inode, or where it is far away, its URL. None of what is no file,
-    such as a pipe, and of what is not there, unless it is `new`. `-` is standard input."""
-    protocol, separator, name = path.partition("://")
-    if separator and not os.path.exists(path):
-        if protocol != "file":
-            return f"{_SAME.get(protocol, protocol)}://{name.lstrip('/')}"
-        path = os.path.expanduser(name)  # as fsspec does
+    """What two names of one file have in common: its inode. None of what is no file here, such as a pipe or a URL, and
+    of what is not there, unless it is `new`. `-` is standard input."""
+    if is_url(path := local_path(path)):
+        return None
     try:
         found = os.fstat(0) if path == "-" and not new else _found(path)
     except (OSError, ValueError):  # a name with a zero byte
@@ -207,16 +200,12 @@ class Source:
 
     @property
     def size(self) -> int | None:
-        """Bytes of the file, as it is stored; None of what has no size that is known."""
+        """Bytes of a file on disk, as it is stored; None of anything else."""
         if not is_path(self.target) or os.fspath(self.target) == "-":
             return None
         try:
-            if self.is_url:
-                from gradedeval.kernel.trec.remote import size_of  # few evaluations read one
-
-                return size_of(str(self.target))
             found = os.stat(self.target)
-        except (OSError, InputError):
+        except OSError:
             return None
         return found.st_size if S_ISREG(found.st_mode) else None
 
@@ -274,6 +263,11 @@ def is_url(target: Any) -> bool:
     return isinstance(target, str) and "://" in target and not os.path.exists(target)
 
 
+def local_path(path: str) -> str:
+    """Return the local path that a file:// URL names, as fsspec reads it; any other name as it is."""
+    return os.path.expanduser(path.removeprefix("file://")) if is_url(path) else path
+
+
 def beside(file: str, name: str) -> str:
     """A file that another one names: a path is relative to its folder, also where that is far away."""
     if is_url(name):
@@ -308,10 +302,10 @@ def extension_of(path: str | None) -> str:
 def remote(url: Any) -> IO[bytes]:
     """The bytes of a URL. Raises InputError where it cannot be opened."""
     from gradedeval.kernel.trec.decompression import temporary_file_errors
-    from gradedeval.kernel.trec.remote import fetched  # few evaluations read one
+    from gradedeval.kernel.trec.remote import opened  # few evaluations read one
 
     with temporary_file_errors():
-        return fetched(url)
+        return opened(str(url))
 
 
 def standard_input(place: str) -> IO[bytes]:
@@ -351,44 +345,12 @@ def without_suffix(path: str) -> str:
 # Files that are read from any place, here and by other processes, and segments of them.
 
 
-class AnyFile(Protocol):
-    """A file that is read from any place, and that pickle can write: another process opens it again.
-
-    path    what messages call it
-    is_far  whether each look at it takes its time
-    """
-
-    path: str
-    is_far: bool
-
-    @property
-    def size(self) -> int: ...
-
-    def own(self) -> AnyFile:
-        """The same for one reader alone."""
-
-    def closed(self) -> AnyFile:
-        """The same with nothing kept open, so that any number may be known at a time."""
-
-    def token(self, begin: int, start: int, length: int) -> bytes:
-        """So many bytes, from `start` on where the file counts from `begin`."""
-
-    def read_into(self, view: memoryview, at: int, end: int) -> int:
-        """Fill the view with what is at `at`, and say how many bytes there are; the caller reads no further than
-        `end`."""
-
-    def check(self) -> None:
-        """Raise InputError where the file has changed since it was opened."""
-
-
 class OpenFile:
     """A file on disk, read from any place. Another process opens it again by its path, and checks that it is the same.
 
     path    where it is
     number  its descriptor
     """
-
-    is_far = False
 
     def __init__(self, path: str, number: int) -> None:
         self.path, self.number = path, number
@@ -406,9 +368,6 @@ class OpenFile:
 
     def read_into(self, view: memoryview, at: int, end: int) -> int:
         return os.preadv(self.number, [view], at)
-
-    def check(self) -> None:
-        pass  # who opens it again looks
 
     def closed(self) -> ClosedFile:
         return ClosedFile(os.path.abspath(self.path), self.path, _state(self.number))
@@ -459,7 +418,7 @@ def _state(number: int) -> tuple[int, int]:
 class Segment:
     """Bytes `at` to `end` of a file; reading does not move the position of the file."""
 
-    file: AnyFile
+    file: OpenFile
     at: int
     end: int
 
@@ -512,7 +471,7 @@ class Stream:
         with file_errors(self.place):
             self._raw = _opened(source)
             self._opened_here = isinstance(source.target, str | os.PathLike) and os.fspath(source.target) != "-"
-            self._target, self._is_url = source.target, source.is_url
+            self._is_url = source.is_url
             self._replay: ReplayablePipe | None = None
             if not self._raw.seekable():
                 from gradedeval.kernel.trec.decompression import ReplayablePipe
@@ -550,20 +509,11 @@ class Stream:
             self._peeked = known + more[: self.read_into(memoryview(more))]
         return self._peeked[:size]
 
-    def keep(self, most: int) -> None:
-        """Have the bytes here from now on, as those of most sources are, where they are no more than `most`."""
-        if (file := self.file) is not None and file.file.is_far and file.end <= most:
-            self._raw = remote(self._target)
-            self.again()
-
     @property
     def file(self) -> Segment | None:
-        """The segment of a file that holds all bytes; None for compressed data, pipes and objects in memory."""
-        if self._is_url:
-            far = getattr(self._raw, "ranged", None) if self.plain else None
-            return None if far is None else Segment(far, 0, far.size)
+        """The segment of a file that holds all bytes; None for compressed data, URLs, pipes and objects in memory."""
         try:
-            number = self._raw.fileno() if self.plain and self._opened_here else None
+            number = self._raw.fileno() if self.plain and self._opened_here and not self._is_url else None
         except (OSError, AttributeError):
             number = None
         if number is None:
@@ -624,11 +574,7 @@ class Stream:
 def _opened(source: Source) -> Any:
     target = source.target
     if source.is_url:
-        from gradedeval.kernel.trec.decompression import temporary_file_errors
-        from gradedeval.kernel.trec.remote import opened  # few evaluations read one
-
-        with temporary_file_errors():
-            return opened(str(target))
+        return remote(target)
     if isinstance(target, str | os.PathLike):
         return standard_input(source.place) if os.fspath(target) == "-" else open(target, "rb", buffering=0)
     from io import TextIOBase

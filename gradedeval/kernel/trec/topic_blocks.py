@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 
@@ -21,10 +19,6 @@ from gradedeval.kernel.trec.tokenizer import (
 
 LOOK, MOST = 1 << 16, 1 << 22
 """Bytes that are looked at around a place at first, and at once where a topic goes on."""
-
-LARGEST = 1 << 28
-"""Bytes of a stretch at most: more would not make the requests at its ends any fewer, to speak of."""
-
 
 NEAR = 1 << 17
 """Bytes before the last line in which its topic is expected to begin: about a thousand documents."""
@@ -79,55 +73,22 @@ def last_topic(buffer: Bytes, begin: int, end: int) -> int:
         size *= 4
 
 
-@dataclass(eq=False, repr=False)
-class Stretch:
-    """Bytes `begin` to `end` of a file, each moved to where a topic begins. Who reads it finds these places.
-
-    It is what travels to another machine: of a URL its name, size and ETag, and two numbers. `stretches` makes them
-    without a look at `stream.file`, and `SegmentPart(stretch, layout, True)` is a part that any worker scores.
-    """
-
-    file: Segment
-    begin: int
-    end: int
-    layout: LineLayout = RUN
-
-    def own(self) -> Segment:
-        """The whole topics that belong to it; none where one is longer than the stretch."""
-        file = self.file.own()
-        return replace(
-            file, at=topic_start(file, self.begin, self.layout), end=topic_start(file, self.end, self.layout)
-        )
-
-    def closed(self) -> Stretch:
-        """The same of a file that need not stay open."""
-        return replace(self, file=self.file.closed())
-
-
 def segments(
     file: Segment, processes: int, size: int, first: int | None = None, layout: LineLayout = RUN
-) -> list[Segment] | list[Stretch]:
+) -> list[Segment]:
     """A file in segments for several processes, each of which begins with a topic.
 
     size    bytes of a segment. Towards the end they become fewer, down to a quarter: processes that share a file end at
-            about the same time. A file far away is cut into equal stretches of at least that size
+            about the same time
     first   about how many bytes are in the first of them
     layout  of its lines
     """
     near = file.at + (first or size)
-    if file.file.is_far:
-        return stretches(file, min(max((file.end - file.at) // (4 * processes), size), LARGEST), first, layout)
     starts, minimum = [file.at], size // 4
     while near < file.end - minimum // 2 and (start := topic_start(file, near, layout)) < file.end:
         starts.append(start)
         near = start + min(max((file.end - start) // (2 * processes), minimum), size)
     return [Segment(file.file, *bounds) for bounds in zip(starts, [*starts[1:], file.end], strict=True)]
-
-
-def stretches(file: Segment, size: int, first: int | None = None, layout: LineLayout = RUN) -> list[Stretch]:
-    """A file in stretches of `size` bytes, the first perhaps of fewer. Nothing is read to make them."""
-    cuts = sorted({file.at, *range(file.at + (first or size), file.end, size), file.end})
-    return [Stretch(file, *bounds, layout) for bounds in pairwise(cuts)]
 
 
 def topic_start(file: Segment, at: int, layout: LineLayout = RUN) -> int:

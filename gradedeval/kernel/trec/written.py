@@ -1,5 +1,5 @@
-"""Files that are written completely or not at all, here or where a URL says, or that grow by whole lines. What is
-written is on the disk before that is said.
+"""Files that are written completely or not at all, or that grow by whole lines. What is written is on the disk before
+that is said.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Any
 
-from gradedeval.errors import InputError, plural, reason
-from gradedeval.kernel.trec.stream import check_written, is_url
+from gradedeval.errors import InputError, plural, reason, url_place
+from gradedeval.kernel.trec.stream import check_written, is_url, local_path
 
 # Signals that end this process: they wait for a moment, or let it put in order first what it has begun.
 
@@ -89,17 +89,21 @@ def readable_size(path: str) -> str:
     return f"{size / scale:.1f} {unit}" if size < 9.95 * scale else f"{size / scale:.0f} {unit}"
 
 
+def local_target(target: str) -> str:
+    """Return the path to write for a target: of a file:// URL the local path that it names. Raises InputError (usage)
+    for any other URL."""
+    if is_url(path := local_path(target)):
+        raise InputError(url_place(target), "is a URL, and what is written is a local file", "name a file", usage=True)
+    return path
+
+
 def write_file(content: bytes, target: str) -> None:
     """Write a file: a temporary file beside it is renamed, so that it is never incomplete.
 
     A pipe or device is written directly. Raises InputError where it cannot be written, or is an input.
     """
+    target = local_target(target)
     check_written(target)
-    if is_url(target):
-        from gradedeval.kernel.trec.remote import stored  # few results go far
-
-        stored(target, content)
-        return
     try:
         if os.path.exists(target) and not os.path.isfile(target):
             with open(target, "wb") as device:
@@ -159,14 +163,10 @@ def _umask() -> int:
 
 
 def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
-    """Append lines to a file, all by one write at its end, so that two writers lose nothing (a URL is written anew).
-    Behind a line that was cut short a new one begins. Raises InputError where the file cannot be written."""
-    place = os.fsdecode(path)
+    """Append lines to a file, all by one write at its end, so that two writers lose nothing. Behind
+    a line that was cut short a new one begins. Raises InputError where the file cannot be written."""
+    place = path = local_target(os.fsdecode(path))
     check_written(place)
-    if is_url(place):
-        from gradedeval.kernel.trec.remote import appended
-
-        return appended(place, lines)
     data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
     try:
         with held():

@@ -64,7 +64,7 @@ def test_every_place_of_a_file_belongs_to_one_topic_start(
         starts = [topic_blocks.topic_start(whole, at) for at in range(len(text) + 1)]
         assert starts == starts_by_definition(text)
         for size in (1, 5, 60, 1000):
-            parts = [stretch.own() for stretch in topic_blocks.stretches(whole, size, first=3)]
+            parts = topic_blocks.segments(whole, 2, size, first=3)
             assert b"".join(text[part.at : part.end] for part in parts) == text
 
 

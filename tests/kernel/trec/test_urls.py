@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,6 @@ from gradedeval import InputError
 from gradedeval.kernel.trec import remote
 from gradedeval.kernel.trec.remote import PROTOCOLS, check_listed, check_url
 from gradedeval.kernel.trec.stream import Source, files_of
-from gradedeval.kernel.trec.written import write_file
-from gradedeval.questions.history import append_lines
 from support.commands import Command
 from support.processes import end_fsspec
 from support.web import Handler, Web, redirect, web_of
@@ -112,17 +109,14 @@ def test_what_is_not_allowed_is_refused_alike_in_python_and_at_the_prompt(
 
 def readers() -> list[Callable[[str], Any]]:
     return [
-        remote.opened, remote.fetched, remote.size_of, remote.modified, remote.is_here_alone, remote.matching,
-        lambda url: remote.matching(f"{url}/*"), lambda url: remote.stored(url, b""),
-        lambda url: remote.appended(url, ["{}"]), lambda url: append_lines(url, ["{}"]),
-        lambda url: write_file(b"", url), files_of, remote.RemoteFile, lambda url: Source(url).read(),
-        gradedeval.Qrels, gradedeval.clicks.observe,
+        remote.opened, remote.modified, remote.matching, lambda url: remote.matching(f"{url}/*"), files_of,
+        lambda url: Source(url).read(), gradedeval.Qrels, gradedeval.clicks.observe,
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("read", readers())
 @pytest.mark.parametrize("url", [CHAINS[1], REFUSED[0]])
-def test_whoever_reads_lists_or_writes_is_refused(read: Callable[[str], Any], url: str) -> None:
+def test_whoever_reads_or_lists_is_refused(read: Callable[[str], Any], url: str) -> None:
     with pytest.raises(InputError, match="which is not allowed"):
         read(url)
 
@@ -282,33 +276,21 @@ SETTINGS = {
 @pytest.mark.one_in(6)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of aiohttp.BasicAuth, which people have in their settings
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_a_redirect_takes_no_secret_to_another_server(
-    settings: str, web: Web, other: Web, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_redirect_takes_no_secret_to_another_server(settings: str, web: Web, other: Web) -> None:
     import aiohttp
 
     in_auth = {"client_kwargs": {"auth": aiohttp.BasicAuth("me", "secret")}}
     fsspec.config.conf["http"] = in_auth if settings == "auth" else SETTINGS[settings]
     word = "Basic" if settings in ("auth", "url") else "secret"
     address = web.address.replace("//", "//me:secret@") if settings == "url" else web.address
-    for status, large in product((301, 302, 307), (remote.LARGE, 0)):
-        monkeypatch.setattr(remote, "LARGE", large)
+    for status in (301, 302, 307):
         web.pages |= {"/far.run": redirect(status, f"{other.address}/x.run"), "/near.run": redirect(status, "/x.run")}
         for name in ("far", "near"):
             assert gradedeval.evaluate(f"{address}/{name}.run", QRELS, "rr").means == SCORE
         assert set(other.heard("Accept")) == {"HEAD", "GET"}
-        assert bool(other.heard("Range")) == (large == 0)
         assert other.heard(word) == []
         assert len(web.heard(word)) == len(web.asked)
         other.asked.clear()
-
-
-def test_what_is_written_takes_no_secret_to_another_server(web: Web, other: Web) -> None:
-    other.pages["/out"] = lambda request: request.answer(201)
-    web.pages["/out"] = redirect(307, f"{other.address}/out")
-    fsspec.config.conf["http"] = SETTINGS["headers"]
-    write_file(b"scores", f"{web.address}/out")
-    assert ([asked.body for asked in other.asked], other.heard("secret")) == ([b"scores"], [])
 
 
 @pytest.mark.one_in(3)
@@ -351,15 +333,6 @@ def test_a_server_that_drips_is_not_waited_for(web: Web, monkeypatch: pytest.Mon
     message = f"{web.address}/x.run: no complete response within 0.5 seconds; try again, or wait longer, as with "
     with pytest.raises(InputError, match=message):
         gradedeval.evaluate(f"{web.address}/x.run", QRELS, "rr")
-
-
-@pytest.mark.exhaustive
-def test_what_is_written_may_take_as_long_as_all_its_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GRADEDEVAL_TIMEOUT", "0.4")
-    monkeypatch.setattr(remote, "WINDOW", 1)
-    remote.asked_to_write("memory://x", lambda *_: time.sleep(0.6), "x", b"12345678")
-    with pytest.raises(InputError, match=r"^memory://x: no complete response within 0\.4 seconds"):
-        remote.asked_to_write("memory://x", lambda *_: time.sleep(0.6), "x", b"1")
 
 
 def test_the_web_has_no_other_limit(web: Web) -> None:

@@ -86,6 +86,10 @@ def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it(
         wanted |= {"--replicates"} if name in seeded else set()
         wanted |= {"--slices"} if name in ("compare", "check", "diff", "report", "plot runs") else set()
         wanted |= {"--predicted"} if name == "compare" else set()
+        wanted |= {"--fill"} if name in ("compare", "explain", "plot explain") else set()
+        wanted |= {"--max-gain"} if name in ("explain", "plot explain") else set()
+        filtered = ("fit", "plot fit", "correlate", "plot correlate")  # as Azzopardi et al., ICTIR 2021, section 4
+        wanted |= {"--max-residual", "--residual-depth"} if name in filtered else set()
         of_logs = {"plot clicks": "clicks correlate", "plot observation": "clicks fit"}.get(name, name)
         wanted |= {"--depth", "--lenient"} if of_logs.startswith("clicks ") else set()
         wanted |= {"--download"} if name == "collections" else set()

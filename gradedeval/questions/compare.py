@@ -498,7 +498,7 @@ def counted(runs: int) -> None:
     shows=Comparison.document,
     counted=counted,
     modes=(BY_TOPIC, LETTERS),
-    besides=("unseen", "queries", "slices", "replicates", "predicted"),
+    besides=("unseen", "queries", "slices", "replicates", "predicted", "fill"),
     wide=True,
 )
 @shares_work

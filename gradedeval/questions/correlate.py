@@ -121,6 +121,7 @@ def counted(runs: int, above: Kind, below: Kind) -> None:
     "matrix",
     counted=counted,
     used=("replicates",),
+    besides=("residual_depth", "max_residual"),
     bounded=False,
     paired=lambda settings: not {settings["above"], settings["below"]} <= set(BY_TOPIC),
     help="Correlate measures, over the scores of all topics or over the rankings of runs.",

@@ -724,7 +724,7 @@ def _check_shown(form: str, layout: Layout, show: int | None) -> dict[str, Any]:
         caption=lambda found: "\n".join(text_lines(found.texts)),
     ),
     options="measuring",
-    besides=("queries",),
+    besides=("queries", "fill", "max_gain"),
     answered_by=(explain,),
     own_measures=True,
     digits="4",

@@ -679,6 +679,7 @@ OtherTopics = Annotated[Any, Setting("Evaluate the fitted values on the topics l
     writes={"curve": CURVE},
     picture=PICTURE,
     options="scoring",
+    besides=("residual_depth", "max_residual"),
     own_measures=True,
 )
 @shares_work

@@ -188,7 +188,6 @@ def test_the_table_says_what_the_machine_saves(cli: Command, files: None) -> Non
         ("-q", "--predicted: "),
         ("--standardize", "--predicted: cannot be combined with --standardize; leave out one of them"),
         ("--test wilcoxon", "--test: wilcoxon compares scores by topic"),
-        ("--max-residual 0.1", "--predicted: cannot be combined with --max-residual"),
         ("--topics both", "--predicted: cannot be combined with --topics both"),
     ],
 )

@@ -396,14 +396,14 @@ class Options:
         section=GAINS)
     max_gain: float | None = option(None, "Top gain: the gain of an unjudged document in a residual, and of each "
         "document of the best ranking in erria(norm=best).",
-        section=GAINS, metavar="GAIN", default_text="the scheme's largest", minimum=0)
+        section=GAINS, commands="eval", metavar="GAIN", default_text="the scheme's largest", minimum=0)
     costs: "Costs | None" = option(None, "Costs for C/W/L measures: lines of a document type (column 2 of the run) and "
         "its cost.", section=GAINS, metavar="FILE", default_text="1 for every document",
         accepts="a file or a dict of costs", names_file=True, needs_ids=True,
         signature=lambda _, costs: f"costs {costs.digest}")
     fill: "Fill | None" = option(None, "Click-based gains for unjudged documents: lines of topic,docno,gain with gains "
         "from 0 to 1. Used by err, cascade and C/W/L measures and their residuals; for all other measures the "
-        "documents stay unjudged.", section=GAINS, commands="measuring",
+        "documents stay unjudged.", section=GAINS, commands="eval",
         metavar="FILE", accepts="a file, a dict or a DataFrame of gains", names_file=True,
         needs_ids=True, signature=lambda _, fill: f"fill {fill.count} {plural(fill.count, 'document')} {fill.digest}")
     duplicates: Duplicates = option("error", "Duplicate docnos in a topic: error (identical judgments only warn), "
@@ -415,9 +415,9 @@ class Options:
         "measures.", section=RESIDUALS, commands="eval", optional_value=True,
         signature=lambda _, kind: "signed differences" if kind == "difference" else "")
     residual_depth: Depth = option("cutoff", "Ranks that a residual takes into account: down to the cutoff, or all.",
-        section=RESIDUALS, commands="scoring")
+        section=RESIDUALS, commands="eval")
     max_residual: float | None = option(None, "Exclude topics whose residual exceeds X from each measure's mean.",
-        section=RESIDUALS, commands="scoring", metavar="X", minimum=0)
+        section=RESIDUALS, commands="eval", metavar="X", minimum=0)
     bounds: bool = option(False, "Report lower and upper bounds on each score over all possible judgments of the "
         "retrieved unjudged documents.", section=RESIDUALS, commands="eval", signature=elsewhere)
     unseen: float | int | None = option(None, "Let N unjudged documents that were not retrieved be relevant "

@@ -14,7 +14,7 @@ import click
 
 from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, WRITES, Option, given
 from gradedeval.cli.output import REMEMBERED, asked_for
-from gradedeval.errors import InputError, ProblemList, tell, url_place
+from gradedeval.errors import InputError, tell
 from gradedeval.kernel.formats import EXTENSIONS
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure, parse_measures
@@ -92,10 +92,8 @@ def usage() -> str:
     return f"usage: {context.command_path.removesuffix(' eval')} {files}"
 
 
-def run_and_qrels(
-    files: tuple[str, ...], keywords: Mapping[str, Any] = MappingProxyType({}), runs_from: str | None = None
-) -> tuple[list[str], str]:
-    """The runs and the qrels among the arguments; the runs listed in --runs-from come last.
+def run_and_qrels(files: tuple[str, ...], keywords: Mapping[str, Any] = MappingProxyType({})) -> tuple[list[str], str]:
+    """The runs and the qrels among the arguments.
 
     keywords  options, whose files may be standard input as well
 
@@ -106,15 +104,13 @@ def run_and_qrels(
     for file in missing:
         if is_measure(file):
             raise InputError(file, "no such file", f"did you mean -m '{file}'?", usage=True)
-    if not files or (len(files) < 2 and runs_from is None):
+    if len(files) < 2:
         raise InputError("", "expected a run and a qrels file", usage(), usage=True)
-    check_standard_input([*files, runs_from], keywords)
+    check_standard_input(files, keywords)
     if missing:
         check_last(files)
     *words, qrels = files
     runs = [file for word in words for file in files_of(word, [qrels])]
-    if runs_from is not None:
-        runs += listed_files(runs_from, [qrels])
     return runs, qrels
 
 
@@ -300,37 +296,3 @@ def check_without_qrels(keywords: Mapping[str, Any], used: Collection[str] = ())
     about = [name for name, described in OPTIONS.items() if described.section == GAINS] + ABOUT_QRELS
     if unused := given({name: keywords.get(name) for name in about if name not in used}):
         raise InputError(unused[0], "needs qrels", "add QRELS", usage=True)
-
-
-def listed_files(list_of_runs: str, leave_out: Iterable[str] = ()) -> list[str]:
-    """The files in a list, one argument of `files_of` per line, relative to the current folder; blank lines and those
-    that begin with # are skipped. Zero bytes end lines where there are any (`find -print0`). `-` is standard input.
-
-    Raises InputError where the list is empty or names missing files, with the first ten lines.
-    """
-    from gradedeval.kernel.trec.line_reader import HEAD, numbered_lines  # not for a help page
-
-    with closing(Stream(Source(list_of_runs))) as stream:
-        problems = ProblemList(stream.place)
-        listed: list[str] = []
-        zeros = b"\0" in stream.peek(HEAD)
-        for number, line in numbered_lines(stream, longest=None, end=b"\0") if zeros else numbered_lines(stream):
-            word = os.fsdecode(line.strip(b"\r\n") if zeros else line.strip())
-            if not word or word.startswith("#"):
-                continue
-            try:
-                if is_url(list_of_runs):
-                    from gradedeval.kernel.trec.remote import check_listed
-
-                    check_listed(word, list_of_runs)
-                files = files_of(word, leave_out)
-            except InputError as error:
-                problems.add(number, f"'{url_place(word)}' {error.said[0]}", error.said[1])
-                continue
-            if files == ["-"] or not (os.path.exists(files[0]) or is_url(files[0])):
-                problems.add(number, f"{word}: no such file", "paths are relative to the current folder")
-            listed += files
-    problems.check()
-    if not listed:
-        raise InputError(problems.place, "names no run", "expected one file per line")
-    return listed

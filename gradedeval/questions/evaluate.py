@@ -63,16 +63,12 @@ EVAL_OPTIONS = [
     Option("--allow-mismatch", section=STANDARDIZATION, is_flag=True, help=MISMATCH),
     Option("-q", "--by-topic", section="Output", is_flag=True, help="Print a row per topic, then the summary."),
     *output_options(kernel.formats.SCORE_FORMATS, digits="4"),
-    Option("--layout", section="Output", type=click.Choice(["long", "wide"]), help="Of csv, tsv, json and jsonl: a row "
-           "for each score, or for each topic with a column for each measure. Default: long."),
     Option("--cwl", section="Output", is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "
            "eu, etu, ec, etc, ed."),
     Option("--sort", section="Output", metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first, or "
         "descending if it has no preferred direction. Ties (within 1e-12) are ordered by name."),
     Option("--run-name", section="Output", type=click.Choice(["file", "tag"]), default="file", help="Name runs after "
            "their file or their tag. Default: file."),
-    Option("--runs-from", section=MANY_RUNS, metavar="FILE", file=READS, help="Also evaluate the runs listed in FILE, "
-           "one per line; - is standard input."),
     JOBS,
     CLUSTER,
     Option("--history", metavar="FILE", file=GROWS, help=HISTORY),
@@ -98,7 +94,6 @@ def command(
     digits: int | None,
     by_topic: bool,
     run_name: str,
-    runs_from: str | None,
     jobs: int | None,
     keep_going: bool,
     **keywords: Any,
@@ -117,7 +112,7 @@ def command(
         extras = Extras(given, table, by_topic)
     chosen = extras.measures(measures) if extras else named_measures(measures or kernel.parse.DEFAULT, table)
     form = form or form_of(output, kernel.formats.SCORE_FORMATS)
-    runs, qrels = run_and_qrels(files, given, runs_from)
+    runs, qrels = run_and_qrels(files, given)
     options = extras.options(form, None if tags else runs) if extras else resolve_options(**given)
     named = kernel.named_runs(runs)
     how = {"by_tag": tags, "keep_going": True, "by_topic": by_topic or (extras is not None and extras.needs_topics)}

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class Extras:
-    """Standardized scores, the quantities of C/W/L measures, an order of runs, a layout of topics × measures, a line in
-    a history, a table to publish, systems in place of their seeds, estimates from predicted judgments, and texts.
+    """Standardized scores, the quantities of C/W/L measures, an order of runs, a line in a history, a table to publish,
+    systems in place of their seeds, estimates from predicted judgments, and texts.
 
     given     the options that were given, by their names; its own are taken out
     table     the measures by their names
@@ -34,7 +34,7 @@ class Extras:
             from gradedeval.cli.many_runs import standardization  # each extra waits for what it needs alone
 
             self._standardized = standardization(given, allow_mismatch)
-        self._crossed, self._cwl = given.pop("layout", "long") == "wide", given.pop("cwl", False)
+        self._cwl = given.pop("cwl", False)
         self._sort = given.pop("sort", None)
         self._kept = {name: given.pop(name, None) for name in ("label", "history", "time")}
         self._order: Measure | None = None
@@ -68,8 +68,6 @@ class Extras:
         form  the output format
         runs  the files, which --baseline may name; None where runs go by tags, which are not known yet
         """
-        if self._crossed:
-            self._check_crossed(form)
         own = {name: self._given.pop(name) for name in self._given.keys() - kernel.options.OPTIONS}
         if own:
             self._published = self._to_publish(own, form, runs)
@@ -80,14 +78,6 @@ class Extras:
         if self._options.predicted is not None:
             self._check_predicted()
         return self._options
-
-    def _check_crossed(self, form: str) -> None:
-        """Raise InputError (usage) where a layout of topics × measures does not apply."""
-        if form not in kernel.formats.formats_for("long"):
-            hint = f"choose one of {', '.join(kernel.formats.formats_for('long'))} with -f"
-            raise InputError(flag.layout, f"does not apply to {form}, which is for people", hint, usage=True)
-        if self._cwl:
-            raise InputError(flag.layout, f"cannot be combined with {flag.cwl}", "leave out one of them", usage=True)
 
     def _to_publish(self, own: dict[str, Any], form: str, runs: Sequence[str] | None) -> Published:
         """What a table to publish shows."""
@@ -152,9 +142,8 @@ class Extras:
     def _unused(self, form: str) -> list[Note]:
         """Notes on texts of topics, and systems, that are given and not shown."""
         found = list[Note]()
-        if self._options.replicates is not None and (self._by_topic or self._crossed):
-            leave = [*(["-q"] if self._by_topic else []), *([f"{flag.layout:wide}"] if self._crossed else [])]
-            found.append(Note(f"{flag.replicates} is not used: rows are of runs", f"leave out {' and '.join(leave)}"))
+        if self._options.replicates is not None and self._by_topic:
+            found.append(Note(f"{flag.replicates} is not used: rows are of runs", "leave out -q"))
         if self._options.queries is None or (self._by_topic and form != "trec"):
             return found
         if self._by_topic:
@@ -177,4 +166,4 @@ class Extras:
     def shown(self, scores: Scores) -> dict[str, Any]:
         """What `render_scores` is told beside the scores."""
         style = self._published.style(scores) if self._published else None
-        return {"cwl": self._cwl, "crossed": self._crossed, "style": style}
+        return {"cwl": self._cwl, "style": style}

@@ -115,7 +115,6 @@ READ_AS = {
     "gains": (b"0,0\n1,1\n2,2\n", "run qrels -m ndcg --gain @FILE"),
     "weights": (b"1 0.6\n2 0.4\n", "run qrels -m wp(file=FILE)"),
     "fill": (b"51,d1,0.5\n", "run qrels -m err --fill FILE"),
-    "list": (b"run\n", "qrels --runs-from FILE -m ap"),
     "scores": (SCORES, "compare --from-scores FILE"),
     "history": (b"", "history FILE"),
     "config": (TOML, "check run qrels --config FILE"),

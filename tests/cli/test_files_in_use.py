@@ -125,10 +125,9 @@ def test_an_output_is_an_input_however_it_is_spelt(way: str, cli: Command, here:
 INDIRECT = {
     "a measure": ("eval rivers-bm25.run rivers.qrels -m wp(file=taken) -o taken -f csv", b"rank,weight\n1,1\n"),
     "a prior": ("eval rivers-bm25.run rivers.qrels --subtopics -m ia(ap,prior=@taken) -o taken -f csv", b"301 0 1\n"),
-    "a list of runs": ("eval rivers.qrels --runs-from list -m ap -o rivers-dense.run -f csv", b""),
     "a pattern": ("eval *.run rivers.qrels -m ap -o rivers-dense.run -f csv --keep-going", b""),
     "a folder": ("eval runs rivers.qrels -m ap -o runs/x -f csv --keep-going", b""),
-    "a history": ("eval rivers.qrels --runs-from list -m ap --history rivers-dense.run", b""),
+    "a history": ("eval rivers-*.run rivers.qrels -m ap --history rivers-dense.run", b""),
     "a configuration": ("check rivers-bm25.run rivers.qrels -f csv -o taken", b"q 1\n"),
     "its default": ("check rivers-bm25.run rivers.qrels -f csv -o gradedeval.toml", b"q 1\n"),
     "a linted folder": ("lint runs -f csv -o runs/x", b""),
@@ -139,7 +138,6 @@ INDIRECT = {
 def test_files_named_in_files_and_measures_are_inputs_too(way: str, cli: Command, here: Path) -> None:
     words, content = INDIRECT[way]
     (here / "taken").write_bytes(content)
-    (here / "list").write_text("rivers-bm25.run\nrivers-dense.run\n")
     (here / "gradedeval.toml").write_text('min = { "ap" = 0.1 }\ncosts = "taken"\n')
     (here / "runs").mkdir()
     (here / "runs" / "x").write_bytes((here / "rivers-dense.run").read_bytes())

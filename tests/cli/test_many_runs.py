@@ -270,27 +270,15 @@ def names(outcome: Outcome) -> list[str]:
         (("runs/[0-5].run",), SIX),
         (("run?/0.run", "runs/packed*"), ["0.run", "packed.run"]),
         (("**/[12].run",), ["1.run", "2.run"]),
-        (("--runs-from", "list.txt"), ["4.run", "0.run"]),
-        (("runs/3.run", "--runs-from", "list.txt"), ["3.run", "4.run", "0.run"]),
-        (("--runs-from", "zeros"), ["2.run", "1.run"]),
-        (("--runs-from", "pattern"), SIX),
         (("[odd].run",), ["[odd].run"]),
     ],
 )
-def test_folders_patterns_and_lists_name_runs(
+def test_folders_and_patterns_name_runs(
     words: tuple[str, ...], expected: list[str], folder: Path, cli: Command
 ) -> None:
-    (folder / "list.txt").write_text("# two runs\nruns/4.run\n\n  runs/0.run \r\n")
-    (folder / "zeros").write_bytes(b"runs/2.run\0runs/1.run\0")
-    (folder / "pattern").write_text("runs/[0-5].run\n")
     (folder / "[odd].run").write_text(run_of(1))
     outcome = cli(*words, "qrels.txt", "-m", "ap", "-f", "csv")
     assert names(outcome) == expected
-
-
-def test_a_list_comes_from_a_pipe(folder: Path, cli: Command) -> None:
-    outcome = cli("--runs-from", "-", "qrels.txt", "-m", "ap", "-f", "csv", stdin=b"runs/1.run\nruns/0.run")
-    assert (outcome.code, names(outcome)) == (0, ["1.run", "0.run"])
 
 
 def test_qrels_in_the_folder_of_the_runs_are_no_run(folder: Path, cli: Command) -> None:
@@ -303,9 +291,8 @@ def test_qrels_in_the_folder_of_the_runs_are_no_run(folder: Path, cli: Command) 
 def test_a_name_that_is_no_text_survives(folder: Path, cli: Command) -> None:
     name = os.fsdecode(b"runs/\xff.run")
     Path(name).write_text(run_of(1))
-    (folder / "list").write_bytes(b"runs/\xff.run\n")
-    for words in ((name,), ("runs/\udcff*",), ("--runs-from", "list")):
-        outcome = cli(*words, "qrels.txt", "-m", "ap", "-f", "csv", "--run-name", "file")
+    for word in (name, "runs/\udcff*"):
+        outcome = cli(word, "qrels.txt", "-m", "ap", "-f", "csv", "--run-name", "file")
         assert (outcome.code, outcome.out.count(b",ap,")) == (0, 1)
 
 

@@ -33,7 +33,6 @@ FILES = {
     "gains.csv": "grade,gain\n0,0\n1,0.2\n2,0.9\n",
     "weights.csv": "rank,weight\n1,0.7\n2,0.3\n",
     "phi": "0.9\n0.5\n",
-    "list": "{c.run}\n",
     "systems": "a.run one\nb.run one\n",
     "groups": "a.run one\nb.run two\n",
     "check.toml": 'min = { "err@20" = 0.01 }\ntopics-from = "topics"\n',
@@ -47,7 +46,7 @@ FILES = {
     "log": "topic\tshown\tclicks\n1\td1 d2\t1\n1\td1 d2\t1 2\n2\td1 d3\t2\n3\td2 d1\t1\n2\td1 d3\t\n",
 }
 LINES = """
-{runs/} {qrels} -m err@5 --runs-from {list} --history {kept.jsonl} --time 2026-01-01
+{runs/} {c.run} {qrels} -m err@5 --history {kept.jsonl} --time 2026-01-01
 {runs/*.run} {qrels} -m err@5 -q -o {saved.csv}
 {runs/a.run} {qrels} -m 'wp(file={weights.csv}) cascade(utility=@{phi})'
 {runs/a.run} {qrels} -m 'err@5 ap' --gain @{gains.csv} --topics-from {topics}
@@ -96,10 +95,8 @@ def files(tmp_path: Path) -> Iterator[None]:
     memory = pytest.importorskip("fsspec", reason="fsspec is not installed").filesystem("memory")
     (tmp_path / "runs").mkdir()
     for name, text in FILES.items():
-        (tmp_path / name).write_text(text.replace("{", "").replace("}", "") if name == "list" else text)
-        memory.pipe(
-            f"/files/{name}", text.replace("{", FOLDER).replace("}", "").encode() if name == "list" else text.encode()
-        )
+        (tmp_path / name).write_text(text)
+        memory.pipe(f"/files/{name}", text.encode())
     yield
     memory.rm("/files", recursive=True)
 

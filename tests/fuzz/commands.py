@@ -188,7 +188,7 @@ def needed(words: Sequence[str]) -> dict[str, bytes]:
     """The inputs that words name, and those that these name."""
     named, files = " ".join(words), inputs()
     found = {name for name in files if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", named)}
-    found |= {"a.run", "b.run"} if "list" in found else {"b.run"} if "config.toml" in found else set()
+    found |= {"b.run"} if "config.toml" in found else set()
     return {name: files[name] for name in sorted(found)}
 
 

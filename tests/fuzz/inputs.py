@@ -118,7 +118,6 @@ def small() -> dict[str, bytes]:
         "utility.csv": b"1\n0.5\n0.25\n",
         "chances.csv": b"rank,C\n1,0.7\n2,0.8\n3,0.9\n",
         "zscores": b"1 ap 0.5 0.1\n2 ap 0.25 0.2\n3 ap 0.4 0.2\n",
-        "list": b"a.run\nb.run\n",
         "config.toml": CONFIG,
         "mine.py": MEASURES_PY,
     }
@@ -162,7 +161,6 @@ CALLED = {
     "--groups": ["groups"],
     "--topics-from": ["topics"],
     "--validate-topics": ["topics"],
-    "--runs-from": ["list"],
     "--config": ["config.toml"],
     "--measures-from": ["mine.py"],
 }  # fmt: skip

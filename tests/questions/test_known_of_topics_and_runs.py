@@ -35,7 +35,6 @@ M = ("-m", "ndcg@5")
 COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "eval": (("eval", *RUNS, QRELS, *M), SCORE_FORMATS),
     "eval -q": (("eval", *RUNS, QRELS, *M, "-q"), SCORE_FORMATS),
-    "eval --layout": (("eval", *RUNS, QRELS, *M, "-q", "--layout", "wide"), ("csv", "tsv", "json", "jsonl")),
     "explain": (("explain", RUNS[0], QRELS, "301", "-m", "ndcg@3"), TABLES),
     "compare": (("compare", *RUNS, QRELS, *M), TABLES),
     "diff": (("diff", RUNS[0], RUNS[2], QRELS, *M, "--top", "50"), TABLES),
@@ -60,7 +59,6 @@ OF_ALL, OF_RUNS = "--queries is not used: rows are of all topics", "--replicates
 NOT_SHOWN = {
     ("eval", "queries"): f"{OF_ALL}; add -q",
     ("eval -q", "replicates"): f"{OF_RUNS} out -q",
-    ("eval --layout", "replicates"): f"{OF_RUNS} out -q and --layout wide",
     ("compare", "queries"): f"{OF_ALL}; `gradedeval diff` shows topics",
     ("diff without qrels", "queries"): "--queries: needs qrels; add QRELS",
     ("diff without qrels", "slices"): "--slices: needs qrels; add QRELS",

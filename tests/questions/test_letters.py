@@ -1,4 +1,4 @@
-"""Letters that runs share, the ranks that they can have, and tables of topics × measures."""
+"""Letters that runs share, and the ranks that they can have."""
 
 from __future__ import annotations
 
@@ -125,19 +125,6 @@ def test_letters_that_have_no_place_are_refused(words: Sequence[str], message: s
     found = cli("compare", *words, "--letters")
     assert found.code == 2
     assert message in found.messages[-1]
-
-
-def test_a_table_of_topics_by_measures(cli: Command) -> None:
-    words = (*RUNS[:2], QRELS, "-m", "ndcg@10 ap", "-q", "-f", "csv")
-    long, wide = (list(csv.DictReader(io.StringIO(cli(*words, *more).text))) for more in ((), ("--layout", "wide")))
-    cells = {(row["run"], row["topic"], row["measure"]): row["score"] for row in long}
-    assert len(wide) == 2 * 51
-    assert {(row["run"], row["topic"], name): row[name] for row in wide for name in ("ndcg@10", "ap")} == cells
-    assert [row["topic"] for row in wide if row["signature"]] == ["all", "all"]
-    scores = gradedeval.evaluate(RUNS[:2], QRELS, "ndcg@10 ap", residuals=True)
-    assert list(scores.wide) == ["run", "topic", "ndcg@10", "ndcg@10.residual", "ap", "ap.residual", "signature"]
-    refused = cli(*RUNS[:2], QRELS, "--layout", "wide")
-    assert "--layout: does not apply to table" in refused.messages[-1]
 
 
 def test_numbers_of_latex_stand_at_the_point_and_the_line_below_has_topics_and_signature(cli: Command) -> None:

@@ -49,8 +49,8 @@ def facts(found: dict[str, Any], at: int = 0) -> dict[str, Any]:
 # (--duplicates).
 OTHERS = ("ranks that are no numbers", "ranks that no float tells apart", "one grade twice, refused")
 LABELS = "a label that --labels leaves out"  # which the corpus gives to an evaluation alone
-# What only an evaluation takes: folders, patterns and lists of runs.
-SEVERAL = ("--runs-from", "folder", "none/*.run")
+# What only an evaluation takes: folders and patterns.
+SEVERAL = ("folder", "none/*.run")
 FILES = [
     case
     for case in (*WIDTHS, *EMPTY, *NUMBERS, *TWICE, *BYTES, *COMPRESSED, *PLACES)

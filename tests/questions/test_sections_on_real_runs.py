@@ -285,7 +285,7 @@ def test_bounds_of_systems_are_of_the_mean_over_runs(cli: Command) -> None:
         assert cli("check", *words, "--min", f"ap={bound:.12f}").code == code
 
 
-# Letters, ranks and wide tables.
+# Letters and ranks.
 
 
 def test_letters_and_ranks_are_those_of_pairwise_tests(cli: Command) -> None:
@@ -319,18 +319,6 @@ def test_letters_of_many_runs_part_them() -> None:
     best, worst = found["same_as"].iloc[0], found["same_as"].iloc[-1]
     assert "a" in best
     assert not set(best) & set(worst)
-
-
-def test_a_wide_table_has_the_score_of_every_topic(tmp_path: Path, cli: Command) -> None:
-    measures = ("ndcg@10", "ap", "err@20")
-    words = (*RUNS, str(QRELS), "-m", " ".join(measures), "-q", "--layout", "wide", "-o", "wide.csv")
-    assert cli(*words).code == 0
-    wide = rows((tmp_path / "wide.csv").read_text(encoding="utf-8"))
-    assert len(wide) == len(NAMES) * 31
-    for row in wide:
-        topics = list(judged()) if row["topic"] == "all" else [row["topic"]]
-        for measure in measures:
-            assert float(row[measure]) == pytest.approx(mean(row["run"], measure, topics), **EXACT)
 
 
 def test_latex_marks_what_differs_and_shows_the_means(cli: Command) -> None:

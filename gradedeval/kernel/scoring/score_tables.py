@@ -63,7 +63,6 @@ def render_scores(
     cwl: bool = False,
     signed: Literal["short", "full"] | None = "short",
     style: Style | None = None,
-    crossed: bool = False,
     view: View = PAGE,
 ) -> str:
     """The scores as text; `digits`, `view` and what it raises as in `formats.render`, `signed` how tables for people
@@ -73,7 +72,6 @@ def render_scores(
         "cwl": cwl,
         "style": style or PLAIN_STYLE,
         "digits": digits,
-        "crossed": crossed,
     }
     make = partial(scores.tables if scores.options.queries else partial(document, scores), **how)
     return formats.render(make, form, digits, SIGNATURES[signed], view)
@@ -87,18 +85,16 @@ def document(
     cwl: bool = False,
     style: Style = PLAIN_STYLE,
     digits: int | None = None,
-    crossed: bool = False,
 ) -> Document:
     """The scores as a table.
 
     by_topic  a row for each topic as well
     cwl       the five quantities of each measure as columns; the measures are those of `all_quantities`
     digits    that are printed; None: those of the preset
-    crossed   for programs a row for each topic and a column for each measure, in place of a row for each score
 
-    Where there are replicates it is a table of systems; with `by_topic` or `crossed` of runs and topics all the same.
+    Where there are replicates it is a table of systems; with `by_topic` of runs and topics all the same.
     """
-    if scores.options.replicates is not None and not (by_topic or cwl or crossed):
+    if scores.options.replicates is not None and not (by_topic or cwl):
         from gradedeval.kernel.scoring import systems  # few evaluations have any
 
         return systems.document(scores, layout, preset_digits(scores.options.like))
@@ -110,8 +106,6 @@ def document(
 
         tables = [tables_by_measure.quantities(scores, layout, by_topic)]
         signed = tables_by_measure.quantity_signatures(scores, by_topic) if layout == "long" else signed
-    elif layout == "long" and crossed:
-        return _crossed(scores, by_topic)
     elif layout == "long":
         rows = list(printed_rows(scores, by_topic, sliced=True))
         return Document([_long(scores, rows)], scores.signature, row_signatures=row_signatures(scores, rows))
@@ -165,23 +159,6 @@ def _long(scores: Scores, rows: Sequence[Row]) -> Table:
     """A row for each run, topic and measure."""
     columns = scores.columns
     return Table([*map(Column, columns)], [[getattr(row, name) for name in columns] for row in rows])
-
-
-def _crossed(scores: Scores, by_topic: bool) -> Document:
-    """A row for each run and topic, or slice, and the summary; a column for each measure and part of its residual."""
-    parts, sliced = parts_beside(scores), scores.options.slices is not None
-    keys = ["run", "topic", *(["slice"] if sliced else [])]
-    lines: dict[tuple[str, str, bool, str | None], dict[str, Row]] = {}
-    for row in printed_rows(scores, by_topic, sliced=True):
-        lines.setdefault((row.run, row.topic, row.topics is not None, row.slice), {})[row.measure] = row
-    rows, signatures = list[list[Any]](), list[str | None]()
-    for (run, topic, whole, part), by_measure in lines.items():
-        cells = {"run": run, "topic": topic, "slice": part}
-        values = [values_of(by_measure.get(name, Row(run, topic, name, None)), parts) for name in scores.labels]
-        rows.append([*(cells[key] for key in keys), *(value for own in values for value in own)])
-        signatures.append(scores.signature if whole and part is None else None)
-    names = [name for label in scores.labels for name in (label, *(f"{label}.{part}" for part in parts))]
-    return Document([Table([*map(Column, (*keys, *names))], rows)], scores.signature, row_signatures=signatures)
 
 
 Place = tuple[str, str, bool]

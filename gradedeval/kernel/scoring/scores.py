@@ -476,15 +476,6 @@ class Scores(InNotebook):
         return to_frame({**columns, "signature": score_rows.row_signatures(self, rows)})
 
     @property
-    def wide(self) -> pd.DataFrame:
-        """A DataFrame with a row for each run and topic, the summary last (topic `all`), and a column for each measure:
-        run, topic[, query][, slice], measures[, `measure.residual` and the like], signature."""
-        from gradedeval.kernel.scoring.frames import to_frame  # few evaluations come here
-
-        table = self.tables("long", by_topic=True, crossed=True).signed_table
-        return to_frame(table.rows, columns=list(table.names))
-
-    @property
     def labels(self) -> list[str]:
         """What the measures are called: as they were asked for."""
         return [measure.label for measure in self.measures]

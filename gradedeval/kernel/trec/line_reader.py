@@ -35,12 +35,11 @@ Pieces = Iterator[tuple[int, bytes]]
 """The number of the first line of each piece, and its bytes, without the end of the last line."""
 
 
-def whole_lines(stream: Stream, *, longest: int | None = LONGEST, skip: int = 0, end: bytes = b"\n") -> Pieces:
+def whole_lines(stream: Stream, *, longest: int | None = LONGEST, skip: int = 0) -> Pieces:
     """The stream from its beginning, in pieces of about SIZE bytes. A piece that holds blank lines alone is left out.
 
     longest  bytes that a line may have; None: any number
     skip     bytes that are left out, and whose lines count
-    end      what ends a line
 
     Raises InputError at a line that is longer.
     """
@@ -48,16 +47,16 @@ def whole_lines(stream: Stream, *, longest: int | None = LONGEST, skip: int = 0,
     number, held, rest = 1, 0, list[bytes]()  # what begins a line that is not complete, and how much that is
     buffer = memoryview(bytearray(SIZE))
     while skip > 0 and (size := stream.read_into(buffer[:skip])):
-        number, skip = number + bytes(buffer[:size]).count(end), skip - size
+        number, skip = number + bytes(buffer[:size]).count(b"\n"), skip - size
     while size := stream.read_into(buffer):
         got = bytes(buffer[:size])
-        cut = got.rfind(end)
+        cut = got.rfind(b"\n")
         if cut >= 0:
             text = b"".join([*rest, got[:cut]])
             check_lengths(text, number, stream.place, longest)
             if not _is_blank(text):
                 yield number, text
-            number += text.count(end) + 1
+            number += text.count(b"\n") + 1
             held, rest = 0, []
         rest.append(got[cut + 1 :])
         held += size - cut - 1
@@ -73,10 +72,10 @@ def _is_blank(text: bytes) -> bool:
     return not rest or (not rest.strip(b"\r") and len(rest) == text.count(b"\r\n") + text.endswith(b"\r"))
 
 
-def numbered_lines(stream: Stream, *, longest: int | None = LONGEST, end: bytes = b"\n") -> Pieces:
+def numbered_lines(stream: Stream, *, longest: int | None = LONGEST) -> Pieces:
     """The lines of a stream that are not blank, and their numbers. Raises InputError as `whole_lines`."""
-    for number, text in whole_lines(stream, longest=longest, end=end):
-        yield from ((at, line) for at, line in enumerate(text.split(end), number) if line.strip(b" \t\r"))
+    for number, text in whole_lines(stream, longest=longest):
+        yield from ((at, line) for at, line in enumerate(text.split(b"\n"), number) if line.strip(b" \t\r"))
 
 
 def check_lengths(text: bytes, number: int, place: str, longest: int | None = LONGEST) -> None:

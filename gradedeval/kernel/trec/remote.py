@@ -337,20 +337,6 @@ PROTOCOLS = ("file", "memory", "http", "https", "s3", "gs", "az", "abfs", "hf")
 """What a URL that is read may begin with."""
 
 
-_WITHOUT_HOST = ("file", "memory")
-
-
-_REPOSITORIES = ("datasets", "spaces", "buckets")
-"""How a repository of hf begins that is not a model's."""
-
-
-_HOST = r"(?:[^\s\\@]*@)?(?P<host>[\w.-]+(?::\d+)?)"
-
-
-_BUCKET = r"(?P<host>[\w.-]+(?:@[\w.-]+)?)"
-"""What stands behind :// where every library understands the same by it."""
-
-
 def check_url(url: str) -> None:
     """Raise InputError (usage) for a URL of a protocol that is not allowed, and for a chain of several."""
     protocol = url.partition("://")[0]
@@ -362,33 +348,3 @@ def check_url(url: str) -> None:
     else:
         return
     raise InputError(url_place(url), what, hint, usage=True)
-
-
-def storage_of(url: str) -> str | None:
-    """The protocol and the host, bucket or repository of a URL, as `https://host/`; None where libraries may differ."""
-    protocol, _, rest = url.partition("://")
-    if protocol in _WITHOUT_HOST:
-        return f"{protocol}://"
-    if protocol == "hf":
-        parts = rest.split("/")
-        parts = parts[: 3 if parts[0] in _REPOSITORIES else 2]
-        return f"hf://{'/'.join([*parts[:-1], parts[-1].partition('@')[0]])}/"
-    is_web = protocol in ("http", "https")
-    found = re.fullmatch(_HOST if is_web else _BUCKET, re.split("[/?#]", rest, maxsplit=1)[0])
-    if found is None:
-        return None
-    return f"{protocol}://{found['host'].lower() if is_web else found['host']}/"
-
-
-def check_listed(word: str, source: str) -> None:
-    """Raise InputError where a line of a list that came from a URL, `source`, names a file here, or one of another
-    protocol, host or bucket: whoever wrote the list would choose what is read with the rights of this user."""
-    there = storage_of(source)
-    if "://" not in word or os.path.exists(word):
-        what = "is not a URL"
-    elif there is None or storage_of(word) != there or ".." in word.split("/"):
-        what = "lies elsewhere than the list"
-    else:
-        return
-    where = there or "its own storage"
-    raise InputError(url_place(word), what, f"a list from a URL may name URLs of {where} alone; copy it to name others")

@@ -34,7 +34,6 @@ READ = {
     "topics": (b"1\n", "run qrels -m ap --topics-from FILE"),
     "costs": (b"video 30\n", "run qrels -m rbp --costs FILE"),
     "weights": (b"rank,weight\n1,1\n", "run qrels -m wp(file=FILE)"),
-    "list of runs": (b"run\n", "qrels -m ap --runs-from FILE"),
     "saved scores": (b"run,topic,measure,score\na,1,ap,1\n", "compare --from-scores FILE"),
     "log": (b"topic\tclicks\tshown\n1\t1\ta b\n", "clicks observe FILE"),
     "linted": (RUN, "lint FILE"),

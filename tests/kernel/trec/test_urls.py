@@ -15,7 +15,7 @@ import pytest
 import gradedeval
 from gradedeval import InputError
 from gradedeval.kernel.trec import remote
-from gradedeval.kernel.trec.remote import PROTOCOLS, check_listed, check_url
+from gradedeval.kernel.trec.remote import PROTOCOLS, check_url
 from gradedeval.kernel.trec.stream import Source, files_of
 from support.commands import Command
 from support.processes import end_fsspec
@@ -145,121 +145,8 @@ def test_a_file_here_may_be_called_like_a_url(tmp_path: Path, monkeypatch: pytes
         (tmp_path / name).write_bytes(RUN)
         assert gradedeval.evaluate(name, QRELS, "rr").means == SCORE
     (tmp_path / "qrels").write_text("1 0 b 1\n")
-    (tmp_path / "list").write_text("".join(f"{name}\n" for name in names))
-    done = cli("--runs-from", "list", "qrels", "-m", "rr", "-o", "a::b.csv", "--quiet")
+    done = cli(*names, "qrels", "-m", "rr", "-o", "a::b.csv", "--quiet")
     assert (done.code, done.messages, (tmp_path / "a::b.csv").exists()) == (0, [], True)
-
-
-# Lists
-
-
-@pytest.mark.parametrize(
-    ("source", "word"),
-    [
-        ("http://Host:80/list", "http://host:80/a/x.run"),
-        ("https://me:pass@host/list?sig=1", "https://host/x.run"),
-        ("https://host/list", "https://me:pass@host/*.run"),
-        ("s3://bucket/lists/a", "s3://bucket/runs/"),
-        ("abfs://one@account.example/list", "abfs://one@account.example/x.run"),
-        ("hf://datasets/owner/name/list", "hf://datasets/owner/name@main/x.run"),
-        ("hf://owner/name/list", "hf://owner/name/runs/x.run"),
-        ("memory://a/list", "memory://b/x.run"),
-        ("file:///a/list", "file:///b/x.run"),
-    ],
-)
-def test_a_list_names_what_lies_beside_it(source: str, word: str) -> None:
-    check_listed(word, source)
-
-
-@pytest.mark.parametrize(
-    ("source", "word"),
-    [
-        ("http://host/list", "https://host/x.run"),
-        ("http://host/list", "http://host:8080/x.run"),
-        ("http://host/list", "http://host.evil/x.run"),
-        ("http://host/list", "http://host@evil/x.run"),
-        ("http://host/list", "http://host:80@evil/x.run"),
-        ("http://host/list", "http://evil?@host/x.run"),
-        ("http://host/list", "http://evil#@host/x.run"),
-        ("http://host/list", "http://evil@me@host/x.run"),
-        ("http://host/list", "http://host\\@evil/x.run"),
-        ("http://host/list", "http://evil\\@host/x.run"),
-        ("http://host/list", "http://host\t.evil/x.run"),
-        ("http://host/list", "http://h%6fst/x.run"),
-        ("http://host/list", "http:///host/x.run"),
-        ("http://host/list", "http://*/x.run"),
-        ("http://host/list", "memory://x.run"),
-        ("http://host/list", "file://host/x.run"),
-        ("s3://bucket/list", "s3://Bucket/x.run"),
-        ("s3://bucket/list", "s3://bucket2/x.run"),
-        ("s3://bucket/list", "s3://bucket*/x.run"),
-        ("s3://bucket/list", "s3://bucket/../private/x.run"),
-        ("s3://arn:aws:s3:x:1:accesspoint/a/list", "s3://arn:aws:s3:x:1:accesspoint/b/x.run"),
-        ("abfs://one@account.example/list", "abfs://two@account.example/x.run"),
-        ("abfs://one@account.example/list", "abfs://one@evil.example/x.run"),
-        ("hf://datasets/owner/name/list", "hf://datasets/owner/private/x.run"),
-        ("hf://datasets/owner/name/list", "hf://datasets/owner/name/../private/x.run"),
-        ("hf://owner/name/list", "hf://owner/private/x.run"),
-    ],
-)
-def test_a_list_names_nothing_that_lies_elsewhere(source: str, word: str) -> None:
-    with pytest.raises(InputError, match="lies elsewhere than the list; a list from a URL may name URLs of "):
-        check_listed(word, source)
-
-
-@pytest.fixture
-def listed(cli: Command, web: Web, tmp_path: Path) -> Callable[[str], Any]:
-    """What comes of a list that a server has."""
-    (tmp_path / "here.run").write_bytes(RUN)
-    (tmp_path / "qrels").write_text("1 0 b 1\n")
-
-    def come_of(lines: str) -> Any:
-        web.pages["/list"] = lines.encode()
-        return cli("--runs-from", f"{web.address}/list", "qrels", "-m", "rr", "-f", "csv", "--quiet", "--jobs", "1")
-
-    return come_of
-
-
-def test_a_list_from_a_server_is_scored(listed: Callable[[str], Any], web: Web) -> None:
-    web.pages["/runs/"] = b'<a href="y.run">y</a><a href="http://evil/runs/z.run">z</a><a href="/runs/w.run">w</a>'
-    web.pages.update({"/runs/y.run": RUN, "/runs/w.run": RUN})
-    done = listed(f"# some runs\n{web.address}/x.run\r\n\n{web.address}/runs/*.run\n")
-    assert (done.code, done.messages) == (0, [])
-    assert [line.split(",")[0] for line in done.text.splitlines()[1:]] == ["x.run", "w.run", "y.run"]
-
-
-@pytest.mark.parametrize("ends", ["\n", "\0"])
-def test_a_list_from_a_server_does_not_choose_what_else_is_read(
-    ends: str, listed: Callable[[str], Any], web: Web, other: Web, tmp_path: Path
-) -> None:
-    here = ["here.run", f"{tmp_path}/here.run", "*.run", ".", "-"]
-    elsewhere = [f"file://{tmp_path}/here.run", "memory://here.run", f"{other.address}/x.run", f"{other.address}/*.run"]
-    elsewhere += [f"reference://a::{web.address}/ref.json", f"simplecache::{web.address}/x.run"]
-    place = f"{web.address}/list"
-    hint = f"a list from a URL may name URLs of {web.address}/ alone; copy it to name others"
-    done = listed("".join(f"{word}{ends}" for word in [f"{web.address}/x.run", *here]))
-    assert (done.code, done.out) == (1, b"")
-    assert done.messages == [f"{place}:{at}: '{word}' is not a URL; {hint}" for at, word in enumerate(here, 2)]
-    done = listed("".join(f"{word}{ends}" for word in elsewhere))
-    said = [f"{place}:{at}: '{word}' lies elsewhere than the list; {hint}" for at, word in enumerate(elsewhere, 1)]
-    assert (done.code, done.out, done.messages) == (1, b"", said)
-    assert (other.asked, {asked.path for asked in web.asked}) == ([], {"/list"})
-
-
-def test_a_list_that_names_itself_is_not_a_run(listed: Callable[[str], Any], web: Web) -> None:
-    done = listed(f"{web.address}/list\n")
-    assert (done.code, done.out, len(done.messages)) == (1, b"", 1)
-    assert done.messages[0].startswith(f"{web.address}/list:1: ")
-
-
-def test_a_list_that_a_file_url_names_names_file_urls(cli: Command, tmp_path: Path) -> None:
-    for name, content in {"x.run": RUN, "qrels": b"1 0 b 1\n", "list": b"x.run\n"}.items():
-        (tmp_path / name).write_bytes(content)
-    words = ("--runs-from", (tmp_path / "list").as_uri(), "qrels", "-m", "rr", "--quiet")
-    hint = "a list from a URL may name URLs of file:// alone; copy it to name others"
-    assert cli(*words).messages == [f"{(tmp_path / 'list').as_uri()}:1: 'x.run' is not a URL; {hint}"]
-    (tmp_path / "list").write_text((tmp_path / "x.run").as_uri())
-    assert cli(*words).code == 0
 
 
 # Redirects

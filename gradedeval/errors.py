@@ -205,7 +205,7 @@ def _rebuild(parts: dict[str, Any]) -> InputError:
     return InputError(**parts)
 
 
-TRACE = either("--debug shows the traceback", ".trace of this error is its traceback")
+TRACE = either("GRADEDEVAL_DEBUG=1 shows the traceback", ".trace of this error is its traceback")
 
 
 def failure(error: BaseException, place: str, problem: str, hint: str = "", *, usage: bool = False) -> InputError:

@@ -92,12 +92,10 @@ def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it(
         wanted |= {"--max-residual", "--residual-depth"} if name in filtered else set()
         of_logs = {"plot clicks": "clicks correlate", "plot observation": "clicks fit"}.get(name, name)
         wanted |= {"--depth", "--lenient"} if of_logs.startswith("clicks ") else set()
-        wanted |= {"--download"} if name == "collections" else set()
         judged = {"--qrels-format", "--labels"}  # of the qrels beside them
         with_qrels = {f"clicks {verb}" for verb in ("measures", "correlate", "gains", "models")}
         wanted |= judged if of_logs in with_qrels else set()
         wanted |= {"--gain", "--top-grade", "--negative", "--fill"} if of_logs == "clicks correlate" else set()
-        wanted |= {described.flag for described in OPTIONS.values() if described.commands == "all"}
         offered = {flag for param in parameters(name) for flag in param.opts}
         assert {described.flag for described in OPTIONS.values()} & offered == wanted
 

@@ -344,7 +344,7 @@ def _interruptible() -> Iterator[None]:
 
 def _report(error: click.UsageError | InputError, context: click.Context, arguments: Sequence[str]) -> None:
     """Report what ended a command, or the reading of its arguments, in color as they ask for it."""
-    with context:  # which knows whether --debug was given
+    with context:
         know_color(context, arguments)
         if isinstance(error, InputError):
             report(error)

@@ -250,14 +250,11 @@ def one_registered(name: str, **settings: Any) -> Option:
 
 
 def _read(context: click.Context, parameter: click.Parameter, text: Any) -> Any:
-    """The value of an option of the registry, in whose context the command runs."""
+    """The value of an option of the registry."""
     if not is_given(text):
         return None if text == () else text
     described = OPTIONS[str(parameter.name)]
-    value = True if text == BARE and described.optional_value else described.parse(text)
-    if described.context is not None:
-        context.with_resource(described.context(described.read(value)))
-    return value
+    return True if text == BARE and described.optional_value else described.parse(text)
 
 
 def given(keywords: Mapping[str, Any]) -> list[str]:
@@ -297,8 +294,6 @@ JOBS = Option(number=numbers.JOBS, section=MANY_RUNS, metavar="N", help="Number 
 MEASURES_FROM = [
     Option("--measures-from", multiple=True, section=GAINS, metavar="FILE.py", file=READS, help="Load measures of your "
            "own."),
-    Option("--debug", section=GAINS, is_flag=True, help="Print the traceback where a measure of your own fails.",
-           **REMEMBERED),
 ]  # fmt: skip
 CUTOFF = Option(number=numbers.CUTOFF, section=GAINS, metavar="N", help="Cut the measures that have no cutoff at "
                 "rank N, as in -m 'ap ndcg' -k 10.", **REMEMBERED)  # fmt: skip
@@ -352,12 +347,7 @@ def command_line(
     name: str, files: str, *groups: list[Option], **settings: Any
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """Makes a function a command: its name, what its help calls its `files`, and groups of options in the order
-    written. Options that all commands take are added where they are not among those, and the function does not get
-    their values."""
+    written."""
     options = [*chain(*groups), QUIET, COLOR]
-    known = {option.name for option in options}
-    for one, described in OPTIONS.items():
-        if described.commands == "all" and one not in known:
-            options.insert(0, one_registered(one, expose_value=False))
     arguments = (click.Argument if files == NAME else Files)(["files"], nargs=-1, metavar=files)
     return click.command(name, cls=Command, params=[arguments, *options], **settings)

@@ -131,9 +131,9 @@ def warn(notes: Iterable[str]) -> None:
 
 
 def report(error: InputError) -> None:
-    """Report what is wrong; with --debug also the traceback of code that is not ours."""
+    """Report what is wrong; if the variable GRADEDEVAL_DEBUG is set also the traceback of code that is not ours."""
     say(error.at_prompt, "error")
-    if error.trace and asked_for("debug"):
+    if error.trace and os.environ.get("GRADEDEVAL_DEBUG"):
         say(error.trace.rstrip(), "page")
 
 
@@ -156,7 +156,7 @@ def know_color(context: click.Context, arguments: Sequence[str]) -> None:
 
 
 def asked_for(name: str) -> Any:
-    """The value of an option that the command that runs does not read itself: -k, --quiet, --debug, --wide,
+    """The value of an option that the command that runs does not read itself: -k, --quiet, --wide,
     --signature, --color or --cluster; None or False where it is not given."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(f"{__name__}.{name}")

@@ -451,13 +451,12 @@ def read_log(
     idle: Idle = None,
     columns: str | Sequence[str] = (),
     lenient: Lenient = False,
-    max_growth: float | str | None = None,
 ) -> ClickLog:
     """A click log, of which a line or a row is a session: one user's one query.
 
     source     a path, `-`, an open file or a DataFrame with the columns topic and clicks, and if they are there shown,
                user, session, time (seconds) and count. A file has them between tabs under a header, or is JSON Lines;
-               it may be packed, and grow `max_growth` times: a number, or "inf"; None: 1000
+               it may be packed
     clicks_as  "rank": clicks are ranks from 1; "docno": they are docnos of the shown list
     depth      lists are cut to it, and clicks below it ignored
     idle       lines of one user, topic and list are one session as long as each follows within this many seconds, or as
@@ -483,9 +482,8 @@ def read_log(
     )
     wanted = [*kept, *(["user", "time"] if idle is not None else []), *(["shown"] if clicks_as == "docno" else [])]
     reader = _Reader(problems, kept, clicks_as == "docno", None if idle is None else idle_seconds(idle))
-    with kernel.options.allowed_growth(max_growth):
-        for block in filter(lambda block: block.lines, _blocks(source, wanted, problems, notes)):
-            reader.add(block)
+    for block in filter(lambda block: block.lines, _blocks(source, wanted, problems, notes)):
+        reader.add(block)
     log = reader.log(lenient, notes)
     return log if depth is None else log.cut(depth)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradedeval import kernel
-from gradedeval.cli.options import NAME, Option, command_line, one_registered
+from gradedeval.cli.options import NAME, Option, command_line
 from gradedeval.cli.output import in_lines, view_of, write
 from gradedeval.errors import InputError, did_you_mean, tell
 from gradedeval.kernel import Column, Document, Table
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 FORMATS = kernel.formats.formats_for()
 OPTIONS = [
-    one_registered("download"),
+    Option("--download", section="Options of this command", is_flag=True, help="Let the package ir_datasets download "
+           "the qrels of NAME that this machine lacks."),
     Option("-f", "--format", "form", section="Output", type=click.Choice(FORMATS), default="table",
            metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(FORMATS)}. "
            "Default: table."),

@@ -227,22 +227,20 @@ def read_history(
     run: Run = None,
     measures: Only = (),
     last: Last = None,
-    max_growth: float | str | None = None,
 ) -> History:
     """The scores of runs over time in a file that `append_history`, `gradedeval eval --history` or `check
     --history` wrote.
 
-    run         only this one
-    measures    only these
-    last        how many evaluations of each are shown; `.frame` has all
-    max_growth  how many times its size a compressed file may unpack to: a number, or "inf"; None: 1000
+    run       only this one
+    measures  only these
+    last      how many evaluations of each are shown; `.frame` has all
 
     Returns `History`: `.frame`, `.notes`. A line that was cut short is skipped, with a note that is a warning too.
     Raises `gradedeval.InputError` for any other line that is none of a history, or one of a later version, and (usage)
     for a run or a measure that it does not have.
     """
     last = numbers.LAST.check_or_none(last)
-    with kernel.options.allowed_growth(max_growth), closing(kernel.stream.Stream(kernel.stream.Source(path))) as stream:
+    with closing(kernel.stream.Stream(kernel.stream.Source(path))) as stream:
         entries, notes = _entries(stream)
     frame = kernel.frames.to_frame(_course(entries), columns=list(COLUMNS))
     frame = frame.astype(dict.fromkeys(["score", "low", "high", "change", "from_best"], float))

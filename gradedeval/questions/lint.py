@@ -606,7 +606,6 @@ def lint(
     run_format: str | None = None,
     qrels_format: str | None = None,
     labels: Any = None,
-    max_growth: float | str | None = None,
 ) -> Report:
     """Check run files for everything that a careful organizer checks before scoring, as `gradedeval lint` does.
 
@@ -617,7 +616,6 @@ def lint(
     tag_is_filename  report a tag that differs from the file name as an error
     run_format       the format of the runs, and qrels_format that of the qrels, where their content does not say it
     labels           a dict label -> grade, where grades are words
-    max_growth       how many times its size a compressed file may unpack to: a number, or "inf"; None: 1000
 
     Returns `Report`, whose `.frame` has a row for each defect, of qrels first: file, weight (`error`: an evaluator
     would refuse it, `warning`: it would score it, but not as intended), kind, place, problem, hint. No row: no defect.
@@ -629,8 +627,7 @@ def lint(
             what = f"is an object of type {type(source).__name__}"
             raise InputError(name, what, "lint reads files: give a path", usage=True)
     options = resolve_options(run_format=run_format, qrels_format=qrels_format, labels=labels)
-    with kernel.options.allowed_growth(max_growth):
-        return lint_runs(named, qrels, parse_measures(measures), max_depth, tag_is_filename, options)
+    return lint_runs(named, qrels, parse_measures(measures), max_depth, tag_is_filename, options)
 
 
 # `gradedeval lint RUN... [QRELS]`: the problems of runs, before they are scored.

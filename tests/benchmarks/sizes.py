@@ -92,15 +92,17 @@ class Case:
     make   writes the file, of the name that stands for `FILE` in the command
     file   that name
     words  the command
+    trusts whether the file may grow to any size
     """
 
     name: str
     make: Callable[[Path], None]
     file: str
     words: str
+    trusts: bool = False
 
 
-FLAG = "--max-growth inf"
+TRUSTED = {"GRADEDEVAL_MAX_GROWTH": "1000000000"}
 COUNT = 100 * MIB
 READ_AS = {
     "run": (RUN, "FILE qrels -m ap"),
@@ -138,10 +140,11 @@ def cases() -> list[Case]:
             "FILE qrels -m ap",
         ),
         Case(
-            "zst: the same with the flag",
+            "zst: the same, trusted",
             lambda p: packed(p, blanks(giga, b"d"), b"51 Q0 ", b" 1 2 t\n"),
             "d.zst",
-            f"FILE qrels -m ap {FLAG}",
+            "FILE qrels -m ap",
+            trusts=True,
         ),
         Case(
             "zst: a docno of 3 GB, qrels",
@@ -188,7 +191,8 @@ def cases() -> list[Case]:
                     f"gz: 100 million blank lines, {name}",
                     lambda p, around=(header, content): packed(p, blanks(COUNT), *around),  # type: ignore[misc]
                     f"{name.replace(' ', '')}.gz",
-                    f"{words} {FLAG}",
+                    words,
+                    trusts=True,
                 )
             )
     for size in (100_000, 1_000_000, 8_000_000):
@@ -226,14 +230,14 @@ class Taken:
     said: str
 
 
-def taken(words: list[str], package: Path, folder: Path) -> Taken:
+def taken(words: list[str], package: Path, folder: Path, variables: dict[str, str]) -> Taken:
     """What a command takes, in a process of its own."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
             [sys.executable, "-m", "gradedeval", *words],
             cwd=folder,
-            env={**plain, "PYTHONPATH": str(package)},
+            env={**plain, **variables, "PYTHONPATH": str(package)},
             stdout=said,
             stderr=subprocess.STDOUT,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MOST, MOST)),
@@ -265,8 +269,7 @@ def main() -> None:
             case.make(path)
         for package in packages:
             words = case.words.replace("FILE", case.file)
-            old = package != ROOT and FLAG in words
-            found = taken((words.replace(FLAG, "") if old else words).split(), package, given.folder)
+            found = taken(words.split(), package, given.folder, TRUSTED if case.trusts else {})
             figures = f"{path.stat().st_size / 1e6:7.2f} {found.code:6} {found.seconds:7.2f} s {found.memory:7.0f} MiB"
             print(f"{case.name:<48} {figures}   {found.said}", flush=True)
 

@@ -259,12 +259,16 @@ def test_two_topics_are_both_explained(cli: Command) -> None:
 
 
 @pytest.mark.usefixtures("files")
-def test_a_measure_that_fails_is_shown_with_its_line_and_on_demand_the_traceback(cli: Command) -> None:
+def test_a_measure_that_fails_is_shown_with_its_line_and_on_demand_the_traceback(
+    cli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     words = ("a", "qrels", "--measures-from", "my.py", "-m", "mine")
-    plain, told = cli(*words), cli(*words, "--debug")
+    plain = cli(*words)
+    monkeypatch.setenv("GRADEDEVAL_DEBUG", "1")
+    told = cli(*words)
     (message,) = plain.messages
     assert message.endswith(
-        "my.py:5: measure 'mine': failed (KeyError: 'size'); fix its function; --debug shows the traceback"
+        "my.py:5: measure 'mine': failed (KeyError: 'size'); fix its function; GRADEDEVAL_DEBUG=1 shows the traceback"
     )
     assert told.messages[0] == message
     assert told.messages[1].startswith("Traceback ")

@@ -273,7 +273,7 @@ def badly_said(case: Case, found: Outcome) -> str | None:
     if found.code not in command.CODES:
         return f"exit code {found.code}: {found.err[-300:]!r}"
     lines = COLOR.sub("", found.err.decode("utf-8", "replace")).splitlines()
-    if (bad := [line for line in lines if UNREADABLE.search(line)]) and "--debug" not in case.line:
+    if bad := [line for line in lines if UNREADABLE.search(line)]:
         return f"no clean message: {bad[0]!r}"
     finds = case.more["command"][0] in command.FINDS and found.code == 1
     if found.code and not finds and not any(map(MESSAGE.fullmatch, lines)):

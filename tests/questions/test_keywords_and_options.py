@@ -63,7 +63,7 @@ WITHOUT = {
 # --- names -----------------------------------------------------------------------------------------------------------
 
 ONLY_OPTIONS = {
-    **dict.fromkeys(("color", "quiet", "debug", "title"), "how messages and pages look"),
+    **dict.fromkeys(("color", "quiet", "title"), "how messages and pages look"),
     **dict.fromkeys(("format", "output", "signature", "digits", "wide"), "a result is shown by its methods"),
     **dict.fromkeys(("width", "height", "dpi", "legend"), "matplotlib has its own"),
     **dict.fromkeys(("from_scores", "measures_from", "config"), "Python passes the values"),

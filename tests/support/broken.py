@@ -492,7 +492,7 @@ OPTIONS = [
     bad_words("a measure twice", ("--measures-from", "my.py", "--measures-from", "b.py"),
               "b.py: measure 'mine' already exists; …", my_py=CONSTANT % b"1", b_py=CONSTANT % b"1"),
     bad_words("a measure that fails", ("-m", "mine", "--measures-from", "my.py"),
-              "my.py:…: measure 'mine': failed (ZeroDivisionError: division by zero); fix its function; --debug …",
+              "my.py:…: measure 'mine': failed (ZeroDivisionError: division by zero); fix its function; GRADEDEVAL_…",
               code=1, my_py=CONSTANT % b"1 / 0"),
     bad_words("a measure of the wrong shape", ("-m", "mine", "--measures-from", "my.py"),
               "measure 'mine': returned shape (3,); …",

@@ -13,7 +13,7 @@ import numpy as np
 
 import gradedeval
 from gradedeval import clicks, ltr, plot
-from gradedeval.kernel.options import GROWTH, OPTIONS, UNSEEN, Number
+from gradedeval.kernel.options import OPTIONS, UNSEEN, Number
 from support.generated_docs import LEAVES
 
 TEXTS = ("1" + "0" * 30, "99999999999999999999", "1e400", "nan", "inf", "-1" + "0" * 30, "", "１２", "1" + "0" * 5000,
@@ -40,8 +40,6 @@ WORDS = {
     "informative": "a.run b.run qrels -m ap --min-ranks 3 --min-found 1",
     "pr": "a.run qrels",
     "lint": "a.run",
-    "measures": "",
-    "collections": "",
     "trec_eval": "qrels a.run",
     "clicks observe": "log.tsv",
     "clicks fit": "log.tsv -m rbp(p=0.4..0.5..0.1)",
@@ -108,9 +106,8 @@ def write_files(folder: Path) -> None:
 def number_of(param: click.Parameter) -> Number | None:
     """The numbers that an option takes; None where it takes none."""
     flag = param.opts[-1]
-    for number in (UNSEEN, GROWTH):
-        if flag == number.flag:
-            return number
+    if flag == UNSEEN.flag:
+        return UNSEEN
     own: Number | None = getattr(param, "number", None)
     return own or (OPTIONS[flag[2:].replace("-", "_")].number if flag[2:].replace("-", "_") in OPTIONS else None)
 

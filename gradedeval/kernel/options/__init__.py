@@ -7,7 +7,6 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from itertools import chain
@@ -18,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args, ge
 from gradedeval.arrays import as_float
 from gradedeval.errors import Flag, InputError, did_you_mean, flag, hint_of_keyword, plural, shown
 from gradedeval.kernel.measures.notation import LAST_CUTOFF, Value, plain_value, read_value
-from gradedeval.kernel.trec.lines import formats_of, growth_up_to
-from gradedeval.kernel.trec.stream import downloading
+from gradedeval.kernel.trec.lines import formats_of
 from gradedeval.lazy import Late
 
 if TYPE_CHECKING:
@@ -142,15 +140,14 @@ def _said(number: int) -> str:
 
 
 UNSEEN = Number("--unseen", whole=True, minimum=0, maximum=1_000_000, word="inf")
-GROWTH = Number("--max-growth", minimum=1, word="inf")
 
 
 # What is said of an option.
 
 
-Commands = Literal["none", "eval", "scoring", "measuring", "reading", "all"]
+Commands = Literal["none", "eval", "scoring", "measuring", "reading"]
 """Which commands take an option: none, `eval` alone, all that score whole runs, all that compute a measure,
-all that read runs and qrels, or all."""
+or all that read runs and qrels."""
 
 Section = Literal["Reading and ranking", "Measures and gains", "Residuals", "Output", "Options of this command",
     "Planning"]  # fmt: skip
@@ -203,7 +200,6 @@ class Option:
     instead         what to give a command that does not take it
     names_file      its text names a file
     needs_ids       it is about what arrays of grades and scores lack: ids, lines, words
-    context         makes a context of a value, in which a command runs that has it
     signature       name and value -> text in the signature, where the value is not the default
     """
 
@@ -222,7 +218,6 @@ class Option:
     instead: str = ""
     names_file: bool = False
     needs_ids: bool = False
-    context: Callable[[Any], AbstractContextManager[None]] | None = None
     signature: Callable[[str, Any], str] = name_and_value
     name: str = ""
     type: Any = None
@@ -315,29 +310,12 @@ def read_unseen(value: Any) -> Any:
 
     Raises InputError (usage) for anything else.
     """
-    whole = isinstance(value, float) and value.is_integer()
-    return _number_or_infinity(UNSEEN, int(value) if whole else value)
-
-
-def read_growth(value: Any) -> Any:
-    """How many times its size a compressed file may unpack to: a number from 1 or infinity, as the text `inf` too; None
-    as it is.
-
-    Raises InputError (usage) for anything else.
-    """
-    return value if value is None else _number_or_infinity(GROWTH, value)
-
-
-def _number_or_infinity(number: Number, value: Any) -> Any:
-    if isinstance(value, float) and value == math.inf:
-        return value
-    read = number.read(value) if isinstance(value, str) else number.check(value)
-    return math.inf if read == number.word else read
-
-
-def allowed_growth(given: Any) -> AbstractContextManager[None]:
-    """The context in which compressed files may grow as a user gives it. Raises InputError (usage) as `read_growth`."""
-    return nullcontext() if given is None else growth_up_to(read_growth(given))
+    if isinstance(value, float):
+        if value == math.inf:
+            return value
+        value = int(value) if value.is_integer() else value
+    read = UNSEEN.read(value) if isinstance(value, str) else UNSEEN.check(value)
+    return math.inf if read == UNSEEN.word else read
 
 
 def read_format(value: Any, holds: str) -> Any:
@@ -468,15 +446,9 @@ class Options:
         "HRel=2,Rel=1,NRel=0. L0, L1, L2, … are known.", metavar="LABEL=GRADE,…",
         accepts="a dict label -> grade, or text such as 'Rel=1,NRel=0'", signature=elsewhere,
         needs_ids=True)
-    download: bool = option(False, "Let the package ir_datasets download qrels, or queries, of a test collection that "
-        "this machine lacks.", signature=elsewhere, needs_ids=True, context=downloading)
     topics_from: frozenset[bytes] | None = option(None, "Keep only the topics listed in FILE.", metavar="FILE",
         accepts="a file or a list of topics", read=lambda topics: metadata.read_topics(topics),
         names_file=True, signature=lambda _, topics: metadata.chosen_topics(topics))
-    max_growth: float | int | None = option(None, "Refuse compressed files that expand to more than N times their "
-        f"size {GROWTH.limits}, a sign of a decompression bomb; inf: no limit.", commands="all",
-        metavar="N|inf", default_text="1000", accepts="a number from 1, or inf", read=read_growth, signature=elsewhere,
-        needs_ids=True, context=growth_up_to)
     extra_fields: bool = option(False, "Ignore extra fields after the sixth in run lines, as trec_eval does.",
         commands="none", signature=elsewhere)
     given: frozenset[str] = option(frozenset(), "Which of `order`, `ties` and `scores` the user has chosen.",
@@ -625,9 +597,7 @@ class OptionKwargs(TypedDict, total=False):
     run_format: str | None
     qrels_format: str | None
     labels: "str | Mapping[str, float] | Labels | None"
-    download: bool
     topics_from: str | os.PathLike[str] | Iterable[str | bytes] | None
-    max_growth: float | str | None
 
 
 Documented = TypeVar("Documented")
@@ -769,9 +739,7 @@ def resolve_options(like: str | None = None, **given: Any) -> Options:
     if like is None and not given:
         return _defaults()
     OPTIONS["like"].check(like)
-    # Of the files that others name.
-    with allowed_growth(given.get("max_growth")), downloading(bool(given.get("download"))):
-        explicit = {name: OPTIONS[name].read(value) for name, value in given.items()}
+    explicit = {name: OPTIONS[name].read(value) for name, value in given.items()}
     if isinstance(columns := explicit.get("slices"), tuple):
         explicit["slices"] = metadata.slices_of(explicit.get("queries"), columns)
     # Who says where the best case ends wants to see it.

@@ -291,7 +291,7 @@ def _refuse(
         if value is None or value is False or name in besides or name not in OPTIONS:
             continue
         described = OPTIONS[name]
-        if level in described.taken_by or described.commands == "all" or name in inspect.signature(function).parameters:
+        if level in described.taken_by or name in inspect.signature(function).parameters:
             continue
         cure = CURES.get(name, "leave it out, or use evaluate" if described.commands == "eval" else "leave it out")
         raise described.error(f"{function.__name__} does not take it", cures.get(name, cure))

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import InputError, Note, flag
-from gradedeval.kernel.options import Duplicates, Options, allowed_growth, read_format
+from gradedeval.kernel.options import Duplicates, Options, read_format
 from gradedeval.kernel.parallel import Workers, raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import GradeCounts
 from gradedeval.kernel.rankings.docnos import TOGETHER, Index, JudgmentColumns, TopicCodes, coded, surely_distinct
 from gradedeval.kernel.trec.blocks import format_of, parts_of, whole_text
 from gradedeval.kernel.trec.lines import QRELS, LineLayout, NeedsLineReader, WholeFile, decode, encode
-from gradedeval.kernel.trec.stream import IR_DATASETS, Source, Stream, downloading, is_file
+from gradedeval.kernel.trec.stream import IR_DATASETS, Source, Stream, is_file
 from gradedeval.kernel.trec.tokenizer import NEWLINE, PAD, Bytes, Lines, Words, lines_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ class Qrels:
     labels      a dict label -> grade, or text as `--labels` takes it, where the grades are words; NTCIR's L0, L1, … are
                 known
     jobs        processes that may share a large file
-    max_growth  how many times its size a compressed file may unpack to: a number, or "inf"; None: 1000
     download    let the package ir_datasets download a test collection that this machine lacks
 
     topics: the ids, in order of appearance. labels: the distinct grades, ascending. codes: topic -> docno -> index into
@@ -83,8 +82,7 @@ class Qrels:
         format: str | None = None,
         labels: str | Mapping[str, float] | Labels | None = None,
         jobs: int = 1,
-        max_growth: float | str | None = None,
-        download: bool | None = None,
+        download: bool = False,
     ) -> None:
         if subtopics and strata:
             raise InputError("qrels", "subtopics and strata exclude each other", "leave out one of them", usage=True)
@@ -102,13 +100,11 @@ class Qrels:
         rules = QrelsRules(duplicates, lenient, part, form, words.of if words else None)
         file = Source(source) if is_file(source) else None
         self._start(file.place if file else "qrels", rules)
-        with allowed_growth(max_growth):
-            read = source
-            if isinstance(source, str) and (source.startswith(IR_DATASETS) or "." not in source):
-                with downloading(download):
-                    read = self._of_collection(source)
-            if file is not None and read is source:
-                read = self._of_file(file, rules, jobs)
+        read = source
+        if isinstance(source, str) and (source.startswith(IR_DATASETS) or "." not in source):
+            read = self._of_collection(source, download)
+        if file is not None and read is source:
+            read = self._of_file(file, rules, jobs)
         if not isinstance(read, JudgmentColumns):
             from gradedeval.kernel.rankings.other_qrels import judgments_of_object  # most qrels are files
 
@@ -135,7 +131,7 @@ class Qrels:
 
         return called(name)
 
-    def _of_collection(self, name: str) -> Any:
+    def _of_collection(self, name: str, download: bool) -> Any:
         """The judgments of a test collection; any other name as it is."""
         from gradedeval.kernel.trec.collections import named  # the names of most files have a dot
 
@@ -145,7 +141,7 @@ class Qrels:
 
         self._collection, self.format = found, found.place
         try:
-            return ir_datasets_rows(found.place, "qrels")
+            return ir_datasets_rows(found.place, "qrels", download)
         except InputError as error:
             raise error.replace(place=name) from None
 

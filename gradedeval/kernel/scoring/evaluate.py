@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
@@ -20,7 +19,6 @@ from gradedeval.kernel.scoring.doubts import few_topics, merged_over_runs, not_t
 from gradedeval.kernel.scoring.scorer import Scorer, relevance_notes, scorer_for
 from gradedeval.kernel.scoring.scores import RunScores, Scores
 from gradedeval.kernel.scoring.tasks import RunResult, score_and_keep, score_in_turn, size_of
-from gradedeval.kernel.trec.lines import growth_up_to
 from gradedeval.kernel.trec.stream import files_of, is_file, is_path, is_url, without_suffix
 
 if TYPE_CHECKING:
@@ -330,29 +328,27 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
         _check_read_by(options, qrels)
         return qrels
     first = next(iter(runs.values()), None)
-    with nullcontext() if options.max_growth is None else growth_up_to(options.max_growth):
-        try:
-            judged = Qrels(
-                qrels,
-                duplicates=options.duplicates,
-                lenient=options.lenient,
-                subtopics=options.subtopics,
-                strata=options.strata,
-                format=options.qrels_format,
-                labels=options.labels,
-                jobs=jobs,
-                download=options.download,
-            )
-        except InputError:
-            from gradedeval.kernel.rankings.run import check_files_swapped  # most qrels are right
+    try:
+        judged = Qrels(
+            qrels,
+            duplicates=options.duplicates,
+            lenient=options.lenient,
+            subtopics=options.subtopics,
+            strata=options.strata,
+            format=options.qrels_format,
+            labels=options.labels,
+            jobs=jobs,
+        )
+    except InputError:
+        from gradedeval.kernel.rankings.run import check_files_swapped  # most qrels are right
 
-            check_files_swapped(first, qrels)
-            raise
-        if judged.could_be_run:
-            from gradedeval.kernel.rankings.run import check_values_swapped  # most are files of TREC
+        check_files_swapped(first, qrels)
+        raise
+    if judged.could_be_run:
+        from gradedeval.kernel.rankings.run import check_values_swapped  # most are files of TREC
 
-            check_values_swapped(first, judged, options)
-        return judged
+        check_values_swapped(first, judged, options)
+    return judged
 
 
 def _check_read_by(options: Options, qrels: Qrels) -> None:

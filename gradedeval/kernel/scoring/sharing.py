@@ -17,7 +17,7 @@ from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
 from gradedeval.kernel.scoring.scores import RunScores
 from gradedeval.kernel.scoring.tasks import RunResult, score_run, size_of
 from gradedeval.kernel.trec.blocks import format_of
-from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, growth_up_to
+from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader
 from gradedeval.kernel.trec.stream import PlacedPath, Source, Stream, is_file, is_path, is_url
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def run_parts(source: Any, grader: Grader, workers: Workers) -> list[SegmentPart]:
     """A large run file in parts that workers can share, and the file need not stay open; none of another run. Raises
     InputError as `grade_run`."""
-    with growth_up_to(grader.options.max_growth), closing(Stream(Source(source))) as stream:
+    with closing(Stream(Source(source))) as stream:
         form = format_of(stream, "run", grader.options.run_format)
         if not isinstance(form, LineLayout) or not form.in_blocks or grader.types:
             return []

@@ -30,7 +30,7 @@ from gradedeval.kernel.scoring.doubts import notes_on
 from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
 from gradedeval.kernel.scoring.scores import RunScores, RunSummary
 from gradedeval.kernel.trec.blocks import format_of
-from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, WholeFile, growth_up_to
+from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, WholeFile
 from gradedeval.kernel.trec.stream import Source, Stream, is_file
 
 if TYPE_CHECKING:
@@ -112,8 +112,7 @@ def map_run(
     if not is_file(source):
         return _map_object(work, source, grader, name)
     options, types, run = grader.options, grader.types, None
-    limit = nullcontext() if options.max_growth is None else growth_up_to(options.max_growth)
-    with limit, closing(Stream(Source(source))) as stream:
+    with closing(Stream(Source(source))) as stream:
         form = format_of(stream, "run", options.run_format)
         if isinstance(form, LineLayout):
             check_layout(stream.place, form, options, types)

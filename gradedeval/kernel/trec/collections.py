@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from gradedeval.errors import InputError, Note, did_you_mean, either, flag, tell
-from gradedeval.kernel.trec.stream import IR_DATASETS, downloading, may_download
+from gradedeval.errors import InputError, Note, did_you_mean, tell
+from gradedeval.kernel.trec.stream import IR_DATASETS
 
 INSTALL = "pip install 'gradedeval[collections]'"
 
@@ -52,7 +52,7 @@ class Collection:
         disabled = logging.root.manager.disable
         try:
             logging.disable(logging.WARNING)
-            with downloading(False), kept_offline(ir_datasets, self.place):
+            with kept_offline(ir_datasets, self.place):
                 next(iter(ir_datasets.load(self.dataset).qrels_iter()), None)
         except Exception:  # of whatever kind: they cannot be read
             return False
@@ -134,17 +134,20 @@ def hint_of(name: str) -> str:
 
 
 @contextmanager
-def kept_offline(ir_datasets: Any, place: str) -> Iterator[None]:
+def kept_offline(ir_datasets: Any, place: str, what: str = "qrels", allowed: bool = False) -> Iterator[None]:
     """What ir_datasets does within this block downloads nothing, unless that is allowed: then a note says that it did.
 
     All that it downloads passes the methods of `BaseDownload`, which are replaced meanwhile. Raises InputError where
     something would have to be downloaded, and where this version of the package has no such class.
     """
     known = called(place)
-    place, allowed, asked = (known and known.name) or place, bool(may_download()), list[Any]()
+    place, asked = (known and known.name) or place, list[Any]()
+    cure = f"`gradedeval collections {place} --download` fetches them"
+    if what != "qrels":
+        cure = f"`ir_datasets export {known.dataset if known else place} {what}` fetches them"
     kinds = _downloads(ir_datasets)
     if not kinds and not allowed:
-        raise InputError(place, "this version of ir_datasets cannot be kept from downloading", _cure(place))
+        raise InputError(place, "this version of ir_datasets cannot be kept from downloading", cure)
     before = {(kind, name): vars(kind)[name] for kind in kinds for name in ("stream", "__iter__") if name in vars(kind)}
     for (kind, name), method in before.items():
         setattr(kind, name, _watched(method, allowed, asked))
@@ -152,14 +155,20 @@ def kept_offline(ir_datasets: Any, place: str) -> Iterator[None]:
         yield
     except Exception:
         if asked and not allowed:
-            raise InputError(place, "its files are not on this machine", _cure(place), kind="download") from None
+            raise InputError(place, "its files are not on this machine", cure, kind="download") from None
         raise
     finally:
         for (kind, name), method in before.items():
             setattr(kind, name, method)
     if asked:
-        what = f"{place}: downloaded by ir_datasets, which keeps it"
-        tell([Note(what, "https://ir-datasets.com has the terms of each collection")])
+        tell(
+            [
+                Note(
+                    f"{place}: downloaded by ir_datasets, which keeps it",
+                    "https://ir-datasets.com has the terms of each collection",
+                )
+            ]
+        )
 
 
 def _downloads(ir_datasets: Any) -> list[type]:
@@ -186,10 +195,3 @@ def _watched(method: Any, allowed: bool, asked: list[Any]) -> Any:
         return method(download, *given)
 
     return watched
-
-
-def _cure(place: str) -> str:
-    """What to do where something would have to be downloaded; some commands read qrels and have no --download."""
-    if may_download() is None:
-        return either(f"`gradedeval collections {place} --download` fetches them", "download=True fetches them")
-    return f"add {flag.download:True}, and ir_datasets fetches them"

@@ -7,6 +7,8 @@ memory of whoever unpacks it, is refused.
 
 from __future__ import annotations
 
+import os
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,8 +17,7 @@ from importlib import import_module
 from io import BytesIO
 from typing import IO, Any
 
-from gradedeval.errors import InputError, flag, reason
-from gradedeval.kernel.trec.lines import _MOST_GROWTH
+from gradedeval.errors import InputError, reason
 
 SLICE = 1 << 16
 """Compressed bytes that are worked on at once."""
@@ -44,7 +45,7 @@ class Packing:
     make: Callable[[], Any]
     pieces: Callable[[Any, bytes], Iterator[bytes]]
     size: int = SLICE
-    most: float = field(default_factory=lambda: _MOST_GROWTH.get())
+    most: int = field(default_factory=lambda: most_growth())
 
 
 def packing_of(head: bytes, place: str) -> Packing | None:
@@ -122,12 +123,31 @@ def _pieces(read: Callable[[int], bytes], packing: Packing, place: str) -> Itera
             taken += len(more)
 
 
-def check_growth(grown: int, size: int, place: str, most: float | None = None) -> None:
+GROWTH, MOST_GROWTH = "GRADEDEVAL_MAX_GROWTH", 1000
+"""The variable that says how many times its own size a compressed stream may unpack to, and the limit without it. Runs
+and qrels grow by a few to a hundred times."""
+
+
+def limit_of(variable: str, default: int, what: str) -> int:
+    """Return the limit that a variable of the environment gives, a whole number above 0. Raises InputError (usage)."""
+    text = os.environ.get(variable) or str(default)
+    if not re.fullmatch("0*[1-9][0-9]{0,17}", text):
+        raise InputError(variable, f"'{text}' is not {what}", f"as in {variable}={default}", usage=True)
+    return int(text)
+
+
+def most_growth() -> int:
+    """Return how many times its own size a compressed stream may unpack to."""
+    return limit_of(GROWTH, MOST_GROWTH, "a whole number of times")
+
+
+def check_growth(grown: int, size: int, place: str, most: int | None = None) -> None:
     """Raise InputError where bytes unpack to more than they may: `most` times as many, or what the user allows."""
-    most = _MOST_GROWTH.get() if most is None else most
+    most = most_growth() if most is None else most
     if grown > most * size:
-        what = f"expands to more than {most:,.10g} times its size"
-        raise InputError(place, what, f"if the file is trusted, add {flag.max_growth:inf}", kind="growth")
+        what = f"expands to more than {most:,} times its size"
+        hint = f"if the file is trusted, allow more, as with {GROWTH}={1000 * most}"
+        raise InputError(place, what, hint, kind="growth")
 
 
 def decompress(data: bytes, place: str) -> bytes:

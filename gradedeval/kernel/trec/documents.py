@@ -257,11 +257,11 @@ def _longest(docnos: Collection[Any]) -> int:
         return max((len(docno) for docno in docnos if isinstance(docno, str)), default=0)
 
 
-def ir_datasets_rows(place: str, what: Literal["qrels", "queries"]) -> TableColumns:
+def ir_datasets_rows(place: str, what: Literal["qrels", "queries"], download: bool = False) -> TableColumns:
     """The judgments of `ir_datasets:NAME`, or its queries.
 
-    Raises InputError where the package is missing, where they would have to be downloaded and may not be, and with the
-    package's own message where it has none of them or cannot download them.
+    Raises InputError where the package is missing, where they would have to be downloaded and `download` is False, and
+    with the package's own message where it has none of them or cannot download them.
     """
     short = place.partition(":")[2]
     try:
@@ -273,7 +273,7 @@ def ir_datasets_rows(place: str, what: Literal["qrels", "queries"]) -> TableColu
     disabled = logging.root.manager.disable
     try:
         logging.disable(logging.WARNING)  # it says at length what the error says as well
-        with collections.kept_offline(ir_datasets, place):
+        with collections.kept_offline(ir_datasets, place, what, download):
             rows = list(getattr(ir_datasets.load(short), f"{what}_iter")())
     except InputError:
         raise

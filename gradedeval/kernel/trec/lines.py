@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -200,21 +197,3 @@ class WholeFile:
 
     format: str
     notes: tuple[str, ...] = ()
-
-
-MOST_GROWTH = 1000.0
-"""How many times its own size a compressed stream may unpack to, unless the user allows more. Runs and qrels grow by
-a few to a hundred times."""
-
-
-_MOST_GROWTH: ContextVar[float] = ContextVar("most growth", default=MOST_GROWTH)
-
-
-@contextmanager
-def growth_up_to(most: float | None) -> Iterator[None]:
-    """Streams that are opened within this block may grow to `most` times their size; None: as many as outside."""
-    token = _MOST_GROWTH.set(_MOST_GROWTH.get() if most is None else most)
-    try:
-        yield
-    finally:
-        _MOST_GROWTH.reset(token)

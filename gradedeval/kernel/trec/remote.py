@@ -14,6 +14,7 @@ from threading import Event, Thread
 from typing import IO, Any
 
 from gradedeval.errors import InputError, reason, redacted, url_place
+from gradedeval.kernel.trec.decompression import limit_of
 
 # What is wrong with a URL, in one line: the libraries behind fsspec have many words for it, and few classes.
 
@@ -181,7 +182,7 @@ def _pieces(url: str, size: int | None) -> Iterator[bytes]:
     """The bytes of a file; no more than the `size` that the server says, and, if it says none, no more than the user
     allows."""
     files, name = file_system(url)
-    most, received = _most_bytes() if size is None else size, 0
+    most, received = limit_of(MOST, MOST_BYTES, "a number of bytes") if size is None else size, 0
     block = 0 if _is_web(url) else WINDOW  # by one request, for web servers that know no ranges
     with asked(url, files.open, name, "rb", block_size=block) as remote:
         while piece := asked(url, _next_window, remote):
@@ -194,13 +195,6 @@ def _pieces(url: str, size: int | None) -> Iterator[bytes]:
                 problem = f"the server does not say how large the file is, and sends more than {most:,} bytes"
                 raise InputError(url_place(url), problem, f"if that is right, allow more, as with {MOST}={10 * most}")
             yield piece
-
-
-def _most_bytes() -> int:
-    text = os.environ.get(MOST) or str(MOST_BYTES)
-    if not re.fullmatch("[0-9]{1,18}", text):
-        raise InputError(MOST, f"'{text}' is not a number of bytes", f"as in {MOST}={MOST_BYTES}", usage=True)
-    return int(text)
 
 
 def _next_window(remote: Any) -> bytes:

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from stat import S_ISREG
@@ -143,24 +142,6 @@ def is_file(source: Any) -> bool:
     if is_path(source) or hasattr(source, "iloc"):  # pandas, which takes its time to say what it lacks
         return is_path(source)
     return hasattr(source, "read") and not hasattr(source, "columns")
-
-
-_DOWNLOAD: ContextVar[bool | None] = ContextVar("download", default=None)
-
-
-@contextmanager
-def downloading(allowed: bool | None) -> Iterator[None]:
-    """Whether test collections may be downloaded within this block; None: as outside."""
-    token = _DOWNLOAD.set(_DOWNLOAD.get() if allowed is None else allowed)
-    try:
-        yield
-    finally:
-        _DOWNLOAD.reset(token)
-
-
-def may_download() -> bool | None:
-    """Whether test collections may be downloaded; None where nobody was asked."""
-    return _DOWNLOAD.get()
 
 
 @dataclass(eq=False, repr=False)

@@ -33,7 +33,6 @@ VALUES: dict[str, list[Any]] = {
     "qrels_format": ["trec", "topic,q0,docno,grade"],
     "labels": ["Rel=1,HRel=3", "Rel=1,HRel=2"],
     "topics_from": ["topics"],
-    "max_growth": [2000],
 }
 """Values of the options that have no choices, the files among them in the folder of the collection."""
 NEVER = {"extra_fields", "given"}

@@ -64,37 +64,37 @@ def test_nothing_is_downloaded_unless_it_is_asked_for(files: Path, far: Far, cli
     refused = cli("run.txt", "dl19-passage", "-m", "ap")
     assert (refused.code, far.asked) == (1, [])
     assert refused.messages == [
-        "dl19-passage: its files are not on this machine; add --download, and ir_datasets fetches them"
+        "dl19-passage: its files are not on this machine; `gradedeval collections dl19-passage --download` fetches them"
     ]
     assert not (files / "home" / DL19 / "qrels").exists()
-    fetched = cli("run.txt", "dl19-passage", "-m", "ap", "--download")
-    assert (fetched.code, far.asked) == (0, [DL19])
-    assert fetched.messages == [TERMS, NOTE]
-    again = cli("run.txt", "dl19-passage", "-m", "ap")
-    assert (again.text, again.messages, far.asked) == (fetched.text, [NOTE], [DL19])
+    fetched = cli("collections", "dl19-passage", "--download")
+    assert (fetched.code, fetched.messages, far.asked) == (0, [TERMS], [DL19])
+    done = cli("run.txt", "dl19-passage", "-m", "ap")
+    assert (done.code, done.messages, far.asked) == (0, [NOTE], [DL19])
 
 
 def test_queries_are_not_downloaded_either(far: Far, cli: Command) -> None:
     refused = cli("run.txt", "qrels.txt", "-m", "ap", "--queries", f"ir_datasets:{DL19}")
     assert (refused.code, far.asked) == (1, [])
-    assert refused.messages == [
-        "dl19-passage: its files are not on this machine; add --download, and ir_datasets fetches them"
-    ]
+    cure = f"`ir_datasets export {DL19} queries` fetches them"
+    assert refused.messages == [f"dl19-passage: its files are not on this machine; {cure}"]
+    other = cli("run.txt", "qrels.txt", "-m", "ap", "--queries", "ir_datasets:vaswani")
+    assert other.messages == ["ir_datasets:vaswani: unknown to ir_datasets; see https://ir-datasets.com for the names"]
 
 
 def test_python_is_asked_by_a_keyword(far: Far) -> None:
-    with pytest.raises(InputError, match=r"^dl19-passage: .* add download=True, and ir_datasets fetches them$"):
-        gradedeval.evaluate("run.txt", "dl19-passage", "ap")
-    with pytest.raises(InputError, match=r"^dl19-passage: .* machine; download=True fetches them$") as error:
-        Qrels("dl19-passage")
-    assert (error.value.kind, far.asked) == ("download", [])
+    for read in (Qrels, lambda qrels: gradedeval.evaluate("run.txt", qrels, "ap")):
+        cure = "`gradedeval collections dl19-passage --download` fetches them"
+        with pytest.raises(InputError, match=rf"^dl19-passage: its files are not on this machine; {cure}$") as error:
+            read("dl19-passage")
+        assert (error.value.kind, far.asked) == ("download", [])
     with pytest.warns(gradedeval.EvaluationWarning, match="downloaded by ir_datasets"):
-        scores = gradedeval.evaluate("run.txt", "dl19-passage", "ap(rel=2)", download=True)
-    assert scores["ap(rel=2)"] == 0.75
+        qrels = Qrels("dl19-passage", download=True)
+    assert gradedeval.evaluate("run.txt", qrels, "ap(rel=2)")["ap(rel=2)"] == 0.75
     assert Qrels("dl19-passage").digest == Qrels("qrels.txt").digest
 
 
-def test_commands_without_the_option_name_the_one_that_downloads(far: Far, cli: Command) -> None:
+def test_every_command_names_the_one_that_downloads(far: Far, cli: Command) -> None:
     said = cli("trec_eval", "dl19-passage", "run.txt").messages
     assert said == [
         "dl19-passage: its files are not on this machine; `gradedeval collections dl19-passage --download` fetches them"
@@ -142,13 +142,14 @@ def test_a_note_says_where_a_convention_is_not_followed(
 
 
 def test_what_cannot_be_had_is_one_line(far: Far, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert cli("run.txt", "dl20-passage", "--download").messages == [
-        "dl20-passage: ir_datasets says: no route to host; try it with the package, or give a file"
+    assert cli("collections", "dl20-passage", "--download").messages == [
+        "ir_datasets:msmarco-passage/trec-dl-2020/judged: ir_datasets says: no route to host; "
+        "try it with the package, or give a file"
     ]
     monkeypatch.delattr(sys.modules["ir_datasets"], "util")
     assert cli("run.txt", "dl19-passage").messages == [
         "dl19-passage: this version of ir_datasets cannot be kept from downloading; "
-        "add --download, and ir_datasets fetches them"
+        "`gradedeval collections dl19-passage --download` fetches them"
     ]
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     assert cli("run.txt", "dl19-passage").messages == [
@@ -221,6 +222,6 @@ def test_the_package_itself_has_them_and_opens_no_socket(files: Path, monkeypatc
 
 def test_the_page_quotes_what_is_said() -> None:
     page = (ROOT / "docs" / "how-to" / "named-collections.md").read_text(encoding="utf-8")
-    missing = "dl19-passage: its files are not on this machine; add --download, and ir_datasets fetches them"
-    assert f"```text\n{missing}\n```" in page
+    cure = "`gradedeval collections dl19-passage --download` fetches them"
+    assert f"```text\ndl19-passage: its files are not on this machine;\n  {cure}\n```" in page
     assert f"```text\n{NOTE}\n```" in page

@@ -81,16 +81,23 @@ def test_a_docno_may_be_as_long_as_a_line(size: int, cli: Command, folder: Path)
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress)], ids=["gz", "bz2"])
-def test_a_packed_file_that_grows_a_thousand_fold_needs_a_flag(
-    suffix: str, pack: Callable[[bytes], bytes], cli: Command, folder: Path
+def test_a_packed_file_that_grows_a_thousand_fold_needs_a_variable(
+    suffix: str, pack: Callable[[bytes], bytes], cli: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / f"grown.{suffix}").write_bytes(pack(RUN + b"\n" * (32 * MIB)))
     words = (f"grown.{suffix}", "qrels", "-m", "ap", "--quiet")
     refused = cli(*words)
     (said,) = refused.messages
     assert said.startswith(f"grown.{suffix}: expands to more than 1,000 times its size; ")
-    assert (refused.code, said.endswith("add --max-growth inf")) == (1, True)
-    assert (cli(*words, "--max-growth", "inf").code, cli(*words, "--max-growth", "1e6").messages) == (0, [])
+    hint = "if the file is trusted, allow more, as with GRADEDEVAL_MAX_GROWTH=1000000"
+    assert (refused.code, said.endswith(f"; {hint}")) == (1, True)
+    monkeypatch.setenv("GRADEDEVAL_MAX_GROWTH", "1000000")
+    allowed = cli(*words)
+    assert (allowed.code, allowed.messages) == (0, [])
+    for value in ("inf", "0", "1.5", "-1", "1e6"):
+        monkeypatch.setenv("GRADEDEVAL_MAX_GROWTH", value)
+        said = f"GRADEDEVAL_MAX_GROWTH: '{value}' is not a whole number of times; as in GRADEDEVAL_MAX_GROWTH=1000"
+        assert (cli(*words).code, cli(*words).messages) == (2, [said])
 
 
 def test_zeros_are_not_called_utf_16(cli: Command, folder: Path) -> None:
@@ -102,13 +109,14 @@ def test_zeros_are_not_called_utf_16(cli: Command, folder: Path) -> None:
 @linux
 @pytest.mark.parametrize("millions", [20, pytest.param(100, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("packed", [False, True])
-def test_blank_lines_take_no_memory(packed: bool, millions: int, folder: Path) -> None:
+def test_blank_lines_take_no_memory(packed: bool, millions: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADEDEVAL_MAX_GROWTH", "1000000")
     open_file = gzip.open if packed else open
     with open_file(folder / "blank", "wb") as file:
         file.write(RUN)
         for _ in range(millions):
             file.write(b"\n" * 1_000_000)
-    code, size = peak("blank", "qrels", "-m", "ap", "--max-growth", "inf")
+    code, size = peak("blank", "qrels", "-m", "ap")
     assert (code, size < 300) == (0, True), size
 
 

@@ -17,12 +17,10 @@ if TYPE_CHECKING:
     from gradedeval.analysis.pictures import save as save
     from gradedeval.analysis.pictures import style as style
     from gradedeval.clicks.click_measures import plot_clicks as clicks
-    from gradedeval.clicks.observation import plot_observation as observation
     from gradedeval.questions.correlate import plot_correlate as correlate
     from gradedeval.questions.correlate import scatter as scatter
     from gradedeval.questions.explain import plot_explain as explain
     from gradedeval.questions.fit import plot_fit as fit
-    from gradedeval.questions.history import plot_history as history
     from gradedeval.questions.informative import plot_informative as informative
     from gradedeval.questions.power import plot_power as power
     from gradedeval.questions.precision_recall import plot_pr as pr
@@ -36,9 +34,7 @@ _PUBLIC = {
     "correlate": "questions.correlate:plot_correlate",
     "explain": "questions.explain:plot_explain",
     "fit": "questions.fit:plot_fit",
-    "history": "questions.history:plot_history",
     "informative": "questions.informative:plot_informative",
-    "observation": "clicks.observation:plot_observation",
     "power": "questions.power:plot_power",
     "pr": "questions.precision_recall:plot_pr",
     "runs": "questions.runs:plot_runs",
@@ -48,7 +44,7 @@ _PUBLIC = {
     "topics": "questions.topics:plot_topics",
     "weights": "questions.weights:plot_weights",
 }
-__all__ = ["clicks", "correlate", "explain", "fit", "history", "informative", "observation", "power", "pr", "runs",
+__all__ = ["clicks", "correlate", "explain", "fit", "informative", "power", "pr", "runs",
            "save", "scatter", "style", "topics", "weights"]  # fmt: skip
 
 

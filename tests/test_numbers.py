@@ -122,7 +122,6 @@ def test_no_number_on_the_command_line_is_a_traceback(name: str, number: Number,
     "words",
     [
         "history history.jsonl -f json --last 99999999999999999999",
-        "plot history history.jsonl -o picture.svg --last 99999999999999999999",
         "clicks fit log.tsv --page 99999999999999999999",
         "compare a.run b.run qrels --draws 99999999999999999999",
         "report a.run b.run qrels -o page.html --at 99999999999999999999",

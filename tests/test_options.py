@@ -90,7 +90,7 @@ def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it(
         wanted |= {"--max-gain"} if name in ("explain", "plot explain") else set()
         filtered = ("fit", "plot fit", "correlate", "plot correlate")  # as Azzopardi et al., ICTIR 2021, section 4
         wanted |= {"--max-residual", "--residual-depth"} if name in filtered else set()
-        of_logs = {"plot clicks": "clicks correlate", "plot observation": "clicks fit"}.get(name, name)
+        of_logs = "clicks correlate" if name == "plot clicks" else name
         wanted |= {"--depth", "--lenient"} if of_logs.startswith("clicks ") else set()
         judged = {"--qrels-format", "--labels"}  # of the qrels beside them
         with_qrels = {f"clicks {verb}" for verb in ("measures", "correlate", "gains", "models")}

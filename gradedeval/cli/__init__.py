@@ -84,12 +84,7 @@ PICTURES: dict[str, tuple[str, str]] = {
     "power": ("questions.power:power", "Draw the significance levels of all pairs of runs."),
     "correlate": ("questions.correlate:correlate", "Draw how well measures agree, as a heat map or a scatter."),
     "explain": ("questions.explain:explain_runs", "Draw one topic rank by rank."),
-    "observation": (
-        "clicks.observation:fit",
-        "Draw examination probabilities and the closest weights.",
-    ),
     "clicks": ("clicks.click_measures:correlate", "Draw a click measure against an evaluation measure."),
-    "history": ("questions.history:read_history", "Draw scores over time."),
 }
 """The same of `gradedeval plot PICTURE`."""
 

@@ -7,23 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from gradedeval import kernel
-from gradedeval.analysis.pictures import (
-    LIGHT,
-    PALE,
-    Panel,
-    check_numbers,
-    drawn,
-    frame_of,
-    legend,
-    looks,
-    shown,
-    whole_numbers,
-)
 from gradedeval.analysis.tables import Shown, frame_document, near_best, same
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.cli.output import asked_for
@@ -39,14 +26,13 @@ from gradedeval.clicks.log import (
     read_log,
     small_table_of,
 )
-from gradedeval.errors import InputError, check_choice, flag, plural, public, tell
+from gradedeval.errors import InputError, check_choice, flag, plural, tell
 from gradedeval.kernel import (
     MEASURES,
     Column,
     Document,
     Layout,
     Measure,
-    Picture,
     Setting,
     Table,
     numbers,
@@ -58,7 +44,6 @@ from gradedeval.questions.fit import FitResult, MeasureRange, check_total, diver
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 
 MU, PAGE, RANKS = 5, 10, 50
@@ -381,69 +366,6 @@ def _settings(log: ClickLog, mu: float, page: int, gaps: str, clickless: str, de
     return " | ".join(parts)
 
 
-# What users look at by rank, and the weights of measures that are nearest to it.
-
-
-SOURCE = "what gradedeval.clicks.fit or clicks.observe returns"
-
-
-@public
-def plot_observation(observed: Any, *, ranks: int | None = None, ax: Axes | None = None) -> Axes:
-    """The observation model of a click log as bars, and the weights that are nearest to it as lines.
-
-    observed  what `gradedeval.clicks.fit` returns, or its `curves`; or what `clicks.observe` returns, of all users,
-              which has no lines
-    ranks     how many; None: at most 50
-    ax        matplotlib axes to draw on; None: the current ones
-
-    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, and for ranks that are not numbers from
-    1.
-    """
-    ranks = numbers.RANKS.check_or_none(ranks)
-    frame = frame_of(observed, ["rank"], "observation", SOURCE, "curves" if hasattr(observed, "curves") else "frame")
-    if list(frame.columns) == ["rank", "weight", "observed"]:
-        frame = frame[["rank", "weight"]].rename(columns={"weight": "observation"})
-    if "observation" not in frame.columns:
-        raise InputError("plot.observation", "the frame has no column observation", f"give {SOURCE}", usage=True)
-    check_numbers(frame, frame.columns, "observation", SOURCE)
-    divergences = _divergences(observed) if hasattr(observed, "curves") else {}
-    draw = partial(draw_observation, frame=frame, divergences=divergences, ranks=ranks or weighing.RANKS_DRAWN)
-    return drawn(draw, ax)
-
-
-def observation_panels(fits: Any, ranks: Ranks = None) -> list[Panel]:
-    """The picture of what `clicks.fit` found."""
-    divergences = _divergences(fits)
-    draw = partial(draw_observation, frame=fits.curves, divergences=divergences, ranks=ranks or weighing.RANKS_DRAWN)
-    return [Panel(draw, 2.1)]
-
-
-def _divergences(fits: Any) -> dict[str, float]:
-    """The divergence of each curve, which stand in the order of the rows."""
-    return dict(zip(list(fits.curves.columns)[2:], fits.frame["divergence"].tolist(), strict=True))
-
-
-def draw_observation(ax: Axes, frame: pd.DataFrame, divergences: dict[str, float], ranks: int) -> None:
-    """Draw the observation and the other columns of a frame over its first ranks."""
-    own = frame[frame["rank"] <= ranks]
-    rank = own["rank"].to_numpy(dtype=float)
-    handles: list[Any] = [
-        ax.bar(rank, own["observation"].to_numpy(dtype=float), width=0.8, color=PALE, label="observation")
-    ]
-    names = [str(name) for name in own.columns if name not in ("rank", "observation")]
-    for column, (name, look) in enumerate(zip(names, looks(len(names)), strict=True)):
-        marker: dict[str, Any] = {"marker": "osD^vP*"[column % 7]} if len(rank) <= weighing.FEW else {}
-        told = f", KL {divergences[name]:.4f}" if name in divergences else ""
-        handles += ax.plot(rank, own[name].to_numpy(dtype=float), label=shown(name) + told, **look, **marker)
-    ax.set_xlim(0.4, rank.max() + 0.6)
-    ax.set_ylim(0, None)
-    whole_numbers(ax)
-    ax.grid(axis="y", color=LIGHT, linewidth=0.4)
-    ax.set_xlabel("rank i (documents)")
-    ax.set_ylabel("weight")
-    legend(ax, handles=handles)
-
-
 # Which weights of ranks are nearest to what users look at: those of measures with a parameter, and given ones.
 
 
@@ -558,14 +480,6 @@ def compared_alone(measures: Any, weights: Any) -> dict[str, Any]:
     gradedeval clicks fit log.tsv -m 'rbp(p=0.05..0.99) rbp(p=0.8)' --scale both
     gradedeval clicks fit log.tsv --weights weights.csv
     """,
-    picture=Picture(
-        observation_panels,
-        """Draw the examination probabilities of a click log, as `gradedeval clicks observe` estimates them, and the
-        closest weights of measures, as `gradedeval clicks fit` finds them.
-        """,
-        asking=compared_alone,
-        signature=attrgetter("settings"),
-    ),
 )
 def fit(
     log: Any,

@@ -24,12 +24,11 @@ STANDS = re.compile(rb"\xe9|\\udce9|\\textbackslash\{\}xe9|\\?\\xe9")
 # Names of the judgments by their content, what fills columns up, and quotes around words of a command line.
 VARIES = re.compile(rb"\b[0-9a-f]{6}\b|[ -]+|&#39;")
 
-PICTURES = ("plot history", "plot runs", "plot topics")
+PICTURES = ("plot runs", "plot topics")
 """Those that the quick run draws."""
 
-SHORTER = {"plot observation": ("-m", "rbp"), **dict.fromkeys(("informative", "plot informative"), ("-m", "rr"))}
-"""Of all models that are fitted to a log it is not the point here how they fit, nor of all measures what they predict.
-"""
+SHORTER = dict.fromkeys(("informative", "plot informative"), ("-m", "rr"))
+"""Of all measures it is not the point here what they predict."""
 
 Case = tuple[str, int, str]
 CASES: list[Case] = [

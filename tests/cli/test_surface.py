@@ -33,9 +33,9 @@ def flags(command: click.Command) -> set[str]:
 
 def test_what_takes_measures_takes_k() -> None:
     named = {name for name, command in LEAVES.items() if "-m" in flags(command) and name != "trec_eval"}
-    without = {"history", "plot history", "clicks models"}  # of a file's columns; a click model
+    without = {"history", "clicks models"}  # of a file's columns; a click model
     assert {name for name in named if "-k" not in flags(LEAVES[name])} <= without | {
-        name for name in named if name.startswith(("clicks ", "plot observation", "plot clicks"))
+        name for name in named if name.startswith(("clicks ", "plot clicks"))
     }
 
 

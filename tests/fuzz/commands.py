@@ -46,7 +46,6 @@ NEEDS = {
     "plot runs": "-m ap",
     "plot topics": "-m ap",
     "plot power": "-m 'ap err'",
-    "plot observation": "--ranks 4",
     "report": "-o out.html",
     "clicks fit": "-m rbp(p=0.2..0.8..0.2)",
     "clicks simulate": "--as rbp",

@@ -148,7 +148,6 @@ CALLED = {
               "qrels.parquet"],
     "LOG": ["log.tsv", "log.tsv", "log.tsv", "log.jsonl", "log.jsonl", "preferences.tsv"],
     "history": ["history.jsonl"],
-    "plot history": ["history.jsonl"],
     "--from-scores": ["saved.csv", "saved.json", "saved.jsonl"],
     "--baseline": ["a.run", "saved.csv", "saved.json"],
     "--reference": ["reference.csv"],

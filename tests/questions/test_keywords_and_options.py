@@ -41,9 +41,7 @@ FUNCTIONS = {
     "plot power": "power plot.power",
     "plot correlate": "correlate plot.correlate plot.scatter",
     "plot explain": "explain plot.explain",
-    "plot observation": f"clicks.observe clicks.fit {LOG} plot.observation",
     "plot clicks": f"clicks.correlate {LOG} plot.clicks",
-    "plot history": "read_history plot.history",
     "clicks observe": f"clicks.observe {LOG}",
     "clicks fit": f"clicks.observe clicks.fit {LOG}",
     "clicks measures": f"clicks.measures {LOG}",
@@ -99,7 +97,7 @@ ONLY_OPTIONS_OF = {
 ONLY_KEYWORDS = {
     **dict.fromkeys(("runs", "run", "qrels", "log", "source", "path"), "the files of a command"),
     "baseline": "the first file of `diff`",
-    **dict.fromkeys(("curves", "result", "explanation", "observed", "correlations", "history"), "what is drawn"),
+    **dict.fromkeys(("curves", "result", "explanation", "correlations"), "what is drawn"),
     "like": "registry, see `OPTIONS`",
     "ax": "of matplotlib",
     "progress": "a command always shows it",
@@ -112,7 +110,6 @@ ONLY_KEYWORDS = {
 """Keywords that no command has, and why."""
 
 ONLY_KEYWORDS_OF = {
-    "plot observation": {"per": "a picture is of one observation"},
     "clicks fit": {"per": "one observation is fitted to"},
     "plot clicks": dict.fromkeys(("pairs", "seed"), "pairs of engines have no picture"),
     "plot informative": {"curve": "what is drawn"},

@@ -263,24 +263,6 @@ def test_an_explanation_has_contributions_grades_and_the_score_so_far(ax: Axes) 
     gradedeval.plot.explain(frame, "ap", show=5, ax=Figure().subplots())
 
 
-def test_an_observation_is_bars_and_the_weights_near_it_are_lines(ax: Axes) -> None:
-    fits = clicks.fit(LOGS[0], "rbp(p=0.85..0.95..0.01) zipf(beta=1)@20", ranks=20, scale="both")
-    gradedeval.plot.observation(fits, ranks=12, ax=ax)
-    model = clicks.observe(LOGS[0], ranks=20)
-    heights = [bar.get_height() for bar in bars(ax)["observation"]]
-    np.testing.assert_array_equal(heights, model.weights[:12])
-    lines = {str(line.get_label()): line.get_xydata() for line in ax.get_lines()}
-    assert len(lines) == len(fits.frame) == 4
-    for row, (label, points), name in zip(fits.frame.itertuples(), lines.items(), fits.curves.columns[2:], strict=True):
-        assert label == f"{name}, KL {row.divergence:.4f}"
-        assert name == f"{row.measure}{'' if row.scaled else ' as it is'}"
-        curve, looked = fits.curves[name].to_numpy(), fits.curves["observation"].to_numpy()
-        np.testing.assert_array_equal(points, np.column_stack([np.arange(1, 13), curve[:12]]))
-        assert (looked * np.log(looked / curve)).sum() == pytest.approx(row.divergence, abs=1e-12)
-    alone = gradedeval.plot.observation(model, ax=Figure().subplots())
-    assert [bar.get_height() for bar in bars(alone)["observation"]] == model.weights.tolist()
-
-
 def test_clicks_are_a_point_for_each_list_as_large_as_its_sessions(ax: Axes) -> None:
     found = clicks.correlate(LOGS[1], QRELS, "err ndcg@5", by="kind")
     gradedeval.plot.clicks(found, "ndcg@5", "qctr", ax=ax)
@@ -303,29 +285,9 @@ def test_clicks_are_a_point_for_each_list_as_large_as_its_sessions(ax: Axes) -> 
         "plot.clicks: there are no lists to draw; give what gradedeval.clicks.correlate returns without": lambda: (
             gradedeval.plot.clicks(clicks.correlate(LOGS[1], QRELS, "err", pairs=2), ax=ax)
         ),
-        "plot.observation: the frame has no column observation; give what": lambda: gradedeval.plot.observation(
-            clicks.observe(LOGS[0], per="query"), ax=ax
-        ),
     }.items():
         with pytest.raises(InputError, match=f"^{re.escape(message)}"):
             call()
-
-
-@pytest.mark.exhaustive
-def test_a_history_is_not_joined_across_a_change(tmp_path: Path, ax: Axes) -> None:
-    path = tmp_path / "h.jsonl"
-    for day, depth in ((1, None), (2, None), (3, 10), (4, 10)):
-        scores = gradedeval.evaluate(RUNS[0], QRELS, "err@20", depth=depth)
-        gradedeval.append_history(scores, path, time=f"2026-11-0{day}T10:00:00Z", label="" if day == 4 else f"v{day}")
-    history = gradedeval.read_history(path)
-    gradedeval.plot.history(history, ax=ax)
-    before, after, mark = ax.lines
-    assert np.asarray(before.get_xydata()).tolist() == [[0, history.frame["score"][0]], [1, history.frame["score"][1]]]
-    assert np.asarray(after.get_xydata()).tolist() == [[2, history.frame["score"][2]], [3, history.frame["score"][3]]]
-    assert np.asarray(mark.get_xdata()).tolist() == [1.5, 1.5]
-    assert names(ax.get_xticklabels()) == ["v1", "v2", "v3", "2026-11-04"]
-    low, high = ax.collections[0].get_datalim(ax.transData).intervaly
-    assert (low, high) == (history.frame["low"][:2].min(), history.frame["high"][:2].max())
 
 
 def test_nothing_of_matplotlib_is_changed_for_good(scores: gradedeval.Scores) -> None:
@@ -376,7 +338,6 @@ def test_a_file_has_the_signature_and_the_same_bytes_again(form: str, cli: Comma
         ),
         (("weights", "-o", "x.svg"), "no measure given; for example -m 'rbp(p=0.95)'"),
         (("explain", "-o", "x.svg"), "3 runs given; explain one, or two side by side"),
-        (("history", "-o", "x.svg"), "4 files given; name one history: gradedeval plot history FILE"),
         (("topic", "-o", "x.svg"), "plot: no such picture 'topic'; did you mean 'topics'?"),
     ],
 )  # fmt: skip
@@ -400,7 +361,6 @@ def test_a_picture_never_takes_the_place_of_what_it_is_drawn_from(cli: Command, 
 @pytest.mark.exhaustive
 def test_every_picture_is_drawn_at_the_prompt_with_the_options_of_its_command(cli: Command, tmp_path: Path) -> None:
     runs = (*RUNS[:2], QRELS, "--quiet")
-    assert cli(*runs, "-m", "ap", "--history", "h.jsonl").code == 0
     pictures = {
         "pr": (*runs, "--points", "all", "-m", "gap@50", "--depth", "100"),
         "informative": (*runs, "-m", "gap ap", "--depth", "100", "--min-found", "2"),
@@ -421,9 +381,7 @@ def test_every_picture_is_drawn_at_the_prompt_with_the_options_of_its_command(cl
         "power": (*runs, "-m", "err@20 ap", "--draws", "100", "--best-runs", "2", "--alpha", "0.1"),
         "correlate": (*runs, "-m", "err@20 ap", "--scatter"),
         "explain": (RUNS[0], RUNS[1], QRELS, "--topic", "301", "--topic", "302", "-m", "ap", "--show", "5"),
-        "observation": (LOGS[0], "-m", "rbp(p=0.8) rbp(p=0.9)", "--ranks", "12", "--page", "0", "--scale", "none"),
         "clicks": (LOGS[1], QRELS, "-m", "err ap", "--by", "kind", "--click-measure", "ss", "--gain", "exp"),
-        "history": ("h.jsonl", "--last", "2", "-m", "ap"),
     }
     assert list(pictures) == list(PICTURES)
     for name, words in pictures.items():
@@ -536,15 +494,13 @@ def test_a_run_whose_name_begins_with_a_line_is_in_legends(ax: Axes) -> None:
     assert [text.strip("\u200b") for text in names(other.get_legend().get_texts())] == ["_base", "x"]  # type: ignore[union-attr]
 
 
-def test_legends_name_runs_as_tables_do(tmp_path: Path) -> None:
+def test_legends_name_runs_as_tables_do() -> None:
     runs = {f"rivers-{name}.run": {"1": {"a": 1.0}, "2": {"b": 1.0}} for name in ("one", "two", "three")}
     scores = gradedeval.evaluate(runs, {"1": {"a": 1}, "2": {"b": 1}}, "ap rr")
-    gradedeval.append_history(scores, tmp_path / "h.jsonl")
     curves = gradedeval.precision_recall(runs, {"1": {"a": 1}, "2": {"b": 1}}, graded_only=True)
     drawn: list[Callable[[Axes], Axes]] = [
         lambda ax: gradedeval.plot.pr(curves, ax=ax),
         lambda ax: gradedeval.plot.scatter(scores, ax=ax),
-        lambda ax: gradedeval.plot.history(gradedeval.read_history(tmp_path / "h.jsonl"), "ap", ax=ax),
     ]
     for draw in drawn:
         legend = draw(Figure().subplots()).get_legend()
@@ -591,17 +547,6 @@ def test_a_grade_has_one_color_in_all_pictures_of_the_same_qrels() -> None:
     assert {len(own) for own in found.values()} == {1}
 
 
-@pytest.mark.exhaustive
-def test_neighbours_in_a_history_that_are_not_comparable_have_a_line_between(tmp_path: Path, ax: Axes) -> None:
-    path = tmp_path / "h.jsonl"
-    for day, run, depth in ((1, "a", None), (2, "a", 10), (3, "b", None), (4, "b", None)):
-        scores = gradedeval.evaluate({run: RUNS[0]}, QRELS, "err@20", depth=depth)
-        gradedeval.append_history(scores, path, time=f"2026-11-0{day}", label=f"v{day}")
-    gradedeval.plot.history(gradedeval.read_history(path), ax=ax)
-    marks = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == ":"]  # type: ignore[index]
-    assert marks == [0.5, 1.5]
-
-
 def test_weights_are_drawn_down_to_where_they_can_be_read(ax: Axes) -> None:
     gradedeval.plot.weights(gradedeval.weights("rbp(p=0.8) p@10"), ax=ax)
     assert [len(points) for points in lines(ax).values()] == [50, 50]
@@ -614,7 +559,7 @@ def test_weights_are_drawn_down_to_where_they_can_be_read(ax: Axes) -> None:
 
 
 @pytest.mark.exhaustive
-def test_axes_say_where_lower_is_better(tmp_path: Path, ax: Axes) -> None:
+def test_axes_say_where_lower_is_better(ax: Axes) -> None:
     frame = pd.concat([saved({"a": [3, 1], "b": [2, 4]}, name) for name in ("esl", "ap")])
     gradedeval.plot.scatter(frame, ax=ax)
     assert ax.get_xlabel() == "esl, by run and topic (lower is better)"
@@ -622,10 +567,6 @@ def test_axes_say_where_lower_is_better(tmp_path: Path, ax: Axes) -> None:
     heat = Figure().subplots()
     gradedeval.plot.correlate(frame, ax=heat)
     assert heat.get_xlabel().endswith("\nof esl the lower score is the better one")
-    gradedeval.append_history(gradedeval.evaluate(RUNS[0], QRELS, "esl"), tmp_path / "h", time="2026-11-01")
-    course = Figure().subplots()
-    gradedeval.plot.history(gradedeval.read_history(tmp_path / "h"), ax=course)
-    assert course.get_ylabel() == "esl, 95% interval (lower is better)"
 
 
 def test_the_longest_bar_ends_inside_the_axes(scores: gradedeval.Scores, ax: Axes) -> None:
@@ -696,15 +637,13 @@ def test_nothing_of_a_picture_is_cut_off_and_no_axes_are_squeezed(
     made: list[Figure] = []
     drawn = canvas.figure
     monkeypatch.setattr(canvas, "figure", lambda *words, **named: made.append(drawn(*words, **named)) or made[-1])
-    one, several = measures == "ndcg@20", measures.split()
+    one = measures == "ndcg@20"
     runs = []
     for number in range(2 if picture == "topics" else 3 if one else 10):
         name = f"a-long-name-of-{'x' * (number % 4)}-a-run-{number}.run"
         lines = Path(RUNS[number % 3]).read_text().splitlines(keepends=True)
         (tmp_path / name).write_text("".join(line for line in lines if line.split()[0] < "313"))
         runs.append(name)
-    if picture == "history":
-        assert cli(*runs, QRELS, "-m", measures, "--history", "h.jsonl", "--quiet").code == 0
     ranges = "rbp(p=0.1..0.9..0.2)" if one else "rbp(p=0.1..0.9..0.2) ndcg@1..10"
     words = {
         "pr": (*runs, QRELS, "-m", "gap", "--depth", "100"),
@@ -714,9 +653,7 @@ def test_nothing_of_a_picture_is_cut_off_and_no_axes_are_squeezed(
         "power": (*runs, QRELS, "-m", measures, "--draws", "100"),
         "correlate": (*runs, QRELS, "-m", "ndcg@20 ap" if one else measures, *(("--scatter",) if one else ())),
         "explain": (runs[0], QRELS, "-m", measures, "--topic", "301"),
-        "observation": (LOGS[0], "-m", " ".join(f"rbp(p=0.{n})" for n in range(1, 2 if one else len(several) + 1))),
         "clicks": (LOGS[1], QRELS, "-m", "err", *(() if one else ("--by", "kind"))),
-        "history": ("h.jsonl",),
     }.get(picture, (*runs, QRELS, "-m", measures))
     outcome = cli("plot", picture, *words, "--width", width, "-o", "x.png", "--quiet")
     assert outcome.code == 0, outcome.err

@@ -57,9 +57,7 @@ WORDS = {
     "plot power": "a.run b.run c.run qrels -m ap -o picture.svg",
     "plot correlate": "a.run b.run c.run qrels -m 'ap err' -o picture.svg",
     "plot explain": "a.run qrels --topic 1 -m err -o picture.svg",
-    "plot observation": "log.tsv -m rbp(p=0.4..0.5..0.1) -o picture.svg",
     "plot clicks": "log.tsv qrels -m err -o picture.svg",
-    "plot history": "history.jsonl -o picture.svg",
 }
 
 METAVARS = ("N", "X", "P", "D", "A", "V", "GRADE", "GAIN", "INCHES", "[LEVEL]", "N|all", "N|inf")
@@ -174,7 +172,6 @@ CALLS: dict[str, Call] = {
         gradedeval.explain(RUNS["a.run"], QRELS, "err", topic="1"), **given
     ),
     "plot.weights": lambda folder, **given: plot.weights(gradedeval.weights("rbp"), **given),
-    "plot.observation": lambda folder, **given: plot.observation(clicks.observe(log_file(folder)), **given),
     "plot.runs": lambda folder, **given: plot.runs(scores(), **given),
     "plot.power": lambda folder, **given: plot.power(gradedeval.power(scores(), draws=20), **given),
     "ltr.objective": lambda folder, **given: ltr.objective("err", **given).gradients([0, 1], [0.2, 0.1], group=[2]),

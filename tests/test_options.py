@@ -69,9 +69,8 @@ def test_a_new_option_is_one_definition() -> None:
 
 def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it() -> None:
     levels = {"eval": "eval", "weights": "reading", "pr": "reading", "informative": "reading"}
-    levels |= dict.fromkeys(("compare", "check", "correlate", "fit", "power", "report", "risk"), "scoring")
-    levels |= dict.fromkeys(("explain", "diff", "pool", "clicks simulate"), "measuring")
-    levels |= dict.fromkeys(("plot runs", "plot topics"), "scoring")
+    reading = ("compare", "check", "correlate", "fit", "power", "report", "risk", "explain", "diff", "pool")
+    levels |= dict.fromkeys((*reading, "clicks simulate", "plot runs", "plot topics"), "reading")
     for name in LEAVES:
         level = levels.get(
             name.removeprefix("plot "), levels.get(name)

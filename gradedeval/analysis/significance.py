@@ -657,7 +657,7 @@ class TwoWay:
         return np.asarray(self.squares / self.df)
 
 
-@takes_options("scoring")
+@takes_options("reading")
 @public
 @shares_work
 def anova(

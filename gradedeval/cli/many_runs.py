@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Baseline, Matrix
     from gradedeval.kernel.scoring.scores import Scores
 
-SCORING_OPTIONS: list[Option] = [*MEASURES_FROM, *registered("scoring")]
+SCORING_OPTIONS: list[Option] = [*MEASURES_FROM, *registered("reading")]
 FROM_SCORES = Option("--from-scores", multiple=True, metavar="FILE", file=READS, help="Read scores saved "
     "with `gradedeval -q` (csv, tsv, json, jsonl) instead of RUN... QRELS. May be repeated.")  # fmt: skip
 SAVED_OPTIONS = [FROM_SCORES, Option("--allow-mismatch", is_flag=True, help=MISMATCH)]

@@ -207,7 +207,6 @@ def read_of(users: Any, lists: str | None) -> Literal["runs", "qrels if any", "r
     asking=asked_users,
     check=check_users,
     text=lambda log: "".join(log.lines()),
-    options="measuring",
     unjudged=tuple(OptionKwargs.__annotations__),
     own_measures=True,
     help="""Simulate sessions of a known user model, as a click log.

@@ -258,7 +258,6 @@ def agreement(
     `gradedeval.InputError` where there are fewer than two runs, or two have no topic in common.
     """
     options = resolve_options(like, **keywords)
-    replace(options, replicates=None).check_unscored("agreement")
     named, workers = kernel.named_runs(runs), kernel.Workers.here()
     settings = AgreementSettings(persistence, at, rbo_ties)
     if len(named) < 2:
@@ -532,7 +531,6 @@ AGREEMENT = Question(
     takes=lambda runs, _: {"runs": ranked_runs.two_runs(*runs) if len(runs) == 2 else runs},
     asking=_check_top,
     shows=Agreement.document,
-    options="measuring",
     besides=("unseen", "replicates"),
 )
 REPRODUCTION = Question(
@@ -541,5 +539,4 @@ REPRODUCTION = Question(
     "runs, qrels if any",
     mode=Setting("", name="originals"),
     besides=("unseen", "replicates"),
-    options="measuring",
 )

@@ -302,6 +302,4 @@ def _medians(saved: Floats) -> list[float]:
     return np.median(known, axis=0).tolist() if len(known) else [float("nan")] * 2
 
 
-AGREEMENT = Question(
-    "pool", assessor_agreement, "runs, qrels if any", mode=Setting("", name="other"), options="measuring"
-)
+AGREEMENT = Question("pool", assessor_agreement, "runs, qrels if any", mode=Setting("", name="other"))

@@ -631,7 +631,6 @@ def _settings(
     asking=_settings,
     fails=Checked.fails,
     reports=REPORTS,
-    options="scoring",
     besides=("unseen", "queries", "slices", "replicates"),
     own_measures=True,
     form="text",

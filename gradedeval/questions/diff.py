@@ -357,7 +357,6 @@ def _given(baseline: Any, run: Any, qrels: Any, measures: Any, replicates: Any) 
     shows=Diff.document,
     wide=True,
     modes=(AGREEMENT, REPRODUCTION),
-    options="measuring",
     besides=("unseen", "queries", "slices", "replicates"),
     own_measures=True,
     digits="4",

@@ -723,7 +723,6 @@ def _check_shown(form: str, layout: Layout, show: int | None) -> dict[str, Any]:
         signature=lambda found: found.signature,
         caption=lambda found: "\n".join(text_lines(found.texts)),
     ),
-    options="measuring",
     besides=("queries", "fill", "max_gain"),
     answered_by=(explain,),
     own_measures=True,

@@ -678,7 +678,6 @@ OtherTopics = Annotated[Any, Setting("Evaluate the fitted values on the topics l
     modes=(OF_WEIGHTS,),
     writes={"curve": CURVE},
     picture=PICTURE,
-    options="scoring",
     besides=("residual_depth", "max_residual"),
     own_measures=True,
 )

@@ -434,8 +434,6 @@ def _check(measures: Sequence[Measure], options: Options) -> None:
         raise kernel.options.OPTIONS["ties"].error("precision at a document needs one order", "choose an order")
     if options.costs is not None:
         raise kernel.options.OPTIONS["costs"].error("here every document costs 1", "leave it out")
-    if options.fill is not None:
-        raise kernel.options.OPTIONS["fill"].error("here what is not judged is not relevant", "leave it out")
     for measure in measures:
         maximum_entropy.check_expected(measure)
 

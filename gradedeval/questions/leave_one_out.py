@@ -324,5 +324,4 @@ LEAVE_ONE_OUT = Question(
     mode=Setting("Score each run without the judgments that only it, or its group, contributed, to test whether the "
         "collection is reusable.",
                  name="leave_one_out", type=bool),
-    options="measuring",
 )  # fmt: skip

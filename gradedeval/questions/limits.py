@@ -241,7 +241,7 @@ SETTINGS: dict[str, Any] = {"baseline": Baseline, "allow-mismatch": AllowMismatc
     "test": Test, "draws": Draws, "seed": Seed}  # fmt: skip
 # The options of `gradedeval check`, as on the command line but without `--`.
 OPTION_KEYS = {
-    described.flag[2:]: described for described in kernel.options.OPTIONS.values() if "scoring" in described.taken_by
+    described.flag[2:]: described for described in kernel.options.OPTIONS.values() if "reading" in described.taken_by
 }
 OPTION_KEYS |= {name: kernel.options.OPTIONS[name] for name in ("unseen", "queries", "slices", "replicates")}
 

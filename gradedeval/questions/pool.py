@@ -136,7 +136,6 @@ class Pool(kernel.results.InNotebook):
     gradedeval pool runs/*.run qrels.txt --agreement second.qrels
     """,
     modes=(TO_JUDGE, LEAVE_ONE_OUT, AGREEMENT),
-    options="measuring",
     own_measures=True,
 )
 @shares_work
@@ -165,7 +164,6 @@ def pool(
     `gradedeval.InputError` as `evaluate` does, and where groups name an unknown run.
     """
     options, named = resolve_options(like, **keywords), kernel.named_runs(runs)
-    options.check_unscored("pool")
     at, pool_depth = numbers.AT.check(at), numbers.POOL_DEPTH.check_or_none(pool_depth)
     group_of, notes = read_groups(groups, list(named))
     judged = kernel.Qrels.none() if qrels is None else kernel.qrels_for(named, qrels, options)

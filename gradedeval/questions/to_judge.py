@@ -514,9 +514,6 @@ def _scorer(runs: Mapping[str, Any], qrels: Any, measure: Measure, options: Opti
     if strategy in BY_MEASURE and measure.residual == "none":
         what = f"{measure.label} has no residual, by which {flag.strategy:{strategy}} goes"
         raise InputError(flag.measures, what, "choose another measure or strategy", usage=True)
-    if options.fill is not None and strategy not in BY_MEASURE:
-        what = f"does not apply to {flag.strategy:{strategy}}, which uses no measure"
-        raise kernel.options.OPTIONS["fill"].error(what, "leave it out")
     if qrels is None:
         judged = kernel.Qrels.none((0.0, options.top_of(1.0)))
         options = replace(options, topics="run")
@@ -591,7 +588,6 @@ TO_JUDGE = Question(
                 type=bool),
         qrels_lines,
     ),
-    options="measuring",
     besides=("queries",),
     unjudged=("gain", "rel", "top_grade", "max_gain", "measure"),
 )  # fmt: skip

@@ -145,9 +145,8 @@ UNSEEN = Number("--unseen", whole=True, minimum=0, maximum=1_000_000, word="inf"
 # What is said of an option.
 
 
-Commands = Literal["none", "eval", "scoring", "measuring", "reading"]
-"""Which commands take an option: none, `eval` alone, all that score whole runs, all that compute a measure,
-or all that read runs and qrels."""
+Commands = Literal["none", "eval", "reading"]
+"""Which commands take an option: none, `eval` alone, or all that read runs and qrels."""
 
 Section = Literal["Reading and ranking", "Measures and gains", "Residuals", "Output", "Options of this command",
     "Planning"]  # fmt: skip
@@ -515,14 +514,6 @@ class Options:
         if self.predicted is not None:
             raise OPTIONS["predicted"].error("does not apply here", "leave it out, or use eval or compare")
         return self
-
-    def check_unscored(self, command: str) -> None:
-        """Raise InputError (usage) for an option of scores, given to a command that makes none of them, though modes of
-        it do."""
-        for name, described in OPTIONS.items():
-            scores = described.commands in ("scoring", "measuring") and "reading" not in described.taken_by
-            if scores and getattr(self, name) != described.default:
-                raise described.error(f"does not apply to {command}", "leave it out")
 
     def top_of(self, highest: float) -> float:
         """The top grade of the scale: as given, or the highest of the qrels, which this is, and of the preset's."""

@@ -238,9 +238,8 @@ class Question:
             self.views[name] = replace(setting, name=name, writes=True)
             self.views |= settings_of(made) if callable(made) else {}
         if self.needs == "matrix" or "runs" in self.needs:  # what reads click logs has refusals of its own
-            level = "scoring" if self.needs == "matrix" else self.options
             for function in (self.function, *self.answered_by):
-                takes_options(level, *self.besides, *self.used, **self.cures)(function)
+                takes_options(self.options, *self.besides, *self.used, **self.cures)(function)
 
 
 @cache

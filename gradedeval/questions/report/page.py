@@ -276,7 +276,6 @@ MADE_WITH = ("numpy", "pandas", "scipy", "jinja2")
     check=lambda measures, baseline, at, show, **tested: ReportSettings(significance.TestSettings(**tested), at, show),
     text=str,
     page=True,
-    options="scoring",
     besides=("unseen", "queries", "slices", "replicates"),
     cures={
         "residuals": "leave it out: a page always has them",

@@ -11,7 +11,6 @@ import pytest
 
 import gradedeval
 from gradedeval import EvaluationWarning, InputError, Qrels, clicks, evaluate
-from gradedeval.clicks.click_models import model_text
 from gradedeval.kernel.trec.lines import decode
 from support.commands import Command
 from support.paths import DATA, SAMPLES, shared
@@ -109,27 +108,16 @@ STAYS = "fill: documents that it fills stay unjudged in ndcg"
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
-def test_whoever_scores_fills_in_or_says_where_that_has_no_effect() -> None:
-    other = {"1": {"a": 1.0, "u": 0.5}, "2": {"y": 1.0}}
-    notes: dict[str, Any] = {
-        "diff": lambda measure, **fill: gradedeval.diff(RUN, other, QRELS, measure, **fill),
-        "leave_one_out": lambda measure, **fill: gradedeval.leave_one_out([RUN, other], QRELS, measure, **fill),
-        "correlate": lambda measure, **fill: clicks.correlate(LOG, QRELS, measure, unjudged="keep", **fill),
-        "to_judge": lambda measure, **fill: gradedeval.to_judge(RUN, QRELS, "residual", measure=measure, **fill),
-    }
-    for name, call in notes.items():
-        for measure, takes in (("err", True), ("ndcg", False)):
-            with_fill, without = call(measure, fill=FILL), call(measure)
-            frame = "topics" if name == "diff" else "frame"
-            assert getattr(with_fill, frame).equals(getattr(without, frame)) != takes, (name, measure)
-            assert (STAYS in "".join(map(str, with_fill.notes)).replace("--", "")) != takes, (name, measure)
-    grades = gradedeval.diff(RUN, other, QRELS, "err", fill=FILL).documents.set_index("docno")["grade"]
-    assert np.isnan(grades["u"])
+def test_lists_of_clicks_are_filled_in_or_a_note_says_why_not() -> None:
+    for measure, takes in (("err", True), ("ndcg", False)):
+        filled, plain = (
+            clicks.correlate(LOG, QRELS, measure, unjudged="keep", **fill) for fill in ({"fill": FILL}, {})
+        )
+        assert filled.frame.equals(plain.frame) != takes, measure
+        assert (STAYS in "".join(map(str, filled.notes)).replace("--", "")) != takes, measure
     lists = clicks.correlate(LOG, QRELS, "err", unjudged="keep", fill=FILL).lists
     assert lists is not None
     assert lists["err"].tolist()[0] == pytest.approx(0.25 + 0.75 * 0.75 / 2 + 0.75 * 0.25 * 0.1234567 / 3, abs=1e-6)
-    drawn = clicks.simulate("err", lists=LOG, qrels={"1": {"z": 1}}, sessions=100, fill={"1": {"u": 1.0}})
-    assert set(drawn.patterns) == {(1,), (3,)}  # where u stands
 
 
 def test_an_explanation_shows_what_is_filled_in(tmp_path: Path, cli: Command) -> None:
@@ -157,49 +145,11 @@ def test_an_explanation_shows_what_is_filled_in(tmp_path: Path, cli: Command) ->
     assert done.text.startswith("topic 1 of run | 4 retrieved, 2 of them judged and 2 filled in | 3 judged in all\n")
     done = cli("explain", "run", "run", "qrels", "--fill", "fill.csv")
     assert "| 4 and 4 retrieved, 2 and 2 judged, 2 and 2 filled in | 3 judged in all " in done.words
-    assert cli("diff", "run", "run", "qrels", "--fill", "fill.csv", "-m", "err").code == 0
-    assert cli("diff", "run", "run", "--fill", "fill.csv").messages == ["--fill: needs qrels; add QRELS"]
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "message"),
-    [
-        ("pool", ([RUN], QRELS), "fill: does not apply to pool; leave it out"),
-        ("agreement", ([RUN, RUN],), "fill: does not apply to agreement; leave it out"),
-        ("to_judge", (RUN, QRELS), 'fill: does not apply to strategy="rbp-c", which uses no measure; leave it out'),
-    ],
-)
-def test_what_has_no_scores_to_fill_refuses_it(name: str, arguments: Any, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        getattr(gradedeval, name)(*arguments, fill=FILL)
-    assert str(caught.value) == message
-
-
-def test_commands_of_pools_and_lists_take_a_fill(tmp_path: Path, cli: Command) -> None:
-    """As their functions do; where no measure is computed it is refused."""
-    (tmp_path / "run").write_text("1 Q0 u 1 4 t\n1 Q0 a 2 3 t\n1 Q0 v 3 2 t\n1 Q0 b 4 1 t\n")
-    (tmp_path / "qrels").write_text("1 0 a 2\n1 0 b 0\n1 0 c 1\n")
-    (tmp_path / "fill.csv").write_text("topic,docno,gain\n1,u,0.25\n1,v,0.1234567\n")
-    (tmp_path / "other").write_text("1 Q0 c 1 4 t\n1 Q0 v 2 3 t\n")
-    (tmp_path / "log").write_text("topic\tclicks\tshown\n1\t1\tu a v\n1\t2\tb u v\n1\t1 2\tb a v\n")
-    (tmp_path / "ctr.json").write_text(model_text(clicks.models(LOG, "ctr")["ctr"]))
-    fill = ("--fill", "fill.csv", "-f", "csv")
-    for words in (
-        ("pool", "run", "other", "qrels", "--leave-one-out", "-m", "rbp"),
-        ("pool", "run", "qrels", "--to-judge", "--strategy", "residual", "-m", "rbp"),
-        ("clicks", "correlate", "log", "qrels", "-m", "err", "--unjudged", "keep"),
-    ):
-        one, other = cli(*words, *fill), cli(*words, *fill[2:])
-        assert (one.code, other.code) == (0, 0), words
-        assert one.text != other.text, words
-    as_err = ("clicks", "simulate", "run", "qrels", "--as", "err(gain=linear)", "--sessions", "1000")
-    assert cli(*as_err, *fill[:2]).text != cli(*as_err).text
-    frame = pd.DataFrame({"topic": ["1"], "docno": ["u"], "gain": [0.5]})
-    with pytest.raises(InputError, match=r"^fill: does not apply to users of a click model; leave it out$"):
-        clicks.simulate(clicks.models(LOG, "ctr")["ctr"], RUN, fill=frame)
-    message = "--fill: does not apply to users of a click model; leave it out"
-    assert cli("clicks", "simulate", "run", "--model-from", "ctr.json", *fill[:2]).messages == [message]
-    assert cli("pool", "run", "qrels", *fill).messages == ["--fill: does not apply to pool; leave it out"]
+def test_functions_of_pools_take_no_fill() -> None:
+    with pytest.raises(InputError, match=r"^fill: pool does not take it; leave it out, or use evaluate"):
+        gradedeval.pool([RUN], QRELS, fill=FILL)
 
 
 @pytest.mark.parametrize(

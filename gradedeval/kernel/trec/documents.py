@@ -194,8 +194,6 @@ PIECE = 1 << 18
 """Bytes of JSON Lines that become text and then columns at a time: a million dicts would take five times as much."""
 MOST_OF_LINE = 1 << 16
 """Bytes of the first of JSON Lines that are written alike, at most."""
-MANY_LINES = 1 << 22
-"""Bytes of JSON Lines from which on they take longer than to import pyarrow."""
 _LETOR_LINE = re.compile(rb"\s*(\S+)\s+qid:(\S+)([^#]*)(?:#(.*))?")
 _LETOR_DOCNO = re.compile(rb"(?<!\w)(?:docid|docno)\s*[=:]\s*(\S+)")
 
@@ -297,16 +295,13 @@ def _json(data: bytes, skipped: Skipped) -> tuple[str, Any]:
 
     place = skipped.place
     if _begins_with_a_value(data):
-        return "jsonl", _json_lines(data, skipped)
-    if (numbers := _nested_numbers(data)) is not None:
-        skipped.unit = "entry"
-        return "json", numbers
+        return "jsonl", _of_records(_pieces(data, skipped), skipped)
     try:
         document = read_json(decode(data), _distinct(place))
     except json.JSONDecodeError as error:
         if error.msg != "Extra data" and not _goes_on_with_a_record(data):
             raise _invalid(place, error.lineno, error.msg) from None
-        return "jsonl", _json_lines(data, skipped)
+        return "jsonl", _of_records(_pieces(data, skipped), skipped)
     document = records_of_pandas(document)
     if document == []:
         raise InputError(place, "is empty", _JSON_HINT, kind="empty")
@@ -325,27 +320,6 @@ def _json(data: bytes, skipped: Skipped) -> tuple[str, Any]:
                 skipped.add(InputError(place, "is not a topic"), f"topic '{topic}'")
             return "json", nested
     raise InputError(place, f"holds JSON in an unknown layout ({_what(document)})", _JSON_HINT, kind="format")
-
-
-def _nested_numbers(data: bytes) -> dict[str, dict[str, Any]] | None:
-    """A document topic -> docno -> number by orjson, in a quarter of the time; None where that is not installed, or the
-    document is any other: those have much to be said of them.
-
-    orjson keeps the last of two equal names without a word. Where nothing in quotes is a value, and no quote is within
-    a name, half the quotes are the names that were written.
-    """
-    if b"\\" in data or not data.lstrip().startswith(b"{"):
-        return None
-    try:
-        import orjson
-
-        document: Any = orjson.loads(data)
-    except (ImportError, ValueError):
-        return None
-    if is_record(document) or not document or not _are(dict, document.values()):
-        return None
-    names = len(document) + sum(map(len, document.values()))
-    return document if data.count(b'"') == 2 * names else None
 
 
 def _begins_with_a_value(data: bytes) -> bool:
@@ -367,11 +341,6 @@ def _goes_on_with_a_record(data: bytes) -> bool:
     """Whether the second line is an object: in such a file the first line alone is bad."""
     line = next(islice((line for line in data.split(b"\n", 64) if _TEXT.search(line)), 1, None), b"")
     return _is_object(decode(line))
-
-
-def _json_lines(data: bytes, skipped: Skipped) -> TableColumns:
-    first = _usual_record(data[: data.find(b"\n")]) if len(data) >= MANY_LINES else None
-    return (_lines_by_arrow(data, first) if first else None) or _of_records(_pieces(data, skipped), skipped)
 
 
 def _lines_alike(stream: Stream) -> TableColumns | None:
@@ -398,36 +367,6 @@ def _usual_record(line: bytes) -> dict[str, Any] | None:
     if not all(type(first.get(find_column(first, known))) is str for known in (TOPIC, DOCNO)):
         return None
     return first
-
-
-def _lines_by_arrow(data: bytes, first: Mapping[str, Any]) -> TableColumns | None:
-    """The columns of JSON Lines by pyarrow, which reads escapes, and lines that are not written alike; None where that
-    is not installed, or a line is not an object of the names and kinds of the first."""
-    try:
-        if not data.isascii():
-            data.decode()
-        import pyarrow as pa
-        import pyarrow.json as reader
-
-        said = pa.schema([(name, pa.string()) for name, value in first.items() if type(value) is str])
-        table = reader.read_json(
-            pa.BufferReader(data),
-            read_options=reader.ReadOptions(use_threads=False),
-            parse_options=reader.ParseOptions(explicit_schema=said),
-        )
-    except (ImportError, ValueError):  # the errors of pyarrow are such, too
-        return None
-    kinds = {str(column.type) if not column.null_count else "" for column in table.columns}
-    ends = data.count(b"\n") + (not data.endswith(b"\n"))
-    begins = data.count(b"\n{") + data.startswith(b"{")
-    if not kinds <= {"string", "int64", "double"} or not table.num_rows == begins == ends:
-        return None
-    if len(first) != table.num_columns or set(table.column_names) != first.keys():
-        return None
-    from gradedeval.kernel.trec.text_columns import held_in_arrow
-
-    listed, held = (lambda name: table[name].to_pylist()), (lambda name: held_in_arrow(table.column(name)))
-    return TableColumns(list(first), cache(listed), len(table), held=cache(held))
 
 
 def _pieces(data: bytes, skipped: Skipped) -> Iterator[tuple[list[int], list[Any]]]:

@@ -1,10 +1,9 @@
-"""JSON is read alike with and without quicker libraries: the same scores, and the same words for errors."""
+"""JSON that is written alike is read by columns: the same scores as by objects, and the same words for errors."""
 
 from __future__ import annotations
 
 import json
 import math
-import sys
 import warnings
 from contextlib import closing
 from io import BytesIO
@@ -117,15 +116,13 @@ def columns_of(data: bytes, first: dict[str, Any]) -> TableColumns | None:
 
 @pytest.mark.parametrize("held", ["run", "qrels"])
 @pytest.mark.parametrize("name", WHOLE)
-def test_documents_say_the_same_by_all_readers(
+def test_documents_say_the_same_by_columns_and_by_objects(
     name: str, held: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (path := tmp_path / "x.json").write_text(WHOLE[name], errors="surrogateescape")
-    at_once = said(path, held)
+    by_columns = said(path, held)
     monkeypatch.setattr("gradedeval.kernel.trec.text_columns.nested_numbers", lambda stream: None)
-    quick = said(path, held)
-    monkeypatch.setitem(sys.modules, "orjson", None)
-    assert said(path, held) == quick == at_once
+    assert said(path, held) == by_columns
 
 
 @pytest.mark.one_in(4)
@@ -163,9 +160,7 @@ def test_lines_say_the_same_at_once_and_one_by_one(name: str, tmp_path: Path, mo
 
     at_once = both()
     monkeypatch.setattr("gradedeval.kernel.trec.text_columns.regular_lines", lambda stream, line, first: None)
-    one_by_one = both()
-    monkeypatch.setattr(documents, "MANY_LINES", 0)
-    assert (at_once, one_by_one) == (one_by_one, both())
+    assert both() == at_once
 
 
 NUMBERS = [
@@ -224,15 +219,13 @@ def test_lines_written_alike_in_any_way(line: str) -> None:
         assert table.head(2)[name] == table[name][:2]
 
 
-def test_what_is_plain_is_read_by_the_quicker_libraries() -> None:
-    assert documents._nested_numbers(WHOLE["plain"].encode()) == {"1": {"a": 2.5, "b": 1}, "2": {"c": 100, "é": 0}}
-    assert documents._nested_numbers(WHOLE["a name twice"].encode()) is None
-    for read in (columns_of, documents._lines_by_arrow):
-        table = read(GOOD.encode(), json.loads(GOOD.split("\n")[0]))
-        assert table is not None
-        values = [[*table[name]] for name in ("docno", "score")]
-        assert (table.columns, values) == (["topic", "docno", "score"], [[*"acb"], [1, 0.5, 2]])
-        assert read(LINES["two on a line and a blank one"].encode(), json.loads(LINE.format(1, "a", 1))) is None
+def test_plain_lines_are_read_by_columns() -> None:
+    first = json.loads(GOOD.split("\n")[0])
+    table = columns_of(GOOD.encode(), first)
+    assert table is not None
+    values = [[*table[name]] for name in ("docno", "score")]
+    assert (table.columns, values) == (["topic", "docno", "score"], [[*"acb"], [1, 0.5, 2]])
+    assert columns_of(LINES["two on a line and a blank one"].encode(), first) is None
 
 
 def test_texts_are_known_to_be_short_without_a_look_at_each(monkeypatch: pytest.MonkeyPatch) -> None:

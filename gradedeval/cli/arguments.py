@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import closing
-from datetime import UTC, datetime
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -136,17 +135,10 @@ def form_of(output: str | None, forms: Collection[str], default: str = "table") 
     return form if form in forms else default
 
 
-OF_FILE = "file"
-"""The --time of a line in a history that is the time of the run file."""
-
-
-def check_history(history: str | None, keywords: Mapping[str, Any]) -> None:
-    """Raise InputError (usage) where the options of a line in a history go with none."""
-    for name in ("label", "time") if history is None else ():
-        if keywords[name] is not None:
-            raise InputError(f"--{name}", "there is no history to write to", "add --history FILE", usage=True)
-    if history is not None and keywords["time"] not in (None, OF_FILE):
-        as_time(keywords["time"])
+def check_history(history: str | None, label: str | None) -> None:
+    """Raise InputError (usage) where the label of a line in a history goes with none."""
+    if history is None and label is not None:
+        raise InputError("--label", "there is no history to write to", "add --history FILE", usage=True)
     if history == "-":
         what = "'-' is not a file that can be appended to"
         raise InputError("--history", what, "name one, as in history.jsonl", usage=True)
@@ -162,17 +154,6 @@ def signing() -> Callable[[str], str]:
     from gradedeval.kernel.scoring.signature import SIGNATURES  # not for a help page
 
     return SIGNATURES[signed()]
-
-
-def as_time(time: str | datetime | None) -> datetime | None:
-    """A time as the caller gives it. Raises InputError (usage) where it is none."""
-    if isinstance(time, str):
-        try:
-            time = datetime.fromisoformat(time)
-        except ValueError:
-            hint = "write it like 2026-11-22T13:00:00Z"
-            raise InputError("--time", f"'{time}' is not a time", hint, usage=True) from None
-    return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time
 
 
 # --jobs and --cluster: who shares the work of a command over runs.

@@ -306,7 +306,6 @@ MEASURES = [
 MISMATCH = "Use saved scores even if their qrels or options differ; a warning lists the differences."
 HISTORY = "Append the summaries to a history: a line for each run. See `gradedeval history`."
 LABEL = "Name of the line in the history, such as a commit."
-TIME = "Time of the line in the history, as in 2026-11-22T13:00:00Z; file: that of the run file."
 
 
 def output_file(help: str = "Write to FILE, atomically.", **settings: Any) -> Option:

@@ -13,15 +13,15 @@ from gradedeval import analysis, kernel
 from gradedeval.analysis import difference_bounds, flips, replicates, score_matrix, significance
 from gradedeval.analysis.tables import topic_text
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
-from gradedeval.cli.arguments import OF_FILE, check_history, measure_table, run_and_qrels, signing
+from gradedeval.cli.arguments import check_history, measure_table, signing
 from gradedeval.cli.many_runs import scores_with_baseline, tell_assumptions
 from gradedeval.cli.options import HISTORY
 from gradedeval.cli.output import say, write
 from gradedeval.errors import Flag, InputError, Note, did_you_mean, either, flag, plural, public, shorten, tell, visible
 from gradedeval.kernel import Column, Document, Layout, Setting, Table, append_lines, parse_measures, question
-from gradedeval.questions.history import lines_of, moment
+from gradedeval.questions.history import lines_of
 from gradedeval.questions.limits import COMPARED, Baseline, Bound, Measures, Test, find_settings, limit, resolve_bounds
-from gradedeval.questions.shared import AllowMismatch, Draws, Label, Seed, Time
+from gradedeval.questions.shared import AllowMismatch, Draws, Label, Seed
 
 if TYPE_CHECKING:
     from gradedeval.analysis.flips import Reread
@@ -627,7 +627,7 @@ def _settings(
     MEASURE need not be given with -m. A bound without MEASURE applies to the only measure of -m, as in -m err@20 --min
     0.25.
     """,
-    check=lambda history, label, time: check_history(history, {"label": label, "time": time}),
+    check=check_history,
     asking=_settings,
     fails=Checked.fails,
     reports=REPORTS,
@@ -651,7 +651,6 @@ def check_files(
     min_topics: MinTopics = (),
     history: History = None,
     label: Label = None,
-    time: Time = None,
     config: Config = None,
     test: Test = "randomization",
     draws: Draws = 10_000,
@@ -683,8 +682,7 @@ def check_files(
         passed = {run: all(one.passed for one in found if one.run == run) for run in matrix.runs if run != name}
         each = kernel.parse.each_once(kernel.scores.with_defaults(measure, scoring) for measure in needed)
         scored = matrix.select(measures=[measure.label for measure in each])
-        sources = kernel.named_runs(run_and_qrels(files)[0]) if time == OF_FILE else {}
-        append_lines(history, lines_of(scored, each, sources, moment(time), label or "", passed))
+        append_lines(history, lines_of(scored, each, None, label or "", passed))
     return Checked(found, matrix.signature)
 
 

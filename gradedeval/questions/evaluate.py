@@ -29,7 +29,6 @@ from gradedeval.cli.options import (
     PUBLISHED,
     READS,
     STANDARDIZATION,
-    TIME,
     Option,
     command_line,
     is_given,
@@ -73,7 +72,6 @@ EVAL_OPTIONS = [
     CLUSTER,
     Option("--history", metavar="FILE", file=GROWS, help=HISTORY),
     Option("--label", metavar="TEXT", help=LABEL),
-    Option("--time", metavar="TIME", help=f"{TIME} Default: now."),
     Option("--keep-going", section=MANY_RUNS, is_flag=True, help="Write -o even if some runs fail, without them."),
 ]  # fmt: skip
 
@@ -118,7 +116,7 @@ def command(
     how = {"by_tag": tags, "keep_going": True, "by_topic": by_topic or (extras is not None and extras.needs_topics)}
     scores = kernel.evaluate_runs(named, qrels, chosen, options, **how, predicts=True, workers=sharing(jobs))
     if extras:
-        scores = extras.applied(scores, form, {} if tags else named)
+        scores = extras.applied(scores, form)
     else:
         tell(scores.notes)
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)

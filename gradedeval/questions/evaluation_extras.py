@@ -36,7 +36,7 @@ class Extras:
             self._standardized = standardization(given, allow_mismatch)
         self._cwl = given.pop("cwl", False)
         self._sort = given.pop("sort", None)
-        self._kept = {name: given.pop(name, None) for name in ("label", "history", "time")}
+        self._history, self._label = given.pop("history", None), given.pop("label", None)
         self._order: Measure | None = None
         self._published: Published | None = None
         self._options: Options
@@ -71,7 +71,7 @@ class Extras:
         own = {name: self._given.pop(name) for name in self._given.keys() - kernel.options.OPTIONS}
         if own:
             self._published = self._to_publish(own, form, runs)
-        check_history(self._kept["history"], self._kept)
+        check_history(self._history, self._label)
         self._options = resolve_options(**self._given)
         if self._options.replicates is not None:
             self._check_systems()
@@ -113,7 +113,7 @@ class Extras:
         others = {
             str(flag.cwl): self._cwl,
             str(flag.standardize): self._standardized is not None,
-            str(flag.history): self._kept["history"] is not None,
+            str(flag.history): self._history is not None,
             "marks in tables, which are of scores by topic": bool(self._published and self._published.baselines),
         }
         for other, is_asked in others.items():
@@ -125,18 +125,17 @@ class Extras:
     @property
     def needs_topics(self) -> bool:
         """Whether the scores of topics are needed."""
-        return bool(self._kept["history"] is not None or self._standardized or self._published)
+        return bool(self._history is not None or self._standardized or self._published)
 
-    def applied(self, scores: Scores, form: str, files: Mapping[str, str]) -> Scores:
-        """The scores as they are wanted, with their notes told; kept in a history where that is wanted, with the
-        `files` of the runs by their names."""
+    def applied(self, scores: Scores, form: str) -> Scores:
+        """The scores as they are wanted, with their notes told; kept in a history where that is wanted."""
         scores = self._standardized(scores) if self._standardized else scores
         tell([*scores.notes, *self._unused(form)])
         scores = scores.sorted_by(self._order) if self._order else scores
-        if self._kept["history"] is not None and scores.runs:
-            from gradedeval.questions.history import append_scores  # few evaluations are kept
+        if self._history is not None and scores.runs:
+            from gradedeval.questions.history import append_history  # few evaluations are kept
 
-            tell(append_scores(scores, self._kept["history"], files, self._kept["time"], self._kept["label"] or ""))
+            append_history(scores, self._history, label=self._label or "")
         return scores
 
     def _unused(self, form: str) -> list[Note]:

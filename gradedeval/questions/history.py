@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from gradedeval import kernel
 from gradedeval.analysis import saved_scores, score_matrix
 from gradedeval.arrays import LARGEST
-from gradedeval.cli.arguments import OF_FILE, as_time
 from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, public, shorten, tell, visible
 from gradedeval.kernel import (
     AnyMeasure,
@@ -131,45 +130,38 @@ def append_history(
     where `scores` have others, that is a warning. Raises
     `gradedeval.InputError` where the file cannot be written, or the time is none.
     """
-    tell(append_scores(scores, path, {}, time, label))
-
-
-def append_scores(
-    scores: Scores,
-    path: str | os.PathLike[str],
-    files: Mapping[str, str],
-    time: str | datetime | None,
-    label: str,
-) -> list[str]:
-    """As `append_history`; `file` is the time of each run's file. Returns notes for the user."""
-    dated = files if time == OF_FILE else {}
-    append_lines(path, lines_of(score_matrix.to_matrix(scores), scores.measures, dated, moment(time), label))
+    append_lines(path, lines_of(score_matrix.to_matrix(scores), scores.measures, as_time(time), label))
     level = scores.options.interval
-    if level is None or level == LEVEL:
-        return []
-    return [f"{os.fsdecode(path)}: keeps intervals at {LEVEL:.0%}, as every history does, not at {100 * level:.10g}%"]
+    if level is not None and level != LEVEL:
+        kept = f"keeps intervals at {LEVEL:.0%}, as every history does, not at {100 * level:.10g}%"
+        tell([f"{os.fsdecode(path)}: {kept}"])
 
 
-def moment(time: str | datetime | None) -> datetime | None:
-    """A time as the caller gives it; None where it is that of a file, or now."""
-    return None if time == OF_FILE else as_time(time)
+def as_time(time: str | datetime | None) -> datetime | None:
+    """A time, in UTC where no zone is given. Raises InputError (usage) where it is none."""
+    if isinstance(time, str):
+        try:
+            time = datetime.fromisoformat(time)
+        except ValueError:
+            hint = "write it like 2026-11-22T13:00:00Z"
+            raise InputError("time", f"'{time}' is not a time", hint, usage=True) from None
+    return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time
 
 
 def lines_of(
     matrix: Matrix,
     measures: Sequence[Measure],
-    files: Mapping[str, str],
     time: datetime | None,
     label: str,
     passed: Mapping[str, bool] | None = None,
 ) -> list[str]:
-    """A line for each run. Without a time it is that of the run's file, or now.
+    """A line for each run. Without a time it is now.
 
     measures  those of the matrix
-    files     run -> its path, of runs whose lines have the time of their files
     passed    run -> whether it passed a check; of other runs there is no line
     """
     signature = saved_scores.without_interval(matrix.signature)
+    made = (time or datetime.now(UTC)).isoformat(timespec="seconds")
     rows = [row for row, run in enumerate(matrix.runs) if passed is None or run in passed]
     cells = [(matrix.score[row], matrix.included[row]) for row in rows]
     intervals = kernel.summary_intervals(cells, measures, 1 - LEVEL)
@@ -184,17 +176,11 @@ def lines_of(
                 **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
                 "topics": int(kept.sum()),
             }
-        entry = {KEY: VERSION, "time": _time_of(files.get(run), time), "label": label, "run": run}
+        entry = {KEY: VERSION, "time": made, "label": label, "run": run}
         if passed is not None:
             entry["passed"] = passed[run]
         lines.append(kernel.formats.json_text({**entry, "signature": signature, "scores": found}))
     return lines
-
-
-def _time_of(file: str | None, time: datetime | None) -> str:
-    if time is None and file is not None and kernel.stream.is_named(file):
-        time = kernel.stream.Source(file).modified
-    return (time or datetime.now(UTC)).isoformat(timespec="seconds")
 
 
 @question(

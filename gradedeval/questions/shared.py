@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from gradedeval import analysis
-from gradedeval.cli.options import LABEL, MISMATCH, REPORTED, TIME
+from gradedeval.cli.options import LABEL, MISMATCH, REPORTED
 from gradedeval.errors import Note, flag
 from gradedeval.kernel import Setting, numbers
 
@@ -20,9 +20,7 @@ Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting(REPORTED, meta
 
 AllowMismatch = Annotated[bool, Setting(MISMATCH)]
 
-# What stands in a line of a history.
 Label = Annotated[str | None, Setting(LABEL, metavar="TEXT")]
-Time = Annotated[str | None, Setting(TIME, metavar="TIME", default_text="now")]
 
 # How differences are tested: see `compare`.
 Test = Annotated[analysis.Test, Setting("Significance test; the interval inverts it. bootstrap is "

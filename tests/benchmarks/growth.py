@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import re
 import resource
 import subprocess
 import sys
@@ -179,8 +180,8 @@ def histories(folder: Path, n: int) -> None:
 
 def _history(folder: Path, n: int, runs: int) -> None:
     write_runs(folder, [(1, "d", 1)], [(1, "d", 1)], [(1, "d", 1)])
-    gradedeval(folder, "eval a.run qrels -m ap --history line --time 2026-01-01T00:00:00Z")
-    line = (folder / "line").read_text()
+    gradedeval(folder, "eval a.run qrels -m ap --history line")
+    line = re.sub(r'(?<="time":)[^,]*', '"2026-01-01T00:00:00Z"', (folder / "line").read_text())
     with (folder / "history").open("w") as file:
         for i in range(n):
             day = f"{2000 + i // 336:04d}-{1 + i // 28 % 12:02d}-{1 + i % 28:02d}"

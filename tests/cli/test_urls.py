@@ -46,7 +46,7 @@ FILES = {
     "log": "topic\tshown\tclicks\n1\td1 d2\t1\n1\td1 d2\t1 2\n2\td1 d3\t2\n3\td2 d1\t1\n2\td1 d3\t\n",
 }
 LINES = """
-{runs/} {c.run} {qrels} -m err@5 --history {kept.jsonl} --time 2026-01-01
+{runs/} {c.run} {qrels} -m err@5 --history {kept.jsonl}
 {runs/*.run} {qrels} -m err@5 -q -o {saved.csv}
 {runs/a.run} {qrels} -m 'wp(file={weights.csv}) cascade(utility=@{phi})'
 {runs/a.run} {qrels} -m 'err@5 ap' --gain @{gains.csv} --topics-from {topics}
@@ -63,7 +63,7 @@ history {kept.jsonl}
 compare {d.run} {e.run} {people.qrels} -m err@5 --predicted {machine.qrels}
 compare {c.run} {qrels} -m err@5 --baseline {saved.csv}:a.run
 compare --from-scores {saved.csv} --baseline a.run
-check {runs/a.run} {qrels} --config {check.toml} --baseline {c.run} --history {checked.jsonl} --time 2026-01-01
+check {runs/a.run} {qrels} --config {check.toml} --baseline {c.run} --history {checked.jsonl}
 explain {runs/a.run} {qrels} -m err@5 --topic 1
 diff {runs/a.run} {runs/b.run} {qrels} -m err@5
 diff {runs/a.run} {runs/b.run} {qrels} -m err@5 --reproduce {c.run} {runs/a.run}
@@ -102,8 +102,11 @@ def files(tmp_path: Path) -> Iterator[None]:
 
 
 def said(outcome: Outcome) -> tuple[int, list[bytes], list[bytes]]:
-    """What a command came to, by words: columns are as wide as the URLs in them."""
-    out, err = (re.sub(rb"-{3,}", b"", text).replace(FOLDER.encode(), b"") for text in (outcome.out, outcome.err))
+    """What a command came to, by words: columns are as wide as the URLs in them. Without times of a history."""
+    out, err = (
+        re.sub(rb"-{3,}|[\d-]{10} \d\d:\d\d", b"", text).replace(FOLDER.encode(), b"")
+        for text in (outcome.out, outcome.err)
+    )
     return outcome.code, out.split(), err.split()
 
 

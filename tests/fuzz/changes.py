@@ -186,7 +186,7 @@ def _assessors(case: Case, folder: Path) -> str | None:
 
 def _kept(case: Case, folder: Path) -> str | None:
     for label in ("one", "two"):
-        words = [*RUNS, "qrels", *case.words, "--history", "h.jsonl", "--label", label, "--time", "2026-01-01"]
+        words = [*RUNS, "qrels", *case.words, "--history", "h.jsonl", "--label", label]
         words += ["-f", "csv"]
         if wrong := command.unclean(done := command.run(words, folder)):
             return f"history {wrong}"

@@ -77,7 +77,7 @@ WORDS = {
     "SCHEME": ["linear", "exp", "ntcir", "grade", "0:0.25:0.5:1", "@gains.csv", "0:1"],
     "MODEL": ["ctr", "cm", "dcm", "sdbn", "dbn", "ccm", "reader", "pbm", "ubm", "dbn(gamma=fit)", "cm sdbn"],
     "LABEL=GRADE,…": ["HRel=2,NRel=0", "0=0", "x=1"],
-    "TIME": ["2026-01-05", "2026-01-05T10:00:00Z", "60m", "1h", "90s"],
+    "TIME": ["60m", "1h", "90s"],
     "TEXT": ["text", "ä", "a,b", "=1+1"],
     "ID": [*TOPICS, "9"],
     "TOPIC": [*TOPICS, "9"],

@@ -13,6 +13,7 @@ import pandas as pd
 
 from fuzz import command
 from fuzz.files import BYTES, PACKERS, mutated
+from support.dated import dated
 
 TOPICS, DOCNOS = ["1", "2", "3"], [f"d{number}" for number in range(9)]
 JUDGED = [(topic, docno, at % 4) for topic in TOPICS for at, docno in enumerate(DOCNOS[:8])]
@@ -25,7 +26,7 @@ MADE = {
     "saved.csv": "a.run b.run c.run qrels -m 'ap err@3' -q --residuals split -f csv -o out",
     "saved.json": "a.run b.run c.run qrels -m 'ap err@3' -q -f json -o out",
     "saved.jsonl": "a.run b.run qrels -m 'ap err@3' -q -f jsonl -o out",
-    "history.jsonl": "a.run b.run qrels -m 'ap err@3' --history out --time 2026-01-05",
+    "history.jsonl": "a.run b.run qrels -m 'ap err@3' --history out",
     "reference.csv": "a.run b.run c.run qrels -m 'ap err@3' --standardize --save-reference out",
     "attention.csv": "clicks observe log.tsv --ranks 4 -f csv -o out",
     "model.json": "clicks models log.tsv --model dbn --iterations 2 --write-model out",
@@ -136,7 +137,7 @@ def inputs() -> dict[str, bytes]:
                 (folder / other).write_bytes(content)
             done = command.run(shlex.split(words), folder)
             assert done.code == 0, f"{words}: {done.err.decode()}"
-            files[file] = (folder / "out").read_bytes()
+            files[file] = dated((folder / "out").read_bytes())
             (folder / "out").unlink()
     return files
 

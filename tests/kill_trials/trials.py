@@ -21,6 +21,7 @@ from gradedeval.kernel.trec.written import UNFINISHED
 from kill_trials.commands import COMMANDS, Killed, write_inputs
 from support.broken import contents
 from support.commands import Outcome, environment
+from support.dated import dated
 from support.processes import processes_of
 
 GONE = suppress(OSError, subprocess.TimeoutExpired)
@@ -105,7 +106,7 @@ class Trials:
                 done = outcome(process)
                 assert done.code == 0, f"{name}: {done.err.decode()}"
                 assert os.listdir(temporary) == [], f"{name} leaves {os.listdir(temporary)}"
-                self._complete[name] = contents(self.folder), done, time.monotonic() - begin
+                self._complete[name] = left_in(self.folder), done, time.monotonic() - begin
         return self._complete[name]
 
     @contextmanager
@@ -129,7 +130,7 @@ class Trials:
         with self.fresh() as temporary:
             for file in (*command.writes, *filter(None, [command.grows])) if anew else ():
                 (self.folder / file).unlink()
-            before = contents(self.folder)
+            before = left_in(self.folder)
             owner, _, method = step.rpartition(".")
             at = AT_A_STEP.format(owner=owner, name=method, number=int(number), count=count, late=late)
             process = started(command, self.folder, temporary, "" if moment else at)
@@ -152,7 +153,7 @@ class Trials:
         limit = dice.choice([0, 1, 100, *sizes, *(dice.randrange(size) for size in sizes)])
         trial = Trial(name, f"files of {limit} bytes at most")
         with self.fresh() as temporary:
-            before = contents(self.folder)
+            before = left_in(self.folder)
             done = outcome(started(command, self.folder, temporary, limit=limit))
             trial.ended = done.code == 0
             if done.code not in (0, 1, 3):
@@ -182,7 +183,7 @@ class Trials:
             done = outcome(process)
             if done.code != 0 or done.err != said.err:
                 trial.found.append(f"exit code {done.code}: {done.err[-300:]!r}")
-            now = contents(self.folder)
+            now = left_in(self.folder)
             trial.found += [f"{file} is another" for file in command.writes if now.get(file) != complete.get(file)]
             trial.found += [f"leaves {name} among temporary files" for name in os.listdir(temporary)]
             trial.found += left_running(process.pid)
@@ -194,7 +195,7 @@ class Trials:
         count = dice.choice([3, 6, 10])
         trial = Trial("appends", f"{count} at the same time")
         with self.fresh() as temporary:
-            before = contents(self.folder)[command.grows] or b""
+            before = left_in(self.folder)[command.grows] or b""
             own = (complete[command.grows] or b"").removeprefix(before)
             only = Killed(command.words.replace("-f csv -o out.csv", ""), (), command.grows)
             processes = [started(only, self.folder, temporary) for _ in range(count)]
@@ -203,7 +204,7 @@ class Trials:
             for process in killed:
                 process.send_signal(dice.choice([signal.SIGTERM, signal.SIGKILL]))
             done = sum(outcome(process).code == 0 for process in processes)
-            after = contents(self.folder)[command.grows] or b""
+            after = left_in(self.folder)[command.grows] or b""
             times = after.count(own)
             if after != before + own * times or not done <= times <= count:
                 trial.found.append(f"{times} evaluations of {done} that ended: {after[-300:]!r}")
@@ -220,7 +221,7 @@ class Trials:
     ) -> None:
         """What must hold, and what SIGKILL may leave (`outright`)."""
         complete, said, _ = self.complete(trial.name)
-        for name, content in contents(self.folder).items():
+        for name, content in left_in(self.folder).items():
             was, new = before.get(name), complete.get(name)
             if name in command.writes:
                 trial.found += [] if content in (was, new) else [f"{name} is neither the old file nor the new one"]
@@ -256,6 +257,11 @@ def started(
         start_new_session=True,
         preexec_fn=None if limit is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )
+
+
+def left_in(folder: Path) -> dict[str, bytes | None]:
+    """The files of a folder, histories as of one day."""
+    return {name: None if content is None else dated(content) for name, content in contents(folder).items()}
 
 
 def outcome(process: subprocess.Popen[bytes]) -> Outcome:

@@ -97,6 +97,7 @@ ONLY_OPTIONS_OF = {
 ONLY_KEYWORDS = {
     **dict.fromkeys(("runs", "run", "qrels", "log", "source", "path"), "the files of a command"),
     "baseline": "the first file of `diff`",
+    "time": "of `append_history`; what a command appends is of now",
     **dict.fromkeys(("curves", "result", "explanation", "correlations"), "what is drawn"),
     "like": "registry, see `OPTIONS`",
     "ax": "of matplotlib",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import warnings
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import click
 
 import gradedeval
 from gradedeval.analysis.pictures import EXTENSIONS
+from support.dated import dated
 
 POSITIONS = ("docno", "topic", "run", "tag")
 """What an id of the collection may be."""
@@ -20,7 +20,7 @@ RUNS = ("{run}.run", "b.run", "c{run}.run")
 AB = RUNS[:2]
 SAVED = ("--from-scores", "saved.csv")
 WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "eval": ((*RUNS, "qrels", *M), (*RUNS, "qrels", *M, "-q", "--residuals", "--history", "new", "--time", "file")),
+    "eval": ((*RUNS, "qrels", *M), (*RUNS, "qrels", *M, "-q", "--residuals", "--history", "new")),
     "explain": tuple((*runs, "qrels", *M, "--topic", "{topic}") for runs in (RUNS[:1], AB)),
     "measures": ((), ("err",)),
     "collections": ((), ("robust04",)),
@@ -49,7 +49,7 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "risk": ((*RUNS, "qrels", *M), (*SAVED, "--baseline", "{run}.run")),
     "check": (
         (*RUNS, "qrels", "--min", "err@5=0", "--baseline", "b.run", "--max-topic-drop", "ndcg=0.01"),
-        (*RUNS, "qrels", "--min", "err@5=0.9", "--history", "new", "--time", "file", "--label", "{topic}"),
+        (*RUNS, "qrels", "--min", "err@5=0.9", "--history", "new", "--label", "{topic}"),
     ),
     "correlate": ((*RUNS, "qrels", *M), SAVED),
     "fit": ((*RUNS, "qrels", "-m", "rbp(p=0.1..0.9)", "--to", "ndcg", "--precision", "0.2", "--curve", "curve.csv"),),
@@ -100,7 +100,6 @@ def collection(odd: dict[str, bytes]) -> None:
     for shift, name in enumerate(names):
         ranks = [(t, documents[(shift * i + j) % 5], 5 - j) for i, t in enumerate(topics) for j in range(5)]
         Path(name).write_bytes(b"".join(b"%b Q0 %b 0 %d %b\n" % (*one, odd["tag"]) for one in ranks))
-        os.utime(name, (1e9, 1e9))  # a line of a history has the time of its run
     Path("groups").write_bytes(b"%b.run %b\nb.run x\nc%b.run x\n" % (odd["run"], odd["run"], odd["run"]))
     shown = [b" ".join([*documents[n:], *documents[:n]]) for n in range(5)]
     log = [(t, 1 + n % 3, shown[n], odd["topic"]) for n in range(5) for t in topics for _ in range(5)]
@@ -112,4 +111,4 @@ def collection(odd: dict[str, bytes]) -> None:
     for label in ("first", "second"):
         gradedeval.append_history(scores, "history", label=label)
     grown = Path("history")
-    grown.write_bytes(re.sub(rb'("time": *")[^"]*', rb"\g<1>2026-01-01T00:00:00+00:00", grown.read_bytes()))
+    grown.write_bytes(dated(grown.read_bytes()))

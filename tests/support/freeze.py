@@ -30,6 +30,7 @@ os.environ |= {"COLUMNS": "100", "SOURCE_DATE_EPOCH": "0", "TZ": "UTC", "LC_ALL"
 from fuzz import command, commands
 from fuzz.case import Case
 from gradedeval.kernel.options import PRESETS
+from support.dated import dated
 from support.every_command import POSITIONS, WORDS, collection, forms_of
 from support.generated_docs import LEAVES
 from support.generated_docs import commands as all_commands
@@ -82,7 +83,7 @@ def frozen(case: tuple[str, tuple[str, ...]]) -> tuple[str, str]:
         except Exception as error:
             parts = [repr(error).encode(), traceback.format_exc().encode()[-300:]]
         new = sorted(path for path in here.iterdir() if path.name not in before or path.name in words)
-        parts += [b"%b: %b" % (path.name.encode(), path.read_bytes()) for path in new if path.is_file()]
+        parts += [b"%b: %b" % (path.name.encode(), dated(path.read_bytes())) for path in new if path.is_file()]
     whole = b"\0".join(VARIES.sub(b"", part) for part in [*parts, *(line.encode() for line in shown)])
     return name, hashlib.sha256(whole).hexdigest()[:16]
 

@@ -7,7 +7,6 @@ import socket
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from importlib import import_module
 from threading import Event, Thread
 from typing import IO, Any
@@ -203,16 +202,6 @@ def _next_window(remote: Any) -> bytes:
     while len(got) < WINDOW and (some := remote.read(WINDOW - len(got))):
         got += some
     return bytes(got)
-
-
-def modified(url: str) -> datetime | None:
-    """When a URL was written, where its server says so."""
-    files, name = file_system(url)
-    try:
-        time: datetime = asked(url, files.modified, name)
-    except InputError:  # most file systems know none
-        return None
-    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 _LISTED: set[str] = set()

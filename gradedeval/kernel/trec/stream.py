@@ -14,8 +14,6 @@ from typing import IO, TYPE_CHECKING, Any, TypeGuard
 from gradedeval.errors import InputError, reason, url_place
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from gradedeval.kernel.trec.decompression import BackgroundDecompressor, ReplayablePipe
 
 # The files that a command reads and those that it writes: no output may replace an input.
@@ -189,17 +187,6 @@ class Source:
         except OSError:
             return None
         return found.st_size if S_ISREG(found.st_mode) else None
-
-    @property
-    def modified(self) -> datetime | None:
-        """When a file was written; None where that is not known."""
-        if self.is_url:
-            from gradedeval.kernel.trec.remote import modified  # few evaluations read one
-
-            return modified(str(self.target))
-        from datetime import UTC, datetime  # few ask
-
-        return datetime.fromtimestamp(os.path.getmtime(self.place), UTC)
 
     @property
     def is_read_once(self) -> bool:

@@ -109,7 +109,7 @@ def test_what_is_not_allowed_is_refused_alike_in_python_and_at_the_prompt(
 
 def readers() -> list[Callable[[str], Any]]:
     return [
-        remote.opened, remote.modified, remote.matching, lambda url: remote.matching(f"{url}/*"), files_of,
+        remote.opened, remote.matching, lambda url: remote.matching(f"{url}/*"), files_of,
         lambda url: Source(url).read(), gradedeval.Qrels, gradedeval.clicks.observe,
     ]  # fmt: skip
 

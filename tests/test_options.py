@@ -119,6 +119,7 @@ def test_a_file_of_settings_takes_what_check_takes() -> None:
     assert {f"--{key}" for key in OPTION_KEYS} == {described.flag for described in OPTIONS.values()} & flags
 
 
+@pytest.mark.filterwarnings("ignore:.*no measure here uses it")
 def test_changed_options_stand_in_the_signature() -> None:
     run, qrels = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 1, "b": 0}}
     options: dict[str, Any] = {"depth": 1, "topics": "both", "lenient": True, "topics_from": ["1"], "max_gain": 1.5}

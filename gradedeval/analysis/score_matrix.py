@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,7 @@ from gradedeval.kernel.measures.definition import AnyMeasure, Reading
 from gradedeval.kernel.measures.parse import DEFAULT, canonical, parse_measures
 from gradedeval.kernel.options import Options, resolve_options
 from gradedeval.kernel.parallel import Workers
+from gradedeval.kernel.scoring.doubts import different_topics
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, file_names, named_runs
 from gradedeval.kernel.scoring.scores import Scores
 from gradedeval.kernel.trec.stream import is_named, is_url, same_file
@@ -312,6 +313,16 @@ class Matrix:
         unknown = [name for name, reading in zip(self.measures, self.readings, strict=True) if reading is None]
         what = "no measure known here; taken as a mean, the higher the better"
         return [f"{', '.join(unknown)}: {what}"] if unknown else []
+
+    def unequal_topics(self, averaged: Mapping[str, Iterable[Hashable]] | None = None) -> list[Note]:
+        """Return a note where the means of runs are over different topics.
+
+        averaged  measure -> for each run, the topics that its mean is over; None: those that it is scored on
+        """
+        if averaged is None:
+            each = self.included.transpose(2, 0, 1)
+            averaged = {name: [run.tobytes() for run in rows] for name, rows in zip(self.measures, each, strict=True)}
+        return different_topics(averaged, None if self.scores is None else self.scores.options)
 
     @property
     def judged(self) -> Bools:
@@ -659,7 +670,9 @@ def options_with_residuals(like: str | None = None, *, bounded: bool = True, **k
     wanted."""
     options = resolve_options(like, **keywords)
     bounded = bounded and options.predicted is None and not options.judged_only
-    return replace(options, residuals="total" if bounded else None, bounds=False)
+    own = frozenset({"residuals", "bounds"})  # which are not the user's choice here
+    given, untold = options.given | own, options.untold | own
+    return replace(options, residuals="total" if bounded else None, bounds=False, given=given, untold=untold)
 
 
 def scores_of(

@@ -13,7 +13,7 @@ import click
 
 from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, WRITES, Option, given
 from gradedeval.cli.output import REMEMBERED, asked_for
-from gradedeval.errors import InputError, tell
+from gradedeval.errors import InputError, Note, shorten, tell
 from gradedeval.kernel.formats import EXTENSIONS
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure, parse_measures
@@ -67,17 +67,50 @@ def named_measures(texts: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str,
     import_module("numpy")
     cutoff = asked_for("k")
     measures = parse_measures(texts, table, cutoff)
-    if cutoff is not None and texts == DEFAULT:  # nobody has written these cutoffs
+    if cutoff is None or not remember_cut(texts, table):
+        return measures
+    if texts == DEFAULT:  # nobody has written these cutoffs
         kept = [one.label for one in measures if "@" in one.label and one.label in DEFAULT and one.cutoff != cutoff]
         tell([f"-k {cutoff}: {', '.join(kept)} keep their cutoffs; name measures without one, as in -m 'err ndcg'"])
-    if cutoff is not None and (whole := [one.label for one in measures if one.definition.cutoff == "none"]):
+    if whole := [one.label for one in measures if one.definition.cutoff == "none"]:
         tell([f"-k {cutoff}: {', '.join(whole)} {'take' if len(whole) > 1 else 'takes'} no cutoff"])
     return measures
 
 
+_CUT = f"{__name__}.cut"
+"""Where a command keeps whether -k cuts the measures that it was given, and what they are called."""
+
+
+def remember_cut(texts: Any, table: Mapping[str, Measure] | None, cut: bool | None = None) -> bool:
+    """Remember whether -k cuts the measures of texts, and return that; `cut` says so of texts that are read
+    otherwise."""
+    if cut is not None:
+        click.get_current_context().meta.setdefault(_CUT, []).append((cut, texts))
+        return cut
+    try:
+        whole = parse_measures(texts, table)
+        cut = whole != parse_measures(texts, table, asked_for("k"))
+    except InputError:  # of one that needs a cutoff; what is wrong otherwise is said elsewhere
+        whole, cut = [], True
+    click.get_current_context().meta.setdefault(_CUT, []).append((cut, [measure.label for measure in whole]))
+    return cut
+
+
+def tell_unused_cutoff() -> None:
+    """Tell where -k cuts none of the measures that the command was given."""
+    known = click.get_current_context().meta.get(_CUT, [])
+    if known and not any(cut for cut, _ in known):
+        names = dict.fromkeys(label for _, labels in known for label in labels)
+        hint = "it is for measures written without a cutoff, such as err and ap"
+        tell([Note(f"-k {asked_for('k')}: no measure here uses it ({shorten(names)})", hint, kind="unused-option")])
+
+
 def one_measure(flag: str, text: str | None, table: Mapping[str, Measure]) -> Measure:
     """The measure that an option names. Raises InputError (usage) unless it is one."""
-    measures = parse_measures(text, table, asked_for("k")) if text and text.strip() else []
+    cutoff = asked_for("k")
+    measures = parse_measures(text, table, cutoff) if text and text.strip() else []
+    if cutoff is not None and measures:
+        remember_cut(text, table)
     if len(measures) != 1:
         what = f"'{text}' names {len(measures)} measures" if measures else "no measure given"
         raise InputError(flag, what, f"name one, such as {flag} err@20", usage=True)

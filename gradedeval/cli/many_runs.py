@@ -18,6 +18,7 @@ from gradedeval.cli.arguments import (
     named_measures,
     run_and_qrels,
     sharing,
+    tell_unused_cutoff,
 )
 from gradedeval.cli.options import (
     MEASURES,
@@ -115,6 +116,7 @@ def matrix_from(
         table = measure_table(keywords.pop("measures_from"))
         options = score_matrix.options_with_residuals(bounded=bounded, **keywords)
         chosen = named_measures(measures or DEFAULT, table)
+        tell_unused_cutoff()
         matrix, name = scores_with_baseline(files, baseline, chosen, options, standardized, keep)
     tell_assumptions(matrix, allow, paired)
     return matrix, name

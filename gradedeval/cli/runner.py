@@ -26,6 +26,7 @@ from gradedeval.cli.arguments import (
     run_and_qrels,
     sharing,
     signing,
+    tell_unused_cutoff,
     usage,
 )
 from gradedeval.cli.options import (
@@ -477,6 +478,7 @@ def _with_measures(question: Question, settings: Mapping[str, Any], table: Mappi
                 read[name] = _as_measures(setting, read[name], table)
         except InputError as fault:
             faults.append(fault)
+    tell_unused_cutoff()
     if faults:
         raise faults[0].replace(also=(*faults[0].also, *faults[1:])) if len(faults) > 1 else faults[0]
     return read

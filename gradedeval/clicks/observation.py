@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 from gradedeval import kernel
 from gradedeval.analysis.tables import Shown, frame_document, near_best, same
 from gradedeval.arrays import Floats, Ints, np
+from gradedeval.cli.arguments import remember_cut
 from gradedeval.cli.output import asked_for
 from gradedeval.clicks.log import (
     LAST_RANK,
@@ -389,6 +390,8 @@ def read_weighing(
     searched = read_ranges(ranges, table) if ranges else []
     others = [word for word in words if word not in ranges]
     cutoff = asked_for("k")  # of the command line
+    if cutoff is not None and others:
+        remember_cut(others, table)
     read = [parse_measures(word, table, cutoff) if isinstance(word, str) else [word] for word in others]
     fixed = [one for several in read for one in several]
     return [*searched, *fixed]

@@ -267,6 +267,7 @@ def simulate(
         found, notes = users_of_model(user, shown), [*notes, *unknown_to(user, shown)]
     else:
         found = users_of_measure(user, shown, judged, options)
+        notes = [*notes, *kernel.Scorer(judged, [user], options).unused_notes]
     return replace(drawn(found, shown, sessions, seed, each), place="<simulated>", notes=tell(notes))
 
 

@@ -558,7 +558,8 @@ def drop_in_options(complete: bool, level: int | None, depth: int | None, judged
         judged_only=judged_only,
         scores="float32" if version == "9" else None,
     )
-    return replace(options, extra_fields=True, run_format="trec", qrels_format="trec")
+    # trec_eval says nothing of options without effect.
+    return replace(options, extra_fields=True, run_format="trec", qrels_format="trec", untold=options.given)
 
 
 def evaluate_drop_in(

@@ -287,7 +287,7 @@ def _orders_by_either(
         columns = before.tolist(), after.tolist(), *places, *saved.T.tolist()
         rows += zip([measure.label] * len(runs), runs, *columns, strict=True)
     signature = f"{mine.signature}\n{theirs.signature}"
-    notes += [*mine.notes, *(note for note in theirs.notes if note not in mine.notes)]
+    notes += [*mine.notes, *mine.unequal_topics(), *(note for note in theirs.notes if note not in mine.notes)]
     return (
         kernel.frames.to_frame(orders, columns=OF_ORDERS),
         kernel.frames.to_frame(rows, columns=of_runs),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from xml.sax.saxutils import quoteattr
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.flips import Reread
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
     from gradedeval.analysis.significance import TestSettings
-    from gradedeval.questions.limits import BoundSpec
+    from gradedeval.questions.limits import BoundSpec, Found
 
 
 # The verdict of a check on one run and one bound, in numbers and in words.
@@ -202,6 +202,7 @@ def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, sett
     found = [_verdict(matrix, run, bound, baseline, tests) for run in runs for bound in bounds]
     if baseline is not None:
         found = [_with_settled(matrix, verdict, baseline, reread) for verdict in found]
+    tell(unequal_topics(matrix, runs, bounds, baseline))
     tell([*baseline_notes(matrix, baseline), *direction_notes(matrix, bounds), *judging_notes(matrix, found)])
     return found
 
@@ -211,6 +212,20 @@ def judging_notes(matrix: Matrix, found: Iterable[Verdict]) -> list[Note]:
     measures = dict.fromkeys(verdict.bound.measure for verdict in found if verdict.same_order is not None)
     notations = [(name, matrix.notations[matrix.measure_index(name)]) for name in measures]
     return difference_bounds.unseen_notes(notations, matrix.scores.options if matrix.scores else None)
+
+
+def unequal_topics(matrix: Matrix, runs: Sequence[str], bounds: Iterable[Bound], baseline: str | None) -> list[Note]:
+    """Return a note where a bound holds the means of runs to a limit, and these are over different topics: those that a
+    run and the baseline have, or, of a bound that does not compare, its own."""
+    averaged: dict[str, list[Hashable]] = {}
+    for bound in bounds:
+        if matrix.machine is None and bound.kind in ("min", "max", "max-unjudged", "max-drop", "significant"):
+            beside = [baseline] if baseline is not None and bound.kind in COMPARED else []
+            part = _of_bound(matrix, bound)
+            each: list[Hashable] = [part.select(runs=[run, *beside]).shared(bound.measure).tobytes() for run in runs]
+            known = averaged.setdefault(bound.measure, each)
+            averaged[bound.measure] = known if len(set(known)) > 1 else each
+    return matrix.unequal_topics(averaged)
 
 
 def direction_notes(matrix: Matrix, bounds: Iterable[Bound]) -> list[str]:
@@ -611,6 +626,7 @@ def _settings(
     """The file of settings, and what it says in place of defaults; and where the report goes."""
     found = find_settings(config, measure_table(measures_from))
     instead = {name: value for name, value in found.options.items() if name not in given}
+    found = found._replace(options=instead)
     return instead | {"config": found, "measures_from": (), "form": form, "output": output}
 
 
@@ -662,7 +678,7 @@ def check_files(
 ) -> Checked:
     """As `check`, of files, by the bounds of the command line and of a file of settings. What is wrong with the data is
     written where the report was to go, in a format that has a place for it."""
-    scoring, chosen = score_matrix.options_with_residuals(**keywords), parse_measures(measures, config.table)
+    scoring, chosen = _scoring(keywords, config), parse_measures(measures, config.table)
     written = [*minimum, *maximum, *max_drop, *max_topic_drop, *significant, *max_unjudged, *min_topics]
     bounds, needed = resolve_bounds([*config.specs, *written], chosen, scoring, config.table)
     if config.path is not None:
@@ -684,6 +700,12 @@ def check_files(
         scored = matrix.select(measures=[measure.label for measure in each])
         append_lines(history, lines_of(scored, each, None, label or "", passed))
     return Checked(found, matrix.signature)
+
+
+def _scoring(keywords: Mapping[str, Any], config: Found) -> kernel.Options:
+    """Return the options; those of a file are defaults of many checks, and need not be of use in each."""
+    options = score_matrix.options_with_residuals(**keywords)
+    return replace(options, untold=options.untold.union(config.options))
 
 
 def _check_order(matrix: Matrix) -> None:

@@ -16,6 +16,7 @@ from gradedeval.cli.arguments import (
     run_and_qrels,
     sharing,
     signed,
+    tell_unused_cutoff,
 )
 from gradedeval.cli.options import (
     GROWS,
@@ -109,12 +110,14 @@ def command(
 
         extras = Extras(given, table, by_topic)
     chosen = extras.measures(measures) if extras else named_measures(measures or kernel.parse.DEFAULT, table)
+    tell_unused_cutoff()
     form = form or form_of(output, kernel.formats.SCORE_FORMATS)
     runs, qrels = run_and_qrels(files, given)
     options = extras.options(form, None if tags else runs) if extras else resolve_options(**given)
     named = kernel.named_runs(runs)
     how = {"by_tag": tags, "keep_going": True, "by_topic": by_topic or (extras is not None and extras.needs_topics)}
     scores = kernel.evaluate_runs(named, qrels, chosen, options, **how, predicts=True, workers=sharing(jobs))
+    scores.notes += scores.unequal_topics()
     if extras:
         scores = extras.applied(scores, form)
     else:

@@ -16,6 +16,7 @@ from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix
 from gradedeval.analysis.tables import Row, Shown, frame_document, near_best, same, signature_lines
 from gradedeval.arrays import Bools, Floats, Ints, chunks, np
+from gradedeval.cli.arguments import remember_cut
 from gradedeval.cli.output import asked_for
 from gradedeval.errors import Flag, InputError, Note, check_choice, flag, plural, public, shorten
 from gradedeval.kernel import (
@@ -128,6 +129,8 @@ def read_ranges(
         raise InputError("", "no measure with a range", hint, usage=True)
     cutoff = asked_for("k")  # of the command line
     cut = [word if cutoff is None or "@" in word else f"{word}@{cutoff}" for word in words]
+    if cutoff is not None:
+        remember_cut(words, table, cut != words)
     return [_read_range(word, table) for word in dict.fromkeys(cut)]
 
 
@@ -469,7 +472,8 @@ class Collection:
 
     def scores(self, measures: Sequence[Measure], residuals: bool = False) -> Matrix:
         """The scores by some measures; `max_residual` applies only if `residuals` are asked for."""
-        options = self.options if residuals else replace(self.options, residuals=None, max_residual=None)
+        options = replace(self.options, untold=self.options.given)  # a fit has other measures, too
+        options = options if residuals else replace(options, residuals=None, max_residual=None)
         return score_matrix.to_matrix(
             kernel.evaluate_runs(self.runs, self.qrels, measures, options, workers=kernel.Workers.here())
         )
@@ -758,7 +762,8 @@ def fit_ranges(
     second = None if there is None else Target.of(there, target)
     values_of = here.search(ranges, kinds, precision)
     elsewhere = second and second.search(ranges, kinds, precision)
-    rows, curve, notes = [], [], [*here.matrix.notes, *_overlap_notes(here, second)]
+    tried = kernel.Scorer(collection.qrels, [target, *(one.at(one.low) for one in ranges)], collection.options)
+    rows, curve, notes = [], [], [*tried.unused_notes, *here.matrix.notes, *_overlap_notes(here, second)]
     for index, range_ in enumerate(ranges):
         for which, kind in enumerate(kinds):
             values, values_there = values_of[index][which], elsewhere[index][which] if elsewhere else None

@@ -233,8 +233,7 @@ def leave_one_out(
     ranked_runs.check_maskable(scorer, options, flag.leave_one_out)
     ranked = ranked_runs.rank_runs(named, scorer.grader, scorer=scorer)  # files are read once: judgments are masked
     given, by = group_counts(ranked, group_of, pool_depth)
-    full, whole = ranked.scores(scorer)[0], ranked.rows(scorer.grader)
-    rows = []
+    full, whole, rows = ranked.scores(scorer)[0], ranked.rows(scorer.grader), []
     for group, own in kernel.parallel.progress("groups")(list(given.items())):
         alone = own & (by == 1) & ranked.judged
         without = masked_scores(ranked, scorer, alone, full, whole)
@@ -243,9 +242,10 @@ def leave_one_out(
     order, labels = list(named), [measure.label for measure in scorer.measures]
     rows.sort(key=lambda row: (labels.index(row["measure"]), order.index(row["run"])))
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
-    said = tell([*scorer.notes, *ranked.notes, *group_notes])
-    text, frame = kernel.signature(judged, scorer.options, scorer.measures, counts), kernel.frames.to_frame(rows)
-    return LeftOut(frame, _orders(frame, scorer.measures), scorer.measures, text, said)
+    listed = [run.listed.tobytes() for run in ranked.runs]
+    said = tell([*scorer.notes, *ranked.notes, *scorer.unequal_topics(listed), *group_notes])
+    under, frame = kernel.signature(judged, scorer.options, scorer.measures, counts), kernel.frames.to_frame(rows)
+    return LeftOut(frame, _orders(frame, scorer.measures), scorer.measures, under, said)
 
 
 def masked_scores(ranked: RankedRuns, scorer: Scorer, masked: Bools, known: Floats, whole: Sequence[Rows]) -> Floats:

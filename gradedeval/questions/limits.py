@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from gradedeval import analysis, kernel
 from gradedeval.analysis import significance
+from gradedeval.cli.arguments import remember_cut
 from gradedeval.cli.output import asked_for
 from gradedeval.errors import InputError, check_choice, did_you_mean, flag
 from gradedeval.kernel import Measure, Options, Setting, parse_measures, resolve_options
@@ -98,15 +99,17 @@ AS_WRITTEN = {"min": ">", "max": "<"}
 def limit(kind: Kind, help: str, value: str = "X") -> Setting:
     """Bounds of one kind, written as `--KIND MEASURE=VALUE`, or as a bare VALUE, perhaps behind `SLICE: `."""
 
-    def spec(word: str) -> BoundSpec:
+    def spec(word: str, table: Mapping[str, Measure]) -> BoundSpec:
         sliced = OF_SLICE.fullmatch(word)
         name, equals, value = (sliced["bound"] if sliced else word).rpartition("=")
         measure = name.removesuffix(AS_WRITTEN.get(kind, "=")) if equals else None
         of = sliced["slice"].strip() if sliced else ""
+        if measure is not None and asked_for("k") is not None:
+            remember_cut(measure, table)
         return BoundSpec(kind, measure, value, f"--{kind} {word}", slice=of, cutoff=asked_for("k"))
 
-    def specs(words: Iterable[str], _: Mapping[str, Measure]) -> list[BoundSpec]:
-        return [*map(spec, words)]
+    def specs(words: Iterable[str], table: Mapping[str, Measure]) -> list[BoundSpec]:
+        return [spec(word, table) for word in words]
 
     return Setting(help, metavar=f"[MEASURE=]{value}", spelled=(f"--{kind}",), measure=specs)
 

@@ -153,6 +153,7 @@ def _curves(
     it lacks; what its file was read as; and notes."""
     frames, counts, formats, notes, said = [], [], [], list(scorer.notes), list[str]()
     barren: dict[str, set[bytes]] = {}
+    averaged: list[frozenset[bytes]] = []
     share = kernel.Workers.here()
     for name, source in share.progress(list(runs.items())):
         run = kernel.tasks.grade_run(source, scorer.grader, share.silent(), name)
@@ -171,11 +172,13 @@ def _curves(
                 kernel.frames.to_frame({**head, "recall": recall, "precision": precision, "topics": len(own)})
             )
         counts.append((len(run.topics), run.missing))
+        averaged.append(frozenset(run.topics))
         formats.append(run.format)
         said += kernel.doubts.notes_on(run, graded)
     count = len(scorer.measures)
     notes += [
         *kernel.doubts.merged_over_runs(said, len(runs)),
+        *graded.unequal_topics(averaged),
         *kernel.doubts.few_topics(max(count for count, _ in counts)),
         *_barren_notes(barren, scorer.qrels, max(count for count, _ in counts)),
     ]

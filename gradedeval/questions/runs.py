@@ -103,6 +103,8 @@ def run_summaries(
     level = numbers.LEVEL.check(level)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     matrix = score_matrix.comparable(given, allow_mismatch)
+    if matrix.machine is None:
+        tell(matrix.unequal_topics())
     if slice is None:
         return RunSummaries(kernel.frames.to_frame(_rows(matrix, level)), matrix, level)
     columns = matrix.labelled

@@ -21,6 +21,8 @@ from gradedeval.kernel.scoring.scores import Scores
 
 TOPICS = ("1", "2", "3")
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*no measure here uses it")
+
 
 def evaluated(seed: int, measures: str, length: int | None = 40, **options: Any) -> Scores:
     """Three runs of the same documents in other orders, a third of them judged; without a length each is of its own."""

@@ -270,6 +270,7 @@ def test_runs_without_a_shared_topic_are_not_compared(files: Path, cli: Command)
     )
 
 
+@pytest.mark.filterwarnings("ignore:the means are over different topics:gradedeval.EvaluationWarning")
 def test_the_limit_is_named_where_there_is_one(files: Path) -> None:
     scores = gradedeval.evaluate([files / name for name in RUNS], files / "qrels.txt", "rr", max_residual=0.1)
     message = "measure 'rr': no topic that all 3 runs are scored on; compare fewer runs, or raise max_residual"

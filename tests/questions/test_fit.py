@@ -240,7 +240,8 @@ def test_an_end_of_the_range_is_told() -> None:
 
 def test_pairs_that_the_target_is_too_uncertain_of_are_left_out() -> None:
     some = gradedeval.fit(RUNS, QRELS, "nerr9@1..5", "err@20", coefficient="pearson", max_residual=0.01)
-    kept = gradedeval.evaluate(RUNS, QRELS, "err@20", max_residual=0.01)
+    with pytest.warns(gradedeval.EvaluationWarning, match="over different topics"):
+        kept = gradedeval.evaluate(RUNS, QRELS, "err@20", max_residual=0.01)
     count = sum(int(run.included.sum()) for run in kept.runs)
     assert some.frame["pairs"][0] == count < 200
     with pytest.raises(InputError, match=r"max_residual: no \(run, topic\) pair is left"):

@@ -429,7 +429,8 @@ def test_weights_by_cost_are_those_of_documents_that_cost_1(files: Path, cli: Co
     alone = cli("weights", "-m", "tbg(h=1)", "--ranks", "2")
     assert (alone.messages[0], alone.text) == (says, "rank,tbg(h=1)\n1,0.5\n2,0.25\n")
     beside = cli(*TWO, "-m", "tbg(h=1) rr", "--ranks", "2", "--costs", "costs.txt")
-    assert beside.messages[:2] == [says, LACKS]
+    unused = "--costs: no measure here uses it (rr); it is for C/W/L measures of costs, such as tbg and rbp(of=ec)"
+    assert beside.messages[:3] == [says, unused, LACKS]
     assert beside.text == "rank,tbg(h=1),rr\n1,0.5,0.25\n2,0.25,0.25\n"
     told = "--costs: fixed weights are those of documents that cost 1 each"
     assert cli(*TWO, "-m", "rbp rr", "--ranks", "2", "--costs", "costs.txt").messages[0] == told

@@ -208,6 +208,8 @@ class Properties:
     gain     the default gain scheme, or `binary` (gains 0 and 1, parameter `rel`); None: the measure reads no gains
     scale    `unit` for gains in [0, 1], `raw` (the default) for gains of any size; graded measures only
     intents  whether it is a function of `Gains.intents`, the batch by intent
+    judged   whether it tells documents that are judged not relevant from unjudged ones
+    ratio    whether a common factor of all gains leaves the score as it is
 
     What a cutoff does, what the residual is, and where scores lie.
 
@@ -252,6 +254,8 @@ class Properties:
     gain: str | None = "binary"
     scale: Scale | None = None
     intents: bool = False
+    judged: bool = False
+    ratio: bool = False
     cutoff: Cutoff = "truncates"
     residual: Residual | Callable[[Arguments], Residual] = "none"
     bounds: Rule | Callable[[Arguments], Rule] = "none"
@@ -349,6 +353,8 @@ ArrayTies = Literal["file", "best", "worst", "average"]
 
 QUANTITIES = ("eu", "etu", "ec", "etc", "ed")
 """What C/W/L measures give: expected utility (per document), total utility, cost per document, total cost, depth."""
+COSTS = ("ec", "etc")
+"""Those that are costs."""
 # Less cost is better; a user who looks deeper is neither better nor worse off.
 BETTER_QUANTITY: dict[Value, Better] = {"ec": "lower", "etc": "lower", "ed": "neither"}
 
@@ -590,6 +596,20 @@ class Measure:
         """The last rank that it looks at; None where it looks at all: weights of the full depth need the gains of the
         full depth."""
         return None if self.definition.cutoff == "sums_to_k" else self.cutoff
+
+    @property
+    def reads_costs(self) -> bool:
+        """Whether it depends on what it costs to view a document."""
+        cwl = self.definition.cwl
+        if cwl is None:
+            return False
+        costs = cwl.costs(self.arguments) if callable(cwl.costs) else cwl.costs
+        return costs or self.arguments.get("of", "eu") in COSTS
+
+    @property
+    def takes_fill(self) -> bool:
+        """Whether unjudged documents may have gains in it."""
+        return self.definition.takes_fill and not self.by_intent and not self.judged_only
 
     @property
     def depends_on_top(self) -> bool:

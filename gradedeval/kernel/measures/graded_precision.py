@@ -51,6 +51,7 @@ def _ideal(g: Gains, *, norm: str | None = None) -> Floats:
 @measure(
     gain="thresholds",
     scale="thresholds",
+    ratio=True,
     residual="from_bounds",
     bounds=Bounds("graded_average", over_ties=True),
     ceiling=1,
@@ -83,6 +84,7 @@ def gap(g: Gains, *, norm: str | None = None) -> Floats:
 @measure(
     gain="thresholds",
     scale="thresholds",
+    ratio=True,
     residual="from_bounds",
     bounds=Bounds("graded_recall", over_ties=True),
     ceiling=1,

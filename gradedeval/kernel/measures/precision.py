@@ -182,6 +182,7 @@ def rprec(g: Gains) -> Floats:
 
 
 @measure(
+    judged=True,
     ceiling=1,
     checks={"k": NOT_NEGATIVE},
     details=_preference_details,
@@ -212,7 +213,7 @@ def accuracy(g: Gains) -> Floats:
     return np.where(found > 0, 1 - safe_divide(row_sums(above), found * (g.retrieved - found)), 0.0)
 
 
-@measure(gain=None, ceiling=1)
+@measure(gain=None, judged=True, ceiling=1)
 def judged(g: Gains) -> Floats:
     """The share of the first k that is judged.
 
@@ -223,7 +224,7 @@ def judged(g: Gains) -> Floats:
     return safe_divide(row_sums(g.judged), g.retrieved)
 
 
-@measure(gain=None, ceiling=1, better="lower")
+@measure(gain=None, judged=True, ceiling=1, better="lower")
 def unjudged(g: Gains) -> Floats:
     """The share of the first k that is not judged; k also where fewer are retrieved.
 
@@ -260,7 +261,7 @@ def gm_ap(g: Gains) -> Floats:
     return average_precision(g)
 
 
-@measure(ceiling=1, summary="geometric")
+@measure(judged=True, ceiling=1, summary="geometric")
 def gm_bpref(g: Gains) -> Floats:
     """bpref, averaged over topics by the geometric mean.
 
@@ -351,6 +352,7 @@ WANTED = Check("a whole number from 1", lambda n: isinstance(n, int) and n >= 1)
 
 
 @measure(
+    judged=True,
     cutoff="none",
     better="lower",
     relevance_only=False,

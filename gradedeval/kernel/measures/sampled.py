@@ -43,7 +43,7 @@ def _sample(g: Gains) -> Sample:
     )
 
 
-@measure(ceiling=1, uses_unsampled=True)
+@measure(ceiling=1, uses_unsampled=True, judged=True)
 def infap(g: Gains) -> Floats:
     """Inferred average precision: average precision estimated where only a sample of the pool is judged.
 
@@ -62,7 +62,7 @@ def infap(g: Gains) -> Floats:
     return safe_divide(row_sums(np.where(np.isfinite(g.ranks_of_relevant), expected, 0.0)), g.num_relevant)
 
 
-@measure(ceiling=1, uses_strata=True, uses_unsampled=True)
+@measure(ceiling=1, uses_strata=True, uses_unsampled=True, judged=True)
 def xinfap(g: Gains) -> Floats:
     """Extended inferred average precision: average precision estimated from a stratified sample (`--strata`).
 
@@ -83,7 +83,7 @@ def xinfap(g: Gains) -> Floats:
     return safe_divide(row_sums(precision), row_sums(sample.estimated))
 
 
-@measure(uses_strata=True, uses_unsampled=True)
+@measure(uses_strata=True, uses_unsampled=True, judged=True)
 def statap(g: Gains) -> Floats:
     """statAP: average precision estimated from a stratified sample (`--strata`); it can exceed 1.
 
@@ -98,7 +98,7 @@ def statap(g: Gains) -> Floats:
     return safe_divide(row_sums(weight * weight.cumsum(1) / g.rank), row_sums(sample.estimated))
 
 
-@measure(gain="linear", cutoff="renormalizes", monotone=False, uses_strata=True, uses_unsampled=True)
+@measure(gain="linear", cutoff="renormalizes", monotone=False, uses_strata=True, uses_unsampled=True, judged=True)
 def infndcg(g: Gains) -> Floats:
     """Inferred nDCG: nDCG estimated from a stratified sample (`--strata`); it can exceed 1.
 

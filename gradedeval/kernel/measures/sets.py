@@ -128,7 +128,7 @@ def utility(g: Gains, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: flo
     return np.asarray(worth + (d * (docs - retrieved - relevant + hits) if d else 0.0), dtype=np.float64)
 
 
-@measure(summary="total", better="lower", relevance_only=False)
+@measure(judged=True, summary="total", better="lower", relevance_only=False)
 def num_nonrel_judged_ret(g: Gains) -> Floats:
     """Number of documents retrieved that are judged and not relevant.
 

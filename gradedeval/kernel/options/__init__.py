@@ -200,6 +200,9 @@ class Option:
     names_file      its text names a file
     needs_ids       it is about what arrays of grades and scores lack: ids, lines, words
     signature       name and value -> text in the signature, where the value is not the default
+    use             which property of `scoring.unused_options.Applied` says whether a measure uses it; empty: it is not
+                    about measures
+    users           in words, which measures do
     """
 
     help: str
@@ -218,6 +221,8 @@ class Option:
     names_file: bool = False
     needs_ids: bool = False
     signature: Callable[[str, Any], str] = name_and_value
+    use: str = ""
+    users: str = ""
     name: str = ""
     type: Any = None
     default: Any = None
@@ -364,25 +369,32 @@ class Options:
     gain: Value | None = option(None, "Gain scheme of graded measures that do not name their own: linear, exp, ntcir, "
         "grade, a list of gains such as 0:0.5:1, or @FILE with lines of grade,gain.",
         section=GAINS, metavar="SCHEME", accepts="a gain scheme or a list of gains", read=read_gain,
-        signature=elsewhere)
+        signature=elsewhere,
+        use="takes_gain", users="graded measures that name no gains, such as err and ndcg")
     rel: float | None = option(None, "Lowest relevant grade of binary measures that do not name their own.",
-        section=GAINS, metavar="GRADE", default_text="1", above=0, signature=elsewhere)
+        section=GAINS, metavar="GRADE", default_text="1", above=0, signature=elsewhere,
+        use="takes_rel", users="binary measures that name no rel, such as ap and p")
     top_grade: float | None = option(None, "Top grade of the scale.",
-        section=GAINS, metavar="GRADE", default_text="the highest grade in the qrels", minimum=0, signature=elsewhere)
+        section=GAINS, metavar="GRADE", default_text="the highest grade in the qrels", minimum=0, signature=elsewhere,
+        use="reads_top_grade", users="measures whose gains depend on it, such as err, and residuals")
     negative: Negative = option("judged", "How to treat grades below 0: as judged, with gain 0, or as unjudged.",
-        section=GAINS)
+        section=GAINS,
+        use="tells_judged", users="measures of judged documents, such as bpref, and residuals")
     max_gain: float | None = option(None, "Top gain: the gain of an unjudged document in a residual, and of each "
         "document of the best ranking in erria(norm=best).",
-        section=GAINS, commands="eval", metavar="GAIN", default_text="the scheme's largest", minimum=0)
+        section=GAINS, commands="eval", metavar="GAIN", default_text="the scheme's largest", minimum=0,
+        use="reads_max_gain", users="residuals and bounds of measures such as err")
     costs: "Costs | None" = option(None, "Costs for C/W/L measures: lines of a document type (column 2 of the run) and "
         "its cost.", section=GAINS, metavar="FILE", default_text="1 for every document",
         accepts="a file or a dict of costs", names_file=True, needs_ids=True,
-        signature=lambda _, costs: f"costs {costs.digest}")
+        signature=lambda _, costs: f"costs {costs.digest}",
+        use="reads_costs", users="C/W/L measures of costs, such as tbg and rbp(of=ec)")
     fill: "Fill | None" = option(None, "Click-based gains for unjudged documents: lines of topic,docno,gain with gains "
         "from 0 to 1. Used by err, cascade and C/W/L measures and their residuals; for all other measures the "
         "documents stay unjudged.", section=GAINS, commands="eval",
         metavar="FILE", accepts="a file, a dict or a DataFrame of gains", names_file=True,
-        needs_ids=True, signature=lambda _, fill: f"fill {fill.count} {plural(fill.count, 'document')} {fill.digest}")
+        needs_ids=True, signature=lambda _, fill: f"fill {fill.count} {plural(fill.count, 'document')} {fill.digest}",
+        use="takes_fill", users="err, cascade and C/W/L measures")
     duplicates: Duplicates = option("error", "Duplicate docnos in a topic: error (identical judgments only warn), "
         "keep the first, keep the last, or refuse always.",
         needs_ids=True)
@@ -390,17 +402,22 @@ class Options:
         "were relevant. 'split' separates unjudged documents in the run from ranks beyond its end; 'difference' is "
         "the signed difference of cwl_eval, for C/W/L "
         "measures.", section=RESIDUALS, commands="eval", optional_value=True,
-        signature=lambda _, kind: "signed differences" if kind == "difference" else "")
+        signature=lambda _, kind: "signed differences" if kind == "difference" else "",
+        use="has_residual", users="measures with a residual, such as err and ap")
     residual_depth: Depth = option("cutoff", "Ranks that a residual takes into account: down to the cutoff, or all.",
-        section=RESIDUALS, commands="eval")
+        section=RESIDUALS, commands="eval",
+        use="is_cut_residual", users="residuals of measures with a cutoff, such as err@20")
     max_residual: float | None = option(None, "Exclude topics whose residual exceeds X from each measure's mean.",
-        section=RESIDUALS, commands="eval", metavar="X", minimum=0)
+        section=RESIDUALS, commands="eval", metavar="X", minimum=0,
+        use="has_residual", users="measures with a residual, such as err and ap")
     bounds: bool = option(False, "Report lower and upper bounds on each score over all possible judgments of the "
-        "retrieved unjudged documents.", section=RESIDUALS, commands="eval", signature=elsewhere)
+        "retrieved unjudged documents.", section=RESIDUALS, commands="eval", signature=elsewhere,
+        use="has_bounds", users="measures with bounds, such as err and ap")
     unseen: float | int | None = option(None, "Let N unjudged documents that were not retrieved be relevant "
         f"in each topic, in --bounds and where judging could reverse an order {UNSEEN.limits}; inf: any "
         "number.", section=RESIDUALS, commands="eval",
-        metavar="N|inf", default_text="0", accepts="a whole number or inf", read=read_unseen)
+        metavar="N|inf", default_text="0", accepts="a whole number or inf", read=read_unseen,
+        use="falls", users="measures that depend on all relevant documents, such as ap")
     interval: float | None = option(None, "Report the standard error and the interval of each summary over topics, "
         "at level 0.95 or as given, by the studentized bootstrap of topics.", section=OUTPUT, commands="eval",
         metavar="[LEVEL]", above=0, below=1, optional_value=True, signature=elsewhere,
@@ -450,8 +467,10 @@ class Options:
         names_file=True, signature=lambda _, topics: metadata.chosen_topics(topics))
     extra_fields: bool = option(False, "Ignore extra fields after the sixth in run lines, as trec_eval does.",
         commands="none", signature=elsewhere)
-    given: frozenset[str] = option(frozenset(), "Which of `order`, `ties` and `scores` the user has chosen.",
-        commands="none", accepts="a set of names", signature=elsewhere)
+    given: frozenset[str] = option(frozenset(), "Which options the user has chosen.", commands="none",
+        accepts="a set of names", signature=elsewhere)
+    untold: frozenset[str] = option(frozenset(), "Those that need no note if unused.", commands="none",
+        accepts="a set of names", signature=elsewhere)
     # fmt: on
 
     def __post_init__(self) -> None:
@@ -741,5 +760,4 @@ def resolve_options(like: str | None = None, **given: Any) -> Options:
     if explicit.get("residuals") is True:
         bound = like is None or explicit.keys() & {"residual_depth", "max_residual"}
         explicit["residuals"] = "total" if bound else PRESETS[str(like)].residuals
-    chosen = frozenset({"order", "ties", "scores"} & explicit.keys())
-    return Options(**{**(PRESETS[like].options if like else {}), **explicit, "like": like, "given": chosen})
+    return Options(**{**(PRESETS[like].options if like else {}), **explicit, "like": like, "given": frozenset(given)})

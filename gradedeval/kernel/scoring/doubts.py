@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.arrays import Floats, Ints
-from gradedeval.errors import Note, either, plural, shorten
+from gradedeval.errors import Note, either, flag, plural, shorten
 from gradedeval.kernel.measures.definition import Measure, Reading
 from gradedeval.kernel.measures.gains import scores_of
 from gradedeval.kernel.rankings.batch import Batch
@@ -19,6 +19,7 @@ from gradedeval.kernel.rankings.grade import RISING, RISING_AS_LISTED
 from gradedeval.kernel.trec.lines import encode
 
 if TYPE_CHECKING:
+    from gradedeval.kernel.options import Options
     from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
     from gradedeval.kernel.scoring.scores import RunScores
     from gradedeval.kernel.scoring.tasks import GradedRun
@@ -42,6 +43,24 @@ MOST = 3
 
 KINDS = ("rising-scores", "missing-topics", "ties", "short-lists", "few-topics")
 """The kinds of notes on why a run may mislead, in the order in which they are given."""
+
+
+def different_topics(averaged: Mapping[str, Iterable[Hashable]], options: Options | None) -> list[Note]:
+    """Return a note where the means of several runs are over different topics.
+
+    averaged  measure -> for each run, the topics that its mean is over
+    options   those of the evaluation; None of saved scores
+    """
+    labels = [label for label, topics in averaged.items() if len(set(topics)) > 1]
+    if not labels:
+        return []
+    of = "" if len(labels) == len(averaged) else f"{', '.join(labels)}: "
+    hint = ""
+    if options is not None and options.topics != "qrels":
+        hint = f"use {flag.topics:qrels} to average over the same ones"
+    elif options is not None and options.max_residual is not None:
+        hint = f"leave out {flag.max_residual} to average over the same ones"
+    return [Note(f"{of}the means are over different topics for different runs", hint, kind="different-topics")]
 
 
 def without_relevant(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
-from gradedeval.errors import InputError, Note, flag, public, redacted, shorten, tell
+from gradedeval.errors import InputError, public, redacted, shorten, tell
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import OPTIONS, OptionKwargs, Options, lists_options, numbers, resolve_options
@@ -170,7 +170,7 @@ def evaluate(
     numbers.JOBS.check(jobs)
     workers = _workers(jobs, executor, progress)
     scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=workers, predicts=True)
-    scores.notes[:] = tell(scores.notes)
+    scores.notes[:] = tell([*scores.notes, *scores.unequal_topics()])
     return scores
 
 
@@ -295,9 +295,6 @@ def collected(
     notes = [*scorer.notes, *said, *_notes_on_topics(scorer, list(scored.values()))]
     if len(runs) == 1:
         notes = not_too_many(notes)
-    elif len({tuple(topics) for topics in {id(run.topics): run.topics for run in scored.values()}.values()}) > 1:
-        what = "the means are over different topics for different runs"
-        notes.append(Note(f"{what}; use {flag.topics:qrels} to average over the same ones"))
     if options.interval and (few := sorted(name for name, run in scored.items() if min(run.counts) < 3)):
         what = "an interval needs 3 topics or more; of fewer it is blank, or the whole range of the measure"
         notes.append(f"{shorten(few)}: {what}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -21,7 +21,7 @@ from gradedeval.kernel.parallel import Limits
 from gradedeval.kernel.rankings.batch import Batch, condensed, count_unjudged
 from gradedeval.kernel.rankings.grade import Grader, PartResult
 from gradedeval.kernel.rankings.qrels import Qrels
-from gradedeval.kernel.scoring.doubts import with_ties, without_relevant
+from gradedeval.kernel.scoring.doubts import different_topics, with_ties, without_relevant
 from gradedeval.kernel.scoring.scores import RunScores, with_defaults
 from gradedeval.kernel.scoring.signature import precision_of
 from gradedeval.kernel.trec.lines import decode
@@ -379,6 +379,7 @@ class Scorer:
         self, qrels: Qrels, measures: Sequence[Measure], options: Options, limits: Limits | None = None
     ) -> None:
         self.qrels, self.options = qrels, options
+        self.asked = measures
         if options.like is not None or options.gain is not None or options.rel is not None:
             measures = [with_defaults(measure, options) for measure in measures]
         self.measures = each_once(measures)
@@ -422,11 +423,11 @@ class Scorer:
         from gradedeval.kernel.rankings.other_qrels import filled  # few evaluations fill in
 
         graded, gains, self.fill_notes = filled(self.qrels, fill)
-        takes = [one.definition.takes_fill and not (one.by_intent or one.judged_only) for one in self.measures]
+        takes = [one.takes_fill for one in self.measures]
         pairs = zip(self.tables, takes, strict=True)
         self.tables = [replace(table, filled=gains) if taken else table for table, taken in pairs]
         without = [measure.label for measure, taken in zip(self.measures, takes, strict=True) if not taken]
-        if without:
+        if without and any(takes):  # else it is an option that no measure uses
             self.fill_notes.append(Note(f"{flag.fill}: documents that it fills stay unjudged in {', '.join(without)}"))
         return graded
 
@@ -451,7 +452,7 @@ class Scorer:
         if self.grades.top <= 0:
             what = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
             notes.append(Note(what, f"use {flag.top_grade} to set the top grade", kind="no-positive-grade"))
-        notes += self.fill_notes
+        notes += self.fill_notes + self.unused_notes
         if self.options.top_grade is None and self.grades.top == 1:
             notes += worth_notes(self)
         collection = self.qrels._collection
@@ -462,7 +463,7 @@ class Scorer:
             notes += _notes_on_intents(self)
         if self.options.max_residual is not None:
             unbounded = [measure.label for measure in self.measures if measure.residual == "none"]
-            if unbounded:
+            if unbounded and len(unbounded) < len(self.measures):  # else it is an option that no measure uses
                 have = "has" if len(unbounded) == 1 else "have"
                 notes.append(
                     Note(f"{flag.max_residual}: {', '.join(unbounded)} {have} no residual; all topics count there")
@@ -473,6 +474,19 @@ class Scorer:
         if self.options.bounds:
             notes += bounds_notes(self)
         return notes
+
+    @property
+    def unused_notes(self) -> list[str]:
+        """Notes of options that the user gave, and that no measure uses."""
+        if not self.options.given:
+            return []
+        from gradedeval.kernel.scoring.unused_options import unused_options  # most evaluations are given no option
+
+        return [*unused_options(self.asked, self.options, float(self.qrels.labels[-1]))]
+
+    def unequal_topics(self, topics: Sequence[Hashable]) -> list[Note]:
+        """Return a note where means are over different topics; `topics` are those of each run."""
+        return different_topics({measure.label: topics for measure in self.measures}, self.options)
 
     def score_part(self, part: RunPart) -> PartResult[BatchScores]:
         """The scores of a part of a run, in the process that reads it."""

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats, merge_close
-from gradedeval.errors import InputError, flag, plural, public
+from gradedeval.errors import InputError, Note, flag, plural, public
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure, Reading, Summary
 from gradedeval.kernel.measures.notation import Value
 from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.options import PRESETS, Options
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring import score_rows
+from gradedeval.kernel.scoring.doubts import different_topics
 from gradedeval.kernel.scoring.results import InNotebook
 from gradedeval.kernel.scoring.signature import signature
 
@@ -91,6 +92,10 @@ class RunScores:
     def most(self, measures: int) -> int:
         """Over how many topics any of that many measures is, at most."""
         return max(self.counts[:measures], default=0)
+
+    def kept(self, column: int) -> frozenset[str]:
+        """The topics that the summary of one measure is over."""
+        return frozenset(compress(self.topics, self.included[:, column].tolist()))
 
     def is_zero(self, topics: Sequence[str], column: int) -> bool:
         """Whether all of some topics score 0, as far as they count."""
@@ -179,15 +184,9 @@ def with_defaults(measure: Measure, options: Options) -> Measure:
     It is called as it was asked for.
     What is written in the measure wins, then what is given for all measures, then the preset's own for this one.
     """
-    given = dict(measure.parameters)
     preset = {} if options.like is None else _preset(measure, options.like)
-    wanted: dict[str, Value] = {}
-    if not given.keys() & set(measure.definition.gain_parameters):
-        if options.gain is not None and measure.definition.scale:
-            wanted["gain"] = options.gain
-        elif options.rel is not None and (measure.definition.gain == "binary" or "rel" in preset):
-            wanted["rel"] = options.rel
-    settled = given.keys() | wanted.keys()
+    wanted: dict[str, Value] = {name: getattr(options, name) for name in filter(None, [gain_option(measure, options)])}
+    settled = dict(measure.parameters).keys() | wanted.keys()
     if {"gain", "rel"} & settled:
         settled |= {"gain", "rel"}
     wanted |= {key: value for key, value in preset.items() if key not in settled} if preset else {}
@@ -196,6 +195,20 @@ def with_defaults(measure: Measure, options: Options) -> Measure:
     # What is a measure's default anyway stays unsaid.
     applied = measure(**{key: value for key, value in wanted.items() if value != _default(measure, key)})
     return replace(applied, asked=measure.asked)
+
+
+def gain_option(measure: Measure, options: Options) -> str:
+    """The option that says what grades are worth to a measure: `gain` or `rel`; empty where it names that itself, or
+    neither is given."""
+    definition = measure.definition
+    if dict(measure.parameters).keys() & set(definition.gain_parameters):
+        return ""
+    if options.gain is not None and definition.scale:
+        return "gain"
+    if options.rel is None:
+        return ""
+    takes = definition.gain == "binary" or (options.like is not None and "rel" in _preset(measure, options.like))
+    return "rel" if takes else ""
 
 
 def _preset(measure: Measure, like: str) -> dict[str, Value]:
@@ -249,6 +262,14 @@ class Scores(InNotebook):
     @property
     def texts(self) -> Mapping[str, str]:
         return self.options.texts
+
+    def unequal_topics(self) -> list[Note]:
+        """Return a note where the means of runs are over different topics."""
+        whole = {id(run.topics): frozenset(run.topics) for run in self.runs}  # thousands of runs share one list
+        averaged = {measure.label: list(whole.values()) for measure in self.measures}
+        if self.options.max_residual is not None:
+            averaged = {label: [run.kept(column) for run in self.runs] for column, label in enumerate(averaged)}
+        return different_topics(averaged, self.options)
 
     @property
     def systems_of(self) -> dict[str, list[str]]:

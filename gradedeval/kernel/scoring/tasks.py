@@ -329,9 +329,10 @@ def summarized(run: RunScores, scorer: Scorer) -> RunSummary:
     parts = ["score", *(("residual", "unjudged") if scorer.options.wants_residuals else ())]
     parts += score_rows.BOUNDS if scorer.options.bounds else ()
     none = np.empty((0, len(kinds)))
+    included = none.astype(bool) if scorer.options.max_residual is None else run.included
     empty = scorer.without_relevant.items() if scorer.grades.top > 0 else ()
     return RunSummary(
-        *(run.run, run.topics, run.missing, none, none, none, none.astype(bool), run.format, run.empty, None),
+        *(run.run, run.topics, run.missing, none, none, none, included, run.format, run.empty, None),
         {part: [run.summary(part, column, kind) for column, kind in enumerate(kinds)] for part in parts},
         run.counts,
         frozenset(column for topics, columns in empty for column in columns if run.is_zero(topics, column)),

@@ -168,7 +168,9 @@ def find(
         found_alone(ranked, options),
         ranked,
         ranked_runs.terms_by_run(ranked, scorer, settings.show, True, {run.run: run for run in scores.runs}),
-        list(dict.fromkeys([*scores.notes, *matrix.omission_notes(), *notes, *compared.notes])),
+        list(
+            dict.fromkeys([*scores.notes, *scores.unequal_topics(), *matrix.omission_notes(), *notes, *compared.notes])
+        ),
         None if systems is None else _systems(scores, systems, baseline, settings.test),
     )
 

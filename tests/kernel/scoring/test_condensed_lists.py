@@ -49,6 +49,7 @@ def test_ties_of_judged_documents_are_averaged_without_the_others_between_them()
     }
 
 
+@pytest.mark.filterwarnings("ignore:.*no measure here uses it")
 def test_it_is_said_of_one_measure_and_the_others_see_the_whole_run() -> None:
     # Judged are a and b, at ranks 2 and 4 of the run, and at 1 and 2 of the condensed list.
     scores = gradedeval.evaluate(RUN, QRELS, "p@2 P(judged_only=True)@2 ap AP(judged_only=True) judged@2", top_grade=2)

@@ -91,6 +91,7 @@ def test_what_is_measured_in_seconds_or_characters_says_so_without_costs(folder:
     ]
 
 
+@pytest.mark.filterwarnings("ignore:.*no measure here uses it")
 def test_the_signature_names_the_costs(folder: Path) -> None:
     first = scored(folder, "rbp", costs=PRICE).signature
     assert f"costs {Costs({name.encode(): cost for name, cost in PRICE.items()}).digest}" in first

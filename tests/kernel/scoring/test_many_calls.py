@@ -49,6 +49,7 @@ def test_300_calls_on_8_threads_are_equal() -> None:
     assert found == [expected[repr((id(call[0]), *call[2:]))] for call in calls]
 
 
+@pytest.mark.filterwarnings("ignore:.*no measure here uses it")
 def test_a_scorer_is_found_again_by_measures_names_and_options() -> None:
     qrels = Qrels(QRELS)
     for asked in ASKED:

@@ -317,6 +317,7 @@ def test_judgments_that_cannot_be_joined(people, machine, message):
         _found(people, machine)
 
 
+@pytest.mark.filterwarnings("ignore:.*no measure here uses it")
 def test_a_scale_whose_top_is_given():
     assert 0 < _found(machine=_low(MACHINE), top_grade=3)["ndcg@10"] < 1
 

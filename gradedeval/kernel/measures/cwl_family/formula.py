@@ -367,6 +367,7 @@ class CWLProperties(Properties):
                the state there and the parameters; without it C is evaluated rank by rank, and the sum extrapolated
     converges  whether V tends to 0 even where its sum is infinite
     cost_unit  what to say where a parameter is a cost and no costs are given, as in `h is in seconds`
+    costs      whether C depends on costs, or a function of the arguments that says so
     types      the document types, column 2 of a run, that it distinguishes: a function of the arguments
     """
 
@@ -379,6 +380,7 @@ class CWLProperties(Properties):
     tail: Callable[..., Any] | None = None
     converges: bool = False
     cost_unit: str = ""
+    costs: bool | Callable[[Arguments], bool] = False
     types: Callable[[Arguments], frozenset[bytes]] | None = None
 
 

@@ -34,7 +34,7 @@ def _bpm_rest(state: UserState, T: float, K: float) -> Floats:
     return np.minimum(_steps(T - gained, state.tail), _steps(K - spent, 1.0))
 
 
-@cwl(tail=_bpm_rest, residual="none", monotone=False, checks={"T": POSITIVE, "K": POSITIVE})
+@cwl(tail=_bpm_rest, residual="none", costs=True, monotone=False, checks={"T": POSITIVE, "K": POSITIVE})
 def bpm(state: UserState, *, T: float = 1.0, K: float = 10.0) -> Any:
     """Bejeweled player model: the user stops once enough is gained, T, or enough is spent, K.
 
@@ -59,6 +59,7 @@ def _bpmd_rest(state: UserState, T: float, K: float, hb: float, hc: float, mid: 
 @cwl(
     tail=_bpmd_rest,
     residual="none",
+    costs=True,
     monotone=False,
     checks={"T": POSITIVE, "K": POSITIVE, "hb": NOT_NEGATIVE, "hc": NOT_NEGATIVE, "mid": NUMBER},
 )
@@ -90,6 +91,11 @@ def _logistic(x: Any, weight: float) -> Any:
 
 def _ift_parts(T: float | None, A: float | None) -> tuple[float | None, float | None]:
     return (2.0, 0.2) if T is None and A is None else (T, A)
+
+
+def _has_rate(arguments: Arguments) -> bool:
+    """Whether the user stops at less than a rate of gain per cost."""
+    return "A" in arguments or "T" not in arguments
 
 
 def _ift_rest(state: UserState, **parameters: Any) -> Floats:
@@ -132,6 +138,7 @@ def _ift_needs(arguments: Arguments, cutoff: int | None) -> None:
     tail=_ift_rest,
     validate=_ift_needs,
     residual="none",
+    costs=_has_rate,
     monotone=False,
     checks={"T": NUMBER, "b1": NOT_NEGATIVE, "R1": NOT_NEGATIVE, "A": NUMBER, "b2": NOT_NEGATIVE, "R2": NOT_NEGATIVE},
 )

@@ -66,6 +66,7 @@ def _rest_of_formula(state: UserState, C: str, **parameters: float) -> Floats:
     tail=_rest_of_formula,
     residual=_bound,
     bounds="rises",
+    costs=lambda arguments: bool(read_formula(str(arguments.get("C") or 0)).names & {"cost", "spent"}),
     monotone=lambda arguments: _bound(arguments) != "none",
     checks={"C": ("a formula", lambda text: isinstance(text, str) and read_formula(text) is not None)},
     validate=_needs_formula,

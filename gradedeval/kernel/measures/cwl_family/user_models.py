@@ -123,6 +123,7 @@ def inst(state: UserState, *, T: float = 1.0) -> Any:
     tail=lambda state, h: -1 / np.expm1(-np.log(2) / h),
     checks={"h": POSITIVE},
     cost_unit="h is in seconds",
+    costs=True,
     over_ties=True,
 )
 def tbg(state: UserState, *, h: float = 224.0) -> Any:
@@ -144,7 +145,14 @@ def _u_rest(state: UserState, L: float) -> Floats:
     return viewed
 
 
-@cwl(bounds="rises", tail=_u_rest, checks={"L": POSITIVE}, cost_unit="L is in characters", over_ties=True)
+@cwl(
+    bounds="rises",
+    tail=_u_rest,
+    checks={"L": POSITIVE},
+    cost_unit="L is in characters",
+    costs=True,
+    over_ties=True,
+)
 def u(state: UserState, *, L: float = 1000.0) -> Any:
     """U-measure: attention falls in a straight line, to 0 where the cost is L.
 

@@ -1,0 +1,209 @@
+"""Options that no measure uses: a note appears exactly where an option changes nothing of what is computed."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradedeval
+from gradedeval import InputError, Measure, parse_measures
+from gradedeval.kernel.options import OPTIONS, resolve_options
+from gradedeval.kernel.scoring.unused_options import unused_options
+from support.commands import Command
+from support.measures import REPRESENTATIVES
+
+DOCUMENTS = [f"d{number}" for number in range(30)]
+TOPICS = [str(number) for number in range(10)]
+JUDGED = (18, 18, 26, 4, 2)
+"""How many documents of a topic each qrels judges."""
+GRADES = (-1, -1, 0, 0, 1, 2, 3)
+KINDS = {"judged": {}, "subtopics": {"subtopics": True}, "strata": {"strata": True}}
+MORE = (
+    "rbp(of=ec) rbp(of=etc) rbp(of=ed) rbp(of=etu) ift(T=2) ift(A=0.3) err(judged_only=True) p(judged_only=True)@3"
+    ' cwl(C="1/(1+cost)",horizon=50) ia(err) ia(ap)@5 ia(bpref) ia(rbp) ia(gap) erria(norm=best,gain=0:0.2:0.5:0.75)'
+)
+MEASURES = [*sorted((one for one in REPRESENTATIVES if not one.parameters), key=str), *parse_measures(MORE)]
+SIGNED = "nerr5 nerr5@3 nerr6 nerr6@3 rbp(of=ec) rbp(of=ed) rbp(of=etc)"
+RARE: dict[str, str] = {
+    **dict.fromkeys(("fill", "top_grade"), SIGNED),
+    "gain": f"{SIGNED} compat@3",
+    "rel": "rbp_resid rbp_resid@3",
+    "negative": "infap@3 strec success success@3 xinfap@3",
+    "residual_depth": "rr@3 success@3",
+    "unseen": "erria erria@3 ia(err) ia(rbp) iprec iprec@3 nrbp nrbp@3 relative_p@3 set_p set_p@3 set_relative_p@3"
+    " strec strec@3",
+}
+"""Measures whose numbers here do not show that they read an option: the signature alone does, or other data would."""
+
+BESIDE: dict[str, dict[str, Any]] = {
+    "alone": {},
+    "residuals": {"residuals": True, "top_grade": 4},
+    "bounds": {"bounds": True, "top_grade": 4},
+}
+"""What is asked for beside the scores; a top grade above those of the qrels leaves room for another top gain."""
+VALUES: dict[str, Any] = {
+    "gain": "0:0.9:0.9:0.95:1",
+    "rel": 3,
+    "top_grade": 5,
+    "negative": "unjudged",
+    "max_gain": 0.99,
+    "costs": {"a": 5, "b": 9, "c": 20},
+    "fill": {topic: dict.fromkeys(DOCUMENTS, 0.7) for topic in TOPICS},
+    "residuals": True,
+    "residual_depth": "full",
+    "max_residual": 0.0,
+    "bounds": True,
+    "unseen": 3,
+}
+
+
+def _kinds(measure: Measure) -> tuple[str, ...]:
+    """The kinds of qrels that a measure reads."""
+    if measure.by_intent:
+        return ("subtopics",)
+    return ("judged", "strata") if measure.definition.uses_strata else ("judged",)
+
+
+def _qrels(kind: str, judged: int, draw: random.Random) -> Iterator[str]:
+    for topic in TOPICS:
+        for document in draw.sample(DOCUMENTS, judged):
+            second = {"judged": "0", "subtopics": draw.choice("123"), "strata": "0"}[kind]
+            stratum = f" s{draw.choice('12')}" if kind == "strata" else ""
+            yield f"{topic} {second} {document}{stratum} {draw.choice(GRADES)}\n"
+
+
+def _run(draw: random.Random) -> Iterator[str]:
+    for topic in TOPICS:
+        for rank, document in enumerate(draw.sample(DOCUMENTS, draw.choice((2, 4, 12, 20))), 1):
+            yield f"{topic} {draw.choice('abc')} {document} {rank} {30 - rank} x\n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs and qrels of each kind in which grades, types and lengths of lists vary."""
+    made = tmp_path_factory.mktemp("unused")
+    for seed, judged in enumerate(JUDGED):
+        draw = random.Random(seed)
+        (made / f"run{seed}").write_text("".join(_run(draw)))
+        for kind in KINDS:
+            (made / f"{kind}{seed}").write_text("".join(_qrels(kind, judged, draw)))
+    return made
+
+
+def _numbers(run: Path, qrels: Path, measures: list[Measure], options: dict[str, Any]) -> list[Any]:
+    """All numbers of an evaluation: parts × topics × measures."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = gradedeval.evaluate(str(run), str(qrels), measures, **options)
+    found = scores.runs[0]
+    bounds = np.full((2, *found.score.shape), np.nan) if found.bounds is None else found.bounds
+    return [found.score, found.residual, found.unjudged, found.included.astype(float), *bounds]
+
+
+def _columns(run: Path, qrels: Path, measures: list[Measure], options: dict[str, Any]) -> dict[Measure, Any]:
+    """measure -> its numbers; without those that the options do not go with."""
+    try:
+        parts = np.array(_numbers(run, qrels, measures, options))
+        return dict(zip(measures, np.moveaxis(parts, -1, 0), strict=True))
+    except InputError:
+        if len(measures) == 1:
+            return {}
+    half = len(measures) // 2
+    return {**_columns(run, qrels, measures[:half], options), **_columns(run, qrels, measures[half:], options)}
+
+
+def test_every_option_about_measures_is_walked() -> None:
+    assert {name for name, described in OPTIONS.items() if described.use} == VALUES.keys()
+    sections = {described.section for described in OPTIONS.values() if described.use}
+    assert {
+        name for name, one in OPTIONS.items() if one.section in sections and one.commands != "none"
+    } == VALUES.keys()
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("name", VALUES)
+def test_a_note_appears_where_an_option_changes_no_number(name: str, beside: str, folder: Path) -> None:
+    plain = {**BESIDE[beside], **({"top_grade": 4} if name in ("gain", "max_gain") else {})}
+    if name == beside:
+        return  # it is there already
+    changed: set[Measure] = set()
+    scored: set[Measure] = set()
+    for kind, reading in KINDS.items():
+        if (name, kind) == ("fill", "strata"):
+            continue
+        measures = [one for one in MEASURES if kind in _kinds(one)]
+        for seed in range(len(JUDGED)):
+            files = folder / f"run{seed}", folder / f"{kind}{seed}"
+            before = _columns(*files, measures, {**plain, **reading})
+            after = _columns(*files, list(before), {**plain, **reading, name: VALUES[name]}) if before else {}
+            scored |= after.keys()
+            changed |= {one for one in after if not np.allclose(before[one], after[one], 0, 1e-12, equal_nan=True)}
+    noted = {one for one in scored if _noted(one, name, {**plain, name: VALUES[name]})}
+    false, missing = noted & changed, {str(one) for one in scored - changed - noted}
+    assert not false
+    assert missing <= set(RARE.get(name, "").split())
+    assert scored
+
+
+def _noted(measure: Measure, name: str, options: dict[str, Any]) -> bool:
+    notes = unused_options([measure], resolve_options(**options), max(GRADES))
+    return any(note.in_python().startswith(name) for note in notes)
+
+
+def test_a_value_that_nobody_gave_is_not_noted() -> None:
+    for like in ("trec_eval", "gdeval", "ir_measures", "cwl_eval", "ntcireval"):
+        assert unused_options(parse_measures("num_ret"), resolve_options(like), 1) == []
+
+
+def test_one_of_several_measures_is_enough() -> None:
+    options = resolve_options(rel=2, gain="exp", negative="unjudged")
+    assert unused_options(parse_measures("ndcg ap bpref"), options, 1) == []
+    notes = unused_options(parse_measures("ndcg err@20"), options, 1)
+    assert [str(note) for note in notes] == [
+        "--rel 2: no measure here uses it (ndcg, err@20); it is for binary measures that name no rel, such as ap and p",
+        "--negative unjudged: no measure here uses it (ndcg, err@20); it is for measures of judged documents, such as"
+        " bpref, and residuals",
+    ]
+    assert str(notes[0].in_python()).startswith("rel=2: ")
+
+
+COMMANDS = {
+    "eval": "{runs} -m {m}",
+    "compare": "{runs} -m {m}",
+    "risk": "{runs} -m {m}",
+    "correlate": "{runs} -m {m} -m {other}",
+    "power": "{runs} -m {m} --draws 50",
+    "check": "{runs} --min {m}=0",
+    "report": "{runs} -m {m} -o page.html",
+    "diff": "{runs} -m {m}",
+    "explain": "{runs} -m {m} --topic 1",
+    "pool": "{runs} --leave-one-out -m {m}",
+    "informative": "{runs} -m {m} --min-ranks 1 --min-found 1",
+    "fit": "{runs} -m rbp(p=0.1..0.9)@5 --to {m} --precision 0.2",
+    "plot runs": "{runs} -m {m} -o picture.svg",
+    "plot topics": "{runs} -m {m} -o picture.svg",
+    "plot explain": "{runs} -m {m} --topic 1 -o picture.svg",
+    "plot power": "{runs} -m {m} --draws 50 -o picture.svg",
+}
+"""What a command is called with: a measure that uses neither option, or one that does."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_says_once_which_option_is_not_used(
+    name: str, folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    runs = f"{folder / 'run0'} {folder / 'run1'} {folder / 'judged0'}"
+    for measure, other, unused in (("ndcg@5", "err@5", ["--rel 2", "-k 10"]), ("ap", "p", [])):
+        words = COMMANDS[name].format(runs=runs, m=measure, other=other).split()
+        found = cli(*name.split(), *words, "--rel", "2", *([] if name == "informative" else ["-k", "10"]))
+        assert found.code in (0, 1), found.messages
+        said = [message.split(":")[0] for message in found.messages if "no measure here uses it" in message]
+        wanted = [option for option in unused if not (name == "informative" and option == "-k 10")]
+        assert sorted(said) == sorted(wanted), found.messages

@@ -1,0 +1,83 @@
+"""The note that means are over different topics: there exactly where they are."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import pytest
+
+import gradedeval
+from support.commands import Command
+
+QRELS = "".join(f"{topic} 0 {document} {grade}\n" for topic in range(1, 7) for document, grade in (("a", 1), ("b", 0)))
+SAID = "the means are over different topics for different runs"
+EACH = {
+    "eval": "{runs} -m ap",
+    "check": "{runs} --min ap=0",
+    "report": "{runs} -m ap -o page.html",
+    "plot runs": "{runs} -m ap -o picture.svg",
+    "pr": "{runs}",
+    "pool": "{runs} --leave-one-out -m ap",
+}
+"""Commands that average each run over its own topics."""
+SHARED = {
+    "compare": "{runs} -m ap",
+    "risk": "{runs} -m ap",
+    "correlate": "{runs} -m ap -m rr",
+    "power": "{runs} -m ap --draws 50",
+    "check": "{runs} --baseline first --max-drop ap=1",
+    "plot power": "{runs} -m ap --draws 50 -o picture.svg",
+}
+"""Commands that average all runs over the topics that they share."""
+
+
+def _run(topics: range) -> str:
+    rows = [(topic, *(("a", "b") if topic % 2 else ("b", "a"))) for topic in topics]
+    return "".join(f"{topic} Q0 {first} 1 2 x\n{topic} Q0 {second} 2 1 x\n" for topic, first, second in rows)
+
+
+@pytest.fixture(params=["same", "different"])
+def differ(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Two runs over the same topics, or not."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text(QRELS)
+    (tmp_path / "first").write_text(_run(range(1, 6)))
+    (tmp_path / "second").write_text(_run(range(1, 6) if request.param == "same" else range(2, 7)))
+    return bool(request.param == "different")
+
+
+@pytest.mark.parametrize("topics", ["qrels", "both", "run", "relevant"])
+@pytest.mark.parametrize(
+    ("name", "words", "own"), [*((*one, True) for one in EACH.items()), *((*one, False) for one in SHARED.items())]
+)
+def test_the_note_is_there_where_sets_differ(
+    name: str, words: str, own: bool, topics: str, differ: bool, cli: Command
+) -> None:
+    found = cli(*name.split(), *words.format(runs="first second qrels").split(), "--topics", topics)
+    assert found.code in (0, 1), found.messages
+    assert any(SAID in message for message in found.messages) == (own and differ and topics != "qrels")
+
+
+@pytest.mark.parametrize("topics", ["qrels", "both"])
+def test_in_python(topics: str, differ: bool) -> None:
+    runs = {"first": "first", "second": "second"}
+    for function, own in ((gradedeval.evaluate, True), (gradedeval.compare, False), (gradedeval.risk, False)):
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            function(runs, "qrels", "ap", topics=topics)
+        said = any(SAID in str(one.message) for one in heard)
+        assert said == (own and differ and topics == "both"), function
+
+
+def test_means_are_over_the_topics_of_the_test(cli: Command, differ: bool) -> None:
+    found = cli("compare", "first", "second", "qrels", "-m", "ap", "--topics", "both", "-f", "json")
+    assert found.text.count('"topics": 4' if differ else '"topics": 5') > 0
+
+
+def test_topics_left_out_by_their_residual_count_too(cli: Command, differ: bool) -> None:
+    run = Path("second").read_text().replace("2 Q0 b", "2 Q0 unjudged")
+    Path("second").write_text(run)
+    found = cli("first", "second", "qrels", "-m", "p@2 num_ret", "--max-residual", "0.1")
+    wanted = f"p@2: {SAID}; leave out --max-residual to average over the same ones"
+    assert wanted in found.messages

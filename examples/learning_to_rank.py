@@ -6,7 +6,6 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 
 import gradedeval
 from gradedeval import ltr
-from gradedeval.measures import ndcg
 
 # 60 topics of 20 documents; the first two features tell their grades, 0 to 4, a little.
 draw = np.random.default_rng(7)
@@ -14,9 +13,9 @@ topics = np.repeat(np.arange(60), 20)
 features = draw.normal(size=(len(topics), 5))
 grades = np.clip(np.round(features[:, 0] + 0.5 * features[:, 1] + draw.normal(size=len(topics))), 0, 4)
 
-# Grades and scores of one topic, or of topics with as many documents each: a measure is called.
-one = topics == 0
-print(f"ndcg@10 of a topic by its first feature: {(ndcg @ 10)(grades[one], features[one, 0]):.4f}")
+# Grades and scores as arrays, and the topic of each document.
+by_feature = gradedeval.evaluate_arrays(grades, features[:, 0], "ndcg@10", qid=topics)
+print(f"ndcg@10 by the first feature: {by_feature.means['ndcg@10']:.4f}")
 
 
 # scikit-learn: the topics of a part of the data are found by its rows.

@@ -451,6 +451,7 @@ RENAMED = {
     "other_qrels": "validate_qrels",
     "other_topics": "validate_topics",
     "metric": "measures",
+    "metrics": "measures",
     "measure": "measures",
     "relevance_level": "rel",
     "rel_lvl": "rel",

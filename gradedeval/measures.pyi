@@ -1,9 +1,8 @@
 """The measures by name, for type checkers and editors. `python -m pytest tests/docs --golden` writes this file."""
 
 # mypy: disable-error-code="override, misc"
-from typing import Any, overload
+from typing import Any
 
-from gradedeval.kernel.measures.definition import ArrayTies
 from gradedeval.kernel.measures.notation import Value
 
 from importlib import import_module as import_module
@@ -39,250 +38,175 @@ __all__ = [
 class _Err(Measure):
     """Expected reciprocal rank, of the first document that satisfies the user."""
 
-    @overload
     def __call__(self, /, *, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 err: _Err
 
 class _Nerr(Measure):
     """ERR as a share of the ideal ranking's."""
 
-    @overload
     def __call__(self, /, *, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 nerr: _Nerr
 
 class _Cascade(Measure):
     """Cascade measure with any utility of the rank (rr, dcg, one, or a file) and a chance γ of going on unsatisfied."""
 
-    @overload
     def __call__(self, /, *, utility: str = 'rr', gamma: float = 1.0, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 cascade: _Cascade
 
 class _Ndcg(Measure):
     """DCG as a share of the ideal ranking's."""
 
-    @overload
     def __call__(self, /, *, log: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 ndcg: _Ndcg
 
 class _Dcg(Measure):
     """Discounted cumulated gain; log=b for the discount of Järvelin & Kekäläinen."""
 
-    @overload
     def __call__(self, /, *, log: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 dcg: _Dcg
 
 class _Q(Measure):
     """Q-measure: average precision where precision is blended with the share of the ideal's cumulated gain."""
 
-    @overload
     def __call__(self, /, *, beta: float = 1.0, norm: str | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 q: _Q
 
 class _Compat(Measure):
     """Compatibility: rank-biased overlap with the most similar ideal ranking, as a share of that one's with itself."""
 
-    @overload
     def __call__(self, /, *, p: float = 0.95, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 compat: _Compat
 
 class _Rbp(Measure):
     """Rank-biased precision: the user goes on to the next document with probability p."""
 
-    @overload
     def __call__(self, /, *, p: float = 0.8, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 rbp: _Rbp
 
 class _Insq(Measure):
     """INSQ: the further down, the more a user is inclined to go on; T is the number of documents wanted."""
 
-    @overload
     def __call__(self, /, *, T: float = 1.0, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 insq: _Insq
 
 class _Inst(Measure):
     """INST: as INSQ, and the closer to the goal T the gain so far is, the sooner the user stops."""
 
-    @overload
     def __call__(self, /, *, T: float = 1.0, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 inst: _Inst
 
 class _Sdcg(Measure):
     """Scaled DCG: DCG's discounts down to k, as weights that sum to 1."""
 
-    @overload
     def __call__(self, /, *, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 sdcg: _Sdcg
 
 class _Cwlp(Measure):
     """Precision as a C/W/L measure: everyone looks at k documents."""
 
-    @overload
     def __call__(self, /, *, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 cwlp: _Cwlp
 
 class _Cwlrr(Measure):
     """Reciprocal rank as a C/W/L measure: everyone goes on to the first document with any gain."""
 
-    @overload
     def __call__(self, /, *, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 cwlrr: _Cwlrr
 
 class _Cwlap(Measure):
     """Average precision as a C/W/L measure: the user knows what is still to come."""
 
-    @overload
     def __call__(self, /, *, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 cwlap: _Cwlap
 
 class _Tbg(Measure):
     """Time-biased gain: half of the users are gone after each h of cost."""
 
-    @overload
     def __call__(self, /, *, h: float = 224.0, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 tbg: _Tbg
 
 class _U(Measure):
     """U-measure: attention falls in a straight line, to 0 where the cost is L."""
 
-    @overload
     def __call__(self, /, *, L: float = 1000.0, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 u: _U
 
 class _Set(Measure):
     """Search economic theory: diminishing returns, rank i weighs (i+1)^β − i^β, down to k."""
 
-    @overload
     def __call__(self, /, *, beta: float = 0.5, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 set_: _Set
 
 class _Npv(Measure):
     """Net present value: RBP with p = 1 / (1 + rate)."""
 
-    @overload
     def __call__(self, /, *, rate: float = 0.1, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 npv: _Npv
 
 class _Bpm(Measure):
     """Bejeweled player model: the user stops once enough is gained, T, or enough is spent, K."""
 
-    @overload
     def __call__(self, /, *, T: float = 1.0, K: float = 10.0, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 bpm: _Bpm
 
 class _Bpmd(Measure):
     """Dynamic bejeweled player model: good documents raise both thresholds of bpm, bad ones lower them."""
 
-    @overload
     def __call__(self, /, *, T: float = 1.0, K: float = 10.0, hb: float = 1.0, hc: float = 1.0, mid: float = 0.5, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 bpmd: _Bpmd
 
 class _Ift(Measure):
     """Information foraging: the user stops near the goal T, or at less than the rate A; given neither, T=2 and A=0.2."""
 
-    @overload
     def __call__(self, /, *, T: float | None = None, b1: float = 0.9, R1: float = 1.0, A: float | None = None, b2: float = 0.9, R2: float = 1.0, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 ift: _Ift
 
 class _Nerr8(Measure):
     """ERR's user, who gives up at k."""
 
-    @overload
     def __call__(self, /, *, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 nerr8: _Nerr8
 
 class _Nerr9(Measure):
     """ERR's discount and user, who gives up at k."""
 
-    @overload
     def __call__(self, /, *, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 nerr9: _Nerr9
 
 class _Nerr10(Measure):
     """ERR's user with the patience of RBP."""
 
-    @overload
     def __call__(self, /, *, phi: float = 0.8, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 nerr10: _Nerr10
 
 class _Nerr11(Measure):
     """ERR's user with the patience of INSQ."""
 
-    @overload
     def __call__(self, /, *, T: float = 1.0, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 nerr11: _Nerr11
 
@@ -290,460 +214,322 @@ class _Nerr5(Measure):
     """ERR's continuation read as C/W/L: V does not converge, and the score is the limit 0 unless a gain of 1 stops
     all."""
 
-    @overload
     def __call__(self, /, *, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 nerr5: _Nerr5
 
 class _Nerr6(Measure):
     """ERR's discount as a continuation: ΣV does not converge, the score is the limit 0 unless a gain of 1 stops all."""
 
-    @overload
     def __call__(self, /, *, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 nerr6: _Nerr6
 
 class _Cwl(Measure):
     """A C/W/L measure by a formula of rank i, gain r, gained, cost, spent and parameters of your own."""
 
-    @overload
     def __call__(self, /, *, C: str = '', of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ..., **parameters: float) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 cwl: _Cwl
 
 class _Ddm(Measure):
     """Data-driven: C of each rank from a file, by type of document (column 2 of the run) if the file has types."""
 
-    @overload
     def __call__(self, /, *, file: str | None = None, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 ddm: _Ddm
 
 class _Zipf(Measure):
     """Zipf weights: a power law, down to rank k; without a cutoff for beta > 1 only."""
 
-    @overload
     def __call__(self, /, *, beta: float = 1.0, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 zipf: _Zipf
 
 class _Uniform(Measure):
     """Uniform weights: everybody views k documents, with equal weights."""
 
-    @overload
     def __call__(self, /, *, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 uniform: _Uniform
 
 class _Poisson(Measure):
     """Poisson weights; the first two ranks weigh the same for alpha = 1, and weights rise before they fall above that."""
 
-    @overload
     def __call__(self, /, *, alpha: float = 1.0, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 poisson: _Poisson
 
 class _Logharmonic(Measure):
     """Log-harmonic weights: the discount of Järvelin & Kekäläinen's DCG, scaled to sum to 1 down to rank k."""
 
-    @overload
     def __call__(self, /, *, b: float = 2, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 logharmonic: _Logharmonic
 
 class _Wp(Measure):
     """Weighted precision with the weights of a file: one a rank, 0 after the last, as `gradedeval weights` writes."""
 
-    @overload
     def __call__(self, /, *, file: str | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 wp: _Wp
 
 class _Ap(Measure):
     """Average precision."""
 
-    @overload
     def __call__(self, /, *, norm: str | None = None, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 ap: _Ap
 
 class _Gap(Measure):
     """Graded average precision: expected over users with different thresholds; g=1:1:2 weighs the grades."""
 
-    @overload
     def __call__(self, /, *, norm: str | None = None, g: Value | list[float] = ..., gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 gap: _Gap
 
 class _Sp(Measure):
     """Sum of precisions: average precision without the number of relevant documents."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 sp: _Sp
 
 class _P(Measure):
     """Precision: the share of the first k that is relevant; k also where fewer are retrieved."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 p: _P
 
 class _Rr(Measure):
     """Reciprocal rank of the first relevant document."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 rr: _Rr
 
 class _Recall(Measure):
     """The share of the relevant documents that is retrieved."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 recall: _Recall
 
 class _Rprec(Measure):
     """R-precision: precision at rank R."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 rprec: _Rprec
 
 class _Success(Measure):
     """Success: whether any of the first k documents is relevant."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 success: _Success
 
 class _Bpref(Measure):
     """Binary preference: how few documents judged non-relevant stand above the relevant ones."""
 
-    @overload
     def __call__(self, /, *, k: float = 0, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 bpref: _Bpref
 
 class _Accuracy(Measure):
     """The share of the pairs of a relevant and another retrieved document in which the relevant one stands first."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 accuracy: _Accuracy
 
 class _Gprecision(Measure):
     """Graded precision: the expected share of the first k that a user regards as relevant."""
 
-    @overload
     def __call__(self, /, *, g: Value | list[float] = ..., gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 gprecision: _Gprecision
 
 class _Grecall(Measure):
     """Graded recall: the expected share of the documents a user regards as relevant that is retrieved."""
 
-    @overload
     def __call__(self, /, *, g: Value | list[float] = ..., gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 grecall: _Grecall
 
 class _Iprec(Measure):
     """Interpolated precision: the highest precision at a rank that reaches a level of recall, or at any rank below it."""
 
-    @overload
     def __call__(self, /, *, recall: float = 0.0, add: float = 0.5, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 iprec: _Iprec
 
 class _IprecAvg(Measure):
     """Interpolated precision averaged over levels of recall, of which there are eleven by tradition."""
 
-    @overload
     def __call__(self, /, *, recall: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0), add: float = 0.5, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 iprec_avg: _IprecAvg
 
 class _RprecMult(Measure):
     """Precision at a multiple of R."""
 
-    @overload
     def __call__(self, /, *, times: float = 1.0, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 rprec_mult: _RprecMult
 
 class _RelativeP(Measure):
     """Precision as a share of the best possible at the cutoff."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 relative_p: _RelativeP
 
 class _Esl(Measure):
     """Expected search length: the number of non-relevant documents above the n-th relevant one; lower is better."""
 
-    @overload
     def __call__(self, /, *, n: int = 1, docs: float = 0, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 esl: _Esl
 
 class _GmAp(Measure):
     """Average precision, averaged over topics by the geometric mean."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 gm_ap: _GmAp
 
 class _GmBpref(Measure):
     """bpref, averaged over topics by the geometric mean."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 gm_bpref: _GmBpref
 
 class _Yaap(Measure):
     """Yet another average precision: the log odds of average precision, kept finite by one document on either side."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 yaap: _Yaap
 
 class _Infap(Measure):
     """Inferred average precision: average precision estimated where only a sample of the pool is judged."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 infap: _Infap
 
 class _Xinfap(Measure):
     """Extended inferred average precision: average precision estimated from a stratified sample (`--strata`)."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 xinfap: _Xinfap
 
 class _Statap(Measure):
     """statAP: average precision estimated from a stratified sample (`--strata`); it can exceed 1."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 statap: _Statap
 
 class _Infndcg(Measure):
     """Inferred nDCG: nDCG estimated from a stratified sample (`--strata`); it can exceed 1."""
 
-    @overload
     def __call__(self, /, *, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 infndcg: _Infndcg
 
 class _Bing(Measure):
     """Binary G: each relevant document counts less, the more that are not relevant stand above it."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 bing: _Bing
 
 class _G(Measure):
     """G: each gain counts less, the further the ranking lags behind the ideal's gain."""
 
-    @overload
     def __call__(self, /, *, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 g: _G
 
 class _NdcgRel(Measure):
     """nDCG averaged over the relevant documents: at each one's rank, and over the whole run for those it lacks."""
 
-    @overload
     def __call__(self, /, *, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 ndcg_rel: _NdcgRel
 
 class _Rndcg(Measure):
     """nDCG averaged over the ranks where the ideal ranking goes on to a lower gain: R of each level."""
 
-    @overload
     def __call__(self, /, *, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 rndcg: _Rndcg
 
 class _RbpTopic(Measure):
     """Rank-biased precision where the topic's own highest gain is worth 1: not comparable from topic to topic."""
 
-    @overload
     def __call__(self, /, *, p: float = 0.9, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 rbp_topic: _RbpTopic
 
 class _RbpResid(Measure):
     """The residual of binary rank-biased precision as a measure of its own; 0 where nothing is retrieved."""
 
-    @overload
     def __call__(self, /, *, p: float = 0.9, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 rbp_resid: _RbpResid
 
 class _SetP(Measure):
     """Precision of the retrieved set."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 set_p: _SetP
 
 class _SetRelativeP(Measure):
     """Precision of the retrieved set as a share of the best possible for a set of its size."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 set_relative_p: _SetRelativeP
 
 class _SetRecall(Measure):
     """Recall of the retrieved set."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 set_recall: _SetRecall
 
 class _SetMap(Measure):
     """Precision times recall of the retrieved set: its average precision if the order is unknown."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 set_map: _SetMap
 
 class _SetF(Measure):
     """F: the weighted harmonic mean of the set's precision and recall; a larger x favors recall."""
 
-    @overload
     def __call__(self, /, *, x: float = 1.0, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 set_f: _SetF
 
 class _F1(Measure):
     """F1 at the cutoff: the harmonic mean of p@k and recall@k, where a run shorter than k is padded."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 f1: _F1
 
 class _Utility(Measure):
     """Linear utility of the retrieved set: each document counts by whether it is relevant and whether it is retrieved."""
 
-    @overload
     def __call__(self, /, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: float = 0.0, docs: float = 0.0, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 utility: _Utility
 
@@ -751,149 +537,104 @@ class _Erria(Measure):
     """Intent-aware ERR: the mean of the intents' ERR, over those with a relevant document or by a file's
     probabilities."""
 
-    @overload
     def __call__(self, /, *, stop: float = 1.0, norm: str = 'none', prior: str = 'uniform', gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 erria: _Erria
 
 class _AlphaNdcg(Measure):
     """alpha_dcg as a share of the ideal ranking's, each of whose documents adds most to those before it."""
 
-    @overload
     def __call__(self, /, *, alpha: float = 0.5, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 alpha_ndcg: _AlphaNdcg
 
 class _Nrbp(Measure):
     """Novelty- and rank-biased precision: RBP with patience β where repeated information is worth less."""
 
-    @overload
     def __call__(self, /, *, alpha: float = 0.5, beta: float = 0.5, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 nrbp: _Nrbp
 
 class _Strec(Measure):
     """Subtopic recall: the share of the intents with a relevant document that the first k documents cover."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 strec: _Strec
 
 class _Nerria(Measure):
     """Intent-aware ERR as a share of the ideal ranking's, each of whose documents adds most to those before it."""
 
-    @overload
     def __call__(self, /, *, stop: float = 1.0, prior: str = 'uniform', gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 nerria: _Nerria
 
 class _AlphaDcg(Measure):
     """DCG where a document is worth less for an intent with each relevant one above it."""
 
-    @overload
     def __call__(self, /, *, alpha: float = 0.5, norm: str = 'none', rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 alpha_dcg: _AlphaDcg
 
 class _Nnrbp(Measure):
     """nrbp as a share of the ideal ranking's, each of whose documents adds most to those before it."""
 
-    @overload
     def __call__(self, /, *, alpha: float = 0.5, beta: float = 0.5, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 nnrbp: _Nnrbp
 
 class _Judged(Measure):
     """The share of the first k that is judged."""
 
-    @overload
     def __call__(self, /) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 judged: _Judged
 
 class _Unjudged(Measure):
     """The share of the first k that is not judged; k also where fewer are retrieved."""
 
-    @overload
     def __call__(self, /) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 unjudged: _Unjudged
 
 class _NumQ(Measure):
     """Number of topics."""
 
-    @overload
     def __call__(self, /) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 num_q: _NumQ
 
 class _NumRet(Measure):
     """Number of documents retrieved."""
 
-    @overload
     def __call__(self, /) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 num_ret: _NumRet
 
 class _NumRel(Measure):
     """Number of relevant documents in the pool."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 num_rel: _NumRel
 
 class _NumRelRet(Measure):
     """Number of relevant documents retrieved."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 num_rel_ret: _NumRelRet
 
 class _Hits(Measure):
     """Mean number of relevant documents in the top k, trec_eval's num_rel_ret averaged; the hit rate is success."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 hits: _Hits
 
 class _NumNonrelJudgedRet(Measure):
     """Number of documents retrieved that are judged and not relevant."""
 
-    @overload
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 num_nonrel_judged_ret: _NumNonrelJudgedRet

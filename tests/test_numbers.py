@@ -211,8 +211,8 @@ def test_a_number_in_python_data_is_finite_or_one_line(wrong: Any) -> None:
         "gain": lambda: gradedeval.evaluate(RUNS, QRELS, "ndcg", gain=[0, 1, 2, wrong]),
         "p": lambda: gradedeval.measures.rbp(p=wrong),
         "cutoff": lambda: gradedeval.measures.err @ wrong,
-        "y_score": lambda: gradedeval.measures.ap([1, 0], [0.5, wrong]),
-        "top_grade": lambda: gradedeval.measures.err([1, 0], [0.5, 0.2], top_grade=wrong),
+        "scores": lambda: gradedeval.evaluate_arrays([1, 0], [0.5, wrong], "ap"),
+        "top_grade": lambda: gradedeval.evaluate_arrays([1, 0], [0.5, 0.2], "err", top_grade=wrong),
     }
     for name, call in tries.items():
         with pytest.raises(InputError) as caught:

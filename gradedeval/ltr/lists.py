@@ -117,16 +117,37 @@ def lists_of(measure: Measure, judged: JudgedLists, top: float | None, above: in
         lengths = judged.sizes[varied[begin:end]]
         column = np.arange(lengths[0])
         listed = np.where(column < lengths[:, None], starts[varied[begin:end], None] + column, documents)
-        blocks.append(_block(measure, table, labels, places[listed], codes[listed], worth, lengths))
+        blocks.append(_block(measure, table, places[listed], codes[listed], worth, lengths))
     return Lists(measure, judged, labels, table, varied, blocks)
 
 
+def _gains_of(measure: Measure, table: kernel.gains.GainTable, codes: Ints, lengths: Ints) -> kernel.gains.Gains:
+    """Return the gains of lists, as the measure sees them.
+
+    codes    lists × ranks: index into the labels; their number past the end
+    lengths  lists: how many documents
+    """
+    last, worth = measure.last_rank, np.append(table.gain_of_label, 0.0)
+    gain, judged = worth[codes], codes != len(worth) - 1
+    ideal = -np.sort(-gain, axis=1)
+    width = codes.shape[1] if last is None else min(last, codes.shape[1])
+    return kernel.gains.Gains(
+        gain[:, :last],
+        judged[:, :last],
+        ideal[:, : int(np.count_nonzero(ideal, axis=1).max())],
+        np.minimum(width, np.broadcast_to(lengths, len(codes))),
+        np.count_nonzero(judged, axis=1),
+        table.levels,
+        measure.cutoff,
+    )
+
+
 def _block(
-    measure: Measure, table: kernel.gains.GainTable, labels: Floats, at: Ints, codes: Ints, worth: Floats, lengths: Ints
+    measure: Measure, table: kernel.gains.GainTable, at: Ints, codes: Ints, worth: Floats, lengths: Ints
 ) -> Block:
     weights = None
     if measure.rank_sum is not None:
-        seen = kernel.on_arrays.gains_of(measure, table, codes, labels, lengths=lengths)
+        seen = _gains_of(measure, table, codes, lengths)
         found = measure.rank_sum.at_ranks(seen, measure.arguments)
         weights = np.zeros(codes.shape)
         weights[:, : found.shape[1]] = found
@@ -322,5 +343,5 @@ def _evaluated(lists: Lists, ranked: Block, first: int, last: int) -> Floats:
 
 
 def _scores(lists: Lists, ranked: Block, codes: Any, row: Any) -> Floats:
-    seen = kernel.on_arrays.gains_of(lists.measure, lists.table, codes, lists.labels, lengths=ranked.lengths[row])
+    seen = _gains_of(lists.measure, lists.table, codes, ranked.lengths[row])
     return scores_of(lists.measure, seen)

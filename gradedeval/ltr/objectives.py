@@ -95,15 +95,14 @@ class Metric:
         """Whether higher values are better."""
         return self.measure.reading.better == "higher"
 
-    def value(self, labels: Any, scores: Any, *, group: Any = None, qid: Any = None) -> float:
-        """The mean over lists, or the summary of the measure.
+    def _mean(self, labels: Any, scores: Any, group: Any) -> float:
+        """Return the mean over lists, or the summary of the measure.
 
         labels  documents: grades
         scores  documents: the model's
-        group   the sizes of lists, list after list; or
-        qid     documents: the list of each, in any order
+        group   the sizes of lists, list after list
         """
-        documents = JudgedLists.of(labels, group, qid)
+        documents = JudgedLists.of(labels, group, None)
         found = documents.evaluated(self.measure, documents.scores_of(scores), self.top)
         # Their hints name options, which a metric lacks; that on few topics names none.
         notes = [
@@ -118,16 +117,16 @@ class Metric:
 
     def lightgbm(self, preds: Any, dataset: Any) -> tuple[str, float, bool]:
         """For `lightgbm.train(..., feval=metric.lightgbm)`: name, value, and whether higher is better."""
-        value = self.value(dataset.get_label(), preds, **grouped_by_lightgbm(dataset))
+        value = self._mean(dataset.get_label(), preds, **grouped_by_lightgbm(dataset))
         return self.name, value, self.higher_better
 
     def sklearn(self, y_true: Any, y_pred: Any, weight: Any, group: Any) -> tuple[str, float, bool]:
         """For `LGBMRanker().fit(..., eval_metric=metric.sklearn)`: name, value, and whether higher is better."""
-        return self.name, self.value(y_true, y_pred, group=group), self.higher_better
+        return self.name, self._mean(y_true, y_pred, group), self.higher_better
 
     def xgboost(self, preds: Any, dmatrix: Any) -> tuple[str, float]:
         """For `xgboost.train(..., custom_metric=metric.xgboost)`: name and value."""
-        value = self.value(dmatrix.get_label(), preds, **grouped_by_xgboost(dmatrix))
+        value = self._mean(dmatrix.get_label(), preds, **grouped_by_xgboost(dmatrix))
         return self.name.replace(" ", "+").replace(":", "+"), value
 
 

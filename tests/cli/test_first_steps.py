@@ -400,13 +400,6 @@ def test_a_bound_may_say_which_way_it_goes(files: Path, cli: Command) -> None:
     assert bounds.text == cli("check", "a", "qrels", "--min", "ap=0.5", "--max", "unjudged@2=0.4", "-f", "csv").text
 
 
-def test_measures_may_be_called_metrics_in_python(files: Path) -> None:
-    run, qrels = files / "a", files / "qrels"
-    assert gradedeval.evaluate(run, qrels, metrics="map,p@1").means == gradedeval.evaluate(run, qrels, "map p@1").means
-    with pytest.raises(gradedeval.InputError, match="metrics: cannot be combined with measures; give one of the two"):
-        gradedeval.evaluate(run, qrels, "map", metrics="p@1")
-
-
 def test_a_terminal_shows_what_was_written(
     files: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gradedeval
 from gradedeval import EvaluationWarning, InputError, ltr
 from support.commands import Command
 from support.lists import TOP, Lists, drawn
@@ -35,9 +36,8 @@ def test_values_are_what_the_command_line_prints_of_files(cli: Command, tmp_path
     words = ["run.txt", "qrels.txt", "--ties", "file", "--top-grade", str(TOP), "-f", "json", "--digits", "17"]
     for text in MEASURES.split():
         printed = cli(*words, "-m", text).text
-        value = ltr.metric(text, top=TOP).value(seen.labels, seen.scores, group=seen.sizes)
+        _, value, _ = ltr.metric(text, top=TOP).sklearn(seen.labels, seen.scores, None, seen.sizes)
         assert repr(value) in printed, (text, value, printed)
-        assert ltr.metric(text, top=TOP).value(seen.labels, seen.scores, qid=seen.qid) == value
 
 
 def test_libraries_get_the_tuples_that_they_ask_for() -> None:
@@ -45,7 +45,9 @@ def test_libraries_get_the_tuples_that_they_ask_for() -> None:
     labels = seen.labels
     labels[0] = 1  # no list without a relevant document, of which is warned
     metric = ltr.metric("gap(g=1:1:2)", top=TOP)
-    value = metric.value(labels, seen.scores, group=seen.sizes)
+    (value,) = gradedeval.evaluate_arrays(
+        labels, seen.scores, metric.measure, group=seen.sizes, ties="file", top_grade=TOP
+    ).means.values()
     lightgbm = SimpleNamespace(get_label=lambda: labels, get_group=lambda: seen.sizes)
     ends = np.append(0, np.cumsum(seen.sizes))
     xgboost = SimpleNamespace(get_label=lambda: labels, get_uint_info=lambda name: ends)
@@ -59,7 +61,7 @@ def test_what_is_assumed_is_said_once() -> None:
     metric, arrays = ltr.metric("err"), ([0, 2, 0, 0], [4.0, 3.0, 2.0, 1.0])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        values = [metric.value(*arrays, group=[2, 2]) for _ in range(2)]
+        values = [metric.sklearn(*arrays, None, [2, 2])[1] for _ in range(2)]
     said = [str(warning.message) for warning in caught]
     assert len(said) == 3
     assert said[0] == "err: the highest label of each data set is taken as the top grade; set top="
@@ -68,7 +70,7 @@ def test_what_is_assumed_is_said_once() -> None:
     assert values == [0.5 * 0.75 / 2] * 2
     with warnings.catch_warnings():
         warnings.simplefilter("error", EvaluationWarning)
-        assert ltr.metric("ndcg").value([1, 0] * 10, [1.0, 0.0] * 10, group=[2] * 10) == 1
+        assert ltr.metric("ndcg").sklearn([1, 0] * 10, [1.0, 0.0] * 10, None, [2] * 10) == ("ndcg", 1, True)
 
 
 @pytest.mark.parametrize(
@@ -77,9 +79,9 @@ def test_what_is_assumed_is_said_once() -> None:
         (lambda: ltr.metric("rbp(of=ed)"), r"'rbp\(of=ed\)': does not say which of two runs is better"),
         (lambda: ltr.metric("err", top=-1), "top=-1 is not a grade above 0"),
         (lambda: ltr.metric("err ap"), "names 2 measures"),
-        (lambda: ltr.metric("ap").value([0, 1], [0, np.inf], group=[2]), r"scores\[1\]: inf is not a finite number"),
-        (lambda: ltr.metric("ap").value([0, 1, 1], [0, 1, 2], group=[2]), "group: sums to 2, there are 3 documents"),
-        (lambda: ltr.metric("ap").value([0, -2], [0, 1], group=[2]), r"labels\[1\]: -2 is not a whole number from 0"),
+        (lambda: ltr.metric("ap").sklearn([0, 1], [0, np.inf], None, [2]), r"scores\[1\]: inf is not a finite number"),
+        (lambda: ltr.metric("ap").sklearn([0, 1, 1], [0, 1, 2], None, [2]), "group: sums to 2, there are 3 documents"),
+        (lambda: ltr.metric("ap").sklearn([0, -2], [0, 1], None, [2]), r"labels\[1\]: -2 is not a whole number from 0"),
     ],
 )
 def test_what_is_wrong_is_said(call: Any, message: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gradedeval
 from gradedeval import InputError, ltr
 from gradedeval.ltr import lists, objectives
 from support.lists import TOP, Lists, drawn, lambda_gradients, one
@@ -91,10 +92,10 @@ def test_without_noise_the_values_are_the_measures(objective: Any) -> None:
     seen = drawn(6)
     scores = np.random.default_rng(7).permutation(len(seen.labels)) / 3.0
     sharp = type(objective)(objective.measure, **{**settings(objective), "sigma": 1e-5})
-    plain = [
-        float(objective.measure(labels, own, ties="file", top_grade=TOP))
-        for labels, own in Lists(seen.labels, scores, seen.sizes).each()
-    ]
+    by_group = gradedeval.evaluate_arrays(
+        seen.labels, scores, objective.measure, group=seen.sizes, ties="file", top_grade=TOP
+    )
+    plain = [*by_group.by_topic(objective.measure).values()]
     assert sharp.values(seen.labels, scores, group=seen.sizes) == pytest.approx(plain, abs=1e-12)
     assert ltr.objective(objective.measure, top=TOP).values(seen.labels, scores, group=seen.sizes) == pytest.approx(
         plain, abs=1e-12

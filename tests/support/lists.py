@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gradedeval import Measure, parse_measures
+from gradedeval import EvaluationWarning, Measure, evaluate_arrays, parse_measures
 
 TOP = 3
 
@@ -53,7 +54,11 @@ def swapped(measure: Measure, grades: Any) -> Any:
     for row, (a, b) in enumerate(places):
         rankings[row, [a, b]] = rankings[row, [b, a]]
     falling = -np.arange(count, dtype=float)
-    scores = measure(rankings, np.broadcast_to(falling, rankings.shape), ties="file", top_grade=TOP)
+    falling = np.broadcast_to(falling, rankings.shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvaluationWarning)
+        found = evaluate_arrays(rankings, falling, measure, ties="file", top_grade=TOP)
+    scores = found.runs[0].score[:, 0]
     changes = np.zeros((count, count))
     for row, (a, b) in enumerate(places):
         changes[a, b] = changes[b, a] = scores[row] - scores[-1]

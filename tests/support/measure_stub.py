@@ -14,9 +14,8 @@ HEAD = '''\
 """The measures by name, for type checkers and editors. `python -m pytest tests/docs --golden` writes this file."""
 
 # mypy: disable-error-code="override, misc"
-from typing import Any, overload
+from typing import Any
 
-from gradedeval.kernel.measures.definition import ArrayTies
 from gradedeval.kernel.measures.notation import Value
 '''
 GAINS = {"gain": "Value | list[float]", "rel": "float", "g": "Value | list[float]"}
@@ -53,10 +52,7 @@ def described(name: str) -> str:
 class {shown}(Measure):
     """{what}"""
 
-    @overload
     def __call__({inside}) -> Measure: ...
-    @overload
-    def __call__(self, y_true: Any, y_score: Any, /, *, ties: ArrayTies | None = None, **parameters: Value) -> Any: ...
 
 {names(name)}: {shown}'''
 

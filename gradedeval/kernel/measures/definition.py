@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial, wraps
+from functools import cached_property, partial, wraps
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, Protocol, cast, overload
 
 from gradedeval.arrays import Floats, np
@@ -348,9 +348,6 @@ def decorator(properties: Callable[Keywords, Properties]) -> Callable[[Callable[
     return of
 
 
-ArrayTies = Literal["file", "best", "worst", "average"]
-"""Orders of documents with equal scores that need no docnos; `file`: as arrays list them."""
-
 QUANTITIES = ("eu", "etu", "ec", "etc", "ed")
 """What C/W/L measures give: expected utility (per document), total utility, cost per document, total cost, depth."""
 COSTS = ("ec", "etc")
@@ -451,18 +448,6 @@ class Measure:
     uniform or a file, it is the mean over the intents of a topic: see `intent_aware`. With `judged_only` it looks at
     rankings without the unjudged documents. `asked` is how it was written, as in `map` for ap, every way
     once; measures are equal however they were written.
-
-    Called with arrays it gives scores, as in `(ndcg @ 10)(y_true, y_score)`: a float for one topic (documents), an
-    array of one score per topic for several of the same length (topics × documents).
-
-    y_true     the grade of each document; nan where it is not judged. All that is relevant to the topic is among them
-    y_score    the score of each document, finite; the highest ranks first
-    ties       documents with equal scores: `file`, in the order of the arrays; so that the score is the `best` or the
-               `worst`; the `average` over all orders. None: `file`, with an `EvaluationWarning` where it matters
-    top_grade  the top grade of the scale, for gains that depend on it; None: the highest in `y_true`, with an
-               `EvaluationWarning` where that is one topic
-
-    Raises InputError for anything else, and for measures that need intents, strata or types.
     """
 
     definition: Definition
@@ -472,29 +457,14 @@ class Measure:
     judged_only: bool = False
     asked: tuple[str, ...] = field(default=(), compare=False)
 
-    @overload
-    def __call__(self, /, **parameters: Value) -> Measure: ...
-    @overload
-    def __call__(
-        self,
-        y_true: Any,
-        y_score: Any,
-        /,
-        *,
-        ties: ArrayTies | None = None,
-        top_grade: float | None = None,
-        **parameters: Value,
-    ) -> Any: ...
-    def __call__(self, /, *arrays: Any, **parameters: Any) -> Any:
-        """The measure with parameters set, or its scores of arrays. Raises InputError (usage) for an unknown parameter
-        or a wrong value."""
-        if not parameters and not arrays:
+    def __call__(self, /, *values: Any, **parameters: Any) -> Measure:
+        """Return the measure with parameters set. Raises InputError (usage) for an unknown parameter, a wrong value or
+        one without a name."""
+        if values:
+            hint = "name it, as in rbp(p=0.8); gradedeval.evaluate_arrays scores arrays"
+            raise InputError(f"'{self}'", "called with a value without a name", hint, usage=True)
+        if not parameters:
             return self
-        if array := next((name for name in ("y_true", "y_score") if name in parameters), ""):
-            hint = f"write {self.name}(y_true, y_score), without names"
-            raise InputError(f"'{self}'", f"{array} is given by name", hint, usage=True)
-        if arrays:
-            return _score_arrays()(self, arrays, parameters)
         from gradedeval.kernel.measures.parameters import read_flag
 
         judged_only = read_flag(self.name, "judged_only", parameters.pop("judged_only", self.judged_only))
@@ -676,14 +646,6 @@ class ForeignMeasure(Protocol):
 
 AnyMeasure = str | Measure | ForeignMeasure
 """Whatever says which measure is meant; text may name several."""
-
-
-@cache
-def _score_arrays() -> Callable[..., Any]:
-    """What scores arrays, which few evaluations need."""
-    from gradedeval.kernel.measures.on_arrays import score_called
-
-    return score_called
 
 
 @decorator(MeasureProperties)

@@ -115,16 +115,6 @@ def _folders(path: str) -> tuple[str, ...]:
     return Path(path).parts if path != "-" else ("stdin",)
 
 
-def _chosen(measures: Any, metrics: Any) -> list[Measure]:
-    """The measures by either of their two names. Raises InputError (usage) where both are given, or none is."""
-    if metrics is not None and measures is not DEFAULT:
-        raise InputError("metrics", "cannot be combined with measures", "give one of the two", usage=True)
-    chosen = parse_measures(measures if metrics is None else metrics)
-    if not chosen:
-        raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
-    return chosen
-
-
 @public
 @lists_options
 def evaluate(
@@ -136,7 +126,6 @@ def evaluate(
     jobs: int = 1,
     progress: bool = False,
     executor: Executor | None = None,
-    metrics: AnyMeasure | Iterable[AnyMeasure] | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Scores:
     """Score one run, or several, against graded judgments.
@@ -157,7 +146,6 @@ def evaluate(
     executor  who shares the work instead: any `concurrent.futures.Executor`, such as a pool of threads, of processes,
               of loky or of mpi4py, or `client.get_executor()` of a dask client. `jobs` says how many work at once,
               where the executor does not say so itself
-    metrics   the measures by another name, in place of `measures`
     keywords  options, as in gain="exp", residuals=True, depth=1000; `gradedeval.Options` lists them. A list of gains, a
               dict type -> cost and a list of topics are taken as well as text and files
 
@@ -166,7 +154,9 @@ def evaluate(
     ValueError) where a measure, an option, the run or the qrels is wrong.
     """
     options = resolve_options(like, **keywords)
-    chosen = _chosen(measures, metrics)
+    chosen = parse_measures(measures)
+    if not chosen:
+        raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
     numbers.JOBS.check(jobs)
     workers = _workers(jobs, executor, progress)
     scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=workers, predicts=True)

@@ -1,8 +1,7 @@
-"""Grades and scores as arrays: a measure that is called with them, and `evaluate_arrays`."""
+"""Grades and scores as arrays: `evaluate_arrays`."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -39,49 +38,34 @@ def test_every_measure_gives_of_arrays_what_it_gives_of_dicts() -> None:
     by_group = gradedeval.evaluate_arrays(grades.ravel(), SCORES.ravel(), measures, group=[30] * 6)
     assert by_group.runs[0].topics == by_dicts.runs[0].topics
     np.testing.assert_array_equal(by_group.runs[0].score, by_dicts.runs[0].score)
-    for column, measure in enumerate(by_dicts.measures):
-        np.testing.assert_array_equal(measure(grades, SCORES), by_dicts.runs[0].score[:, column], err_msg=str(measure))
 
 
-def test_one_topic_is_a_number_and_several_are_an_array() -> None:
-    several = NDCG(GRADES, SCORES)
-    assert several.shape == (6,)
-    assert type(NDCG(GRADES[0], SCORES[0])) is float
-    assert [NDCG(own, scores) for own, scores in zip(GRADES, SCORES, strict=True)] == several.tolist()
-    assert NDCG(GRADES[0].tolist(), SCORES[0].tolist()) == several[0]
-    assert MEASURES["rbp"](GRADES, SCORES, p=0.5).tolist() == MEASURES["rbp"](p=0.5)(GRADES, SCORES).tolist()
+def test_a_measure_is_called_with_parameters_alone() -> None:
+    hint = r"'ndcg@10': called with a value without a name; name it, .*gradedeval.evaluate_arrays scores arrays"
+    with pytest.raises(InputError, match=hint):
+        NDCG(GRADES, SCORES)
 
 
 def test_means_over_ties_are_those_of_scikit_learn() -> None:
     sklearn = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
     grades = np.maximum(GRADES, 0)
     theirs = sklearn.ndcg_score(grades, TIED, k=10)
-    assert NDCG(grades, TIED, ties="average").mean() == pytest.approx(theirs, abs=1e-12)
-    assert gradedeval.evaluate_arrays(grades, TIED, NDCG, ties="average").means[str(NDCG)] == pytest.approx(theirs)
-    assert NDCG(grades, SCORES).mean() == pytest.approx(sklearn.ndcg_score(grades, SCORES, k=10, ignore_ties=True))
+    averaged = gradedeval.evaluate_arrays(grades, TIED, NDCG, ties="average").means[str(NDCG)]
+    assert averaged == pytest.approx(theirs, abs=1e-12)
+    plain = gradedeval.evaluate_arrays(grades, SCORES, NDCG).means[str(NDCG)]
+    assert plain == pytest.approx(sklearn.ndcg_score(grades, SCORES, k=10, ignore_ties=True))
 
 
 @pytest.mark.parametrize("measure", [NDCG, AP, ERR], ids=str)
 def test_ties_stay_in_order_unless_the_best_or_the_worst_is_asked_for(measure: Any) -> None:
     grades, alike = [0, 2, 1], [1.0, 1.0, 1.0]
     with pytest.warns(EvaluationWarning, match="equal scores and different grades stay in the order of the arrays"):
-        assert measure(grades, alike, top_grade=2) == measure(grades, [3, 2, 1], top_grade=2)
-    with pytest.warns(EvaluationWarning, match="stay in the order of the arrays"):
         gradedeval.evaluate_arrays(grades, alike, measure)
     for ties, ordered in (("file", [3, 2, 1]), ("best", [1, 3, 2]), ("worst", [3, 1, 2])):
-        expected = measure(grades, ordered, top_grade=2)
-        assert measure(grades, alike, ties=ties, top_grade=2) == expected
-        assert gradedeval.evaluate_arrays(grades, alike, measure, ties=ties).means[str(measure)] == expected
-    assert measure([1, 1], [2.0, 2.0], top_grade=2)  # such a tie changes nothing
-
-
-def test_the_top_grade_of_one_topic_is_an_assumption() -> None:
-    with pytest.warns(EvaluationWarning, match="the highest grade in y_true is taken as the top of the scale"):
-        assert ERR([1], [1.0]) == 0.5
-    assert ERR([1], [1.0], top_grade=2) == 0.25
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert NDCG([1], [1.0]) == AP([1], [1.0]) == ERR([[1]], [[1.0]])[0] * 2 == 1
+        expected = gradedeval.evaluate_arrays(grades, ordered, measure).means
+        assert gradedeval.evaluate_arrays(grades, alike, measure, ties=ties).means == expected
+    changes_nothing = gradedeval.evaluate_arrays([1, 1], [2.0, 2.0], measure)
+    assert not [note for note in changes_nothing.notes if "equal scores" in note]
 
 
 def test_topics_come_as_sizes_or_as_the_topic_of_each_document() -> None:
@@ -123,7 +107,9 @@ WRONG: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     (([1, 2], [1, 2]), {"qid": [1]}, "qid: has the shape (1,)"),
     (([1, 2], [1, 2]), {"qid": [1.0, 2.0]}, "id 1.0 is a float"),
     (([[1, 2]], [[1, 2]]), {"group": [2]}, "group, qid and two dimensions; give one of them"),
-    (([1, 2], [1, 2], "erria"), {}, "needs intents, which arrays lack"),
+    (([[[1]]], [[[1]]]), {}, "grades: has 3 dimensions"),
+    (([1, 2], [1, 2], "erria"), {}, "needs intents, which arrays lack; use gradedeval.evaluate"),
+    (([1, 2], [1, 2], "bpref"), {"ties": "average"}, "bpref has no average over ties"),
     (([1, 2], [1, 2], "ap"), {"ties": "docno-asc"}, "arrays have no docnos or ranks; choose from file"),
     (([1, 2], [1, 2], "ap"), {"subtopics": True}, "arrays have nothing that it could mean"),
     (([1, 2], [1, 2], "ap"), {"run_format": "msmarco"}, "run_format: arrays have nothing that it could mean"),
@@ -139,31 +125,7 @@ def test_what_does_not_fit_is_an_error_of_ours(arrays: Any, keywords: Any, messa
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: NDCG([1, 2]), "'ndcg@10': called with one array; expected grades and scores: (y_true, y_score)"),
-        (lambda: NDCG(y_true=[1], y_score=[1]), "y_true is given by name; write ndcg(y_true, y_score), without names"),
-        (lambda: NDCG([1], y_score=[1]), "y_score is given by name"),
-        (lambda: NDCG([1], [1], [1]), "called with 3 arrays"),
-        (lambda: NDCG([1, 2], [1]), "y_score: has the shape (1,), y_true (2,)"),
-        (lambda: NDCG([1], [np.inf]), "y_score[0]: inf is not a finite number"),
-        (lambda: NDCG([[[1]]], [[[1]]]), "y_true: has 3 dimensions"),
-        (lambda: NDCG([1], [1], ties="rank"), "ties: invalid value 'rank'"),
-        (lambda: AP([2], [1], top_grade=1), "y_true: grade 2 is above the top grade 1"),
-        (lambda: ERR([1], [1], ties="average", top_grade=1, n=1), "unknown parameter"),
-        (lambda: MEASURES["bpref"]([1], [1], ties="average"), "bpref has no average over ties"),
-        (lambda: MEASURES["erria"]([1], [1]), "needs intents, which arrays lack; use gradedeval.evaluate"),
-        (lambda: NDCG(ties="file"), "ties"),
-    ],
-)
-def test_a_wrong_call_is_an_error_of_ours(call: Any, message: str) -> None:
-    with pytest.raises(InputError) as error:
-        call()
-    assert message in str(error.value)
-
-
 def test_masked_ranks_are_refused() -> None:
     grades = np.ma.masked_array([3, 2, 0], mask=[False, False, True])
-    with pytest.raises(gradedeval.InputError, match="y_true: has masked values"):
-        gradedeval.measures.ndcg(grades, [3.0, 2.0, 1.0])
+    with pytest.raises(gradedeval.InputError, match="grades: has masked values"):
+        gradedeval.evaluate_arrays(grades, [3.0, 2.0, 1.0], "ndcg")

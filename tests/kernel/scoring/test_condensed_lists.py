@@ -72,10 +72,12 @@ def test_it_is_written_and_read_as_any_parameter() -> None:
 
 def test_arrays_leave_out_what_nobody_judged() -> None:
     grades, scores = [math.nan, 2, math.nan, 0, 1], [5, 4, 3, 2, 1]
-    for measure in (p @ 1, ap, ndcg @ 3):
-        expected = measure([2, 0, 1], [4, 2, 1], top_grade=2)
-        assert measure(grades, scores, top_grade=2, judged_only=True) == expected
-        assert measure(grades, scores, top_grade=2) != expected
+    measures = [p @ 1, ap, ndcg @ 3]
+    condensed = [measure(judged_only=True) for measure in measures]
+    expected = [*gradedeval.evaluate_arrays([2, 0, 1], [4, 2, 1], measures).means.values()]
+    assert [*gradedeval.evaluate_arrays(grades, scores, condensed).means.values()] == expected
+    plain = gradedeval.evaluate_arrays(grades, scores, measures).means.values()
+    assert all(value != judged for value, judged in zip(plain, expected, strict=True))
 
 
 def test_a_condensed_list_has_no_residual_and_no_bounds() -> None:

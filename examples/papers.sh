@@ -49,7 +49,7 @@ for pair in 'odd even' 'even odd'; do
   show "gradedeval fit runs/* qrels.txt \\
     -m '$families' \\
     --to err@20 --gain $gain $certain \\
-    --topics-from $here --validate-topics $there"
+    --topics-from $here --validate $there"
   gradedeval fit runs/* qrels.txt -m "$families" --to err@20 --gain "$gain" $certain --coefficient spearman \
     --topics-from "$here" -f csv > fit.csv 2> /dev/null
   show "gradedeval correlate runs/* qrels.txt \\
@@ -97,7 +97,7 @@ measures='rr p@2 p@10 rbp(p=0.5,rel=1) rbp(p=0.73,rel=1) rbp(p=0.95,rel=1) ap bp
 more='dcg(log=2,rel=1)@1000 ndcg(log=2,rel=1)'
 show "gradedeval correlate runs/* qrels.txt -m '$background' \\
     -m '$measures' \\
-    -m '$more' --above tau --below tau -f tsv |
+    -m '$more' --coefficient tau -f tsv |
   awk -F '\\t' '\$1 ~ /^wp/ && \$2 !~ /^wp/ { printf \"%-26s %-24s %.3f\\n\", \$1, \$2, \$4 }'"
 
 echo

@@ -447,9 +447,6 @@ RENAMED = {
     "p": "persistence",
     "test": "test_log",
     "weights": "to_weights",
-    "other_runs": "validate",
-    "other_qrels": "validate_qrels",
-    "other_topics": "validate_topics",
     "metric": "measures",
     "metrics": "measures",
     "measure": "measures",
@@ -481,7 +478,6 @@ ELSEWHERE = {
     **dict.fromkeys(("return_mean", "per_query", "by_query"), "scores.by_topic(measure) has a number a topic"),
     **dict.fromkeys(("min", "max"), "bounds are objects, as in check(scores, [Bound('min', 'err@20', 0.25)])"),
     "level": "did you mean 'interval', or 'rel'?",
-    "binary": "precision_recall calls the opposite graded_only",
     "make_comparable": "topics that a run lacks score 0; topics='both' leaves them out",
 }
 """Keywords of other libraries, and of other commands -> what to do instead."""

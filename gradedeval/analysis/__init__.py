@@ -9,7 +9,4 @@ Test = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign", "tukey-hsd
 PairTest = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
 
-# How rank-biased overlap takes tied documents.
-OverlapTies = Literal["a", "b", "w"]
-
 __getattr__ = late_modules(__name__)

@@ -7,7 +7,6 @@ import os
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from contextvars import ContextVar
 from itertools import cycle, islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -169,12 +168,6 @@ def run_labels(runs: Iterable[str]) -> dict[str, str]:
     return {name: shown(short.get(name, name)) for name in names}
 
 
-LEGENDS = ("above", "inside", "none")
-"""Where the legend of a picture may stand."""
-_PLACE: ContextVar[str] = ContextVar("_PLACE", default=LEGENDS[0])
-"""Where legends stand in the figure that is drawn."""
-
-
 def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0, runs: Sequence[str] = ()) -> None:
     """A legend above the axes, in the letters of their ticks, in as many columns as there is room for; from the left
     end of the figure where that saves lines.
@@ -183,8 +176,8 @@ def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0, runs: 
     bottom   where it begins, in heights of the axes
     runs     those it names: what their labels leave out stands above them
     """
-    handles, where = list(handles) or ax.get_legend_handles_labels()[0], _PLACE.get()
-    if not handles or where == "none":
+    handles = list(handles) or ax.get_legend_handles_labels()[0]
+    if not handles:
         return
     labels = [str(handle.get_label()) for handle in handles]
     points = float(ax.xaxis.get_major_ticks(1)[0].label1.get_fontsize())
@@ -198,9 +191,6 @@ def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0, runs: 
     widths = [text.get_window_extent().width / ax.figure.dpi + beside for text in measured.get_texts()]
     over_axes, over_figure = (room - 0.6 * points / 72 for room in _rooms(ax))
     columns, most = (_columns_within(widths, room, gap) for room in (over_axes, over_figure))
-    if where == "inside":
-        ax.legend(handles, labels, loc="best", ncols=columns, **{**looks, "frameon": True}).set_in_layout(False)
-        return
     over = -(-len(widths) // most) == -(-len(widths) // columns) and _width(widths, columns, gap) <= over_axes
     made = ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, bottom), ncols=columns if over else most,
                      **looks)  # fmt: skip
@@ -343,16 +333,11 @@ def figure(
     width: float = WIDTH,
     height: float | None = None,
     signature: str = "",
-    *,
-    title: str | None = None,
-    legend: str | None = None,
 ) -> Figure:
     """A figure with the pictures below each other, in the style of the house and without pyplot.
 
     width, height  inches; None: as high as the pictures ask for
     signature      text below them, in small print
-    title          text above them
-    legend         where those of the pictures stand, if anywhere
     """
     need_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -364,21 +349,14 @@ def figure(
         made = Figure(figsize=(width, height or sum(heights) + below))
         FigureCanvasAgg(made)  # texts are measured by its renderer, which without a canvas would be made for each
         grid = made.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
-        where = _PLACE.set(legend or LEGENDS[0])
-        try:
-            for panel, ax in zip(panels, grid[:, 0], strict=True):
-                panel.draw(ax)
-        finally:
-            _PLACE.reset(where)
-        if title:
-            made.suptitle(in_utf8(title), fontsize=STYLE["axes.titlesize"], parse_math=False)
-        above = _legend_height if legend in (None, "above") else lambda _: 0.0
+        for panel, ax in zip(panels, grid[:, 0], strict=True):
+            panel.draw(ax)
         # Legends are measured first, and then, in axes that have their room, labels.
-        for more in (above, fit_labels):
+        for more in (_legend_height, fit_labels):
             _lay_out(made, below)
             heights = [one + more(ax) for one, ax in zip(heights, grid[:, 0], strict=True)]
             if height is None:
-                made.set_figheight(sum(heights) + below + TITLE * bool(title))
+                made.set_figheight(sum(heights) + below)
                 grid[0, 0].get_gridspec().set_height_ratios(heights)
         _lay_out(made, below)
         for ax in grid[:, 0]:
@@ -398,10 +376,6 @@ def _lay_out(made: Figure, below: float) -> None:
     engine = ConstrainedLayoutEngine(rect=(0, share, 1, 1 - share), h_pad=0.03, w_pad=0.03)
     made.set_layout_engine(engine)
     engine.execute(made)
-
-
-TITLE = 0.18
-"""Inches that a title takes."""
 
 
 def _legend_height(ax: Axes) -> float:

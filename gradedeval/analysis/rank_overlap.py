@@ -7,11 +7,10 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from gradedeval.analysis import OverlapTies as Ties
 from gradedeval.analysis.correlation import taus
 from gradedeval.arrays import Bools, Floats, Ints, by_width, positions_of, ranges, ranks
 from gradedeval.kernel import parallel
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
 
     from gradedeval.analysis.ranked_runs import RankedRun
 
+Ties = Literal["a", "b"]
+"""How tied documents are taken: as the mean over all their orders, or corrected for (Corsi & Urbano, SIGIR 2024)."""
 LARGEST_ODDS = 1e300
 """Of stopping at a rank, for the smallest persistence: times the number of documents it is still finite."""
 
@@ -172,7 +173,7 @@ class Pairs:
         found = np.full((3, len(self.counts)), np.nan)
         counts = np.stack([self.one.counts, self.other.counts])
         for rows in _by_run_and_width(counts.max(0) * counts.min(0).astype(bool), len(self.one.runs)):
-            found[:, rows] = _overlap(_Some.of(self, rows, ties), p, ties)
+            found[:, rows] = _overlap(_Some.of(self, rows), p, ties)
         return found
 
 
@@ -223,9 +224,9 @@ def rank_biased_overlap(one: Lists, other: Lists, documents: int, p: float, ties
     documents  how many there are
     p          persistence, between 0 and 1
     ties       `a`: the means over all orders of tied documents; `b`: what is shared, as a share of what a list with
-               these ties agrees with itself; `w`: tied documents share the rank of the first
+               these ties agrees with itself
 
-    Webber, Moffat & Zobel, TOIS 2010, equation 32; `b` and `w` as Corsi & Urbano, SIGIR 2024. Of lists of different
+    Webber, Moffat & Zobel, TOIS 2010, equation 32; `b` as Corsi & Urbano, SIGIR 2024. Of lists of different
     lengths with ties they extrapolate by a product of means, which is not the mean over orders: `a` is.
     """
     return Pairs.of([one], other, place_of(other, documents)).overlaps(p, ties)
@@ -302,9 +303,8 @@ class _Some:
     last: Ints
 
     @classmethod
-    def of(cls, pairs: Pairs, rows: Ints, ties: Ties) -> _Some:
-        common, first = pairs.counts[rows], pairs.first
-        last = first if ties == "w" else pairs.last
+    def of(cls, pairs: Pairs, rows: Ints) -> _Some:
+        common, first, last = pairs.counts[rows], pairs.first, pairs.last
         if len(rows) < len(pairs.counts):
             inside = positions_of(pairs.counts, rows)
             first, last = first[:, inside], last[:, inside]
@@ -355,13 +355,10 @@ class _Some:
 
     def norms(self, ties: Ties) -> Floats:
         """pairs × depths, or one row for all: how much could be shared."""
-        if ties == "w":
-            could: Floats = (self.table(0, "visible") + self.table(1, "visible")) / 2
-        elif ties == "b":
-            could = np.sqrt(self.table(0, "squares") * self.table(1, "squares"))
-        else:
-            could = np.arange(1.0, self.width + 1)[None]
-        return could
+        if ties == "b":
+            could: Floats = np.sqrt(self.table(0, "squares") * self.table(1, "squares"))
+            return could
+        return np.arange(1.0, self.width + 1)[None]
 
     def unmatched_mean(self, some: Ints) -> Floats:
         """pairs × depths, of some: how much is there, on average, of the documents of the longer list that the shorter

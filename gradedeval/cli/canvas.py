@@ -7,12 +7,9 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import click
-
 from gradedeval.analysis.pictures import (
     DPI,
     EXTENSIONS,
-    LEGENDS,
     WIDTH,
     Panel,
     as_bytes,
@@ -36,28 +33,24 @@ PICTURE_OPTIONS = [
     Option(number=numbers.HEIGHT, section=OUTPUT, metavar="INCHES", help="Default: chosen to fit the content."),
     Option(number=numbers.DPI, section=OUTPUT, default=DPI, metavar="N", help=f"Dots per inch of a png. Default: "
            f"{DPI}."),
-    Option("--title", section=OUTPUT, metavar="TEXT", help="Text above the picture."),
-    Option("--legend", section=OUTPUT, type=click.Choice(LEGENDS), help="Where the legend stands. "
-           f"Default: {LEGENDS[0]}."),
     SIGNATURE,
 ]  # fmt: skip
 
 
 class Canvas:
-    """Where a picture goes: -o, --width, --height, --dpi, --title, --legend and --signature.
+    """Where a picture goes: -o, --width, --height, --dpi and --signature.
 
     Takes these options out of all options. Raises InputError (usage) where -o is missing or has another extension,
     where a size is none, and where matplotlib is not installed.
     """
 
     def __init__(self, keywords: dict[str, Any]) -> None:
-        taken = {name: keywords.pop(name) for name in ("output", "width", "height", "dpi", "title", "legend")}
+        taken = {name: keywords.pop(name) for name in ("output", "width", "height", "dpi")}
         if taken["output"] is None:
             raise InputError("-o", "missing file name", "for example -o picture.svg", usage=True)
         self.output: str = taken["output"]
         self.form = extension(self.output, "-o")
         check_size(taken["width"], taken["height"], taken["dpi"])
-        self.words = {name: taken[name] for name in ("title", "legend")}
         self.size, self.dpi = (taken["width"], taken["height"]), taken["dpi"]
         need_matplotlib()
 
@@ -68,7 +61,7 @@ class Canvas:
             warnings.simplefilter("always", UserWarning)  # as of letters that the font does not have
             warnings.simplefilter("ignore", DeprecationWarning)  # as matplotlib meets in pyparsing: not the user's
             lines = [caption, signing()(signature) if asked_for("signature") else ""]
-            made = figure(panels, *self.size, "\n".join(filter(None, lines)), **self.words)
+            made = figure(panels, *self.size, "\n".join(filter(None, lines)))
             content = as_bytes(made, self.form, signature, self.dpi)
         said = dict.fromkeys(str(warning.message) for warning in caught)
         if any("collapsed to zero" in text for text in said):

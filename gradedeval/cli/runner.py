@@ -41,7 +41,6 @@ from gradedeval.cli.options import (
     Option,
     command_line,
     given,
-    is_given,
     one_registered,
     output_file,
     output_options,
@@ -409,18 +408,9 @@ def _check_cut(question: Question, asked: Question) -> None:
 def _read_matrix(
     question: Question, settings: dict[str, Any], keywords: dict[str, Any]
 ) -> tuple[Inputs, dict[str, Any]]:
-    """The scores of runs × topics; None where a setting takes their place."""
+    """The scores of runs × topics."""
     from gradedeval.cli.many_runs import matrix_from  # see `_reading`
 
-    for name, setting in question.settings.items():
-        flag = setting.flags[-1]
-        if setting.instead and is_given(settings[name]):
-            if given(keywords):
-                hint = f"give either {flag} or {question.files}"
-                raise InputError(flag, "takes the place of runs and their options", hint, usage=True)
-            return (None,), settings
-        if setting.instead and not keywords["files"] and not keywords["from_scores"]:
-            raise InputError("", setting.instead, f"{usage()}, or give {flag} {setting.metavar}", usage=True)
     if question.counted is not None and not keywords["from_scores"] and not keywords.get("replicates"):
         _check_count(question.counted, settings, keywords["files"])
     if "baseline" not in settings:

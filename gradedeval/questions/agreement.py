@@ -6,15 +6,13 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
-from gradedeval.analysis import OverlapTies as Ties
 from gradedeval.analysis import correlation, rank_overlap, ranked_runs, replicates, score_matrix
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import (
     InputError,
-    check_choice,
     did_you_mean,
     either,
     flag,
@@ -45,7 +43,7 @@ from gradedeval.questions.explain import DEFAULT
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gradedeval.analysis.rank_overlap import Lists, Pairs
+    from gradedeval.analysis.rank_overlap import Lists, Pairs, Ties
     from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns
     from gradedeval.kernel import Workers
 
@@ -53,7 +51,6 @@ if TYPE_CHECKING:
 # Runs without judgments: how far their rankings agree, topic by topic and pair by pair.
 
 
-TIES: tuple[Ties, ...] = get_args(Ties)
 PERSISTENCE, AT, TOPICS = 0.9, 10, 10
 FEW_PAIRS = 400
 """Pairs of runs that are not worth the start of further processes."""
@@ -66,8 +63,6 @@ SHOWN = ("rbo", "residual", "overlap", "tau", "common")
 Persistence = Annotated[float, Setting("Of rank-biased overlap: the probability of going on from rank to rank.",
     numbers.PERSISTENCE, metavar="P")]  # fmt: skip
 At = Annotated[int, Setting("Depth of the column overlap.", numbers.AT, metavar="N")]
-RboTies = Annotated[Ties, Setting("Ties in rank-biased overlap: the mean over their orders (a), the same corrected "
-    "for ties (b), or a shared rank (w).", default_text="a, with --reproduce b")]  # fmt: skip
 Topic = Annotated[str | None, Setting("Show this topic, with qrels document by document.", metavar="ID")]
 Top = Annotated[int | None, Setting("Show the N topics that agree least.", numbers.TOP, metavar="N",
     default_text=f"{TOPICS} in tables, all elsewhere")]  # fmt: skip
@@ -88,13 +83,11 @@ class AgreementSettings:
     ties: Ties = "a"
 
     def __post_init__(self) -> None:
-        check_choice(self.ties, TIES, flag.rbo_ties)
         numbers.PERSISTENCE.check_field(self, "persistence")
         numbers.AT.check_field(self, "at")
 
     def __str__(self) -> str:
-        how = {"a": "mean over the orders of ties", "b": "corrected for ties", "w": "tied documents share a rank"}
-        rbo = f"rbo: extrapolated, p {self.persistence:g}, {how[self.ties]}"
+        rbo = f"rbo: extrapolated, p {self.persistence:g}, mean over the orders of ties"
         return f"{rbo} | overlap at {self.at} | tau: of what both retrieved"
 
 
@@ -234,7 +227,6 @@ def agreement(
     *,
     persistence: Persistence = PERSISTENCE,
     at: At = AT,
-    rbo_ties: RboTies = "a",
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
@@ -245,21 +237,18 @@ def agreement(
     runs         two or more, as `evaluate` takes them
     persistence  persistence of rank-biased overlap: at depth d it weighs (1 − p) p^(d − 1)
     at           the depth of `overlap`
-    rbo_ties     how rank-biased overlap takes tied documents: `a`, as the mean over all their orders, its bounds too;
-                 `b`, as the mean share at each depth, over what a ranking with these ties agrees with itself; `w`, as
-                 documents that share the rank of the first
 
     The other arguments are those of `evaluate` that say how runs are read and ranked; how ties are broken matters to
     overlap alone. With `replicates` systems are compared, by means over pairs of their seeds, and each with itself.
 
-    Rank-biased overlap: Webber, Moffat & Zobel, TOIS 2010, equation 32; `b` and `w`: Corsi & Urbano, SIGIR 2024.
-    Where the longer of two rankings has ties, their extrapolated RBO of kind `a` is a product of means, and not quite
-    the mean over orders that is computed here. Returns `Agreement`: `.frame`, `.means`. Raises
+    Rank-biased overlap: Webber, Moffat & Zobel, TOIS 2010, equation 32, and its bounds, as means over all orders of
+    tied documents. Where the longer of two rankings has ties, Corsi & Urbano, SIGIR 2024, extrapolate by a product of
+    means, which is not quite the mean over orders. Returns `Agreement`: `.frame`, `.means`. Raises
     `gradedeval.InputError` where there are fewer than two runs, or two have no topic in common.
     """
     options = resolve_options(like, **keywords)
     named, workers = kernel.named_runs(runs), kernel.Workers.here()
-    settings = AgreementSettings(persistence, at, rbo_ties)
+    settings = AgreementSettings(persistence, at)
     if len(named) < 2:
         what = f"{len(named)} {plural(len(named), 'run')} given"
         raise InputError("", what, "agreement is between two or more", usage=True)
@@ -408,7 +397,6 @@ def reproduction(
     measures: Measures = DEFAULT,
     *,
     persistence: Persistence = PERSISTENCE,
-    rbo_ties: RboTies = TIES_OF_ORIGINALS,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Reproduction:
@@ -417,7 +405,8 @@ def reproduction(
     runs         the baseline and the advanced run
     originals    the two that they reproduce, in the same order
     qrels        as `evaluate` takes them; without, rankings alone are compared
-    persistence  and `rbo_ties`: as in `agreement`; with ties corrected for, a ranking agrees fully with itself
+    persistence  as in `agreement`; here overlap is corrected for ties, so that a ranking agrees fully with itself: what
+                 is shared at a depth counts as a share of what a ranking with these ties agrees with itself
 
     The other arguments are those of `evaluate`. KTU, RBO, RMSE, ER and ΔRI as Breuer et al., SIGIR 2020. Returns
     `Reproduction`: `.frame`. Raises `gradedeval.InputError` as `evaluate` does.
@@ -426,7 +415,7 @@ def reproduction(
     if options.replicates is not None:
         what = "an experiment is reproduced run by run, and a system has several"
         raise InputError(flag.replicates, what, "give one run of each system", usage=True)
-    settings = AgreementSettings(persistence, AT, rbo_ties)
+    settings = AgreementSettings(persistence, AT, TIES_OF_ORIGINALS)
     mine, theirs = kernel.named_runs(runs), kernel.named_runs(originals)
     if len(mine) != 2 or len(theirs) != 2:
         what = f"{len(mine)} runs and {len(theirs)} originals given"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
@@ -43,9 +43,9 @@ NAMES = {
     "weighted-tau": "τ weighted by 1/rank",
     "tau-ap": "τ_AP of the column against the row",
 }
-Above = Annotated[Kind, Setting("Coefficient above the diagonal. pearson and spearman correlate the scores of all "
-    "topics, the others the rankings of runs.")]  # fmt: skip
-Below = Annotated[Kind, Setting("Coefficient below the diagonal. tau-ap takes the row as the true ranking.")]
+Coefficients = Annotated[Kind | Sequence[Kind], Setting("Coefficient above the diagonal; a second one is below it. "
+    "pearson and spearman correlate the scores of all topics, the others the rankings of runs; tau-ap takes the row as "
+    "the true ranking.", repeats=True, default_text="tau and weighted-tau")]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,10 +109,21 @@ SCATTER = Question(
 )
 
 
-def counted(runs: int, above: Kind, below: Kind) -> None:
+def above_and_below(coefficient: Kind | Sequence[Kind]) -> tuple[Kind, Kind]:
+    """Return the coefficients above and below the diagonal. Raises InputError (usage) for none, unknown ones, and more
+    than two."""
+    kinds: Sequence[Kind] = [coefficient] if isinstance(coefficient, str) else list(coefficient)
+    for kind in kinds:
+        check_choice(kind, KINDS, flag.coefficient)
+    if len(kinds) not in (1, 2):
+        raise InputError(flag.coefficient, f"{len(kinds)} coefficients given", "give one or two", usage=True)
+    return kinds[0], kinds[-1]
+
+
+def counted(runs: int, coefficient: Kind | Sequence[Kind]) -> None:
     """Raise InputError (usage) where orderings are compared, and there is one run."""
-    if runs < 2 and not {above, below} <= set(BY_TOPIC):
-        hint = f"add a run, or use {flag.above:pearson} {flag.below:spearman}"
+    if runs < 2 and not set(above_and_below(coefficient)) <= set(BY_TOPIC):
+        hint = f"add a run, or use {flag.coefficient:spearman}"
         raise InputError("", "rank correlation needs at least two runs", hint, usage=True)
 
 
@@ -123,7 +134,7 @@ def counted(runs: int, above: Kind, below: Kind) -> None:
     used=("replicates",),
     besides=("residual_depth", "max_residual"),
     bounded=False,
-    paired=lambda settings: not {settings["above"], settings["below"]} <= set(BY_TOPIC),
+    paired=lambda settings: not set(above_and_below(settings["coefficient"])) <= set(BY_TOPIC),
     help="Correlate measures, over the scores of all topics or over the rankings of runs.",
     picture=Picture(
         lambda found: [agreement_panel(found.frame)],
@@ -137,8 +148,7 @@ def correlate(
     qrels: Any = None,
     measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
     *,
-    above: Above = "tau",
-    below: Below = "weighted-tau",
+    coefficient: Coefficients = ("tau", "weighted-tau"),
     allow_mismatch: bool = False,
     like: str | None = None,
     jobs: int = 1,
@@ -149,8 +159,7 @@ def correlate(
 
     runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
     qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`
-    above           kind of agreement above the diagonal of the matrix of measures
-    below           kind of agreement below it
+    coefficient     kind of agreement, or two: above the diagonal of the matrix of measures, and below it
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     `pearson` and `spearman` compare the scores of the (run, topic) pairs that both measures have; `tau`, `weighted-tau`
@@ -160,13 +169,12 @@ def correlate(
     are all the same), n (pairs or runs). Raises InputError (usage) for a single measure, or the ordering of a single
     run; InputError if no agreement is defined for any two measures.
     """
-    check_choice(above, KINDS, flag.above)
-    check_choice(below, KINDS, flag.below)
+    above, below = above_and_below(coefficient)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords, bounded=False)
     matrix = score_matrix.comparable(given, allow_mismatch)
     if len(matrix.measures) < 2:
         raise InputError("", "correlate needs at least two measures", f"add another {flag.measure}", usage=True)
-    counted(len(matrix.runs), above, below)
+    counted(len(matrix.runs), coefficient)
     rows = []
     for row, measure in enumerate(matrix.measures):
         for column, other in enumerate(matrix.measures):

@@ -18,7 +18,7 @@ from gradedeval.analysis.tables import Row, Shown, frame_document, near_best, sa
 from gradedeval.arrays import Bools, Floats, Ints, chunks, np
 from gradedeval.cli.arguments import remember_cut
 from gradedeval.cli.output import asked_for
-from gradedeval.errors import Flag, InputError, Note, check_choice, flag, plural, public, shorten
+from gradedeval.errors import InputError, Note, check_choice, flag, plural, public, shorten
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -660,15 +660,10 @@ class Target:
 
 To = Annotated["AnyMeasure", Setting("Measure to agree with. --max-residual leaves out the (run, topic) pairs where "
     "its residual is larger.", metavar="MEASURE", measure="one")]  # fmt: skip
-Coefficient = Annotated[Kind | Sequence[Kind], Setting("Correlation to maximize; if repeated, each is fitted "
+Coefficient = Annotated[Kind | Sequence[Kind], Setting("Coefficient to maximize; if repeated, each is fitted "
     "separately.", repeats=True, default_text="pearson and spearman")]  # fmt: skip
-OtherRuns = Annotated[Any, Setting("Evaluate the fitted values on this run. May be repeated.", metavar="RUN",
-    spelled=("--validate",), reads=True, repeats=True)]  # fmt: skip
-OtherQrels = Annotated[
-    Any, Setting("Qrels for --validate.", metavar="QRELS", spelled=("--validate-qrels",), reads=True)
-]
 OtherTopics = Annotated[Any, Setting("Evaluate the fitted values on the topics listed in FILE.", metavar="FILE",
-    spelled=("--validate-topics",), reads=True)]  # fmt: skip
+    reads=True)]  # fmt: skip
 
 
 @question(
@@ -694,9 +689,7 @@ def fit(
     *,
     coefficient: Coefficient = ("pearson", "spearman"),
     precision: Precision = 0.001,
-    validate: OtherRuns = None,
-    validate_qrels: OtherQrels = None,
-    validate_topics: OtherTopics = None,
+    validate: OtherTopics = None,
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
@@ -711,8 +704,7 @@ def fit(
     coefficient   kinds of agreement; see `gradedeval.correlate`
     precision     of the value, tried over the whole range; a range of more than a thousand such values has larger
                   steps (the column `step`), and finer ones around the best
-    validate, validate_qrels, validate_topics
-                  where the values are validated: another collection, or other topics of the same (ids or a file)
+    validate      other topics of the same collection on which the values are validated: ids, or a file
     options       as for `gradedeval.evaluate`
 
     Raises InputError as `evaluate` does, and (usage) for an invalid range or kind. Azzopardi et al., ICTIR 2021,
@@ -720,28 +712,13 @@ def fit(
     """
     options = resolve_options(like, **keywords)
     collection = Collection.read(runs, qrels, options)
-    topics = None if validate_topics is None else resolve_options(topics_from=validate_topics).topics_from
-    there = other(collection, validate, validate_qrels, topics)
+    there = None
+    if validate is not None:
+        topics = resolve_options(topics_from=validate).topics_from
+        there = replace(collection, options=replace(options, topics_from=topics))
     (target,) = parse_measures(to)
     kinds = [coefficient] if isinstance(coefficient, str) else list(coefficient)
     return fit_ranges(collection, read_ranges(measures), target, kinds, precision, there)
-
-
-VALIDATE, VALIDATE_QRELS = Flag("--validate", "validate"), Flag("--validate-qrels", "validate_qrels")
-VALIDATE_TOPICS = Flag("--validate-topics", "validate_topics")
-
-
-def other(collection: Collection, runs: Any, qrels: Any, topics: frozenset[bytes] | None) -> Collection | None:
-    """Where a fit is validated; None if nowhere. Raises InputError (usage) for runs without qrels."""
-    if (runs is None) != (qrels is None):
-        what = f"{VALIDATE} and {VALIDATE_QRELS} go together"
-        raise InputError("", what, f"give both {VALIDATE:RUN} and {VALIDATE_QRELS:FILE}", usage=True)
-    if runs is None and topics is None:
-        return None
-    options = collection.options
-    if runs is None:
-        return replace(collection, options=replace(options, topics_from=topics))
-    return Collection.read(runs, qrels, replace(options, topics_from=topics))
 
 
 def fit_ranges(
@@ -798,8 +775,8 @@ def _validation(range_: MeasureRange, kind: Kind, value: float, values: Values, 
 
 
 def _overlap_notes(here: Target, there: Target | None) -> list[str]:
-    """A note if the same runs are validated on topics that were also used for fitting."""
-    if there is None or there.collection.runs is not here.collection.runs:
+    """A note if values are validated on topics that were also used for fitting."""
+    if there is None:
         return []
     fitted, validated = (
         {topic for topic, of_runs in zip(target.matrix.topics, target.included.T, strict=True) if of_runs.any()}
@@ -807,7 +784,7 @@ def _overlap_notes(here: Target, there: Target | None) -> list[str]:
     )
     both = len(fitted & validated)
     of = f"{both} of {len(validated)} {plural(len(validated), 'topic')}"
-    what = f"{VALIDATE_TOPICS}: {of} {'was' if both == 1 else 'were'} also used for fitting"
+    what = f"{flag.validate}: {of} {'was' if both == 1 else 'were'} also used for fitting"
     return [Note(what, f"use {flag.topics_from:FILE} to fit on others")] if both else []
 
 

@@ -126,26 +126,6 @@ MEAN, GRADED = "mean", "graded"
 """The curves beside the binary ones: their mean, and that of graded precision and recall."""
 
 
-@dataclass(frozen=True)
-class Sparse:
-    """Which lists are too short, or find too little, for a curve.
-
-    ranks  the fewest ranks that a list has
-    found  the fewest documents of each grade above 0 in it
-    """
-
-    ranks: int
-    found: int
-
-    def __post_init__(self) -> None:
-        numbers.MIN_RANKS.check_field(self, "ranks")
-        numbers.MIN_FOUND.check_field(self, "found")
-
-    def __str__(self) -> str:
-        documents = plural(self.found, "document")
-        return f"{self.ranks} {plural(self.ranks, 'rank')} and {self.found} {documents} of each grade above 0"
-
-
 class RunCurves(NamedTuple):
     """What is found of a run.
 
@@ -171,12 +151,18 @@ class RunCurves(NamedTuple):
 class Solver:
     """Finds the curves that measures determine for the lists of a run.
 
-    grades  the distinct grades from 0 on; what is below 0 or not judged is 0
+    grades     the distinct grades from 0 on; what is below 0 or not judged is 0
+    min_found  the fewest documents of each grade above 0 in a list that has a curve
     """
 
     scorer: Scorer
     grades: Floats
-    sparse: Sparse
+    min_found: int
+
+    @property
+    def enough(self) -> str:
+        """The fewest documents of a list that has a curve, in words."""
+        return f"{self.min_found} {plural(self.min_found, 'document')} of each grade above 0"
 
     @property
     def measures(self) -> list[str]:
@@ -224,11 +210,11 @@ class Solver:
         return found
 
     def _add(self, found: RunCurves, batch: Batch) -> None:
-        """Add the lists of a batch that are long enough and find enough."""
+        """Add the lists of a batch that have enough documents of each grade."""
         grade_of = np.searchsorted(self.grades, np.maximum(self.scorer.grades.labels, 0))
         grade = np.append(grade_of, [0, -1])[batch.codes]  # of what is not judged, and past the end
         counts = np.stack([(grade == one).sum(1) for one in range(len(self.grades))], axis=1)
-        rows = np.flatnonzero((counts.sum(1) >= self.sparse.ranks) & (counts[:, 1:] >= self.sparse.found).all(1))
+        rows = np.flatnonzero((counts[:, 1:] >= self.min_found).all(1))
         if not len(rows):
             return
         lists = maximum_entropy.GradedLists(
@@ -280,7 +266,6 @@ class Solver:
 By = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting("Measure, such as 'gap(g=1:1)' or ndcg@20. Repeat -m, or "
     "separate measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure="several")]  # fmt: skip
-MinRanks = Annotated[int, Setting("Leave out lists with fewer ranks.", numbers.MIN_RANKS, metavar="N")]
 MinFound = Annotated[int, Setting("Leave out lists with fewer documents of any grade above 0.", numbers.MIN_FOUND,
     metavar="N")]  # fmt: skip
 ByTopic = Annotated[bool, Setting("Print a row per run and topic, then the means over them.", section="Output",
@@ -369,7 +354,6 @@ def informativeness(
     qrels: Any,
     measures: By = ("gap", "ndcg", "ap"),
     *,
-    min_ranks: MinRanks = 50,
     min_found: MinFound = 5,
     like: str | None = None,
     jobs: int = 1,
@@ -382,7 +366,6 @@ def informativeness(
     qrels      what `evaluate` takes
     measures   notation, as in "gap(g=1:1) ndcg(gain=exp) ap": those whose expectation is known, which are gap, ap, sp,
                ndcg, dcg, err, nerr, cascade, rr, recall, grecall, rprec and measures with fixed weights
-    min_ranks  leave out lists with fewer ranks
     min_found  leave out lists with fewer documents of any grade above 0
     keywords   options, as in `evaluate`; depth=100 cuts the lists
 
@@ -397,32 +380,32 @@ def informativeness(
     `evaluate` does, where no list is left, and (usage) for a measure whose expectation is not known.
     """
     options = resolve_options(like, **keywords)
-    named, chosen, sparse = kernel.named_runs(runs, qrels), parse_measures(measures), Sparse(min_ranks, min_found)
+    named, chosen = kernel.named_runs(runs, qrels), parse_measures(measures)
+    min_found = numbers.MIN_FOUND.check(min_found)
     _check(chosen, options)
     judged = kernel.qrels_for(named, qrels, options)
     scorer = kernel.Scorer(judged, chosen, options, kernel.Workers.here().limits)
-    solver, solved = _solved(named, scorer, sparse, judged.place)
+    solver, solved = _solved(named, scorer, min_found, judged.place)
     counts = [run.scored for run in solved]
     under = kernel.signature(judged, options, scorer.measures, counts, [run.format for run in solved])
     notes = tell([*scorer.notes, *(note for run in solved for note in run.notes), *_notes(solver, solved)])
-    settings = f"{under} | lists with {sparse}, or more"
+    settings = f"{under} | lists with {solver.enough}, or more"
     return Informativeness(_frame(solver, solved), _curve_frame(solver, solved), settings, notes)
 
 
-def _solved(runs: Mapping[str, Any], scorer: Scorer, sparse: Sparse, place: str) -> tuple[Solver, list[RunCurves]]:
+def _solved(runs: Mapping[str, Any], scorer: Scorer, min_found: int, place: str) -> tuple[Solver, list[RunCurves]]:
     """What is found of each run. Raises InputError where nothing is relevant, or no list is left."""
     grades = distinct(np.append(np.maximum(scorer.grades.labels, 0), 0))[0]
     if not grades.any():
         raise InputError(place, "no grade above 0, so there is no precision and recall")
-    solver, share = Solver(scorer, grades, sparse), kernel.Workers.here()
+    solver, share = Solver(scorer, grades, min_found), kernel.Workers.here()
     for measure, table in zip(scorer.measures, scorer.tables, strict=True):
         solver.worth(table, measure)
     if any(kernel.stream.is_file(source) and kernel.stream.Source(source).is_read_once for source in runs.values()):
         share = share.serial()
     solved = list(share.progress(share.silent().imap(solver.of_run, list(runs.items())), len(runs)))
     if not any(len(run.topics) for run in solved):
-        what = f"no list has {sparse}"
-        raise InputError("", what, f"lower {flag.min_ranks} or {flag.min_found}, or raise {flag.depth}")
+        raise InputError("", f"no list has {solver.enough}", f"lower {flag.min_found}, or raise {flag.depth}")
     return solver, solved
 
 
@@ -470,7 +453,7 @@ def _notes(solver: Solver, solved: Sequence[RunCurves]) -> list[str]:
     count, every = sum(len(run.topics) for run in solved), sum(run.scored[0] for run in solved)
     notes = []
     if count < every:
-        notes.append(f"{every - count} of {every} {plural(every, 'list')} left out: without {solver.sparse}")
+        notes.append(f"{every - count} of {every} {plural(every, 'list')} left out: without {solver.enough}")
     for row, measure in enumerate(solver.measures):
         failed = [
             f"{run.name} {topic}"

@@ -45,10 +45,6 @@ BestRuns = Annotated[
 Difference = Annotated[float, Setting("Difference of means to detect, in an analysis of variance between the best and "
     "the worst system, and the width that the interval may have.", numbers.DIFFERENCE, "D", "Planning")]  # fmt: skip
 Beta = Annotated[float, Setting("Probability of missing it.", numbers.BETA, "P", "Planning")]
-Systems = Annotated[int | None, Setting("Number of systems that an analysis of variance compares.", numbers.SYSTEMS,
-    "N", "Planning", default_text="the number of runs, or 2")]  # fmt: skip
-Variance = Annotated[float | None, Setting("Variance of the scores of a run, in place of RUN... QRELS.",
-    numbers.VARIANCE, "V", "Planning", instead="no runs to plan with")]  # fmt: skip
 
 
 # How many topics a test collection needs, so that a difference is found or an interval is narrow.
@@ -93,8 +89,9 @@ class Aim:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(OfScores):
-    """How many topics are needed: the frame of `plan_topics`, the scores that it is of, if any, and what is sought."""
+    """How many topics are needed: the frame of `plan_topics`, the scores that it is of, and what is sought."""
 
+    scores: Matrix
     aim: Aim
 
     @property
@@ -102,34 +99,29 @@ class Plan(OfScores):
         """What the topics of a plan suffice for."""
         found = f"topics to detect a difference of {self.aim.difference:g} with power {1 - self.aim.beta:g} at alpha"
         interval = f"interval: {level(self.aim.alpha)}, as wide as that difference"
-        what = "variance, difference and width"
-        units = [] if self.scores is None else scales(self.scores, self.scores.measures, what)
+        units = scales(self.scores, self.scores.measures, "variance, difference and width")
         return " | ".join([f"{found} {self.aim.alpha:g}", interval, *units])
 
     def document(self, layout: Layout) -> Document:
         """A row for each measure and design."""
-        known = [] if self.frame["measure"].isna().all() else [Column("measure")]
-        had = [] if self.frame["topics"].isna().all() else [Column("topics", "count")]
+        counts = Column("systems", "count"), Column("variance", "score"), Column("topics", "count")
         shown: Shown = {
-            **same(*known, Column("design"), Column("systems", "count"), Column("variance", "score"), *had),
+            **same(Column("measure"), Column("design"), *counts),
             Column("topics needed", "count"): itemgetter("needed"),
             **same(Column("power", "share")),
             Column("interval width", "score"): itemgetter("width"),
         }
-        under = signature_lines(self.aside, "" if self.scores is None else self.scores.signature)
-        return frame_document(self.frame, layout, shown, under)
+        return frame_document(self.frame, layout, shown, signature_lines(self.aside, self.scores.signature))
 
 
 @public
 @shares_work
 def plan_topics(
-    runs: Any = None,
+    runs: Any,
     qrels: Any = None,
     measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
     *,
-    variance: Variance = None,
     difference: Difference = 0.1,
-    systems: Systems = None,
     alpha: Alpha = 0.05,
     beta: Beta = 0.2,
     allow_mismatch: bool = False,
@@ -143,10 +135,8 @@ def plan_topics(
     runs            on pilot topics, of which the variance is estimated: as for `gradedeval.evaluate`; or without
                     `qrels` what that returns, or saved scores
     qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
-    variance        of a score around the mean of its run, in place of runs
     difference      to be detected of two means (by topic for totals, of logarithms for geometric means): of the best
-                    and the worst system in an analysis of variance; and how wide the interval of it may be
-    systems         how many an analysis of variance compares; None: the runs, or 2 where there are none
+                    and the worst run in an analysis of variance; and how wide the interval of it may be
     alpha           significance level; the interval covers 1 − alpha
     beta            the probability of missing the difference: the power is 1 − beta
     allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
@@ -155,23 +145,19 @@ def plan_topics(
     the runs), needed (topics), power (with these), width (expected, of the interval). Designs: `t`, a paired t test;
     `anova`, two-way over runs × topics; `one-way anova`; `interval`, that of a paired difference. The variance of
     `one-way anova` is that of the scores of a run, as Sakai takes it; of the others that of the residual of runs ×
-    topics, which is half the mean variance of the differences of two runs. Raises InputError (usage) for neither or
-    both of runs and variance, fewer than two runs, and invalid values. Sakai, Information Retrieval Journal 19, 2016.
+    topics, which is half the mean variance of the differences of two runs. Raises InputError (usage) for fewer
+    than two runs, and invalid values. Sakai, Information Retrieval Journal 19, 2016.
     """
     aim = Aim(difference, alpha, beta)
-    if (runs is None) == (variance is None):
-        what = "no runs to estimate the variance from" if runs is None else "takes the place of runs"
-        raise InputError(flag.variance, what, f"give either {flag.variance} or RUN... QRELS", usage=True)
-    systems = numbers.SYSTEMS.check_or_none(systems)
-    if (variance := numbers.VARIANCE.check_or_none(variance)) is not None:
-        return Plan(kernel.frames.to_frame(_rows(aim, systems or 2, variance, variance, None, None)), None, aim)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     matrix = score_matrix.without_seeds("a plan", score_matrix.comparable(given, allow_mismatch))
-    score_matrix.two_or_more("a plan", len(matrix.runs), f"add a run, or give {flag.variance}")
+    score_matrix.two_or_more("a plan", len(matrix.runs))
     rows = []
     for paired in (score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()):
-        rows += _rows(aim, systems or len(matrix.runs), *_variances(paired), paired.measure, len(paired.topics))
-    return Plan(kernel.frames.to_frame(rows), matrix, aim)
+        head = {"measure": paired.measure, "topics": len(paired.topics)}
+        rows += [head | row for row in designs(aim, len(matrix.runs), *_variances(paired))]
+    columns = ["measure", "design", "systems", "variance", "topics", "needed", "power", "width"]
+    return Plan(kernel.frames.to_frame(rows, columns=columns), matrix, aim)
 
 
 def _variances(paired: Paired) -> tuple[float, float]:
@@ -179,16 +165,20 @@ def _variances(paired: Paired) -> tuple[float, float]:
     runs."""
     if (paired.values == paired.values[0]).all():
         what = "the runs do not differ, so there is no variance to plan with"
-        raise InputError(f"measure '{paired.measure}'", what, f"give other runs, or {flag.variance}", usage=True)
+        raise InputError(f"measure '{paired.measure}'", what, "give other runs", usage=True)
     return float(significance.TwoWay.of(paired.values).mean_squares[2]), float(paired.values.var(1, ddof=1).mean())
 
 
-def _rows(
-    aim: Aim, systems: int, residual: float, own: float, measure: str | None, topics: int | None
-) -> list[dict[str, Any]]:
+def designs(aim: Aim, systems: int, residual: float, own: float) -> list[dict[str, Any]]:
+    """Return the topics needed by each design: design, systems, variance, needed, power, width.
+
+    systems   that an analysis of variance compares
+    residual  variance of runs × topics, and `own` that of the scores of a run
+    """
+
     def row(design: str, runs: int, variance: float, needed: int, **reached: float) -> dict[str, Any]:
-        head = {"measure": measure, "design": design, "systems": runs, "variance": variance}
-        return {**head, "topics": topics, "needed": needed, "power": None, "width": None, **reached}
+        head = {"design": design, "systems": runs, "variance": variance, "needed": needed}
+        return {**head, "power": None, "width": None, **reached}
 
     def tested(design: str, runs: int, variance: float, df: Callable[[int], tuple[int, int]]) -> dict[str, Any]:
         needed = _smallest(lambda n: aim.power(n, variance, df(n)) >= 1 - aim.beta)

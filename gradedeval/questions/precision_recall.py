@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
 from gradedeval.analysis import pictures
 from gradedeval.arrays import TOLERANCE, Floats, np
-from gradedeval.errors import InputError, flag, plural, public, tell
+from gradedeval.errors import InputError, plural, public, tell
 from gradedeval.kernel import (
     AnyMeasure,
     Measure,
@@ -19,7 +19,6 @@ from gradedeval.kernel import (
     Picture,
     Setting,
     decode,
-    numbers,
     parse_measures,
     question,
     resolve_options,
@@ -37,11 +36,8 @@ if TYPE_CHECKING:
 Of = Annotated["AnyMeasure", Setting("The measure whose thresholds the graded curve has, such as 'gap(g=1:1:2)' or "
     "gap@100.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure="one")]  # fmt: skip
-Points = int | Literal["all"]
-"""How many levels of recall from 0 to 1, or every one that a topic reaches."""
-Levels = Annotated["Points", Setting("Levels of recall from 0 to 1, or every one that a topic reaches.",
-    numbers.POINTS, metavar="N|all")]  # fmt: skip
-GradedOnly = Annotated[bool, Setting("Leave out the binary curves, one for each threshold.")]
+LEVELS = np.linspace(0, 1, 11)
+"""The levels of recall of interpolated precision since Salton & McGill 1983."""
 MOST_CURVES = 100
 
 
@@ -52,19 +48,17 @@ class PrecisionRecall(kernel.results.InNotebook):
     frame      a row for each measure, run and level of recall: measure, rel (the lowest relevant grade of a binary
                curve; blank for a graded one), run, recall, precision (the mean over topics of interpolated precision),
                topics
-    points     how many levels of recall, or "all"
     signature  what the numbers depend on
     notes      what was skipped or assumed
     """
 
     frame: pd.DataFrame
-    points: Points
     signature: str
     notes: list[str] = field(default_factory=list)
 
     def document(self, layout: Layout) -> Document:
-        """The curves as tables: for people, where they share their levels, recall × runs for each measure."""
-        if layout == "long" or self.points == "all":
+        """The curves as tables: for people, recall × runs for each measure."""
+        if layout == "long":
             return kernel.Document([kernel.frames.to_table(self.frame)], self.signature)
         blocks: list[Table | str] = []
         rel_of = dict(zip(self.frame["measure"], self.frame["rel"], strict=True))
@@ -104,8 +98,6 @@ def precision_recall(
     qrels: Any,
     measure: Of = "gap",
     *,
-    points: Levels = 11,
-    graded_only: GradedOnly = False,
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
@@ -113,13 +105,11 @@ def precision_recall(
 ) -> PrecisionRecall:
     """Graded precision over graded recall, and beside it the binary curve of each threshold.
 
-    runs         what `evaluate` takes: one run, a list of runs, or a dict of them by name
-    qrels        what `evaluate` takes
-    measure      whose thresholds the graded curve has: gap, as in "gap(g=1:1:2)", with a cutoff if ranks below do not
-                 count. The area below the curve, not interpolated, is the measure
-    points       levels of recall from 0 to 1; "all": every level that a topic reaches
-    graded_only  leave out the binary curves
-    keywords     options, as in `evaluate`
+    runs      what `evaluate` takes: one run, a list of runs, or a dict of them by name
+    qrels     what `evaluate` takes
+    measure   whose thresholds the graded curve has: gap, as in "gap(g=1:1:2)", with a cutoff if ranks below do not
+              count. The area below the curve, not interpolated, is the measure
+    keywords  options, as in `evaluate`
 
     Precision at a relevant document is 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j / Σ_{j≤i_n} g_j, recall down to it
     Σ_{m≤n} Σ_{j≤i_m} g_j / Σ_i R_i Σ_{j≤i} g_j; with one threshold they are precision and recall. Interpolated
@@ -133,21 +123,17 @@ def precision_recall(
     (chosen,) = parse_measures(measure)
     named = kernel.named_runs(runs)
     _check(chosen, options)
-    points = numbers.POINTS.check(points)
     judged = kernel.qrels_for(named, qrels, options)
     graded = kernel.Scorer(judged, [chosen], options)
-    scorer = kernel.Scorer(
-        judged, [*graded.measures, *([] if graded_only else _binary(graded))], options, kernel.Workers.here().limits
-    )
-    frames, counts, formats, notes = _curves(named, graded, scorer, points)
+    scorer = kernel.Scorer(judged, [*graded.measures, *_binary(graded)], options, kernel.Workers.here().limits)
+    frames, counts, formats, notes = _curves(named, graded, scorer)
     under = kernel.signature(judged, options, scorer.measures, counts, formats)
-    return PrecisionRecall(
-        kernel.frames.joined(frames), points, f"{under} | interpolated at {points} levels of recall", tell(notes)
-    )
+    signature = f"{under} | interpolated at {len(LEVELS)} levels of recall"
+    return PrecisionRecall(kernel.frames.joined(frames), signature, tell(notes))
 
 
 def _curves(
-    runs: Mapping[str, Any], graded: Scorer, scorer: Scorer, points: Points
+    runs: Mapping[str, Any], graded: Scorer, scorer: Scorer
 ) -> tuple[list[pd.DataFrame], list[tuple[int, int]], list[str], list[str]]:
     """The curves of all runs, measure by measure; for each run on how many topics it is scored, and how many of those
     it lacks; what its file was read as; and notes."""
@@ -166,10 +152,9 @@ def _curves(
                 without = {topic for topic, found in zip(batch.topics, gains.num_relevant, strict=True) if not found}
                 barren.setdefault(one.label, set()).update(without)
         for own, one in zip(curves, scorer.measures, strict=True):
-            recall, precision = _mean_curve(own, points)
             head = {"measure": one.label, "rel": np.nan if one == graded.measures[0] else one.rel, "run": name}
             frames.append(
-                kernel.frames.to_frame({**head, "recall": recall, "precision": precision, "topics": len(own)})
+                kernel.frames.to_frame({**head, "recall": LEVELS, "precision": _mean_curve(own), "topics": len(own)})
             )
         counts.append((len(run.topics), run.missing))
         averaged.append(frozenset(run.topics))
@@ -202,7 +187,7 @@ def _binary(graded: Scorer) -> list[Measure]:
     measure, known = graded.measures[0], kernel.gains.thresholds(graded.grades)
     if measure.rel is None and measure.threshold_shares is None and known[MOST_CURVES:]:
         what = f"has more than {MOST_CURVES} thresholds up to grade {known[-1]:g}, each with a binary curve"
-        raise InputError(f"'{measure}'", what, f"{flag.graded_only} leaves these curves out", usage=True)
+        raise InputError(f"'{measure}'", what, f"name one, as in 'gap(rel={known[0]:g})'", usage=True)
     shares = measure.threshold_shares or [1.0] * len(known[:MOST_CURVES])
     had = [threshold for threshold, share in zip(known, shares, strict=False) if share > 0]
     if len(had) < 2 or measure.rel is not None:
@@ -220,17 +205,12 @@ def _of_topics(g: kernel.gains.Gains) -> Iterator[tuple[Floats, Floats]]:
         yield recall[row, relevant], best[row, relevant]
 
 
-def _mean_curve(topics: list[tuple[Floats, Floats]], points: Points) -> tuple[Floats, Floats]:
-    """Levels of recall, and the mean over topics of interpolated precision at each."""
-    if points == "all":
-        reached = np.concatenate([np.zeros(1), *(recall for recall, _ in topics)])
-        levels = np.unique(np.round(reached, 12))
-    else:
-        levels = np.linspace(0, 1, points)
-    summed = np.zeros(len(levels))
+def _mean_curve(topics: list[tuple[Floats, Floats]]) -> Floats:
+    """Levels of recall: the mean over topics of interpolated precision."""
+    summed = np.zeros(len(LEVELS))
     for recall, best in topics:
-        summed += np.append(best, 0.0)[np.searchsorted(recall, levels - TOLERANCE)]
-    return levels, summed / max(1, len(topics))
+        summed += np.append(best, 0.0)[np.searchsorted(recall, LEVELS - TOLERANCE)]
+    return summed / max(1, len(topics))
 
 
 def _barren_notes(barren: Mapping[str, set[bytes]], qrels: Qrels, counted: int) -> list[str]:

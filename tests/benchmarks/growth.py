@@ -218,7 +218,6 @@ LINES: dict[str, list[tuple[str, list[Shape]]]] = {
     "compare": [("a.run b.run qrels", PAIR), ("a.run b.run qrels -q", PAIR), ("runs qrels -m ap", MANY)],
     "diff": [
         ("a.run b.run", PAIR),
-        ("a.run b.run --rbo-ties b", PAIR),
         ("a.run b.run qrels -f csv", PAIR),
         ("a.run b.run qrels --reproduce b.run a.run", PAIR),
         ("runs", MANY),

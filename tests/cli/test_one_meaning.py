@@ -33,6 +33,7 @@ MEANINGS = {
     "--baseline": "Compare every run with this one|Mark what differs significantly from|Measure drops against",
     "--by-topic": "row per (run and )?topic|the scores of all runs on each topic",
     "--click-measure": "Click measure",
+    "--coefficient": "^Coefficient",
     "--correction": "Correction for multiple comparisons, over the pairs of each measure",
     "--curve": "Write the curves?:",
     "--depth": "the N highest-ranked documents|shown lists to N documents",

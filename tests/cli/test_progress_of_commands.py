@@ -23,7 +23,7 @@ COMMANDS = {
     "pool --to-judge": f"{RUNS} qrels",
     "pool --leave-one-out": f"{RUNS} qrels",
     "lint": f"{RUNS} qrels",
-    "informative": f"{RUNS} qrels --min-ranks 1 --min-found 1",
+    "informative": f"{RUNS} qrels --min-found 1",
     "pr": f"{RUNS} qrels",
     "fit": f"{RUNS} qrels -m rbp(p=0.1..0.9) --to ndcg",
     "weights": f"{RUNS} qrels -m ap",

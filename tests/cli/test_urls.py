@@ -69,8 +69,7 @@ diff {runs/a.run} {runs/b.run} {qrels} -m err@5
 diff {runs/a.run} {runs/b.run} {qrels} -m err@5 --reproduce {c.run} {runs/a.run}
 pool {runs/*.run} {qrels} --groups {groups}
 pool {runs/*.run} {qrels} --agreement {other.qrels}
-fit {runs/} {c.run} {qrels} -m 'rbp(p=0.5..0.9)' --to ap --validate {c.run} --validate-qrels {other.qrels}
-fit {runs/a.run} {runs/b.run} {c.run} {qrels} -m 'rbp(p=0.5..0.9)' --to ap --precision 0.1 --validate-topics {topics}
+fit {runs/a.run} {runs/b.run} {c.run} {qrels} -m 'rbp(p=0.5..0.9)' --to ap --precision 0.1 --validate {topics}
 fit -m 'rbp(p=0.5..0.9)' --precision 0.1 --to-weights {weights.csv} --curve {curve.csv}
 power {runs/*.run} {c.run} {qrels} -m err@5 --draws 20 --curve {power.csv}
 lint {runs/a.run} --qrels {qrels} -o {lint.json}

@@ -160,7 +160,7 @@ CALLED = {
     "--costs": ["costs"],
     "--groups": ["groups"],
     "--topics-from": ["topics"],
-    "--validate-topics": ["topics"],
+    "--validate": ["topics"],
     "--config": ["config.toml"],
     "--measures-from": ["mine.py"],
 }  # fmt: skip

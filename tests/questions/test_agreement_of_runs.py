@@ -42,8 +42,8 @@ def test_a_reproduced_experiment_is_the_original() -> None:
 
 def test_how_rankings_of_a_reproduction_agree_is_measured_as_its_command_does(cli: Command) -> None:
     runs, originals = [NEURAL, BM25], [BM25, NEURAL]
-    frame = gradedeval.reproduction(runs, originals, persistence=0.8, rbo_ties="a").frame
-    outcome = cli("diff", *runs, "--reproduce", *originals, "--persistence", "0.8", "--rbo-ties", "a", "-f", "csv")
+    frame = gradedeval.reproduction(runs, originals, persistence=0.8).frame
+    outcome = cli("diff", *runs, "--reproduce", *originals, "--persistence", "0.8", "-f", "csv")
     assert [float(row["value"]) for row in csv.DictReader(outcome.text.splitlines())] == pytest.approx(
         frame["value"].tolist(), abs=1e-12
     )

@@ -110,7 +110,7 @@ RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "ne
 
 
 def test_the_matrix_has_one_kind_above_and_one_below_the_diagonal(cli: Command) -> None:
-    words = (*RUNS, QRELS, "-m", "err@20 ndcg@10 ap", "--above", "tau-ap", "--below", "pearson")
+    words = (*RUNS, QRELS, "-m", "err@20 ndcg@10 ap", "--coefficient", "tau-ap", "--coefficient", "pearson")
     rows = list(csv.DictReader(io.StringIO(cli("correlate", *words, "-f", "csv").text)))
     assert [(row["measure"], row["other"], row["kind"]) for row in rows] == [
         ("err@20", "ndcg@10", "tau-ap"),
@@ -132,12 +132,12 @@ def test_the_matrix_has_one_kind_above_and_one_below_the_diagonal(cli: Command) 
 
 
 def test_one_kind_on_both_sides_is_said_once(cli: Command) -> None:
-    words = (*RUNS, QRELS, "-m", "err@20 ap", "--above", "tau-ap", "--below", "tau-ap")
+    words = (*RUNS, QRELS, "-m", "err@20 ap", "--coefficient", "tau-ap")
     assert "off the diagonal: τ_AP of the column against the row, 4 runs" in cli("correlate", *words).text
 
 
 def test_uncertain_pairs_are_left_out_first(cli: Command) -> None:
-    words = (*RUNS, QRELS, "-m", "err@20 rbp(p=0.5)", "--above", "pearson", "--below", "spearman", "-f", "csv")
+    words = (*RUNS, QRELS, "-m", "err@20 rbp(p=0.5)", "--coefficient", "pearson", "-f", "csv")
     few = list(csv.DictReader(io.StringIO(cli("correlate", *words, "--max-residual", "0.05").text)))
     assert 0 < int(few[0]["n"]) < 200
 
@@ -151,26 +151,27 @@ def test_saved_scores_correlate_as_the_runs_do(cli: Command, tmp_path: Path) -> 
 def test_runs_are_counted_before_they_are_read(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "x.run").write_text("no run\n")
     counted = cli("correlate", "x.run", QRELS)
-    assert counted.messages == [
-        "rank correlation needs at least two runs; add a run, or use --above pearson --below spearman"
-    ]
-    assert "x.run" in cli("correlate", "x.run", QRELS, "--above", "pearson", "--below", "spearman").messages[-1]
+    assert counted.messages == ["rank correlation needs at least two runs; add a run, or use --coefficient spearman"]
+    assert "x.run" in cli("correlate", "x.run", QRELS, "--coefficient", "spearman").messages[-1]
+    many = cli("correlate", *RUNS, QRELS, *["--coefficient", "tau"] * 3)
+    assert (many.code, many.messages) == (2, ["--coefficient: 3 coefficients given; give one or two"])
 
 
 def test_one_measure_or_one_run_has_nothing_to_agree_with() -> None:
     one = gradedeval.evaluate(RUNS[0], QRELS, "err@20 ap")
-    with pytest.raises(InputError, match='rank correlation needs at least two runs; add a run, or use above="pearson"'):
+    needs = 'rank correlation needs at least two runs; add a run, or use coefficient="spearman"'
+    with pytest.raises(InputError, match=needs):
         gradedeval.correlate(one)
-    assert gradedeval.correlate(one, above="pearson", below="spearman")["n"].tolist() == [50, 50]
+    assert gradedeval.correlate(one, coefficient=("pearson", "spearman"))["n"].tolist() == [50, 50]
     with pytest.raises(InputError, match="correlate needs at least two measures; add another measure"):
         gradedeval.correlate(gradedeval.evaluate(RUNS, QRELS, "ap"))
-    with pytest.raises(InputError, match="above: invalid value 'kendall'"):
-        gradedeval.correlate(gradedeval.evaluate(RUNS, QRELS, "ap rr"), above="kendall")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="coefficient: invalid value 'kendall'"):
+        gradedeval.correlate(gradedeval.evaluate(RUNS, QRELS, "ap rr"), coefficient="kendall")  # type: ignore[arg-type]
 
 
 def test_a_matrix_of_blanks_is_a_fault_with_its_reason(cli: Command, tmp_path: Path) -> None:
     words = ("correlate", *RUNS, QRELS, "-m", "err@20 rbp(p=0.9)", "--max-residual", "0")
-    nothing = cli(*words, "--above", "pearson", "--below", "spearman")
+    nothing = cli(*words, "--coefficient", "pearson")
     assert (nothing.code, nothing.out) == (1, b"")
     assert nothing.messages[-1] == (
         "no (run, topic) pair that two measures have; compare fewer runs, or raise --max-residual"

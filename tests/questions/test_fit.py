@@ -263,9 +263,10 @@ def test_other_topics_validate_what_was_found(tmp_path: Path) -> None:
         "err@20",
         coefficient="spearman",
         topics_from=odd(tmp_path / "odd"),
-        validate_topics=even,
+        validate=even,
     )
     alone = gradedeval.fit(RUNS, QRELS, "rbp(p=0.1..0.9..0.1)", "err@20", coefficient="spearman", topics_from=even)
+    assert list(found.curve) == ["measure", "parameter", "by", "value", "agreement", "agreement_there"]
     row = found.frame.iloc[0]
     assert (row["value_there"], row["best_there"]) == (alone.frame["value"][0], alone.frame["agreement"][0])
     measures = f"err@20 rbp(p={row['value']})"
@@ -288,10 +289,10 @@ def test_validation_topics_that_were_fitted_are_counted(cli: Command, tmp_path: 
         "err@20",
         "--coefficient",
         "spearman",
-        "--validate-topics",
+        "--validate",
         "few",
     )
-    said = "--validate-topics: {} of 4 topics were also used for fitting; use --topics-from FILE to fit on others"
+    said = "--validate: {} of 4 topics were also used for fitting; use --topics-from FILE to fit on others"
     assert said.format(4) in cli(*words).messages
     odd(tmp_path / "odd")
     assert said.format(2) in cli(*words, "--topics-from", "odd").messages
@@ -308,19 +309,6 @@ def test_no_agreement_has_no_best_value(cli: Command, tmp_path: Path) -> None:
     assert table.text.splitlines()[2].split() == ["err@1..3", "pearson", "k", "1", "2"]
     (row,) = csv.DictReader(io.StringIO(cli(*words, "-f", "csv").text))
     assert (row["value"], row["agreement"], row["low"], row["high"], row["pairs"]) == ("", "", "", "", "2")
-
-
-@pytest.mark.exhaustive
-def test_another_collection_validates_what_was_found(cli: Command, tmp_path: Path) -> None:
-    words = (*RUNS[:2], QRELS, "-m", "rbp(p=0.1..0.9..0.1)", "--to", "err@20", "--coefficient", "pearson")
-    there = ("--validate", RUNS[2], "--validate", RUNS[3], "--validate-qrels", QRELS)
-    (row,) = csv.DictReader(io.StringIO(cli("fit", *words, *there, "-f", "csv", "--curve", "curve.csv").text))
-    alone = cli("fit", *RUNS[2:], QRELS, *words[3:], "-f", "csv")
-    (other,) = csv.DictReader(io.StringIO(alone.text))
-    assert (row["value_there"], row["best_there"]) == (other["value"], other["agreement"])
-    curve = list(csv.DictReader((tmp_path / "curve.csv").open()))
-    assert curve[0].keys() == {"measure", "parameter", "by", "value", "agreement", "agreement_there"}
-    assert float(curve[0]["value"]) == 0.1
 
 
 # Weights by rank

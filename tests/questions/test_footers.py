@@ -50,12 +50,6 @@ def test_topics_that_are_left_out_have_their_reason(files: Path, cli: Command) -
 
 
 @pytest.mark.usefixtures("files")
-def test_a_plan_without_runs_names_what_takes_their_place(cli: Command) -> None:
-    found = cli("power", "--plan")
-    assert found.messages == ["no runs to plan with; usage: gradedeval power RUN... QRELS, or give --variance V"]
-
-
-@pytest.mark.usefixtures("files")
 def test_measures_of_one_name_are_told_apart_by_what_differs(cli: Command) -> None:
     words = ("one", "qrels", "-m", "err err(gain=linear) rbp rbp(gain=exp) ap ap(rel=2)", "--signature", "full")
     line = cli(*words).words[cli(*words).words.index("gradedeval 0") :]

@@ -30,7 +30,7 @@ NOTATION = (
 
 TOPICS = ["304", "306", "308"]
 
-few = partial(gradedeval.informativeness, min_ranks=1, min_found=1)
+few = partial(gradedeval.informativeness, min_found=1)
 
 
 def a_list(grades: list[int], extra: int = 0) -> tuple[Any, Any]:
@@ -187,8 +187,9 @@ def test_curves_depend_on_the_ratio_of_thresholds_alone(share: float) -> None:
 
 
 def test_the_actual_curve_is_that_of_pr() -> None:
-    found = gradedeval.precision_recall(RUNS[0], QRELS, "gap", points="all", depth=60, topics_from=["304"])
-    users = few(RUNS[0], QRELS, "ap", depth=60, topics_from=["304"]).curves
+    run, qrels = a_list([2, 0, 1, 0, 2, 1])
+    found = gradedeval.precision_recall(run, qrels, "gap")
+    users = few(run, qrels, "ap").curves
     graded = users[(users["curve"] == "graded") & (users["measure"] == "ap")]
     assert graded["actual"].iloc[-1] == pytest.approx(
         found.frame[found.frame["measure"] == "gap"]["precision"].iloc[-1]
@@ -205,7 +206,7 @@ def test_frames_tables_csv_and_json_say_the_same(cli: Command, tmp_path: Path) -
     outcome = cli(*words, "-q", "-f", "csv", "--curve", "curves.csv")
     assert (
         outcome.code,
-        any("lists left out: without 50 ranks and 2 documents" in line for line in outcome.messages),
+        any("lists left out: without 2 documents" in line for line in outcome.messages),
     ) == (0, True)
     rows = list(csv.DictReader(io.StringIO(outcome.out.decode())))
     means = [row for row in rows if (row["run"], row["topic"]) == ("all", "all")]
@@ -234,10 +235,10 @@ def test_what_cannot_be_known_is_told(cli: Command) -> None:
         outcome = cli("informative", RUNS[0], QRELS, *words, "--quiet")
         assert (outcome.code, outcome.messages[0].startswith(message)) == (2, True), outcome.messages
     outcome = cli("informative", RUNS[0], QRELS, "--depth", "40", "--quiet")
-    hint = "lower --min-ranks or --min-found, or raise --depth"
+    hint = "lower --min-found, or raise --depth"
     assert (outcome.code, outcome.messages) == (
         1,
-        [f"no list has 50 ranks and 5 documents of each grade above 0; {hint}"],
+        [f"no list has 5 documents of each grade above 0; {hint}"],
     )
 
 

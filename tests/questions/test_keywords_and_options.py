@@ -61,9 +61,9 @@ WITHOUT = {
 # --- names -----------------------------------------------------------------------------------------------------------
 
 ONLY_OPTIONS = {
-    **dict.fromkeys(("color", "quiet", "title"), "how messages and pages look"),
+    **dict.fromkeys(("color", "quiet"), "how messages and pages look"),
     **dict.fromkeys(("format", "output", "signature", "digits", "wide"), "a result is shown by its methods"),
-    **dict.fromkeys(("width", "height", "dpi", "legend"), "matplotlib has its own"),
+    **dict.fromkeys(("width", "height", "dpi"), "matplotlib has its own"),
     **dict.fromkeys(("from_scores", "measures_from", "config"), "Python passes the values"),
     **dict.fromkeys(("standardize", "reference", "save_reference"), "`standardize` makes scores of scores"),
     "allow_mismatch": "of `standardize`",
@@ -185,7 +185,6 @@ def test_no_reason_is_given_for_nothing() -> None:
 OTHERWISE = {
     "jobs": "1 in Python, where processes are started for those who ask; a command takes all cores",
     "judging": "a frame has these columns; tables show them where they are asked for",
-    "rbo_ties": "help gives those of both functions of `diff`",
     "label": "none is empty text",
 }
 """Keywords with another default than their option, and why; `pool` names the measure of --to-judge in its help."""

@@ -362,7 +362,7 @@ def test_a_picture_never_takes_the_place_of_what_it_is_drawn_from(cli: Command, 
 def test_every_picture_is_drawn_at_the_prompt_with_the_options_of_its_command(cli: Command, tmp_path: Path) -> None:
     runs = (*RUNS[:2], QRELS, "--quiet")
     pictures = {
-        "pr": (*runs, "--points", "all", "-m", "gap@50", "--depth", "100"),
+        "pr": (*runs, "-m", "gap@50", "--depth", "100"),
         "informative": (*runs, "-m", "gap ap", "--depth", "100", "--min-found", "2"),
         "topics": (*RUNS[:1], QRELS, "--baseline", RUNS[1], "-m", "err@20 ap", "--quiet"),
         "runs": (*runs, "-m", "rbp", "--level", "0.9", "--judged-only"),
@@ -497,7 +497,7 @@ def test_a_run_whose_name_begins_with_a_line_is_in_legends(ax: Axes) -> None:
 def test_legends_name_runs_as_tables_do() -> None:
     runs = {f"rivers-{name}.run": {"1": {"a": 1.0}, "2": {"b": 1.0}} for name in ("one", "two", "three")}
     scores = gradedeval.evaluate(runs, {"1": {"a": 1}, "2": {"b": 1}}, "ap rr")
-    curves = gradedeval.precision_recall(runs, {"1": {"a": 1}, "2": {"b": 1}}, graded_only=True)
+    curves = gradedeval.precision_recall(runs, {"1": {"a": 1}, "2": {"b": 1}})
     drawn: list[Callable[[Axes], Axes]] = [
         lambda ax: gradedeval.plot.pr(curves, ax=ax),
         lambda ax: gradedeval.plot.scatter(scores, ax=ax),
@@ -757,13 +757,3 @@ def test_of_very_many_topics_the_largest_differences_are_named(ax: Axes) -> None
     named = names(ax.get_xticklabels())
     assert 2 <= len(named) <= 10
     assert ax.get_xlabel() == "300 topics (largest named)"
-
-
-@pytest.mark.parametrize("where", ["above", "inside", "none"])
-def test_every_picture_takes_a_title_and_says_where_the_legend_stands(where: str, cli: Command, tmp_path: Path) -> None:
-    target = tmp_path / "x.svg"
-    said = cli("plot", "weights", "-m", "rbp dcg", "-o", str(target), "--title", "A $ title", "--legend", where)
-    assert said.code == 0
-    text = target.read_text()
-    assert "A $ title" in text
-    assert (">rbp<" in text) == (where != "none")

@@ -31,24 +31,23 @@ def curve(found: gradedeval.PrecisionRecall, measure: str, run: str = "run") -> 
 
 def test_a_small_example_by_hand() -> None:
     # Half of the users want grade 1 or 2, the others 2 alone: gains 1/2 and 1, of which there are 3.
-    found = gradedeval.precision_recall({"run": RUN}, JUDGED, points="all")
-    for measure, points in (
-        ("gap", [(0, 1), (1 / 6, 1), (1 / 2, 3 / 4), (2 / 3, 3 / 4)]),
-        ("gap(rel=1)", [(0, 1), (1 / 4, 1), (1 / 2, 1), (3 / 4, 3 / 4)]),
-        ("gap(rel=2)", [(0, 1 / 2), (1 / 2, 1 / 2)]),
+    found = gradedeval.precision_recall({"run": RUN}, JUDGED)
+    for measure, precision in (
+        ("gap", [1, 1, *[3 / 4] * 5, 0, 0, 0, 0]),  # at recall 1/6, 1/2 and 2/3
+        ("gap(rel=1)", [*[1] * 6, 3 / 4, 3 / 4, 0, 0, 0]),
+        ("gap(rel=2)", [*[1 / 2] * 6, 0, 0, 0, 0, 0]),
     ):
-        np.testing.assert_allclose(curve(found, measure), points, atol=1e-12)
-    eleven = gradedeval.precision_recall({"run": RUN}, JUDGED, graded_only=True)
-    assert set(eleven.frame["measure"]) == {"gap"}
-    assert eleven.frame["precision"].tolist() == [1, 1, *[3 / 4] * 5, 0, 0, 0, 0]
-    assert "interpolated at 11 levels of recall" in eleven.signature
+        np.testing.assert_allclose([value for _, value in curve(found, measure)], precision, atol=1e-12)
+    assert "interpolated at 11 levels of recall" in found.signature
 
 
 def test_the_area_below_the_curve_before_it_is_interpolated_is_gap() -> None:
-    # Steps of recall times precision at the documents, which here never rises: interpolation changes nothing.
-    points = curve(gradedeval.precision_recall({"run": RUN}, JUDGED, points="all"), "gap")
+    # Steps of recall, which are tenths, times precision, which never rises: interpolation changes nothing.
+    judged = {"1": {"a": 2, "b": 2, "c": 1, "d": 2, "e": 2, "f": 1}}
+    run = {"1": {"a": 5.0, "b": 4.0, "c": 3.0, "x": 2.0, "d": 1.0}}
+    points = curve(gradedeval.precision_recall({"run": run}, judged), "gap")
     area = sum((recall - before) * precision for (before, _), (recall, precision) in pairwise(points))
-    assert area == pytest.approx(gradedeval.evaluate(RUN, JUDGED, "gap")["gap"])
+    assert area == pytest.approx(gradedeval.evaluate(run, judged, "gap")["gap"])
 
 
 @ignored
@@ -64,12 +63,12 @@ def test_binary_curves_are_interpolated_precision() -> None:
 
 
 @ignored
-def test_all_levels_agree_with_a_slow_second_implementation() -> None:
-    found = gradedeval.precision_recall(RUNS[:1], QRELS, "gap(g=1:2:0:1)", points="all", depth=50)
+def test_levels_agree_with_a_slow_second_implementation() -> None:
+    found = gradedeval.precision_recall(RUNS[:1], QRELS, "gap(g=1:2:0:1)", depth=50)
     grades, ranked = _read(QRELS, 3), _read(RUNS[0], 4)
     shares = np.array([1, 2, 0, 1]) / 4
     topics = [_curve(ranked.get(topic, {}), of_topic, shares) for topic, of_topic in grades.items()]
-    for recall, precision in curve(found, "gap(g=1:2:0:1)", "rivers-bm25.run")[::7]:
+    for recall, precision in curve(found, "gap(g=1:2:0:1)", "rivers-bm25.run"):
         best = [max([p for r, p in points if r >= recall - 1e-9], default=0.0) for points in topics]
         assert precision == pytest.approx(np.mean(best))
 
@@ -102,29 +101,27 @@ def _curve(scores: dict[str, float], grades: dict[str, float], shares: Iterable[
 
 @ignored
 def test_the_command_prints_the_frame_and_a_table_for_people(cli: Command) -> None:
-    words = ("pr", *RUNS, QRELS, "--points", "3", "--graded-only", "--quiet")
+    words = ("pr", *RUNS, QRELS, "--quiet")
     rows = list(csv.DictReader(io.StringIO(cli(*words, "-f", "csv").text)))
-    frame = gradedeval.precision_recall(RUNS, QRELS, points=3, graded_only=True).frame
+    frame = gradedeval.precision_recall(RUNS, QRELS).frame
     assert [float(row["precision"]) for row in rows] == frame["precision"].tolist()
     table = cli(*words).text.splitlines()
     assert table[0] == "precision, gap"
     assert table[2].split() == ["recall", "bm25", "neural"]
-    assert [line.split()[0] for line in table[4:7]] == ["0", "0.5", "1"]
+    assert [line.split()[0] for line in table[4:7]] == ["0", "0.1", "0.2"]
 
 
 @pytest.mark.parametrize(
     ("measure", "options", "message"),
     [
         ("ap", {}, "'ap': has no graded precision and recall; give gap, or one with thresholds such as 'gap(g=1:1:2)'"),
-        ("gap", {"points": 1}, "points: 1 is too small; it must be at least 2"),
         ("gap", {"ties": "average"}, "ties: precision at a document needs one order; choose an order"),
-        ("gap", {"points": 10**30}, "points: 1e+30 is too large; it must be at most 10,001"),
         *(
             (
                 "gap",
                 {"top_grade": top},
                 f"'gap': has more than 100 thresholds up to grade {top:g}, each with a binary curve; "
-                "graded_only leaves these curves out",
+                "name one, as in 'gap(rel=1)'",
             )
             for top in (101, 10**9, 1e308)
         ),

@@ -86,7 +86,7 @@ LONG: dict[str, Callable[..., Any]] = {
     "agreement": lambda **how: gradedeval.agreement(RUNS, **how),
     "fit": lambda **how: gradedeval.fit(RUNS, QRELS, "rbp(p=0.2..0.8)", to="ap", precision=0.2, **how),
     "html_report": lambda **how: gradedeval.html_report(RUNS, QRELS, "err", draws=50, **how),
-    "informativeness": lambda **how: gradedeval.informativeness(RUNS, QRELS, "ap", min_found=1, min_ranks=3, **how),
+    "informativeness": lambda **how: gradedeval.informativeness(RUNS, QRELS, "ap", min_found=1, **how),
     "leave_one_out": lambda **how: gradedeval.leave_one_out(RUNS, QRELS, "err", **how),
     "pool": lambda **how: gradedeval.pool(RUNS, QRELS, **how),
     "precision_recall": lambda **how: gradedeval.precision_recall(RUNS, QRELS, **how),
@@ -144,7 +144,5 @@ def test_a_bar_of_text_ends_full(capsys: pytest.CaptureFixture[str], monkeypatch
 
 
 def test_processes_share_what_a_function_does() -> None:
-    alone, shared = (
-        gradedeval.informativeness(RUNS, QRELS, "ap", min_found=1, min_ranks=3, jobs=jobs) for jobs in (1, 2)
-    )
+    alone, shared = (gradedeval.informativeness(RUNS, QRELS, "ap", min_found=1, jobs=jobs) for jobs in (1, 2))
     pd.testing.assert_frame_equal(alone.frame, shared.frame)

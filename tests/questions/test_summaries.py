@@ -177,13 +177,11 @@ def test_orderings_go_from_the_best_to_the_worst(files: Path) -> None:
         name: np.array([scores.means_by_run[run][name] for run in runs]) for name in ("judged@5", "unjudged@5", "gm_ap")
     }
     for kind in ("tau", "weighted-tau", "tau-ap"):
-        frame = gradedeval.correlate(scores, above=kind, below=kind).frame.set_index(["measure", "other"])["agreement"]
+        frame = gradedeval.correlate(scores, coefficient=kind).frame.set_index(["measure", "other"])["agreement"]
         itself = agreement(kind, of["judged@5"], of["judged@5"])  # type: ignore[arg-type]
         assert frame["judged@5", "unjudged@5"] == pytest.approx(itself)
         assert frame["gm_ap", "unjudged@5"] == pytest.approx(agreement(kind, of["gm_ap"], -of["unjudged@5"]))  # type: ignore[arg-type]
-    by_topic = gradedeval.correlate(scores, above="pearson", below="spearman").frame.set_index(["measure", "other"])[
-        "agreement"
-    ]
+    by_topic = gradedeval.correlate(scores, coefficient="pearson").frame.set_index(["measure", "other"])["agreement"]
     assert by_topic["judged@5", "unjudged@5"] == pytest.approx(-1)
 
 

@@ -14,16 +14,22 @@ from scipy import stats
 import gradedeval
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.errors import InputError
-from gradedeval.questions.power import Aim
+from gradedeval.questions.power import Aim, designs
 from support.commands import Command
 from support.paths import QRELS, SAMPLES
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural")]
 
 
-def needed(**settings: Any) -> dict[str, int]:
-    frame = gradedeval.plan_topics(**settings).frame
-    return dict(zip(frame["design"], frame["needed"], strict=True))
+def planned(variance: float, difference: float = 0.1, systems: int = 2, alpha: float = 0.05,
+            beta: float = 0.2) -> dict[str, dict[str, Any]]:  # fmt: skip
+    """Designs of systems whose scores have this variance, whatever the topic."""
+    rows = designs(Aim(difference, alpha, beta), systems, variance, variance)
+    return {row["design"]: row for row in rows}
+
+
+def needed(variance: float, difference: float = 0.1, systems: int = 2) -> dict[str, int]:
+    return {design: row["needed"] for design, row in planned(variance, difference, systems).items()}
 
 
 def test_known_sample_sizes() -> None:
@@ -50,7 +56,7 @@ def test_no_smaller_number_suffices_by_the_noncentral_t(difference: float, alpha
         wrong_way = np.nan_to_num(stats.nct.cdf(-critical, topics - 1, shift))  # nan where it is all but 0
         return float(stats.nct.sf(critical, topics - 1, shift) + wrong_way)
 
-    row = gradedeval.plan_topics(variance=0.06, difference=difference, alpha=alpha, beta=beta).frame.iloc[0]
+    row = planned(0.06, difference, alpha=alpha, beta=beta)["t"]
     assert row["power"] == pytest.approx(power(row["needed"]))
     assert power(row["needed"]) >= 1 - beta
     assert row["needed"] == 2 or power(row["needed"] - 1) < 1 - beta
@@ -60,8 +66,7 @@ def test_no_smaller_number_suffices_by_the_noncentral_t(difference: float, alpha
 def test_against_statsmodels() -> None:
     power = pytest.importorskip("statsmodels.stats.power")
     for systems, difference in ((3, 0.1), (10, 0.05), (30, 0.2)):
-        found = gradedeval.plan_topics(variance=0.05, difference=difference, systems=systems).frame.set_index("design")
-        topics, effect = found["needed"], difference / math.sqrt(2 * 0.05)
+        topics, effect = needed(0.05, difference, systems), difference / math.sqrt(2 * 0.05)
         assert math.ceil(power.TTestPower().solve_power(effect, alpha=0.05, power=0.8)) == topics["t"]
         # Cohen's f of one system at each end and the others in the middle.
         f = math.sqrt(difference**2 / (2 * 0.05 * systems))
@@ -77,7 +82,7 @@ def test_the_expected_width_is_that_of_simulated_intervals(topics: int) -> None:
 
 
 def test_the_two_way_analysis_finds_the_difference_as_often_as_planned() -> None:
-    row = gradedeval.plan_topics(variance=0.04, difference=0.2, systems=4).frame.set_index("design").loc["anova"]
+    row = planned(0.04, 0.2, systems=4)["anova"]
     topics, draws = int(row["needed"]), 4000
     means = np.array([-0.1, 0, 0, 0.1])[:, None]
     score = means + np.random.default_rng(2).normal(0, 0.2, (draws, 4, topics))  # the effect of topics drops out
@@ -110,10 +115,10 @@ def test_runs_that_differ_alike_need_two_topics_and_equal_ones_cannot_tell() -> 
 def test_at_the_prompt(cli: Command) -> None:
     text = cli("power", *RUNS, QRELS, "--plan", "-m", "ap", "--difference", "0.05", "--beta", "0.1").words
     assert "topics to detect a difference of 0.05 with power 0.9 at alpha 0.05 | interval: 95%, as wide" in text
-    found = cli("power", "--plan", "--variance", "0.05", "--systems", "5", "-f", "csv")
+    found = cli("power", *RUNS, QRELS, "--plan", "-m", "ap", "-f", "csv")
     rows = list(csv.DictReader(io.StringIO(found.text)))
-    assert {row["design"]: int(row["needed"]) for row in rows} == needed(variance=0.05, systems=5)
-    assert "measure" not in cli("power", "--plan", "--variance", "0.05").text
+    frame = gradedeval.plan_topics(RUNS, QRELS, "ap").frame
+    assert [int(row["needed"]) for row in rows] == frame["needed"].tolist()
 
 
 @pytest.mark.parametrize(
@@ -121,16 +126,13 @@ def test_at_the_prompt(cli: Command) -> None:
     [
         (("--beta", "0.1", *RUNS, QRELS), "--beta: needs --plan; add --plan"),
         (("--plan", "--draws", "9", *RUNS, QRELS), "--draws: does not apply to --plan; leave it out"),
-        (("--plan", "--variance", "0.1", "-m", "ap"), "--variance: takes the place of runs and their options; …"),
-        (("--plan", "--variance", "0"), "--variance: 0 is too small; it must be above 0"),
-        (("--plan", "--variance", "1", "--beta", "1"), "--beta: 1 is too large; it must be below 1"),
-        (("--plan", "--variance", "1", "--difference", "nan"), "--difference: nan is not a finite number"),
-        (("--plan", "--variance", "1", "--systems", "1"), "--systems: 1 is too small; it must be at least 2"),
+        (("--plan", *RUNS, QRELS, "--beta", "1"), "--beta: 1 is too large; it must be below 1"),
+        (("--plan", *RUNS, QRELS, "--difference", "nan"), "--difference: nan is not a finite number"),
         (
-            ("--plan", "--variance", "1", "--difference", "1e-4"),
+            ("--plan", *RUNS, QRELS, "-m", "ap", "--difference", "1e-5"),
             "--difference: more than 10000000 topics are needed; …",
         ),
-        (("--plan", RUNS[0], QRELS), "a plan needs at least two runs; add a run, or give --variance"),
+        (("--plan", RUNS[0], QRELS), "a plan needs at least two runs; add a run"),
     ],
 )
 def test_faults_of_usage(words: tuple[str, ...], said: str, cli: Command) -> None:
@@ -138,10 +140,3 @@ def test_faults_of_usage(words: tuple[str, ...], said: str, cli: Command) -> Non
     said_of_runs = [line for line in found.messages if "no relevant documents" in line]
     assert (found.code, len(found.messages)) == (2, 1 + len(said_of_runs))
     assert found.messages[-1] == said or (said[-1] == "…" and found.messages[-1].startswith(said[:-1]))
-
-
-def test_neither_scores_nor_a_variance_and_both() -> None:
-    with pytest.raises(InputError, match="variance: no runs to estimate the variance from"):
-        gradedeval.plan_topics()
-    with pytest.raises(InputError, match="variance: takes the place of runs"):
-        gradedeval.plan_topics(gradedeval.evaluate(RUNS, QRELS, "ap"), variance=0.1)

@@ -37,7 +37,7 @@ WORDS = {
     "correlate": "a.run b.run c.run qrels -m 'ap err'",
     "fit": "-m rbp(p=0.4..0.5..0.1) --to err a.run b.run qrels",
     "power": "a.run b.run c.run qrels -m ap",
-    "informative": "a.run b.run qrels -m ap --min-ranks 3 --min-found 1",
+    "informative": "a.run b.run qrels -m ap --min-found 1",
     "pr": "a.run qrels",
     "lint": "a.run",
     "trec_eval": "qrels a.run",
@@ -49,7 +49,7 @@ WORDS = {
     "clicks models": "log.tsv --model sdbn",
     "clicks simulate": "a.run qrels --as rbp --sessions 20",
     "plot pr": "a.run qrels -o picture.svg",
-    "plot informative": "a.run b.run qrels -m ap --min-ranks 3 --min-found 1 -o picture.svg",
+    "plot informative": "a.run b.run qrels -m ap --min-found 1 -o picture.svg",
     "plot topics": "a.run b.run qrels -m ap -o picture.svg",
     "plot runs": "a.run b.run qrels -m ap -o picture.svg",
     "plot weights": "-m rbp -o picture.svg",
@@ -143,11 +143,11 @@ CALLS: dict[str, Call] = {
     "fit_weights": lambda folder, **given: gradedeval.fit_weights([0.6, 0.4], "rbp(p=0.4..0.5..0.1)", **given),
     "html_report": lambda folder, **given: gradedeval.html_report(RUNS, QRELS, "ap", test="bayes", **given),
     "informativeness": lambda folder, **given: gradedeval.informativeness(
-        RUNS, QRELS, "ap", **{"min_ranks": 3, "min_found": 1, **given}
+        RUNS, QRELS, "ap", **{"min_found": 1, **given}
     ),
     "leave_one_out": lambda folder, **given: gradedeval.leave_one_out(RUNS, QRELS, "ap", **given),
     "lint": lambda folder, **given: gradedeval.lint(folder / "a.run", **given),
-    "plan_topics": lambda folder, **given: gradedeval.plan_topics(**{"variance": 0.05, **given}),
+    "plan_topics": lambda folder, **given: gradedeval.plan_topics(scores(), **given),
     "precision_recall": lambda folder, **given: gradedeval.precision_recall(RUNS, QRELS, **given),
     "pool": lambda folder, **given: gradedeval.pool(RUNS, QRELS, **given),
     "power": lambda folder, **given: gradedeval.power(scores(), **given),

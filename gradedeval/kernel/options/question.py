@@ -42,7 +42,6 @@ class Setting:
                   `measures` where no argument is a file
     required      it must be given; this is the hint where it is not
     why           of a mode: what is said of it where an option does not apply to it
-    instead       it takes the place of what the question reads; this is what is wrong where both are missing
     """
 
     help: str
@@ -61,7 +60,6 @@ class Setting:
     place: Literal["", "qrels", "words", "measures"] = ""
     required: str = ""
     why: str = ""
-    instead: str = ""
     name: str = ""
     type: Any = None
     default: Any = None

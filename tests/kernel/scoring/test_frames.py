@@ -97,7 +97,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "explain": lambda: gradedeval.explain(FIRST, QRELS, topic=ODD),
     "fit": lambda: gradedeval.fit(RUNS, QRELS, "rbp(p=0.2..0.8)", to="ndcg", precision=0.2),
     "fit_weights": lambda: gradedeval.fit_weights([0.5, 0.3, 0.2], "rbp(p=0.2..0.8)", precision=0.2),
-    "informativeness": lambda: gradedeval.informativeness(RUNS, QRELS, "ap", min_ranks=1, min_found=1),
+    "informativeness": lambda: gradedeval.informativeness(RUNS, QRELS, "ap", min_found=1),
     "leave_one_out": lambda: gradedeval.leave_one_out(RUNS, QRELS, "ap"),
     "letters": lambda: gradedeval.letters(scores()),
     "plan_topics": lambda: gradedeval.plan_topics(scores()),

@@ -129,11 +129,6 @@ def test_a_result_has_a_frame_and_a_signature(name: str) -> None:
         assert shown.find(".//td") is not None
 
 
-def test_a_plan_without_runs_has_no_signature() -> None:
-    plan = gradedeval.plan_topics(variance=0.1)
-    assert (plan.signature, len(plan)) == ("", 4)
-
-
 def test_a_report_of_lint_is_a_frame(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n")
     report = gradedeval.lint(tmp_path / "a.run")

@@ -55,7 +55,7 @@ _AVERAGED = (
 )
 
 
-_WORDS = sorted((name.replace("_", " ") for name in OPTIONS), key=len, reverse=True)
+_WORDS = sorted((*(name.replace("_", " ") for name in OPTIONS), "scores"), key=len, reverse=True)
 
 
 @dataclass(frozen=True)

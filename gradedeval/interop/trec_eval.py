@@ -494,7 +494,7 @@ def _doubts(
 def _as_read(scores: Iterable[float], options: Options) -> Floats:
     """The scores in the precision in which this version compares them."""
     read: Floats = np.array(scores)
-    return read.astype(np.float32).astype(np.float64) if options.scores == "float32" else read
+    return read.astype(np.float32).astype(np.float64) if options.order == "float32" else read
 
 
 def _read(path: str, groups: JudgmentGroups, options: Options) -> tuple[kernel.run.Run, list[bytes], list[str]]:
@@ -556,10 +556,16 @@ def drop_in_options(complete: bool, level: int | None, depth: int | None, judged
         rel=level,
         depth=depth,
         judged_only=judged_only,
-        scores="float32" if version == "9" else None,
     )
     # trec_eval says nothing of options without effect.
-    return replace(options, extra_fields=True, run_format="trec", qrels_format="trec", untold=options.given)
+    return replace(
+        options,
+        order="float32" if version == "9" else "score",
+        extra_fields=True,
+        run_format="trec",
+        qrels_format="trec",
+        untold=options.given,
+    )
 
 
 def evaluate_drop_in(

@@ -91,7 +91,7 @@ def test_what_does_not_change_a_measure_does_not_matter_to_it(files: Path, cli: 
         (("--depth", "2"), "depth 2 (here unset)"),
         (("--judged-only",), "judged only set (here unset)"),
         (("--negative", "unjudged"), "negative unjudged (here unset)"),
-        (("--scores", "float32"), "scores float32 (here unset)"),
+        (("--order", "float32"), "scores float32 (here unset)"),
         (("--like", "trec_eval"), "like trec_eval (here unset), negative unjudged (here unset), …"),
     ],
 )

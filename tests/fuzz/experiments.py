@@ -328,7 +328,7 @@ def draw_itself(dice: random.Random) -> Case:
         ["--depth", dice.choice(["1", "3"])],
         ["--rel", "2"],
         ["--gain", dice.choice(["linear", "exp"])],
-        ["--scores", "float32"],
+        ["--order", "float32"],
         ["--max-residual", "0.5"],
         ["--judged-only"],
     ]

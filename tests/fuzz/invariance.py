@@ -180,8 +180,8 @@ def check_drop_in(case: Case, folder: Path) -> str | None:
     words = [
         "--like",
         "trec_eval",
-        "--scores",
-        "float32" if nine else "float64",
+        "--order",
+        "float32" if nine else "score",
         "--rel",
         str(level),
         "-q",

@@ -192,8 +192,7 @@ def some_options(dice: random.Random, labels: list[float]) -> dict[str, Any]:
     chances: dict[str, tuple[float, Drawn]] = {
         "like": (0.25, among("trec_eval", "gdeval", "ir_measures", "cwl_eval", "ntcireval")),
         "ties": (0.5, among("docno-desc", "docno-asc", "file", "rank", "best", "worst")),
-        "order": (0.1, among("score", "file")),
-        "scores": (0.3, among("float32", "float64")),
+        "order": (0.3, among("score", "float32", "file")),
         "depth": (0.2, among(1, 2, 3, 5, 10, 100)),
         "topics": (0.5, among("qrels", "both", "run", "relevant")),
         "gain": (0.2, lambda dice: some_scheme(dice, labels)),

@@ -73,7 +73,7 @@ def test_a_condensed_list_for_one_measure_is_that_of_ir_measures(measure: str) -
 def test_a_preset_s_top_grade_counts_where_a_measure_looks_at_one() -> None:
     high = {"1": {"a": 50, "b": 0}, "2": {"c": 1}}
     found = gradedeval.evaluate(RUN, high, [ir_measures.Compat(p=0.8), ir_measures.nDCG @ 5], like="ir_measures")
-    plain = gradedeval.evaluate(RUN, high, [ir_measures.Compat(p=0.8), ir_measures.nDCG @ 5], scores="float32")
+    plain = gradedeval.evaluate(RUN, high, [ir_measures.Compat(p=0.8), ir_measures.nDCG @ 5], order="float32")
     assert dict(found.means) == dict(plain.means)
     assert "top 50" in found.signature
     with pytest.raises(

@@ -51,7 +51,7 @@ def test_names_with_parameters_are_those_of_pytrec_eval(given: str) -> None:
 def test_measures_of_gradedeval_stand_beside_those_of_trec_eval() -> None:
     found = gradedeval.RelevanceEvaluator(QRELS, ["map", "err@20", "nDCG@5"]).evaluate(RUN)
     assert list(found["q0"]) == ["map", "err@20", "nDCG@5"]
-    ours = gradedeval.evaluate(RUN, QRELS, "err(gain=exp)@20", like="trec_eval", scores="float32")
+    ours = gradedeval.evaluate(RUN, QRELS, "err(gain=exp)@20", like="trec_eval", order="float32")
     assert {topic: scores["err@20"] for topic, scores in found.items()} == ours.by_topic("err(gain=exp)@20")
 
 

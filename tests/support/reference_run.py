@@ -51,7 +51,7 @@ RENORMALIZED = (
 PRESETS: dict[str, dict[str, Any]] = {
     "trec_eval": {"topics": "both", "negative": "unjudged", "duplicates": "refuse"},
     "gdeval": {"topics": "relevant", "top_grade": 4},
-    "ir_measures": {"topics": "qrels", "top_grade": 4, "scores": "float32"},
+    "ir_measures": {"topics": "qrels", "top_grade": 4, "order": "float32"},
     "cwl_eval": {"topics": "run", "order": "file", "gain": "grade", "max_gain": 1},
     "ntcireval": {"topics": "qrels", "order": "file"},
 }
@@ -194,7 +194,7 @@ def ordered(listed: list[Listed], grades: Mapping[bytes, float], options: Mappin
     if options.get("order", "score") == "file":
         return listed
     ties = options.get("ties", "docno-desc")
-    single_floats = options.get("scores") == "float32"
+    single_floats = options.get("order") == "float32"
 
     def score(entry: Listed) -> float:
         return single(entry.score) if single_floats else entry.score

@@ -338,8 +338,7 @@ Like = Literal["trec_eval", "gdeval", "ir_measures", "cwl_eval", "ntcireval"]
 Ties = Literal["docno-desc", "docno-asc", "file", "rank", "best", "worst", "average"]
 TIES_BY_GRADE: tuple[Ties, ...] = ("best", "worst")
 """Orders in which a document that is judged later would change places, so that no residual bounds a score."""
-Order = Literal["score", "rank", "file"]
-Precision = Literal["float64", "float32"]
+Order = Literal["score", "float32", "rank", "file"]
 Topics = Literal["qrels", "both", "run", "relevant"]
 Negative = Literal["judged", "unjudged"]
 Duplicates = Literal["error", "first", "last", "refuse"]
@@ -360,9 +359,9 @@ class Options:
     ties: Ties = option("docno-desc", "Order of documents with equal scores: by docno, descending or ascending; as in "
         "the file; by the rank column; so that the score is the best or the worst; or the average over all "
         "orders.", signature=elsewhere)
-    order: Order = option("score", "Rank documents by score; by the rank column, as where scores are distances; or as "
-        "in the file. The last two ignore the scores.", signature=elsewhere)
-    scores: Precision = option("float64", "Floating-point precision in which scores are compared.")
+    order: Order = option("score", "Rank documents by score; by score in single precision, as trec_eval 9 does; by the "
+        "rank column, as where scores are distances; or as in the file. The last two ignore the scores.",
+        signature=elsewhere)
     depth: int | None = option(None, "Keep only the N highest-ranked documents of each topic.", metavar="N", minimum=1)
     topics: Topics = option("qrels", "Topics to average over: all in the qrels (topics missing from the run score as "
         "empty rankings), those in both files, all in the run, or those in both files with a relevant document.")
@@ -541,6 +540,11 @@ class Options:
         return max(highest, PRESETS[self.like].top_grade or highest) if self.like else highest
 
     @property
+    def by_score(self) -> bool:
+        """Whether documents are ranked by their scores, in double or single precision."""
+        return self.order in ("score", "float32")
+
+    @property
     def texts(self) -> Mapping[str, str]:
         """The texts of topics, where there are any: topic -> text."""
         return self.queries.texts if self.queries is not None else {}
@@ -579,7 +583,6 @@ class OptionKwargs(TypedDict, total=False):
 
     ties: Ties | None
     order: Order | None
-    scores: Precision | None
     depth: int | None
     topics: Topics | None
     gain: Value | Sequence[float] | None
@@ -615,7 +618,7 @@ Documented = TypeVar("Documented")
 
 About = Literal["runs", "scores", "gains"]
 ABOUT: dict[About, tuple[str, ...]] = {
-    "runs": ("ties", "order", "scores", "run_format", "costs", "topics", "topics_from", "judged_only"),
+    "runs": ("ties", "order", "run_format", "costs", "topics", "topics_from", "judged_only"),
     "scores": tuple(name for name, described in OPTIONS.items() if described.section in (RESIDUALS, OUTPUT)),
     "gains": tuple(name for name, described in OPTIONS.items() if described.section == GAINS and name != "negative"),
 }
@@ -671,7 +674,7 @@ class Preset:
     shared      parameters of all measures that take them
     cut         measure -> parameters, where it has a cutoff
     single      measures that compare scores as float32 -> whether they do so with a cutoff, too; all others compare
-                doubles. Without it all do as `scores` says
+                doubles. Without it all do as `order` says
     top_grade   the top grade of its scale, for measures that look at one; None: the highest in the qrels
     """
 

@@ -444,7 +444,7 @@ def _open_ties(
     if len(rows) < len(retrieved):
         at = positions_of(retrieved, rows)
         score, code = score[at], code[at]
-    score = _falling(score, options) if options.scores == "float32" else score
+    score = _falling(score, options) if options.order == "float32" else score
     kept, codes = _worst_and_best(score, code, retrieved[rows], unjudged, last_rank)
     lacking = [(0, 0), (0, 0), (0, max(0, seen - codes.shape[2]))]
     padded = np.pad(codes, lacking, constant_values=unjudged + 1) if lacking[2][1] else codes[:, :, :seen]
@@ -458,7 +458,7 @@ def _tied_with_next(
     """topics × ranks but the last: whether the document at the next rank has the same score. Only the first ranks are
     looked at, which costs little where lists are long."""
     head = _heads(score, counts, width) if order is None else score[_heads(order, counts, width)]
-    head = _falling(head, options) if options.scores == "float32" else head
+    head = _falling(head, options) if options.order == "float32" else head
     same: NDArray[np.bool_] = head[:, 1:] == head[:, :-1]
     if counts.min() < width:
         same &= np.arange(1, width) < counts[:, None]
@@ -539,7 +539,7 @@ def _rank_order(
     """
     score = documents.score
     # Most runs list their documents from the best to the worst already.
-    if score is None or (options.scores == "float64" and _falls(score, documents.counts)):
+    if score is None or (options.order != "float32" and _falls(score, documents.counts)):
         return None, False
     falling = _falling(score, options)
     code = documents.code
@@ -590,7 +590,7 @@ def _by_grade(grade: Ints, falling: NDArray[Any], topic: Ints) -> Ints:
 def _falling(score: NDArray[Any], options: Options) -> NDArray[Any]:
     """The negated scores, in the precision in which they are compared."""
     falling: NDArray[Any] = -score
-    if options.scores == "float32":
+    if options.order == "float32":
         with np.errstate(over="ignore"):  # what no single float holds is infinite, and ties
             falling = falling.astype(np.float32).astype(np.float64)
     return falling

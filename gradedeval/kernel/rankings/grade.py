@@ -228,8 +228,8 @@ class Grader:
         if not self.both:
             return to_batch(documents, pool, self.judged, self.options, *rules)
         single, double = (
-            to_batch(documents, pool, self.judged, replace(self.options, scores=scores), *rules)
-            for scores in ("float32", "float64")
+            to_batch(documents, pool, self.judged, replace(self.options, order=order), *rules)
+            for order in ("float32", "score")
         )
         return single if single.ranked_alike(double) else replace(single, as_double=double)
 
@@ -377,7 +377,7 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
         lambda start, length: block.buffer[start : start + length].tobytes(),
         decode(*lines.tokens(tag, np.zeros(1, dtype=np.int64))) if some and tag is not None else "",
         block.buffer,
-        _order_check(block, lines, codes, size, score) if options.order == "score" else NOT_CHECKED,
+        _order_check(block, lines, codes, size, score) if options.by_score else NOT_CHECKED,
     )
 
 
@@ -424,7 +424,7 @@ def _sort_keys(
     if by_rank and rank is not None:
         return -rank, stated
     score = layout.columns.index("score")
-    return lines.sort_keys(score) if order_is_enough and options.scores != "float32" else lines.numbers(score), stated
+    return lines.sort_keys(score) if order_is_enough and options.order != "float32" else lines.numbers(score), stated
 
 
 def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:

@@ -157,7 +157,7 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
     ranks = options.ties == "rank" and options.order != "file"
     source = readable(source, "run", place)
     usual = None if ranks or types or by_rank else usual_run(source, place)
-    order_check = _order_check(source, usual) if options.order == "score" else NOT_CHECKED
+    order_check = _order_check(source, usual) if options.by_score else NOT_CHECKED
     if usual is not None:
         return Run(place, usual, lines=() if isinstance(source, Mapping) else lines_of(source), order_check=order_check)
     if isinstance(source, Mapping):
@@ -170,7 +170,7 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
     else:
         rankings = frame_ranking(source, ranks, types, place, by_rank)
     run = Run(place, {topic: TopicResults(*columns) for topic, columns in rankings.items()}, order_check=order_check)
-    if hasattr(source, "columns") and options.order == "score" and ordered_by_rank(source):
+    if hasattr(source, "columns") and options.by_score and ordered_by_rank(source):
         run.notes.append(by_rank_note(run.place))
     _drop_duplicates(run, options)
     _check_costs(run, options)
@@ -187,8 +187,8 @@ def run_of_lines(stream: Stream, options: Options, types: bool = False, layout: 
     topics: dict[bytes, TopicResults] = {}
     tags: dict[bytes, None] = {}
     kinds: dict[bytes, bytes] = {}
-    by_rank = options.order == "rank" or (options.order == "score" and layout.by_rank)
-    by_score = options.order == "score" and not by_rank
+    by_rank = options.order == "rank" or (options.by_score and layout.by_rank)
+    by_score = options.by_score and not by_rank
     keeps_ranks = options.order != "file" and options.ties == "rank"
     looked: list[tuple[bytes, bytes, float]] = []
     current, results = None, TopicResults()
@@ -503,7 +503,7 @@ def arrow_run(source: Any, options: Options, place: str = "run") -> ArrowRun | N
 def json_run(stream: Stream, options: Options) -> ArrowRun | None:
     """The columns of a run in JSON, topic -> docno -> score; None of any other, where ranks are asked for, and where
     one of documents that repeat is to be kept: names that repeat are an error in JSON."""
-    if options.order != "score" or options.ties == "rank" or options.duplicates in ("first", "last"):
+    if not options.by_score or options.ties == "rank" or options.duplicates in ("first", "last"):
         return None
     from gradedeval.kernel.trec.text_columns import nested_numbers  # few files are such
 

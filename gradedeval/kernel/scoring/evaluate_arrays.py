@@ -74,7 +74,7 @@ def evaluate_arrays(
     run = scorer.merge("run", batches, chosen, missing)
     few = few_topics(run.most(len(scorer.measures)))
     notes = [*scorer.notes, *said, *relevance_notes(scorer, [run]), *few]
-    if ties is None and options.order == "score" and _tied(counts, codes, scored):
+    if ties is None and options.by_score and _tied(counts, codes, scored):
         notes.append(f"scores: {TIED}")
         names = [measure.label for measure in scorer.measures]
         notes += ties_notes(GradedRun("scores", "", batches, chosen), run, scorer, names)

@@ -16,14 +16,14 @@ from gradedeval.kernel import parallel
 from gradedeval.kernel.measures.definition import MEASURES, Measure
 from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, gain_table, run_measure, scores_of, thresholds
 from gradedeval.kernel.measures.parse import each_once
-from gradedeval.kernel.options import PRESETS, Options
+from gradedeval.kernel.options import PRESETS, Options, Order
 from gradedeval.kernel.parallel import Limits
 from gradedeval.kernel.rankings.batch import Batch, condensed, count_unjudged
 from gradedeval.kernel.rankings.grade import Grader, PartResult
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.doubts import different_topics, with_ties, without_relevant
 from gradedeval.kernel.scoring.scores import RunScores, with_defaults
-from gradedeval.kernel.scoring.signature import precision_of
+from gradedeval.kernel.scoring.signature import compares_single
 from gradedeval.kernel.trec.lines import decode
 
 if TYPE_CHECKING:
@@ -383,10 +383,11 @@ class Scorer:
         if options.like is not None or options.gain is not None or options.rel is not None:
             measures = [with_defaults(measure, options) for measure in measures]
         self.measures = each_once(measures)
-        self.precision = {measure: precision_of(measure, options) for measure in self.measures}
-        kinds = set(self.precision.values())
-        if len(kinds) == 1 and options.scores not in kinds:
-            self.options = options = replace(options, scores=min(kinds))
+        self.single = [compares_single(measure, options) for measure in self.measures]
+        if options.by_score and len(set(self.single)) == 1:
+            order: Order = "float32" if self.single[0] else "score"
+            if order != options.order:
+                self.options = options = replace(options, order=order)
         self.grades = Grades(qrels.labels, options.top_of(float(qrels.labels[-1])), options.max_gain)
         self.tables = tables_of(self.measures, qrels, options)
         self.by_intent: dict[Measure, ByIntent] = {}
@@ -414,8 +415,8 @@ class Scorer:
             graded = self._fill_in(options.fill)
         width = len(graded.labels) if of_strata else 0
         self.grader = Grader(graded, options, types=types, last_rank=self.last_rank, least_width=width, limits=limits)
-        if len(kinds) > 1:
-            self.grader = replace(self.grader, options=replace(options, scores="float32"), both=True)
+        if len(set(self.single)) > 1:
+            self.grader = replace(self.grader, options=replace(options, order="float32"), both=True)
 
     def _fill_in(self, fill: Fill) -> Qrels:
         """The qrels with codes of unjudged documents; the tables of measures that take them have their
@@ -499,7 +500,7 @@ class Scorer:
             return with_ties(self, batch, self.score_batch(batch))
         halves = replace(batch, as_double=None), batch.as_double
         single, double = (with_ties(self, half, self.score_batch(half), at_once=True) for half in halves)
-        return single.with_columns(double, [self.precision[measure] == "float64" for measure in self.measures])
+        return single.with_columns(double, [not single for single in self.single])
 
     def merge(
         self, name: str, batches: Sequence[BatchScores], topics: list[bytes], missing: int = 0, format: str = ""

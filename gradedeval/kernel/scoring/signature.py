@@ -15,7 +15,7 @@ from gradedeval.kernel.measures.definition import MEASURES, Measure
 from gradedeval.kernel.measures.gains import Grades, thresholds
 from gradedeval.kernel.measures.notation import IA, UNIFORM, Value, write_value
 from gradedeval.kernel.measures.parse import canonical
-from gradedeval.kernel.options import OPTIONS, PRESETS, Options, Precision, exact, name_and_value
+from gradedeval.kernel.options import OPTIONS, PRESETS, Options, exact, name_and_value
 from gradedeval.kernel.trec.stream import Source, is_named
 
 if TYPE_CHECKING:
@@ -68,23 +68,21 @@ def signature(
     return " | ".join(map(visible, [*parts, *_of_measures(measures, Grades(qrels.labels, top))]))
 
 
-def precision_of(measure: Measure, options: Options) -> Precision:
-    """The precision in which a measure compares scores: that of the options, or the preset's own for this measure."""
-    single = PRESETS[options.like].single if options.like else {}
-    if not single or "scores" in options.given:
-        return options.scores
+def compares_single(measure: Measure, options: Options) -> bool:
+    """Return whether a measure compares scores as float32: as `order` says, or by the preset's choice for it."""
+    single = PRESETS[options.like].single if options.like and "order" not in options.given else {}
+    if not single or not options.by_score:
+        return options.order == "float32"
     by_gdeval = measure.name == "ndcg" and measure.gain == "exp" and measure.rel is None
     is_single = measure.name in single and (measure.cutoff is None or single[measure.name])
-    return "float32" if is_single and not (measure.by_intent or by_gdeval) else "float64"
+    return is_single and not (measure.by_intent or by_gdeval)
 
 
 def _precision(measures: Sequence[Measure], options: Options) -> list[str]:
-    """Which measures compare scores as float32, where that is the preset's choice for each of them."""
-    single = [measure.name for measure in measures if precision_of(measure, options) == "float32"]
-    if not single or options.scores == "float32":
-        return []
+    """Return which measures compare scores as float32."""
+    single = [measure.name for measure in measures if compares_single(measure, options)]
     of = "" if len(single) == len(measures) else f" in {', '.join(dict.fromkeys(single))}"
-    return [f"scores float32{of}"]
+    return [f"scores float32{of}"] if single else []
 
 
 def _range(values: Sequence[float] | Floats) -> str:

@@ -90,7 +90,7 @@ def grade_run(source: Any, grader: Grader, workers: Workers, name: str = "run") 
         what = (
             f"as in {grader.options.like} some measures compare scores as float32 and others as float64, and rank the"
         )
-        hint = f"give measures of one kind, or {flag.scores:float64}"
+        hint = f"give measures of one kind, or {flag.order:score}"
         raise InputError(run.place, f"{what} documents differently", hint, usage=True)
     return run
 
@@ -121,7 +121,7 @@ def map_run(
                     run = _map_file(work, stream, form, grader, workers, found)
         run = run or _map_other_file(work, stream, form, grader)
     notes = [f"{run.place}: {note}" for note in form.notes]
-    if isinstance(form, LineLayout) and form.by_rank and options.order == "score":
+    if isinstance(form, LineLayout) and form.by_rank and options.by_score:
         notes.append(by_rank_note(run.place))
     return replace(run, format=run.format or form.format, notes=[*notes, *run.notes])
 

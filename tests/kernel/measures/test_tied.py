@@ -117,7 +117,7 @@ def test_without_ties_nothing_changes() -> None:
 def test_ties_of_single_floats_are_averaged_with_scores_float32() -> None:
     run, judged = {"t": {"a": 1.0, "b": 1.00000001}}, {"t": {"a": 1}}
     assert gradedeval.evaluate(run, judged, "p@1", ties="average").means == {"p@1": 0}
-    assert gradedeval.evaluate(run, judged, "p@1", ties="average", scores="float32").means == {"p@1": 0.5}
+    assert gradedeval.evaluate(run, judged, "p@1", ties="average", order="float32").means == {"p@1": 0.5}
 
 
 def test_the_order_of_lines_changes_no_bit() -> None:

@@ -738,7 +738,7 @@ def test_scores_that_differ_after_seven_digits_tie_in_single_precision() -> None
     qrels = {"t": {"a": 1}}
     assert evaluate(run, qrels, "rr").means == {"rr": 1}
     run.seek(0)
-    assert evaluate(run, qrels, "rr", scores="float32").means == {"rr": 1 / 2}
+    assert evaluate(run, qrels, "rr", order="float32").means == {"rr": 1 / 2}
 
 
 def test_scores_that_no_single_float_holds_tie_without_a_word() -> None:
@@ -746,7 +746,7 @@ def test_scores_that_no_single_float_holds_tie_without_a_word() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", "there is one topic|.*many documents have equal scores")
-        assert evaluate(run, {"t": {"a": 1}}, "rr", scores="float32").means == {"rr": 1 / 2}
+        assert evaluate(run, {"t": {"a": 1}}, "rr", order="float32").means == {"rr": 1 / 2}
         assert evaluate(run, {"t": {"a": 1}}, "rr").means == {"rr": 1}
 
 

@@ -48,7 +48,7 @@ RULES: dict[str, dict[str, Any]] = {
     "best": {"ties": "best"},
     "worst": {"ties": "worst"},
     "as listed": {"order": "file"},
-    "float32": {"scores": "float32"},
+    "float32": {"order": "float32"},
     "depth": {"depth": 3},
     "judged only": {"judged_only": True, "depth": 2},
     "first": {"duplicates": "first"},

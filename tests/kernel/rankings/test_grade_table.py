@@ -63,7 +63,7 @@ RUNS = [RUN, TIED, TWICE, SHUFFLED, RUN[RUN.topic > "t2"], RUN.replace("t5", "t9
         {"ties": "rank"},
         {"order": "file", "topics": "both"},
         {"duplicates": "first", "topics": "run"},
-        {"duplicates": "last", "scores": "float32"},
+        {"duplicates": "last", "order": "float32"},
     ],
     ids=str,
 )

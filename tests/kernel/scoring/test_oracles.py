@@ -123,14 +123,14 @@ def test_scores_as_float32_tie_where_pytrec_eval_ties(pytrec_eval: Any, qrels: J
     # It keeps scores in a C float, as trec_eval 9 does: what differs in the eighth digit is tied, and goes by docno.
     assume(qrels.keys() & run.keys())
     theirs = by_pytrec_eval(pytrec_eval, run, qrels)
-    scores = evaluated(run, qrels, theirs, like="trec_eval", scores="float32")
+    scores = evaluated(run, qrels, theirs, like="trec_eval", order="float32")
     assert_equal(by_topic(scores, theirs), theirs)
 
 
 def test_the_better_score_wins_where_pytrec_eval_sees_a_tie(pytrec_eval: Any) -> None:
     qrels, run = {"1": {"a": 1, "b": 0}}, {"1": {"a": 1 + 1e-9, "b": 1.0}}
     assert by_pytrec_eval(pytrec_eval, run, qrels)["recip_rank"] == {"1": 0.5}
-    assert gradedeval.evaluate(run, qrels, "rr", scores="float32").means == {"rr": 0.5}
+    assert gradedeval.evaluate(run, qrels, "rr", order="float32").means == {"rr": 0.5}
     assert gradedeval.evaluate(run, qrels, "rr").means == {"rr": 1}
 
 
@@ -299,8 +299,8 @@ def test_each_measure_compares_scores_as_ir_measures_does(gdeval: Any) -> None:
 def test_the_signature_says_which_measures_compare_scores_as_float32(measures: str, kept: str) -> None:
     signature = evaluated(CLOSE_RUN, CLOSE_QRELS, measures, like="ir_measures").signature
     assert [part for part in signature.split(" | ") if part.startswith("scores")] == [kept] * bool(kept)
-    for precision, second in (("float64", 1), ("float32", 1 / 2)):
-        scores = evaluated(CLOSE_RUN, CLOSE_QRELS, "rr rr@10", like="ir_measures", scores=precision)
+    for order, second in (("score", 1), ("float32", 1 / 2)):
+        scores = evaluated(CLOSE_RUN, CLOSE_QRELS, "rr rr@10", like="ir_measures", order=order)
         assert scores.means == {"rr": second, "rr@10": second}
 
 

@@ -480,7 +480,7 @@ OPTIONS = [
     ("--ties", "docno-asc"),
     ("--ties", "best"),
     ("--order", "file"),
-    ("--scores", "float32"),
+    ("--order", "float32"),
     ("--depth", "2"),
     ("--judged-only",),
     ("--topics", "both"),

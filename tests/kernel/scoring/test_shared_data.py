@@ -390,7 +390,7 @@ def test_binary_measures_from_grade_2_equal_trec_eval_l2(name: str, like: str | 
     # All its topics are judged, have relevant documents, and no negative grade: our own rules and the preset agree.
     # -l leaves ndcg alone, and so does rel. Version 9 keeps scores as float32.
     scores = gradedeval.evaluate(
-        run_file(DL_HARD, name), qrels_of(DL_HARD), TREC_EVAL, rel=2, scores="float32", like=like
+        run_file(DL_HARD, name), qrels_of(DL_HARD), TREC_EVAL, rel=2, order="float32", like=like
     )
     printed = trec_eval(DL_HARD / "expected" / f"{name}.trec_eval-l2.txt.gz", TREC_EVAL)
     assert sum(map(len, printed.values())) == 1 + 47 * 51
@@ -438,7 +438,7 @@ def leaderboard() -> dict[str, dict[str, str]]:
 @pytest.mark.parametrize("name", sampled(runs_of(COVID), 4, 3))
 def test_means_equal_the_official_leaderboard(name: str) -> None:
     # Its RBP is worth a half for grade 1: linear gains of the top grade 2. trec_eval 9 made the rest.
-    how: dict[str, Any] = {"scores": "float32", "order": "score"}
+    how: dict[str, Any] = {"order": "float32"}
     scores = gradedeval.evaluate(run_file(COVID, name), qrels_of(COVID), LEADERBOARD.values(), **how)
     official = {column: {"all": leaderboard()[name][column]} for column in LEADERBOARD}
     ours = {column: {"all": topics["all"]} for column, topics in found(scores, LEADERBOARD).items()}

@@ -480,7 +480,7 @@ rbp_topic: _RbpTopic
 class _RbpResid(Measure):
     """The residual of binary rank-biased precision as a measure of its own; 0 where nothing is retrieved."""
 
-    def __call__(self, /, *, p: float = 0.9, rel: float = ...) -> Measure: ...
+    def __call__(self, /, *, p: float = 0.9) -> Measure: ...
 
 rbp_resid: _RbpResid
 

@@ -20,7 +20,7 @@ def relative_p(g: Gains) -> Floats:
     return safe_divide(g.num_relevant_retrieved, np.minimum(g.effective_depth, g.num_relevant))
 
 
-@measure(residual="within_run", bounds="counts", cutoff="renormalizes", ceiling=1, over_ties=True)
+@measure(residual="within_run", bounds="rises", cutoff="renormalizes", ceiling=1, over_ties=True)
 def set_p(g: Gains) -> Floats:
     """Precision of the retrieved set.
 

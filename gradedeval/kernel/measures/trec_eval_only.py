@@ -97,7 +97,7 @@ def rbp_topic(g: Gains, *, p: float = 0.9) -> Floats:
     return safe_divide(row_sums((1 - p) * gain * p ** np.where(np.isfinite(ranks), ranks - 1, 0)), highest)
 
 
-@measure(judged=True, ceiling=1, better="lower", relevance_only=False, checks={"p": BELOW_1})
+@measure(gain=None, judged=True, ceiling=1, better="lower", checks={"p": BELOW_1})
 def rbp_resid(g: Gains, *, p: float = 0.9) -> Floats:
     """The residual of binary rank-biased precision as a measure of its own; 0 where nothing is retrieved.
 

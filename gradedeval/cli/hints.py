@@ -78,6 +78,9 @@ INSTEAD = {
 NEAR = 0.75
 """The share of letters that an option has in common with the one that is meant: with fewer it is another word."""
 
+PREFIX = 3
+"""The letters that the beginning of an option has at least; it goes before options that are spelt alike."""
+
 
 def option_hint(typed: str, known: Sequence[str]) -> str:
     """What may be meant by an option that a command does not have, of those that it has; nothing where none is near."""
@@ -93,8 +96,8 @@ def option_hint(typed: str, known: Sequence[str]) -> str:
         return guessed(name, flags, flags.__getitem__)
     words = [name.removeprefix("--") for name in known if name.startswith("--")]
     word = typed.lstrip("-")
-    longer = next((name for name in words if name.startswith(f"{word}-")), word)
-    return did_you_mean(longer, words, NEAR).replace(" '", " '--", 1)
+    begun = [name for name in words if name.startswith(word)] if len(word) >= PREFIX else []
+    return did_you_mean(min(begun, key=len, default=word), words, NEAR).replace(" '", " '--", 1)
 
 
 def in_a_line(error: click.UsageError) -> str:

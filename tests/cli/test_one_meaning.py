@@ -9,7 +9,7 @@ import click
 import pytest
 
 from gradedeval import evaluate
-from gradedeval.cli.hints import RENAMED, option_hint
+from gradedeval.cli.hints import INSTEAD, RENAMED, option_hint
 from gradedeval.errors import GUESSES, InputError, hint_of_keyword
 from support.commands import Command
 from support.generated_docs import LEAVES
@@ -207,3 +207,14 @@ def test_guesses_of_keywords_are_told_the_same() -> None:
     assert hint_of_keyword("titles", ("ties",)) == ""
     with pytest.raises(InputError, match="did you mean 'slices'"):
         evaluate({"1": {"a": 1.0}}, {"1": {"a": 1}}, "rr", groups={})
+
+
+@pytest.mark.parametrize("command", sorted(LEAVES))
+def test_the_beginning_of_an_option_means_the_shortest_that_goes_on_so(command: str) -> None:
+    flags = [name for param in LEAVES[command].params for name in param.opts if name.startswith("--")]
+    for flag in flags:
+        typed = flag[:-1]
+        if typed in flags or len(typed) < len("--abc") or typed in INSTEAD or typed[2:] in GUESSES:
+            continue
+        shortest = min((name for name in flags if name.startswith(typed)), key=len)
+        assert option_hint(typed, flags) == f"did you mean '{shortest}'?", typed

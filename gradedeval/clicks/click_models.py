@@ -259,24 +259,18 @@ def listed(log: ClickLog) -> tuple[ClickLog, list[str]]:
     return some, [*log.notes, what]
 
 
-def fitted_model(
-    chosen: Chosen, items: Items, cells: Cells, prior: Prior, iterations: int, tolerance: float = 0.0
-) -> ClickModel:
+def fitted_model(chosen: Chosen, items: Items, cells: Cells, prior: Prior, iterations: int) -> ClickModel:
     """A click model fitted to sessions: in closed form, or by EM."""
     seen = cells.by_item(cells.shown)[:-1].astype(np.int64)
     if chosen.kind.closed is not None:
         parameters = chosen.kind.closed(cells, prior)
         likelihood = [_log_likelihood(chosen.kind.conditional(parameters, cells), cells)]
         return ClickModel(chosen, items, parameters, seen, np.array(likelihood))
-    parameters, sessions, history = chosen.start(cells), float(cells.count.sum()), list[float]()
+    parameters, history = chosen.start(cells), list[float]()
     for _ in range(iterations):
-        following, chance = chosen.step(parameters, cells, prior)
+        parameters, chance = chosen.step(parameters, cells, prior)
         history.append(_log_likelihood(chance, cells))
-        if tolerance and len(history) > 1 and history[-1] - history[-2] < tolerance * sessions:
-            break
-        parameters = following
-    else:
-        history.append(_log_likelihood(chosen.kind.conditional(parameters, cells), cells))
+    history.append(_log_likelihood(chosen.kind.conditional(parameters, cells), cells))
     if chosen.kind.transitions is None:
         parameters = model_kinds.scaled(parameters)
     return ClickModel(chosen, items, parameters, seen, np.array(history))
@@ -499,9 +493,7 @@ TestLog = Annotated[Any, Setting("Test the models on this log. Default: the log 
     metavar="LOG", reads="log")]  # fmt: skip
 Counted = Annotated["float | Sequence[float]", Setting("Prior counts of clicks and skips for each document or grade.",
     metavar="A[,B]", default_text="1, one of each")]  # fmt: skip
-Iterations = Annotated[int, Setting("Maximum number of EM iterations.", numbers.ITERATIONS, "N")]
-Tolerance = Annotated[float, Setting("End EM once the mean log-likelihood of a session rises by less.",
-    numbers.TOLERANCE, "X", default_text="0, all iterations")]  # fmt: skip
+Iterations = Annotated[int, Setting("Number of EM iterations.", numbers.ITERATIONS, "N")]
 Floor = Annotated[float, Setting("Raise the probability of what a session did at a rank to X: the cascade model gives "
     "0 to a second click.", numbers.FLOOR, "X", default_text="0")]  # fmt: skip
 MinSeen = Annotated[int | None, Setting("Leave out of --write-relevance what fewer than N sessions showed.",
@@ -553,16 +545,14 @@ def relevance_text(found: ClickModels, write_relevance: str, min_seen: MinSeen =
     )
 
 
-def _said(
-    log: ClickLog, test: ClickLog | None, tie: Tie, prior: Prior, iterations: int, tolerance: float, floor: float
-) -> str:
+def _said(log: ClickLog, test: ClickLog | None, tie: Tie, prior: Prior, iterations: int, floor: float) -> str:
     """How models were fitted and tried, in words."""
     parts = [
         f"fitted to {log.place}: {log.sessions} sessions",
         f"tried on {'the same' if test is None else test.place}: {(test or log).sessions}",
         f"parameters by {tie}",
         f"prior {prior[0]:g},{prior[1]:g}",
-        f"{iterations} {plural(iterations, 'iteration')}" + (f" at most, to {tolerance:g}" if tolerance else ""),
+        f"{iterations} {plural(iterations, 'iteration')}",
         *([f"floor {floor:g}"] if floor else []),
     ]
     return " | ".join(parts)
@@ -602,7 +592,6 @@ def models(
     depth: int | None = None,
     prior: Counted = 1.0,
     iterations: Iterations = ITERATIONS,
-    tolerance: Tolerance = 0.0,
     floor: Floor = 0.0,
 ) -> ClickModels:
     """Fit click models to a log.
@@ -614,8 +603,7 @@ def models(
     tie         "document": each document of a topic has parameters of its own; "grade": those of a grade share them
     depth       lists are cut to it
     prior       a click and a skip that each share of items is counted with, or a pair of numbers; 0 for none
-    iterations  of EM, at most
-    tolerance   EM ends once the mean log-likelihood of a session rises by less; 0: not before `iterations`
+    iterations  of EM
     floor       see `ClickModel.predicts`
 
     Raises InputError where a model, an option or a log is wrong.
@@ -625,17 +613,17 @@ def models(
         raise InputError(MODEL, "no click model given", f"name one, such as {MODEL:dbn}", usage=True)
     check_choice(tie, TIES, flag.tie)
     counted, floor = pair(prior), numbers.FLOOR.check(floor)
-    iterations, tolerance = numbers.ITERATIONS.check(iterations), numbers.TOLERANCE.check(tolerance)
+    iterations = numbers.ITERATIONS.check(iterations)
     qrels = qrels if qrels is None or isinstance(qrels, kernel.Qrels) else kernel.Qrels(qrels)
     log, notes = listed(log)
     tried, more = (log, []) if test_log is None else listed(read_log(test_log, depth=depth))
     items = items_of(log, tie, qrels)
     cells = items.cells(log)
-    fitted = {str(one): fitted_model(one, items, cells, counted, iterations, tolerance) for one in chosen}
+    fitted = {str(one): fitted_model(one, items, cells, counted, iterations) for one in chosen}
     predictions = {name: model._predicts(tried, floor) for name, model in fitted.items()}
     if qrels is not None and tie == "document":
         what = f"{qrels.place} is not used: documents have parameters of their own"
         notes.append(Note(f"{what}; {flag.tie:grade} takes grades"))
     notes += [*more, *_notes(log, tried, fitted, predictions, floor)]
-    settings = _said(log, None if test_log is None else tried, tie, counted, iterations, tolerance, floor)
+    settings = _said(log, None if test_log is None else tried, tie, counted, iterations, floor)
     return ClickModels(fitted, predictions, "" if test_log is None else tried.place, settings, tell(notes))

@@ -34,7 +34,7 @@ from gradedeval.clicks.log import (
     small_table_of,
 )
 from gradedeval.clicks.model_kinds import Chosen, Prior, read_models
-from gradedeval.errors import Flag, InputError, Note, check_choice, flag, plural, shorten, tell
+from gradedeval.errors import Flag, InputError, check_choice, flag, plural, shorten, tell
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -62,10 +62,10 @@ if TYPE_CHECKING:
 
 STARTS = (-3.0, -1.0, 0.5)
 """Log odds that a search begins with; the best of what it finds counts."""
+RISING = "never falling"
+"""What settings say of gains by grade."""
 ADDITIVE = 1e-3
 """Below this top gain a cascade is a sum, and only the ratios of its gains are known."""
-FLAT = 1e-9
-"""Below this share of all weights, those of lists differ by rounding alone."""
 
 
 def centred(values: Floats, count: Floats) -> Floats:
@@ -83,27 +83,19 @@ def best_steps(steps: Floats, y: Floats, count: Floats) -> Floats:
     return found
 
 
-def linear_gains(lists: GradedLists, scored: Scored, y: Floats, count: Floats, free: bool, zero: bool) -> Floats:
-    """grades: the gains of a sum of gains, the largest 1. That of the lowest grade is 0; free ones fall and rise, and
-    are 0 or more, the least of them 0 where what all gain alike is the same in all lists."""
+def linear_gains(lists: GradedLists, scored: Scored, y: Floats, count: Floats) -> Floats:
+    """grades: the gains of a sum of gains, which never fall, from 0 of the lowest grade to 1."""
     of_grade = np.column_stack([(lists.code == code) @ scored.weight for code in range(len(lists.grades))])
-    if free:
-        gains = np.append([0.0] * zero, best_steps(of_grade[:, int(zero) :], y, count))
-        if np.ptp(of_grade.sum(1)) < FLAT * scored.weight.sum():
-            gains -= gains.min()
-    else:
-        above = np.cumsum(of_grade[:, ::-1], axis=1)[:, -2::-1]
-        gains = np.append(0.0, np.cumsum(best_steps(above, y, count)))
+    above = np.cumsum(of_grade[:, ::-1], axis=1)[:, -2::-1]
+    gains = np.append(0.0, np.cumsum(best_steps(above, y, count)))
     return gains / (gains.max() or 1)
 
 
-def best_utility(gain: Floats, y: Floats, count: Floats, free: bool) -> Floats:
-    """ranks: φ that makes the mean utility of stopping correlate best with `y`, φ(1) = 1, or where that is 0 the
-    largest; unless free, it falls."""
-    stops = stopping(gain)
-    found = best_steps(stops if free else np.cumsum(stops, axis=1), y, count)
-    phi = found if free else np.cumsum(found[::-1])[::-1]
-    return phi / (phi[0] or phi.max() or 1)
+def best_utility(gain: Floats, y: Floats, count: Floats) -> Floats:
+    """ranks: φ, never rising, that makes the mean utility of stopping correlate best with `y`; φ(1) = 1."""
+    found = best_steps(np.cumsum(stopping(gain), axis=1), y, count)
+    phi = np.cumsum(found[::-1])[::-1]
+    return phi / (phi[0] or 1)
 
 
 def rising(odds: Floats) -> Floats:
@@ -112,24 +104,17 @@ def rising(odds: Floats) -> Floats:
     return found
 
 
-def each_alone(odds: Floats) -> Floats:
-    """σ(θ) of each grade."""
-    found: Floats = np.exp(-np.logaddexp(0, -odds))
-    return found
-
-
-def searched(objective: Callable[[Floats], float], grades: int, free: bool, zero: bool, more: int = 0) -> Floats:
+def searched(objective: Callable[[Floats], float], grades: int, zero: bool = False, more: int = 0) -> Floats:
     """The gains of grades, and `more` other numbers, for which an objective of both is largest.
 
-    free  whether gains may fall with the grade; `zero`: that of the lowest is 0
+    zero  whether that of the lowest grade is 0
     """
     from scipy.optimize import minimize  # not before it is needed
 
     size = grades - zero
 
     def values(point: Floats) -> Floats:
-        gains = (each_alone if free else rising)(point[:size])
-        return np.concatenate([np.zeros(int(zero)), gains, point[size:]])
+        return np.concatenate([np.zeros(int(zero)), rising(point[:size]), point[size:]])
 
     best, lowest = np.full(size + more, STARTS[0]), np.inf
     for start in STARTS:
@@ -198,23 +183,6 @@ class Learned(FromLog):
         if self.what == "g":
             said.append(f"gap(g={kernel.notation.write_value(tuple(round(float(value), 4) for value in self.values))})")
         return Document([Table(columns, rows), *said], self.settings)
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What gains must be. Raises InputError (usage) where the top is not above 0.
-
-    free  they may fall with the grade, and a utility may rise with the rank
-    zero  grade 0 gains nothing
-    top   the largest, where clicks tell gains up to a factor alone
-    """
-
-    free: bool = False
-    zero: bool = False
-    top: float = 1.0
-
-    def __post_init__(self) -> None:
-        numbers.TOP_GAIN.check_field(self, "top")
 
 
 # Side-by-side preferences: of two lists for a topic, which one users want.
@@ -290,7 +258,7 @@ MOST_THRESHOLDS = 1000
 
 
 def from_model(
-    log: ClickLog, qrels: Qrels, chosen: Chosen, prior: Prior, iterations: int, shape: Shape, by_document: bool
+    log: ClickLog, qrels: Qrels, chosen: Chosen, prior: Prior, iterations: int, by_document: bool
 ) -> Learned:
     """R of each grade: the relevance of its documents by a click model whose parameters grades share; or, by document,
     the mean of the relevance of its documents, weighted by how often each was shown.
@@ -307,10 +275,12 @@ def from_model(
     summed = np.bincount(of, model.seen * model.relevance, minlength=len(at) + 1)[:-1]
     values = summed / np.maximum(seen, 1)
     notes += _left_out(grades, qrels, at)
-    values, more = _shaped(np.array(at), values, seen, shape)
+    gains = isotonic(values, seen)
+    if not np.allclose(gains, values):
+        notes.append("a higher grade was clicked less than a lower one: they share a gain")
     told = f"mean over documents by {chosen}" if by_document else f"{chosen} with the parameters of a grade in common"
-    settings = f"{log.place}: {log.sessions} sessions | R: {told} | prior {prior[0]:g},{prior[1]:g}{_said(shape)}"
-    return Learned("gain", at, values, settings, seen.astype(np.int64), None, [*notes, *more])
+    settings = f"{log.place}: {log.sessions} sessions | R: {told} | prior {prior[0]:g},{prior[1]:g} | {RISING}"
+    return Learned("gain", at, gains, settings, seen.astype(np.int64), None, notes)
 
 
 def _grades_of(names: Sequence[Any], qrels: Qrels) -> list[Any]:
@@ -337,28 +307,10 @@ def _missing(qrels: Qrels, at: Sequence[float]) -> list[str]:
     return [f"{what}: add a line for it before the file is used with {qrels.place}"]
 
 
-def _shaped(at: Floats, values: Floats, seen: Floats, shape: Shape) -> tuple[Floats, list[str]]:
-    """Values that never fall with the grade, unless they are free; and the note where that changed them."""
-    notes = list[str]()
-    if not shape.free:
-        rising = isotonic(values, seen)
-        if not np.allclose(rising, values):
-            what = "a higher grade was clicked less than a lower one: they share a gain"
-            notes.append(Note(what, f"{flag.free} keeps them apart"))
-        values = rising
-    return np.where(at == 0, 0.0, values) if shape.zero else values, notes
-
-
-def _said(shape: Shape) -> str:
-    return (" | free" if shape.free else " | never falling") + (", 0 at grade 0" if shape.zero else "")
-
-
 # From the correlation with a click measure
 
 
-def from_correlation(
-    log: ClickLog, qrels: Qrels, clicked: Floats, called: str, measure: Measure, shape: Shape
-) -> Learned:
+def from_correlation(log: ClickLog, qrels: Qrels, clicked: Floats, called: str, measure: Measure) -> Learned:
     """The gains with which a measure correlates best with a click measure over the lists of a log.
 
     clicked  lists: the click measure, and `called` its name
@@ -368,31 +320,27 @@ def from_correlation(
     """
     lists, y, count, notes = _fully_judged(log, qrels, clicked, called)
     scored = scored_by(measure, lists.code.shape[1])
-    lists = lists.of_grades(_learned(lists.has, lists.grades, scored, shape, log.place))
+    lists = lists.of_grades(_learned(lists.has, lists.grades, scored, log.place))
     if scored.cascade:
         gains = searched(
             lambda gains: _or_worst(_correlation(scored.scores(lists.gains(gains)), y, count)),
             len(lists.grades),
-            shape.free,
-            shape.zero,
         )
-        gains, more = _additive(gains, shape)
+        gains, more = _additive(gains)
     else:
-        gains = linear_gains(lists, scored, y, count, shape.free, shape.zero) * shape.top
-        more = [_up_to_a_factor(lists.grades, gains, shape)]
+        gains = linear_gains(lists, scored, y, count)
+        more = [_up_to_a_factor(lists.grades, gains)]
     reached = _correlation(scored.scores(lists.gains(gains)), y, count)
     if not reached > 0:
-        hint = "give more lists and sessions" + ("" if shape.free else f", or allow gains to fall: {flag.free}")
-        raise InputError(log.place, f"no gains make {measure} rise with {called}", hint)
+        what = f"no gains that never fall with the grade make {measure} rise with {called}"
+        raise InputError(log.place, what, "give more lists and sessions")
     more += _missing(qrels, lists.grades.tolist())
-    settings = f"{log.place}: {int(count.sum())} sessions, {len(y)} lists | {measure} against {called}{_said(shape)}"
+    settings = f"{log.place}: {int(count.sum())} sessions, {len(y)} lists | {measure} against {called} | {RISING}"
     score = (f"correlation with {called}", reached)
     return Learned("gain", lists.grades.tolist(), gains, settings, None, score, notes + more)
 
 
-def utility_from_correlation(
-    log: ClickLog, qrels: Qrels, clicked: Floats, called: str, gain: Measure, shape: Shape
-) -> Learned:
+def utility_from_correlation(log: ClickLog, qrels: Qrels, clicked: Floats, called: str, gain: Measure) -> Learned:
     """The utility φ of the rank, with φ(1) = 1, for which the mean utility of stopping correlates best with a click
     measure: exact.
 
@@ -403,16 +351,15 @@ def utility_from_correlation(
     lists, y, count, notes = _fully_judged(log, qrels, clicked, called)
     top = float(lists.grades[-1])
     worth = kernel.gains.gain_table(gain, kernel.gains.Grades(lists.grades, top)).gain_of_label
-    phi = best_utility(lists.gains(worth), y, count, shape.free)
+    phi = best_utility(lists.gains(worth), y, count)
     scored = Scored(gain, phi, True)
     reached = _correlation(scored.scores(lists.gains(worth)), y, count)
     if not reached > 0:
-        hint = "give more lists and sessions" + ("" if shape.free else f", or allow it to rise: {flag.free}")
-        raise InputError(log.place, f"no utility makes a cascade rise with {called}", hint)
-    if not phi[0] > 0:
-        notes.append("rank 1 has no utility: the largest is set to 1")
-    said = "free" if shape.free else "never rising"
-    settings = f"{log.place}: {int(count.sum())} sessions, {len(y)} lists | R of {gain} | against {called} | {said}"
+        what = f"no utility that never rises with the rank makes a cascade rise with {called}"
+        raise InputError(log.place, what, "give more lists and sessions")
+    settings = (
+        f"{log.place}: {int(count.sum())} sessions, {len(y)} lists | R of {gain} | against {called} | never rising"
+    )
     score = (f"correlation with {called}", reached)
     return Learned("phi", list(range(1, len(phi) + 1)), phi, settings, None, score, notes)
 
@@ -446,37 +393,37 @@ def _fully_judged(
     return lists.select(kept), clicked[kept], count[kept], [*log.notes, *([told] if left_out else [])]
 
 
-def _learned(shown: Bools, grades: Floats, scored: Scored, shape: Shape, place: str) -> Bools:
-    """grades: which have a gain to be learned: those shown, and 0 where it is known to gain 0. Raises InputError where
+def _learned(shown: Bools, grades: Floats, scored: Scored, place: str) -> Bools:
+    """grades: which have a gain to be learned: those shown, and 0 in a sum of gains. Raises InputError where
     documents of one grade alone are shown."""
     if shown.sum() < 2:
         what = f"all documents shown are of grade {grades[shown][0]:g}" if shown.any() else "no document is shown"
         raise InputError(place, what, "gains are learned from lists that differ in grades")
     kept = shown.copy()
-    kept[0] |= shape.zero or not (scored.cascade or shape.free)
+    kept[0] |= not scored.cascade
     return kept
 
 
-def _up_to_a_factor(grades: Floats, gains: Floats, shape: Shape) -> str:
+def _up_to_a_factor(grades: Floats, gains: Floats) -> str:
     """What is said of the gains of a sum."""
     known = "of a sum of gains only the steps between grades are known, so gains up to a shift and a factor"
     least = f"grade {grades[gains.argmin()]:g} gains 0, and " if gains.min() == 0 else ""
-    return f"{known}: {least}the largest gain is {shape.top:g}"
+    return f"{known}: {least}the largest gain is 1"
 
 
-def _additive(gains: Floats, shape: Shape) -> tuple[Floats, list[str]]:
+def _additive(gains: Floats) -> tuple[Floats, list[str]]:
     """The gains; their ratios, and a note, where they are so small that the cascade is a sum."""
     largest = float(np.abs(gains).max())
     if largest >= ADDITIVE:
         return gains, []
     what = "the best gains are close to 0, where a cascade is a sum of gains and only their ratios are known"
-    return gains / largest * shape.top, [f"{what}: the largest is set to {shape.top:g}"]
+    return gains / largest, [f"{what}: the largest is set to 1"]
 
 
 # From preferences
 
 
-def from_preferences(preferences: Preferences, qrels: Qrels, measure: Measure, shape: Shape) -> Learned:
+def from_preferences(preferences: Preferences, qrels: Qrels, measure: Measure) -> Learned:
     """The gains for which a measure is most likely to prefer the lists that users do: Σ −ln(1 + e^(−c·sign·difference))
     is maximal over the gains and c.
 
@@ -484,9 +431,8 @@ def from_preferences(preferences: Preferences, qrels: Qrels, measure: Measure, s
     """
     first, second = preferences.first, preferences.second
     scored = scored_by(measure, first.code.shape[1])
-    kept = _learned(first.has | second.has, first.grades, scored, shape, preferences.place)
+    kept = _learned(first.has | second.has, first.grades, scored, preferences.place)
     first, second = first.of_grades(kept), second.of_grades(kept)
-    zero = shape.zero or not (scored.cascade or shape.free)
 
     def differences(gains: Floats) -> Floats:
         return preferences.sign * (scored.scores(first.gains(gains)) - scored.scores(second.gains(gains)))
@@ -494,21 +440,19 @@ def from_preferences(preferences: Preferences, qrels: Qrels, measure: Measure, s
     def likelihood(point: Floats) -> float:
         return -float(np.logaddexp(0, -np.exp(point[-1]) * differences(point[:-1])).mean())
 
-    gains = searched(likelihood, len(first.grades), shape.free, zero, more=1)[:-1]
+    gains = searched(likelihood, len(first.grades), zero=not scored.cascade, more=1)[:-1]
     if scored.cascade:
-        gains, notes = _additive(gains, shape)
+        gains, notes = _additive(gains)
     else:
-        if shape.free and not shape.zero and np.allclose(differences(np.ones(len(gains))), 0, atol=1e-9):
-            gains = gains - gains.min()  # what all gain alike says nothing
-        gains = gains / (gains.max() or 1) * shape.top
-        notes = [_up_to_a_factor(first.grades, gains, shape)]
+        gains = gains / (gains.max() or 1)
+        notes = [_up_to_a_factor(first.grades, gains)]
     found = differences(gains)
     if not found.any():
         raise InputError(preferences.place, "no pair has lists that differ in grades", "give pairs that do")
     if (found > 0).all():
         notes.append("these gains agree with every pair, but so do others: more pairs would separate them")
     agreement = float(((found > 1e-12) + (np.abs(found) <= 1e-12) / 2).mean())
-    settings = f"{preferences.place}: {len(found)} pairs | {measure}{_said(shape)}"
+    settings = f"{preferences.place}: {len(found)} pairs | {measure} | {RISING}"
     score = ("agreement with preferences", agreement)
     notes = [*preferences.notes, *notes, *_missing(qrels, first.grades.tolist())]
     return Learned("gain", first.grades.tolist(), gains, settings, None, score, notes)
@@ -669,10 +613,6 @@ Success = Annotated[float, Setting("Lowest grade that search success counts.", n
 Of = Annotated["AnyMeasure", Setting("Measure that the gains are for: err, cascade, or a sum of gains such as "
     "rbp(p=0.8). With --for utility its gains say R.", metavar="MEASURE", spelled=("-m", "--measure"),
     measure="one")]  # fmt: skip
-Free = Annotated[bool, Setting("Allow gains to fall with the grade, and a utility to rise with the rank.")]
-Zero = Annotated[bool, Setting("Fix the gain of grade 0 at 0.")]
-Top = Annotated[float, Setting("The largest gain, if only ratios can be learned.", numbers.TOP_GAIN, "X",
-    default_text="1")]  # fmt: skip
 Share = Annotated[bool, Setting("Of --for gap: shares of the clicked documents, not steps between click rates.")]
 
 
@@ -709,9 +649,6 @@ def gains(
     iterations: Iterations = ITERATIONS,
     click_measure: Against = CLICKS,
     ss_rel: Success = SS_REL,
-    free: Free = False,
-    zero: Zero = False,
-    top_gain: Top = 1.0,
     share: Share = False,
     depth: int | None = None,
 ) -> Learned:
@@ -722,9 +659,6 @@ def gains(
     qrels          the judgments: a `Qrels`, or what makes one
     measure        err, cascade, or a sum of gains with fixed weights; for a utility its gain scheme says R; of
                    learn_from="model" its users have the click model, where that is not given
-    free           gains may fall with the grade, a utility may rise with the rank
-    zero           grade 0 gains 0
-    top_gain       the largest gain, where only ratios are known
     depth          lists of the log are cut to it
     learn_from     "model", the default: the relevance of a grade by a click model; "correlation": what makes a measure
                    correlate best with a click measure; "preferences": what makes it agree with them
@@ -739,11 +673,11 @@ def gains(
     Returns `Learned`: `.values`, `.frame`, `.score`. Raises InputError where something is wrong, or cannot be learned.
     """
     lesson = Lesson(learn_from, target, model, by_document, click_measure, prior, iterations, share, ss_rel)
-    learned = learn(source, qrels, measure, Shape(free, zero, top_gain), lesson, depth)
+    learned = learn(source, qrels, measure, lesson, depth)
     return replace(learned, notes=tell(learned.notes))
 
 
-def learn(source: Any, qrels: Any, wanted: AnyMeasure, shape: Shape, lesson: Lesson, depth: int | None) -> Learned:
+def learn(source: Any, qrels: Any, wanted: AnyMeasure, lesson: Lesson, depth: int | None) -> Learned:
     """What `gains` returns. Raises InputError as it does."""
     measures, qrels = parse_measures(wanted), qrels if isinstance(qrels, kernel.Qrels) else kernel.Qrels(qrels)
     if len(measures) != 1:
@@ -752,21 +686,18 @@ def learn(source: Any, qrels: Any, wanted: AnyMeasure, shape: Shape, lesson: Les
     compared = lesson.target != "gap" and lesson.learn_from != "model"
     of_measure = lesson.target != "gap" and (compared or lesson.model is None)
     check_applied(f"gains without {flag.model}", of_measure, {"measure": str(measure) != MEASURE})
-    check_applied(f"{FROM} correlation and preferences", compared, {"top_gain": shape.top != 1})
-    check_applied("gains and utilities", lesson.target != "gap", {"free": shape.free})
-    check_applied("gains", lesson.target == "gain", {"zero": shape.zero})
     check_applied("click logs", lesson.learn_from != "preferences", {"depth": depth is not None})
     if lesson.learn_from == "preferences":
-        return from_preferences(read_preferences(source, qrels), qrels, measure, shape)
+        return from_preferences(read_preferences(source, qrels), qrels, measure)
     log: ClickLog = read_log(source, depth=depth)
     if lesson.target == "gap":
         return thresholds_from_clicks(log, qrels, lesson.share)
     if lesson.learn_from == "correlation":
         clicked = of_lists(log, lesson.click_measure, qrels, lesson.ss_rel)
         learner = utility_from_correlation if lesson.target == "utility" else from_correlation
-        return learner(log, qrels, clicked, lesson.click_measure, measure, shape)
+        return learner(log, qrels, clicked, lesson.click_measure, measure)
     chosen = read_models(lesson.model or model_of(measure))
     if len(chosen) != 1:
         raise InputError(flag.model, f"{len(chosen)} click models", "name one, such as dbn", usage=True)
     prior = (lesson.prior, lesson.prior)
-    return from_model(log, qrels, chosen[0], prior, lesson.iterations, shape, lesson.by_document)
+    return from_model(log, qrels, chosen[0], prior, lesson.iterations, lesson.by_document)

@@ -122,11 +122,9 @@ def _to_width(values: Floats, ranks: int) -> Floats:
     return np.pad(values[:, :ranks], ((0, 0), (0, max(0, ranks - values.shape[1]))))
 
 
-def drawn(users: Users, lists: ClickLog, sessions: int, seed: int, each: bool = False) -> ClickLog:
-    """Sessions on lists that are drawn uniformly, or as often as the log has sessions on them.
-
-    each  a row for each session, in the order drawn, not one for all that are identical
-    """
+def drawn(users: Users, lists: ClickLog, sessions: int, seed: int) -> ClickLog:
+    """Sessions on lists that are drawn uniformly, or as often as the log has sessions on them; identical ones are
+    counted."""
     generator, parts = np.random.default_rng(seed), []
     often = np.bincount(lists.configuration, lists.count, minlength=len(lists.topics))
     shares = np.cumsum(often) / often.sum() if often.any() else None
@@ -139,10 +137,10 @@ def drawn(users: Users, lists: ClickLog, sessions: int, seed: int, each: bool = 
         clicked = users.clicks(chosen, generator).T
         parts.append((chosen, np.packbits(clicked, axis=1)))
     chosen, bits = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return _as_log(lists, chosen, bits, len(users.attracts), each)
+    return _as_log(lists, chosen, bits, len(users.attracts))
 
 
-def _as_log(lists: ClickLog, chosen: Ints, bits: Any, ranks: int, each: bool) -> ClickLog:
+def _as_log(lists: ClickLog, chosen: Ints, bits: Any, ranks: int) -> ClickLog:
     """The sessions as a log: the list of each, and the bits of its clicks."""
     whole = np.ascontiguousarray(bits).view([("", bits.dtype)] * bits.shape[1]).ravel()
     distinct, pattern = np.unique(whole, return_inverse=True)
@@ -152,7 +150,7 @@ def _as_log(lists: ClickLog, chosen: Ints, bits: Any, ranks: int, each: bool) ->
     log = replace(
         lists, patterns=patterns, configuration=chosen, pattern=pattern.ravel(), count=count, user=None, columns={}
     )
-    return log if each else log.collapsed()
+    return log.collapsed()
 
 
 # `gradedeval clicks simulate RUN... QRELS`: a click log of users whose behaviour is known.
@@ -168,8 +166,6 @@ Sessions = Annotated[int, Setting("", numbers.SESSIONS, "N")]
 Seed = Annotated[int, Setting("Random seed; the same draws the same sessions.", numbers.SEED, "N")]
 Lists = Annotated[Any, Setting("Show the lists of this log, as often as there, and not those of runs.", metavar="LOG",
     reads=True)]  # fmt: skip
-Each = Annotated[bool, Setting("Write a line for each session, in the order drawn, not one for identical ones with "
-    "their count.")]  # fmt: skip
 
 
 def asked_users(users: As, model_from: ModelFile = None) -> dict[str, Any]:
@@ -229,7 +225,6 @@ def simulate(
     sessions: Sessions = SESSIONS,
     seed: Seed = SEED,
     lists: Lists = None,
-    each: Each = False,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> ClickLog:
@@ -242,7 +237,6 @@ def simulate(
     sessions  how many
     seed      the same seed gives the same sessions
     lists     a log whose lists are shown instead, as often as there
-    each      a row for each session, in the order drawn; otherwise identical ones are one row, counted
     keywords  options; of them depth, that of the lists, is 10 by default
 
     Returns a `ClickLog`. Raises InputError where a measure has no user, a gain is not a probability, or a file is
@@ -268,7 +262,7 @@ def simulate(
     else:
         found = users_of_measure(user, shown, judged, options)
         notes = [*notes, *kernel.Scorer(judged, [user], options).unused_notes]
-    return replace(drawn(found, shown, sessions, seed, each), place="<simulated>", notes=tell(notes))
+    return replace(drawn(found, shown, sessions, seed), place="<simulated>", notes=tell(notes))
 
 
 def read_users(users: Any, keywords: Mapping[str, Any]) -> ClickModel | Measure:

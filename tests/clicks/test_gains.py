@@ -64,9 +64,6 @@ def test_from_a_click_model_whose_parameters_grades_share(cascade: ClickLog, rea
     assert learned.at == [0, 1, 2]
     assert learned.values == pytest.approx(TRUE, abs=0.01)
     assert clicks.gains(readers, QRELS, "rbp").values == pytest.approx(TRUE, abs=0.01)
-    zero = clicks.gains(readers, QRELS, "rbp", zero=True).values
-    assert zero[0] == 0
-    assert zero[1:] == pytest.approx(TRUE[1:], abs=0.01)
 
 
 def test_relevance_by_document_is_pulled_to_a_half_by_the_prior() -> None:
@@ -81,15 +78,11 @@ def test_relevance_by_document_is_pulled_to_a_half_by_the_prior() -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_higher_grade_clicked_less_shares_a_gain_unless_free() -> None:
+def test_a_higher_grade_clicked_less_shares_a_gain() -> None:
     odd = clicks.simulate("err(gain=0.4:0.2:0.7)", RUNS, QRELS, sessions=30_000)
     with pytest.warns(EvaluationWarning, match="a higher grade was clicked less than a lower one"):
         learned = clicks.gains(odd, QRELS, model="cm")
     assert learned.values[0] == learned.values[1] < learned.values[2]
-    free = clicks.gains(odd, QRELS, model="cm", free=True)
-    assert free.values == pytest.approx([0.4, 0.2, 0.7], abs=0.015)
-    again = clicks.gains(odd, QRELS, learn_from="correlation", free=True)
-    assert again.values[1] < again.values[0] < again.values[2]
 
 
 def test_isotonic_by_hand() -> None:
@@ -104,7 +97,6 @@ def test_from_the_correlation_of_err_with_a_click_measure(cascade: ClickLog) -> 
     assert learned.score is not None
     assert learned.score[0] == "correlation with meanrr"
     assert learned.score[1] > 0.99
-    assert clicks.gains(cascade, QRELS, learn_from="correlation", zero=True).values[0] == 0
 
 
 @pytest.mark.one_in(6)
@@ -135,9 +127,6 @@ def test_gains_of_a_sum_are_exact_and_known_up_to_a_factor(readers: ClickLog) ->
     with pytest.warns(EvaluationWarning, match="only the steps between grades are known"):
         learned = clicks.gains(readers, QRELS, **arguments)
     assert learned.values == pytest.approx([0, 0.25 / 0.65, 1], abs=0.01)
-    with pytest.warns(EvaluationWarning):
-        scaled = clicks.gains(readers, QRELS, top_gain=0.5, **arguments)
-    assert scaled.values == pytest.approx(learned.values / 2)
     assert learned.score is not None
     # No other gains correlate as well: not those next to them.
     y, count = of_lists(readers, "qctr"), np.bincount(readers.configuration, readers.count)
@@ -199,7 +188,7 @@ def few_lists(clicked: list[str]) -> pd.DataFrame:
         (few_lists(["1"]), {}, "there is one list alone, so nothing correlates with it"),
         (few_lists(["", "", ""]), {}, "meanrr is the same for all lists, so nothing correlates with it"),
         (few_lists(["", "", ""]), {"target": "utility"}, "meanrr is the same for all lists"),
-        (few_lists(["1", "", "-", "-", "1 2"]), {"measure": "rbp(p=0.5)"}, "no gains make rbp.* gains to fall: free"),
+        (few_lists(["1", "", "-", "-", "1 2"]), {"measure": "rbp(p=0.5)"}, "no gains that never fall"),
         (few_lists(["1", "2"]).assign(shown=["a x", "x a"]), {}, "all documents shown are of grade 0"),
     ],
 )  # fmt: skip
@@ -210,45 +199,19 @@ def test_clicks_that_teach_no_gains(log: pd.DataFrame, options: Any, message: st
 
 
 @pytest.mark.parametrize("measure", ["err", "rbp(p=0.8)"])
-@pytest.mark.parametrize("free", [False, True])
 @pytest.mark.usefixtures("one_start")
-def test_a_grade_that_was_not_shown_has_no_gain(measure: str, free: bool) -> None:
+def test_a_grade_that_was_not_shown_has_no_gain(measure: str) -> None:
     log = few_lists(["1", "2", "-", "1 2"]).assign(shown=["a b", "b a", "a", "b c"])
     with pytest.warns(EvaluationWarning):
-        learned = clicks.gains(log, FEW, measure, learn_from="correlation", free=free)
+        learned = clicks.gains(log, FEW, measure, learn_from="correlation")
     asked = pd.DataFrame({"topic": ["q"], "list_a": ["d a"], "list_b": ["a d"], "sign": [1]})
     with pytest.warns(EvaluationWarning):
-        asked_for = clicks.gains(asked, FEW, measure, learn_from="preferences", free=free)
+        asked_for = clicks.gains(asked, FEW, measure, learn_from="preferences")
     assert learned.at == [0, 1, 2]
     assert any(note.startswith("no document of the grades 3, 4 was shown: add a line") for note in learned.notes)
     assert asked_for.at == [0, 3]
     assert asked_for.notes[-1].startswith("no document of the grades 1, 2, 4 was shown")
     assert asked_for.notes[-2].startswith("these gains agree with every pair, but so do others")
-
-
-@pytest.mark.usefixtures("one_start")
-def test_free_gains_of_a_sum_are_0_or_more() -> None:
-    """They are the unconstrained optimum, raised until none is below 0, which changes no correlation of lists that are
-    equally long."""
-    log = few_lists(["1", "2", "4", "3 4", "1 3"])
-    arguments: dict[str, Any] = {"learn_from": "correlation", "free": True}
-    with pytest.warns(EvaluationWarning):
-        learned = clicks.gains(log, FEW, "rbp(p=0.8)", **arguments)
-    with pytest.warns(EvaluationWarning):
-        zero = clicks.gains(log, FEW, "rbp(p=0.8)", zero=True, **arguments)
-    with pytest.warns(EvaluationWarning):
-        err = clicks.gains(log, FEW, "err", **arguments)
-    assert "grade 2 gains 0, and the largest gain is 1" in learned.notes[0]
-    assert (learned.values.min(), learned.values.max()) == (0, 1)
-    rank_of = np.array([[shown.split().index(docno) for docno in "abcd"] for shown in LISTS])
-    steps, y = 0.8**rank_of, np.array([1, 1 / 2, 1 / 4, 7 / 24, 2 / 3])
-    best = np.linalg.lstsq(steps - steps.mean(0), y - y.mean(), rcond=None)[0]
-    assert learned.score is not None
-    assert learned.score[1] == pytest.approx(np.corrcoef(steps @ best, y)[0, 1])
-    assert learned.score[1] == pytest.approx(np.corrcoef(steps @ learned.values, y)[0, 1])
-    assert zero.values[0] == 0 <= zero.values.min()
-    assert 0 <= err.values.min() <= err.values.max() <= 1
-    assert clicks.gains(log, FEW, target="utility", **arguments).values.min() >= 0
 
 
 def test_a_frame_of_preferences_is_read_as_its_file(tmp_path: Any) -> None:
@@ -378,8 +341,6 @@ def test_click_measures_by_hand() -> None:
         ({"learn_from": "correlation", "measure": "ap"}, "name err, cascade, or a sum of gains with fixed weights"),
         ({"learn_from": "correlation", "click_measure": "ctr"}, "click_measure: invalid value 'ctr'"),
         ({"model": "dbn ubm"}, "model: 2 click models; name one, such as dbn"),
-        ({"top_gain": 0}, "top_gain: 0 is too small; it must be above 0"),
-        ({"top_gain": np.inf, "learn_from": "correlation"}, "top_gain: inf is not a finite number"),
         ({"prior": np.inf}, "prior: inf is not a finite number"),
         ({"learn_from": "correlation", "click_measure": "ss", "ss_rel": np.nan}, "ss_rel: nan is not a finite number"),
         ({"measure": "err rbp"}, "measures: 2 measures; name one, such as err"),

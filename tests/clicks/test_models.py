@@ -366,7 +366,5 @@ def test_clickmodel_wc_and_the_published_dbn() -> None:
 @pytest.mark.exhaustive
 def test_dbn_to_convergence() -> None:
     with pytest.warns(EvaluationWarning):
-        fitted = clicks.models(
-            clickmodel_wc("train_data"), "dbn", test_log=clickmodel_wc("test_data"), iterations=300, tolerance=1e-7
-        )
+        fitted = clicks.models(clickmodel_wc("train_data"), "dbn", test_log=clickmodel_wc("test_data"), iterations=300)
     assert fitted.predictions["dbn(gamma=0.9)"].mean("by_rank") == pytest.approx(1.332345, abs=5e-6)

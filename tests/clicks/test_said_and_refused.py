@@ -34,9 +34,6 @@ RUN = {topic: {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0} for topic in "pqr"}
         ({"measure": "dcg", "model": "cm"}, "measure: applies to gains without model"),
         ({"measure": "dcg", "target": "gap"}, "measure: applies to"),
         ({"measure": "ap"}, "'ap': no click model has its users; name one with model"),
-        ({"top_gain": 0.5}, "top_gain: applies to"),
-        ({"target": "gap", "free": True}, "free: applies to"),
-        ({"target": "gap", "zero": True}, "zero: applies to"),
         ({"learn_from": "preferences", "depth": 2}, "depth: applies to click logs"),
     ],
 )

@@ -42,14 +42,6 @@ def test_a_seed_gives_the_same_bytes() -> None:
         return text(clicks.simulate(f"err({GAINS})", [RUN, OTHER], QRELS, sessions=1000, seed=seed, **more))
 
     assert again(3) == again(3) != again(4)
-    assert again(3, each=True) == again(3, each=True)
-    assert again(3, each=True).count("\n") == 1001
-
-
-def test_each_session_in_a_row_is_the_same_log() -> None:
-    each = clicks.simulate(READER, [RUN, OTHER], QRELS, sessions=500, each=True)
-    assert text(each.collapsed()) == text(clicks.simulate(READER, [RUN, OTHER], QRELS, sessions=500))
-    assert each.count.tolist() == [1] * 500
 
 
 def test_lists_are_those_of_runs_once_and_drawn_alike() -> None:

@@ -25,7 +25,7 @@ VERBS = [
     ["gains", "log", "qrels", "--model", "cm"],
     ["gains", "log", "qrels", "--for", "gap"],
     ["gains", "log", "qrels", "--from", "correlation", "--click-measure", "qctr", "-m", "rbp"],
-    ["gains", "log", "qrels", "--from", "correlation", "--free", "-m", "dcg@3"],
+    ["gains", "log", "qrels", "--from", "correlation", "-m", "dcg@3"],
     ["gains", "log", "qrels", "--from", "correlation", "--for", "utility"],
     ["gains", "log", "qrels", "--for", "gap", "--share"],
 ]

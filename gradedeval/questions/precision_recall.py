@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 Of = Annotated["AnyMeasure", Setting("The measure whose thresholds the graded curve has, such as 'gap(g=1:1:2)' or "
     "gap@100.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure="one")]  # fmt: skip
-LEVELS = np.linspace(0, 1, 11)
-"""The levels of recall of interpolated precision since Salton & McGill 1983."""
+LEVELS = 11
+"""Levels of recall from 0 to 1 of interpolated precision since Salton & McGill 1983."""
 MOST_CURVES = 100
 
 
@@ -128,7 +128,7 @@ def precision_recall(
     scorer = kernel.Scorer(judged, [*graded.measures, *_binary(graded)], options, kernel.Workers.here().limits)
     frames, counts, formats, notes = _curves(named, graded, scorer)
     under = kernel.signature(judged, options, scorer.measures, counts, formats)
-    signature = f"{under} | interpolated at {len(LEVELS)} levels of recall"
+    signature = f"{under} | interpolated at {LEVELS} levels of recall"
     return PrecisionRecall(kernel.frames.joined(frames), signature, tell(notes))
 
 
@@ -153,9 +153,8 @@ def _curves(
                 barren.setdefault(one.label, set()).update(without)
         for own, one in zip(curves, scorer.measures, strict=True):
             head = {"measure": one.label, "rel": np.nan if one == graded.measures[0] else one.rel, "run": name}
-            frames.append(
-                kernel.frames.to_frame({**head, "recall": LEVELS, "precision": _mean_curve(own), "topics": len(own)})
-            )
+            curve = {"recall": np.linspace(0, 1, LEVELS), "precision": _mean_curve(own), "topics": len(own)}
+            frames.append(kernel.frames.to_frame({**head, **curve}))
         counts.append((len(run.topics), run.missing))
         averaged.append(frozenset(run.topics))
         formats.append(run.format)
@@ -207,9 +206,9 @@ def _of_topics(g: kernel.gains.Gains) -> Iterator[tuple[Floats, Floats]]:
 
 def _mean_curve(topics: list[tuple[Floats, Floats]]) -> Floats:
     """Levels of recall: the mean over topics of interpolated precision."""
-    summed = np.zeros(len(LEVELS))
+    levels, summed = np.linspace(0, 1, LEVELS), np.zeros(LEVELS)
     for recall, best in topics:
-        summed += np.append(best, 0.0)[np.searchsorted(recall, LEVELS - TOLERANCE)]
+        summed += np.append(best, 0.0)[np.searchsorted(recall, levels - TOLERANCE)]
     return summed / max(1, len(topics))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, WRITES, Option, given
+from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, Option, given
 from gradedeval.cli.output import REMEMBERED, asked_for
 from gradedeval.errors import InputError, Note, shorten, tell
 from gradedeval.kernel.formats import EXTENSIONS
@@ -226,8 +226,6 @@ STANDARD_OPTIONS = [
            "topic by topic. `-m sp --standardize` is sSP."),
     Option("--reference", section=STANDARDIZATION, metavar="FILE", file=READS, help="Standardize with the means and "
            "standard deviations in FILE."),
-    Option("--save-reference", section=STANDARDIZATION, metavar="FILE", file=WRITES, help="Standardize, and save the "
-           "means and standard deviations as CSV."),
 ]  # fmt: skip
 
 

@@ -30,6 +30,7 @@ from gradedeval.cli.options import (
     PUBLISHED,
     READS,
     STANDARDIZATION,
+    WRITES,
     Option,
     command_line,
     is_given,
@@ -60,6 +61,8 @@ PUBLISHED_OPTIONS = [
 ]  # fmt: skip
 
 EVAL_OPTIONS = [
+    Option("--save-reference", section=STANDARDIZATION, metavar="FILE", file=WRITES, help="Standardize, and save the "
+           "means and standard deviations as CSV."),
     Option("--allow-mismatch", section=STANDARDIZATION, is_flag=True, help=MISMATCH),
     Option("-q", "--by-topic", section="Output", is_flag=True, help="Print a row per topic, then the summary."),
     *output_options(kernel.formats.SCORE_FORMATS, digits="4"),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 FORMATS = kernel.formats.formats_for()
 OPTIONS = [
     *MEASURES_FROM,
+    Option("--all", "every", is_flag=True, help="List specialized and historical measures too."),
     Option("-f", "--format", "form", section="Output", type=click.Choice(FORMATS), default="table",
            metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(FORMATS)}. "
            "Default: table."),
@@ -28,19 +29,23 @@ OPTIONS = [
 
 
 @command_line("measures", NAME, OPTIONS)
-def command(files: tuple[str, ...], measures_from: tuple[str, ...], form: str) -> None:
-    """List the measures, or describe the one called NAME: formula, parameters, defaults, source."""
+def command(files: tuple[str, ...], measures_from: tuple[str, ...], every: bool, form: str) -> None:
+    """List the common measures, or describe the one called NAME: formula, parameters, defaults, source."""
     table = measures_offered(measures_from)
     name, *others = files or [None]
     if others:
         raise InputError("", f"unexpected argument '{others[0]}'", usage(), usage=True)
+    if every and name is not None:
+        raise InputError("--all", f"cannot be combined with the name '{name}'", "leave out one of them", usage=True)
     described = [kernel.Description(measure) for measure in table.values()]
     if name is not None:
         described = [kernel.Description.of(name, table)]
         if form == "table":
             write(in_lines(_page(*described), sys.stdout))
             return
-    write(kernel.formats.render(lambda _: _listed(described, form), form, view=view_of(None)))
+    chosen = [one for one in described if every or name or one.status in ("common", "your own")]
+    hidden = len(described) - len(chosen)
+    write(kernel.formats.render(lambda _: _listed(chosen, form, hidden), form, view=view_of(None)))
 
 
 def _page(described: Description) -> str:
@@ -50,12 +55,16 @@ def _page(described: Description) -> str:
     return "\n".join([head, "", *lines, *([""] if explained else []), *explained]) + "\n"
 
 
-def _listed(described: Iterable[Description], form: str) -> Document:
-    """The measures as a table; of the plain one, which is read at a prompt, the first columns."""
+def _listed(described: Iterable[Description], form: str, hidden: int) -> Document:
+    """Return the measures as a table; of the plain one, which is read at a prompt, the first columns.
+
+    hidden  how many more measures there are
+    """
     if form != "table":
         rows = [one.row for one in described]
         return Document([Table([Column(title) for title in rows[0]], [list(row.values()) for row in rows])])
     columns = [Column(title) for title in ("measure", "what it is", "parameters")]
-    said = "`gradedeval measures NAME` shows formula, gains, residual, bounds and source.\n"
+    said = f"{hidden} more, specialized and historical: `gradedeval measures --all`.\n" if hidden else ""
+    said += "`gradedeval measures NAME` shows formula, gains, residual, bounds and source.\n"
     said += "ia(MEASURE) is the mean of MEASURE over the intents of a topic; see --subtopics."
     return Document([Table(columns, [[one.measure.name, one.what, one.parameters] for one in described]), said])

@@ -720,6 +720,24 @@ LINES = (
     ("sets", "num_nonrel_judged_ret"),
 )
 
+COMMON = (
+    *("err", "nerr", "ndcg", "dcg", "q", "rbp", "inst", "ap", "gap", "p", "rr", "recall", "rprec", "success", "bpref"),
+    *("infap", "f1", "erria", "alpha_ndcg", "judged"),
+)
+"""Measures of most papers and shared tasks: the first list of `gradedeval measures`."""
+HISTORICAL = (
+    *("nerr5", "nerr6", "iprec_avg", "rprec_mult", "relative_p", "esl", "yaap", "bing", "g", "ndcg_rel", "rndcg"),
+    *("rbp_topic", "rbp_resid", "gm_bpref", "utility"),
+)
+"""Measures kept to reproduce old results: trials of trec_eval, and definitions without a limit."""
+
+Status = Literal["common", "specialized", "historical"]
+
+
+def status_of(name: str) -> Status:
+    """Return how widely a measure is used."""
+    return "common" if name in COMMON else "historical" if name in HISTORICAL else "specialized"
+
 
 class MeasureTable(Mapping[str, Measure]):
     """name -> measure, in the order of the lines.

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradedeval.errors import with_flags
 from gradedeval.kernel.measures.bounds import kept
-from gradedeval.kernel.measures.definition import Bounds, Measure
+from gradedeval.kernel.measures.definition import Bounds, Measure, status_of
 from gradedeval.kernel.measures.notation import write_value
 from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.measures.spellings import ALIASES, DIFFERENT, notation_of
@@ -33,6 +33,11 @@ class Description:
         return self.measure.definition.paragraphs[0]
 
     @property
+    def status(self) -> str:
+        """How widely it is used; of a user's own, that it is that."""
+        return "your own" if self.measure.definition.code else status_of(self.measure.name)
+
+    @property
     def row(self) -> dict[str, str]:
         """One line: what it is with its formula, parameters, gains, cutoff, residual, bounds and source."""
         definition = self.measure.definition
@@ -45,6 +50,7 @@ class Description:
             "cutoff": definition.cutoff,
             "residual": self._residual,
             "bounds": self._bounds,
+            "status": self.status,
             "source": source,
         }
 
@@ -75,6 +81,7 @@ class Description:
             "better": _BETTER[measure.reading.better],
             "also called": ", ".join(others),
             "elsewhere": "; ".join(dict.fromkeys(elsewhere)),
+            "status": self.status,
             "source": source,
         }
         return {key: value for key, value in entries.items() if value}

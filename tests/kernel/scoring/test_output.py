@@ -24,6 +24,7 @@ from gradedeval.cli import COMMANDS
 from gradedeval.cli import gradedeval as program
 from gradedeval.cli.options import ELSEWHERE
 from gradedeval.kernel.formats import EXTENSIONS, FORMATS, formats_for
+from gradedeval.kernel.measures.definition import COMMON, HISTORICAL
 from gradedeval.kernel.scoring.score_rows import row_signatures
 from support.commands import Command, Outcome, shell, succeed
 
@@ -754,11 +755,24 @@ def test_several_measures_in_one_word_are_as_several_words(files: Path, cli: Com
 
 
 def test_measures_are_listed_in_their_order(cli: Command) -> None:
-    text = succeed(cli("measures")).text
-    found = [line.split()[0] for line in text.splitlines() if re.match(r"[a-z]\w* ", line)]
-    assert [name for name in found if name in gradedeval.MEASURES] == list(gradedeval.MEASURES)
-    table = succeed(cli("measures", "-f", "markdown")).text
-    assert re.findall(r"^\| (\w+) ", table, re.MULTILINE)[1:] == list(gradedeval.MEASURES)
+    for words, names in (
+        ((), [name for name in gradedeval.MEASURES if name in COMMON]),
+        (("--all",), gradedeval.MEASURES),
+    ):
+        text = succeed(cli("measures", *words)).text
+        found = [line.split()[0] for line in text.splitlines() if re.match(r"[a-z]\w* ", line)]
+        assert [name for name in found if name in gradedeval.MEASURES] == list(names)
+        assert ("measures --all" in text) == (words == ())
+        table = succeed(cli("measures", *words, "-f", "markdown")).text
+        assert re.findall(r"^\| (\w+) ", table, re.MULTILINE)[1:] == list(names)
+    refused = cli("measures", "err", "--all")
+    assert (refused.code, refused.out) == (2, b"")
+
+
+def test_each_measure_has_a_status() -> None:
+    assert gradedeval.MEASURES.keys() >= {*COMMON, *HISTORICAL}
+    assert not {*COMMON} & {*HISTORICAL}
+    assert len(COMMON) in range(18, 24)
 
 
 @pytest.mark.parametrize("name", gradedeval.MEASURES)

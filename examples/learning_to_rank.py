@@ -60,8 +60,9 @@ else:
     # The same in scikit-learn's way.
     ranker = lightgbm.LGBMRanker(objective=ltr.softgap().sklearn, n_estimators=20, n_jobs=1, random_state=1, verbose=-1)
     ranker.fit(features[train], grades[train].astype(int), group=sizes)
-    score = ltr.metric("gap", top=4).value(grades[held_out], ranker.predict(features[held_out]), group=held_out_sizes)
-    print(f"LGBMRanker, softgap: gap {score:.4f}")
+    predicted = ranker.predict(features[held_out])
+    scores = gradedeval.evaluate_arrays(grades[held_out], predicted, "gap", group=held_out_sizes, ties="file")
+    print(f"LGBMRanker, softgap: gap {scores.means['gap']:.4f}")
 
 
 # XGBoost: expected reciprocal rank. That grade 4 is the top is said, for the held-out topics may lack it.

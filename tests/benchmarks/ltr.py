@@ -107,7 +107,7 @@ def trained(data: Set, objective: Any, seed: int) -> Iterator[tuple[dict[str, fl
             booster = lightgbm.train(LIGHTGBM | {"objective": objective, "seed": seed}, given, TREES)
             seconds = (time.process_time() - begin) / TREES
             scores = booster.predict(test.features)
-        yield {name: own.value(test.grades, scores, group=test.sizes) for name, own in metrics.items()}, seconds
+        yield {name: own.sklearn(test.grades, scores, None, test.sizes)[1] for name, own in metrics.items()}, seconds
 
 
 def quality(name: str, data: Set) -> None:

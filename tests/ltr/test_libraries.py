@@ -46,6 +46,7 @@ def mean_of(metric: ltr.Metric, grades: Any, scores: Any, **lists: Any) -> float
     return found.means[metric.name]
 
 
+@pytest.mark.filterwarnings("ignore:.*no measure here uses it:gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("name", ["gap", "err", "ndcg@10", "softgap", "approx"])
 def test_lightgbm_learns_and_stops_by_measures(name: str) -> None:
     lightgbm = pytest.importorskip("lightgbm", reason="LightGBM is not installed")

@@ -87,6 +87,7 @@ def test_slopes_of_smooth_objectives_are_finite_differences(objective: Any) -> N
     assert {*hessian.tolist()} == {1.0, 1e-12}  # 1 where an order is better
 
 
+@pytest.mark.filterwarnings("ignore:.*no measure here uses it:gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("objective", SMOOTH, ids=lambda one: f"{one.noise} {one.measure}")
 def test_without_noise_the_values_are_the_measures(objective: Any) -> None:
     seen = drawn(6)

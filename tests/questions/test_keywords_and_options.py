@@ -95,7 +95,7 @@ ONLY_OPTIONS_OF = {
 """The same of one command."""
 
 ONLY_KEYWORDS = {
-    **dict.fromkeys(("runs", "run", "qrels", "log", "source", "path"), "the files of a command"),
+    **dict.fromkeys(("runs", "run", "scores", "qrels", "log", "source", "path"), "the files of a command"),
     "baseline": "the first file of `diff`",
     "time": "of `append_history`; what a command appends is of now",
     **dict.fromkeys(("curves", "result", "explanation", "correlations"), "what is drawn"),
@@ -105,7 +105,6 @@ ONLY_KEYWORDS = {
     "jobs": "a command with no --jobs takes all cores",
     "executor": "eval has --cluster",
     "form": "is --format",
-    "metrics": "another name of `measures`, as --metrics is of --measure",
     "columns": "columns of a log that a command names by --by",
 }
 """Keywords that no command has, and why."""

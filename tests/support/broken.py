@@ -109,7 +109,7 @@ WIDTHS = [
     bad_run("three fields", RUN + b"1 Q0 d\n", "run.txt:4: 3 fields, expected 6 …"),
     bad_run("four fields", RUN + b"1 Q0 d 1\n", "run.txt:4: 4 fields, expected 6 …"),
     bad_run("five fields", b"1 Q0 d 1 5\n" + RUN, "run.txt:1: 5 fields, expected 6 …"),
-    bad_run("seven fields", RUN + b"1 Q0 d 1 5 my tag\n", "run.txt:4: 7 fields, expected 6 …; …spaces inside ids"),
+    bad_run("seven fields", RUN + b"1 Q0 my d 1 5 t\n", "run.txt:4: 7 fields, expected 6 …; …spaces inside ids; …"),
     bad_run("five fields throughout", lines(3, 5),
             "run.txt:1: 5 fields, expected 6 …, here and on 2 more lines; …--run-format topic,q0,docno,rank,score"),
     bad_run("commas in the run", RUN.replace(b" ", b","),

@@ -177,6 +177,6 @@ CALLS: dict[str, Call] = {
     "ltr.objective": lambda folder, **given: ltr.objective("err", **given).gradients([0, 1], [0.2, 0.1], group=[2]),
     "ltr.approx": lambda folder, **given: ltr.approx("err", **given).gradients([0, 1], [0.2, 0.1], group=[2]),
     "ltr.softgap": lambda folder, **given: ltr.softgap("gap", **given).gradients([0, 1], [0.2, 0.1], group=[2]),
-    "ltr.metric": lambda folder, **given: ltr.metric("err", **given).value([0, 1], [0.2, 0.1], group=[2]),
+    "ltr.metric": lambda folder, **given: ltr.metric("err", **given).sklearn([0, 1], [0.2, 0.1], None, [2]),
     "ltr.swap_deltas": lambda folder, **given: ltr.swap_deltas("err", [0, 1], **given),
 }

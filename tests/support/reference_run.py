@@ -51,10 +51,16 @@ RENORMALIZED = (
 PRESETS: dict[str, dict[str, Any]] = {
     "trec_eval": {"topics": "both", "negative": "unjudged", "duplicates": "refuse"},
     "gdeval": {"topics": "relevant", "top_grade": 4},
-    "ir_measures": {"topics": "qrels", "top_grade": 4, "order": "float32"},
+    "ir_measures": {"topics": "qrels", "top_grade": 4},
     "cwl_eval": {"topics": "run", "order": "file", "gain": "grade", "max_gain": 1},
     "ntcireval": {"topics": "qrels", "order": "file"},
 }
+BY_PYTREC_EVAL = (
+    *("ap", "p", "recall", "rprec", "ndcg", "bpref", "infap", "success", "iprec", "rr", "set_p", "set_relative_p"),
+    *("set_recall", "set_map", "set_f", "num_q", "num_ret", "num_rel", "num_rel_ret"),
+)
+"""What ir_measures takes from pytrec_eval, which compares scores as float32; but rr with a cutoff it computes itself,
+and exponential ndcg it takes from gdeval."""
 PRESET_PARAMETERS: dict[str, dict[str, dict[str, Any]]] = {
     "trec_eval": {name: {"gain": "linear"} for name in ("err", "nerr", "cascade", "erria", "nerria")},
     "gdeval": {name: {"gain": "exp"} for name in ("err", "nerr", "ndcg", "dcg")},
@@ -342,24 +348,39 @@ def evaluation(run_file: bytes, qrels_file: bytes, measures: Sequence[Asked], gi
     topics = counted_topics(run, qrels, options)
     result = Evaluation([topic.decode("utf-8", "surrogateescape") for topic in topics])
     for topic, name in zip(topics, result.topics, strict=True):
-        grades = qrels.get(topic, {})
-        docs = ordered(run.get(topic, []), grades, options)
-        judged = {d: g for d, g in grades.items() if g >= 0 or options.get("negative", "judged") == "judged"}
-        depth = options.get("depth")
-        if options.get("judged_only"):
-            if options.get("like") == "trec_eval":
-                docs = docs[:depth]
-            docs = [entry for entry in docs if entry.docno in judged]
-        docs = docs[:depth]
-        ranking = [judged.get(entry.docno) for entry in docs]
-        unsampled = [grades.get(entry.docno, 0) < 0 and entry.docno not in judged for entry in docs]
-        costs = None if "costs" not in options else [options["costs"][entry.kind.decode()] for entry in docs]
-        result.scores[name] = [
-            one(asked, ranking, list(judged.values()), scale, options, residuals if wants else None, unsampled, costs)
-            for asked, scale in zip(measures, scales, strict=True)
-        ]
+        result.scores[name] = []
+        for asked, scale in zip(measures, scales, strict=True):
+            seen = seen_by(asked, run.get(topic, []), qrels.get(topic, {}), options, given)
+            result.scores[name].append(one(asked, *seen[:2], scale, options, residuals if wants else None, *seen[2:]))
     summarize(result, measures, options)
     return result
+
+
+def seen_by(
+    asked: Asked,
+    listed: list[Listed],
+    grades: Mapping[bytes, float],
+    options: Mapping[str, Any],
+    given: Mapping[str, Any],
+) -> tuple[list[float | None], list[float], list[bool], list[float] | None]:
+    """A topic as one measure sees it: grades in order, those of the pool, which are not sampled, and costs."""
+    by_preset = options.get("like") == "ir_measures" and "order" not in given and asked.name in BY_PYTREC_EVAL
+    as_double = (asked.name == "rr" and asked.cutoff is not None) or (
+        asked.name == "ndcg" and dict(asked.parameters).get("gain") == "exp" and "rel" not in dict(asked.parameters)
+    )
+    order = {"order": "float32"} if by_preset and not as_double else {}
+    docs = ordered(listed, grades, {**options, **order})
+    judged = {d: g for d, g in grades.items() if g >= 0 or options.get("negative", "judged") == "judged"}
+    depth = options.get("depth")
+    if options.get("judged_only"):
+        if options.get("like") == "trec_eval":
+            docs = docs[:depth]
+        docs = [entry for entry in docs if entry.docno in judged]
+    docs = docs[:depth]
+    ranking = [judged.get(entry.docno) for entry in docs]
+    unsampled = [grades.get(entry.docno, 0) < 0 and entry.docno not in judged for entry in docs]
+    costs = None if "costs" not in options else [options["costs"][entry.kind.decode()] for entry in docs]
+    return ranking, list(judged.values()), unsampled, costs
 
 
 def summarize(result: Evaluation, measures: Sequence[Asked], options: Mapping[str, Any]) -> None:

@@ -29,6 +29,7 @@ SAME_KIND = {
 
 # What the help texts of an option have in common, where they are not the same in all commands.
 MEANINGS = {
+    "--all": "^List (every|specialized)",
     "--at": "Depth of",
     "--baseline": "Compare every run with this one|Mark what differs significantly from|Measure drops against",
     "--by-topic": "row per (run and )?topic|the scores of all runs on each topic",

@@ -37,7 +37,7 @@ def cells(text: str) -> list[str]:
 
 
 def test_latex_marks_numbers_and_keeps_them_aligned() -> None:
-    text = as_latex(document(caption="50% of A_B", label="tab:x"), 2)
+    text = as_latex(document(caption="50% of A_B"), 2)
     assert cells(text) == [
         r"\textbf{0.}\textbf{50}\textsuperscript{\dag{}}",
         r"\underline{0.}\underline{25}\textsuperscript{\dag{}\ddag{}}",
@@ -45,7 +45,7 @@ def test_latex_marks_numbers_and_keeps_them_aligned() -> None:
         "",
     ]
     assert r"\begin{tabular}{lr@{}l}" in text
-    assert text.splitlines()[1:5] == [r"\begin{table}", r"\centering", r"\caption{50\% of A\_B}", r"\label{tab:x}"]
+    assert text.splitlines()[1:4] == [r"\begin{table}", r"\centering", r"\caption{50\% of A\_B}"]
     assert (
         r"\footnotesize \textbf{best} \& \textsuperscript{\ddag{}} p \ensuremath{\leq} 5\%; signature\par"
         in " ".join(text.split())
@@ -124,7 +124,7 @@ def log_of(tmp_path: Path) -> Callable[..., str]:
 
 
 def test_latex_compiles(log_of: Callable[..., str]) -> None:
-    tables = as_latex(document(), None) + as_latex(document(caption="{ % $ \\x", label="tab:a_1"), None)
+    tables = as_latex(document(), None) + as_latex(document(caption="{ % $ \\x"), None)
     log_of(f"{tables}\n\\ref{{tab:a_1}}")
 
 
@@ -133,7 +133,7 @@ def test_the_tables_of_the_documentation_fit_a_column_of_two(log_of: Callable[..
     page = (ROOT / "docs/how-to/latex-table.md").read_text(encoding="utf-8")
     tables = re.findall(r"^% needs.*?(?=^```|^\$ )", page, re.M | re.S)
     assert len(tables) == 2
-    bare = re.sub(r"\\(caption|label)\{.*\}\n|\\(begin|end)\{table\}|\\centering\n", "", tables[0])
+    bare = re.sub(r"\\caption\{.*\}\n|\\(begin|end)\{table\}|\\centering\n", "", tables[0])
     for text in (*tables, bare, f"\\begin{{table*}}\\centering\\caption{{x}}\n{bare}\\end{{table*}}"):
         assert "Overfull" not in log_of(text, "twocolumn")
 

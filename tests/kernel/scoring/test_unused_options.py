@@ -186,7 +186,7 @@ COMMANDS = {
     "diff": "{runs} -m {m}",
     "explain": "{runs} -m {m} --topic 1",
     "pool": "{runs} --leave-one-out -m {m}",
-    "informative": "{runs} -m {m} --min-ranks 1 --min-found 1",
+    "informative": "{runs} -m {m} --min-found 1",
     "fit": "{runs} -m rbp(p=0.1..0.9)@5 --to {m} --precision 0.2",
     "plot runs": "{runs} -m {m} -o picture.svg",
     "plot topics": "{runs} -m {m} -o picture.svg",

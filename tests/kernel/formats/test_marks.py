@@ -125,7 +125,7 @@ def log_of(tmp_path: Path) -> Callable[..., str]:
 
 def test_latex_compiles(log_of: Callable[..., str]) -> None:
     tables = as_latex(document(), None) + as_latex(document(caption="{ % $ \\x"), None)
-    log_of(f"{tables}\n\\ref{{tab:a_1}}")
+    log_of(tables)
 
 
 @pytest.mark.exhaustive

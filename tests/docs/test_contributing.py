@@ -70,7 +70,7 @@ def test_a_measure_is_a_function_and_its_name_in_the_table(copy: Path) -> None:
     assert re.search(r"^half_life(\s+\d+\.\d{4}){2}$", evaluate, re.M)
     assert re.search(r"^half_life\(h=10\)@20(\s+\d+\.\d{4}){2}$", evaluate, re.M)
     assert explain.startswith("half_life: Half-life utility")
-    assert "\nhalf_life " in python(copy, "-m", "gradedeval", "measures")
+    assert "\nhalf_life " in python(copy, "-m", "gradedeval", "measures", "--all")
     score = "print(gradedeval.evaluate({'t': {'a': 2.0, 'b': 1.0}}, {'t': {'a': 1, 'b': 3}}, 'half_life(h=3)').means)"
     assert python(copy, "-c", f"import gradedeval; {score}") == f"{{'half_life(h=3)': {1 + 3 / 2**0.5!r}}}\n"
     tested = "from support.measures import REPRESENTATIVES; print(*REPRESENTATIVES, sep='\\n')"

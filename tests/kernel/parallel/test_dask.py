@@ -89,12 +89,11 @@ def test_a_cluster_scores_the_runs_of_a_track(cluster: Started, process: Command
     assert len(alone.out.splitlines()) > 48 * 30
 
 
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # a topic is missing from one run
 def test_python_takes_an_executor_and_its_number_of_threads(client: Any) -> None:
     assert Workers.of(executor=executor_of(client)).count == WORKERS
-    here = gradedeval.evaluate(FILES[:2], FILES[2], "ap")
-    assert (
-        gradedeval.evaluate(FILES[:2], FILES[2], "ap", executor=executor_of(client)).means_by_run == here.means_by_run
-    )
+    here = gradedeval.evaluate(FILES[:2], FILES[2], "ap").means_by_run
+    assert gradedeval.evaluate(FILES[:2], FILES[2], "ap", executor=executor_of(client)).means_by_run == here
 
 
 class Slow:

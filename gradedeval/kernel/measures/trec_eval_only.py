@@ -88,7 +88,8 @@ def rbp_topic(g: Gains, *, p: float = 0.9) -> Floats:
 
     (1−p) Σ_i gain_i / (highest gain in the pool) p^{i−1}
 
-    trec_eval 10's rbp, where its gains are initialized; Moffat & Zobel, TOIS 2008.
+    trec_eval 10's rbp, if the bounds that it leaves uninitialized start at 0 and the highest gain is 1 or more; Moffat
+    & Zobel, TOIS 2008.
 
     p  the persistence: the probability of going on to the next document
     """

@@ -70,7 +70,7 @@ def bpmd(
 
     C(i) = 1 while Γ_i < T + hb Σ_{j<i} (r_j − mid) and K_i < K + hc Σ_{j<i} (r_j − mid), else 0
 
-    Zhang et al., SIGIR 2017.
+    Zhang et al., SIGIR 2017; cwl_eval's code adapts T twice and leaves K as it is.
 
     T    the gain at which the user stops, before it is adapted
     K    the cost at which the user stops, before it is adapted

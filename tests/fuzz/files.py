@@ -136,6 +136,8 @@ def plain_rows(
         fields = [field for field in line.replace(b"\t", b" ").split(b" ") if field]
         if not fields or line.startswith(b"#"):
             continue
+        is_tag = len(fields) > width == 6 and None not in map(value_of, fields[3:5]) and value_of(fields[5]) is None
+        fields = fields[:6] if is_tag else fields  # a tag may have spaces
         values = [value_of(fields[column]) for column in numbers] if len(fields) == width else [None]
         if None in values or (values and abs(values[0] or 0) > most):
             if not lenient:

@@ -351,7 +351,10 @@ def evaluation(run_file: bytes, qrels_file: bytes, measures: Sequence[Asked], gi
         result.scores[name] = []
         for asked, scale in zip(measures, scales, strict=True):
             seen = seen_by(asked, run.get(topic, []), qrels.get(topic, {}), options, given)
-            result.scores[name].append(one(asked, *seen[:2], scale, options, residuals if wants else None, *seen[2:]))
+            part = one(asked, *seen[:2], scale, options, residuals if wants else None, *seen[2:])
+            if part and dict(asked.parameters).get("rel", 0) > scale.top:  # no document can be relevant
+                part = (part[0], *(0.0 if value == value else value for value in part[1:]))
+            result.scores[name].append(part)
     summarize(result, measures, options)
     return result
 

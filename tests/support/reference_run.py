@@ -352,7 +352,8 @@ def evaluation(run_file: bytes, qrels_file: bytes, measures: Sequence[Asked], gi
         for asked, scale in zip(measures, scales, strict=True):
             seen = seen_by(asked, run.get(topic, []), qrels.get(topic, {}), options, given)
             part = one(asked, *seen[:2], scale, options, residuals if wants else None, *seen[2:])
-            if part and dict(asked.parameters).get("rel", 0) > scale.top:  # no document can be relevant
+            rel = dict(asked.parameters).get("rel", 1 if is_binary(asked.name) else 0)
+            if part and rel > scale.top:  # no document can be relevant
                 part = (part[0], *(0.0 if value == value else value for value in part[1:]))
             result.scores[name].append(part)
     summarize(result, measures, options)

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from support.commands import Command, Outcome, environment
+from support.dated import dated
 from support.every_command import BESIDE, POSITIONS, WORDS, collection, forms_of
 from support.generated_docs import LEAVES
 from support.paths import ROOT
@@ -80,7 +81,8 @@ def said(folder: Path, odd: dict[str, bytes], name: str, number: int, form: str,
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         done = cli(*name.split(), *words, *(("-o", target) if target else ("-f", form) if form else ()))
-    return Outcome(done.code, done.out + b"".join(path.read_bytes() for path in written if path.exists()), done.err)
+    beside = b"".join(dated(path.read_bytes()) for path in written if path.exists())
+    return Outcome(done.code, done.out + beside, done.err)
 
 
 def told(output: bytes, form: str) -> bytes:

@@ -23,6 +23,7 @@ from gradedeval.kernel.rankings.submissions import Submission
 from gradedeval.kernel.trec.tokenizer import Words
 from support.colliding_ids import colliding_ids, unlike_ids
 from support.commands import Command, Outcome
+from support.dated import dated
 from support.every_command import BESIDE, POSITIONS, WORDS, collection
 
 SECRETS = [b"", bytes(16), b"sixteen letters.", bytes(range(255, 239, -1))]
@@ -193,7 +194,7 @@ def outputs(name: str, cli: Command) -> list[tuple[Outcome, dict[str, bytes]]]:
         for file in BESIDE:
             Path(file).unlink(missing_ok=True)
         outcome = cli(*name.split(), *(word.format(**{at: one.decode() for at, one in IDS.items()}) for word in words))
-        every.append((outcome, {file: Path(file).read_bytes() for file in BESIDE if Path(file).exists()}))
+        every.append((outcome, {file: dated(Path(file).read_bytes()) for file in BESIDE if Path(file).exists()}))
     return every
 
 

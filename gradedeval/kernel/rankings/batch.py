@@ -685,6 +685,7 @@ def _concatenate(batches: list[Batch]) -> Batch:
         codes[begin : begin + len(batch.topics), : batch.codes.shape[1]] = batch.codes
         if first is not None and batch.first is not None:
             first[begin : begin + len(batch.topics), : batch.codes.shape[1]] = batch.first
+    mixed = any(batch.as_double is not None for batch in batches)
     return Batch(
         [topic for batch in batches for topic in batch.topics],
         codes,
@@ -694,6 +695,7 @@ def _concatenate(batches: list[Batch]) -> Batch:
         first=first,
         below=None if batches[0].below is None else np.concatenate([batch.below for batch in batches]),
         ties=_concatenate_ties(batches, width),
+        as_double=_concatenate([batch.as_double or batch for batch in batches]) if mixed else None,
     )
 
 

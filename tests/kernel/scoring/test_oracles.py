@@ -6,6 +6,7 @@ import io
 import shutil
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import gradedeval
+from gradedeval.kernel import parallel
 from support.examples import drawn
 
 TOPICS = ("1", "2", "10")
@@ -291,6 +293,19 @@ def test_each_measure_compares_scores_as_ir_measures_does(gdeval: Any) -> None:
     assert scores.means["ERR@20"] == pytest.approx(7 / 16 + 9 / 16 / 16 / 3)
     assert scores.means["RR@10"] == 1
     assert scores.means["RR"] == 1 / 2
+
+
+def test_floats_and_doubles_stand_beside_each_other_in_files_of_several_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Topics whose orders differ, and topics whose orders are alike, are joined from many blocks."""
+    close, apart = "{0} Q0 a 1 1.00000002 t\n{0} Q0 b 2 1.00000001 t\n", "{0} Q0 a 1 2 t\n{0} Q0 b 2 1 t\n"
+    (tmp_path / "run").write_text("".join((apart, close)[topic % 2].format(topic) for topic in range(8)))
+    (tmp_path / "qrels").write_text("".join(f"{topic} 0 a 1\n" for topic in range(8)))
+    monkeypatch.setattr(parallel, "LIMITS", parallel.Limits(block=60))
+    scores = gradedeval.evaluate(tmp_path / "run", tmp_path / "qrels", "rr rr@10", like="ir_measures")
+    assert list(scores.by_topic("rr").values()) == [1.0, 0.5] * 4  # docno descending puts b before a
+    assert list(scores.by_topic("rr@10").values()) == [1.0] * 8
 
 
 @pytest.mark.parametrize(

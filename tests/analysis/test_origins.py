@@ -265,20 +265,3 @@ def test_saved_scores_say_the_version_of_their_form_and_older_ones_are_read(file
         "scores.json: is of form 7 of saved scores, and this reads form 1; update gradedeval, or save the scores again"
     )
     assert (done.code, done.messages) == (1, [message])
-
-
-BEFORE_FORMS = """{"signature": "gradedeval 0.1.0 | qrels 0123ab, grades 0..1, top 1 | topics 2 of 2 | ap: rel 1",
- "rows": [
-  {"run": "a", "topic": "1", "measure": "ap", "score": 0.5},
-  {"run": "a", "topic": "2", "measure": "ap", "score": 1.0},
-  {"run": "a", "topic": "all", "measure": "ap", "score": 0.75},
-  {"run": "b", "topic": "1", "measure": "ap", "score": 0.25},
-  {"run": "b", "topic": "2", "measure": "ap", "score": 1.0},
-  {"run": "b", "topic": "all", "measure": "ap", "score": 0.625}]}
-"""
-
-
-def test_scores_saved_before_forms_had_versions_are_read(files: Path, cli: Command) -> None:
-    (files / "old.json").write_text(BEFORE_FORMS)
-    rows = [*csv.DictReader(io.StringIO(cli("compare", "--from-scores", "old.json", "-f", "csv").text))]
-    assert [(row["run"], row["difference"]) for row in rows] == [("b", "-0.125")]

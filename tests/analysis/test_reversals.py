@@ -87,10 +87,7 @@ def test_an_order_that_is_said_to_be_reversible_is(seed: int, unseen: int) -> No
 @pytest.mark.parametrize("measure", ["ap", "gap", "q", "nerr"])
 def test_what_neither_run_retrieved_reverses_an_order(measure: str) -> None:
     """And in a topic of which nothing is known to be relevant: x serves the run behind alone."""
-    runs = {
-        "ahead": {"1": {"y": 2.0, "x": 1.0}, "2": {"r": 1.0}},
-        "behind": {"1": {"x": 1.0}, "2": {"n": 1.0}},
-    }
+    runs = {"ahead": {"1": {"y": 2.0, "x": 1.0}, "2": {"r": 1.0}}, "behind": {"1": {"x": 1.0}, "2": {"n": 1.0}}}
     qrels = {"1": {"n": 0}, "2": {"r": 1, "n": 0}}
     said = []
     for unseen in (0, 3):

@@ -83,12 +83,6 @@ def test_random_flips_count_the_observed_one_too() -> None:
     assert randomization(np.ones((1, 40)), 999, 7)[0] == 1 / 1000
 
 
-def test_random_flips_come_close_to_the_t_test() -> None:
-    differences = scores(50, 50)
-    p = randomization(differences, 20_000, 3)
-    assert np.abs(p - p_values(differences, "t", 1, 0)).max() < 0.02
-
-
 def test_one_seed_gives_one_result_and_another_another() -> None:
     differences = scores(4, 40)
     assert (randomization(differences, 500, 1) == randomization(differences, 500, 1)).all()
@@ -139,13 +133,6 @@ def test_random_permutations_of_labels_come_close_to_all_of_them() -> None:
     (exact, margin), (drawn_, other) = (tukey_hsd(own, differences, draws, 0, 0.05) for draws in (1296, 1295))
     assert np.abs(exact - drawn_).max() < 0.05
     assert margin == pytest.approx(other, rel=0.1)
-
-
-def test_tukey_s_p_is_never_below_that_of_the_pair_alone_by_much() -> None:
-    own = scores(6, 50)
-    pair = own[1] - own[0]
-    p, _ = tukey_hsd(own, np.array([pair.mean()]), 5000, 0, 0.05)
-    assert p[0] > randomization(pair[None], 5000, 0)[0]
 
 
 # scipy's tests
@@ -239,16 +226,6 @@ def test_bh_is_scipy_s() -> None:
     assert correct_p_values(p, "bh") == pytest.approx(stats.false_discovery_control(p), rel=1e-12)
 
 
-@pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh"])
-def test_a_correction_keeps_the_order_and_lowers_nothing(correction: str) -> None:
-    p = np.random.default_rng(2).uniform(size=50)
-    found = correct_p_values(p, correction)  # type: ignore[arg-type]
-    assert (found >= p).all()
-    assert (found <= 1).all()
-    assert (np.diff(found[np.argsort(p)]) >= 0).all()
-    assert correct_p_values(p[:1], correction) == p[:1]  # type: ignore[arg-type]
-
-
 def test_effect_sizes_by_hand() -> None:
     # mean 2, sample deviation 2; nothing differs; all differ alike.
     found = effect_size(np.array([[0.0, 2, 4], [0, 0, 0], [0.3, 0.3, 0.3]]))
@@ -269,10 +246,6 @@ def naive_samples(topics: int, draws: int, seed: int) -> list[list[int]]:
     """Each sample's topics, from the weights that all pairs share."""
     counts = (topic_weights(topics, draws, seed) * topics).round().astype(int)
     return [np.repeat(np.arange(topics), row).tolist() for row in counts]
-
-
-def test_every_sample_has_as_many_topics() -> None:
-    assert {len(sample) for sample in naive_samples(30, 200, 1)} == {30}
 
 
 def test_the_level_is_sakai_s_algorithm_in_a_loop() -> None:

@@ -85,7 +85,6 @@ def test_two_runs_by_topic_and_more_as_a_matrix(cli: Command) -> None:
         ((BM25,), "1 run given; agreement is between two or more"),
         ((BM25, RM3, "--only", "worse"), "--only: needs qrels; add QRELS"),
         ((BM25, RM3, QRELS, "--at", "3"), "--at: applies to runs without qrels; leave it out"),
-        ((BM25, RM3, "--persistence", "1"), "--persistence: 1 is too large; it must be below 1"),
         ((BM25, RM3, "--topic", "nine"), "--topic: 'nine' is not a topic of both runs; as in "),
         ((BM25, QRELS, "--reproduce", DENSE, NEURAL), "1 runs and 2 originals given; give a baseline"),
     ],

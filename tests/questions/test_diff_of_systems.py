@@ -435,64 +435,34 @@ def test_every_format_has_systems(form: str, judged: bool, files: tuple[str, ...
         assert ("± se" if judged else "seeds of A") in found.text
 
 
+NEITHER = "is neither a file nor one of the systems (A, B)"
+FEW = {"all": slice(None), "five runs": slice(0, 5), "two runs": slice(0, 2), "one run": slice(6, 7)}
+
+
 @pytest.mark.parametrize(
     ("chosen", "words", "message"),
     [
-        (
-            slice(None),
-            ("A=a-*",),
-            "--replicates: 5 systems given (A, b-0.run, b-1.run, b-2.run, b-3.run); with qrels diff compares two: "
-            "leave the runs of others out, or put them in a system",
-        ),
-        (
-            slice(None),
-            ("A=*.run",),
-            "--replicates: 1 system given (A); with qrels diff compares two: name the other one",
-        ),
-        (slice(None), ("A=a-*", "B=c-*"), "--replicates: B=c-* matches no run"),
-        (slice(None), ("A=a-*", "B=*-0.run"), "--replicates: run 'a-0.run' is in two systems, 'A' and 'B'"),
-        (
-            slice(None),
-            ("A=a-*", "B=b-*", "--baseline", "C"),
-            "--baseline: 'C' is neither a file nor one of the systems (A, B)",
-        ),
-        (
-            slice(None),
-            ("A=a-*", "B=b-*", "--baseline", "a-1.run"),
-            "--baseline: 'a-1.run' is neither a file nor one of the systems (A, B)",
-        ),
-        (
-            slice(None),
-            ("A=a-*", "B=b-*", "--topic", "t9"),
-            "--topic: 't9' is not a topic that all seeds are scored on; as in t",
-        ),
-        (
-            slice(0, 5),
-            ("A=a-*", "B=b-*", "--topic", "t9"),
-            "--topic: 't9' is not a topic of two of the runs; as in t",
-        ),
-        (
-            slice(None),
-            ("A=a-*", "B=b-*", "-m", "gm_ap"),
-            "'gm_ap': a system's score is a geometric mean over seeds, to which no document adds a share of its own; "
-            "take its arithmetic mean, or compare the systems",
-        ),
-        (
-            slice(0, 2),
-            ("A=a-*", "--reproduce", "FIRST", "FIRST"),
-            "--replicates: an experiment is reproduced run by run, and a system has several; give one "
-            "run of each system",
-        ),
-        (slice(-2, -1), ("B=b-*",), "1 run given"),
+        ("all", "A=a-*", "--replicates: 5 systems given (A, b-0.run, b-1.run, b-2.run, b-3.run); with qrels diff "
+         "compares two: leave the runs of others out, or put them in a system"),
+        ("all", "A=*.run", "--replicates: 1 system given (A); with qrels diff compares two: name the other one"),
+        ("all", "A=a-* B=c-*", "--replicates: B=c-* matches no run"),
+        ("all", "A=a-* B=*-0.run", "--replicates: run 'a-0.run' is in two systems, 'A' and 'B'"),
+        ("all", "A=a-* B=b-* --baseline C", f"--baseline: 'C' {NEITHER}"),
+        ("all", "A=a-* B=b-* --baseline a-1.run", f"--baseline: 'a-1.run' {NEITHER}"),
+        ("all", "A=a-* B=b-* --topic t9", "--topic: 't9' is not a topic that all seeds are scored on; as in t"),
+        ("five runs", "A=a-* B=b-* --topic t9", "--topic: 't9' is not a topic of two of the runs; as in t"),
+        ("all", "A=a-* B=b-* -m gm_ap", "'gm_ap': a system's score is a geometric mean over seeds, to which no "
+         "document adds a share of its own; take its arithmetic mean, or compare the systems"),
+        ("two runs", "A=a-* --reproduce FIRST FIRST", "--replicates: an experiment is reproduced run by run, and a "
+         "system has several; give one run of each system"),
+        ("one run", "B=b-*", "1 run given"),
     ],
-)
+)  # fmt: skip
 def test_what_systems_cannot_be_asked_is_one_line(
-    chosen: slice, words: tuple[str, ...], message: str, files: tuple[str, ...], cli: Command
+    chosen: str, words: str, message: str, files: tuple[str, ...], cli: Command
 ) -> None:
-    given = [part for word in words for part in (("--replicates", word) if "=" in word else (word,))]
-    given = [files[0] if word == "FIRST" else word for word in given]
-    runs = files[:-1][chosen] if chosen.stop is not None else files
-    found = cli("diff", *runs, *given)
+    given = [part for word in words.split() for part in (("--replicates", word) if "=" in word else (word,))]
+    found = cli("diff", *files[FEW[chosen]], *(files[0] if word == "FIRST" else word for word in given))
     assert (found.code, len(found.messages)) == (2, 1) if "--baseline" not in words else found.code
     assert message in found.messages[-1]
 

@@ -235,14 +235,8 @@ def test_a_torn_line_is_told_and_skipped_and_the_next_one_is_whole(tmp_path: Pat
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (
-            b'{"gradedeval_history": 2, "time": "x"}',
-            ":1: is of version 2 of the format, and this reads",
-        ),
-        (
-            b"run,topic,measure,score",
-            ":1: is not a line of a history; they are written by `gradedeval eval --history`",
-        ),
+        (b'{"gradedeval_history": 2, "time": "x"}', ":1: is of version 2 of the format, and this reads"),
+        (b"run,topic,measure,score", ":1: is not a line of a history; they are written by `gradedeval eval --history`"),
         (b'{"score": 1}', ":1: is not a line of a history; "),
         (b'{"gradedeval_history": 1, "time": "2026-01-01"}', ":1: lacks a part of an evaluation; remove the line"),
         (b"", ": holds no evaluation; write one with `gradedeval eval --history`"),

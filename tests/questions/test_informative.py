@@ -204,10 +204,7 @@ def test_frames_tables_csv_and_json_say_the_same(cli: Command, tmp_path: Path) -
     words = (*words, "--topics-from", "topics")
     found = gradedeval.informativeness(RUNS, QRELS, "gap ap", depth=60, min_found=2, topics_from=TOPICS)
     outcome = cli(*words, "-q", "-f", "csv", "--curve", "curves.csv")
-    assert (
-        outcome.code,
-        any("lists left out: without 2 documents" in line for line in outcome.messages),
-    ) == (0, True)
+    assert (outcome.code, any("lists left out: without 2 documents" in line for line in outcome.messages)) == (0, True)
     rows = list(csv.DictReader(io.StringIO(outcome.out.decode())))
     means = [row for row in rows if (row["run"], row["topic"]) == ("all", "all")]
     assert [float(row["rms"]) for row in means] == found.frame["rms"].tolist()
@@ -229,17 +226,13 @@ def test_what_cannot_be_known_is_told(cli: Command) -> None:
     for words, message in {
         ("-m", "bpref"): "'bpref': its expectation is unknown; known are those of ",
         ("--ties", "average"): "--ties: precision at a document needs one order; choose an order",
-        ("--min-found", "0"): "--min-found: 0 is too small; it must be at least 1",
         ("-m", "err(gain=0.1:0.2:0.3:0.4:0.5)"): "'err(gain=0.1:0.2:0.3:0.4:0.5)': gives grade 0 the gain 0.1; here",
     }.items():
         outcome = cli("informative", RUNS[0], QRELS, *words, "--quiet")
         assert (outcome.code, outcome.messages[0].startswith(message)) == (2, True), outcome.messages
     outcome = cli("informative", RUNS[0], QRELS, "--depth", "40", "--quiet")
     hint = "lower --min-found, or raise --depth"
-    assert (outcome.code, outcome.messages) == (
-        1,
-        [f"no list has 5 documents of each grade above 0; {hint}"],
-    )
+    assert (outcome.code, outcome.messages) == (1, [f"no list has 5 documents of each grade above 0; {hint}"])
 
 
 def test_every_measure_with_an_expectation_of_its_own_is_named_in_the_docstring() -> None:

@@ -66,10 +66,7 @@ NOT_SHOWN = {
 }
 """What is said where they are not shown; where the option is unknown that is said."""
 NO_TEXTS = "--queries is not used: trec has no place for texts; choose another format with -f"
-UNKNOWN = {
-    *product(("explain", "pool", "plot explain"), ("slices", "replicates")),
-    ("plot topics", "slices"),
-}
+UNKNOWN = {*product(("explain", "pool", "plot explain"), ("slices", "replicates")), ("plot topics", "slices")}
 
 
 def expected(command: str, feature: str, form: str) -> str | None:

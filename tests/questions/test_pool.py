@@ -324,11 +324,11 @@ def test_each_question_has_a_table(cli: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--to-judge", "--budget", "0"), "--budget: 0 is too small; it must be at least 1"),
         (("--to-judge", "--leave-one-out"), "--to-judge: cannot be combined with --leave-one-out; ask for one at a"),
         (("--budget", "3"), "--budget: needs --to-judge; add --to-judge"),
         (("--to-judge", "--groups", "x"), "--groups: does not apply to --to-judge; leave it out"),
         (("--as-qrels",), "--as-qrels: needs --to-judge; add --to-judge"),
+        (("--to-judge", "--as-qrels", "-f", "json"), "-f: does not apply to --as-qrels;"),
         (("--to-judge", "--strategy", "rbp"), "--strategy: invalid value 'rbp'; did you mean 'rbp-"),
     ],
 )
@@ -347,7 +347,9 @@ def test_groups_that_name_unknown_runs(cli: Command, tmp_path: Path) -> None:
 
 
 def test_leaving_out_needs_qrels_and_two_runs(cli: Command) -> None:
-    assert "--leave-one-out: needs qrels; add QRELS" in cli("pool", *RUNS, "--leave-one-out").messages[-1]
+    for option in (("--leave-one-out",), ("--rel", "2"), ("--to-judge", "--negative", "unjudged")):
+        flag = option[-2] if len(option) > 1 else option[0]
+        assert f"{flag}: needs qrels; add QRELS" in cli("pool", *RUNS, *option).messages[-1]
     assert "--leave-one-out: 1 run given" in cli("pool", RUNS[0], QRELS, "--leave-one-out").messages[-1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvaluationWarning)

@@ -245,21 +245,6 @@ def test_a_file_of_settings_says_where_a_slice_is_wrong(
     assert message in found.messages[-1]
 
 
-def test_a_text_stands_beside_the_topic_of_a_diff(cli: Command) -> None:
-    """Beside all topics: tests/questions/test_known_of_topics_and_runs.py."""
-    for form in ("csv", "html"):
-        words = ("diff", *RUNS[:2], QRELS, "-m", "ndcg@10", "--topic", "303", "--queries", QUERIES, "-f", form)
-        assert "dams on the Nile" in cli(*words).text
-
-
-def test_diff_has_both_means_of_a_slice(cli: Command) -> None:
-    found = cli("diff", *RUNS[:2], QRELS, "-m", "ndcg@10", "--queries", QUERIES, "--slices", "intent")
-    scores = gradedeval.evaluate(RUNS[:2], QRELS, "ndcg@10", queries=QUERIES, slices="intent")
-    means = [scores.by_slice["intent"]["survey"].means_by_run[run.run]["ndcg@10"] for run in scores.runs]
-    (line,) = [line.split() for line in found.text.split("\n") if line.startswith("survey")]
-    assert line[:5] == ["survey", "30", *(f"{mean:.4f}" for mean in means), f"{means[1] - means[0]:+.4f}"]
-
-
 @pytest.mark.one_in(4)
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("measure", ["ndcg@10", "gm_ap", "num_rel_ret"])

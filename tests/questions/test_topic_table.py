@@ -40,6 +40,8 @@ def test_compare_q_prints_topics_and_runs(cli: Command) -> None:
         for line in cli("compare", BM25, NEURAL, QRELS, "-q", "-f", "jsonl", "-m", "ap").text.splitlines()
     ]
     assert len(rows) == 2 * 51
+    said = cli("compare", BM25, NEURAL, QRELS, "-q", "--alpha", "0.1").messages
+    assert said == ["--alpha: does not apply to -q, which tests nothing; leave it out"]
 
 
 def test_two_rankings_beside_each_other(cli: Command) -> None:

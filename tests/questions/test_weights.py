@@ -547,8 +547,6 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
         ("weights rbp no.run qrels.txt", "rbp: no such file; did you mean -m 'rbp'?"),
         ("weights rpb@5", "unknown measure 'rpb'; did you mean 'rbp'?"),
         ("weights -m ndcg@20", "'ndcg@20': has no fixed rank weights: it is normalized per topic; try 'dcg@20'"),
-        ("weights -m rpb", "unknown measure 'rpb'; did you mean 'rbp'?"),
-        ("weights -m rbp --ranks 0", "--ranks: 0 is too small; it must be at least 1"),
         ("weights -m rbp --ranks 100001", "--ranks: 100001 is too large; it must be at most 100,000"),
         ("weights -m rbp@999999999999999999 --ranks 5", "'rbp@999999999999999999': is too deep; the maximum cutoff or"),
         (
@@ -556,14 +554,8 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
             "'rbp': horizon=4194305 is not a rank from 1 to 4,194,304; as in",
         ),
         ("weights -m rbp --normalize one", "--normalize: invalid value 'one'; did you mean 'none'?"),
-        (
-            "weights -m ap",
-            "'ap': its weights depend on the ranking; give RUN... QRELS to average them",
-        ),
-        (
-            "weights -m inst",
-            "'inst': has no fixed rank weights; try p@10, rbp or dcg",
-        ),
+        ("weights -m ap", "'ap': its weights depend on the ranking; give RUN... QRELS to average them"),
+        ("weights -m inst", "'inst': has no fixed rank weights; try p@10, rbp or dcg"),
         (f"weights -m utility.8{'9' * 307},1,0,0", "'utility(a=9e+307,b=1,c=0,d=0)': has no fixed rank weights"),
         ("weights -m zipf", "'zipf': with beta=1 the weights have no finite sum; write zipf@100"),
         ("weights -m wp", "'wp': needs a file with lines of rank,weight; as in wp(file=weights.csv)"),
@@ -576,7 +568,6 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
             "expected a run and a qrels file; usage: gradedeval weights [MEASURE... | RUN... QRELS]",
         ),
         ("weights first.run qrels.txt -m err", "'err': has no fixed rank weights"),
-        ("weights first.run qrels.txt -m ap -o first.run -f csv", "-o: 'first.run' is also an input file"),
         (
             "weights -m rbp -o w.png",
             "'w.png': no format has the extension '.png'; choose one with -f: table, csv, tsv, json,",

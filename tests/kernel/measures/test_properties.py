@@ -426,20 +426,6 @@ def test_a_measure_whose_residual_is_no_bound_has_none(measures: Sequence[Measur
     assert not np.isnan(found.score).any()
 
 
-def test_filling_in_is_no_bound_of_bpref() -> None:
-    # Run b a, a relevant and b not; c is relevant and missed: R = 2, N = 1, and bpref = ½ (1 − 1/min(2,1)) = 0. Nothing
-    # in the run is unjudged, so filling it in leaves 0. Judge d, not retrieved, irrelevant: N = 2, bpref = ½ (1 − ½).
-    before, after = Topic((0, 1), (1,)), Topic((0, 1), (1, 0))
-    assert scored([before, after], parse_measures("bpref")).score.ravel().tolist() == [0, 0.25]
-
-
-def test_filling_in_is_no_bound_of_rprec() -> None:
-    # Run b a u: R = 1 and b is not relevant, so precision at rank 1 is 0; u in rank 3 stands too low to change that
-    # with R as it is. Judge u relevant: R = 2, and a is among the first 2: ½.
-    before, after = Topic((0, 1, None)), Topic((0, 1, 1))
-    assert scored([before, after], parse_measures("rprec")).score.ravel().tolist() == [0, 0.5]
-
-
 # --- the parts of the residual ---------------------------------------------------------------------------------------
 
 
@@ -492,54 +478,6 @@ def test_the_table_splits_a_residual_into_unjudged_and_beyond(measures: Sequence
         assert row.beyond is not None, row
         assert min(row.unjudged, row.beyond) >= 0, row
         assert row.unjudged + row.beyond == pytest.approx(row.residual, abs=1e-12), row
-
-
-@drawn(40)
-@given(topic=any_topic)
-def test_beyond_the_end_rbp_keeps_p_to_the_n_of_the_top_gain(topic: Topic) -> None:
-    measures = parse_measures(
-        "rbp rbp(p=0.5) rbp(p=0.95) rbp(p=0) rbp(p=0.9,gain=exp) rbp(rel=2) rbp(p=0.6,gain=0:0.1:0.2:0.4)"
-    )
-    top = [1, 1, 1, 1, 7 / 8, 1, 0.4]
-    p = [0.8, 0.5, 0.95, 0, 0.9, 0.8, 0.6]
-    found = scored([topic], measures)
-    n = len(topic.ranking)
-    assert (found.residual - found.unjudged)[0] == pytest.approx(
-        [gain * persistence**n for gain, persistence in zip(top, p, strict=True)], abs=1e-12
-    )
-
-
-@pytest.mark.parametrize(
-    ("measure", "best"),
-    [
-        ("err", 7 * math.log(8 / 7)),  # Σ r (1−r)^{i−1}/i = r/(1−r) · ln(1/r), with r = 7/8
-        ("err(gain=linear)", 1),  # the top gain is 1: the first document satisfies everybody
-        ("err(rel=1)@3", 1),
-        ("err@1", 7 / 8),
-        ("err@2", 7 / 8 + 1 / 2 * 1 / 8 * 7 / 8),
-        ("err(gain=ntcir)", 3 * math.log(4 / 3)),  # r = 3/4
-        ("cascade(utility=one)", 1),  # everybody stops somewhere
-        ("cascade(utility=one,gamma=0.5)", 14 / 15),  # r / (1 − γ(1−r)) = (7/8) / (15/16)
-        ("cascade(utility=dcg)@2", 7 / 8 + 7 / 64 / math.log2(3)),
-        ("rbp", 1),
-        ("rbp(p=0.5)@3", 7 / 8),  # 1 − p³
-        ("rbp(gain=exp)", 7 / 8),
-        ("p@1", 1),
-        ("p@10", 1),
-        ("gprecision@5", 1),
-        ("rr", 1),
-        ("success", 1),
-        ("success@3", 1),
-        ("dcg", 0),  # only retrieved documents count
-    ],
-)
-def test_a_missing_topic_could_still_have_the_best_possible_score(measure: str, best: float) -> None:
-    run, qrels = {"anchor": {"grade3": 1.0}}, {"anchor": ANCHOR, "missing": {"a": 1, "b": 0}}
-    found = evaluated(run, qrels, parse_measures(measure))
-    row = found.row["missing"]
-    assert found.score[row, 0] == 0
-    assert found.unjudged[row, 0] == 0
-    assert found.residual[row, 0] == pytest.approx(best, abs=1e-12)
 
 
 @pytest.mark.exhaustive
@@ -659,65 +597,6 @@ def test_two_notations_of_one_measure_agree(topics: list[Topic]) -> None:
             assert found.of(one, "residual") == expected, (one, other)
 
 
-@drawn(30)
-@given(topic=any_topic)
-def test_average_precision_is_the_sum_of_precisions_over_r(topic: Topic) -> None:
-    ap, sp, num_rel = scored([topic], parse_measures("ap sp num_rel")).score[0]
-    assert ap * num_rel == pytest.approx(sp, abs=1e-12)
-
-
-@drawn(30)
-@given(topic=any_topic)
-def test_precision_and_recall_count_the_same_documents(topic: Topic) -> None:
-    p, recall, hits, num_rel = scored([topic], parse_measures("p@5 recall@5 num_rel_ret@5 num_rel")).score[0]
-    assert p * 5 == pytest.approx(hits)
-    assert recall * num_rel == pytest.approx(hits if num_rel else 0)
-
-
-@drawn(30)
-@given(topic=any_topic)
-def test_judged_and_unjudged_share_the_ranks_that_a_full_run_has(topic: Topic) -> None:
-    judged, unjudged = scored([topic], parse_measures("judged unjudged")).score[0]
-    assert judged + unjudged == pytest.approx(1 if topic.ranking else 0)
-
-
-@pytest.mark.parametrize("form", ["{}", "{}@3", "{}(gain=exp)@10", "{}(rel=2)"])
-@pytest.mark.parametrize(("share", "whole"), [("ndcg", "dcg"), ("nerr", "err")])
-@drawn(15)
-@given(topic=any_topic)
-def test_a_normalized_measure_is_a_share_of_the_ideal_run_s(share: str, whole: str, form: str, topic: Topic) -> None:
-    ideal = Topic(tuple(sorted(topic.pool, reverse=True)))
-    found = scored([topic, ideal], parse_measures([form.format(share), form.format(whole)])).score
-    expected = found[0, 1] / found[1, 1] if found[1, 1] else 0
-    assert found[0, 0] == pytest.approx(expected, abs=1e-12)
-
-
-@drawn(30)
-@given(ranking=st.lists(st.sampled_from([None, -2, 0, 1, 2, 3, 4]), min_size=1, max_size=25))
-def test_err_with_top_grade_4_is_gdeval_s(ranking: list[int | None]) -> None:
-    # gdeval's loop: decay falls by (1 − R) with R = (2^grade − 1)/16, negative grades as 0, the unjudged as 0.
-    expected, decay = 0.0, 1.0
-    for rank, grade in enumerate(ranking[:20], 1):
-        satisfied = (2 ** max(grade or 0, 0) - 1) / 16
-        expected += satisfied * decay / rank
-        decay *= 1 - satisfied
-    topic = Topic(tuple(ranking), (4,))
-    assert scored([topic], parse_measures("err@20"), top_grade=4).score[0, 0] == pytest.approx(expected, abs=1e-12)
-    assert scored([topic], parse_measures("err@20"), top_grade=None, like="gdeval", topics="run").score[
-        0, 0
-    ] == pytest.approx(expected, abs=1e-12)
-
-
-@drawn(30)
-@given(topic=any_topic, p=st.floats(0, 0.99))
-def test_binary_rbp_is_a_loop_of_a_patient_user(topic: Topic, p: float) -> None:
-    viewed, expected = 1.0, 0.0
-    for grade in topic.ranking:
-        expected += (1 - p) * viewed * (grade is not None and grade >= 1)
-        viewed *= p
-    assert scored([topic], [MEASURES["rbp"](p=p, rel=1)]).score[0, 0] == pytest.approx(expected, abs=1e-12)
-
-
 # --- the naive reference ---------------------------------------------------------------------------------------------
 
 REFERRED = [measure for measure in VARIANTS if measure.name in reference.FUNCTIONS]
@@ -808,51 +687,6 @@ def test_the_plain_score_is_a_lower_bound(measures: Sequence[Measure]) -> None:
         return (topics[before[places[0]]], topics[after[places[0]]]) if len(places) else None
 
     assert failing(measures, fallen) == {}
-
-
-@pytest.mark.parametrize(
-    ("measure", "before", "after"),
-    [
-        # Run a u with a of grade 1; u turns out to be of grade 3.
-        # ndcg: 1/1, then (1 + 3/log2 3) / (3 + 1/log2 3).
-        ("ndcg", 1, (1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3))),
-        # nerr with top grade 3: 1, then (1/8 + ½·7/8·7/8) / (7/8 + ½·1/8·1/8).
-        ("nerr", 1, (1 / 8 + 1 / 2 * 7 / 8 * 7 / 8) / (7 / 8 + 1 / 2 * 1 / 8 * 1 / 8)),
-        # gap, thresholds 1, 2, 3: 1, then (1 at threshold 1 for a; 1, ½, ½ for u) / (1 + 3).
-        ("gap", 1, 3 / 4),
-        # q: 1, then ½ ((1 + 1)/(1 + 3) + (2 + 4)/(2 + 4)).
-        ("q", 1, 3 / 4),
-    ],
-)
-def test_a_judgment_of_a_retrieved_document_can_lower_a_score(measure: str, before: float, after: float) -> None:
-    score = scored([Topic((1, None)), Topic((1, 3))], parse_measures(measure)).score.ravel()
-    assert score.tolist() == pytest.approx([before, after])
-    assert after < before
-
-
-@pytest.mark.parametrize(
-    ("measure", "before", "after"),
-    [
-        # Run a of grade 1; a document of grade 1 is found that the run has not retrieved.
-        ("ap", 1, 1 / 2),
-        ("recall", 1, 1 / 2),
-        ("grecall", 1, 1 / 2),
-        ("rprec", 1, 1 / 2),
-        ("bpref", 1, 1 / 2),
-        ("gap", 1, 1 / 2),
-        ("q", 1, 1 / 2),
-        ("ndcg", 1, 1 / (1 + 1 / math.log2(3))),
-    ],
-)
-def test_a_judgment_of_a_missed_document_can_lower_a_score(measure: str, before: float, after: float) -> None:
-    score = scored([Topic((1,)), Topic((1,), (1,))], parse_measures(measure)).score.ravel()
-    assert score.tolist() == pytest.approx([before, after])
-
-
-def test_a_judgment_of_a_retrieved_document_can_lower_average_precision() -> None:
-    # Run a x x u: AP = 1/1; with u relevant in rank 4 it is ½ (1 + 2/4) = ¾.
-    score = scored([Topic((1, 0, 0, None)), Topic((1, 0, 0, 1))], parse_measures("ap")).score.ravel()
-    assert score.tolist() == [1, 0.75]
 
 
 # --- notation --------------------------------------------------------------------------------------------------------

@@ -151,11 +151,11 @@ WORDS = ("a quote that opens a value", "a word for a number", "a number that is 
 """Flaws that `lint` takes for words without a grade where grades may be words: one defect of the file, once."""
 
 
-def written(path: Path, form: Form, odd: str, places: tuple[int, ...]) -> tuple[int, list[int]]:
-    """Write good lines with the odd one at these places. How many lines there are, and the numbers of the odd ones."""
+def written(path: Path, form: Form, odd: Sequence[str], places: Sequence[int]) -> tuple[int, list[int]]:
+    """Write good lines with odd ones at these places. How many lines there are, and the numbers of the odd ones."""
     lines = [form.line(topic, docno, form.value(at)) for at, (topic, docno) in enumerate(PAIRS)]
-    for count, place in enumerate(sorted(places, reverse=True)):
-        lines.insert(place, odd.replace("DOC", f"x{count}"))
+    for count, (line, place) in enumerate(sorted(zip(odd, places, strict=True), key=lambda pair: -pair[1])):
+        lines.insert(place, line.replace("DOC", f"x{count}"))
     first = 2 if form.header else 1
     numbers = [place + offset + first for offset, place in enumerate(sorted(places))]
     content = "\n".join([form.header, *lines] if form.header else lines) + "\n"
@@ -201,7 +201,7 @@ def test_a_bad_line_costs_itself(form: Form, what: str, line: str, is_bad: bool,
     path = tmp_path / "FILE"
     # A format is known by the first line, unless it is named.
     for places, words in (((5,), form.words), ((0, 5, 6, len(PAIRS)), form.words or form.format)):
-        count, numbers = written(path, form, line, places)
+        count, numbers = written(path, form, [line] * len(places), places)
         bad = numbers if is_bad else []
         kept, notes = scored(form, path, words, lenient=True)
         assert (kept, *skipped(notes)) == (count - len(bad), len(bad), bad[0] if bad else 0)
@@ -225,15 +225,20 @@ def test_commands_count_the_same(form: Form, tmp_path: Path, monkeypatch: pytest
     words = (*files, f"--{form.holds}-format", form.words or form.format, "-m", "num_ret num_rel", "-f", "csv")
     Path("qrels").write_text("".join(f"{topic} 0 a 1\n" for topic in TOPICS))
     Path("run").write_text("".join(f"{topic} Q0 a 1 1 t\n" for topic in TOPICS))
-    for _, line, _ in (case for case in flawed(form) if case[2]):
-        count, bad = written(Path("FILE"), form, line, (0, 5, 6, len(PAIRS)))
-        refused, lenient = cli(*words), cli(*words, "--lenient")
-        assert (refused.code, lenient.code) == (1, 0)
-        assert refused.messages[0].startswith(f"FILE:{bad[0]}: ")
-        assert skipped(lenient.messages) == (len(bad), bad[0])
-        measure = "num_ret" if form.holds == "run" else "num_rel"
-        kept = next(row["score"] for row in rows(lenient.text) if row["measure"] == measure)
-        assert int(kept) == count - len(bad)
+    bad_lines = {what: line for what, line, is_bad in flawed(form) if is_bad}
+    places = (0, 5, 6, len(PAIRS))
+    _, bad = written(Path("FILE"), form, [bad_lines["a word for a number"]] * len(places), places)
+    refused = cli(*words)
+    assert refused.code == 1
+    assert refused.messages[0].startswith(f"FILE:{bad[0]}: ")
+    places = tuple(5 * at % len(PAIRS) for at in range(len(bad_lines)))
+    count, bad = written(Path("FILE"), form, [*bad_lines.values()], places)
+    lenient = cli(*words, "--lenient")
+    assert lenient.code == 0
+    assert skipped(lenient.messages) == (len(bad), bad[0])
+    measure = "num_ret" if form.holds == "run" else "num_rel"
+    kept = next(row["score"] for row in rows(lenient.text) if row["measure"] == measure)
+    assert int(kept) == count - len(bad)
 
 
 # Files that are read whole ---------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ def same_judgments(path: Path) -> None:
     assert found.valid.place == wanted.valid.place
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize("seed", range(24))
 def test_columns_give_what_the_line_reader_gives(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dice, path = random.Random(seed), tmp_path / "file"

@@ -402,15 +402,6 @@ def test_a_run_gets_three_notes_at_most(tmp_path: Path) -> None:
     assert "the means are over 5 topics; too few to tell systems apart" in changes.notes
 
 
-def test_a_constant_scorer_in_a_dict_is_told() -> None:
-    run = {str(topic): {f"d{number}": 1.0 for number in range(10)} for topic in range(12)}
-    qrels = {topic: {"d9": 1, "d3": 0} for topic in run}
-    assert gradedeval.evaluate(run, qrels, "map").means["map"] == 1.0
-    (told,) = notes("ties", run, qrels, "map")
-    assert "map between 0.1000 and 1.0000" in told
-    assert not notes("ties", run, qrels, "map", ties="docno-desc")
-
-
 def test_few_ties_and_ties_of_equal_grades_are_not_told() -> None:
     qrels = {str(topic): {"d1": 1, "d0": 1} for topic in range(12)}
     alike = {topic: {"d0": 5.0, "d1": 5.0, "d2": 1.0} for topic in qrels}
@@ -511,8 +502,3 @@ def test_swapped_dicts_of_a_tutorial_are_told() -> None:
     assert notes("swapped", {"q1": {"a": 1, "b": 0}, "q2": {"f": 1, "b": 0}}, run, "ndcg@10") == said
     counting = {topic: {docno: 9 - place for place, docno in enumerate(documents)} for topic, documents in run.items()}
     assert not notes("swapped", counting, run, "ndcg@10")
-
-
-def test_notes_are_warnings_of_python() -> None:
-    with pytest.warns(EvaluationWarning, match="the means are over 2 topics"):
-        gradedeval.evaluate({"1": {"a": 1.0}, "2": {"a": 1.0}}, {"1": {"a": 1}, "2": {"a": 1}}, "rr")

@@ -129,13 +129,6 @@ def test_scores_as_float32_tie_where_pytrec_eval_ties(pytrec_eval: Any, qrels: J
     assert_equal(by_topic(scores, theirs), theirs)
 
 
-def test_the_better_score_wins_where_pytrec_eval_sees_a_tie(pytrec_eval: Any) -> None:
-    qrels, run = {"1": {"a": 1, "b": 0}}, {"1": {"a": 1 + 1e-9, "b": 1.0}}
-    assert by_pytrec_eval(pytrec_eval, run, qrels)["recip_rank"] == {"1": 0.5}
-    assert gradedeval.evaluate(run, qrels, "rr", order="float32").means == {"rr": 0.5}
-    assert gradedeval.evaluate(run, qrels, "rr").means == {"rr": 1}
-
-
 # ir_measures ----------------------------------------------------------------------------------------------------------
 
 
@@ -212,15 +205,6 @@ def test_rbp_equals_ir_measures_with_ties_as_listed(
     assert_like_ir_measures(ir_measures, run, qrels, [f"RBP(rel={rel},p={p})"], ties="file")
 
 
-@drawn(50, steady=False)
-@given(qrels=judgments(-1), run=runs(TIED | CLOSE))
-def test_plain_rbp_like_ir_measures_is_binary(ir_measures: Any, qrels: Judged, run: Run) -> None:
-    assume(qrels.keys() & run.keys())
-    theirs, _ = by_ir_measures(ir_measures, run, qrels, ["RBP(rel=1)"])
-    scores = evaluated(run, qrels, "rbp", like="ir_measures", ties="file")
-    assert_equal(by_topic(scores, ["RBP(rel=1)"]), theirs)
-
-
 @drawn(100, steady=False)
 @given(qrels=judgments(-1), run=runs(TIED))
 def test_bpref_equals_ir_measures_with_negative_grades_unjudged(ir_measures: Any, qrels: Judged, run: Run) -> None:
@@ -238,14 +222,6 @@ def test_spam_above_the_relevant_document_costs_bpref_whatever_ir_measures_says(
     with pytest.warns(gradedeval.EvaluationWarning, match="Bpref: in ir_measures grades below 0 count as unjudged"):
         scores = gradedeval.evaluate(run, qrels, "Bpref Judged@2", like="ir_measures")
     assert scores.means == {"Bpref": 0, "Judged@2": 1}
-
-
-def test_a_topic_that_the_run_lacks_has_its_relevant_documents_whatever_ir_measures_says(ir_measures: Any) -> None:
-    qrels, run = {"1": {"a": 1}, "2": {"a": 1, "b": 2}}, {"1": {"a": 1.0}}
-    theirs, _ = by_ir_measures(ir_measures, run, qrels, ["NumRel"])
-    # It fills in 0 for every measure of a topic that is not in the run, counts of the qrels included.
-    assert theirs == {"NumRel": {"1": 1, "2": 0}}
-    assert evaluated(run, qrels, "NumRel", like="ir_measures").by_topic("num_rel") == {"1": 1, "2": 2}
 
 
 def assert_equal_to_five_decimals(
@@ -348,26 +324,6 @@ def test_like_gdeval_has_the_topics_that_gdeval_prints(gdeval: Any, qrels: Judge
     scores = evaluated(run, qrels, "ndcg@5 err@5", like="gdeval")
     assert_equal_to_five_decimals(by_topic(scores, names), printed)
     assert all(value == 0 for topics in theirs.values() for topic, value in topics.items() if topic not in relevant)
-
-
-def test_mean_err_is_the_mean_of_unrounded_scores_where_ir_measures_rounds_first(gdeval: Any) -> None:
-    qrels, run = {"1": {"a": 1}}, {"1": {"c": 3.0, "b": 2.0, "a": 1.0}}
-    _, means = by_ir_measures(gdeval, run, qrels, ["ERR@20"])
-    assert means == {"ERR@20": 0.02083}
-    # A third of (2^1 − 1)/2^4, as nothing above satisfies anyone.
-    scores = gradedeval.evaluate(run, qrels, "ERR@20", like="ir_measures")
-    assert scores.means == {"ERR@20": pytest.approx(1 / 48, rel=1e-15)}
-
-
-def test_topics_with_a_dash_have_an_err_where_ir_measures_loses_them(gdeval: Any) -> None:
-    # gdeval cuts all up to the last dash off a topic; ir_measures takes the rest for another topic, and adds this one
-    # with 0: twice in the mean.
-    qrels, run = {"2019-1": {"a": 4}}, {"2019-1": {"a": 1.0}}
-    theirs, means = by_ir_measures(gdeval, run, qrels, ["ERR@20"])
-    assert theirs == {"ERR@20": {"1": 0.9375, "2019-1": 0}}
-    assert means == {"ERR@20": 0.46875}
-    scores = gradedeval.evaluate(run, qrels, "ERR@20", like="ir_measures")
-    assert scores.by_topic("err@20") == {"2019-1": 15 / 16}
 
 
 # scikit-learn ---------------------------------------------------------------------------------------------------------

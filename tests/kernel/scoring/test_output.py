@@ -12,16 +12,13 @@ import stat
 import threading
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
-import click
 import pytest
 
 import gradedeval
 from fuzz.round_trips import READERS
 from gradedeval.analysis.saved_scores import Signature
 from gradedeval.cli import COMMANDS
-from gradedeval.cli import gradedeval as program
 from gradedeval.cli.options import ELSEWHERE
 from gradedeval.kernel.formats import EXTENSIONS, FORMATS, formats_for
 from gradedeval.kernel.measures.definition import COMMON, HISTORICAL
@@ -150,11 +147,6 @@ def test_with_q_topics_come_as_the_qrels_list_them_and_the_summary_last(form: st
     assert topics == ["301", "302", "303", "all"]
 
 
-@pytest.mark.parametrize("form", formats_for("wide"))
-def test_tables_end_with_the_signature(form: str, files: Path, cli: Command) -> None:
-    assert f"gradedeval {VERSION} | qrels " in signature_of(cli(*ONE, "-f", form))
-
-
 @pytest.mark.parametrize("form", ["trec", "csv", "tsv", "jsonl"])
 def test_lists_hold_nothing_but_rows(form: str, files: Path, cli: Command) -> None:
     text = succeed(cli(*ONE, "-f", form)).text
@@ -169,22 +161,6 @@ def test_trec_has_three_columns_and_says_which_run_where_there_are_several(files
     several = [line.split() for line in succeed(cli(*SEVERAL, "-f", "trec")).text.splitlines()]
     assert [line for line in several if line[0] == "runid"] == [["runid", "all", run] for run in RUNS]
     assert several[1:6] == [[name.strip(), topic, score] for name, topic, score in one[-5:]]
-
-
-def test_html_is_well_formed_whatever_the_names(files: Path, cli: Command) -> None:
-    (files / "a<b>&c.run").write_text("301 Q0 a 1 1 t\n")
-    (files / "<g>&h.csv").write_text("0,0\n1,0.1\n2,0.5\n3,1\n")
-    text = succeed(cli("a<b>&c.run", "bm25.run", "qrels.txt", "-m", "err(gain=@<g>&h.csv)", "-f", "html")).text
-    page = ElementTree.fromstring(f"<body>{text}</body>")
-    assert (page.findtext(".//td") or "").strip() == "a<b>&c"
-    assert "@<g>&h.csv" in (page.findtext("p") or "")
-
-
-def test_a_bar_in_a_name_does_not_split_a_cell_of_markdown(files: Path, cli: Command) -> None:
-    (files / "a|b.run").write_text("301 Q0 a 1 1 t\n")
-    text = succeed(cli("a|b.run", "bm25.run", "qrels.txt", "-m", "err ap", "-f", "markdown")).text
-    table = [line for line in text.splitlines() if line.startswith("|")]
-    assert {len(re.findall(r"(?<!\\)\|", line)) for line in table} == {4}
 
 
 # Formats for programs
@@ -301,43 +277,10 @@ def test_a_topic_called_all_neither_hides_nor_follows_the_summary(form: str, fil
 # Residuals beside scores
 
 
-def test_several_runs_with_residuals_have_a_column_more_for_each_measure(files: Path, cli: Command) -> None:
-    header = succeed(cli(*SEVERAL, "--residuals")).text.splitlines()[0].split()
-    assert header == ["run", *(word for name in MEASURES.split() for word in (name, "residual"))]
-
-
-def test_unjudged_and_beyond_add_up_to_the_residual(files: Path, cli: Command) -> None:
-    rows = [row for row in rows_of(cli(*ONE, "-q", "--residuals", "split", "-f", "csv")) if row["residual"]]
-    assert {row["measure"] for row in rows} == {"err@20", "ndcg@10", "ap"}
-    for row in rows:
-        if row["measure"] == "err@20":
-            assert float(row["unjudged"]) + float(row["beyond"]) == pytest.approx(float(row["residual"]), abs=1e-15)
-        else:  # the residual is the highest score of the bounds less the score, which has no parts
-            assert row["unjudged"] == row["beyond"] == ""
-
-
 def test_residuals_takes_no_file_for_its_word(files: Path, cli: Command) -> None:
     before = cli("-m", "err@20", "--residuals", "bm25.run", "qrels.txt")
     assert before == cli("bm25.run", "qrels.txt", "-m", "err@20", "--residuals")
     assert before == cli("bm25.run", "qrels.txt", "-m", "err@20", "--residuals=total")
-
-
-def test_max_residual_leaves_topics_out_by_measure_and_says_how_many_remain(files: Path, cli: Command) -> None:
-    # err@20 of topic 303 may rise the most: an unjudged document stands first.
-    every = rows_of(cli(*ONE, "-q", "--residuals", "-f", "csv"))
-    rows = rows_of(cli(*ONE, "-q", "--max-residual", "0.1", "-f", "csv"))
-    for name in ("err@20", "ndcg@10", "ap"):
-        kept = [
-            row for row in every if row["measure"] == name and row["topic"] != "all" and float(row["residual"]) <= 0.1
-        ]
-        shown = [row for row in rows if row["measure"] == name]
-        assert [row["topic"] for row in shown] == [row["topic"] for row in kept] + ["all"]
-        assert shown[-1]["topics"] == str(len(kept))
-        if kept:
-            assert float(shown[-1]["score"]) == pytest.approx(sum(float(row["score"]) for row in kept) / len(kept))
-        else:
-            assert shown[-1]["score"] == ""
-    assert {row["topics"] for row in rows if row["topic"] != "all"} == {""}
 
 
 def test_measures_without_a_residual_keep_all_topics_and_stderr_says_so(files: Path, cli: Command) -> None:
@@ -671,17 +614,6 @@ def test_a_link_is_followed(exists: bool, files: Path, cli: Command) -> None:
     assert [path.name for path in (files / "results").iterdir()] == ["today.csv"]
 
 
-def test_a_disk_that_fills_up_leaves_the_old_file_and_nothing_else(files: Path) -> None:
-    (files / "out.csv").write_text("old")
-    before = sorted(files.iterdir())
-    # No file may grow: what a full disk or a quota does. The messages go to a pipe.
-    outcome = shell("ulimit -f 0; gradedeval bm25.run qrels.txt -o out.csv", files)
-    assert (outcome.code, outcome.out) == (1, b"")
-    assert outcome.messages == ["out.csv: cannot be written (File too large); nothing was written"]
-    assert (files / "out.csv").read_text() == "old"
-    assert sorted(files.iterdir()) == before
-
-
 @pytest.mark.exhaustive
 def test_a_named_pipe_is_written_directly(files: Path, process: Command) -> None:
     pipe = files / "pipe.csv"
@@ -842,16 +774,6 @@ def test_help_is_success_on_standard_output(words: tuple[str, ...], option: str,
 
 def test_help_of_an_evaluation_may_stand_after_files(cli: Command) -> None:
     assert cli("run.txt", "qrels.txt", "--help") == cli("eval", "--help")
-
-
-def test_help_names_every_command_and_every_option_is_explained() -> None:
-    context = click.Context(program)
-    for name in COMMANDS:
-        command = program.get_command(context, name)
-        assert command is not None
-        assert command.help
-        assert COMMANDS[name][1] in program.get_help(context)
-        assert all(option.help for option in command.params if isinstance(option, click.Option))
 
 
 def test_the_version_is_one_line(cli: Command) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,12 @@ from support.commands import Command
 from support.measures import REPRESENTATIVES
 
 DOCUMENTS = [f"d{number}" for number in range(30)]
-TOPICS = [str(number) for number in range(10)]
 VARIED = (-1, -1, 0, 0, 1, 2, 3)
 BARREN = (-1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3)
 COLLECTIONS = ((18, VARIED), (18, VARIED), (26, VARIED), (4, VARIED), (2, VARIED), (29, BARREN), (30, BARREN))
-"""How many documents of a topic each qrels judges, and the grades: some effects show only where few documents are
-relevant, or where all retrieved ones are judged."""
+"""How many documents of a topic are judged, and their grades, for ten topics each: some effects show only where few
+documents are relevant, or where all retrieved ones are judged."""
+TOPICS = [f"{collection}{number}" for collection in range(len(COLLECTIONS)) for number in range(10)]
 KINDS = {"judged": {}, "subtopics": {"subtopics": True}, "strata": {"strata": True}}
 MORE = (
     "inst(of=ec) inst(of=etc) inst(of=ed) rbp(of=etu) iprec(recall=0.5) ift(T=2) ift(A=0.3)"
@@ -71,30 +71,51 @@ def _kinds(measure: Measure) -> tuple[str, ...]:
     return ("judged", "strata") if measure.definition.uses_strata else ("judged",)
 
 
-def _qrels(kind: str, judged: int, grades: Sequence[int], draw: random.Random) -> Iterator[str]:
-    for topic in TOPICS:
+def _qrels(kind: str, topics: Sequence[str], draw: random.Random) -> Iterator[str]:
+    for topic in topics:
+        judged, grades = COLLECTIONS[int(topic[0])]
         for document in draw.sample(DOCUMENTS, judged):
             second = {"judged": "0", "subtopics": draw.choice("123"), "strata": "0"}[kind]
             stratum = f" s{draw.choice('12')}" if kind == "strata" else ""
             yield f"{topic} {second} {document}{stratum} {draw.choice(grades)}\n"
 
 
-def _run(draw: random.Random) -> Iterator[str]:
-    for topic in TOPICS:
+def _run(topics: Sequence[str], draw: random.Random) -> Iterator[str]:
+    for topic in topics:
         for rank, document in enumerate(draw.sample(DOCUMENTS, draw.choice((2, 4, 12, 20))), 1):
             yield f"{topic} {draw.choice('abc')} {document} {rank} {30 - rank} x\n"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Runs and qrels of each kind in which grades, types and lengths of lists vary."""
+    """A run and qrels of each kind in which grades, types and lengths of lists vary; `few`: two runs of ten topics."""
     made = tmp_path_factory.mktemp("unused")
-    for seed, (judged, grades) in enumerate(COLLECTIONS):
-        draw = random.Random(seed)
-        (made / f"run{seed}").write_text("".join(_run(draw)))
-        for kind in KINDS:
-            (made / f"{kind}{seed}").write_text("".join(_qrels(kind, judged, grades, draw)))
+    (made / "run").write_text("".join(_run(TOPICS, random.Random(0))))
+    for kind in KINDS:
+        (made / kind).write_text("".join(_qrels(kind, TOPICS, random.Random(1))))
+    (made / "few").mkdir()
+    for seed in (2, 3):
+        (made / "few" / f"run{seed}").write_text("".join(_run(TOPICS[:10], random.Random(seed))))
+    (made / "few" / "qrels").write_text("".join(_qrels("judged", TOPICS[:10], random.Random(4))))
     return made
+
+
+Columns = dict[Measure, Any]
+
+
+@pytest.fixture(scope="module")
+def plainly(folder: Path) -> Callable[[str, dict[str, Any]], Columns]:
+    """The numbers without the option, which is the same for many: computed once."""
+    known: dict[str, Columns] = {}
+
+    def columns(kind: str, options: dict[str, Any]) -> Columns:
+        key = f"{kind} {options}"
+        if key not in known:
+            measures = [one for one in MEASURES if kind in _kinds(one)]
+            known[key] = _columns(folder / "run", folder / kind, measures, options | KINDS[kind])
+        return known[key]
+
+    return columns
 
 
 def _numbers(run: Path, qrels: Path, measures: list[Measure], options: dict[str, Any]) -> list[Any]:
@@ -107,7 +128,7 @@ def _numbers(run: Path, qrels: Path, measures: list[Measure], options: dict[str,
     return [found.score, found.residual, found.unjudged, found.included.astype(float), *bounds]
 
 
-def _columns(run: Path, qrels: Path, measures: list[Measure], options: dict[str, Any]) -> dict[Measure, Any]:
+def _columns(run: Path, qrels: Path, measures: list[Measure], options: dict[str, Any]) -> Columns:
     """measure -> its numbers; without those that the options do not go with."""
     try:
         parts = np.array(_numbers(run, qrels, measures, options))
@@ -129,7 +150,9 @@ def test_every_option_about_measures_is_walked() -> None:
 
 @pytest.mark.parametrize("beside", BESIDE)
 @pytest.mark.parametrize("name", VALUES)
-def test_a_note_appears_where_an_option_changes_no_number(name: str, beside: str, folder: Path) -> None:
+def test_a_note_appears_where_an_option_changes_no_number(
+    name: str, beside: str, folder: Path, plainly: Callable[[str, dict[str, Any]], Columns]
+) -> None:
     costs = {} if name == "costs" else {"costs": {"a": 1, "b": 2, "c": 3}}
     plain = {**BESIDE[beside], **CONTEXT.get(name, {}), **costs}
     if name == beside:
@@ -139,13 +162,10 @@ def test_a_note_appears_where_an_option_changes_no_number(name: str, beside: str
     for kind, reading in KINDS.items():
         if (name, kind) == ("fill", "strata"):
             continue
-        measures = [one for one in MEASURES if kind in _kinds(one)]
-        for seed in range(len(COLLECTIONS)):
-            files = folder / f"run{seed}", folder / f"{kind}{seed}"
-            before = _columns(*files, measures, {**plain, **reading})
-            after = _columns(*files, list(before), {**plain, **reading, name: VALUES[name]}) if before else {}
-            scored |= after.keys()
-            changed |= {one for one in after if not np.allclose(before[one], after[one], 0, 1e-12, equal_nan=True)}
+        before = plainly(kind, plain)
+        after = _columns(folder / "run", folder / kind, list(before), {**plain, **reading, name: VALUES[name]})
+        scored |= after.keys()
+        changed |= {one for one in after if not np.allclose(before[one], after[one], 0, 1e-12, equal_nan=True)}
     noted = {one for one in scored if _noted(one, name, {**plain, name: VALUES[name]})}
     false, missing = noted & changed, {str(one) for one in scored - changed - noted}
     assert not false
@@ -184,13 +204,13 @@ COMMANDS = {
     "check": "{runs} --min {m}=0",
     "report": "{runs} -m {m} -o page.html",
     "diff": "{runs} -m {m}",
-    "explain": "{runs} -m {m} --topic 1",
+    "explain": "{runs} -m {m} --topic 01",
     "pool": "{runs} --leave-one-out -m {m}",
     "informative": "{runs} -m {m} --min-found 1",
     "fit": "{runs} -m rbp(p=0.1..0.9)@5 --to {m} --precision 0.2",
     "plot runs": "{runs} -m {m} -o picture.svg",
     "plot topics": "{runs} -m {m} -o picture.svg",
-    "plot explain": "{runs} -m {m} --topic 1 -o picture.svg",
+    "plot explain": "{runs} -m {m} --topic 01 -o picture.svg",
     "plot power": "{runs} -m {m} --draws 50 -o picture.svg",
 }
 """What a command is called with: a measure that uses neither option, or one that does."""
@@ -201,7 +221,7 @@ def test_every_command_says_once_which_option_is_not_used(
     name: str, folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    runs = f"{folder / 'run0'} {folder / 'run1'} {folder / 'judged0'}"
+    runs = f"{folder}/few/run2 {folder}/few/run3 {folder}/few/qrels"
     for measure, other, unused in (("ndcg@5", "err@5", ["--rel 2", "-k 10"]), ("ap", "p", [])):
         words = COMMANDS[name].format(runs=runs, m=measure, other=other).split()
         found = cli(*name.split(), *words, "--rel", "2", *([] if name == "informative" else ["-k", "10"]))

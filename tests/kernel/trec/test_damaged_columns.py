@@ -103,9 +103,10 @@ def test_feather_of_version_1_is_refused(cli: Command, tmp_path: Path) -> None:
         ]
 
 
-def test_of_damaged_files_each_is_one_message_or_has_the_scores_of_an_honest_reader() -> None:
+@pytest.mark.parametrize("files", [40, pytest.param(100, marks=pytest.mark.exhaustive)])
+def test_of_damaged_files_each_is_one_message_or_has_the_scores_of_an_honest_reader(files: int) -> None:
     """More of them: `python -m tests.fuzz --only columnar`."""
-    ways, wrong = batch(0, 100)
+    ways, wrong = batch(0, files)
     assert wrong == []
     assert {way.partition(" ")[2] for way in ways} == {"scored", "refused"}
 

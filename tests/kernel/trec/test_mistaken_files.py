@@ -258,13 +258,6 @@ def test_a_file_whose_beginning_was_looked_at_is_closed(tmp_path: Path, monkeypa
     assert len(closed) == 1
 
 
-def test_small_swapped_dicts_are_noted() -> None:
-    with pytest.warns(EvaluationWarning, match="are the two swapped"):
-        evaluate({"1": {"a": 1, "b": 0, "c": 2}}, {"1": {"a": 1.5, "b": 0.2, "c": 0.1}}, "ap")
-    evaluate({"1": {"a": 3, "b": 2, "c": 1}}, {"1": {"a": 1, "b": 0.5, "c": 0}}, "ap")
-    evaluate({"1": {"a": 1.5, "b": 0.2, "c": 0.1}}, {"1": {"a": 1, "b": 0, "c": 2}}, "ap")
-
-
 @pytest.mark.parametrize(
     ("keyword", "says"),
     [

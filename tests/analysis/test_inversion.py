@@ -215,17 +215,6 @@ def test_zeros_that_are_dropped_leave_an_open_end_at_0() -> None:
     assert interval([0.0] * 45 + [1.0] * 3 + [-1.0] * 2, "sign") == (0, 0)
 
 
-def test_runs_that_are_alike_have_p_1_and_0_to_0() -> None:
-    for test in PAIR_TESTS:
-        for topics in (2, 5, 30):
-            assert [values[0] for values in outcome(np.zeros(topics), test)] == [1, 0, 0]
-
-
-@pytest.mark.parametrize("test", ["t", "bootstrap"])
-def test_without_variance_there_is_no_interval(test: str) -> None:
-    assert np.isnan(outcome([-0.1, -0.1], test)).all()
-
-
 # How often
 
 

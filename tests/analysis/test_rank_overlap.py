@@ -140,17 +140,6 @@ def test_rank_biased_overlap_of_many_lists_is_that_of_equation_32(count: int) ->
         assert value == pytest.approx(np.mean(values), abs=1e-12)
 
 
-@pytest.mark.parametrize("count", [100, pytest.param(1000, marks=pytest.mark.exhaustive)])
-def test_rank_biased_overlap_equals_the_package_rbo(count: int) -> None:
-    rbo = pytest.importorskip("rbo")
-    draw = random.Random(count)
-    for _ in range(count):
-        one, other = drawn(draw, False), drawn(draw, False)
-        flat = ([group[0] for group in one], [group[0] for group in other])
-        theirs = rbo.RankingSimilarity(*flat).rbo_ext(p=0.9)
-        assert rank_biased_overlap(lists(one), lists(other), 40, 0.9, "a")[0, 0] == pytest.approx(theirs, abs=1e-12)
-
-
 @pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.exhaustive)])
 def test_ties_are_the_mean_over_all_orders(count: int) -> None:
     """Of the overlap and of both its bounds, also where one list is longer than the other."""
@@ -198,19 +187,6 @@ def test_by_hand() -> None:
     assert found[0] == pytest.approx(0.9)
     assert found[2] == pytest.approx(0.9)
     assert found[1] == pytest.approx(0.1 * 0.9 + 0.1 / 0.9 * 2 * (math.log(10) - 0.9 - 0.81 / 2))
-
-
-def test_kendalls_tau_is_that_of_scipy() -> None:
-    draw = np.random.default_rng(5)
-    for _ in range(30):
-        groups = int(draw.integers(1, 5))
-        group = np.sort(draw.integers(0, groups, 40))
-        one, other = (draw.integers(0, int(draw.choice([2, 5, 60])), 40) for _ in range(2))
-        found = kendall_taus(group, one, other, groups)
-        for number in range(groups):
-            inside = group == number
-            expected = kendalltau(one[inside], other[inside]).statistic if inside.sum() > 1 else math.nan
-            assert found[number] == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize("ties", [1, 4, 10_000])
@@ -262,7 +238,7 @@ def test_runs_in_blocks_have_the_numbers_of_their_topics_one_by_one(count: int) 
     """Missing topics, short lists, ties; in blocks of any size, and more with one run than are looked up together."""
     draw = random.Random(31)
     for _ in range(count):
-        runs = {f"r{run}": some_run(draw) for run in range(6)}
+        runs = {f"r{run}": some_run(draw) for run in range(4)}
         at, p = draw.choice([1, 10, 100]), draw.choice([0.5, 0.9, 0.98])
         frames = []
         for cells, together in ((1 << 18, 64), (1000, 2), (150, 1), (1, 64)):
@@ -275,7 +251,7 @@ def test_runs_in_blocks_have_the_numbers_of_their_topics_one_by_one(count: int) 
             assert [row[name] for name in NUMBERS] == pytest.approx(expected, abs=1e-12, nan_ok=True)
         for frame in frames:
             assert [list(row) for row in frame[["run", "other"]].drop_duplicates().to_numpy()] == [
-                [f"r{one}", f"r{other}"] for other in range(6) for one in range(other)
+                [f"r{one}", f"r{other}"] for other in range(4) for one in range(other)
             ]
             assert (frame.groupby(["run", "other"], sort=False)["rbo"].diff().dropna() >= 0).all()
             keyed = [one.sort_values(["run", "other", "topic"])[list(NUMBERS)] for one in

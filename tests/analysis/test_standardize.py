@@ -61,11 +61,11 @@ def test_a_saved_reference_gives_the_same_for_one_run(cli: Command, tmp_path: Pa
 
 
 def test_other_verbs_take_standardized_scores(cli: Command) -> None:
-    found = cli("compare", *RUNS, QRELS, "-m", "sp", "--standardize")
+    found = cli("compare", *RUNS, QRELS, "-m", "sp", "--standardize", "--draws", "99")
     assert "standardized over 4 runs" in found.text
     assert "inconclusive" not in found.text
-    for verb in ("correlate", "power"):
-        assert "standardized over 4 runs" in cli(verb, *RUNS, QRELS, "-m", "sp ap", "--standardize").text
+    for verb in (("correlate",), ("power", "--draws", "99")):
+        assert "standardized over 4 runs" in cli(*verb, *RUNS, QRELS, "-m", "sp ap", "--standardize").text
 
 
 def test_what_cannot_be_standardized_is_a_fault() -> None:

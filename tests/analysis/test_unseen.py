@@ -12,6 +12,7 @@ import pytest
 
 import gradedeval
 from support.commands import Command
+from support.runs import write_qrels, write_run
 
 RELEVANT = [f"r{number}" for number in range(5)]
 RUN_A = {"1": ["x", "n"], "2": ["m", "o", *RELEVANT]}
@@ -39,11 +40,8 @@ def ranked(run: dict[str, list[str]]) -> dict[str, dict[str, float]]:
 @pytest.fixture
 def files(tmp_path: Path, cli: Command) -> Path:
     for name, run in (("A", RUN_A), ("B", RUN_B)):
-        lines = [
-            f"{topic} Q0 {docno} 0 {-rank} t" for topic, docnos in run.items() for rank, docno in enumerate(docnos)
-        ]
-        (tmp_path / name).write_text("\n".join(lines))
-    (tmp_path / "Q").write_text("\n".join(f"{t} 0 {d} {g}" for t, judged in QRELS.items() for d, g in judged.items()))
+        write_run(tmp_path / name, ranked(run))
+    write_qrels(tmp_path / "Q", QRELS)
     return tmp_path
 
 

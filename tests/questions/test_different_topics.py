@@ -47,10 +47,19 @@ def differ(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     return bool(request.param == "different")
 
 
-@pytest.mark.parametrize("topics", ["qrels", "both", "run", "relevant"])
-@pytest.mark.parametrize(
-    ("name", "words", "own"), [*((*one, True) for one in EACH.items()), *((*one, False) for one in SHARED.items())]
-)
+CASES = [
+    pytest.param(
+        differ, topics, name, words, own, id=f"{differ}-{topics}-{name}{' of its own' * own}",
+        marks=() if topics == "both" or (differ == "different" and (topics == "qrels" or name == "eval")) else
+        pytest.mark.exhaustive,
+    )
+    for commands, own in ((EACH, True), (SHARED, False)) for name, words in commands.items()
+    for topics in ("qrels", "both", "run", "relevant") for differ in ("same", "different")
+]  # fmt: skip
+"""All commands where topics may differ between runs and where they may not; --topics run and relevant by `eval`."""
+
+
+@pytest.mark.parametrize(("differ", "topics", "name", "words", "own"), CASES, indirect=["differ"])
 def test_the_note_is_there_where_sets_differ(
     name: str, words: str, own: bool, topics: str, differ: bool, cli: Command
 ) -> None:

@@ -146,10 +146,13 @@ def test_what_the_only_unjudged_document_could_add_is_the_residual(
         assert math.isclose(rise, one.residual, abs_tol=1e-12) or (wider and rise < one.residual), one.measure
 
 
-def test_no_document_alone_could_add_more_than_the_residual() -> None:
+@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.exhaustive)])
+def test_no_document_alone_could_add_more_than_the_residual(step: int) -> None:
+    """By every measure on one of four topics, or on all of them."""
     shares = [one for one in VARIANTS if one.residual == "from_bounds" and not one.by_intent]
-    for topic in (TYPICAL, Topic((3, None, 1, None, 0), (2,)), Topic((None, None), ()), Topic((0, None), (1,) * 40)):
-        for one in explained(topic, shares):
+    topics = TYPICAL, Topic((3, None, 1, None, 0), (2,)), Topic((None, None), ()), Topic((0, None), (1,) * 40)
+    for at, topic in enumerate(topics):
+        for one in explained(topic, shares[at % step :: step]):
             rises = [row["could_add"] for row in one.rows() if row.get("could_add") is not None]
             assert one.residual is not None
             assert max(rises, default=0) <= one.residual + 1e-12, (one.measure, topic)
@@ -287,46 +290,87 @@ def column(rows: list[dict[str, Any]], name: str) -> list[Any]:
 FOUR = {"a": 3, "b": 0, "c": 1, "d": 2}
 
 
-def test_err_s_worked_example_rank_by_rank() -> None:
-    (rows,) = by_hand("err@3", "x y z", {"x": 3, "y": 2, "z": 4, "w": 0})
-    assert column(rows, "docno") == ["x", "y", "z"]
-    assert column(rows, "grade") == [3, 2, 4]
-    assert column(rows, "gain") == pytest.approx([7 / 16, 3 / 16, 15 / 16])
-    assert column(rows, "reached") == pytest.approx([1, 9 / 16, 9 / 16 * 13 / 16])
-    assert column(rows, "stops") == pytest.approx([7 / 16, 9 / 16 * 3 / 16, 9 / 16 * 13 / 16 * 15 / 16])
-    assert column(rows, "utility") == pytest.approx([1, 1 / 2, 1 / 3])
-    assert column(rows, "contribution") == pytest.approx([0.4375, 0.052734375, 0.142822265625])
-    assert column(rows, "running") == pytest.approx([0.4375, 0.490234375, 0.633056640625])
-    assert column(rows, "could_add") == [None] * 3
-
-
-def test_what_an_unjudged_document_could_add_to_err() -> None:
+DISCOUNT = 1 / math.log2(3)
+IDEAL = 3 + 2 * DISCOUNT + 1 / 2
+HARMONIC = 1 + 1 / 2 + 1 / 3
+# As a further document of the pool it comes second in the ideal ranking, which is 3, 3, 2, 1 then.
+MORE = 3 + 3 * DISCOUNT + 2 / 2 + 1 / math.log2(5)
+BY_HAND: list[tuple[str, str, dict[str, float], dict[str, list[Any]]]] = [
+    ("err@3", "x y z", {"x": 3, "y": 2, "z": 4, "w": 0}, {
+        "docno": ["x", "y", "z"], "grade": [3, 2, 4], "gain": [7 / 16, 3 / 16, 15 / 16],
+        "reached": [1, 9 / 16, 9 / 16 * 13 / 16],
+        "stops": [7 / 16, 9 / 16 * 3 / 16, 9 / 16 * 13 / 16 * 15 / 16],
+        "utility": [1, 1 / 2, 1 / 3],
+        "contribution": [0.4375, 0.052734375, 0.142822265625],
+        "running": [0.4375, 0.490234375, 0.633056640625],
+        "could_add": [None] * 3,
+    }),
     # Stops at rank 1 with 7/8; u at rank 2 with top gain: 1/8 · 7/8 · ½, and c after it has 1/8 of its 1/8 · 1/8 · ⅓.
-    (rows,) = by_hand("err@5", "a u c n b", FOUR)
-    assert rows[1]["grade"] is None
-    assert rows[1]["could_add"] == pytest.approx(1 / 8 * 7 / 8 / 2 - 7 / 8 * (1 / 8 * 1 / 8 / 3))
-    assert rows[3]["could_add"] == pytest.approx(1 / 8 * 7 / 8 * 7 / 8 / 4)
-
-
-def test_rbp_by_hand() -> None:
-    (rows,) = by_hand("rbp", "a u c n b", FOUR)
-    assert column(rows, "C") == [0.8] * 5 + [None]
-    assert column(rows, "V") == pytest.approx([1, 0.8, 0.64, 0.512, 0.4096, 0.8**5 / 0.2])
-    assert column(rows, "W") == pytest.approx([0.2, 0.16, 0.128, 0.1024, 0.08192, 0.8**5])
-    assert column(rows, "contribution") == pytest.approx([0.2, 0, 0.128 / 3, 0, 0, 0])
-    assert column(rows, "could_add")[1::2] == pytest.approx([0.16, 0.1024, 0.8**5])
-    assert [row["part"] for row in rows] == ["document"] * 5 + ["beyond"]
-    assert (rows[5]["rank"], rows[5]["docno"], rows[5]["grade"]) == (None, None, None)
-
-
-def test_the_other_quantities_of_rbp_by_hand() -> None:
+    ("err@5", "a u c n b", FOUR, {
+        "grade": [3, None, 1, None, 0],
+        "could_add": [None, 1 / 8 * 7 / 8 / 2 - 7 / 8 * (1 / 8 * 1 / 8 / 3), None, 1 / 8 * 7 / 8 * 7 / 8 / 4, None],
+    }),
+    ("rbp", "a u c n b", FOUR, {
+        "part": [*["document"] * 5, "beyond"], "rank": [1, 2, 3, 4, 5, None],
+        "docno": [*"aucnb", None], "grade": [3, None, 1, None, 0, None],
+        "C": [*[0.8] * 5, None],
+        "V": [1, 0.8, 0.64, 0.512, 0.4096, 0.8**5 / 0.2],
+        "W": [0.2, 0.16, 0.128, 0.1024, 0.08192, 0.8**5],
+        "contribution": [0.2, 0, 0.128 / 3, 0, 0, 0],
+        "could_add": [None, 0.16, None, 0.1024, None, 0.8**5],
+    }),
     # One document of gain 1, p = ½: V is 1 and then ½, ¼, … = 1 in sum; Γ stays 1, K goes on.
-    etu, ec, etc, ed = by_hand("rbp(p=0.5,of=etu) rbp(p=0.5,of=ec) rbp(p=0.5,of=etc) rbp(p=0.5,of=ed)", "a", {"a": 1})
-    assert column(etu, "contribution") == pytest.approx([0.5, 0.5])
-    assert column(ec, "contribution") == pytest.approx([0.5, 0.5])
-    assert column(etc, "contribution") == pytest.approx([0.5, 1.5])  # half stop at cost 1, Σ_{i>1} i/2^i = 3/2
-    assert column(ed, "contribution") == pytest.approx([1, 1])
-    assert (etu[0]["L"], etu[0]["gained"], etc[0]["spent"]) == (0.5, 1, 1)
+    ("rbp(p=0.5,of=etu)", "a", {"a": 1}, {"contribution": [0.5, 0.5], "L": [0.5, None], "gained": [1, None]}),
+    ("rbp(p=0.5,of=ec)", "a", {"a": 1}, {"contribution": [0.5, 0.5]}),
+    # Half stop at cost 1, Σ_{i>1} i/2^i = 3/2.
+    ("rbp(p=0.5,of=etc)", "a", {"a": 1}, {"contribution": [0.5, 1.5], "spent": [1, None]}),
+    ("rbp(p=0.5,of=ed)", "a", {"a": 1}, {"contribution": [1, 1]}),
+    ("zipf@3", "a u c", FOUR, {
+        "W": [1 / HARMONIC, 1 / 2 / HARMONIC, 1 / 3 / HARMONIC],
+        "contribution": [1 / HARMONIC, 0, 1 / 3 / HARMONIC / 3],
+    }),
+    # Nobody stops who looks for what is not there.
+    ("cwlrr(of=ed)", "a b", {"a": 0, "b": 0}, {"contribution": [1, 1, math.inf]}),
+    ("cwlrr(of=etu)", "a b", {"a": 0, "b": 0}, {"contribution": [0, 0, 0]}),
+    ("ndcg", "a u c n b", FOUR, {
+        "discount": [1, DISCOUNT, 1 / 2, 1 / math.log2(5), 1 / math.log2(6)], "ideal": [3, 2, 1, 0, 0],
+        "ideal_term": [3, 2 * DISCOUNT, 1 / 2, 0, 0],
+        "contribution": [3 / IDEAL, 0, 1 / 2 / IDEAL, 0, 0],
+        "could_add": [None, (3.5 + 3 * DISCOUNT) / MORE - 3.5 / IDEAL, None,
+                      (3.5 + 3 / math.log2(5)) / MORE - 3.5 / IDEAL, None],
+    }),
+    # The rest of the ideal ranking stands beyond the end.
+    ("ndcg", "c", FOUR, {"part": ["document", "beyond"], "ideal_term": [3, 2 * DISCOUNT + 1 / 2]}),
+    ("ndcg@1", "c", FOUR, {"ideal_term": [3]}),
+    # u relevant: its own 2/2, and c's precision rises from 2/3 to 3/3; n: its own 3/4. There are four to find then.
+    ("ap", "a u c n b", FOUR, {
+        "precision": [1, 1 / 2, 2 / 3, 2 / 4, 2 / 5], "ideal": [1, 1, 1, 3 / 4, 3 / 5],
+        "contribution": [1 / 3, 0, 2 / 9, 0, 0],
+        "could_add": [None, (1 + 1 + 1) / 4 - 5 / 9, None, (1 + 2 / 3 + 3 / 4) / 4 - 5 / 9, None],
+    }),
+    # c counts from threshold 1 alone, where a counts too: 1/3 · 2/3
+    ("gap", "a u c n b", FOUR, {
+        "gain": [1, 0, 1 / 3, 0, 0], "precision": [1, 1 / 2, 4 / 9, 1 / 3, 4 / 15],
+        "term": [1, 0, 2 / 9, 0, 0], "ideal_term": [1, 2 / 3, 1 / 3, 0, 0],
+        "contribution": [1 / 2, 0, 1 / 9, 0, 0],
+    }),
+    ("q(rel=1)", "a b c", FOUR, {"blended": [2 / 2, 2 / 4, 4 / 6], "contribution": [1 / 3, 0, 2 / 9]}),
+    ("bpref", "a b c", FOUR, {"above": [0, 1, 1], "contribution": [1 / 3, 0, 0]}),
+    # A count may be there before any document.
+    ("num_rel", "a u", FOUR, {"part": ["empty", "document", "document"], "rank": [0, 1, 2], "contribution": [3, 0, 0]}),
+    ("num_ret", "a u", FOUR, {"contribution": [1, 1]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("measure", "docnos", "judged", "expected"), BY_HAND)
+def test_columns_are_those_worked_out_by_hand(
+    measure: str, docnos: str, judged: dict[str, float], expected: dict[str, list[Any]]
+) -> None:
+    (rows,) = by_hand(measure, docnos, judged)
+    for name, values in expected.items():
+        near = [pytest.approx(one, rel=1e-12, abs=1e-15) if isinstance(one, int | float) else one for one in values]
+        assert column(rows, name) == near, name
+    assert ("gain" in rows[0]) == (measure != "num_ret")
 
 
 def test_costs_stand_beside_the_documents_that_have_them() -> None:
@@ -342,19 +386,6 @@ def test_costs_stand_beside_the_documents_that_have_them() -> None:
     assert sum(column(etc, "contribution")) == pytest.approx(4 + 1 / 2 * 2 + 1 / 2)
 
 
-def test_a_weighting_model_shows_its_weights() -> None:
-    (rows,) = by_hand("zipf@3", "a u c", FOUR)
-    whole = 1 + 1 / 2 + 1 / 3
-    assert column(rows, "W") == pytest.approx([1 / whole, 1 / 2 / whole, 1 / 3 / whole])
-    assert column(rows, "contribution") == pytest.approx([1 / whole, 0, 1 / 3 / whole / 3])
-
-
-def test_nobody_stops_who_looks_for_what_is_not_there() -> None:
-    depth, utility = by_hand("cwlrr(of=ed) cwlrr(of=etu)", "a b", {"a": 0, "b": 0})
-    assert column(depth, "contribution") == [1, 1, math.inf]
-    assert column(utility, "contribution") == [0, 0, 0]
-
-
 def test_inst_by_hand() -> None:
     (rows,) = by_hand("inst", "a u c n b", FOUR)
     # T_1 = 1 − 1 = 0, T_3 = 1 − 4/3 = −1/3
@@ -363,72 +394,6 @@ def test_inst_by_hand() -> None:
     assert column(rows, "V")[:4] == pytest.approx([1, 1 / 4, 1 / 9, 1 / 9 * 64 / 121])
     assert rows[0]["contribution"] / rows[2]["contribution"] == pytest.approx(1 / (1 / 9 / 3))
     assert sum(column(rows, "contribution")) == pytest.approx(0.6447, abs=5e-5)
-
-
-def test_ndcg_by_hand() -> None:
-    second = 1 / math.log2(3)
-    ideal = 3 + 2 * second + 1 / 2
-    (rows,) = by_hand("ndcg", "a u c n b", FOUR)
-    assert column(rows, "discount")[:3] == pytest.approx([1, second, 1 / 2])
-    assert column(rows, "ideal") == [3, 2, 1, 0, 0]
-    assert column(rows, "ideal_term") == pytest.approx([3, 2 * second, 1 / 2, 0, 0])
-    assert column(rows, "contribution") == pytest.approx([3 / ideal, 0, 1 / 2 / ideal, 0, 0])
-    # As a further document of the pool it comes second in the ideal ranking, which is 3, 3, 2, 1 then.
-    score, more = 3.5 / ideal, 3 + 3 * second + 2 / 2 + 1 / math.log2(5)
-    assert column(rows, "could_add") == [
-        None,
-        pytest.approx((3.5 + 3 * second) / more - score),
-        None,
-        pytest.approx((3.5 + 3 / math.log2(5)) / more - score),
-        None,
-    ]
-
-
-def test_the_rest_of_the_ideal_ranking_stands_beyond_the_end() -> None:
-    (rows,) = by_hand("ndcg", "c", FOUR)
-    assert column(rows, "ideal_term") == pytest.approx([3, 2 / math.log2(3) + 1 / 2])
-    assert rows[1]["part"] == "beyond"
-    (rows,) = by_hand("ndcg@1", "c", FOUR)
-    assert column(rows, "ideal_term") == [3]
-
-
-def test_ap_by_hand() -> None:
-    (rows,) = by_hand("ap", "a u c n b", FOUR)
-    assert column(rows, "precision") == pytest.approx([1, 1 / 2, 2 / 3, 2 / 4, 2 / 5])
-    assert column(rows, "ideal") == pytest.approx([1, 1, 1, 3 / 4, 3 / 5])
-    assert column(rows, "contribution") == pytest.approx([1 / 3, 0, 2 / 9, 0, 0])
-    # u relevant: its own 2/2, and c's precision rises from 2/3 to 3/3; n: its own 3/4. There are four to find then.
-    u, n = (1 + 1 + 1) / 4 - 5 / 9, (1 + 2 / 3 + 3 / 4) / 4 - 5 / 9
-    assert column(rows, "could_add") == [None, pytest.approx(u), None, pytest.approx(n), None]
-
-
-def test_gap_by_hand() -> None:
-    (rows,) = by_hand("gap", "a u c n b", FOUR)
-    assert column(rows, "gain") == pytest.approx([1, 0, 1 / 3, 0, 0])
-    assert column(rows, "precision") == pytest.approx([1, 1 / 2, 4 / 9, 1 / 3, 4 / 15])
-    # c counts from threshold 1 alone, where a counts too: 1/3 · 2/3
-    assert column(rows, "term") == pytest.approx([1, 0, 2 / 9, 0, 0])
-    assert column(rows, "ideal_term") == pytest.approx([1, 2 / 3, 1 / 3, 0, 0])
-    assert column(rows, "contribution") == pytest.approx([1 / 2, 0, 1 / 9, 0, 0])
-
-
-def test_q_and_bpref_by_hand() -> None:
-    q, bpref = by_hand("q(rel=1) bpref", "a b c", FOUR)
-    assert column(q, "blended") == pytest.approx([2 / 2, 2 / 4, 4 / 6])
-    assert column(q, "contribution") == pytest.approx([1 / 3, 0, 2 / 9])
-    assert column(bpref, "above") == [0, 1, 1]
-    assert column(bpref, "contribution") == pytest.approx([1 / 3, 0, 0])
-
-
-def test_a_count_may_be_there_before_any_document() -> None:
-    relevant, retrieved = by_hand("num_rel num_ret", "a u", FOUR)
-    assert [(row["part"], row["rank"], row["contribution"]) for row in relevant] == [
-        ("empty", 0, 3),
-        ("document", 1, 0),
-        ("document", 2, 0),
-    ]
-    assert column(retrieved, "contribution") == [1, 1]
-    assert "gain" not in retrieved[0]
 
 
 # --- which topic, which documents -----------------------------------------------------------------------------------
@@ -837,7 +802,7 @@ def test_a_topic_may_begin_with_a_minus(arguments: tuple[str, ...], cli: Command
     shown = [line.split()[1] for line in done.text.splitlines() if line.startswith("topic ")]
     assert shown == ["-12", "5", "-7"]
     # The picture takes its arguments in the same way, which these two show.
-    if arguments[1] == "qrels" or arguments[0].startswith("--"):
+    if arguments[1] == "-m" or arguments[0].startswith("--"):
         assert cli("plot", "explain", "-o", "a.svg", *arguments).code == 0
 
 

@@ -96,16 +96,16 @@ def test_letters_are_those_of_the_comparison_of_all_pairs(cli: Command) -> None:
 
 @pytest.mark.parametrize("form", ["table", "latex", "markdown", "html"])
 def test_letters_have_a_column_in_every_table(form: str, cli: Command) -> None:
-    found = cli("compare", *RUNS, QRELS, "-m", "ndcg@10", "--letters", "-f", form)
+    found = cli("compare", *RUNS, QRELS, "-m", "ndcg@10", "--letters", "--draws", "200", "-f", form)
     assert found.code == 0, found.messages
     assert "same as" in found.text
     assert "share a letter" in found.text
 
 
 def test_letters_are_by_the_test_of_all_pairs_at_once_unless_one_is_named(cli: Command) -> None:
-    words = ("compare", *RUNS, QRELS, "-m", "ndcg@10 ap", "--letters", "-f", "csv")
+    words = ("compare", *RUNS, QRELS, "-m", "ndcg@10 ap", "--letters", "--draws", "500", "-f", "csv")
     assert cli(*words).text == cli(*words, "--test", "tukey-hsd").text
-    assert gradedeval.letters(RUNS, QRELS, "ap").tested.test == "tukey-hsd"
+    assert gradedeval.letters(RUNS, QRELS, "ap", draws=500).tested.test == "tukey-hsd"
     assert "t | holm over 6 pairs" in " ".join(cli(*words[:-2], "--test", "t").text.split())
 
 
@@ -139,4 +139,4 @@ def test_numbers_of_latex_stand_at_the_point_and_the_line_below_has_topics_and_s
 
 
 def test_counts_beside_letters_are_whole(cli: Command) -> None:
-    assert " 396  " in cli("compare", *RUNS, QRELS, "-m", "num_rel_ret", "--letters").text
+    assert " 396  " in cli("compare", *RUNS, QRELS, "-m", "num_rel_ret", "--letters", "--draws", "99").text

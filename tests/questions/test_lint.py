@@ -337,15 +337,6 @@ def test_the_other_shared_runs_are_read_without_a_traceback(folder: str, cli: Co
     assert any(file["kind"] == "qrels" for file in found["files"])
 
 
-@shared
-@pytest.mark.exhaustive
-def test_dl_hard_has_no_error(cli: Command) -> None:
-    runs = sorted(map(str, (DATA / "dl-hard" / "runs").iterdir()))
-    found = report(cli("lint", *runs, "--qrels", str(DATA / "dl-hard" / "qrels.txt"), "-f", "json"), 0)
-    assert found["errors"] == 0
-    assert found["files"][0]["kind"] == "qrels"
-
-
 def test_a_folder_or_a_pattern_names_runs_and_the_qrels_are_left_out(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     for name in ("b.run", "a.run", ".hidden"):

@@ -103,8 +103,3 @@ def test_one_topic_has_no_power(cli: Command, tmp_path: Path) -> None:
         "measure 'rr': both runs share a single topic (1), and a test needs two; compare runs with more topics "
         "in common"
     ]
-
-
-def test_more_best_runs_than_there_are_are_all(cli: Command) -> None:
-    text = cli("power", *RUNS, QRELS, "-m", "ap", "--draws", "50", "--best-runs", "100").text
-    assert "the best 4 runs by each measure" in text

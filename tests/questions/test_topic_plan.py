@@ -76,7 +76,7 @@ def test_against_statsmodels() -> None:
 
 @pytest.mark.parametrize("topics", [2, 5, 40])
 def test_the_expected_width_is_that_of_simulated_intervals(topics: int) -> None:
-    draws = np.random.default_rng(topics).normal(0, math.sqrt(2 * 0.05), (100_000, topics))
+    draws = np.random.default_rng(topics).normal(0, math.sqrt(2 * 0.05), (800_000 // topics, topics))
     width = 2 * stats.t.isf(0.05, topics - 1) * draws.std(1, ddof=1).mean() / math.sqrt(topics)
     assert Aim(0.1, 0.1, 0.2).width(topics, 0.05) == pytest.approx(width, rel=0.01)
 

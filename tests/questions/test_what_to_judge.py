@@ -125,7 +125,6 @@ def test_what_cannot_change_the_measure_is_left_out() -> None:
             ("--strategy", "residual", "-m", "bpref"),
             "-m: bpref has no residual, by which --strategy residual goes; choose another measure or strategy",
         ),
-        (("--persistence", "0"), "--persistence: 0 is too small; it must be above 0"),
     ],
 )
 def test_what_cannot_be_asked_for_is_one_line(words: tuple[str, ...], message: str, cli: Command) -> None:

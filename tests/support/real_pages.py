@@ -161,18 +161,11 @@ class Played:
 
     commands  each command with its exit code, and what it printed
     names     what the Python blocks defined
-    printed   what each Python block printed
     """
 
     folder: Path
     commands: list[tuple[str, int, str]] = field(default_factory=list)
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "page"})
-    printed: list[str] = field(default_factory=list)
-
-    def shown(self, *words: str) -> str:
-        """What the only command with these words printed."""
-        (shown,) = (shown for command, _, shown in self.commands if all(word in command for word in words))
-        return shown
 
 
 def played(page: str, folder: Path) -> Played:
@@ -186,7 +179,7 @@ def played(page: str, folder: Path) -> Played:
             for command in map(joined, commands_of(body)):
                 found.commands.append((command, *run_command(command, folder)))
         elif block["kind"] == "python":
-            found.printed.append(printed(body, folder, found.names))
+            printed(body, folder, found.names)
     return found
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from support.commands import environment
+from support.commands import python
 
 SPEED = Path(__file__).parent / "benchmarks" / "speed.py"
 
@@ -17,8 +15,7 @@ SPEED = Path(__file__).parent / "benchmarks" / "speed.py"
 @pytest.mark.parametrize("row", ["many", "loop", "large", "forms", "growth", "all_trec"])
 def test_a_row_of_the_benchmark_runs_on_a_small_workload(row: str, tmp_path: Path) -> None:
     words = f"--folder {tmp_path} --rounds 1 --topics 20 --runs 3 --only {row}"
-    command = [sys.executable, str(SPEED), *words.split()]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment(), check=False)
+    done = python(str(SPEED), *words.split())
     assert done.returncode == 0, done.stderr
     assert (" ms\n" if row == "loop" else " MiB ") in done.stdout
 
@@ -27,9 +24,7 @@ def test_a_row_of_the_benchmark_runs_on_a_small_workload(row: str, tmp_path: Pat
 def test_the_benchmark_of_questions_runs_on_samples(tmp_path: Path) -> None:
     samples = SPEED.parents[2] / "qrels_samples"
     files = ["--runs", str(samples / "rivers-[bd]*.run"), "--qrels", str(samples / "rivers.qrels")]
-    command = [sys.executable, str(SPEED.with_name("questions.py")), "--folder", str(tmp_path), "--rounds", "1", *files]
-    done = subprocess.run(
-        [*command, "--only", "lint pr"], capture_output=True, text=True, env=environment(), check=False
-    )
+    words = ["--folder", str(tmp_path), "--rounds", "1", *files, "--only", "lint pr"]
+    done = python(str(SPEED.with_name("questions.py")), *words)
     assert done.returncode == 0, done.stderr
     assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == ["eval", "lint", "lint", "pr"]

@@ -9,9 +9,7 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -23,9 +21,9 @@ import pytest
 
 import gradedeval
 from gradedeval import kernel
-from support.commands import environment
+from support.commands import python
 from support.paths import ROOT
-from support.rooms import KERNEL, ORDER, OUTER, doorway, modules_of_the_doorway
+from support.rooms import KERNEL, ORDER, OUTER, doorway
 from support.source import FILES, PACKAGE, nodes
 from support.source import module as parsed
 
@@ -34,7 +32,7 @@ LATE = ("pandas", "scipy", "matplotlib", "bokeh", "jinja2", "tabulate", "importl
         "dask", "distributed", "fsspec")  # fmt: skip
 
 MOST_LINES, MOST_LINES_OF_A_FUNCTION = 900, 50
-MOST_ENTRIES, MOST_FLOORS, MOST_NAMES, MOST_IN_MODULES = 17, 9, 60, 82
+MOST_ENTRIES, MOST_FLOORS, MOST_NAMES, MOST_FOR_A_RUN = 17, 9, 60, 38
 
 
 def module_name(path: Path) -> str:
@@ -138,20 +136,6 @@ def test_outer_rooms_use_the_kernel_by_its_doorway() -> None:
     assert len(doorway()) <= MOST_NAMES
 
 
-def test_what_outer_rooms_want_late_of_the_kernel_they_write_with_its_name() -> None:
-    """`kernel.evaluate_runs`, and no import inside a function: there is one way to be late."""
-    inside = {
-        f"{module}.{node.name}"
-        for module, path in MODULES.items()
-        if room(module) in OUTER
-        for node in statements(parsed(path))
-        if isinstance(node, ast.FunctionDef)
-        for statement in statements(node)
-        if isinstance(statement, ast.ImportFrom) and statement.module == "gradedeval.kernel"
-    }
-    assert inside == set()
-
-
 def _past_the_doorway(module: str) -> set[str]:
     return {other for other in imports()[module] if other.startswith("gradedeval.kernel.")}
 
@@ -170,23 +154,6 @@ def test_what_the_doorway_lists_is_there_and_is_used() -> None:
     assert [name for name in doorway() if getattr(kernel, name, None) is None] == []
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
         kernel.no_such_name  # type: ignore[attr-defined]  # noqa: B018
-
-
-def test_a_module_of_the_doorway_is_asked_for_several_names() -> None:
-    """`kernel.doubts.few_topics`: a module is there for names that belong together; one name alone has its own line."""
-    reached = {
-        (node.value.attr, node.attr)
-        for module, path in MODULES.items()
-        if room(module) in OUTER
-        for node in nodes(path)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute)
-        if isinstance(node.value.value, ast.Name) and node.value.value.id == "kernel"
-    }
-    modules = modules_of_the_doorway().keys()
-    through = Counter(name for name, _ in reached if name in modules)
-    # The kinds of numbers are asked for by the module's own name.
-    assert {name for name in modules - {"numbers"} if through[name] < 2} == set()
-    assert through.total() <= MOST_IN_MODULES
 
 
 def test_the_rooms_stand_on_few_floors() -> None:
@@ -228,18 +195,6 @@ def test_every_part_imports_alone(part: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def python(*words: str, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *words],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
 def modules_of(*words: str, folder: Path) -> set[str]:
     """The modules that a command imports."""
     done = python("-X", "importtime", "-m", "gradedeval", *words, folder=folder)
@@ -271,56 +226,12 @@ def test_what_is_slow_to_import_is_not_imported(words: str, tmp_path: Path) -> N
     assert {late for late in LATE if any(name == late or name.startswith(f"{late}.") for name in modules)} == set()
 
 
-def test_what_a_small_evaluation_does_not_need_is_not_imported(tmp_path: Path) -> None:
+def test_a_small_evaluation_imports_few_modules(tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_text("1 Q0 a 1 3 t\n")
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
     modules = modules_of("run.txt", "qrels.txt", "-m", "err@20", "--residuals", folder=tmp_path)
-    own = {name.rpartition(".")[2] for name in modules if name.startswith("gradedeval.kernel.measures.")}
-    assert own <= {
-        "applied",
-        "cascade_models",
-        "cumulated_gain",
-        "decorator",
-        "definition",
-        "parameters",
-        "properties",
-        "table",
-        "gains",
-        "gain_schemes",
-        "notation",
-        "over_intents",
-        "parse",
-        "plugins",
-    }
-    # The module of the command itself is imported by a name that the table has, which Python lists nowhere.
-    others = {name for name in modules if name.startswith(("gradedeval.cli.", "gradedeval.questions."))}
-    assert others == {"gradedeval.cli.arguments", "gradedeval.cli.options", "gradedeval.cli.output"}
-    slow = {"hashlib", "pathlib", "json", "csv", "html", "bz2", "lzma", "tempfile"}
-    assert not modules & {*slow, "gradedeval.kernel.trec.small_tables"}
-
-
-WHO_IMPORTS_NUMPY = """
-import runpy, sys
-
-class Watch:
-    def find_spec(self, name, path=None, target=None):
-        if name == "numpy":
-            frame = sys._getframe(1)
-            while "importlib" in frame.f_code.co_filename:
-                frame = frame.f_back
-            print("numpy is imported by", frame.f_globals["__name__"], frame.f_code.co_name, flush=True)
-
-sys.meta_path.insert(0, Watch())
-sys.argv[0] = "gradedeval"
-runpy.run_module("gradedeval", run_name="__main__", alter_sys=True)
-"""
-
-
-def test_an_evaluation_imports_numpy_before_its_calls_are_deep(tmp_path: Path) -> None:
-    (tmp_path / "run.txt").write_text("1 Q0 a 1 3 t\n")
-    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
-    done = python("-c", WHO_IMPORTS_NUMPY, "run.txt", "qrels.txt", folder=tmp_path)
-    assert done.stdout.splitlines()[0] == "numpy is imported by gradedeval.cli.arguments named_measures", done.stderr
+    assert len({name for name in modules if name.startswith("gradedeval.")}) <= MOST_FOR_A_RUN
+    assert not modules & {"hashlib", "pathlib", "json", "csv", "html", "bz2", "lzma", "tempfile"}
 
 
 def test_help_does_not_wait_for_numpy(tmp_path: Path) -> None:
@@ -389,27 +300,6 @@ def test_type_checkers_see_the_names_that_the_package_offers() -> None:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     ] == [(module, name, name) for module, name in imports]
-
-
-def test_modules_that_tests_patch_are_imported_before() -> None:
-    """What stands for a module until it is imported has nothing that could be put back."""
-    late = ("analysis", "questions", *(f"kernel.{room}" for room in ("parallel", "rankings", "scoring", "trec")))
-    held = (ROOT / "tests" / "conftest.py").read_text(encoding="utf-8").split('"""')[3].split()
-    for path in (ROOT / "tests").rglob("test_*.py"):
-        text = path.read_text(encoding="utf-8")
-        nodes = list(ast.walk(ast.parse(text))) if "monkeypatch.setattr" in text else []
-        modules = {
-            alias.asname or alias.name: f"{node.module}.{alias.name}".removeprefix("gradedeval.")
-            for node in nodes
-            if isinstance(node, ast.ImportFrom) and str(node.module).removeprefix("gradedeval.") in late
-            for alias in node.names
-        }
-        patched = {
-            modules.get(ast.unparse(node.args[0]), "")
-            for node in nodes
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "monkeypatch.setattr" and len(node.args) == 3
-        }
-        assert patched - {"", *held} == set(), path
 
 
 @pytest.mark.parametrize("path", ["clicks", "interop", "ltr", "measures", "plot", "testing"])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ import pytest
 import gradedeval
 from gradedeval import Bound, InputError
 from gradedeval.testing import assert_scores
-from support.commands import environment
+from support.commands import python
 
 QRELS = {"1": {"a": 1, "b": 2}, "2": {"a": 1, "c": 0}, "3": {"b": 1}}
 GOOD = {"1": {"b": 2.0, "a": 1.0}, "2": {"a": 2.0}, "3": {"b": 1.0}}
@@ -96,8 +94,7 @@ def test_pytest_shows_the_line_of_the_test_and_the_message_whole(tmp_path: Path)
         f"from gradedeval.testing import assert_scores\n\n\ndef test_search():\n"
         f"    assert_scores({BAD}, {QRELS}, {{'rr': 0.75}})\n"
     )
-    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "test_search.py"]
-    done = subprocess.run(words, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    done = python("-m", "pytest", "-p", "no:cacheprovider", "-q", "test_search.py", folder=tmp_path)
     assert done.returncode == 1
     assert re.search("^E +AssertionError: the bound failed$", done.stdout, re.MULTILINE)
     assert "topics with the lowest scores: 3 0.0000, 2 0.5000, 1 1.0000" in done.stdout

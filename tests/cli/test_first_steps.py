@@ -333,18 +333,6 @@ def test_every_command_has_quiet(cli: Command) -> None:
         assert "--quiet" in cli(*name.split(), "--help").text, name
 
 
-def test_what_a_command_needs_is_installed_with_it() -> None:
-    needed = {line.split(">=")[0] for line in gradedeval_requirements()}
-    assert needed == {"click", "numpy", "pandas", "scipy", "tabulate"}
-
-
-def gradedeval_requirements() -> list[str]:
-    import tomllib
-
-    project = tomllib.loads((Path(gradedeval.__file__).parents[1] / "pyproject.toml").read_text())["project"]
-    return list(project["dependencies"])
-
-
 HABITS = {
     "-m map,p@1": "-m map -m p@1",
     "-m map p@1": "-m map -m p@1",

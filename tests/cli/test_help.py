@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from typing import Any
 
 import click
@@ -17,7 +15,7 @@ from gradedeval.cli import COMMANDS, GROUPS
 from gradedeval.cli import gradedeval as program
 from gradedeval.cli.help import COMMON
 from gradedeval.cli.options import SECTIONS
-from support.commands import Command, environment
+from support.commands import Command, python
 from support.generated_docs import LEAVES
 
 
@@ -59,9 +57,7 @@ for words in sys.argv[1:]:
 def test_a_help_page_imports_few_modules(step: int) -> None:
     """Each in a process of its own, forked before more than what all of them import."""
     names = list(LEAVES)[::step]
-    words = [sys.executable, "-c", COUNTED, *names]
-    done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=300, check=True)
-    pages = [line.split(":") for line in done.stdout.splitlines()]
+    pages = [line.split(":") for line in python("-c", COUNTED, *names).stdout.splitlines()]
     assert [name for name, *_ in pages] == names
     assert [name for name, modules, *slow in pages if int(modules) > MOST_MODULES or slow] == []
 
@@ -118,11 +114,8 @@ found = [helps(gradedeval), [[one.paragraphs, one.meanings] for one in measures]
 def test_python_without_docstrings_describes_commands_and_measures_all_the_same() -> None:
     here: dict[str, Any] = {}
     exec(DESCRIPTIONS, here)
-    script = f"{DESCRIPTIONS}\nimport json; print(json.dumps(found))"
-    done = subprocess.run(
-        [sys.executable, "-OO", "-c", script], env=environment(), capture_output=True, text=True, check=True
-    )
-    assert json.loads(done.stdout) == here["found"]
+    done = python("-OO", "-c", f"{DESCRIPTIONS}\nimport json; print(json.dumps(found))")
+    assert json.loads(done.stdout) == here["found"], done.stderr
 
 
 def test_what_python_cannot_find_is_left_blank() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
@@ -14,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from support.commands import Command, Outcome, environment
+from support.commands import Command, Outcome, python
 from support.dated import dated
 from support.every_command import BESIDE, POSITIONS, WORDS, collection, forms_of
 from support.generated_docs import LEAVES
@@ -144,12 +142,5 @@ def test_an_id_is_told_wherever_it_stands(case: Case, folder: Folder, cli: Comma
 def test_an_id_is_told_byte_for_byte_without_pyarrow() -> None:
     without = "import pytest, sys; sys.modules['pyarrow'] = None; sys.exit(pytest.main(sys.argv[1:]))"
     words = [str(Path(__file__).relative_to(ROOT)), "-n0", "-pno:cacheprovider", "-ktold_byte_for_byte and not pyarrow"]
-    done = subprocess.run(
-        [sys.executable, "-c", without, *words],
-        cwd=ROOT,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python("-c", without, *words)
     assert done.returncode == 0, done.stdout

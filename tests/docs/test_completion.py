@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -17,9 +15,8 @@ from gradedeval.cli.options import HELP
 from gradedeval.interop.trec_eval_lines import ENTRIES, EVERY
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.spellings import ALIASES
-from support.commands import Command, environment
+from support.commands import Command, python
 from support.generated_docs import commands
-from support.paths import ROOT
 
 WORDS = Path(completion.__file__).with_name("completion.txt")
 
@@ -90,10 +87,7 @@ def test_a_shell_gets_its_script_and_its_words_without_numpy() -> None:
     code = "import sys; from gradedeval.__main__ import run; sys.modules['numpy'] = None; run()"
     asked = {"COMP_WORDS": "gradedeval comp", "COMP_CWORD": "1"}
     for instruction, answer in (("bash_source", "_GRADEDEVAL_COMPLETE=bash_complete"), ("bash_complete", "compare\n")):
-        variables = {**environment(), **asked, "_GRADEDEVAL_COMPLETE": instruction}
-        done = subprocess.run(
-            [sys.executable, "-c", code], cwd=ROOT, env=variables, capture_output=True, text=True, check=False
-        )
+        done = python("-c", code, **asked, _GRADEDEVAL_COMPLETE=instruction)
         assert done.returncode == 0
         assert answer in done.stdout
 

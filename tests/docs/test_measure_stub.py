@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import gradedeval
+from support.commands import python
 from support.measure_stub import stub
 from support.paths import ROOT
 
@@ -32,7 +33,7 @@ def test_editors_know_the_measures_and_their_parameters(request: pytest.FixtureR
 
 def test_the_measures_are_there_once_the_package_is_imported() -> None:
     code = "import gradedeval; print(gradedeval.measures.ndcg @ 10)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = python("-c", code)
     assert done.stdout == "ndcg@10\n"
     assert "measures" in dir(gradedeval)
 

@@ -80,6 +80,19 @@ def environment() -> dict[str, str]:
     return {**plain, "PYTHONPATH": str(ROOT)}
 
 
+def python(*words: str, folder: Path = ROOT, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with these words, and with this package, in a process of its own."""
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=folder,
+        env=environment() | variables,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
 def shell(command: str, folder: Path) -> Outcome:
     """A line of bash in `folder`, where `gradedeval` is this one; a pipeline fails with the last part that fails."""
     script = f'set -o pipefail; gradedeval() {{ "{sys.executable}" -m gradedeval "$@"; }}; {command}'

@@ -19,20 +19,11 @@ OUTER = ("questions", "clicks", "ltr", "interop", "plot", "testing")
 
 def doorway() -> dict[str, str]:
     """What the kernel offers: name -> its module; that of a module is itself."""
-    return _homes() | modules_of_the_doorway()
-
-
-def modules_of_the_doorway() -> dict[str, str]:
-    """The modules among what the kernel offers, each with its full name."""
-    full = {name: f"{home}.{name}" for name, home in _homes().items()}
-    return {name: module for name, module in full.items() if _is_module(module)}
-
-
-def _homes() -> dict[str, str]:
     tree = ast.parse((ROOT / "gradedeval" / "kernel" / "__init__.pyi").read_text(encoding="utf-8"))
-    return {
-        alias.name: str(node.module) for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
-    }
+    offered = [
+        (alias.name, str(node.module)) for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    ]
+    return {name: full if _is_module(full := f"{home}.{name}") else home for name, home in offered}
 
 
 def _is_module(name: str) -> bool:

@@ -79,13 +79,8 @@ def test_broken_input_leaves_the_output_file_as_it_was(case: Broken, tmp_path: P
     "name",
     sampled(
         [
-            "swapped files",
-            "five fields",
-            "score nan",
-            "an unknown option",
-            "a gz run cut at 50%",
-            "-m rpb",
-            "a measure that fails",
+            *("swapped files", "five fields", "score nan", "an unknown option", "a gz run cut at 50%"),
+            *("-m rpb", "a measure that fails"),
         ],
         3,
     ),
@@ -417,18 +412,8 @@ def test_files_may_be_pipes(tmp_path: Path) -> None:
 
 
 IDS = [
-    b"051",
-    b"51",
-    b"2019-1",
-    "économie-8".encode(),
-    b"\xe9conomie-8",
-    b"a:b",
-    b"5#1",
-    b"1.0",
-    b"nan",
-    b"-3",
-    b"a,b",
-    b'"',
+    *(b"051", b"51", b"2019-1", "économie-8".encode(), b"\xe9conomie-8", b"a:b", b"5#1", b"1.0", b"nan", b"-3"),
+    *(b"a,b", b'"'),
 ]
 
 

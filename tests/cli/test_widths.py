@@ -88,17 +88,7 @@ def test_messages_fit_a_terminal_and_are_a_line_each_elsewhere(columns: int, fil
         [*runs, "qrels", "-m", "ap bpref", "--bounds", "--ties", "file"],
         ["check", *runs, "qrels", "--min", "err@5=0.9", "--max-drop", "ndcg=0.001", "-f", "json"],
         [*runs, "qrels", "--residual-depth", "none", "-m", "ap"],
-        [
-            *runs,
-            "qrels",
-            "--topics-from",
-            "a-file-that-is-nowhere-to-be-found",
-            "-m",
-            "ap",
-            "--depth",
-            "3",
-            "--metricks",
-        ],
+        [*runs, "qrels", "--topics-from", "a-file-that-is-nowhere", "-m", "ap", "--depth", "3", "--metricks"],
     ):
         plain, seen = cli(*words), at_terminal(*words, folder=files, columns=columns)
         assert plain.messages, words

@@ -41,16 +41,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     pytest.importorskip("material")
     folder = tmp_path_factory.mktemp("site")
     words = [
-        sys.executable,
-        "-m",
-        "mkdocs",
-        "build",
-        "-f",
-        ".mkdocs.yml",
-        "--strict",
-        "--quiet",
-        "--site-dir",
-        str(folder),
+        *(sys.executable, "-m", "mkdocs", "build", "-f", ".mkdocs.yml", "--strict", "--quiet"),
+        *("--site-dir", str(folder)),
     ]
     built = subprocess.run(
         words, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, timeout=300

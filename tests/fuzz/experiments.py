@@ -22,26 +22,8 @@ LABELS = [0.0, 1.0, 2.0, 3.0]
 RUNS = ("r1", "r2", "r3")
 # Awkward and legal names of runs: what a folder may hold, and formats must survive.
 NAMES = [
-    "a",
-    "B",
-    "run 1",
-    "=cmd()",
-    "+1",
-    "@x",
-    "a|b",
-    "<b>",
-    "x&y",
-    'q"q',
-    "o'b",
-    "a,b",
-    "ä",
-    "$x$",
-    "%s",
-    "a_b",
-    "#r",
-    "{}",
-    "-dash",
-    "a;b",
+    *("a", "B", "run 1", "=cmd()", "+1", "@x", "a|b", "<b>", "x&y", 'q"q', "o'b", "a,b", "ä", "$x$", "%s", "a_b", "#r"),
+    *("{}", "-dash", "a;b"),
 ]
 
 

@@ -19,13 +19,8 @@ from support.paths import SAMPLES
 MORE = [
     *(f"wp(file={SAMPLES}/attention.csv)", f"wp(file={SAMPLES}/attention.csv)@3", f"ddm(file={SAMPLES}/chances.csv)"),
     *('cwl(C="p*(1-r)",p=0.8)', 'cwl(C="p*(1-r)",p=0.8,of=etu)@3', 'cwl(C="(i/(i+1))**2")', "nerr5", "nerr6"),
-    *(
-        'cwl(C="where(gained<1,0.9,0.2)")',
-        'cwl(C="1/(1+rate*spent)",rate=0.3,of=etc)',
-        "ia(ap)",
-        "ia(err@3)",
-        "ia(ndcg)",
-    ),
+    *('cwl(C="where(gained<1,0.9,0.2)")', 'cwl(C="1/(1+rate*spent)",rate=0.3,of=etc)', "ia(ap)"),
+    *("ia(err@3)", "ia(ndcg)"),
     *("erria@5", "alpha_ndcg@10", "nrbp", "strec@3", "nerria", "nnrbp"),
 ]
 
@@ -177,17 +172,7 @@ def check_drop_in(case: Case, folder: Path) -> str | None:
     other = {**SAME, "11pt_avg": "iprec_avg(add=0.9)"} if nine else SAME
     ours = [word for name in case.measures for word in ("-m", other.get(name, name).lower())]
     first = command.run(["trec_eval", "-q", *flags, "-l", str(level), *drop_in, "qrels", "run"], folder)
-    words = [
-        "--like",
-        "trec_eval",
-        "--order",
-        "float32" if nine else "score",
-        "--rel",
-        str(level),
-        "-q",
-        "-f",
-        "trec",
-    ]
+    words = ["--like", "trec_eval", "--order", "float32" if nine else "score", "--rel", str(level), "-q", "-f", "trec"]
     words += ["--topics", "qrels"] if case.more["complete"] else []
     second = command.run(["run", "qrels", *ours, *words], folder)
     for outcome in (first, second):

@@ -496,26 +496,8 @@ def strec(ranking: Gains, pool: list[float], k: int | None) -> float:
 FUNCTIONS: dict[str, Callable[..., float]] = {
     function.__name__: function
     for function in (
-        *(
-            err,
-            nerr,
-            cascade,
-            ndcg,
-            dcg,
-            q,
-            rbp,
-            ap,
-            gap,
-            sp,
-            p,
-            rr,
-            recall,
-            rprec,
-            success,
-            bpref,
-            gprecision,
-            grecall,
-        ),
+        *(err, nerr, cascade, ndcg, dcg, q, rbp, ap, gap, sp, p, rr, recall, rprec, success, bpref),
+        *(gprecision, grecall),
         *(uniform, zipf, poisson, logharmonic),
         *(judged, unjudged, num_q, num_ret, num_rel, num_rel_ret, num_nonrel_judged_ret),
         *(iprec, iprec_avg, rprec_mult, relative_p, infap, yaap, bing, g, ndcg_rel, rndcg, rbp_topic, rbp_resid),

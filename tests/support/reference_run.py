@@ -17,34 +17,12 @@ from support import reference, reference_cwl
 COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")
 GEOMETRIC = ("gm_ap", "gm_bpref")
 SQUARE = (
-    "gap",
-    "q",
-    "ndcg_rel",
-    "rndcg",
-    "g",
-    "alpha_dcg",
-    "alpha_ndcg",
-    "nrbp",
-    "nnrbp",
-    "sp",
-    "cwlap",
-    "infap",
-    "rbp_resid",
+    *("gap", "q", "ndcg_rel", "rndcg", "g", "alpha_dcg", "alpha_ndcg", "nrbp", "nnrbp", "sp", "cwlap"),
+    *("infap", "rbp_resid"),
 )
 RENORMALIZED = (
-    *(
-        "nerr",
-        "ndcg",
-        "alpha_ndcg",
-        "nerria",
-        "nnrbp",
-        "p",
-        "gprecision",
-        "uniform",
-        "zipf",
-        "logharmonic",
-        "relative_p",
-    ),
+    *("nerr", "ndcg", "alpha_ndcg", "nerria", "nnrbp", "p", "gprecision", "uniform", "zipf"),
+    *("logharmonic", "relative_p"),
     *("set_p", "set_relative_p", "set_map", "set_f", "judged", "unjudged"),
 )
 
@@ -271,22 +249,8 @@ def scale_of(asked: Asked, labels: tuple[float, ...], options: Mapping[str, Any]
 
 FROM_BOUNDS = frozenset(
     {
-        "ap",
-        "f1",
-        "gap",
-        "gm_ap",
-        "grecall",
-        "iprec",
-        "iprec_avg",
-        "ndcg",
-        "nerr",
-        "q",
-        "recall",
-        "relative_p",
-        "set_f",
-        "set_map",
-        "set_recall",
-        "set_relative_p",
+        *("ap", "f1", "gap", "gm_ap", "grecall", "iprec", "iprec_avg", "ndcg", "nerr", "q", "recall", "relative_p"),
+        *("set_f", "set_map", "set_recall", "set_relative_p"),
     }
 )
 """Measures whose residual comes from bounds, of which this reference knows nothing but that they are no wider."""

@@ -220,11 +220,6 @@ def test_a_full_standard_output_is_a_message(words: tuple[str, ...], tmp_path: P
     check_refused(outcome, 1, ("<stdout>: No space left on device; the output is incomplete",))
 
 
-def test_a_closed_standard_output_is_a_message(tmp_path: Path) -> None:
-    Broken("", ()).write(tmp_path)
-    check_refused(shell("gradedeval run.txt qrels.txt >&-", tmp_path), 1, ("<stdout>: …",))
-
-
 @pytest.mark.exhaustive
 def test_a_closed_standard_input_is_a_message(tmp_path: Path) -> None:
     Broken("", ()).write(tmp_path)

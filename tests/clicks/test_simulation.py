@@ -13,7 +13,6 @@ from gradedeval import InputError, Qrels, clicks
 from gradedeval.clicks.click_models import Items
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.model_kinds import Cells, read_models
-from support.paths import DATA, shared
 
 QRELS = Qrels({"q": {"a": 2, "b": 0, "c": 1}, "p": {"a": 1}})
 RUN = {"q": {"a": 3.0, "b": 2.0, "c": 1.0, "x": 0.0}, "p": {"a": 1.0, "b": 0.5}}
@@ -122,31 +121,3 @@ def test_a_model_with_parameters_of_documents_needs_no_qrels() -> None:
     assert click_rates(again, "q", "a", "b", "c", "x") == pytest.approx(
         click_rates(log, "q", "a", "b", "c", "x"), abs=0.02
     )
-
-
-@shared
-@pytest.mark.exhaustive
-def test_parameters_come_back_from_logs_over_covid_round1() -> None:
-    runs, qrels = DATA / "covid-round1/runs", Qrels(DATA / "covid-round1/qrels.txt")
-    gains, of_grade = (0.05, 0.3, 0.7), {"qrels": qrels, "tie": "grade", "prior": 0}
-    log = clicks.simulate("rbp(p=0.8,gain=0.05:0.3:0.7)", runs, qrels, sessions=200_000)
-    model = clicks.models(log, "reader", **of_grade)["reader"]
-    assert model.number == pytest.approx(0.8, abs=0.005)
-    assert model.relevance[:3] == pytest.approx(gains, abs=0.01)
-    log = clicks.simulate("err(gain=0.05:0.3:0.7)", runs, qrels, sessions=200_000)
-    assert clicks.models(log, "cm", **of_grade)["cm"].relevance[:3] == pytest.approx(gains, abs=0.01)
-    true = clicks.ClickModel(
-        read_models("dbn")[0],
-        Items([0.0, 1.0, 2.0, None], qrels),
-        {
-            "attractiveness": np.array([*gains, 0.05, 0.5]),
-            "satisfaction": np.array([0.1, 0.4, 0.8, 0.1, 0.5]),
-            "gamma": np.array(0.9),
-        },
-        np.zeros(4, dtype=np.int64),
-    )
-    log = clicks.simulate(true, runs, qrels, sessions=200_000)
-    model = clicks.models(log, "dbn(gamma=fit)", **of_grade)["dbn(gamma=fit)"]
-    assert model.number == pytest.approx(0.9, abs=0.005)
-    assert model.parameters["attractiveness"][:3] == pytest.approx(gains, abs=0.01)
-    assert model.parameters["satisfaction"][:3] == pytest.approx([0.1, 0.4, 0.8], abs=0.01)

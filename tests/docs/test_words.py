@@ -4,9 +4,6 @@ pages and messages once had in place of a term."""
 from __future__ import annotations
 
 import re
-from functools import cache
-
-import pytest
 
 from support.paths import ROOT
 from support.words import sentences
@@ -40,13 +37,11 @@ TERMS_OF_OTHERS = re.compile(r"`[^`]*`|query_id|doc_id|working directory")
 """Code, and the names that other tools give their fields."""
 
 
-@cache
 def of_messages() -> dict[str, str]:
     """The sentences of the source in our own words, by their place."""
     return {f"{place}: {text[:120]}": TERMS_OF_OTHERS.sub("", text) for place, text in sentences()}
 
 
-@cache
 def of_pages() -> dict[str, str]:
     """The lines of the pages likewise."""
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -57,19 +52,22 @@ def of_pages() -> dict[str, str]:
     }
 
 
-def found(pattern: str, texts: dict[str, str]) -> list[str]:
-    sought = re.compile(pattern, re.IGNORECASE)
-    return [place for place, text in texts.items() if sought.search(text)]
+def found(texts: dict[str, str]) -> list[tuple[str, str]]:
+    """The texts with such a wording, and what to write instead."""
+    sought = [(re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in INSTEAD.items()]
+    return [(place, instead) for pattern, instead in sought for place, text in texts.items() if pattern.search(text)]
 
 
-@pytest.mark.parametrize("pattern", INSTEAD)
-def test_messages_and_help_use_the_terms_of_the_field(pattern: str) -> None:
-    assert found(pattern, of_messages()) == [], f"write: {INSTEAD[pattern]}"
+def test_messages_and_help_use_the_terms_of_the_field() -> None:
+    assert found(of_messages()) == []
 
 
-@pytest.mark.parametrize("pattern", INSTEAD)
-def test_pages_use_them_too(pattern: str) -> None:
-    assert found(pattern, of_pages()) == [], f"write: {INSTEAD[pattern]}"
+def test_pages_use_them_too() -> None:
+    assert found(of_pages()) == []
+
+
+def test_such_a_wording_is_found() -> None:
+    assert found({"a": "the directory", "b": "the folder"}) == [("a", "folder")]
 
 
 def test_the_script_finds_messages_hints_help_and_headings() -> None:

@@ -54,7 +54,7 @@ def at_terminal(*words: str, folder: Path, columns: int = 0, **more: str) -> See
             waiting -= set() if part else {ready}
     for master in masters:
         os.close(master)
-    out, err = (read[master].decode(errors="replace").replace("\r\n", "\n") for master in masters)
+    out, err = (read[master].decode(errors="surrogateescape").replace("\r\n", "\n") for master in masters)
     return Seen(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), out, err)
 
 

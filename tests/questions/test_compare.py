@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 import warnings
 from dataclasses import replace
@@ -276,18 +275,6 @@ def test_the_family_of_a_correction_is_the_pairs_of_one_measure(files: Path, cli
     )
     for row in rows:
         assert float(row["p_corrected"]) == min(1.0, 3 * float(row["p"]))
-
-
-@pytest.mark.exhaustive
-def test_every_format_tells_the_seed(files: Path, cli: Command) -> None:
-    seed = ("--seed", "5", "--draws", "7", "--all-pairs")
-    said = "randomization, 7 draws, seed 5 | holm over 3 pairs of each measure"
-    for form in ("table", "markdown", "html", "latex", "json"):
-        assert said in cli("compare", *RUNS, "qrels.txt", "-m", "rr", *seed, "-f", form).words
-    for form in ("csv", "tsv", "jsonl"):
-        assert said in "\n".join(cli("compare", *RUNS, "qrels.txt", "-m", "rr", *seed, "-f", form).messages)
-    found = json.loads(cli("compare", *RUNS, "qrels.txt", "-m", "rr bpref", "-f", "json").text)
-    assert [row["same_order"] for row in found["rows"]][-1] is None
 
 
 def test_every_line_below_a_latex_table_is_a_comment(files: Path, cli: Command) -> None:

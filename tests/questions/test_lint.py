@@ -281,12 +281,6 @@ def test_one_file_that_cannot_be_read_hides_no_other(tmp_path: Path, cli: Comman
     assert facts(found, 1)["documents"] == 3
 
 
-def test_the_report_can_go_to_a_file(tmp_path: Path, cli: Command) -> None:
-    (tmp_path / "run.txt").write_bytes(RUN)
-    assert cli("lint", "run.txt", "-f", "json", "-o", "report.json").out == b""
-    assert json.loads((tmp_path / "report.json").read_text())["errors"] == 0
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [

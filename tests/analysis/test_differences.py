@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from gradedeval.questions.limits import Bound
 from support.examples import sampled
 from support.measures import VARIANTS
 
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 Ranking = dict[str, float]
 TOPICS = ("1", "2", "3")
 UNJUDGED = -1
@@ -59,17 +59,13 @@ def case(seed: int) -> tuple[dict[str, dict[str, Ranking]], dict[str, dict[str, 
 def scored(
     runs: dict[str, dict[str, Ranking]], qrels: dict[str, dict[str, int]], measures: Sequence[str], **rules: Any
 ) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return gradedeval.evaluate(runs, qrels, list(measures), residuals="total", top_grade=2, **rules)
+    return gradedeval.evaluate(runs, qrels, list(measures), residuals="total", top_grade=2, **rules)
 
 
 def compared(
     runs: dict[str, dict[str, Ranking]], qrels: dict[str, dict[str, int]], measures: Sequence[str], **rules: Any
 ) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return gradedeval.compare(scored(runs, qrels, measures, **rules), draws=10).frame.set_index("measure")
+    return gradedeval.compare(scored(runs, qrels, measures, **rules), draws=10).frame.set_index("measure")
 
 
 def every_way(
@@ -237,16 +233,14 @@ def test_where_grades_order_ties_nothing_is_settled() -> None:
     tied = {topic: {"n": 1.0, "u": 1.0} for topic in TOPICS}
     runs = {"a": tied, "b": tied | {"1": ranked(["x"])}}
     qrels = {topic: {"x": 1, "n": 0} for topic in TOPICS}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        scores = gradedeval.evaluate(runs, qrels, "p@1 ap", residuals="total", ties="best")
-        for given in (scores, scores.frame):
-            assert gradedeval.compare(given, draws=10)["same_order"].isna().all()
-            assert gradedeval.topic_differences(given)["same_order"].isna().all()
-        frame = gradedeval.check(scores, [Bound("max-drop", "p@1", 0.1)], "b").frame
-        assert frame["same_order"].tolist() == [None]
-        named = [{name: run} for name, run in runs.items()]
-        assert gradedeval.diff(*named, qrels, "p@1", ties="best").topics["same_order"].isna().all()
+    scores = gradedeval.evaluate(runs, qrels, "p@1 ap", residuals="total", ties="best")
+    for given in (scores, scores.frame):
+        assert gradedeval.compare(given, draws=10)["same_order"].isna().all()
+        assert gradedeval.topic_differences(given)["same_order"].isna().all()
+    frame = gradedeval.check(scores, [Bound("max-drop", "p@1", 0.1)], "b").frame
+    assert frame["same_order"].tolist() == [None]
+    named = [{name: run} for name, run in runs.items()]
+    assert gradedeval.diff(*named, qrels, "p@1", ties="best").topics["same_order"].isna().all()
 
 
 def test_a_check_says_whether_judging_could_reverse_a_drop() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import random
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from support.commands import Command
 from support.examples import sampled
 from support.paths import SAMPLES
 
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning", "error::RuntimeWarning")
 Ranking = dict[str, dict[str, float]]
 Pairs = Sequence[tuple[str, str]]
 TOPICS = ("1", "2", "3")
@@ -46,22 +46,15 @@ def case(seed: int, depth: int = 3, shared: bool = False) -> tuple[dict[str, Ran
     return runs, qrels
 
 
-def compared(
-    runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure: str, runtime: Any = "ignore"
-) -> pd.Series:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        warnings.simplefilter(runtime, RuntimeWarning)
-        scores = gradedeval.evaluate(runs, qrels, measure, residuals="total", top_grade=2)
-        return gradedeval.compare(scores).frame.iloc[0]
+def compared(runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure: str) -> pd.Series:
+    scores = gradedeval.evaluate(runs, qrels, measure, residuals="total", top_grade=2)
+    return gradedeval.compare(scores).frame.iloc[0]
 
 
 def after(runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure: str, extra: Pairs) -> dict[str, float]:
     """The means of runs where some documents of topics are judged and have the top grade."""
     judged = {topic: {**of, **{docno: 2 for t, docno in extra if t == topic}} for topic, of in qrels.items()}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = gradedeval.evaluate(runs, judged, measure, top_grade=2)
+    found = gradedeval.evaluate(runs, judged, measure, top_grade=2)
     return {run.run: float(run.score[:, 0].mean()) for run in found.runs}
 
 
@@ -128,18 +121,15 @@ def test_documents_that_the_run_ahead_lists_lift_it_too() -> None:
 @pytest.mark.parametrize("measure", ["rbp", "ndcg@10"])
 def test_topics_that_a_run_lacks_or_without_an_ideal_ranking_do_not_disturb(measure: str) -> None:
     runs = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "dense")]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RuntimeWarning)
-        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
-        scores = gradedeval.evaluate(runs, str(SAMPLES / "rivers.qrels"), measure, residuals="total")
-        assert list(gradedeval.compare(scores, draws=100)["same_order"]) == [False]
+    scores = gradedeval.evaluate(runs, str(SAMPLES / "rivers.qrels"), measure, residuals="total")
+    assert list(gradedeval.compare(scores, draws=100)["same_order"]) == [False]
 
 
 @pytest.mark.parametrize("measure", ["ap", "recall"])
 def test_a_topic_where_nothing_is_known_to_be_relevant_does_not_disturb(measure: str) -> None:
     """One document there is worth infinitely more than all that is known, and to both runs."""
     runs = {"a": {"1": {"y": 2.0, "x": 1.0}, "2": {"r": 1.0}}, "b": {"1": {"x": 1.0}, "2": {"n": 1.0}}}
-    assert compared(runs, {"1": {"n": 0}, "2": {"r": 1, "n": 0}}, measure, "error")["difference"] == -0.5
+    assert compared(runs, {"1": {"n": 0}, "2": {"r": 1, "n": 0}}, measure)["difference"] == -0.5
 
 
 def test_long_rankings_are_tried_in_larger_steps() -> None:
@@ -173,15 +163,13 @@ def test_many_pairs_are_scored_in_few_calls_and_each_as_if_alone(measure: str, m
     for seed in range(8):
         two, qrels = case(seed, shared=True)
         runs |= {f"{name}-{seed}": run for name, run in two.items()}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        together = gradedeval.compare(gradedeval.evaluate(runs, qrels, measure, residuals="total", top_grade=2)).frame
-        assert calls < 10 * len(runs) + 40, calls  # of 120 pairs
-        drawn = random.Random(1).sample(range(len(together)), 6)
-        for row in (together.iloc[number] for number in drawn):
-            alone = compared({name: runs[name] for name in (row["run"], row["baseline"])}, qrels, measure)
-            for name in ("reversing", "unjudged", "reversing_share", "reversing_rank"):
-                assert pd.isna(alone[name]) if pd.isna(row[name]) else alone[name] == row[name]
+    together = gradedeval.compare(gradedeval.evaluate(runs, qrels, measure, residuals="total", top_grade=2)).frame
+    assert calls < 10 * len(runs) + 40, calls  # of 120 pairs
+    drawn = random.Random(1).sample(range(len(together)), 6)
+    for row in (together.iloc[number] for number in drawn):
+        alone = compared({name: runs[name] for name in (row["run"], row["baseline"])}, qrels, measure)
+        for name in ("reversing", "unjudged", "reversing_share", "reversing_rank"):
+            assert pd.isna(alone[name]) if pd.isna(row[name]) else alone[name] == row[name]
 
 
 SESSION = {
@@ -248,10 +236,8 @@ def test_what_can_be_read_once_only_is_known_where_it_is_scored(tmp_path: Path, 
             yield from ((topic, docno, 9.0 - rank) for rank, docno in enumerate([first, "u"]))
 
     qrels = {topic: {"a": 1, "b": 0} for topic in TOPICS}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        scores = gradedeval.evaluate({"one": rows("a"), "two": rows("v")}, qrels, "ap p@2", residuals="total")
-        found = gradedeval.compare(scores).frame
+    scores = gradedeval.evaluate({"one": rows("a"), "two": rows("v")}, qrels, "ap p@2", residuals="total")
+    found = gradedeval.compare(scores).frame
     assert found["same_order"].tolist() == [False, False]
     assert found["reversing"].isna().all()
     for name, content in SESSION.items():

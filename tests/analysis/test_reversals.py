@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from gradedeval.analysis.pairs import prospect, reversible_pairs
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.kernel.scoring.frames import to_rows
 
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 TOPICS = ("1", "2")
 MEASURES = ("ap", "gap", "q", "nerr", "ndcg@2", "recall", "f1", "err")
 Judged = dict[str, dict[str, int]]
@@ -64,11 +64,9 @@ def ends(runs: Any, qrels: Judged, unseen: int) -> dict[str, tuple[float, float]
 @pytest.mark.parametrize("unseen", [0, 1])
 def test_an_order_that_is_said_to_be_reversible_is(seed: int, unseen: int) -> None:
     runs, qrels = case(seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        scores = gradedeval.evaluate(runs, qrels, MEASURES, top_grade=2, residuals="total", unseen=unseen)
-        frame = gradedeval.compare(scores).frame
-        reversible, every = reversible_pairs(frame, to_matrix(scores)), ends(runs, qrels, unseen)
+    scores = gradedeval.evaluate(runs, qrels, MEASURES, top_grade=2, residuals="total", unseen=unseen)
+    frame = gradedeval.compare(scores).frame
+    reversible, every = reversible_pairs(frame, to_matrix(scores)), ends(runs, qrels, unseen)
     for row in to_rows(frame):
         low, high = every[row["measure"]]  # A less B
         low, high = (low, high) if row["run"] == "A" else (-high, -low)
@@ -91,17 +89,13 @@ def test_what_neither_run_retrieved_reverses_an_order(measure: str) -> None:
     qrels = {"1": {"n": 0}, "2": {"r": 1, "n": 0}}
     said = []
     for unseen in (0, 3):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            scores = gradedeval.evaluate(runs, qrels, measure, residuals="total", unseen=unseen)
-            frame = gradedeval.compare(scores).frame
-            reversible = reversible_pairs(frame, to_matrix(scores))
+        scores = gradedeval.evaluate(runs, qrels, measure, residuals="total", unseen=unseen)
+        frame = gradedeval.compare(scores).frame
+        reversible = reversible_pairs(frame, to_matrix(scores))
         (row,) = to_rows(frame)
         said.append(prospect(row, reversible))
     assert said[0] != "could be reversed"
     more = {topic: {f"w{number}": 1 for number in range(3 if topic == "2" else 0)} for topic in qrels}
     judged = {topic: qrels[topic] | more[topic] for topic in qrels} | {"1": {"n": 0, "x": 1}}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        ahead, behind = gradedeval.evaluate(runs, judged, measure).means_by_run.values()
+    ahead, behind = gradedeval.evaluate(runs, judged, measure).means_by_run.values()
     assert said[1] == ("could be reversed" if behind[measure] > ahead[measure] else "unknown")  # type: ignore[operator]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import gradedeval
 from support.commands import Command
 from support.runs import write_qrels, write_run
 
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 RELEVANT = [f"r{number}" for number in range(5)]
 RUN_A = {"1": ["x", "n"], "2": ["m", "o", *RELEVANT]}
 RUN_B = {"1": ["n", "x"], "2": RELEVANT}
@@ -57,9 +57,7 @@ def test_every_command_that_tells_an_order_has_the_same_line_and_option(name: st
 
 
 def scored(qrels: dict[str, dict[str, int]], **rules: Any) -> gradedeval.Scores:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return gradedeval.evaluate({"A": ranked(RUN_A), "B": ranked(RUN_B)}, qrels, "ndcg recall", **rules)
+    return gradedeval.evaluate({"A": ranked(RUN_A), "B": ranked(RUN_B)}, qrels, "ndcg recall", **rules)
 
 
 @pytest.mark.usefixtures("files")
@@ -72,9 +70,7 @@ def test_an_order_that_they_reverse_is_not_called_the_same(cli: Command) -> None
         first, second = scored({t: QRELS[t] | more[t] for t in QRELS}).means_by_run.values()
         ends.append(float(second["ndcg"] or 0) - float(first["ndcg"] or 0))
     assert ends[0] < 0 < max(ends)  # without further documents A is ahead
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        row = gradedeval.compare(scored(QRELS, residuals="total", unseen=3)).frame.set_index("measure").loc["ndcg"]
+    row = gradedeval.compare(scored(QRELS, residuals="total", unseen=3)).frame.set_index("measure").loc["ndcg"]
     assert row[["lowest", "highest"]].tolist() == pytest.approx([min(ends), max(ends)], rel=0, abs=1e-12)
 
     def told(*words: str) -> str:
@@ -102,14 +98,9 @@ def test_a_page_and_a_diff_tell_the_same(tmp_path: Path, cli: Command) -> None:
 def test_python_says_it_too() -> None:
     scores = scored(QRELS, residuals="total")
     said = LINE.replace("ndcg", "ndcg, recall").replace("--unseen N", "unseen=…")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        assert gradedeval.compare(scores).frame.attrs["if_fully_judged"] == said
-        assert gradedeval.topic_differences(scores).frame.attrs["if_fully_judged"] == said
-        assert (
-            gradedeval.topic_differences(scored(QRELS, residuals="total", unseen=0)).frame.attrs["if_fully_judged"]
-            == ""
-        )
+    assert gradedeval.compare(scores).frame.attrs["if_fully_judged"] == said
+    assert gradedeval.topic_differences(scores).frame.attrs["if_fully_judged"] == said
+    assert gradedeval.topic_differences(scored(QRELS, residuals="total", unseen=0)).frame.attrs["if_fully_judged"] == ""
     pytest.importorskip("matplotlib")
     with pytest.warns(gradedeval.EvaluationWarning, match=r"^ndcg: unjudged documents that neither run retrieved"):
         gradedeval.plot.topics(scores, "ndcg")

@@ -8,7 +8,6 @@ import json
 import math
 import random
 import re
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +16,16 @@ import pytest
 from scipy.stats import kendalltau
 
 import gradedeval
-from gradedeval import Diff, EvaluationWarning, InputError
+from gradedeval import Diff, InputError
 from gradedeval.kernel.scoring.frames import to_rows
 from gradedeval.questions.diff import in_words
 from support.commands import Command
 from support.measures import VARIANTS
 from support.paths import DATA, QRELS, SAMPLES, shared
 
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 BM25, RM3, NEURAL, DENSE = (str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "dense"))
 JUDGED = {"t": {"a": 3, "b": 1, "n": 0}, "u": {"a": 1}}
-
-
-def diff(*words: Any, **options: Any) -> Diff:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EvaluationWarning)
-        return gradedeval.diff(*words, **options)
 
 
 def by_docno(found: Diff) -> dict[str, dict[str, Any]]:
@@ -56,7 +50,7 @@ def test_by_hand() -> None:
     """a fell from 1 to 3 below an unjudged document that entered; b left."""
     before = {"t": {"a": 3.0, "b": 2.0, "n": 1.0}, "u": {"a": 1.0}}
     after = {"t": {"x": 3.0, "n": 2.0, "a": 1.0}, "u": {"a": 1.0}}
-    found = diff({"A": before}, {"B": after}, JUDGED, "rr(rel=3) dcg")
+    found = gradedeval.diff({"A": before}, {"B": after}, JUDGED, "rr(rel=3) dcg")
     assert (found.baseline, found.run) == ("A", "B")
     worst = found.topics[found.topics["measure"] == "rr(rel=3)"].iloc[0]
     assert (worst["topic"], worst["baseline_score"], worst["score"]) == ("t", 1, pytest.approx(1 / 3))
@@ -80,7 +74,7 @@ def test_by_hand() -> None:
 def test_the_documents_explain_the_whole_difference_by_every_measure(seed: int) -> None:
     before, after, qrels = random_pair(seed)
     measures = [one for one in VARIANTS if not one.by_intent and not one.types][seed::12]
-    found = diff(before, after, qrels, measures, top_grade=3)
+    found = gradedeval.diff(before, after, qrels, measures, top_grade=3)
     key = ["measure", "topic"]
     explained = found.documents.groupby(key)["explains"].sum()
     differences = found.topics.set_index(key)["difference"]
@@ -106,7 +100,7 @@ def mirrored(frame: pd.DataFrame) -> pd.DataFrame:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_other_way_round_says_the_opposite(seed: int) -> None:
     before, after, qrels = random_pair(seed)
-    one, other = (diff(*pair, qrels, "ndcg@5 ap rbp err@3") for pair in ((before, after), (after, before)))
+    one, other = (gradedeval.diff(*pair, qrels, "ndcg@5 ap rbp err@3") for pair in ((before, after), (after, before)))
     for name, key in (("topics", ["measure", "topic"]), ("documents", ["measure", "topic", "part", "docno"])):
         frames = [
             frame.drop(columns="above", errors="ignore").sort_values(key).reset_index(drop=True)
@@ -116,7 +110,7 @@ def test_the_other_way_round_says_the_opposite(seed: int) -> None:
 
 
 def test_a_run_and_itself_differ_in_nothing() -> None:
-    found = diff(BM25, BM25, QRELS, "ndcg@10 ap")
+    found = gradedeval.diff(BM25, BM25, QRELS, "ndcg@10 ap")
     assert found.documents.empty
     assert not found.topics["difference"].any()
     assert found.topics["same_order"].all()
@@ -124,7 +118,7 @@ def test_a_run_and_itself_differ_in_nothing() -> None:
 
 
 def test_topics_stand_from_the_worst_to_the_best_where_lower_is_better_too() -> None:
-    found = diff(BM25, RM3, QRELS, "ndcg@10 esl")
+    found = gradedeval.diff(BM25, RM3, QRELS, "ndcg@10 esl")
     for measure, sign in (("ndcg@10", 1), ("esl", -1)):
         change = sign * found.topics[found.topics["measure"] == measure]["difference"]
         assert change.is_monotonic_increasing
@@ -137,7 +131,7 @@ def test_topics_stand_from_the_worst_to_the_best_where_lower_is_better_too() -> 
 def test_an_unjudged_document_explains_a_fall_of_a_real_run() -> None:
     """Topic 1 of TREC-COVID: what the better run lost, an unjudged document took."""
     runs = [str(DATA / "covid-round1" / "runs" / f"{name}.gz") for name in ("BRPHJ_NLP1", "TU_Vienna_TKL_1")]
-    found = diff(*runs, str(DATA / "covid-round1" / "qrels.txt"), "ndcg@10").only("worse", "1")
+    found = gradedeval.diff(*runs, str(DATA / "covid-round1" / "qrels.txt"), "ndcg@10").only("worse", "1")
     (topic,) = found.topics.to_dict("records")
     assert not topic["same_order"]
     risen = found.documents[found.documents["above"].notna()]
@@ -209,10 +203,10 @@ def test_what_cannot_be_compared_is_one_line(words: tuple[str, ...], message: st
 
 def test_two_runs_of_one_name_are_told_apart() -> None:
     run = {"t": {"a": 1.0}}
-    found = diff(run, {"t": {"n": 1.0}}, JUDGED, "rr")
+    found = gradedeval.diff(run, {"t": {"n": 1.0}}, JUDGED, "rr")
     assert (found.baseline, found.run) == ("run (A)", "run (B)")
     with pytest.raises(InputError, match="shares no topics"):
-        diff({"A": {"t": {"a": 1.0}}}, {"B": {"u": {"a": 1.0}}}, JUDGED, "rr", topics="both")
+        gradedeval.diff({"A": {"t": {"a": 1.0}}}, {"B": {"u": {"a": 1.0}}}, JUDGED, "rr", topics="both")
 
 
 def test_unjudged_documents_are_counted_with_the_relevant_one_that_they_passed() -> None:
@@ -221,7 +215,7 @@ def test_unjudged_documents_are_counted_with_the_relevant_one_that_they_passed()
     after = ["x", "y", "a", "n0", "z", "b", *(f"n{number}" for number in range(1, 15)), "w"]
     runs = [{"t": {docno: float(-rank) for rank, docno in enumerate(one)}} for one in (before, after)]
     judged = {"t": {"a": 1, "b": 1, **{f"n{number}": 0 for number in range(20)}}}
-    found = diff(*runs, judged, "ap")
+    found = gradedeval.diff(*runs, judged, "ap")
     (row,) = to_rows(found.topics)
     assert in_words(found, row, 4).endswith("; unjudged x and 1 more moved above relevant a, 1 above others")
 
@@ -245,7 +239,6 @@ def test_the_matrix_of_one_topic_says_so(cli: Command) -> None:
     assert "means" not in text
 
 
-@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 def test_two_runs_may_stand_in_a_list_or_a_dict() -> None:
     qrels, one, other = {"1": {"a": 1}}, {"1": {"a": 2.0, "b": 1.0}}, {"1": {"b": 2.0, "a": 1.0}}
     found = gradedeval.diff({"one": one}, {"other": other}, qrels, "ap")
@@ -282,7 +275,6 @@ def test_the_numbers_of_two_runs() -> None:
     assert gradedeval.agreement([BM25, RM3]).of_topic("301").frame["overlap"].tolist() == [0.2]
 
 
-@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 def test_a_reproduced_experiment_is_the_original() -> None:
     frame = gradedeval.reproduction([BM25, NEURAL], [BM25, NEURAL], QRELS, "ndcg@10 ap", topics="relevant").frame
     best = {"ktu": 1, "rbo": 1, "rmse": 0, "er": 1, "delta_ri": 0}

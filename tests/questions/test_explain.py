@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 import gradedeval
 from gradedeval import (
     EvaluationWarning,
-    Explanation,
     Gains,
     InputError,
     Measure,
@@ -40,6 +39,8 @@ from support.examples import also, drawn, sampled
 from support.measures import VARIANTS, every
 from support.topics import ANCHOR, TOP, Topic, any_topic
 
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+
 # --- every measure of the table -------------------------------------------------------------------------------------
 
 WALKS = [one for one in VARIANTS if one.definition.cwl and one.arguments.get("of", "eu") == "eu"]
@@ -49,26 +50,18 @@ TOTALS = [one(of=of, **further) for one in SOME for of in QUANTITIES for further
 ALL = list(dict.fromkeys(VARIANTS + TOTALS))
 
 
-def quietly(*words: Any, **options: Any) -> Explanation:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EvaluationWarning)
-        return explain(*words, **options)
-
-
 def explained(topic: Topic, measures: Sequence[Measure], **options: Any) -> list[Explained]:
     """A topic as in the properties of all measures, explained by each."""
     run = {"t": topic.run, "anchor": {"grade3": 1.0}}
     qrels = {"t": topic.judgments, "anchor": ANCHOR}
-    return quietly(run, qrels, measures, topic="t", **{"topics": "run", "top_grade": TOP, **options}).measures
+    return explain(run, qrels, measures, topic="t", **{"topics": "run", "top_grade": TOP, **options}).measures
 
 
 def scores(topic: Topic, measures: Sequence[Measure]) -> Any:
     """The score and residual of the same topic as an evaluation has them: 2 × measures."""
     run = {"t": topic.run, "anchor": {"grade3": 1.0}}
     qrels = {"t": topic.judgments, "anchor": ANCHOR}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EvaluationWarning)
-        (found,) = evaluate(run, qrels, measures, topics="run", top_grade=TOP, residuals="total").runs
+    (found,) = evaluate(run, qrels, measures, topics="run", top_grade=TOP, residuals="total").runs
     row = found.topics.index("t")
     return found.score[row], found.residual[row]
 
@@ -280,7 +273,7 @@ def test_long_rankings_are_worked_on_in_parts(cells: int, monkeypatch: pytest.Mo
 def by_hand(measures: str, docnos: str, judged: dict[str, float], **options: Any) -> list[list[dict[str, Any]]]:
     """The rows of each measure."""
     ranking = {docno: -float(rank) for rank, docno in enumerate(docnos.split())}
-    return [list(one.rows()) for one in quietly({"t": ranking}, {"t": judged}, measures, **options).measures]
+    return [list(one.rows()) for one in explain({"t": ranking}, {"t": judged}, measures, **options).measures]
 
 
 def column(rows: list[dict[str, Any]], name: str) -> list[Any]:
@@ -377,7 +370,7 @@ def test_costs_stand_beside_the_documents_that_have_them() -> None:
     run = "t web a 1 2 x\nt news b 2 1 x\n"
     measures = "rbp(p=0.5,of=ec) rbp(p=0.5,of=etc)"
     costs = {"web": 4.0, "news": 2.0}
-    explanation = quietly(io.StringIO(run), {"t": {"a": 1}}, measures, costs=costs)
+    explanation = explain(io.StringIO(run), {"t": {"a": 1}}, measures, costs=costs)
     ec, etc = (list(one.rows()) for one in explanation.measures)
     assert column(ec, "cost") == [4, 2, None]
     assert column(ec, "contribution") == pytest.approx([1 / 2 * 4, 1 / 4 * 2, 1 / 4])  # 1 each beyond the end
@@ -405,7 +398,7 @@ JUDGED = "1 0 a 1\n1 0 b 0\n1 0 c 2\n2 0 x 1\n3 0 z 2\n4 0 v 0\n1 0 s -1\n"
 
 
 def docnos(topic: str = "1", run: str = RUN, **options: Any) -> list[Any]:
-    explanation = quietly(io.StringIO(run), io.StringIO(JUDGED), "ap", topic=topic, **options)
+    explanation = explain(io.StringIO(run), io.StringIO(JUDGED), "ap", topic=topic, **options)
     return [row["docno"] for row in explanation.rows() if row["part"] == "document"]
 
 
@@ -432,7 +425,7 @@ def test_a_cutoff_ends_the_rows_where_nothing_below_it_counts() -> None:
 
 
 def test_a_topic_that_the_run_lacks_is_explained_as_an_empty_ranking() -> None:
-    explanation = quietly(io.StringIO(RUN), io.StringIO(JUDGED), "err@2 ap", topic="3")
+    explanation = explain(io.StringIO(RUN), io.StringIO(JUDGED), "err@2 ap", topic="3")
     err, ap = explanation.measures
     assert (explanation.retrieved, explanation.judged, explanation.pool) == (0, 0, 1)
     assert (err.score, err.columns["part"], ap.columns["part"]) == (0, ["beyond"], [])
@@ -441,7 +434,7 @@ def test_a_topic_that_the_run_lacks_is_explained_as_an_empty_ranking() -> None:
 
 
 def test_the_run_s_own_topics_count_where_the_rules_say_so() -> None:
-    explanation = quietly(io.StringIO(RUN), io.StringIO(JUDGED), "err@1", topic="9", topics="run")
+    explanation = explain(io.StringIO(RUN), io.StringIO(JUDGED), "err@1", topic="9", topics="run")
     (row,) = explanation.rows()
     assert (row["docno"], row["grade"], row["contribution"], row["could_add"]) == ("q", None, 0, 0.75)
 
@@ -485,15 +478,15 @@ def test_a_topic_that_does_not_count_is_a_fault_in_clear_words(
     run = {"1": {"a": 1.0}, "2": {"x": 1.0}, "9": {"q": 1.0}, "5": {"o": 1.0}}
     qrels = {"1": {"a": 1}, "2": {"x": 1}, "3": {"z": 2}, "4": {"v": 0}, "5": {"o": 0}}
     with pytest.raises(InputError) as error:
-        quietly(run, qrels, "ap", topic=topic, **rules)
+        explain(run, qrels, "ap", topic=topic, **rules)
     assert str(error.value) == says
     assert error.value.exit_code == 2
 
 
 def test_the_only_topic_need_not_be_named() -> None:
-    assert quietly({"t": {"a": 1.0}}, {"t": {"a": 1}}).topic == "t"
-    assert quietly({7: {"a": 1.0}, 8: {"a": 1.0}}, {7: {"a": 1}, 8: {"a": 1}}, topics_from=["8"]).topic == "8"
-    assert quietly({7: {"a": 1.0}, 8: {"a": 1.0}}, {7: {"a": 1}, 8: {"a": 1}}, topic=7).topic == "7"
+    assert explain({"t": {"a": 1.0}}, {"t": {"a": 1}}).topic == "t"
+    assert explain({7: {"a": 1.0}, 8: {"a": 1.0}}, {7: {"a": 1}, 8: {"a": 1}}, topics_from=["8"]).topic == "8"
+    assert explain({7: {"a": 1.0}, 8: {"a": 1.0}}, {7: {"a": 1}, 8: {"a": 1}}, topic=7).topic == "7"
 
 
 def test_one_run_is_explained_with_the_residual_at_the_cutoff() -> None:
@@ -509,10 +502,8 @@ def test_one_run_is_explained_with_the_residual_at_the_cutoff() -> None:
 
 def test_an_explanation_has_the_signature_and_the_numbers_of_the_evaluation() -> None:
     words = (io.StringIO(RUN), io.StringIO(JUDGED), "err@20 gap")
-    explanation = quietly(*words, topic="1", gain="linear")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EvaluationWarning)
-        found = evaluate(io.StringIO(RUN), io.StringIO(JUDGED), "err@20 gap", gain="linear")
+    explanation = explain(*words, topic="1", gain="linear")
+    found = evaluate(io.StringIO(RUN), io.StringIO(JUDGED), "err@20 gap", gain="linear")
     assert explanation.signature == found.signature
     assert len(found.notes) == 5  # which are about other topics, ties and few topics
     # Of those of the ties of this topic alone.
@@ -524,7 +515,7 @@ def test_an_explanation_has_the_signature_and_the_numbers_of_the_evaluation() ->
 
 
 def test_the_frame_has_a_row_for_each_rank_and_measure() -> None:
-    explanation = quietly({"t": {"a": 2.0, "u": 1.0}}, {"t": {"a": 1, "b": 1}}, "err ap num_ret")
+    explanation = explain({"t": {"a": 2.0, "u": 1.0}}, {"t": {"a": 1, "b": 1}}, "err ap num_ret")
     frame = explanation.frame
     assert list(frame.columns) == [
         *("run", "topic", "measure", "part", "rank", "docno", "grade", "gain", "reached", "stops", "utility"),
@@ -643,7 +634,7 @@ def test_the_line_about_those_left_out_has_their_contributions(files: Path, cli:
 @pytest.mark.parametrize("form", [name for name, one in FORMATS.items() if one.layout == "long"])
 def test_what_programs_read_is_complete(form: str, files: Path, cli: Command) -> None:
     text = done(cli(*LONG, "-m", "ap err@7", "-f", form))
-    whole = quietly(str(files / "long.txt"), str(files / "long.qrels"), "ap err@7")
+    whole = explain(str(files / "long.txt"), str(files / "long.qrels"), "ap err@7")
     rows = list(whole.rows())
     assert len(rows) == 107
     if form == "json":
@@ -753,13 +744,13 @@ def test_two_rankings_tell_where_a_document_was_below_the_cutoff(cli: Command, t
 def test_a_topic_may_stand_in_the_place_of_the_measures() -> None:
     run, qrels = {"1": {"a": 1.0}, "2": {"b": 1.0}}, {"1": {"a": 1}, "2": {"a": 1}}
     for word in ("2", 2):
-        found = quietly(run, qrels, word)
-        assert (found.topic, len(found.measures)) == ("2", len(quietly(run, qrels, topic="2").measures))
+        found = explain(run, qrels, word)
+        assert (found.topic, len(found.measures)) == ("2", len(explain(run, qrels, topic="2").measures))
     for word in ("3", "eer", 3):
         with pytest.raises(InputError, match=f"{word}"):
-            quietly(run, qrels, word)
+            explain(run, qrels, word)
     with pytest.raises(InputError, match="unknown measure '2'"):
-        quietly(run, qrels, "2", topic="1")
+        explain(run, qrels, "2", topic="1")
 
 
 def test_without_a_topic_it_is_the_median_or_where_two_runs_differ_most() -> None:

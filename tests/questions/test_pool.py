@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import warnings
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
@@ -14,7 +13,7 @@ import pandas as pd
 import pytest
 
 import gradedeval
-from gradedeval import EvaluationWarning, InputError
+from gradedeval import InputError
 from gradedeval.kernel.scoring.predicted import could_save
 from gradedeval.questions import to_judge
 from gradedeval.questions.assessors import cohen_kappa, ordinal_alpha
@@ -478,7 +477,5 @@ def test_leaving_out_needs_qrels_and_two_runs(cli: Command) -> None:
         flag = option[-2] if len(option) > 1 else option[0]
         assert f"{flag}: needs qrels; add QRELS" in cli("pool", *RUNS, *option).messages[-1]
     assert "--leave-one-out: 1 run given" in cli("pool", RUNS[0], QRELS, "--leave-one-out").messages[-1]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EvaluationWarning)
-        with pytest.raises(InputError, match="unknown run 'Z'"):
-            gradedeval.pool({"A": {"t": {"a": 1.0}}}, {"t": {"a": 1}}, groups={"Z": "team"})
+    with pytest.raises(InputError, match="unknown run 'Z'"):
+        gradedeval.pool({"A": {"t": {"a": 1.0}}}, {"t": {"a": 1}}, groups={"Z": "team"})

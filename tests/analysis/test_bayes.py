@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ import gradedeval
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.significance import posterior
 from support.commands import Command
+from support.commands import rows as csv_rows
 from support.paths import QRELS, SAMPLES
 
 FILES = [str(SAMPLES / f"rivers-{name}") for name in ("bm25.run", "neural.run", "bm25-rm3.run")]
@@ -66,7 +65,7 @@ def test_runs_that_are_alike_are_equivalent() -> None:
 
 def test_exchanged_runs_exchange_better_and_worse(cli: Command) -> None:
     def row(*files: str) -> dict[str, float]:
-        (found,) = csv.DictReader(io.StringIO(cli("compare", *files, QRELS, *words, "-f", "csv").text))
+        (found,) = csv_rows(cli("compare", *files, QRELS, *words, "-f", "csv").text)
         return {name: float(found[name]) for name in ("better", "equivalent", "worse", "low", "high")}
 
     words = ("-m", "ap", "--test", "bayes", "--rope", "0.04")

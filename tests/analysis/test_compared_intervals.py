@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import warnings
 from pathlib import Path
@@ -16,6 +14,7 @@ import pytest
 import gradedeval
 from gradedeval import EvaluationWarning
 from support.commands import Command
+from support.commands import rows as csv_rows
 from support.paths import QRELS, SAMPLES
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural")]
@@ -111,7 +110,7 @@ def test_differences_without_variance_are_blank_and_that_is_said(test: Any, tmp_
     )
     assert found.messages[1:] == [said]  # the first says that there is no signature
     assert "*" not in found.text.splitlines()[2]
-    (row,) = csv.DictReader(io.StringIO(cli("compare", "--from-scores", "s.csv", "--test", test, "-f", "csv").text))
+    (row,) = csv_rows(cli("compare", "--from-scores", "s.csv", "--test", test, "-f", "csv").text)
     names = ("better", "equivalent", "worse") if test == "bayes" else ("p", "p_corrected")
     assert [row[name] for name in ("low", "high", *names)] == [""] * (2 + len(names))
     listed = json.loads(cli("compare", "--from-scores", "s.csv", "--test", test, "-f", "json").text)["rows"][0]

@@ -15,6 +15,7 @@ import gradedeval
 from gradedeval import EvaluationWarning, InputError
 from gradedeval.analysis.saved_scores import Signature, holds_scores, read_saved
 from support.commands import Command, without_flips
+from support.commands import rows as csv_rows
 
 FORMS = ("csv", "tsv", "json", "jsonl")
 RUNS = ("a.run", "b.run")
@@ -55,8 +56,8 @@ def test_scores_read_back_from_every_format_give_the_same(verb: str, form: str, 
     assert without_flips(saved.text, "same_order") == without_flips(direct.text, "same_order")
     if verb == "compare":
         # Judging lowers ap and gap, so their residuals settle nothing; only runs tell that all was judged.
-        assert [row["same_order"] for row in csv.DictReader(io.StringIO(direct.text))] == ["True", "True", "True"]
-        assert [row["same_order"] for row in csv.DictReader(io.StringIO(saved.text))] == ["True", "False", "False"]
+        assert [row["same_order"] for row in csv_rows(direct.text)] == ["True", "True", "True"]
+        assert [row["same_order"] for row in csv_rows(saved.text)] == ["True", "False", "False"]
 
 
 @pytest.mark.one_in(3)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import warnings
 from dataclasses import replace
@@ -20,6 +18,7 @@ from gradedeval.analysis.flips import COLUMNS
 from gradedeval.analysis.saved_scores import holds_scores
 from gradedeval.analysis.score_matrix import join_matrices, to_matrix
 from support.commands import Command, Outcome, without_flips
+from support.commands import rows as csv_rows
 
 # Topic 1 to 4; a: relevant, b: not; u: unjudged.
 QRELS = "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n" for topic in range(1, 5))
@@ -48,7 +47,7 @@ def files(tmp_path: Path) -> Path:
 
 def rows_of(outcome: Outcome) -> list[dict[str, str]]:
     assert outcome.code == 0, outcome.messages
-    return list(csv.DictReader(io.StringIO(outcome.text)))
+    return csv_rows(outcome.text)
 
 
 def compared(cli: Command, *words: str) -> list[dict[str, str]]:

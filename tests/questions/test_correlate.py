@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from gradedeval import InputError
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.questions.correlate import KINDS, agreement, scores_agreement, tau_ap
 from support.commands import Command
+from support.commands import rows as csv_rows
 from support.paths import QRELS, SAMPLES
 
 Floats = NDArray[np.float64]
@@ -111,7 +110,7 @@ RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "ne
 
 def test_the_matrix_has_one_kind_above_and_one_below_the_diagonal(cli: Command) -> None:
     words = (*RUNS, QRELS, "-m", "err@20 ndcg@10 ap", "--coefficient", "tau-ap", "--coefficient", "pearson")
-    rows = list(csv.DictReader(io.StringIO(cli("correlate", *words, "-f", "csv").text)))
+    rows = csv_rows(cli("correlate", *words, "-f", "csv").text)
     assert [(row["measure"], row["other"], row["kind"]) for row in rows] == [
         ("err@20", "ndcg@10", "tau-ap"),
         ("err@20", "ap", "tau-ap"),
@@ -138,7 +137,7 @@ def test_one_kind_on_both_sides_is_said_once(cli: Command) -> None:
 
 def test_uncertain_pairs_are_left_out_first(cli: Command) -> None:
     words = (*RUNS, QRELS, "-m", "err@20 rbp(p=0.5)", "--coefficient", "pearson", "-f", "csv")
-    few = list(csv.DictReader(io.StringIO(cli("correlate", *words, "--max-residual", "0.05").text)))
+    few = csv_rows(cli("correlate", *words, "--max-residual", "0.05").text)
     assert 0 < int(few[0]["n"]) < 200
 
 

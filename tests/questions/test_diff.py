@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import math
 import random
@@ -20,6 +19,7 @@ from gradedeval import Diff, InputError
 from gradedeval.kernel.scoring.frames import to_rows
 from gradedeval.questions.diff import in_words
 from support.commands import Command
+from support.commands import rows as csv_rows
 from support.measures import VARIANTS
 from support.paths import DATA, QRELS, SAMPLES, shared
 
@@ -161,7 +161,7 @@ def test_a_run_and_itself_have_no_line(cli: Command) -> None:
 
 def test_programs_get_a_row_for_each_document(cli: Command) -> None:
     done = cli("diff", BM25, RM3, QRELS, "-m", "ndcg@10", "-f", "csv", "--top", "2")
-    rows = list(csv.DictReader(io.StringIO(done.text)))
+    rows = csv_rows(done.text)
     assert {row["topic"] for row in rows} == {"313", "332"}
     for topic in ("313", "332"):
         of_topic = [row for row in rows if row["topic"] == topic]
@@ -264,6 +264,7 @@ def test_two_runs_may_stand_in_a_list_or_a_dict() -> None:
 # --- without qrels ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("error::gradedeval.EvaluationWarning")
 def test_the_numbers_of_two_runs() -> None:
     runs = {"A": {"t": {"a": 3.0, "b": 2.0, "c": 1.0}, "only": {"x": 1.0}}, "B": {"t": {"b": 9.0, "a": 8.0, "d": 7.0}}}
     with pytest.warns(gradedeval.EvaluationWarning, match="1 of 2 topics left out of a pair: not in both runs"):
@@ -291,6 +292,7 @@ def test_how_rankings_of_a_reproduction_agree_is_measured_as_its_command_does(cl
     )
 
 
+@pytest.mark.filterwarnings("error::gradedeval.EvaluationWarning")
 def test_the_numbers_of_a_reproduction() -> None:
     """Breuer et al.: the union of d1 d2 d3 and d1 d2 d4 is d1 d2 d3 d4, so that ranks 1 2 3 meet 1 2 4."""
     qrels = {"t": {"d1": 1, "d3": 1}, "u": {"d1": 1}}

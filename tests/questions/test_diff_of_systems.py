@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import random
@@ -23,6 +21,7 @@ import gradedeval
 from gradedeval import InputError
 from gradedeval.kernel.options.metadata import OfRuns
 from support.commands import Command
+from support.commands import rows as csv_rows
 from support.measures import VARIANTS
 from support.runs import write_qrels, write_run
 
@@ -388,7 +387,7 @@ def test_two_systems_by_topic_have_the_agreement_of_their_seeds_beside_it(files:
 def test_the_baseline_is_a_system(files: tuple[str, ...], cli: Command) -> None:
     found = cli("diff", *files, *GIVEN, "-m", "ndcg@5", "--baseline", "B", "-f", "csv")
     assert found.code == 0, found.messages
-    rows = list(csv.DictReader(io.StringIO(found.text)))
+    rows = csv_rows(found.text)
     assert {(row["baseline"], row["run"]) for row in rows} == {("B", "A")}
     other = gradedeval.diff(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS).topics.set_index("topic")["difference"]
     assert all(float(row["difference"]) == pytest.approx(-other[row["topic"]], abs=1e-12) for row in rows)

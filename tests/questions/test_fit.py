@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +26,7 @@ from gradedeval.questions.fit import (
     search,
 )
 from support.commands import Command
+from support.commands import rows as csv_rows
 from support.paths import QRELS, SAMPLES
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
@@ -307,7 +306,7 @@ def test_no_agreement_has_no_best_value(cli: Command, tmp_path: Path) -> None:
     table = cli(*words)
     assert "err@1..3 by pearson: no agreement is defined: the scores are all the same" in table.messages
     assert table.text.splitlines()[2].split() == ["err@1..3", "pearson", "k", "1", "2"]
-    (row,) = csv.DictReader(io.StringIO(cli(*words, "-f", "csv").text))
+    (row,) = csv_rows(cli(*words, "-f", "csv").text)
     assert (row["value"], row["agreement"], row["low"], row["high"], row["pairs"]) == ("", "", "", "", "2")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import warnings
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from gradedeval.kernel.trec.written import append_lines
 from support.commands import Command
 from support.paths import SAMPLES
 
-pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 RUN, QRELS = str(SAMPLES / "rivers-bm25.run"), str(SAMPLES / "rivers.qrels")
 JUDGED = {f"t{number}": {"a": 1, "b": 0} for number in range(4)}
 
@@ -26,7 +26,9 @@ JUDGED = {f"t{number}": {"a": 1, "b": 0} for number in range(4)}
 def scores(first: str, **options: Any) -> gradedeval.Scores:
     """Runs that have a or b first on the first topics, and b on the others."""
     runs = {topic: {one: 2.0, "x": 1.0} for topic, one in zip(JUDGED, first, strict=True)}
-    return gradedeval.evaluate({"r": runs}, JUDGED, "rr esl", **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EvaluationWarning)
+        return gradedeval.evaluate({"r": runs}, JUDGED, "rr esl", **options)
 
 
 def test_the_course_of_a_run(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from gradedeval.kernel.measures.gains import Gains
 from gradedeval.questions.informative import Users, curves
 from gradedeval.questions.maximum_entropy import KNOWN, GradedLists, expected_score, most_random
 from support.commands import Command
+from support.commands import rows as csv_rows
 from support.paths import DATA, QRELS, SAMPLES
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "neural")]
@@ -205,7 +205,7 @@ def test_frames_tables_csv_and_json_say_the_same(cli: Command, tmp_path: Path) -
     found = gradedeval.informativeness(RUNS, QRELS, "gap ap", depth=60, min_found=2, topics_from=TOPICS)
     outcome = cli(*words, "-q", "-f", "csv", "--curve", "curves.csv")
     assert (outcome.code, any("lists left out: without 2 documents" in line for line in outcome.messages)) == (0, True)
-    rows = list(csv.DictReader(io.StringIO(outcome.out.decode())))
+    rows = csv_rows(outcome.text)
     means = [row for row in rows if (row["run"], row["topic"]) == ("all", "all")]
     assert [float(row["rms"]) for row in means] == found.frame["rms"].tolist()
     lists = [row for row in rows if row not in means]

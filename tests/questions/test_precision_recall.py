@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +13,7 @@ import pytest
 import gradedeval
 from gradedeval import InputError
 from support.commands import Command
+from support.commands import rows as csv_rows
 from support.paths import QRELS, SAMPLES
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "neural")]
@@ -102,7 +101,7 @@ def _curve(scores: dict[str, float], grades: dict[str, float], shares: Iterable[
 @ignored
 def test_the_command_prints_the_frame_and_a_table_for_people(cli: Command) -> None:
     words = ("pr", *RUNS, QRELS, "--quiet")
-    rows = list(csv.DictReader(io.StringIO(cli(*words, "-f", "csv").text)))
+    rows = csv_rows(cli(*words, "-f", "csv").text)
     frame = gradedeval.precision_recall(RUNS, QRELS).frame
     assert [float(row["precision"]) for row in rows] == frame["precision"].tolist()
     table = cli(*words).text.splitlines()

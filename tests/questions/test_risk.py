@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from statistics import NormalDist, stdev
 
@@ -14,6 +12,7 @@ from scipy import stats
 import gradedeval
 from gradedeval.errors import EvaluationWarning, InputError
 from support.commands import Command
+from support.commands import rows as csv_rows
 from support.paths import QRELS, SAMPLES
 from support.statistics import saved
 
@@ -96,7 +95,7 @@ def test_scores_below_0_have_no_georisk() -> None:
 
 def test_a_rise_is_a_loss_where_lower_is_better_and_there_is_no_risk_where_neither_is(cli: Command) -> None:
     found = cli("risk", *RUNS, QRELS, "-m", "unjudged@20 num_ret judged@20", "--baseline", RUNS[0], "-f", "csv")
-    rows = {(row["measure"], row["run"]): row for row in csv.DictReader(io.StringIO(found.text))}
+    rows = {(row["measure"], row["run"]): row for row in csv_rows(found.text)}
     assert {measure for measure, _ in rows} == {"unjudged@20", "judged@20"}
     for run in ("rivers-bm25-rm3.run", "rivers-neural.run"):
         unjudged, judged = rows["unjudged@20", run], rows["judged@20", run]
@@ -114,7 +113,7 @@ def test_at_the_prompt(cli: Command) -> None:
     words = ("risk", *RUNS[1:], QRELS, "-m", "ap", "--baseline", RUNS[0], "--risk-aversion", "1")
     text = cli(*words).text
     assert "baseline rivers-bm25.run | α 1: a loss counts 2 times | GeoRisk among 3 runs" in text
-    rows = list(csv.DictReader(io.StringIO(cli(*words, "-f", "csv").text)))
+    rows = csv_rows(cli(*words, "-f", "csv").text)
     expected = gradedeval.risk(
         gradedeval.evaluate([*RUNS[1:], RUNS[0]], QRELS, "ap"), baseline="rivers-bm25.run", risk_aversion=1
     ).frame

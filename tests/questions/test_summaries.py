@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.kernel.measures.definition import Reading
 from gradedeval.questions.correlate import agreement
 from support.commands import Command, without_flips
+from support.commands import rows as csv_rows
 
 # Three topics with one relevant document each: its rank in the run, 9 where it is missing.
 RANKS = {"steady.run": (3, 3, 3), "uneven.run": (1, 1, 9), "weak.run": (5, 6, 4)}
@@ -149,7 +148,7 @@ def test_sorting_puts_the_fewest_unjudged_first(files: Path, cli: Command) -> No
     (files / "qrels").write_text(QRELS + "0 0 d1 0\n1 0 d1 0\n2 0 d1 0\n0 0 d2 0\n")
     for measure in ("unjudged@6", "judged@6", "num_ret"):
         table = cli(*RANKS, "qrels", "-m", measure, "--sort", measure, "-f", "csv")
-        assert [row["run"] for row in csv.DictReader(io.StringIO(table.text))] == (
+        assert [row["run"] for row in csv_rows(table.text)] == (
             list(RANKS) if measure == "num_ret" else ["steady.run", "weak.run", "uneven.run"]
         )
 

@@ -89,29 +89,21 @@ def test_an_argument_that_is_missing_is_named(name: str) -> None:
         ("agreement(RUNS, p=0.9)", "unknown option 'p'; did you mean 'persistence'?"),
         ("clicks.models('log', test='x')", "unknown option 'test'; did you mean 'test_log'?"),
         ("plot.runs(None, measures='ap')", "unknown option 'measures'; did you mean 'measure'?"),
-        (
-            "evaluate(RUNS, QRELS, 'ap ndcg', k=10)",
-            "unknown option 'k'; write cutoffs in measures, here \"ap@10 ndcg@10\"",
-        ),
+        ("evaluate(RUNS, QRELS, 'ap ndcg', k=10)",
+         "unknown option 'k'; write cutoffs in measures, here \"ap@10 ndcg@10\""),
         ("evaluate(RUNS, QRELS, k=10)", "unknown option 'k'; write cutoffs in measures, as in 'ndcg@10'"),
-        (
-            "pool(RUNS, QRELS, k=10)",
-            "unknown option 'k'; measures have cutoffs, and none are taken here; depth cuts rankings",
-        ),
-        (
-            "check(RUNS, QRELS, min='ap>0.1')",
-            "unknown option 'min'; bounds are objects, as in check(scores, [Bound('min', 'err@20', 0.25)])",
-        ),
+        ("pool(RUNS, QRELS, k=10)",
+         "unknown option 'k'; measures have cutoffs, and none are taken here; depth cuts rankings"),
+        ("check(RUNS, QRELS, min='ap>0.1')",
+         "unknown option 'min'; bounds are objects, as in check(scores, [Bound('min', 'err@20', 0.25)])"),
         (
             "append_history(RUNS, QRELS, 'ap')",
             "append_history: takes 2 arguments without a name, and 3 were given; "
             "scores are what evaluate returns, as in append_history(evaluate(runs, qrels, measures))",
         ),
         ("evaluate(RUNS)", "evaluate: needs qrels; as in evaluate(run, qrels, measures)"),
-        (
-            "evaluate(RUNS, QRELS, run='a')",
-            "evaluate: multiple values for argument 'run'; as in evaluate(run, qrels, measures)",
-        ),
+        ("evaluate(RUNS, QRELS, run='a')",
+         "evaluate: multiple values for argument 'run'; as in evaluate(run, qrels, measures)"),
     ],
 )  # fmt: skip
 def test_a_call_that_leads_astray_leads_on(call: str, said: str) -> None:

@@ -113,46 +113,26 @@ def test_an_error_that_was_added_to_can_still_be_replaced_and_pickled() -> None:
 @pytest.mark.parametrize(
     ("said", "prompt", "python"),
     [
-        (
-            f"use {flag.topics:both} to leave them out",
-            "use --topics both to leave them out",
-            'use topics="both" to leave them out',
-        ),
-        (
-            f"use {flag.duplicates:first or last} to keep one",
-            "use --duplicates first or last to keep one",
-            'use duplicates="first" or "last" to keep one',
-        ),
-        (
-            f"{flag.labels}: 'x' is not label=grade; as in {flag.labels:HRel=2}",
-            "--labels: 'x' is not label=grade; as in --labels HRel=2",
-            "labels: 'x' is not label=grade; as in labels=\"HRel=2\"",
-        ),
-        (
-            f"q: read without {flag.strata:True}, so for x",
-            "q: read without --strata, so for x",
-            "q: read without strata=True, so for x",
-        ),
-        (
-            f"{flag.max_residual} and {flag.residual_depth:full}",
-            "--max-residual and --residual-depth full",
-            'max_residual and residual_depth="full"',
-        ),
-        (
-            f"use {flag.test:t}, {flag.top_grade:{4.0:g}} or {flag.draws:1e4}",
-            "use --test t, --top-grade 4 or --draws 1e4",
-            'use test="t", top_grade=4 or draws=1e4',
-        ),
-        (
-            f"add {flag.measures:'ndcg@10'}, or {flag.baseline:RUN}; another {flag.measure}",
-            "add -m 'ndcg@10', or --baseline RUN; another -m",
-            'add measures="ndcg@10", or baseline=…; another measure',
-        ),
+        (f"use {flag.topics:both} to leave them out", "use --topics both to leave them out",
+         'use topics="both" to leave them out'),
+        (f"use {flag.duplicates:first or last} to keep one", "use --duplicates first or last to keep one",
+         'use duplicates="first" or "last" to keep one'),
+        (f"{flag.labels}: 'x' is not label=grade; as in {flag.labels:HRel=2}",
+         "--labels: 'x' is not label=grade; as in --labels HRel=2",
+         "labels: 'x' is not label=grade; as in labels=\"HRel=2\""),
+        (f"q: read without {flag.strata:True}, so for x", "q: read without --strata, so for x",
+         "q: read without strata=True, so for x"),
+        (f"{flag.max_residual} and {flag.residual_depth:full}", "--max-residual and --residual-depth full",
+         'max_residual and residual_depth="full"'),
+        (f"use {flag.test:t}, {flag.top_grade:{4.0:g}} or {flag.draws:1e4}",
+         "use --test t, --top-grade 4 or --draws 1e4", 'use test="t", top_grade=4 or draws=1e4'),
+        (f"add {flag.measures:'ndcg@10'}, or {flag.baseline:RUN}; another {flag.measure}",
+         "add -m 'ndcg@10', or --baseline RUN; another -m", 'add measures="ndcg@10", or baseline=…; another measure'),
         (f"add {Flag('--from', 'learn_from'):model}", "add --from model", 'add learn_from="model"'),
         ("use --depth, as a text has it", "use --depth, as a text has it", "use --depth, as a text has it"),
         ("doc\ufdd0no\ufdd2 of a file", "doc\ufdd0no\ufdd2 of a file", "doc\ufdd0no\ufdd2 of a file"),
     ],
-)
+)  # fmt: skip
 def test_python_names_keywords_where_the_prompt_names_flags(said: str, prompt: str, python: str) -> None:
     for error in (InputError("", said), pickle.loads(pickle.dumps(InputError("", said)))):
         assert (error.at_prompt, error.problem, str(error)) == (prompt, prompt, python)

@@ -18,7 +18,7 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,153 +34,105 @@ SECONDS, MEMORY = 60, 3 << 30
 TOLD = 0.3, 20.0
 """Seconds and MiB between n and 4n below which growth is not told."""
 
-Rows = Iterable[tuple[object, ...]]
+Rows = Sequence[tuple[object, ...]]
+Pair = tuple[Rows, Rows, Rows]
+"""Two runs of (topic, docno, score), and qrels."""
 
 
 def write(path: Path, rows: Rows, blank: str = " ") -> None:
     path.write_text("".join(f"{blank.join(map(str, row))}\n" for row in rows))
 
 
-def shuffled(n: int) -> list[int]:
-    return random.Random(n).sample(range(n), n)
+def docs(n: int, letter: str = "d") -> list[str]:
+    return [f"{letter}{i}" for i in range(n)]
 
 
-def write_runs(folder: Path, one: Rows, other: Rows, qrels: Rows) -> None:
-    """Two runs of (topic, docno, score), and qrels of (topic, docno, grade)."""
-    for name, rows in (("a.run", one), ("b.run", other)):
-        write(folder / name, ((topic, "Q0", docno, 1, score, name) for topic, docno, score in rows))
-    write(folder / "qrels", ((topic, 0, docno, grade) for topic, docno, grade in qrels))
+def mixed(n: int) -> list[str]:
+    return [f"d{i}" for i in random.Random(n).sample(range(n), n)]
 
 
-def ties(folder: Path, n: int) -> None:
-    """One topic, all documents tied; every second judged."""
-    write_runs(
-        folder,
-        [(1, f"d{i}", 1) for i in range(n)],
-        [(1, f"d{i}", 1) for i in shuffled(n)],
-        [(1, f"d{i}", i % 8 // 2) for i in range(0, n, 2)],
-    )
+def tied(docnos: list[str]) -> Rows:
+    return [(1, docno, 1) for docno in docnos]
 
 
-def falling(folder: Path, n: int) -> None:
-    """One topic, its documents in two orders; every second judged."""
-    write_runs(
-        folder,
-        [(1, f"d{i}", n - i) for i in range(n)],
-        [(1, f"d{i}", n - at) for at, i in enumerate(shuffled(n))],
-        [(1, f"d{i}", i % 8 // 2) for i in range(0, n, 2)],
-    )
+def down(docnos: list[str]) -> Rows:
+    return [(1, docno, len(docnos) - at) for at, docno in enumerate(docnos)]
 
 
-def apart(folder: Path, n: int) -> None:
-    """One topic; no document is in both runs, and none of them is judged."""
-    write_runs(
-        folder,
-        [(1, f"d{i}", n - i) for i in range(n)],
-        [(1, f"e{i}", n - i) for i in range(n)],
-        [(1, f"f{i}", i % 4) for i in range(n)],
-    )
+def half(n: int) -> Rows:
+    """Judgments of every second document."""
+    return [(1, 0, f"d{i}", i % 8 // 2) for i in range(0, n, 2)]
 
 
-def topics(folder: Path, n: int) -> None:
-    """As many topics as documents."""
-    one = [(t, f"d{t % 7}", 1) for t in range(1, n + 1)]
-    write_runs(folder, one, [(t, f"d{t % 5}", 1) for t in range(1, n + 1)], [(t, d, t % 4) for t, d, _ in one])
-
-
-def turns(folder: Path, n: int) -> None:
+def turns(n: int) -> Pair:
     """Ten documents of each topic; topics take turns."""
     one = [(t, f"d{rank}", 10 - rank) for rank in range(10) for t in range(1, n // 10 + 1)]
-    write_runs(folder, one, [(t, d, 1) for t, d, _ in one], [(t, d, (t + score) % 4) for t, d, score in one])
+    return one, [(t, d, 1) for t, d, _ in one], [(t, 0, d, (t + score) % 4) for t, d, score in one]
 
 
-def repeated(folder: Path, n: int) -> None:
-    """One document again and again."""
-    one = [(1, "d", i % 9) for i in range(n)]
-    write_runs(folder, one, one, [(1, "d", 1)] * n)
+PAIRS: dict[str, Callable[[int], Pair]] = {
+    # One topic, all documents tied; its documents in two orders; no document in both runs, and none of them judged.
+    "ties": lambda n: (tied(docs(n)), tied(mixed(n)), half(n)),
+    "falling": lambda n: (down(docs(n)), down(mixed(n)), half(n)),
+    "apart": lambda n: (down(docs(n)), down(docs(n, "e")), [(1, 0, f"f{i}", i % 4) for i in range(n)]),
+    # As many topics as documents.
+    "topics": lambda n: (
+        [(t, f"d{t % 7}", 1) for t in range(1, n + 1)],
+        [(t, f"d{t % 5}", 1) for t in range(1, n + 1)],
+        [(t, 0, f"d{t % 7}", t % 4) for t in range(1, n + 1)],
+    ),
+    "turns": turns,
+    # One document again and again.
+    "repeated": lambda n: ([(1, "d", i % 9) for i in range(n)],) * 2 + ([(1, 0, "d", 1)] * n,),
+    # As many topics as documents, and as many grades; one topic with as many grades as documents.
+    "grades": lambda n: (
+        [(t, "d", 1) for t in range(1, n + 1)],
+        [(t, "d", 1) for t in range(n, 0, -1)],
+        [(t, 0, "d", t / n) for t in range(1, n + 1)],
+    ),
+    "ladder": lambda n: (down(docs(n)), down(mixed(n)), [(1, 0, f"d{i}", i) for i in range(n)]),
+    # One topic with as many intents or strata as documents.
+    "intents": lambda n: (down(docs(n)), down(mixed(n)), [(1, i + 1, f"d{i}", 1) for i in range(n)]),
+    "strata": lambda n: (down(docs(n)), down(mixed(n)), [(1, 0, f"d{i}", i + 1, i % 3 - 1) for i in range(n)]),
+}
+"""Shapes of runs and qrels."""
+
+LOGGED: dict[str, Callable[[int], list[tuple[object, str, Sequence[int], list[str]]]]] = {
+    # Sessions of one user with one list; of each user, with a topic and a list of its own.
+    "sessions": lambda n: [(1, "u", [1 + i % 10], docs(10)) for i in range(n)],
+    "users": lambda n: [(i, f"u{i}", [1 + i % 3, 7], docs(10, f"d{i}-")) for i in range(1, n + 1)],
+    # Lists of one topic, each shown once, without a document in common; one long list, clicked everywhere and nowhere.
+    "listed": lambda n: [(1, "u", [1 + i % 10], docs(10, f"d{i}-")) for i in range(n)],
+    "long": lambda n: [(1, "u", range(1, n + 1), docs(n)), (1, "v", [], docs(n))],
+}
+"""Shapes of click logs: topic, user, clicks, documents."""
 
 
-def grades(folder: Path, n: int) -> None:
-    """As many topics as documents, and as many grades."""
-    one = [(t, "d", 1) for t in range(1, n + 1)]
-    write_runs(folder, one, one[::-1], [(t, "d", t / n) for t in range(1, n + 1)])
+def write_shape(shape: str, folder: Path, n: int) -> None:
+    """Write files of a shape: of `PAIRS`, of `LOGGED`, one document in many runs, or histories of one or many runs."""
+    if shape in LOGGED:
+        sessions = LOGGED[shape](n)
+        lines = [(t, u, ",".join(map(str, clicks)), ",".join(shown)) for t, u, clicks, shown in sessions]
+        write(folder / "log.tsv", [("topic", "user", "clicks", "shown"), *lines], "\t")
+        judged = dict.fromkeys((t, d) for t, _, _, shown in sessions for d in shown)
+        write(folder / "qrels", [(t, 0, d, at % 4) for at, (t, d) in enumerate(judged)])
+    elif shape == "many":
+        (folder / "runs").mkdir()
+        for number in range(n // 50):
+            write(folder / "runs" / f"{number}.run", [(1, "Q0", "d", 1, 1, "x")])
+        write(folder / "qrels", [(1, 0, "d", 1)])
+    else:
+        *runs, qrels = PAIRS[shape](n) if shape in PAIRS else ([(1, "d", 1)], [(1, "d", 1)], [(1, 0, "d", 1)])
+        for name, rows in zip(("a.run", "b.run"), runs, strict=True):
+            write(folder / name, [(topic, "Q0", docno, 1, score, name) for topic, docno, score in rows])
+        write(folder / "qrels", qrels)
+        if shape in HISTORIES:
+            write_history(folder, n, 1 if shape == "history" else n)
 
 
-def ladder(folder: Path, n: int) -> None:
-    """One topic with as many grades as documents."""
-    write_runs(
-        folder,
-        [(1, f"d{i}", n - i) for i in range(n)],
-        [(1, f"d{i}", n - at) for at, i in enumerate(shuffled(n))],
-        [(1, f"d{i}", i) for i in range(n)],
-    )
-
-
-def intents(folder: Path, n: int) -> None:
-    """One topic with as many intents as documents."""
-    falling(folder, n)
-    write(folder / "qrels", ((1, i + 1, f"d{i}", 1) for i in range(n)))
-
-
-def strata(folder: Path, n: int) -> None:
-    """One topic with as many strata as documents."""
-    falling(folder, n)
-    write(folder / "qrels", ((1, 0, f"d{i}", i + 1, i % 3 - 1) for i in range(n)))
-
-
-def many(folder: Path, n: int) -> None:
-    """One document in all of many runs."""
-    (folder / "runs").mkdir()
-    for number in range(n // 50):
-        write(folder / "runs" / f"{number}.run", [(1, "Q0", "d", 1, 1, "x")])
-    write(folder / "qrels", [(1, 0, "d", 1)])
-
-
-def write_log(folder: Path, sessions: Rows) -> None:
-    """A click log of (topic, user, clicks, documents), and qrels of all its documents."""
-    sessions = list(sessions)
-    header = [("topic", "user", "clicks", "shown")]
-    lines = ((t, u, ",".join(map(str, clicks)), ",".join(docs)) for t, u, clicks, docs in sessions)  # type: ignore[arg-type, attr-defined]
-    write(folder / "log.tsv", [*header, *lines], "\t")
-    judged = dict.fromkeys((t, d) for t, _, _, docs in sessions for d in docs)  # type: ignore[attr-defined]
-    write(folder / "qrels", ((t, 0, d, at % 4) for at, (t, d) in enumerate(judged)))
-
-
-def sessions(folder: Path, n: int) -> None:
-    """Sessions of one user with one list."""
-    docs = [f"d{i}" for i in range(10)]
-    write_log(folder, ((1, "u", [1 + i % 10], docs) for i in range(n)))
-
-
-def users(folder: Path, n: int) -> None:
-    """A session of each user, with a topic and a list of its own."""
-    write_log(folder, ((i, f"u{i}", [1 + i % 3, 7], [f"d{i}-{j}" for j in range(10)]) for i in range(1, n + 1)))
-
-
-def listed(folder: Path, n: int) -> None:
-    """Lists of one topic, each shown once, without a document in common."""
-    write_log(folder, ((1, "u", [1 + i % 10], [f"d{i}-{j}" for j in range(10)]) for i in range(n)))
-
-
-def long(folder: Path, n: int) -> None:
-    """One long list, clicked everywhere and nowhere."""
-    docs = [f"d{i}" for i in range(n)]
-    write_log(folder, [(1, "u", range(1, n + 1), docs), (1, "v", [], docs)])
-
-
-def history(folder: Path, n: int) -> None:
-    """Evaluations of one run."""
-    _history(folder, n, 1)
-
-
-def histories(folder: Path, n: int) -> None:
-    """An evaluation of each of many runs."""
-    _history(folder, n, n)
-
-
-def _history(folder: Path, n: int, runs: int) -> None:
-    write_runs(folder, [(1, "d", 1)], [(1, "d", 1)], [(1, "d", 1)])
-    gradedeval(folder, "eval a.run qrels -m ap --history line")
+def write_history(folder: Path, n: int, runs: int) -> None:
+    command = [*program(), *"eval a.run qrels -m ap --history line".split()]  # noqa: SIM905
+    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, env=environment())
     line = re.sub(r'(?<="time":)[^,]*', '"2026-01-01T00:00:00Z"', (folder / "line").read_text())
     with (folder / "history").open("w") as file:
         for i in range(n):
@@ -188,19 +140,11 @@ def _history(folder: Path, n: int, runs: int) -> None:
             file.write(line.replace("2026-01-01", day).replace('"a.run"', f'"{i % runs}.run"'))
 
 
-def gradedeval(folder: Path, words: str) -> None:
-    command = [*program(), *words.split()]
-    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, env=environment())
-
-
-Shape = Callable[[Path, int], None]
-PAIR: list[Shape] = [ties, falling, apart, topics, turns, repeated, grades, ladder]
-MANY: list[Shape] = [many]
-LOGS: list[Shape] = [sessions, users, listed, long]
-HISTORIES: list[Shape] = [history, histories]
+PAIR = [shape for shape in PAIRS if shape not in ("intents", "strata")]
+MANY, LOGS, HISTORIES = ["many"], list(LOGGED), ["history", "histories"]
 UNCUT = "ap,ndcg,gap,q,err,bpref,rbp"
 
-LINES: dict[str, list[tuple[str, list[Shape]]]] = {
+LINES: dict[str, list[tuple[str, list[str]]]] = {
     "eval": [
         ("a.run qrels -q", PAIR),
         ("a.run qrels --residuals split --bounds --unseen 3", PAIR),
@@ -208,12 +152,12 @@ LINES: dict[str, list[tuple[str, list[Shape]]]] = {
         ("a.run qrels --interval --history line", PAIR),
         ("a.run qrels --ties average -m ap -m ndcg -m gap -m err -m q", PAIR),
         ("a.run qrels --judged-only --ties best", PAIR),
-        ("a.run qrels --subtopics -m erria -m alpha_ndcg -m nrbp -m strec -m ia(ap)", [intents]),
-        ("a.run qrels --strata -m xinfap -m statap -m infndcg", [strata]),
+        ("a.run qrels --subtopics -m erria -m alpha_ndcg -m nrbp -m strec -m ia(ap)", ["intents"]),
+        ("a.run qrels --strata -m xinfap -m statap -m infndcg", ["strata"]),
         ("runs qrels --sort ap -m ap", MANY),
     ],
     "explain": [("a.run b.run qrels --topic 1 -f csv -m err -m ap -m ndcg -m gap -m q", PAIR)],
-    "measures": [("-f csv", [ties])],
+    "measures": [("-f csv", ["ties"])],
     "weights": [("a.run b.run qrels -m ap -m rr -m sp -m bpref -m q --ranks {n}", PAIR)],
     "compare": [("a.run b.run qrels", PAIR), ("a.run b.run qrels -q", PAIR), ("runs qrels -m ap", MANY)],
     "diff": [
@@ -261,7 +205,7 @@ LINES: dict[str, list[tuple[str, list[Shape]]]] = {
 }
 """Command -> its words behind it, and the shapes of what it reads. `{n}` is the size."""
 
-EXTRA = {repeated: "--duplicates first"}
+EXTRA = {"repeated": "--duplicates first"}
 """What a shape needs beside, where a command has it."""
 
 
@@ -309,14 +253,14 @@ def main() -> None:
         for words, shapes in lines:
             for shape in shapes:
                 if (told.only and command.replace(" ", "_") not in told.only) or (
-                    told.shapes and shape.__name__ not in told.shapes
+                    told.shapes and shape not in told.shapes
                 ):
                     continue
                 found = []
                 for n in (told.size, 2 * told.size, 4 * told.size):
                     with tempfile.TemporaryDirectory() as name:
                         folder = Path(name)
-                        shape(folder, n)
+                        write_shape(shape, folder, n)
                         line = f"{command} {words.format(n=n)} {EXTRA.get(shape, '')}"
                         found.append(taken([*program(), *line.split()], folder))
                 rates = growth([one.seconds for one in found], TOLD[0]), growth([one.memory for one in found], TOLD[1])
@@ -324,7 +268,7 @@ def main() -> None:
                 flag = "!!" if max(rates[0], 0) > STEEP or rates[1] > STEEP else "  "
                 print(
                     flag,
-                    f"{command} {words} | {shape.__name__:9}",
+                    f"{command} {words} | {shape:9}",
                     *(f"{one.seconds:6.2f}" for one in found),
                     *(f"{one.memory:6.0f}" for one in found),
                     *(f"{rate:5.1f}" for rate in rates),

@@ -87,22 +87,16 @@ def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: P
     ("words", "message"),
     [
         (("models", "{log}", "--tie", "grade"), "--tie grade: needs the grades of documents; add QRELS"),
-        (
-            ("models", "{log}", "--model", "cm ubm", "--write-model", "x.json"),
-            "--write-model: 2 models; name one with --model",
-        ),
+        (("models", "{log}", "--model", "cm ubm", "--write-model", "x.json"),
+         "--write-model: 2 models; name one with --model"),
         (("models", "{log}", RIVERS, "--tie", "grade", "--write-relevance", "x"), "to documents, not to grades"),
         (("models", "{log}", "--write-relevance", "x", "--min-seen", "9999999"), "sessions; give a lower --min-seen"),
         (("simulate", "--lists", "{log}", RIVERS, "--as", "err", "-o", "{log}"), "is also the file of --lists; choose"),
-        (
-            ("models", "{log}", "--test-log", RUNS[0], "--write-model", RUNS[0]),
-            "is also the file of --test-log; choose",
-        ),
+        (("models", "{log}", "--test-log", RUNS[0], "--write-model", RUNS[0]),
+         "is also the file of --test-log; choose"),
         (("models", "{log}", "--write-model", "new", "--write-relevance", "new"), "is also the file of --write-"),
-        (
-            ("models", "{log}", "--write-model", "new.csv", "-o", "new.csv"),
-            "-o: 'new.csv' is also the file of --write-m",
-        ),
+        (("models", "{log}", "--write-model", "new.csv", "-o", "new.csv"),
+         "-o: 'new.csv' is also the file of --write-m"),
         (("fit", "{log}", "--weights", RUNS[0], "-o", RUNS[0]), "is also the file of --weights; choose"),
         (("models", "{log}", "--min-seen", "5"), "--min-seen: applies to --write-relevance; add it"),
         (("models", "{log}", "--labels", "x"), "--labels: says how QRELS are read; add them"),
@@ -110,14 +104,12 @@ def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: P
         (("models", "{log}", "--prior", "a"), "--prior: 'a' is not a number from 0"),
         (("models",), "expected a click log, and perhaps qrels; usage: gradedeval clicks models LOG [QRELS]"),
         (("gains", "{log}"), "expected a click log and qrels; usage: gradedeval clicks gains LOG QRELS"),
-        (
-            ("simulate", *RUNS, RIVERS),
-            "users of a measure or of a click model; give either --as MEASURE or --model-from FILE",
-        ),
+        (("simulate", *RUNS, RIVERS),
+         "users of a measure or of a click model; give either --as MEASURE or --model-from FILE"),
         (("simulate", *RUNS, RIVERS, "--as", "ndcg"), "'ndcg': has no user who looks and clicks; name a C/W/L measure"),
         (("simulate", *RUNS, RIVERS, "--lists", "{log}", "--as", "rr"), "--lists: cannot be combined with runs"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_with_a_command(words: tuple[str, ...], message: str, cli: Command, log: str) -> None:
     done = cli("clicks", *(word.format(log=log) if word == "{log}" else word for word in words))
     assert done.code == 2

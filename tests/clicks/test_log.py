@@ -167,72 +167,38 @@ def test_a_bad_line_is_one_line_of_message(line: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        (
-            b'{"topic": "q", "clicks": [1]}\n{"topic": "q", "clicks": [' + b"1" * 5000 + b"]}\n",
-            {},
-            "log:2: is not valid JSON (a number has too many digits); write an object a line",
-        ),
-        (
-            b'{"topic": "q", "clicks": [1]}\n{"topic": "q", "clicks": ' + b"[" * 50_000 + b"}\n",
-            {},
-            "log:2: is not valid JSON (nested too deeply); write an object a line",
-        ),
+        (b'{"topic": "q", "clicks": [1]}\n{"topic": "q", "clicks": [' + b"1" * 5000 + b"]}\n", {},
+         "log:2: is not valid JSON (a number has too many digits); write an object a line"),
+        (b'{"topic": "q", "clicks": [1]}\n{"topic": "q", "clicks": ' + b"[" * 50_000 + b"}\n", {},
+         "log:2: is not valid JSON (nested too deeply); write an object a line"),
         (b"", {}, f"log: no session; {HEADER}"),
         (b"topic\tshown\nq\ta\n", {}, f"log:1: no column 'clicks'; {HEADER}"),
         (b"q1\t1 2\nq1\t1\n", {}, f"log:1: no column 'topic' in the header; {HEADER}"),
         (b"topic\tclicks\ttopic\nq\t1\tq\n", {}, "log:1: two columns 'topic'; give each column a name of its own"),
         (b"topic\tclicks\tcount\nq\t1\t0\n", {}, f"log:2: count '0' {COUNT}"),
         (b"topic\tclicks\tcount\nq\t1\tnan\n", {}, f"log:2: count 'nan' {COUNT}"),
-        (
-            b"topic\tclicks\tsession\nq\t1\ts\nq\t2\ts\n",
-            {},
-            "log:3: session 's' a second time; give each session once, with all its clicks",
-        ),
-        (
-            b"topic\tclicks\tshown\nq\td\ta b\n",
-            {"clicks_as": "docno"},
-            "log:2: 'd' is clicked and not shown; clicks are on documents of the list",
-        ),
+        (b"topic\tclicks\tsession\nq\t1\ts\nq\t2\ts\n", {},
+         "log:3: session 's' a second time; give each session once, with all its clicks"),
+        (b"topic\tclicks\tshown\nq\td\ta b\n", {"clicks_as": "docno"},
+         "log:2: 'd' is clicked and not shown; clicks are on documents of the list"),
         (b"topic\tclicks\nq\t1\n", {"columns": "lenght"}, "log:1: no column 'lenght'; there are topic, clicks"),
-        (
-            b"topic\tclicks\tuser\nq\t1\ta\n",
-            {"idle": "60m"},
-            "log:1: no column 'time'; there are topic, clicks, user",
-        ),
-        (
-            b"topic\tclicks\tuser\ttime\nq\t1\ta\tNA\n",
-            {"idle": "60m"},
-            "log:2: time 'NA' is not a number; expected seconds, such as 12.5",
-        ),
+        (b"topic\tclicks\tuser\nq\t1\ta\n", {"idle": "60m"}, "log:1: no column 'time'; there are topic, clicks, user"),
+        (b"topic\tclicks\tuser\ttime\nq\t1\ta\tNA\n", {"idle": "60m"},
+         "log:2: time 'NA' is not a number; expected seconds, such as 12.5"),
         (b"topic\tclicks\n", {"idle": "soon"}, "idle: 'soon' is not a time; write 60m, 1h or 3600s"),
-        (
-            b'{"topic": "q", "clicks": [1]}\n{"topic": "q"}\n',
-            {},
-            "log:2: no key 'clicks'; every line needs topic and clicks",
-        ),
-        (
-            b'{"topic": "q", "clicks": [1]}\n{"topic": \n',
-            {},
-            "log:2: is not valid JSON (Expecting value); write an object a line",
-        ),
-        (
-            b'{"topic": "q", "clicks": 1, "user": "a", "tme": 5}\n',
-            {"idle": "60m"},
-            "log: no key 'time'; did you mean 'tme'?",
-        ),
+        (b'{"topic": "q", "clicks": [1]}\n{"topic": "q"}\n', {},
+         "log:2: no key 'clicks'; every line needs topic and clicks"),
+        (b'{"topic": "q", "clicks": [1]}\n{"topic": \n', {},
+         "log:2: is not valid JSON (Expecting value); write an object a line"),
+        (b'{"topic": "q", "clicks": 1, "user": "a", "tme": 5}\n', {"idle": "60m"},
+         "log: no key 'time'; did you mean 'tme'?"),
         (b'{"topic": "q", "clicks": {"a": 1}}\n', {}, "log:1: clicks is a dict; give text or numbers"),
-        (
-            "topic\tclicks\nq\t1\n".encode("utf-16"),
-            {},
-            "log:1: starts with a byte order mark; save the file as UTF-8 without a byte order mark",
-        ),
-        (
-            gzip.compress(HEAD + LINES, mtime=0)[:-9],
-            {},
-            "log: broken compressed data (unexpected end of file); copy or compress the file again",
-        ),
+        ("topic\tclicks\nq\t1\n".encode("utf-16"), {},
+         "log:1: starts with a byte order mark; save the file as UTF-8 without a byte order mark"),
+        (gzip.compress(HEAD + LINES, mtime=0)[:-9], {},
+         "log: broken compressed data (unexpected end of file); copy or compress the file again"),
     ],
-)
+)  # fmt: skip
 def test_a_bad_log_is_one_line_of_message(text: bytes, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as raised:
         log_of(text, **options)

@@ -22,48 +22,53 @@ LOG = pd.DataFrame({
 RUN = {topic: {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0} for topic in "pqr"}
 
 
-@pytest.mark.parametrize(
-    ("keywords", "message"),
-    [
-        ({"share": True}, "share: applies to"),
-        ({"learn_from": "correlation", "by_document": True}, "by_document: applies to"),
-        ({"learn_from": "correlation", "model": "dbn"}, "model: applies to"),
-        ({"learn_from": "correlation", "prior": 2.0}, "prior: applies to"),
-        ({"click_measure": "qctr"}, "click_measure: applies to"),
-        ({"learn_from": "correlation", "ss_rel": 1}, "ss_rel: applies to"),
-        ({"measure": "dcg", "model": "cm"}, "measure: applies to gains without model"),
-        ({"measure": "dcg", "target": "gap"}, "measure: applies to"),
-        ({"measure": "ap"}, "'ap': no click model has its users; name one with model"),
-        ({"learn_from": "preferences", "depth": 2}, "depth: applies to click logs"),
-    ],
-)
-def test_options_of_other_gains_are_refused(keywords: dict[str, object], message: str) -> None:
+OF_SCORES = ": simulate does not take it; leave it out, or use evaluate"
+OF_RUNS = "{}: does not apply to click logs"
+SUMS = r"the weights of 'dcg.*' sum to .*, more than 1; add scale"
+PRECISION = r"precision: .* is (too small; it must be at least 1e-10|not a finite number)"
+SEED = "seed: -1 is too small; it must be at least 0"
+REFUSED: list[tuple[Any, tuple[Any, ...], dict[str, Any], str]] = [
+    (clicks.gains, (), {"share": True}, "share: applies to"),
+    (clicks.gains, (), {"learn_from": "correlation", "by_document": True}, "by_document: applies to"),
+    (clicks.gains, (), {"learn_from": "correlation", "model": "dbn"}, "model: applies to"),
+    (clicks.gains, (), {"learn_from": "correlation", "prior": 2.0}, "prior: applies to"),
+    (clicks.gains, (), {"click_measure": "qctr"}, "click_measure: applies to"),
+    (clicks.gains, (), {"learn_from": "correlation", "ss_rel": 1}, "ss_rel: applies to"),
+    (clicks.gains, (), {"measure": "dcg", "model": "cm"}, "measure: applies to gains without model"),
+    (clicks.gains, (), {"measure": "dcg", "target": "gap"}, "measure: applies to"),
+    (clicks.gains, (), {"measure": "ap"}, "'ap': no click model has its users; name one with model"),
+    (clicks.gains, (), {"learn_from": "preferences", "depth": 2}, "depth: applies to click logs"),
+    *((clicks.correlate, ("err",), {name: value}, OF_RUNS.format(name)) for name, value in {
+        "judged_only": True, "topics_from": ["q"], "residuals": True, "bounds": True, "interval": 0.9, "ties": "file",
+        "costs": {"T": 2.0},
+    }.items()),
+    (clicks.correlate, ("err",), {"fill": {("q", "z"): 0.5}}, r"fill: topic .* has no dict of gains"),
+    (clicks.correlate, ([],), {}, "no measure given"),
+    (clicks.correlate, (), {"seed": -1}, SEED),
+    (clicks.simulate, ("err",), {"seed": -1}, SEED),
+    (clicks.simulate, ("err",), {"bounds": True}, OF_SCORES),
+    (clicks.simulate, ("err",), {"residuals": True}, OF_SCORES),
+    (clicks.simulate, ("err",), {"interval": 0.9}, OF_SCORES),
+    (clicks.simulate, ("err rbp(p=0.5)",), {}, "2 measures; name one"),
+    (clicks.fit, ("dcg@2",), {"scale": "both", "precision": 0.1}, SUMS),
+    (clicks.fit, ("dcg(log=2..3)@2",), {"scale": "both", "precision": 0.1}, SUMS),
+    *((clicks.fit, ("rbp(p=0.5..0.6)",), {"precision": wrong}, PRECISION) for wrong in (0.0, -1.0, float("nan"))),
+    *((clicks.fit, ("rbp(p=0.5)",), {"weights": pd.DataFrame(weights)}, message) for weights, message in (
+        ({"x": [0.5, 0.5]}, "weights: no column 'rank'"),
+        ({"rank": [1, 3], "x": [0.5, 0.5]}, "weights: rank 2 is missing"),
+        ({"rank": [1, 2], "x": [0.5, None]}, "weights:2: x '' is not a number"),
+        ({"rank": [1, 2], "x": [0.5, -1]}, "weights:2: x -1 is out of range"),
+    )),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "more", "keywords", "message"), REFUSED)
+def test_what_a_function_does_not_obey_it_refuses(
+    function: Any, more: tuple[Any, ...], keywords: dict[str, Any], message: str
+) -> None:
+    files = {clicks.simulate: (*more, RUN, QRELS), clicks.fit: (LOG, *more)}.get(function, (LOG, QRELS, *more))
     with pytest.raises(InputError, match=message):
-        clicks.gains(LOG, QRELS, **keywords)
-
-
-@pytest.mark.parametrize("name", ["judged_only", "topics_from", "residuals", "bounds", "interval", "ties", "costs"])
-def test_correlate_refuses_options_of_runs(name: str) -> None:
-    value = {"topics_from": ["q"], "ties": "file", "costs": {"T": 2.0}, "interval": 0.9}.get(name, True)
-    with pytest.raises(InputError, match=f"{name}: does not apply to click logs"):
-        clicks.correlate(LOG, QRELS, "err", **{name: value})
-
-
-@pytest.mark.parametrize("keywords", [{"bounds": True}, {"residuals": True}, {"interval": 0.9}])
-def test_simulate_refuses_options_of_scores(keywords: dict[str, object]) -> None:
-    with pytest.raises(InputError, match=": simulate does not take it; leave it out, or use evaluate"):
-        clicks.simulate("err", RUN, QRELS, **keywords)
-
-
-def test_one_measure_says_who_clicks() -> None:
-    with pytest.raises(InputError, match="2 measures; name one"):
-        clicks.simulate("err rbp(p=0.5)", RUN, QRELS)
-
-
-def test_a_seed_below_0_is_an_error() -> None:
-    for call in (lambda: clicks.simulate("err", RUN, QRELS, seed=-1), lambda: clicks.correlate(LOG, QRELS, seed=-1)):
-        with pytest.raises(InputError, match="seed: -1 is too small; it must be at least 0"):
-            call()
+        function(*files, **keywords)
 
 
 @pytest.mark.parametrize("measure", ["rbp(p=0.99,gain=0:0.5:0.5)@2", "err@2"])
@@ -135,43 +140,10 @@ def test_a_log_without_clicks_has_no_perplexity_of_clicks() -> None:
     assert frame.loc[(frame["measure"] == "per click"), "value"].isna().all()
 
 
-def test_gains_to_fill_in_are_by_topic_and_docno() -> None:
-    with pytest.raises(InputError, match=r"fill: topic .* has no dict of gains"):
-        clicks.correlate(LOG, QRELS, "err", fill={("q", "z"): 0.5})
-
-
 def test_an_observation_takes_no_options() -> None:
     observed = clicks.observe(LOG)
     with pytest.raises(InputError, match="log: is observed already; leave out mu, ranks"):
         clicks.fit(observed, "rbp(p=0.5)", mu=0, ranks=9)
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ({"x": [0.5, 0.5]}, "weights: no column 'rank'"),
-        ({"rank": [1, 3], "x": [0.5, 0.5]}, "weights: rank 2 is missing"),
-        ({"rank": [1, 2], "x": [0.5, None]}, "weights:2: x '' is not a number"),
-        ({"rank": [1, 2], "x": [0.5, -1]}, "weights:2: x -1 is out of range"),
-    ],
-)
-def test_a_frame_of_weights_is_read_as_its_file(weights: dict[str, list[float]], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        clicks.fit(LOG, "rbp(p=0.5)", weights=pd.DataFrame(weights))
-
-
-@pytest.mark.parametrize("precision", [0.0, -1.0, float("nan")])
-def test_a_precision_is_above_0(precision: float) -> None:
-    with pytest.raises(
-        InputError, match=r"precision: .* is (too small; it must be at least 1e-10|not a finite number)"
-    ):
-        clicks.fit(LOG, "rbp(p=0.5..0.6)", precision=precision)
-
-
-@pytest.mark.parametrize("measure", ["dcg@2", "dcg(log=2..3)@2"])
-def test_weights_that_sum_to_more_than_1_must_be_scaled(measure: str) -> None:
-    with pytest.raises(InputError, match=r"the weights of 'dcg.*' sum to .*, more than 1; add scale"):
-        clicks.fit(LOG, measure, scale="both", precision=0.1)
 
 
 def test_a_model_predicts_sessions_with_lists_alone() -> None:
@@ -227,8 +199,3 @@ def test_a_list_in_two_parts_of_the_log_is_counted_once() -> None:
 def test_lists_of_one_document_tell_nothing_of_going_on() -> None:
     with pytest.warns(EvaluationWarning, match=r"dbn\(gamma=fit\), ccm: no list of log has two ranks; .* are 0.5"):
         clicks.models(pd.DataFrame({"topic": ["q"], "clicks": ["1"], "shown": ["a"]}), "dbn(gamma=fit) ccm dbn")
-
-
-def test_correlate_wants_a_measure() -> None:
-    with pytest.raises(InputError, match="no measure given"):
-        clicks.correlate(LOG, QRELS, [])

@@ -133,44 +133,39 @@ def unprivileged() -> Iterator[None]:
         os.seteuid(0)
 
 
-@pytest.mark.parametrize("name", ["run.txt", "qrels.txt"])
-def test_a_file_without_read_permission_is_said_to_be_that(name: str, tmp_path: Path, cli: Command) -> None:
-    Broken("", ()).write(tmp_path)
-    assert cli("run.txt", "qrels.txt").code == 0  # and imports what is imported late, while it may be read
+DENIED = "permission denied; check the permissions of the file"
+
+
+@pytest.mark.parametrize(
+    ("closed", "mode", "words", "says"),
+    [
+        ("run.txt", 0, "run.txt qrels.txt", f"run.txt: {DENIED}"),
+        ("qrels.txt", 0, "run.txt qrels.txt", f"qrels.txt: {DENIED}"),
+        ("folder", 0, "folder/run.txt qrels.txt", f"folder/run.txt: {DENIED}"),
+        (
+            "folder",
+            0o555,
+            "run.txt qrels.txt -o folder/x.csv",
+            "folder/x.csv: cannot be written (Permission denied); …",
+        ),
+    ],
+)
+def test_what_may_not_be_read_or_written_is_said_to_be_that(
+    closed: str, mode: int, words: str, says: str, tmp_path: Path, cli: Command
+) -> None:
+    Broken("", (), files={"x.csv": b"old"}).write(tmp_path)
+    for name in ("run.txt", "x.csv"):
+        (tmp_path / "folder" / name).write_bytes((tmp_path / name).read_bytes())
+    assert cli("run.txt", "qrels.txt", "-f", "csv").code == 0  # and imports what is imported late, while it may be read
     tmp_path.chmod(0o755)
-    (tmp_path / name).chmod(0)
-    with unprivileged():
-        outcome = cli("run.txt", "qrels.txt")
-    check_refused(outcome, 1, (f"{name}: permission denied; check the permissions of the file",))
-
-
-def test_a_file_in_a_closed_folder_is_said_to_be_that(tmp_path: Path, cli: Command) -> None:
-    Broken("", ()).write(tmp_path)
-    (tmp_path / "folder" / "run.txt").write_bytes(RUN)
-    assert cli("folder/run.txt", "qrels.txt").code == 0
-    tmp_path.chmod(0o755)
-    (tmp_path / "folder").chmod(0)
-    try:
-        with unprivileged():
-            outcome = cli("folder/run.txt", "qrels.txt")
-    finally:
-        (tmp_path / "folder").chmod(0o755)
-    check_refused(outcome, 1, ("folder/run.txt: permission denied; check the permissions of the file",))
-
-
-def test_output_into_a_folder_that_may_not_be_written_leaves_the_old_file(tmp_path: Path, cli: Command) -> None:
-    Broken("", ()).write(tmp_path)
-    (tmp_path / "folder" / "x.csv").write_bytes(b"old")
-    assert cli("run.txt", "qrels.txt", "-f", "csv").code == 0
-    tmp_path.chmod(0o755)
-    (tmp_path / "folder").chmod(0o555)
     before = contents(tmp_path)
+    (tmp_path / closed).chmod(mode)
     try:
         with unprivileged():
-            outcome = cli("run.txt", "qrels.txt", "-o", "folder/x.csv")
+            outcome = cli(*words.split())
     finally:
-        (tmp_path / "folder").chmod(0o755)
-    check_refused(outcome, 1, ("folder/x.csv: cannot be written (Permission denied); …",))
+        (tmp_path / closed).chmod(0o755)
+    check_refused(outcome, 1, (says,))
     assert contents(tmp_path) == before
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -13,6 +14,7 @@ from gradedeval import EvaluationWarning, InputError, Qrels, clicks
 from gradedeval.clicks.click_models import Items, model_text
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.model_kinds import KINDS, Cells, examined, read_models
+from support.clicks import clickmodel_wc
 from support.examples import sampled
 from support.paths import DATA, shared
 
@@ -314,31 +316,17 @@ FIGURES = {
 }
 
 
-def clickmodel_wc(part: str) -> ClickLog:
-    sessions: dict[tuple[str, str, tuple[int, ...]], int] = {}
-    for line in (DATA / "clicks/clickmodel_wc" / part).read_bytes().splitlines():
-        topic, shown, clicked = line.decode("ascii").split("\t")[:3]
-        ranks = tuple(rank for rank, click in enumerate(clicked.split(), 1) if click == "1")
-        key = (topic, shown, ranks)
-        sessions[key] = sessions.get(key, 0) + 1
-    lists = {key: number for number, key in enumerate(dict.fromkeys((topic, shown) for topic, shown, _ in sessions))}
-    patterns = {key: number for number, key in enumerate(dict.fromkeys(ranks for *_, ranks in sessions))}
-    return ClickLog(
-        [topic for topic, _ in lists],
-        [tuple(shown.split()) for _, shown in lists],
-        list(patterns),
-        np.array([lists[topic, shown] for topic, shown, _ in sessions]),
-        np.array([patterns[ranks] for *_, ranks in sessions]),
-        np.array([*sessions.values()]),
-        place=part,
-    )
+def clickmodel_log(part: str) -> ClickLog:
+    file = clickmodel_wc(part)
+    file.name = part  # type: ignore[attr-defined]
+    return replace(clicks.read_log(file), notes=[])
 
 
 @pytest.mark.exhaustive
 @shared
 def test_clickmodel_wc_and_the_published_dbn() -> None:
     with pytest.warns(EvaluationWarning, match="798 of 17910 documents shown are not in train_data"):
-        fitted = clicks.models(clickmodel_wc("train_data"), " ".join(FIGURES), test_log=clickmodel_wc("test_data"))
+        fitted = clicks.models(clickmodel_log("train_data"), " ".join(FIGURES), test_log=clickmodel_log("test_data"))
     for name, (likelihood, perplexity) in FIGURES.items():
         one = fitted.predictions[name]
         assert one.ll_session == pytest.approx(likelihood, abs=0.00005), name
@@ -366,5 +354,7 @@ def test_clickmodel_wc_and_the_published_dbn() -> None:
 @pytest.mark.exhaustive
 def test_dbn_to_convergence() -> None:
     with pytest.warns(EvaluationWarning):
-        fitted = clicks.models(clickmodel_wc("train_data"), "dbn", test_log=clickmodel_wc("test_data"), iterations=300)
+        fitted = clicks.models(
+            clickmodel_log("train_data"), "dbn", test_log=clickmodel_log("test_data"), iterations=300
+        )
     assert fitted.predictions["dbn(gamma=0.9)"].mean("by_rank") == pytest.approx(1.332345, abs=5e-6)

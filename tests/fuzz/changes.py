@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import random
 from collections import defaultdict
 from pathlib import Path
@@ -12,14 +10,10 @@ from fuzz import command
 from fuzz.case import Case, Kind
 from fuzz.experiments import RUNS, draw, near, numbers
 from gradedeval.questions.to_judge import STRATEGIES
-from support.commands import Outcome
+from support.commands import rows
 
 Row = dict[str, str]
 ONE = 1e-9
-
-
-def rows(found: Outcome) -> list[Row]:
-    return list(csv.DictReader(io.StringIO(found.text)))
 
 
 def draw_options(dice: random.Random) -> Case:
@@ -74,10 +68,10 @@ def _diffs(case: Case, folder: Path) -> str | None:
         return f"diff mirror: exit codes {forth.code} {back.code}: {forth.err!r} {back.err!r}"
     if forth.code:
         return None
-    if same.code == 0 and any(float(row["difference"]) or float(row["explains"]) for row in rows(same)):
-        return f"diff of a run and itself: {rows(same)[:2]}"
+    if same.code == 0 and any(float(row["difference"]) or float(row["explains"]) for row in rows(same.text)):
+        return f"diff of a run and itself: {rows(same.text)[:2]}"
     key = ("measure", "topic", "part", "docno")
-    left, right = ({tuple(row[name] for name in key): row for row in rows(found)} for found in (forth, back))
+    left, right = ({tuple(row[name] for name in key): row for row in rows(found.text)} for found in (forth, back))
     if left.keys() != right.keys():
         return f"diff mirror: rows {left.keys() ^ right.keys()}"
     sums: dict[tuple[str, str], float] = defaultdict(float)
@@ -101,7 +95,7 @@ def _diffs(case: Case, folder: Path) -> str | None:
 def _scored(case: Case, folder: Path, changes: list[Row]) -> str | None:
     """The scores of `diff` are those of `eval`."""
     scored = command.run(["r1", "r2", "qrels", *case.words, "-q", "-f", "csv"], folder)
-    known = {(row["run"], row["measure"], row["topic"]): row["score"] for row in rows(scored)}
+    known = {(row["run"], row["measure"], row["topic"]): row["score"] for row in rows(scored.text)}
     for row in changes:
         for run, score in (("r1", row["baseline_score"]), ("r2", row["score"])):
             if not near(known.get((run, row["measure"], row["topic"]), "none"), score):
@@ -115,8 +109,8 @@ def _agreement(case: Case, folder: Path) -> str | None:
     for found in (forth, back):
         if wrong := command.unclean(found):
             return f"agreement {wrong}"
-    other = {row["topic"]: row for row in rows(back)}
-    for row in rows(forth):
+    other = {row["topic"]: row for row in rows(back.text)}
+    for row in rows(forth.text):
         for name in ("rbo", "rbo_low", "rbo_high", "residual", "overlap", "tau", "common"):
             if not near(row[name], other[row["topic"]][name]):
                 return f"agreement mirror: {name} of {row['topic']}: {row[name]} and {other[row['topic']][name]}"
@@ -161,8 +155,8 @@ def _left_out(case: Case, folder: Path, groups: list[str]) -> str | None:
     found = command.run(["pool", "--leave-one-out", *groups, *words], folder)
     if wrong := command.unclean(found):
         return f"leave one out {wrong}"
-    scored = {(row["run"], row["measure"]): row["score"] for row in rows(command.run(words, folder))}
-    for row in rows(found) if not found.code else ():
+    scored = {(row["run"], row["measure"]): row["score"] for row in rows(command.run(words, folder).text)}
+    for row in rows(found.text) if not found.code else ():
         if not near(row["score"], scored[row["run"], row["measure"]]):
             return f"leave one out: score {row} and {scored[row['run'], row['measure']]}"
         if row["score"] and row["unique"] == "0" and not near(row["score"], row["score_without"]):
@@ -174,7 +168,7 @@ def _assessors(case: Case, folder: Path) -> str | None:
     found = command.run(["pool", *RUNS, "qrels", "--agreement", "qrels", *case.words, "-f", "csv"], folder)
     if wrong := command.unclean(found):
         return f"assessors {wrong}"
-    for row in rows(found):
+    for row in rows(found.text):
         share = row["what"] in ("same", "kappa", "weighted_kappa", "alpha", "tau")
         if share and row["value"] not in ("", "nan") and not near(row["value"], "1"):  # of one grade there is none
             return f"assessors: a judge and himself: {row}"
@@ -192,9 +186,9 @@ def _kept(case: Case, folder: Path) -> str | None:
     found = command.run(["history", "h.jsonl", "-f", "csv"], folder)
     if wrong := command.unclean(found):
         return f"history {wrong}"
-    if len(rows(found)) != 2 * len(rows(done)):  # of measures that are the same one is kept
-        return f"history: {len(rows(found))} rows"
-    moved = [row for row in rows(found) if row["label"] == "two" and row["change"] not in ("", "0.0")]
+    if len(rows(found.text)) != 2 * len(rows(done.text)):  # of measures that are the same one is kept
+        return f"history: {len(rows(found.text))} rows"
+    moved = [row for row in rows(found.text) if row["label"] == "two" and row["change"] not in ("", "0.0")]
     return f"history: the same evaluation has changed: {moved[0]}" if moved else None
 
 

@@ -422,21 +422,21 @@ class _Infap(Measure):
 infap: _Infap
 
 class _Xinfap(Measure):
-    """Extended inferred average precision: average precision estimated from a stratified sample (`--strata`)."""
+    """Extended inferred average precision: AP estimated from a stratified sample (`--qrels-format strata`)."""
 
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
 
 xinfap: _Xinfap
 
 class _Statap(Measure):
-    """statAP: average precision estimated from a stratified sample (`--strata`); it can exceed 1."""
+    """statAP: average precision estimated from a stratified sample (`--qrels-format strata`); it can exceed 1."""
 
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
 
 statap: _Statap
 
 class _Infndcg(Measure):
-    """Inferred nDCG: nDCG estimated from a stratified sample (`--strata`); it can exceed 1."""
+    """Inferred nDCG: nDCG estimated from a stratified sample (`--qrels-format strata`); it can exceed 1."""
 
     def __call__(self, /, *, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 

@@ -86,7 +86,7 @@ def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it(
         wanted |= {"--slices"} if name in ("compare", "check", "diff", "report", "plot runs") else set()
         wanted |= {"--predicted"} if name == "compare" else set()
         wanted |= {"--fill"} if name in ("compare", "explain", "plot explain") else set()
-        wanted |= {"--max-gain"} if name in ("explain", "plot explain") else set()
+        wanted |= {"--costs"} if name in ("explain", "plot explain") else set()
         filtered = ("fit", "plot fit", "correlate", "plot correlate")  # as Azzopardi et al., ICTIR 2021, section 4
         wanted |= {"--max-residual", "--residual-depth"} if name in filtered else set()
         of_logs = "clicks correlate" if name == "plot clicks" else name
@@ -122,9 +122,9 @@ def test_a_file_of_settings_takes_what_check_takes() -> None:
 @pytest.mark.filterwarnings("ignore:.*no measure here uses it")
 def test_changed_options_stand_in_the_signature() -> None:
     run, qrels = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 1, "b": 0}}
-    options: dict[str, Any] = {"depth": 1, "topics": "both", "lenient": True, "topics_from": ["1"], "max_gain": 1.5}
+    options: dict[str, Any] = {"depth": 1, "topics": "both", "lenient": True, "topics_from": ["1"], "top_grade": 3}
     signature = gradedeval.evaluate(run, qrels, "dcg", **options).signature
-    assert " | depth 1 | topics both | max gain 1.5 | lenient | 1 chosen topic " in signature
+    assert " | depth 1 | topics both | lenient | 1 chosen topic " in signature
     assert resolve_options(residuals="difference").residuals == "difference"
 
 

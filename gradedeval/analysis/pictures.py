@@ -288,7 +288,6 @@ def fit_legend(ax: Axes) -> None:
 
 
 EXTENSIONS = ("png", "svg", "pdf")
-DPI = 200
 SMALL = 5
 """Points: the size of the signature below a picture."""
 
@@ -311,21 +310,21 @@ def extension(path: str | os.PathLike[str], flag: str = "") -> str:
     return ending
 
 
-def check_size(width: float, height: float | None, dpi: float) -> None:
-    """Raise InputError (usage) for a size that is none: 100 inches at most, and 2,400 dots each."""
-    numbers.WIDTH.check(width)
-    numbers.HEIGHT.check_or_none(height)
-    numbers.DPI.check(dpi)
+def read_size(text: str | None) -> tuple[float, float | None]:
+    """Read the width and the height of a picture, `3.3x2.4`; without a height it is None. Raises InputError (usage)
+    for what is not a size of at most 100 inches."""
+    width, x, height = (text or str(WIDTH)).lower().partition("x")
+    return numbers.WIDTH.read(width), numbers.HEIGHT.read(height) if x else None
 
 
 def no_room(figure: Figure) -> InputError:
-    """What is said of a figure that its pictures do not fit into: which side is too short, and that more helps."""
+    """Return the error of a figure that its pictures do not fit into, which names the side that is too short."""
     width, height = figure.get_size_inches().tolist()
     boxes = [(ax.get_tightbbox(for_layout_only=True), ax.bbox.width) for ax in figure.axes]
     narrow = any(box is not None and box.width - own > 0.9 * figure.bbox.width for box, own in boxes)
-    side, now = (flag.width, width) if narrow else (flag.height, height)
+    side, now = ("wider", width) if narrow else ("higher", height)
     what = f"the picture has no room in {width:.3g} × {height:.3g} inches"
-    return InputError(side, what, f"give more than {now:.3g}", usage=True)
+    return InputError(flag.size, what, f"make it {side} than {now:.3g}", usage=True)
 
 
 def figure(
@@ -390,7 +389,7 @@ def _wrapped(signature: str, width: float) -> list[str]:
     return [part for line in signature.splitlines() for part in textwrap.wrap(line, letters)]
 
 
-def as_bytes(figure: Figure, form: str, signature: str = "", dpi: float | None = None) -> bytes:
+def as_bytes(figure: Figure, form: str, signature: str = "") -> bytes:
     """The file of a figure: png, svg or pdf, with the signature in its metadata and no date."""
     import matplotlib
 
@@ -402,7 +401,7 @@ def as_bytes(figure: Figure, form: str, signature: str = "", dpi: float | None =
         "pdf": {"Creator": maker, "Subject": signature, "CreationDate": None},
     }
     with style():
-        figure.savefig(target, format=form, metadata=metadata[form], dpi=dpi or "figure")
+        figure.savefig(target, format=form, metadata=metadata[form], dpi="figure")
     return target.getvalue()
 
 

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 Origins = NDArray[Any]
 """runs × measures: the `Origin` of each column of scores."""
-ALLOW = flag.allow_mismatch
 
 
 @dataclass(frozen=True)
@@ -70,20 +69,18 @@ class Origin:
         return saved_scores.Signature.read(self.text)
 
 
-def check_origins(runs: Sequence[str], measures: Sequence[str], origins: Origins, allow: bool) -> list[str]:
+def check_origins(runs: Sequence[str], measures: Sequence[str], origins: Origins) -> list[str]:
     """Raise InputError (usage) where scores by one measure depend on other qrels or options than the first run's, and
     InputError where rows that have the signature were taken out of a file.
 
-    allow  only note it
-
-    Returns notes: these, scores of unknown origin, and scores of another version.
+    Returns notes: scores of unknown origin, and scores of another version.
     """
     if len({*origins.flat}) == 1 and not origins.flat[0].place:  # computed here, together
         return []
     cut = next((origin.place for origin in origins.flat if origin.cut and origin.signature is None), None)
-    if cut is not None and not allow:
+    if cut is not None:
         what = "the row of the mean (topic 'all') of a run is missing, and with it the signature: the file was cut"
-        raise InputError(cut, what, f"save the scores again, or allow it with {ALLOW}", kind="no-signature")
+        raise InputError(cut, what, "save the scores again", kind="no-signature")
     found: dict[tuple[str, str, str], list[str]] = {}
     for column, measure in enumerate(measures):
         signed = [(run, origin) for run, origin in zip(runs, origins[:, column], strict=True) if origin.signature]
@@ -94,15 +91,14 @@ def check_origins(runs: Sequence[str], measures: Sequence[str], origins: Origins
         (place, f"{shorten(of)} of '{run}' {'is' if len(of) == 1 else 'are'} {problem}")
         for (place, run, problem), of in found.items()
     ]
-    if notes and not allow:
+    if notes:
         raise mismatch_error(*notes[0])
-    return [*(f"{place}: {problem}" for place, problem in notes), *_unknown(origins), *_versions(origins)]
+    return [*_unknown(origins), *_versions(origins)]
 
 
 def mismatch_error(place: str, problem: str) -> InputError:
     """The error of scores that are not comparable, and how to go on."""
-    hint = f"score it again with the same qrels and options, or allow it with {ALLOW}"
-    return InputError(place, problem, hint, kind="mismatch", usage=True)
+    return InputError(place, problem, "score it again with the same qrels and options", kind="mismatch", usage=True)
 
 
 def mismatch(signature: Signature, other: Signature, measure: str, elsewhere: str) -> str:
@@ -438,16 +434,16 @@ def to_matrix(scores: AnyScores) -> Matrix:
     return _from_saved(saved_scores.read_saved(scores))
 
 
-def comparable(scores: AnyScores, allow_mismatch: bool = False) -> Matrix:
+def comparable(scores: AnyScores) -> Matrix:
     """As `to_matrix`, for functions that compare: raises InputError (usage) where saved scores are of different qrels
-    or options; with `allow_mismatch` that is a warning. A Matrix has been checked."""
-    return scores if isinstance(scores, Matrix) else checked(to_matrix(scores), allow_mismatch)
+    or options. A Matrix has been checked."""
+    return scores if isinstance(scores, Matrix) else checked(to_matrix(scores))
 
 
-def checked(matrix: Matrix, allow_mismatch: bool) -> Matrix:
+def checked(matrix: Matrix) -> Matrix:
     """The same, where its scores may be compared; what is assumed of them is told."""
     own = matrix.seeds or matrix
-    notes = check_origins(own.runs, own.measures, own.origin, allow_mismatch)
+    notes = check_origins(own.runs, own.measures, own.origin)
     tell([*notes, *matrix.reading_notes()])
     return matrix
 
@@ -825,7 +821,7 @@ def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:
     return replace(both, signature=f"{matrix.signature} | baseline {place}"), name
 
 
-def with_baseline(scores: AnyScores, baseline: AnyScores | None, allow_mismatch: bool) -> tuple[Matrix, str | None]:
+def with_baseline(scores: AnyScores, baseline: AnyScores | None) -> tuple[Matrix, str | None]:
     """Scores with those of a baseline, for a function that compares them, and the name of the baseline.
 
     baseline  the name of one of the runs, or saved scores of a run in any form
@@ -836,7 +832,7 @@ def with_baseline(scores: AnyScores, baseline: AnyScores | None, allow_mismatch:
         return scores, baseline
     matrix = to_matrix(scores)
     if baseline is None or (isinstance(baseline, str) and baseline in matrix.runs):
-        return checked(matrix, allow_mismatch), baseline
+        return checked(matrix), baseline
     given = Baseline.read(baseline, ()) if isinstance(baseline, str) else Baseline(saved=baseline)
     if given.path is not None:
         what = f"'{given.path}' is a run, and there are no qrels to score it with"
@@ -846,4 +842,4 @@ def with_baseline(scores: AnyScores, baseline: AnyScores | None, allow_mismatch:
         if whole not in matrix.runs:
             raise no_baseline(whole, matrix.runs, matrix.replicates is not None)
     matrix, name = add_baseline(matrix, given)
-    return checked(matrix, allow_mismatch), name
+    return checked(matrix), name

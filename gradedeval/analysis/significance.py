@@ -665,7 +665,6 @@ def anova(
     qrels: Any = None,
     measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
     *,
-    allow_mismatch: bool = False,
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
@@ -676,7 +675,6 @@ def anova(
 
     runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
     qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
-    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Each measure uses the topics that all runs have. Returns `OfScores`, whose `.frame` has the columns measure, source
     (runs, topics, residual), squares (sum of), df, mean_square, f, p; f and p are blank for the residual, and where it
@@ -684,7 +682,7 @@ def anova(
     fewer than two runs, and InputError if a measure has a single topic. Fisher 1925; Tague-Sutcliffe & Blustein,
     TREC-3, 1995.
     """
-    matrix = comparable(scores_of(runs, qrels, measures, like, keywords), allow_mismatch)
+    matrix = comparable(scores_of(runs, qrels, measures, like, keywords))
     two_or_more("an analysis of variance", len(without_seeds("a two-way analysis of variance", matrix).runs))
     stats, rows = scipy_stats(), []
     for measure in matrix.comparable_measures():

@@ -101,9 +101,9 @@ class Reference:
         )
         return out.getvalue()
 
-    def notes(self, scores: Scores, allow_mismatch: bool) -> list[str]:
+    def notes(self, scores: Scores) -> list[str]:
         """What is to be said of scores that this reference standardizes. Raises InputError (usage) where it is of other
-        qrels or options, unless that is allowed."""
+        qrels or options."""
         here = Signature.read(scores.signature)
         notes = dict[str, None]()
         for measure in map(str, scores.measures):
@@ -111,9 +111,7 @@ class Reference:
             if mine is None or here is None:
                 notes |= {f"{self.place}: no signature, so qrels and options cannot be checked": None}
             elif problem := mismatch(mine, here, measure, "here"):
-                if not allow_mismatch:
-                    raise mismatch_error(self.place, problem)
-                notes |= {f"{self.place}: {problem}": None}
+                raise mismatch_error(self.place, problem)
         return list(notes)
 
 
@@ -138,13 +136,10 @@ def _standards(scores_of: dict[tuple[str, str], list[float]]) -> dict[tuple[str,
 
 
 @public
-def standardize(
-    scores: Scores, reference: Reference | str | Path | None = None, *, allow_mismatch: bool = False
-) -> Scores:
+def standardize(scores: Scores, reference: Reference | str | Path | None = None) -> Scores:
     """The same scores as Φ(z), z = (score − mean) / deviation by topic and measure, Φ the normal distribution.
 
-    reference       means and deviations of a set of runs, or a file of them; None: those of these runs
-    allow_mismatch  use a reference of other qrels or options all the same, with a note
+    reference  means and deviations of a set of runs, or a file of them; None: those of these runs
 
     Every topic then counts the same: an average run has 0.5, and so have all runs where the deviation is 0. The sum of
     precisions, standardized, is Zhang et al.'s sSP. There are no residuals: judging documents moves the other runs too.
@@ -160,7 +155,7 @@ def standardize(
         reference = Reference.read(reference)
     reference = Reference.of(scores) if reference is None else reference
     _check(reference, scores.measures)
-    notes = [*scores.notes, *reference.notes(scores, allow_mismatch)]
+    notes = [*scores.notes, *reference.notes(scores)]
     runs = [_run(run, scores.measures, reference) for run in scores.runs]
     return replace(scores, runs=runs, notes=notes, transformations=(*scores.transformations, reference.name))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import click
 
 from gradedeval import __version__
-from gradedeval.cli.output import Described, know_color, report, say, stop_quietly
+from gradedeval.cli.output import Described, report, say, stop_quietly
 from gradedeval.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -291,7 +291,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         say("interrupted")
         code = 130
     except (click.UsageError, InputError) as error:
-        _report(error, context, arguments)
+        _report(error, context)
         code = exits.of(error) if isinstance(error, InputError) else exits.usage
     except click.ClickException as error:
         say(error.format_message())
@@ -337,10 +337,9 @@ def _interruptible() -> Iterator[None]:
             signal.signal(signal.SIGINT, before)
 
 
-def _report(error: click.UsageError | InputError, context: click.Context, arguments: Sequence[str]) -> None:
-    """Report what ended a command, or the reading of its arguments, in color as they ask for it."""
+def _report(error: click.UsageError | InputError, context: click.Context) -> None:
+    """Report what ended a command, or the reading of its arguments."""
     with context:
-        know_color(context, arguments)
         if isinstance(error, InputError):
             report(error)
         else:

@@ -299,7 +299,7 @@ def check_last(files: tuple[str, ...]) -> None:
         raise InputError(last, "no such file", "the qrels are the last argument: RUN... QRELS", usage=True)
 
 
-ABOUT_QRELS = ["topics", "judged_only", "subtopics", "strata", "qrels_format", "labels"]
+ABOUT_QRELS = ["topics", "judged_only", "subtopics", "qrels_format", "labels"]
 """Options about judgments, beside those about gains."""
 
 

@@ -8,50 +8,45 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradedeval.analysis.pictures import (
-    DPI,
     EXTENSIONS,
     WIDTH,
     Panel,
     as_bytes,
-    check_size,
     extension,
     figure,
     need_matplotlib,
     no_room,
+    read_size,
 )
 from gradedeval.cli.arguments import signing
 from gradedeval.cli.options import SIGNATURE, WRITES, Option
 from gradedeval.cli.output import asked_for, write_bytes
 from gradedeval.errors import InputError, shorten, tell
-from gradedeval.kernel.options import OUTPUT, numbers
+from gradedeval.kernel.options import OUTPUT
 
 PICTURE_OPTIONS = [
     Option("-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help="Write the picture to FILE, "
            f"atomically; the extension sets the format: {', '.join(EXTENSIONS)}."),
-    Option(number=numbers.WIDTH, section=OUTPUT, default=WIDTH, metavar="INCHES", help=f"Default: {WIDTH}, a column "
-           "of a paper."),
-    Option(number=numbers.HEIGHT, section=OUTPUT, metavar="INCHES", help="Default: chosen to fit the content."),
-    Option(number=numbers.DPI, section=OUTPUT, default=DPI, metavar="N", help=f"Dots per inch of a png. Default: "
-           f"{DPI}."),
+    Option("--size", section=OUTPUT, metavar="WIDTH[xHEIGHT]", help="Size in inches, as in 7x3; without a height it "
+           f"fits the content. Default: {WIDTH}, the column of a paper."),
     SIGNATURE,
 ]  # fmt: skip
 
 
 class Canvas:
-    """Where a picture goes: -o, --width, --height, --dpi and --signature.
+    """Where a picture goes: -o, --size and --signature.
 
     Takes these options out of all options. Raises InputError (usage) where -o is missing or has another extension,
     where a size is none, and where matplotlib is not installed.
     """
 
     def __init__(self, keywords: dict[str, Any]) -> None:
-        taken = {name: keywords.pop(name) for name in ("output", "width", "height", "dpi")}
-        if taken["output"] is None:
+        output, size = keywords.pop("output"), keywords.pop("size")
+        if output is None:
             raise InputError("-o", "missing file name", "for example -o picture.svg", usage=True)
-        self.output: str = taken["output"]
+        self.output: str = output
         self.form = extension(self.output, "-o")
-        check_size(taken["width"], taken["height"], taken["dpi"])
-        self.size, self.dpi = (taken["width"], taken["height"]), taken["dpi"]
+        self.size = read_size(size)
         need_matplotlib()
 
     def draw(self, panels: Sequence[Panel], signature: str, caption: str = "") -> None:
@@ -62,7 +57,7 @@ class Canvas:
             warnings.simplefilter("ignore", DeprecationWarning)  # as matplotlib meets in pyparsing: not the user's
             lines = [caption, signing()(signature) if asked_for("signature") else ""]
             made = figure(panels, *self.size, "\n".join(filter(None, lines)))
-            content = as_bytes(made, self.form, signature, self.dpi)
+            content = as_bytes(made, self.form, signature)
         said = dict.fromkeys(str(warning.message) for warning in caught)
         if any("collapsed to zero" in text for text in said):
             raise no_room(made)

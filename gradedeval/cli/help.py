@@ -9,7 +9,7 @@ from textwrap import wrap
 
 import click
 
-from gradedeval.cli.output import COLOR_HELP, REMEMBERED, write
+from gradedeval.cli.output import write
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.kernel.formats import FORMATS, cut
 from gradedeval.kernel.options import OPTIONS, THIS_COMMAND
@@ -86,7 +86,6 @@ PURPOSES = {
 
 @click.command("help", options_metavar="")
 @click.argument("words", nargs=-1, metavar="[COMMAND|MEASURE|OPTION|measures|formats]")
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), help=COLOR_HELP, **REMEMBERED)
 @click.pass_context
 def help_page(context: click.Context, words: tuple[str, ...]) -> None:
     """Explain a command, such as `compare` or `plot runs`, a measure, or an option, such as `predicted`, or list the

@@ -67,6 +67,13 @@ INSTEAD = {
     **dict.fromkeys(("--install-completion", "--show-completion"), "`gradedeval completion bash` prints a script"),
     **dict.fromkeys(("--best", "--percent", "--caption"), "`gradedeval A B C Q -f latex --best "
                     "--baseline A` writes tables to publish"),
+    "--color": "the variables NO_COLOR=1 and FORCE_COLOR=1 decide",
+    "--strata": "did you mean '--qrels-format strata'?",
+    "--allow-mismatch": "score the saved runs again with the same qrels and options",
+    "--lists": "`gradedeval clicks simulate RUN...` shows the lists of runs",
+    "--max-gain": "did you mean '--top-grade'?",
+    **dict.fromkeys(("--width", "--height", "--dpi"), "did you mean '--size WIDTHxHEIGHT'?"),
+    **dict.fromkeys(("--renormalize", "--scale"), "did you mean '--normalize sum'?"),
     "-n": "did you mean '--ranks'?",
     "-k": "it cuts measures, and none are named here",
     "--level": "did you mean '--interval' or '--rel'?",

@@ -23,7 +23,6 @@ from gradedeval.cli.arguments import (
 from gradedeval.cli.options import (
     MEASURES,
     MEASURES_FROM,
-    MISMATCH,
     READS,
     Option,
     given,
@@ -44,8 +43,7 @@ if TYPE_CHECKING:
 SCORING_OPTIONS: list[Option] = [*MEASURES_FROM, *registered("reading")]
 FROM_SCORES = Option("--from-scores", multiple=True, metavar="FILE", file=READS, help="Read scores saved "
     "with `gradedeval -q` (csv, tsv, json, jsonl) instead of RUN... QRELS. May be repeated.")  # fmt: skip
-SAVED_OPTIONS = [FROM_SCORES, Option("--allow-mismatch", is_flag=True, help=MISMATCH)]
-MATRIX_OPTIONS: list[Option] = [*SAVED_OPTIONS, *MEASURES, *SCORING_OPTIONS, *STANDARD_OPTIONS]
+MATRIX_OPTIONS: list[Option] = [FROM_SCORES, *MEASURES, *SCORING_OPTIONS, *STANDARD_OPTIONS]
 
 
 def runs_with_baseline(
@@ -100,7 +98,7 @@ def matrix_from(
     keep     whether the documents of runs are asked for beside their scores
     bounded  whether residuals are
     """
-    files, measures, allow = (keywords.pop(name) for name in ("files", "measures", "allow_mismatch"))
+    files, measures = keywords.pop("files"), keywords.pop("measures")
     check_standard_input([*files, baseline], keywords)
     if from_scores := keywords.pop("from_scores"):
         if files:
@@ -112,20 +110,18 @@ def matrix_from(
             raise InputError(given(keywords)[0], what, "score the runs again", usage=True)
         matrix, name = _from_saved(measures, from_scores, baseline, known)
     else:
-        standardized = standardization(keywords, allow)
+        standardized = standardization(keywords)
         table = measure_table(keywords.pop("measures_from"))
         options = score_matrix.options_with_residuals(bounded=bounded, **keywords)
         chosen = named_measures(measures or DEFAULT, table)
         tell_unused_cutoff()
         matrix, name = scores_with_baseline(files, baseline, chosen, options, standardized, keep)
-    tell_assumptions(matrix, allow, paired)
+    tell_assumptions(matrix, paired)
     return matrix, name
 
 
-def standardization(keywords: dict[str, Any], allow_mismatch: bool) -> Callable[[Scores], Scores] | None:
+def standardization(keywords: dict[str, Any]) -> Callable[[Scores], Scores] | None:
     """Take these options out of all options: what standardizes scores, None where that is not wanted.
-
-    allow_mismatch  whether the reference may be of other qrels or options
 
     Raises InputError (usage) where they exclude each other.
     """
@@ -145,7 +141,7 @@ def standardization(keywords: dict[str, Any], allow_mismatch: bool) -> Callable[
         from gradedeval.analysis.standardize import Reference, standardize  # few scores are
 
         reference = Reference.read(path) if path else Reference.of(scores)
-        scores = standardize(scores, reference, allow_mismatch=allow_mismatch)
+        scores = standardize(scores, reference)
         if target:
             write(reference.text, target)
         return scores
@@ -153,10 +149,10 @@ def standardization(keywords: dict[str, Any], allow_mismatch: bool) -> Callable[
     return standardized
 
 
-def tell_assumptions(matrix: Matrix, allow_mismatch: bool, paired: bool) -> None:
+def tell_assumptions(matrix: Matrix, paired: bool) -> None:
     """Tell what was assumed of the scores; raise InputError (usage) where they may not be compared."""
     own = matrix.seeds or matrix
-    mismatches = score_matrix.check_origins(own.runs, own.measures, own.origin, allow_mismatch)
+    mismatches = score_matrix.check_origins(own.runs, own.measures, own.origin)
     tell([*matrix.notes, *mismatches, *matrix.reading_notes(), *(matrix.omission_notes() if paired else [])])
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.output import COLOR_HELP, REMEMBERED, STDOUT, Described, check_target, say_written, size_of, warn
+from gradedeval.cli.output import REMEMBERED, STDOUT, Described, check_target, say_written, size_of, warn
 from gradedeval.errors import InputError, check_choice, heard_by
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure
 from gradedeval.kernel.options import (
@@ -197,7 +197,6 @@ ELSEWHERE = {
     **{f"--{form}": ("-f", form) for form in ("json", "jsonl", "csv", "tsv", "latex", "markdown", "html")},
     **dict.fromkeys(("--threads", "--workers"), ("--jobs",)),
     **dict.fromkeys(("--min-rel", "--relevance-level"), ("--rel",)),
-    "--interval": ("--level",),
     **dict.fromkeys(("--cutoff", "--k"), ("-k",)),
     "--out": ("--output",),
     "--decimals": ("--digits",),
@@ -284,8 +283,6 @@ QUIET = Option("--quiet", section=OUTPUT, is_flag=True, help="Print results and 
                "signature line below a table.", **REMEMBERED)  # fmt: skip
 WIDE = Option("--wide", section=OUTPUT, is_flag=True, help="Show all columns of tables, also those that few need.",
               **REMEMBERED)  # fmt: skip
-COLOR = Option("--color", section=OUTPUT, type=click.Choice(["auto", "always", "never"]), help=COLOR_HELP,
-               **REMEMBERED)  # fmt: skip
 SIGNATURE = Option("--signature", section=OUTPUT, type=click.Choice(["short", "full"]), help="Sign tables with the "
                    "version, the qrels and what differs from the defaults (short), or with all that numbers depend on, "
                    "as files for programs are. Default: short; below pictures none.", **REMEMBERED)  # fmt: skip
@@ -303,7 +300,6 @@ MEASURES = [
     CUTOFF,
 ]  # fmt: skip
 
-MISMATCH = "Use saved scores even if their qrels or options differ; a warning lists the differences."
 HISTORY = "Append the summaries to a history: a line for each run. See `gradedeval history`."
 LABEL = "Name of the line in the history, such as a commit."
 
@@ -347,6 +343,6 @@ def command_line(
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """Makes a function a command: its name, what its help calls its `files`, and groups of options in the order
     written."""
-    options = [*chain(*groups), QUIET, COLOR]
+    options = [*chain(*groups), QUIET]
     arguments = (click.Argument if files == NAME else Files)(["files"], nargs=-1, metavar=files)
     return click.command(name, cls=Command, params=[arguments, *options], **settings)

@@ -6,8 +6,7 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, TextIO
 
 import click
@@ -70,13 +69,13 @@ def show(text: str, target: str | None = None) -> None:
 
 
 def in_color(stream: TextIO | None) -> bool:
-    """Whether what the command that runs writes to a stream is in color: on a terminal, unless NO_COLOR is set
-    (no-color.org) or --color says otherwise."""
-    asked = asked_for("color") or "auto"
-    if asked != "auto":
-        return bool(asked == "always")
-    refused = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return stream is not None and stream.isatty() and not refused
+    """Return whether text written to a stream is colored: on a terminal, unless NO_COLOR is set (no-color.org); if
+    FORCE_COLOR is set, everywhere."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def say(text: str, kind: Literal["", "error", "note", "verdict", "page"] = "") -> None:
@@ -144,20 +143,10 @@ def _remember(context: click.Context, parameter: click.Parameter, value: bool | 
 REMEMBERED: dict[str, Any] = {"expose_value": False, "callback": _remember}
 """Of an option that no command reads itself: see `asked_for`."""
 
-COLOR_HELP = "Color on a terminal: auto unless the variable NO_COLOR is set. Default: auto."
-
-
-def know_color(context: click.Context, arguments: Sequence[str]) -> None:
-    """Remember --color, wherever it stands among the arguments: an error may end their reading before it."""
-    words = [*arguments, ""]
-    given = [after for word, after in pairwise(words) if word == "--color"]
-    given += [word.partition("=")[2] for word in words if word.startswith("--color=")]
-    context.meta[f"{__name__}.color"] = given[-1] if given else None
-
 
 def asked_for(name: str) -> Any:
     """The value of an option that the command that runs does not read itself: -k, --quiet, --wide,
-    --signature, --color or --cluster; None or False where it is not given."""
+    --signature or --cluster; None or False where it is not given."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(f"{__name__}.{name}")
 

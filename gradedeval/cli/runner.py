@@ -438,9 +438,7 @@ def _read_runs(question: Question, settings: dict[str, Any], keywords: dict[str,
     """The names of runs and qrels, if there are any; the options of reading are settings of the function."""
     files, table = keywords.pop("files"), measure_table(keywords.pop("measures_from", ()))
     none = question.needs == "runs if any" and not files
-    if question.needs == "qrels if any":
-        runs, qrels = None, next(iter(files), None)
-    elif question.needs == "runs, qrels if any":
+    if question.needs == "runs, qrels if any":
         runs, qrels = _runs_or_qrels(question, files, keywords)
     elif "baseline" in settings:
         from gradedeval.cli.many_runs import runs_with_baseline  # few have one
@@ -581,7 +579,6 @@ READERS = {
     "runs": _read_runs,
     "runs if any": _read_runs,
     "runs, qrels if any": _read_runs,
-    "qrels if any": _read_runs,
     "file": _read_file,
     "files": _read_files,
     "nothing": _read_nothing,

@@ -41,7 +41,15 @@ from gradedeval.kernel import (
     question,
 )
 from gradedeval.questions import weights as weighing
-from gradedeval.questions.fit import FitResult, MeasureRange, check_total, divergence, fit_weights, read_ranges
+from gradedeval.questions.fit import (
+    NORMALIZE,
+    MeasureRange,
+    Normalize,
+    check_total,
+    divergence,
+    fit_weights,
+    read_ranges,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -371,7 +379,7 @@ def _settings(log: ClickLog, mu: float, page: int, gaps: str, clickless: str, de
 
 
 PRECISION = 0.001
-SUM_SCALES, AS_IN = f"add {flag.scale:sum}", f"for example {flag.measures:'rbp(p=0.05..0.99)'}"
+AS_IN = f"for example {flag.measures:'rbp(p=0.05..0.99)'}"
 
 Weighing = str | Measure | MeasureRange
 """What weighs ranks: a measure, or one with a range of parameter values; or several of these as text."""
@@ -401,8 +409,8 @@ Weighings = Annotated["Weighing | Sequence[Weighing] | None", Setting("Measure w
     "without one. Default: geometric, Poisson, Zipf and log-harmonic weights. Repeat -m, or separate measures by "
     "spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure=read_weighing)]  # fmt: skip
-Scale = Annotated[Literal["sum", "none", "both"], Setting("Weights of measures: scaled to sum 1 over the ranks of the "
-    "observation (sum), as they are (none), or both.")]  # fmt: skip
+Scaled = Annotated[Normalize, Setting("'sum': scale the weights of measures over the ranks of the observation to sum "
+    "to 1; 'none': compare them as they are.")]  # fmt: skip
 Vectors = Annotated[Any, Setting("Compare with these weights too: a column for each measure, as `gradedeval weights` "
     "writes.", metavar="FILE.csv", spelled=("--weights",), reads=True)]  # fmt: skip
 Precision = Annotated[float, Setting("Precision of the fitted values.", numbers.PRECISION, "X")]
@@ -480,7 +488,7 @@ def compared_alone(measures: Any, weights: Any) -> dict[str, Any]:
 
     \b
     gradedeval clicks fit log.tsv
-    gradedeval clicks fit log.tsv -m 'rbp(p=0.05..0.99) rbp(p=0.8)' --scale both
+    gradedeval clicks fit log.tsv -m 'rbp(p=0.05..0.99) rbp(p=0.8)' --normalize none
     gradedeval clicks fit log.tsv --weights weights.csv
     """,
 )
@@ -488,7 +496,7 @@ def fit(
     log: Any,
     measures: Weighings = None,
     *,
-    scale: Scale = "sum",
+    normalize: Scaled = "sum",
     weights: Vectors = None,
     precision: Precision = PRECISION,
     **observing: Any,
@@ -497,8 +505,8 @@ def fit(
 
     log        as for `observe`, or what that returned
     measures   with a range, as in "rbp(p=0.05..0.99)", or without one; None: geometric, Poisson, Zipf and log-harmonic
-    scale      "sum": the weights of measures are scaled to sum 1 over the ranks of the observation, which ends there as
-               well; "none": they stay as they are; "both": a row for each
+    normalize  "sum": the weights of measures are scaled to sum 1 over the ranks of the observation, which ends there as
+               well; "none": they stay as they are
     weights    further weights to compare with, scaled to sum 1: a file that `gradedeval weights` writes, or a DataFrame
                with the columns rank and one for each vector
     precision  of a value
@@ -511,7 +519,7 @@ def fit(
         raise InputError("log", "is observed already", f"leave out {', '.join(observing)}", usage=True)
     observation = log if isinstance(log, Observation) else observe(log, **observing)
     chosen = read_weighing(families(observation) if measures is None else measures) or []
-    return fit_observation(observation, chosen, scale, weights, precision)
+    return fit_observation(observation, chosen, normalize, weights, precision)
 
 
 def families(observation: Observation) -> str:
@@ -521,10 +529,14 @@ def families(observation: Observation) -> str:
 
 
 def fit_observation(
-    observation: Observation, chosen: Sequence[Measure | MeasureRange], scale: str, weights: Any, precision: float
+    observation: Observation,
+    chosen: Sequence[Measure | MeasureRange],
+    normalize: Normalize,
+    weights: Any,
+    precision: float,
 ) -> Fits:
     """As `fit`, of measures that are read."""
-    check_choice(scale, ("sum", "none", "both"), flag.scale)
+    check_choice(normalize, NORMALIZE, flag.normalize)
     if observation.frame.columns[0] != "rank":
         raise InputError(flag.per, "weights are fitted to one model of all", "leave it out", usage=True)
     looked = observation.weights
@@ -532,19 +544,19 @@ def fit_observation(
     fixed = [one for one in chosen if not isinstance(one, MeasureRange)]
     rows: list[tuple[dict[str, Any], Floats]] = []
     notes: list[str] = []
-    for scaled in {"sum": [True], "none": [False], "both": [True, False]}[scale]:
-        if searched:
-            found = _nearest(looked, searched, scaled, precision)
-            notes += found.notes
-            for range_, row in zip(searched, kernel.frames.to_rows(found.frame), strict=True):
-                nearest = range_.at(row["value"])
-                row["measure"], row["scaled"] = str(nearest), scaled
-                rows.append((row, weighing.static_weights(nearest, len(looked), tried=True)))
-        for measure in fixed:
-            vector = _fixed(measure, len(looked))
-            if not scaled:
-                check_total(measure, float(vector.sum()), SUM_SCALES)
-            rows.append((_row(str(measure), vector, looked, scaled, notes), vector))
+    scaled = normalize == "sum"
+    if searched:
+        found = fit_weights(looked, searched, normalize=normalize, precision=precision)
+        notes += found.notes
+        for range_, row in zip(searched, kernel.frames.to_rows(found.frame), strict=True):
+            nearest = range_.at(row["value"])
+            row["measure"], row["scaled"] = str(nearest), scaled
+            rows.append((row, weighing.static_weights(nearest, len(looked), tried=True)))
+    for measure in fixed:
+        vector = _fixed(measure, len(looked))
+        if not scaled:
+            check_total(measure, float(vector.sum()))
+        rows.append((_row(str(measure), vector, looked, scaled, notes), vector))
     rows += [(_row(name, vector, looked, True, notes), vector) for name, vector in _vectors(weights, len(looked))]
     if not rows:
         raise InputError("", "no measure and no weights given", AS_IN, usage=True)
@@ -552,27 +564,16 @@ def fit_observation(
     frame = kernel.frames.to_frame([row for row, _ in rows], columns=list(COLUMNS))
     curves = {"rank": np.arange(1, len(looked) + 1), "observation": looked}
     for row, vector in rows:
-        as_it_is = " as it is" if scale == "both" and not row["scaled"] else ""
-        curves[row["measure"] + as_it_is] = vector / row["covered"] if row["scaled"] else vector
+        curves[row["measure"]] = vector / row["covered"] if row["scaled"] else vector
     over = f"over {len(looked)} {plural(len(looked), 'rank')}"
-    said = {
-        "sum": f"weights scaled to sum 1 {over}, as the observation is",
-        "none": f"the observation scaled to sum 1 {over}, weights as they are",
-        "both": f"the observation scaled to sum 1 {over}, weights scaled and as they are",
-    }
+    scaling = f"weights scaled to sum 1 {over}, as the observation is"
+    if not scaled:
+        scaling = f"the observation scaled to sum 1 {over}, weights as they are"
     notes = [*observation.notes, *tell(notes)]  # the others are told
-    return Fits(frame, kernel.frames.to_frame(curves), f"{said[scale]}\n{observation.settings}", notes)
+    return Fits(frame, kernel.frames.to_frame(curves), f"{scaling}\n{observation.settings}", notes)
 
 
 COLUMNS = ("measure", "parameter", "value", "divergence", "low", "high", "scaled", "covered")
-
-
-def _nearest(looked: Floats, searched: Sequence[MeasureRange], scaled: bool, precision: float) -> FitResult:
-    """`fit_weights`, whose message says what this command calls its option."""
-    try:
-        return fit_weights(looked, searched, renormalize=scaled, precision=precision)
-    except InputError as error:
-        raise error.replace(hint=SUM_SCALES) if error.kind == "weights-total" else error from None
 
 
 def _fixed(measure: Measure, depth: int) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
@@ -11,17 +11,16 @@ from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.clicks import model_kinds
 from gradedeval.clicks.click_measures import gains_of_lists, lists_of
-from gradedeval.clicks.click_models import NO_LIST, ClickModel, listed, read_model
-from gradedeval.clicks.log import ClickLog, read_log
+from gradedeval.clicks.click_models import ClickModel, read_model
+from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.model_kinds import Cells
-from gradedeval.errors import InputError, flag, plural, tell
+from gradedeval.errors import InputError, flag, tell
 from gradedeval.kernel import (
     AnyMeasure,
     Measure,
     OptionKwargs,
     Options,
     Setting,
-    encode,
     numbers,
     parse_measures,
     question,
@@ -164,8 +163,6 @@ ModelFile = Annotated[str | None, Setting("Users are those of a click model that
     metavar="FILE.json", reads=True)]  # fmt: skip
 Sessions = Annotated[int, Setting("", numbers.SESSIONS, "N")]
 Seed = Annotated[int, Setting("Random seed; the same draws the same sessions.", numbers.SEED, "N")]
-Lists = Annotated[Any, Setting("Show the lists of this log, as often as there, and not those of runs.", metavar="LOG",
-    reads=True)]  # fmt: skip
 
 
 def asked_users(users: As, model_from: ModelFile = None) -> dict[str, Any]:
@@ -173,9 +170,7 @@ def asked_users(users: As, model_from: ModelFile = None) -> dict[str, Any]:
     return {"users": read_model(model_from)} if model_from else {}
 
 
-def check_users(
-    users: str | None, model_from: str | None, lists: str | None, measures_from: Any, files: Sequence[str]
-) -> None:
+def check_users(users: str | None, model_from: str | None, measures_from: Any) -> None:
     """Raise InputError (usage) where it is not said who the users are, or what is said does not go together."""
     if (users is None) == (model_from is None):
         what = (
@@ -184,14 +179,10 @@ def check_users(
         raise InputError("--as" if users else "", what, "give either --as MEASURE or --model-from FILE", usage=True)
     if model_from is not None and measures_from:
         raise InputError(flag.measures_from, f"does not apply to {OF_MODEL}", "leave it out", usage=True)
-    if lists is not None and len(files) > 1:
-        raise InputError(flag.lists, "cannot be combined with runs", "give QRELS alone", usage=True)
 
 
-def read_of(users: Any, lists: str | None) -> Literal["runs", "qrels if any", "runs, qrels if any"]:
+def read_of(users: Any) -> Literal["runs", "runs, qrels if any"]:
     """What is read: the grades of documents are those of users of a measure."""
-    if lists is not None:
-        return "qrels if any"
     return "runs, qrels if any" if isinstance(users, ClickModel) else "runs"
 
 
@@ -219,12 +210,11 @@ def read_of(users: Any, lists: str | None) -> Literal["runs", "qrels if any", "r
 @kernel.options.lists_options
 def simulate(
     users: As,
-    runs: Any = None,
+    runs: Any,
     qrels: Any = None,
     *,
     sessions: Sessions = SESSIONS,
     seed: Seed = SEED,
-    lists: Lists = None,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> ClickLog:
@@ -236,26 +226,19 @@ def simulate(
     qrels     the judgments; not needed by a model with parameters for each document
     sessions  how many
     seed      the same seed gives the same sessions
-    lists     a log whose lists are shown instead, as often as there
     keywords  options; of them depth, that of the lists, is 10 by default
 
     Returns a `ClickLog`. Raises InputError where a measure has no user, a gain is not a probability, or a file is
     wrong.
     """
     user, options = read_users(users, keywords), resolve_options(like, **keywords)
-    if (runs is None) == (lists is None):
-        what, hint = "lists to show come from runs or from a log", f"give either RUN... or {flag.lists}"
-        raise InputError("", what, hint, usage=True)
     sessions, seed = numbers.SESSIONS.check(sessions), numbers.SEED.check(seed)
     graded = isinstance(user, Measure) or user.items.tie == "grade"
     if qrels is None and graded:
         raise InputError("", "the grades of documents are needed", "add QRELS", usage=True)
-    named, depth = {} if runs is None else kernel.named_runs(runs, qrels), options.depth or DEPTH
+    named = kernel.named_runs(runs, qrels)
     judged = kernel.Qrels.none() if qrels is None else kernel.qrels_for(named, qrels, options)
-    if runs is not None:
-        shown, notes = lists_of(named, judged, options, depth)
-    else:
-        shown, notes = lists_in(read_log(lists, depth=depth), judged if graded else None)
+    shown, notes = lists_of(named, judged, options, options.depth or DEPTH)
     if isinstance(user, ClickModel):
         user = replace(user, items=replace(user.items, qrels=judged)) if graded else user
         found, notes = users_of_model(user, shown), [*notes, *unknown_to(user, shown)]
@@ -277,16 +260,3 @@ def read_users(users: Any, keywords: Mapping[str, Any]) -> ClickModel | Measure:
     if len(measures) != 1:
         raise InputError("users", f"{len(measures)} measures", "name one, such as err", usage=True)
     return measures[0]
-
-
-def lists_in(log: ClickLog, qrels: Qrels | None) -> tuple[ClickLog, list[str]]:
-    """The lists that a log shows, and notes on topics of which nothing is judged, where grades are needed. Raises
-    InputError where it shows none."""
-    lists, notes = listed(log)
-    if not lists.lengths.any():
-        raise InputError(lists.place, *NO_LIST)
-    shown = {topic for topic, length in zip(lists.topics, lists.lengths, strict=True) if length}
-    if qrels is not None and (strange := [topic for topic in shown if encode(topic) not in qrels.row_of]):
-        what = f"{len(strange)} {plural(len(strange), 'topic')} not in {qrels.place}"
-        notes.append(f"{lists.place}: {what}, whose documents have no grade")
-    return lists, notes

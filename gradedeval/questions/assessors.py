@@ -177,10 +177,10 @@ def assessor_agreement(
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     named = {} if runs is None else kernel.named_runs(runs)
-    if options.subtopics or options.strata:
-        option = flag.subtopics if options.subtopics else flag.strata
-        raise InputError(option, f"{flag.agreement} compares one grade of a document", "leave it out", usage=True)
     first, second = (kernel.qrels_for(named, one, options) for one in (qrels, other))
+    if options.subtopics or first.strata is not None:
+        option = flag.subtopics if options.subtopics else flag.qrels_format
+        raise InputError(option, f"{flag.agreement} compares one grade of a document", "leave it out", usage=True)
     pairs, topics = _both(first, second)
     if not pairs:
         if not topics:

@@ -21,7 +21,7 @@ from gradedeval.errors import Flag, InputError, Note, did_you_mean, either, flag
 from gradedeval.kernel import Column, Document, Layout, Setting, Table, append_lines, parse_measures, question
 from gradedeval.questions.history import lines_of
 from gradedeval.questions.limits import COMPARED, Baseline, Bound, Measures, Test, find_settings, limit, resolve_bounds
-from gradedeval.questions.shared import AllowMismatch, Draws, Label, Seed
+from gradedeval.questions.shared import Draws, Label, Seed
 
 if TYPE_CHECKING:
     from gradedeval.analysis.flips import Reread
@@ -133,7 +133,6 @@ def check(
     test: analysis.Test = "randomization",
     draws: int = 10_000,
     seed: int = 0,
-    allow_mismatch: bool = False,
 ) -> Checked:
     """Hold every run against every bound; bounds on a drop look at the topics that the run and
     the baseline are both scored on. By a measure of which lower is better a rise is what they bound.
@@ -145,7 +144,6 @@ def check(
                     compares
     test            of `significant` bounds, two-sided; Holm's correction over all of them. Only a drop breaks them; one
                     that is the same on all topics has no p by t and bootstrap, and is an InputError
-    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns `Checked`, whose `.frame` has a row for each run and bound: run, bound, measure, limit, relative, value,
     passed, verdict, worst (the topics to look at first, as text), topics (how many the value is over), same_order (of a
@@ -156,7 +154,7 @@ def check(
     level.
     """
     settings, bounds = significance.TestSettings(test, draws=draws, seed=seed), list(bounds)
-    matrix, name = score_matrix.with_baseline(scores, baseline, allow_mismatch)
+    matrix, name = score_matrix.with_baseline(scores, baseline)
     name = _compared_with(matrix, bounds, name)
     return Checked(verdicts(matrix, bounds, name, settings), matrix.signature)
 
@@ -657,7 +655,6 @@ def check_files(
     files: tuple[str, ...],
     *,
     baseline: Baseline = None,
-    allow_mismatch: AllowMismatch = False,
     minimum: Min = (),
     maximum: Max = (),
     max_drop: MaxDrop = (),
@@ -687,7 +684,7 @@ def check_files(
         matrix, name = scores_with_baseline(files, baseline, needed, scoring)
         _check_order(matrix)
         name = _compared_with(matrix, bounds, name)
-        tell_assumptions(matrix, allow_mismatch, paired=name is not None)
+        tell_assumptions(matrix, paired=name is not None)
         tell(slice_notes(matrix, bounds))
         found = verdicts(matrix, bounds, name, significance.TestSettings(test, draws=draws, seed=seed))
     except InputError as error:

@@ -417,7 +417,6 @@ def topic_table(
     qrels: Any = None,
     measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
     *,
-    allow_mismatch: bool = False,
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
@@ -427,14 +426,13 @@ def topic_table(
 
     runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
     qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
-    allow_mismatch  take saved scores of different qrels or options all the same, with a warning
 
     Returns `TopicTable`, with a row for each measure, topic and run: measure, topic, run, score, median, best, worst.
     Where lower is better the best is the lowest; the topic `all` has the means (or totals, or geometric means) of each
     column.
     """
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
-    matrix = score_matrix.comparable(given, allow_mismatch)
+    matrix = score_matrix.comparable(given)
     frames = []
     for column, name in enumerate(matrix.measures):
         paired, reading = matrix.paired(name), matrix.reading(column)
@@ -516,7 +514,6 @@ def compare(
     seed: Seed = 0,
     rope: Rope = None,
     judging: bool = True,
-    allow_mismatch: bool = False,
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
@@ -533,7 +530,6 @@ def compare(
     draws, seed     permutations, or bootstrap samples, and the seed that they are drawn by
     alpha, rope     significance level; of bayes: means that differ by no more are practically equal; None: 0.01
     judging         without it no run is read again, and what judging could do is blank or rough
-    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns `Comparison`, which lists the columns of its `.frame` and has the `.signature`.
     `.frame.attrs` has the `test` with its correction, `alpha`, the `signature`, and as `if_fully_judged` what these
@@ -546,7 +542,7 @@ def compare(
     settings = significance.TestSettings(test, correction, draws, alpha, seed, rope)
     _check(baseline, all_pairs, settings, keywords.get("replicates"), keywords.get("predicted"))
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords, judging, predicts=True)
-    matrix, name = score_matrix.with_baseline(given, baseline, allow_mismatch)
+    matrix, name = score_matrix.with_baseline(given, baseline)
     counted(len(matrix.runs))
     _check_test(matrix.seeds, matrix.machine, settings)
     return compared_pairs(matrix, None if all_pairs else score_matrix.or_first(matrix, name), settings, judging)

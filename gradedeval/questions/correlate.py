@@ -149,7 +149,6 @@ def correlate(
     measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
     *,
     coefficient: Coefficients = ("tau", "weighted-tau"),
-    allow_mismatch: bool = False,
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
@@ -160,7 +159,6 @@ def correlate(
     runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
     qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`
     coefficient     kind of agreement, or two: above the diagonal of the matrix of measures, and below it
-    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     `pearson` and `spearman` compare the scores of the (run, topic) pairs that both measures have; `tau`, `weighted-tau`
     and `tau-ap` the orderings of runs, the best first, by their means (or totals, or geometric means) over the topics
@@ -171,7 +169,7 @@ def correlate(
     """
     above, below = above_and_below(coefficient)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords, bounded=False)
-    matrix = score_matrix.comparable(given, allow_mismatch)
+    matrix = score_matrix.comparable(given)
     if len(matrix.measures) < 2:
         raise InputError("", "correlate needs at least two measures", f"add another {flag.measure}", usage=True)
     counted(len(matrix.runs), coefficient)

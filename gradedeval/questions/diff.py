@@ -396,7 +396,7 @@ def diff(
     ranked = ranked_runs.rank_runs(runs, scorer.grader, scorer=scorer)
     sides = ranked_runs.Sides.of(ranked, systems, of_seeds=options.replicates is not None)
     if scorer.grader.types:
-        raise InputError(flag.costs, "diff does not read the types of documents", "leave it out", usage=True)
+        raise InputError(flag.measures, "diff does not read the types of documents", "leave it out", usage=True)
     return _found(sides, scorer, flips.Reread.of_runs(scorer, runs, ranked), options)
 
 

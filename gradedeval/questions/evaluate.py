@@ -26,7 +26,6 @@ from gradedeval.cli.options import (
     MANY_RUNS,
     MEASURES,
     MEASURES_FROM,
-    MISMATCH,
     PUBLISHED,
     READS,
     STANDARDIZATION,
@@ -63,7 +62,6 @@ PUBLISHED_OPTIONS = [
 EVAL_OPTIONS = [
     Option("--save-reference", section=STANDARDIZATION, metavar="FILE", file=WRITES, help="Standardize, and save the "
            "means and standard deviations as CSV."),
-    Option("--allow-mismatch", section=STANDARDIZATION, is_flag=True, help=MISMATCH),
     Option("-q", "--by-topic", section="Output", is_flag=True, help="Print a row per topic, then the summary."),
     *output_options(kernel.formats.SCORE_FORMATS, digits="4"),
     Option("--cwl", section="Output", is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "

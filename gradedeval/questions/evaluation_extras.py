@@ -28,12 +28,11 @@ class Extras:
 
     def __init__(self, given: dict[str, Any], table: Mapping[str, Measure], by_topic: bool) -> None:
         self._given, self._table, self._by_topic = given, table, by_topic
-        allow_mismatch = given.pop("allow_mismatch", False)
         self._standardized: Callable[[Scores], Scores] | None = None
         if not given.keys().isdisjoint(("standardize", "reference", "save_reference")):
             from gradedeval.cli.many_runs import standardization  # each extra waits for what it needs alone
 
-            self._standardized = standardization(given, allow_mismatch)
+            self._standardized = standardization(given)
         self._cwl = given.pop("cwl", False)
         self._sort = given.pop("sort", None)
         self._history, self._label = given.pop("history", None), given.pop("label", None)

@@ -723,7 +723,7 @@ def _check_shown(form: str, layout: Layout, show: int | None) -> dict[str, Any]:
         signature=lambda found: found.signature,
         caption=lambda found: "\n".join(text_lines(found.texts)),
     ),
-    besides=("queries", "fill", "max_gain"),
+    besides=("queries", "fill", "costs"),
     answered_by=(explain,),
     own_measures=True,
     digits="4",

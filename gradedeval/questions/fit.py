@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Unpack, get_args
 
 from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix
@@ -332,7 +332,10 @@ Vector = Annotated["Floats | Sequence[float] | str | Path", Setting("Instead of 
 Ranks = Annotated[
     int | None, Setting("Use only the first N ranks of --to-weights.", numbers.WEIGHED_RANKS, "N", default_text="all")
 ]
-Renormalize = Annotated[bool, Setting("Also scale the measure's weights over those ranks to sum to 1.")]
+Normalize = Literal["none", "sum"]
+NORMALIZE: tuple[str, ...] = get_args(Normalize)
+Scaled = Annotated[Normalize, Setting("'sum': scale the weights of measures over those ranks to sum to 1 too; 'none': "
+    "compare them as they are.")]  # fmt: skip
 
 
 def read_vector(path: str | Path) -> Floats:
@@ -359,17 +362,17 @@ def fit_weights(
     measures: Ranges,
     *,
     ranks: Ranks = None,
-    renormalize: Renormalize = False,
+    normalize: Scaled = "none",
     precision: Precision = 0.001,
 ) -> FitResult:
     """The parameter of each static measure whose weights are nearest to a given vector in Kullback–Leibler divergence.
 
-    weights      of ranks 1, 2, …: numbers, or a file of rank,weight lines. They are scaled to sum 1 down to `ranks`
-    measures     with a range, as in "rbp(p=0.05..0.99)"
-    ranks        how many ranks are compared; None: all of the vector
-    renormalize  scale the measure's weights to sum 1 down to `ranks` too; else they are what they are, and what a
-                 geometric distribution has below `ranks` counts against it
-    precision    of the value
+    weights    of ranks 1, 2, …: numbers, or a file of rank,weight lines. They are scaled to sum 1 down to `ranks`
+    measures   with a range, as in "rbp(p=0.05..0.99)"
+    ranks      how many ranks are compared; None: all of the vector
+    normalize  `sum`: scale the measure's weights to sum 1 down to `ranks` too; `none`: compare them as they are, so
+               that what a geometric distribution has below `ranks` counts against it
+    precision  of the value
 
     The columns of `frame` are measure, parameter, value, divergence (nats), low, high (the range around it within 0.001
     nats), depth, covered (what the measure's weights sum to down to `ranks`), renormalized, step (of the values tried
@@ -377,7 +380,8 @@ def fit_weights(
     2010, section 5.2. Raises InputError if the vector is too short, a measure has no fixed rank weights, or its weights
     sum to more than 1.
     """
-    reference = _reference(weights, ranks)
+    check_choice(normalize, NORMALIZE, flag.normalize)
+    reference, scale = _reference(weights, ranks), normalize == "sum"
     depth = len(reference)
     ranges = read_ranges(measures)
     for range_ in ranges:
@@ -385,7 +389,7 @@ def fit_weights(
 
     def closeness(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
         return [
-            [[-divergence(reference, _scaled(range_.at(value), depth, renormalize))] for value in grid]
+            [[-divergence(reference, _scaled(range_.at(value), depth, scale))] for value in grid]
             for range_, grid in grids
         ]
 
@@ -395,11 +399,11 @@ def fit_weights(
         head: dict[str, Any] = {"measure": range_.text, "parameter": range_.parameter}
         covered = float(weighing.static_weights(range_.at(value), depth).sum())
         found = {"value": value, "divergence": -good, "low": low, "high": high}
-        scaled = {"depth": depth, "covered": covered, "renormalized": renormalize}
+        scaled = {"depth": depth, "covered": covered, "renormalized": scale}
         rows.append({**head, **found, **scaled, "step": range_.resolution(precision)})
         curve += [{**head, "value": tried, "divergence": -values[tried]} for tried in sorted(values)]
         notes += [f"{range_.text}: {note}"] if note else []
-    scaling = "the measures' scaled to 1 too" if renormalize else "the measures' as they are"
+    scaling = "the measures' scaled to 1 too" if scale else "the measures' as they are"
     settings = f"{depth} ranks | the vector scaled to sum 1, {scaling} | {resolution(ranges, precision)}"
     return FitResult(kernel.frames.to_frame(rows), kernel.frames.to_frame(curve), settings, "", notes)
 
@@ -417,20 +421,20 @@ def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None
     return reference
 
 
-def _scaled(measure: Measure, depth: int, renormalize: bool) -> Floats:
+def _scaled(measure: Measure, depth: int, scale: bool) -> Floats:
     weights = weighing.static_weights(measure, depth, tried=True)
     total = float(weights.sum())
-    if renormalize and total > 0:
+    if scale and total > 0:
         return weights / total
-    check_total(measure, total, f"{flag.renormalize} scales them")
+    check_total(measure, total)
     return weights
 
 
-def check_total(measure: Measure, total: float, hint: str) -> None:
+def check_total(measure: Measure, total: float) -> None:
     """Raise InputError (usage) where weights sum to more than 1: a divergence from them means nothing."""
     if total > 1 + 1e-6:
         what = f"the weights of '{measure}' sum to {total:.4g}, more than 1"
-        raise InputError("", what, hint, usage=True, kind="weights-total")
+        raise InputError("", what, f"add {flag.normalize:sum}", usage=True)
 
 
 CURVE = Setting("Write the curve: every value tried, with its correlation.", metavar="FILE.csv"), "curve"
@@ -489,7 +493,7 @@ def has_fixed_weights(measure: Measure, options: Options) -> bool:
     known, sums = kernel.MEASURES.get(measure.name), measure.rank_sum
     if known is None or known.definition is not measure.definition or sums is None or measure.by_intent:
         return False
-    if options.costs or options.ties == "average" or measure.types or measure.judged_only:
+    if options.ties == "average" or measure.types or measure.judged_only:
         return False
     definition = measure.definition
     return definition.cwl is not None or (

@@ -415,8 +415,6 @@ def _check(measures: Sequence[Measure], options: Options) -> None:
         raise InputError("", "no measure given", "for example 'gap ndcg ap'", usage=True)
     if options.ties == "average":
         raise kernel.options.OPTIONS["ties"].error("precision at a document needs one order", "choose an order")
-    if options.costs is not None:
-        raise kernel.options.OPTIONS["costs"].error("here every document costs 1", "leave it out")
     for measure in measures:
         maximum_entropy.check_expected(measure)
 

@@ -90,7 +90,6 @@ def letters(
     draws: Draws = 10_000,
     alpha: Alpha = 0.05,
     seed: Seed = 0,
-    allow_mismatch: bool = False,
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
@@ -104,7 +103,6 @@ def letters(
     correction      over all pairs of a measure, of tests that do not: holm (default), bonferroni, bh or none
     draws, seed     permutations, and bootstrap samples of topics for the interval of ranks
     alpha           significance level; 1 − alpha is that of the interval of ranks
-    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns `Letters`. Raises InputError as `gradedeval.compare` does. A pair without p, of which the difference is the
     same on all topics, counts as not different; it is reported.
@@ -112,9 +110,7 @@ def letters(
     settings = significance.TestSettings(test, correction, draws, alpha, seed)
     if test == "bayes":
         raise InputError("--test", "bayes gives no p, by which letters go", "choose another test", usage=True)
-    matrix, _ = score_matrix.with_baseline(
-        score_matrix.scores_of(runs, qrels, measures, like, keywords), None, allow_mismatch
-    )
+    matrix, _ = score_matrix.with_baseline(score_matrix.scores_of(runs, qrels, measures, like, keywords), None)
     score_matrix.two_or_more("compare", len(score_matrix.without_seeds("a letter display", matrix).runs))
     measures_paired = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
     found = [_of_measure(paired, settings) for paired in measures_paired]

@@ -16,7 +16,7 @@ from gradedeval.cli.arguments import remember_cut
 from gradedeval.cli.output import asked_for
 from gradedeval.errors import InputError, check_choice, did_you_mean, flag
 from gradedeval.kernel import Measure, Options, Setting, parse_measures, resolve_options
-from gradedeval.questions.shared import AllowMismatch, Draws, Seed
+from gradedeval.questions.shared import Draws, Seed
 
 # The bounds of a check, and how they are written: `--min err@20=0.25`.
 
@@ -240,7 +240,7 @@ Measures = Annotated[tuple[str, ...], Setting("Measure of the bounds that name n
     "measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     repeats=True)]  # fmt: skip
 Test = Annotated[analysis.PairTest, Setting("Significance test of --significant.")]
-SETTINGS: dict[str, Any] = {"baseline": Baseline, "allow-mismatch": AllowMismatch, "measures": Measures,
+SETTINGS: dict[str, Any] = {"baseline": Baseline, "measures": Measures,
     "test": Test, "draws": Draws, "seed": Seed}  # fmt: skip
 # The options of `gradedeval check`, as on the command line but without `--`.
 OPTION_KEYS = {

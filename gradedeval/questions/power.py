@@ -124,7 +124,6 @@ def plan_topics(
     difference: Difference = 0.1,
     alpha: Alpha = 0.05,
     beta: Beta = 0.2,
-    allow_mismatch: bool = False,
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
@@ -139,7 +138,6 @@ def plan_topics(
                     and the worst run in an analysis of variance; and how wide the interval of it may be
     alpha           significance level; the interval covers 1 − alpha
     beta            the probability of missing the difference: the power is 1 − beta
-    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns `Plan`, whose `.frame` has a row for each measure and design: measure, design, systems, variance, topics (of
     the runs), needed (topics), power (with these), width (expected, of the interval). Designs: `t`, a paired t test;
@@ -150,7 +148,7 @@ def plan_topics(
     """
     aim = Aim(difference, alpha, beta)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
-    matrix = score_matrix.without_seeds("a plan", score_matrix.comparable(given, allow_mismatch))
+    matrix = score_matrix.without_seeds("a plan", score_matrix.comparable(given))
     score_matrix.two_or_more("a plan", len(matrix.runs))
     rows = []
     for paired in (score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()):
@@ -292,7 +290,6 @@ def power(
     alpha: Alpha = 0.05,
     seed: Seed = 0,
     best_runs: BestRuns = None,
-    allow_mismatch: bool = False,
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
@@ -306,7 +303,6 @@ def power(
     alpha           significance level
     seed            of the random draws
     best_runs       only the runs that are the best by each measure's own mean, total or geometric mean
-    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Each measure uses the topics that all runs have. Raises InputError (usage) for fewer than two runs, or too few draws
     for alpha, and InputError if a measure has a single topic. Sakai, SIGIR 2006; used by Robertson et al., SIGIR 2010,
@@ -321,7 +317,7 @@ def power(
             hint = f"use an {flag.alpha} of {1 / most:g} or more"
         raise InputError(flag.draws, what, hint, usage=True)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
-    matrix = score_matrix.comparable(given, allow_mismatch)
+    matrix = score_matrix.comparable(given)
     best_runs = numbers.BEST_RUNS.check_or_none(best_runs)
     score_matrix.two_or_more("power", len(score_matrix.without_seeds("power", matrix).runs))
     of = [_best(matrix, measure, best_runs) for measure in matrix.comparable_measures()]

@@ -111,7 +111,6 @@ def risk(
     *,
     baseline: Baseline = None,
     risk_aversion: RiskAversion = 5,
-    allow_mismatch: bool = False,
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
@@ -124,7 +123,6 @@ def risk(
     baseline        what others are compared with: one of the runs (None: the first), saved scores of a run, as a file,
                     a DataFrame or `Scores`, or "mean", the mean of all runs on each topic
     risk_aversion   the α of URisk, 0 or more: a loss weighs 1 + α times; 5 as in the TREC 2014 Web track
-    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns `Risk`, whose `.frame` has the columns measure, run, baseline, topics, mean, baseline_mean, wins, ties,
     losses (topics), u_risk (URisk, the mean of wins and weighted losses: Wang et al., SIGIR 2012), t_risk (TRisk, URisk
@@ -138,7 +136,7 @@ def risk(
     aversion = numbers.RISK_AVERSION.check(risk_aversion)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     of_all = _is_mean(baseline, given)
-    matrix, name = score_matrix.with_baseline(given, None if of_all else baseline, allow_mismatch)
+    matrix, name = score_matrix.with_baseline(given, None if of_all else baseline)
     counted(len(matrix.runs))
     of = None if of_all else matrix.run_index(score_matrix.or_first(matrix, name))
     compared = [score_matrix.shared_topics(matrix, one) for one in matrix.comparable_measures()]

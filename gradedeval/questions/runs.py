@@ -13,7 +13,7 @@ from gradedeval.analysis import pictures, replicates, score_matrix
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import np
 from gradedeval.errors import InputError, Note, did_you_mean, flag, public, shorten, tell
-from gradedeval.kernel import OptionKwargs, Picture, Setting, numbers, parse_measures, question, shares_work
+from gradedeval.kernel import OptionKwargs, Picture, Setting, parse_measures, question, shares_work
 from gradedeval.questions.shared import texts_unused
 
 if TYPE_CHECKING:
@@ -29,17 +29,14 @@ if TYPE_CHECKING:
 
 
 LEVEL = 0.95
-"""Of the interval, unless told otherwise."""
+"""The level of intervals."""
 
 Slice = Annotated[str | None, Setting("Column of labels of topics: a picture for each label.", metavar="COLUMN")]
-Level = Annotated[float, Setting("Level of the bootstrap interval.", numbers.LEVEL, "P")]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunSummaries(OfScores):
-    """What is known of each run: the frame of `run_summaries`, the scores that it is of, and the level of intervals."""
-
-    level: float
+    """The frame of `run_summaries` and the scores that it summarizes."""
 
     @property
     def remarks(self) -> list[str]:
@@ -57,7 +54,7 @@ class RunSummaries(OfScores):
     "matrix",
     paired=lambda settings: False,
     picture=Picture(
-        lambda found: run_panels(found.frame, found.level),
+        lambda found: run_panels(found.frame),
         """Draw runs by their mean, the best on top: score, bootstrap interval, and stacked above the score the
         residuals of unjudged documents and of ranks beyond the end of the run.
 
@@ -76,9 +73,7 @@ def run_summaries(
     qrels: Any = None,
     measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
     *,
-    level: Level = LEVEL,
     slice: Slice = None,
-    allow_mismatch: bool = False,
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
@@ -88,25 +83,23 @@ def run_summaries(
 
     runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
     qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
-    level           of the interval
     slice           a column of labels of topics: the same for each label; None: of all topics together
-    allow_mismatch  take saved scores of different qrels or options all the same, with a warning
 
     Returns `RunSummaries`, whose `.frame` has the columns measure[, slice, as in `intent=head`], run, score, low, high
-    (the interval, by the studentized bootstrap), unjudged (how far the unjudged documents of the run could raise the
-    score), beyond (how far what lies beyond its end could), residual (both), topics, summary (mean, total or geometric)
-    and sign (1 where higher is better or no direction is preferred, −1 where lower is better). Where runs have
-    replicates `run` is a system, its interval is of other topics and other seeds (with fewer than three seeds of other
-    topics alone), and seeds and sd, the deviation of the summaries of its seeds, come last. What is not known is nan.
-    Raises InputError (usage) unless the level is between 0 and 1, and where there is no such column.
+    (the 95% interval, by the studentized bootstrap), unjudged (how far the unjudged documents of the run could raise
+    the score), beyond (how far what lies beyond its end could), residual (both), topics, summary (mean, total or
+    geometric) and sign (1 where higher is better or no direction is preferred, −1 where lower is better). Where runs
+    have replicates `run` is a system, its interval is of other topics and other seeds (with fewer than three seeds of
+    other topics alone), and seeds and sd, the deviation of the summaries of its seeds, come last. What is not known is
+    nan.
+    Raises InputError (usage) where there is no such column.
     """
-    level = numbers.LEVEL.check(level)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
-    matrix = score_matrix.comparable(given, allow_mismatch)
+    matrix = score_matrix.comparable(given)
     if matrix.machine is None:
         tell(matrix.unequal_topics())
     if slice is None:
-        return RunSummaries(kernel.frames.to_frame(_rows(matrix, level)), matrix, level)
+        return RunSummaries(kernel.frames.to_frame(_rows(matrix)), matrix)
     columns = matrix.labelled
     if slice not in columns:
         hint = did_you_mean(slice, columns) or (f"choose from {shorten(columns)}" if columns else f"add {flag.slices}")
@@ -114,22 +107,22 @@ def run_summaries(
     rows = [
         {"measure": row["measure"], "slice": f"{slice}={label}", **row}
         for label, kept in columns[slice].items()
-        for row in _rows(matrix.of_topics(kept), level)
+        for row in _rows(matrix.of_topics(kept))
     ]
-    return RunSummaries(kernel.frames.to_frame(rows), matrix, level)
+    return RunSummaries(kernel.frames.to_frame(rows), matrix)
 
 
-def _rows(matrix: Matrix, level: float) -> list[dict[str, Any]]:
+def _rows(matrix: Matrix) -> list[dict[str, Any]]:
     """The rows of all runs by each measure."""
     scored = [_scored(matrix, column) for column in range(len(matrix.measures))]
     cells = [(matrix.score[row], matrix.included[row]) for row in range(len(matrix.runs))]
-    limits = kernel.summary_intervals(cells, scored, 1 - level)
+    limits = kernel.summary_intervals(cells, scored, 1 - LEVEL)
     return [
         {
             "measure": name,
             "run": run,
             **_summary(matrix, row, column, limits[row, column].tolist()),
-            **(replicates.of_system(matrix, row, column, 1 - level) if matrix.seeds is not None else {}),
+            **(replicates.of_system(matrix, row, column, 1 - LEVEL) if matrix.seeds is not None else {}),
         }
         for column, name in enumerate(matrix.measures)
         for row, run in enumerate(matrix.runs)
@@ -174,27 +167,26 @@ def _scored(matrix: Matrix, column: int) -> Measure | kernel.definition.Summary:
 
 
 @public
-def plot_runs(scores: AnyScores, measure: Any = None, *, level: float = LEVEL, ax: Axes | None = None) -> Axes:
+def plot_runs(scores: AnyScores, measure: Any = None, *, ax: Axes | None = None) -> Axes:
     """Runs by their mean, the best on top: score, bootstrap interval, and stacked above it the residuals of
     unjudged documents and of ranks beyond the end of the run.
 
     scores   what `gradedeval.evaluate` returns, with residuals="split" or "total" to have what could be added; or saved
              scores
     measure  which, where there are several
-    level    of the interval
     ax       matplotlib axes to draw on; None: the current ones
 
     Returns the axes. What is not known is not drawn, with a warning. Raises `gradedeval.InputError` (usage) where it is
     not said which measure, and where no run has a score.
     """
-    frame = pictures.of_measure(run_summaries(scores, level=level).frame, measure, "runs")
+    frame = pictures.of_measure(run_summaries(scores).frame, measure, "runs")
     notes = run_notes(frame)
-    ax = pictures.drawn(partial(draw_runs, frame=frame, level=level), ax)
+    ax = pictures.drawn(partial(draw_runs, frame=frame), ax)
     tell(notes)
     return ax
 
 
-def run_panels(summaries: pd.DataFrame, level: float) -> list[Panel]:
+def run_panels(summaries: pd.DataFrame) -> list[Panel]:
     """A picture for each measure; those of its slices have the same scale, so that they can be compared."""
     parts = ["measure", *(["slice"] if "slice" in summaries else [])]
     frames = [frame for _, frame in summaries.groupby(parts, sort=False)]
@@ -202,7 +194,7 @@ def run_panels(summaries: pd.DataFrame, level: float) -> list[Panel]:
     scales = {str(measure): _ends(frame) for measure, frame in summaries.groupby("measure")} if len(parts) > 1 else {}
     return [
         pictures.Panel(
-            partial(draw_runs, frame=frame, level=level, scale=scales.get(frame["measure"].iloc[0])),
+            partial(draw_runs, frame=frame, scale=scales.get(frame["measure"].iloc[0])),
             0.45 + max(3, len(frame)) * (0.3 if "machine" in frame else 0.125),
         )
         for frame in frames
@@ -232,13 +224,13 @@ def run_notes(frame: pd.DataFrame) -> list[str]:
     return notes
 
 
-def draw_runs(ax: Axes, frame: pd.DataFrame, level: float, scale: tuple[float, float] | None = None) -> None:
+def draw_runs(ax: Axes, frame: pd.DataFrame, scale: tuple[float, float] | None = None) -> None:
     """Draw the runs of one measure; `scale` is what its axis reaches to, beside what is drawn."""
     frame = frame[np.isfinite(frame["score"])]
     order = np.argsort(-frame["sign"].iloc[0] * frame["score"].to_numpy(), kind="stable")
     frame = frame.iloc[order]
     ax.use_sticky_edges = False  # a bar that ends in the air is not cut off
-    _draw_bars(ax, frame, level)
+    _draw_bars(ax, frame)
     short, pattern = pictures.short_names(frame["run"].tolist())
     ax.set_yticks(np.arange(len(frame)), pictures.beside(ax, [short.get(run, run) for run in frame["run"]]))
     ax.set_ylim(len(frame) - 0.4, -0.6)
@@ -258,7 +250,7 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, level: float, scale: tuple[float, f
     pictures.legend(ax)
 
 
-def _draw_bars(ax: Axes, frame: pd.DataFrame, level: float) -> None:
+def _draw_bars(ax: Axes, frame: pd.DataFrame) -> None:
     """A bar for each run, what judging could add, and its interval."""
     place = np.arange(len(frame))
     score, unjudged, beyond = (frame[name].to_numpy(dtype=float) for name in ("score", "unjudged", "beyond"))
@@ -279,4 +271,4 @@ def _draw_bars(ax: Axes, frame: pd.DataFrame, level: float) -> None:
     finite = np.isfinite(ends).all(0)
     if finite.any():
         ax.errorbar(score[finite], place[finite], xerr=ends[:, finite], fmt="none", ecolor=pictures.BLACK,
-                    elinewidth=0.8, capsize=1.5, label=f"{100 * level:g}% interval")  # fmt: skip
+                    elinewidth=0.8, capsize=1.5, label=f"{100 * LEVEL:g}% interval")  # fmt: skip

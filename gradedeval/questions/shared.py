@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from gradedeval import analysis
-from gradedeval.cli.options import LABEL, MISMATCH, REPORTED
+from gradedeval.cli.options import LABEL, REPORTED
 from gradedeval.errors import Note, flag
 from gradedeval.kernel import Setting, numbers
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting(REPORTED, metavar="MEASURE",
     section="Measures and gains", spelled=("-m", "--measure"), measure="several")]  # fmt: skip
-
-AllowMismatch = Annotated[bool, Setting(MISMATCH)]
 
 Label = Annotated[str | None, Setting(LABEL, metavar="TEXT")]
 

@@ -589,5 +589,5 @@ TO_JUDGE = Question(
         qrels_lines,
     ),
     besides=("queries",),
-    unjudged=("gain", "rel", "top_grade", "max_gain", "measure"),
+    unjudged=("gain", "rel", "top_grade", "measure"),
 )  # fmt: skip

@@ -71,7 +71,6 @@ def topic_differences(
     measures: AnyMeasure | Iterable[AnyMeasure] | None = None,
     *,
     baseline: Baseline = None,
-    allow_mismatch: bool = False,
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
@@ -83,7 +82,6 @@ def topic_differences(
                     `same_order`, or saved scores
     qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
     baseline        the run that the other is compared with: its name, or its saved scores; None: the first of the two
-    allow_mismatch  compare saved scores of different qrels or options all the same, with a warning
 
     Returns `TopicDifferences`, whose `.frame` has the columns measure, topic, baseline, run, baseline_score, score,
     difference (score − baseline_score), baseline_residual, residual, low, high (what judging could make of the
@@ -96,7 +94,7 @@ def topic_differences(
     two runs, or two systems.
     """
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
-    matrix, name = score_matrix.with_baseline(given, baseline, allow_mismatch)
+    matrix, name = score_matrix.with_baseline(given, baseline)
     counted(len(matrix.runs), "run" if matrix.seeds is None else "system")
     first = matrix.run_index(name) if name is not None else 0
     by_measure = [matrix.paired(measure) for measure in matrix.comparable_measures()]

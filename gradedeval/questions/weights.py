@@ -543,7 +543,7 @@ def _weights(
     implied = [measure for measure in chosen if measure.definition.weights_in_ranking and runs is not None]
     # Before any run is read: a measure without weights need not wait for them.
     columns = {measure: fixed_weights(measure, depth) for measure in chosen if measure not in implied}
-    notes = _cost_notes(list(columns), options)
+    notes = _cost_notes(list(columns))
     settings = [f"gradedeval {__version__}"]
     if implied and runs is not None:
         judged = kernel.qrels_for(runs, qrels, options)
@@ -586,13 +586,10 @@ def _rising(weights: Weights) -> list[str]:
     ]
 
 
-def _cost_notes(fixed: Sequence[Measure], options: Options) -> list[str]:
+def _cost_notes(fixed: Sequence[Measure]) -> list[str]:
     """What is said of fixed weights that depend on what documents cost: here each costs 1."""
     units = {measure.name: measure.definition.cost_unit for measure in fixed if measure.definition.cost_unit}
-    notes = [f"{name}: {unit}; the weights are those of documents that cost 1 each" for name, unit in units.items()]
-    if options.costs is not None and not notes and any(measure.definition.cwl for measure in fixed):
-        notes = [Note(f"{flag.costs}: fixed weights are those of documents that cost 1 each")]
-    return notes
+    return [f"{name}: {unit}; the weights are those of documents that cost 1 each" for name, unit in units.items()]
 
 
 def _normalized(weights: Floats, measure: Measure, normalize: str) -> Floats:

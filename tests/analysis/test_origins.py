@@ -62,24 +62,21 @@ def test_scores_read_back_from_every_format_give_the_same(verb: str, form: str, 
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("form", FORMS)
-def test_a_baseline_of_another_top_grade_is_refused_or_said(form: str, files: Path, cli: Command) -> None:
+def test_a_baseline_of_another_top_grade_is_refused(form: str, files: Path, cli: Command) -> None:
     base = f"base.{form}"
     save(cli, base, "a.run", "qrels.txt", "--top-grade", "6")
     for command in (("compare", "a.run"), ("check", "a.run", "--max-drop", "err@20=5%")):
         words = (*command, "qrels.txt", "-m", "err@20", "--baseline", base)
         assert refused(cli, *words) == (
             f"{base}: err@20 of 'a.run' is scored with top grade 6 (here 3); score it again with the same qrels and "
-            "options, or allow it with --allow-mismatch"
+            "options"
         )
-        allowed = cli(*words, "--allow-mismatch")
-        assert allowed.code == 0
-        assert allowed.messages[0].endswith("is scored with top grade 6 (here 3)")
 
 
 def test_what_does_not_change_a_measure_does_not_matter_to_it(files: Path, cli: Command) -> None:
     """Precision knows no top grade; a mean over other topics, and residuals, are of the same scores."""
     same = ("compare", "b.run", "qrels.txt", "-m", "ap", "--baseline", "a.csv", "-f", "csv")
-    for words in (("--top-grade", "6"), ("--topics", "both"), ("--residual-depth", "full"), ("--max-gain", "1")):
+    for words in (("--top-grade", "6"), ("--topics", "both"), ("--residual-depth", "full")):
         save(cli, "a.csv", "a.run", "qrels.txt", *words)
         assert cli(*same).code == 0, words
 
@@ -127,8 +124,6 @@ def test_rows_of_two_files_in_one_are_told_apart(files: Path, cli: Command) -> N
     for function in (gradedeval.compare, gradedeval.correlate, gradedeval.power):
         with pytest.raises(InputError, match=r"'b\.run' are scored with qrels"):
             function(frame)
-    with pytest.warns(EvaluationWarning, match=r"'b\.run' are scored with qrels"):
-        gradedeval.compare(frame, allow_mismatch=True)
 
 
 def test_a_file_that_a_measure_reads_must_be_the_same(files: Path, cli: Command) -> None:
@@ -160,17 +155,6 @@ def test_a_reference_is_of_the_same_qrels_and_options(files: Path, cli: Command)
     words = ("a.run", "other.txt", "-m", "ndcg", "--reference", "ref.csv")
     assert refused(cli, *words).startswith("ref.csv: scored with qrels ")
     assert refused(cli, "compare", "b.run", *words).startswith("ref.csv: scored with qrels ")
-    allowed = cli(*words, "--allow-mismatch")
-    assert allowed.code == 0
-    assert allowed.messages[0].startswith("ref.csv: scored with qrels ")
-
-
-def test_a_settings_file_may_allow_it_too(files: Path, cli: Command) -> None:
-    save(cli, "base.csv", "a.run", "other.txt")
-    (files / "gradedeval.toml").write_text('baseline = "base.csv"\nallow-mismatch = true\nmax-drop = { ap = 1 }\n')
-    assert cli("check", "b.run", "qrels.txt").code == 0
-    (files / "gradedeval.toml").write_text('baseline = "base.csv"\nallow-mismatch = 1\nmax-drop = { ap = 1 }\n')
-    assert refused(cli, "check", "b.run", "qrels.txt") == "gradedeval.toml:2: allow-mismatch is not true or false"
 
 
 ROW = '{"run": "r", "topic": "1", "measure": "ap", "score": 0.5}'
@@ -213,7 +197,7 @@ def test_scores_of_a_stratified_sample_are_held_to_their_qrels(tmp_path: Path) -
     saved = []
     for grade in (1, 0):
         (tmp_path / "qrels").write_text(f"1 0 a 1 {grade}\n1 0 b 2 1\n")
-        scores = gradedeval.evaluate({f"run{grade}": run}, tmp_path / "qrels", "ap", strata=True)
+        scores = gradedeval.evaluate({f"run{grade}": run}, tmp_path / "qrels", "ap", qrels_format="strata")
         assert Signature.read(scores.signature) is not None
         saved.append(scores.frame)
     with pytest.raises(InputError, match="scored with qrels"):

@@ -153,7 +153,7 @@ LINES: dict[str, list[tuple[str, list[str]]]] = {
         ("a.run qrels --ties average -m ap -m ndcg -m gap -m err -m q", PAIR),
         ("a.run qrels --judged-only --ties best", PAIR),
         ("a.run qrels --subtopics -m erria -m alpha_ndcg -m nrbp -m strec -m ia(ap)", ["intents"]),
-        ("a.run qrels --strata -m xinfap -m statap -m infndcg", ["strata"]),
+        ("a.run qrels --qrels-format strata -m xinfap -m statap -m infndcg", ["strata"]),
         ("runs qrels --sort ap -m ap", MANY),
     ],
     "explain": [("a.run b.run qrels --topic 1 -f csv -m err -m ap -m ndcg -m gap -m q", PAIR)],

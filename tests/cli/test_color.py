@@ -33,13 +33,11 @@ def test_a_table_on_a_terminal_is_the_table_in_color(files: Path, cli: Command) 
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize(
-    ("words", "more"), [((), {"NO_COLOR": "1"}), (("--color", "never"), {}), ((), {"TERM": "dumb"})]
-)
-def test_color_is_off_where_it_is_not_wanted(words: tuple[str, ...], more: dict[str, str], files: Path) -> None:
+@pytest.mark.parametrize("more", [{"NO_COLOR": "1"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}, {"TERM": "dumb"}])
+def test_color_is_off_where_it_is_not_wanted(more: dict[str, str], files: Path) -> None:
     wrong = (("none", "-m", "ap"), ("qrels", "--depht", "3"), ("qrels", "--depth", "x"), ("qrels", "--digits", "x"))
     for command in (TABLE, *(("a.run", *one) for one in wrong), ("plot", "nothing"), ("comapre", "a.run", "qrels")):
-        seen = at_terminal(*command, *words, folder=files, **more)
+        seen = at_terminal(*command, folder=files, **more)
         assert ESCAPE not in seen.out + seen.err, command
 
 
@@ -51,9 +49,14 @@ def test_a_message_in_several_lines_has_its_color_in_the_first(files: Path) -> N
     assert all(line.startswith("  ") and ESCAPE not in line for line in others)
 
 
-def test_each_stream_has_a_terminal_of_its_own(files: Path, cli: Command) -> None:
-    outcome = cli(*TABLE, "--color", "always")
-    assert ESCAPE in outcome.text  # neither is a terminal
+def test_color_is_on_everywhere_if_forced(files: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert ESCAPE in cli(*TABLE).text
+    assert ESCAPE in cli("none", "qrels").err.decode()
+
+
+def test_each_stream_has_a_terminal_of_its_own(files: Path) -> None:
     seen = at_terminal(*TABLE, "-o", "table.txt", folder=files)
     assert seen.out == ""
     assert ESCAPE not in (files / "table.txt").read_text()

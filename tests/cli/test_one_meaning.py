@@ -44,6 +44,7 @@ MEANINGS = {
     "--lenient": "Skip malformed lines( of the log)?, and report how many",
     "--measure": r"^(The |A |Only this )?measure\b",
     "--model": "Click model",
+    "--normalize": "'sum': scale the weights of .* to sum to 1",
     "--output": r"Write (the \w+ )?to FILE",
     "--persistence": "the probability of going on from rank to rank",
     "--precision": "Precision of the fitted values?",
@@ -219,3 +220,25 @@ def test_the_beginning_of_an_option_means_the_shortest_that_goes_on_so(command: 
             continue
         shortest = min((name for name in flags if name.startswith(typed)), key=len)
         assert option_hint(typed, flags) == f"did you mean '{shortest}'?", typed
+
+
+GONE = [
+    ("eval --color", "the variables NO_COLOR=1 and FORCE_COLOR=1 decide"),
+    ("eval --strata", "did you mean '--qrels-format strata'?"),
+    ("compare --allow-mismatch", "score the saved runs again with the same qrels and options"),
+    ("eval --max-gain", "did you mean '--top-grade'?"),
+    ("compare --costs", "'--from-scores' reads what `gradedeval eval -q --costs` saved"),
+    *((f"plot runs --{name}", "did you mean '--size WIDTHxHEIGHT'?") for name in ("width", "height", "dpi")),
+    ("plot runs --interval", "`gradedeval eval --interval LEVEL` prints intervals"),
+    ("fit --renormalize", "did you mean '--normalize sum'?"),
+    ("clicks fit --scale", "did you mean '--normalize sum'?"),
+    ("clicks simulate --lists", "`gradedeval clicks simulate RUN...` shows the lists of runs"),
+]
+"""Options that a command had, and what to do instead."""
+
+
+@pytest.mark.parametrize(("words", "hint"), GONE)
+def test_an_option_that_is_gone_names_what_to_do(words: str, hint: str, cli: Command) -> None:
+    *command, typed = words.split()
+    done = cli(*command, "a", "b", typed, "x")
+    assert (done.code, done.messages) == (2, [f"unknown option '{typed}'; {hint}"])

@@ -132,20 +132,20 @@ def test_text_in_place_of_tables() -> None:
 
 
 def say(files: tuple[str, ...], *, lines: Lines = 3, heard: str = "", **options: Any) -> Counted:
-    return Counted({"files": len(files), "lines": lines, "heard": heard, "strata": options["strata"]})
+    return Counted({"files": len(files), "lines": lines, "heard": heard, "lenient": options["lenient"]})
 
 
 SAID = Question(
     "say",
     say,
     "files",
-    asking=lambda given, form, output: {"heard": f"{form} {output} {'lines' in given}", "strata": True},
+    asking=lambda given, form, output: {"heard": f"{form} {output} {'lines' in given}", "lenient": True},
     fails=lambda found, output: output == "out.odd",
     reports={"spoken": (".say", lambda found: str(found.found["heard"])), "sung": ("", lambda found: "la")},
     form="spoken",
     by_extension=".say for spoken",
     output="Write it down.",
-    besides=("strata",),
+    besides=("lenient",),
     options="none",
 )
 
@@ -156,10 +156,10 @@ SAID = Question(
         ((), "spoken None False", 0),
         (("--lines", "3"), "spoken None True", 0),
         (("-f", "sung"), "la", 0),
-        (("-f", "csv"), "files,lines,heard,strata,wide\n2,3,csv None False,True,False\n", 0),
+        (("-f", "csv"), "files,lines,heard,lenient,wide\n2,3,csv None False,True,False\n", 0),
         (("-o", "out.say"), "spoken out.say False", 0),
         (("-o", "out.odd"), "spoken out.odd False", 1),
-        (("-o", "out.csv"), "files,lines,heard,strata,wide\n2,3,csv out.csv False,True,False\n", 0),
+        (("-o", "out.csv"), "files,lines,heard,lenient,wide\n2,3,csv out.csv False,True,False\n", 0),
     ],
 )
 def test_formats_of_its_own_and_settings_that_follow_from_what_is_given(
@@ -204,9 +204,7 @@ DRAWN = ("runs", "topics", *(name for name in PRINTED if name not in ("risk", "h
 @pytest.mark.parametrize("name", [*PRINTED, *(f"plot {name}" for name in DRAWN)])
 def test_defaults_stand_in_signatures_alone(name: str) -> None:
     own = [param for param in LEAVES[name].params if isinstance(param, click.Option) and not param.is_flag]
-    # Those that a picture has of itself are not of a question.
-    kept = {"width", "dpi"} if name.startswith("plot ") else set()
-    assert {param.name for param in own if isinstance(param.default, int | float | str)} == kept
+    assert {param.name for param in own if isinstance(param.default, int | float | str)} == set()
 
 
 def test_the_docstring_of_a_question_is_that_of_its_function() -> None:

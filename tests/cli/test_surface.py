@@ -106,17 +106,6 @@ def test_a_diff_takes_a_baseline_as_others_do(files: Path, cli: Command) -> None
         assert (done.code, done.out) == (0, cli("diff", "two", "one", "qrels", "-m", "ap", "-f", "csv").out)
 
 
-def test_the_level_of_intervals_goes_by_the_name_of_eval_too(files: Path, cli: Command) -> None:
-    pytest.importorskip("matplotlib")
-    for flag in ("--level", "--interval"):
-        assert cli("plot", "runs", "one", "two", "qrels", "-m", "ap", flag, "0.5", "-o", f"{flag}.svg").code == 0
-    assert (files / "--level.svg").read_bytes() == (files / "--interval.svg").read_bytes()
-
-
-def test_color_may_be_chosen_for_help(cli: Command) -> None:
-    assert cli("help", "compare", "--color", "never").out == cli("help", "compare").out
-
-
 def test_the_short_page_of_trec_eval_leads_to_the_long_one(cli: Command) -> None:
     short, whole = cli("trec_eval", "-h").text, cli("trec_eval", "--help").text
     assert len(short.splitlines()) <= 24

@@ -80,7 +80,7 @@ clicks observe {log}
 clicks fit {log} --weights {weights.csv}
 clicks models {log} --test-log {log} --write-model {model.json} --write-relevance {relevance.csv} --min-seen 0
 clicks simulate {runs/a.run} --model-from {model.json} --sessions 5
-clicks simulate {qrels} --as rr --lists {log} --sessions 5
+clicks simulate {runs/a.run} {qrels} --as rr --sessions 5
 """
 
 # What holds a word of these as its value, as its help page calls it, is a file. A measure may name one as well.

@@ -56,7 +56,7 @@ def test_no_table_is_wider_than_100_columns_off_a_terminal(
 
 def on_terminal(words: list[str], columns: int, folder: Path) -> str:
     """What a command prints on a terminal so wide."""
-    seen = at_terminal(*words, "--color", "never", folder=folder, columns=columns)
+    seen = at_terminal(*words, folder=folder, columns=columns, NO_COLOR="1")
     assert seen.code in (0, 1), seen.err
     return seen.out
 

@@ -51,10 +51,9 @@ def test_from_clicks_to_a_model_to_clicks(cli: Command, log: str, tmp_path: Path
     assert relevance.read_text().splitlines()[0] == "topic,docno,gain,seen"
     assert all(int(line.split(",")[3]) >= 100 for line in relevance.read_text().splitlines()[1:])
     assert "of 920 documents were shown in fewer than 100 sessions, and are left out" in fitted.messages[0]
-    for shown in (RUNS, ("--lists", log)):
-        drawn = cli("clicks", "simulate", *shown, "--model-from", model, "--sessions", "20")
-        counts = [int(line.rpartition("\t")[2]) for line in drawn.text.splitlines()[1:]]
-        assert (drawn.code, sum(counts)) == (0, 20)
+    drawn = cli("clicks", "simulate", *RUNS, "--model-from", model, "--sessions", "20")
+    counts = [int(line.rpartition("\t")[2]) for line in drawn.text.splitlines()[1:]]
+    assert (drawn.code, sum(counts)) == (0, 20)
 
 
 def test_models_that_grades_share_are_a_table(cli: Command, log: str) -> None:
@@ -91,7 +90,6 @@ def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: P
          "--write-model: 2 models; name one with --model"),
         (("models", "{log}", RIVERS, "--tie", "grade", "--write-relevance", "x"), "to documents, not to grades"),
         (("models", "{log}", "--write-relevance", "x", "--min-seen", "9999999"), "sessions; give a lower --min-seen"),
-        (("simulate", "--lists", "{log}", RIVERS, "--as", "err", "-o", "{log}"), "is also the file of --lists; choose"),
         (("models", "{log}", "--test-log", RUNS[0], "--write-model", RUNS[0]),
          "is also the file of --test-log; choose"),
         (("models", "{log}", "--write-model", "new", "--write-relevance", "new"), "is also the file of --write-"),
@@ -107,7 +105,6 @@ def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: P
         (("simulate", *RUNS, RIVERS),
          "users of a measure or of a click model; give either --as MEASURE or --model-from FILE"),
         (("simulate", *RUNS, RIVERS, "--as", "ndcg"), "'ndcg': has no user who looks and clicks; name a C/W/L measure"),
-        (("simulate", *RUNS, RIVERS, "--lists", "{log}", "--as", "rr"), "--lists: cannot be combined with runs"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_command(words: tuple[str, ...], message: str, cli: Command, log: str) -> None:

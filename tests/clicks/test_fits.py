@@ -35,7 +35,7 @@ def test_on_clickmodel_wc_the_verdict_depends_on_the_scaling() -> None:
     observation = clicks.observe(log)
     others = "poisson(alpha=2.36..2.37..0.001) zipf(beta=0.93..0.94..0.001)@10 logharmonic(b=2..4)@10"
     scaled = fitted(observation, f"rbp(p=0.74..0.75..0.001) {others}")
-    plain = fitted(observation, f"rbp(p=0.7..0.71..0.001) {others}", scale="none")
+    plain = fitted(observation, f"rbp(p=0.7..0.71..0.001) {others}", normalize="none")
     assert next(iter(scaled)) == GEOMETRIC
     assert next(iter(plain)) == ZIPF
     assert scaled[GEOMETRIC] == pytest.approx((0.745, 0.0005), abs=6e-4)
@@ -46,8 +46,8 @@ def test_on_clickmodel_wc_the_verdict_depends_on_the_scaling() -> None:
     assert plain[GEOMETRIC] == pytest.approx((0.703, 0.0394), abs=6e-5)
     assert plain[POISSON] == pytest.approx((2.365, 0.299), abs=6e-4)
     for options, near, expected in (
-        ({"mu": 0, "scale": "none"}, "0.708..0.71..0.0001", (0.7091, 0.0487)),
-        ({"mu": 1, "scale": "none"}, "0.704..0.706..0.0001", (0.7053, 0.0422)),
+        ({"mu": 0, "normalize": "none"}, "0.708..0.71..0.0001", (0.7091, 0.0487)),
+        ({"mu": 1, "normalize": "none"}, "0.704..0.706..0.0001", (0.7053, 0.0422)),
         ({"clickless": "drop"}, "0.777..0.779..0.0001", (0.7785, 0.0037)),
     ):
         found = fitted(log, f"rbp(p={near})", precision=0.0001, **options)  # type: ignore[arg-type]
@@ -58,7 +58,7 @@ def test_on_clickmodel_wc_the_verdict_depends_on_the_scaling() -> None:
 def test_on_the_session_track_the_geometric_is_nearest() -> None:
     near = "rbp(p=0.88..0.89..0.001) poisson(alpha=7.7..7.72..0.001)"
     near += " zipf(beta=1.01..1.02..0.001)@50 logharmonic(b=2..4)@50"
-    found = fitted(session_track(), near, scale="none", ranks=50)
+    found = fitted(session_track(), near, normalize="none", ranks=50)
     assert list(found) == [GEOMETRIC, ZIPF, LOGHARMONIC, POISSON]
     assert found[GEOMETRIC] == pytest.approx((0.885, 0.0546), abs=6e-5)
     assert found[ZIPF] == pytest.approx((1.013, 0.127), abs=6e-4)
@@ -70,19 +70,20 @@ def test_on_the_session_track_the_geometric_is_nearest() -> None:
 def test_the_search_is_that_of_fit_weights() -> None:
     observation = clicks.observe(EXAMPLE)
     for scale in ("sum", "none"):
-        ours = clicks.fit(observation, "rbp(p=0.9..0.92)", scale=scale).frame.iloc[0]  # type: ignore[arg-type]
-        theirs = fit_weights(observation.weights, "rbp(p=0.9..0.92)", renormalize=scale == "sum").frame.iloc[0]
+        ours = clicks.fit(observation, "rbp(p=0.9..0.92)", normalize=scale).frame.iloc[0]  # type: ignore[arg-type]
+        theirs = fit_weights(observation.weights, "rbp(p=0.9..0.92)", normalize=scale).frame.iloc[0]  # type: ignore[arg-type]
         assert (ours["value"], ours["divergence"]) == (theirs["value"], theirs["divergence"])
 
 
 @pytest.mark.exhaustive
 def test_what_is_printed_is_notation() -> None:
     observation = clicks.observe(EXAMPLE)
-    both = clicks.fit(observation, "rbp(p=0.9..0.92) rbp(p=0.8)", scale="both").frame
-    assert sorted(both["scaled"]) == [False, False, True, True]
-    for row in both.to_dict("records"):
-        again = clicks.fit(observation, row["measure"], scale="sum" if row["scaled"] else "none").frame
-        assert again["divergence"].tolist() == [row["divergence"]]
+    for scale in ("sum", "none"):
+        found = clicks.fit(observation, "rbp(p=0.9..0.92) rbp(p=0.8)", normalize=scale).frame  # type: ignore[arg-type]
+        assert found["scaled"].tolist() == [scale == "sum"] * 2
+        for row in found.to_dict("records"):
+            again = clicks.fit(observation, row["measure"], normalize=scale).frame  # type: ignore[arg-type]
+            assert again["divergence"].tolist() == [row["divergence"]]
 
 
 def test_weights_that_leave_out_a_rank_are_infinitely_far() -> None:

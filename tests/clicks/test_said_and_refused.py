@@ -24,7 +24,7 @@ RUN = {topic: {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0} for topic in "pqr"}
 
 OF_SCORES = ": simulate does not take it; leave it out, or use evaluate"
 OF_RUNS = "{}: does not apply to click logs"
-SUMS = r"the weights of 'dcg.*' sum to .*, more than 1; add scale"
+SUMS = r"the weights of 'dcg.*' sum to .*, more than 1; add normalize"
 PRECISION = r"precision: .* is (too small; it must be at least 1e-10|not a finite number)"
 SEED = "seed: -1 is too small; it must be at least 0"
 REFUSED: list[tuple[Any, tuple[Any, ...], dict[str, Any], str]] = [
@@ -50,8 +50,8 @@ REFUSED: list[tuple[Any, tuple[Any, ...], dict[str, Any], str]] = [
     (clicks.simulate, ("err",), {"residuals": True}, OF_SCORES),
     (clicks.simulate, ("err",), {"interval": 0.9}, OF_SCORES),
     (clicks.simulate, ("err rbp(p=0.5)",), {}, "2 measures; name one"),
-    (clicks.fit, ("dcg@2",), {"scale": "both", "precision": 0.1}, SUMS),
-    (clicks.fit, ("dcg(log=2..3)@2",), {"scale": "both", "precision": 0.1}, SUMS),
+    (clicks.fit, ("dcg@2",), {"normalize": "none", "precision": 0.1}, SUMS),
+    (clicks.fit, ("dcg(log=2..3)@2",), {"normalize": "none", "precision": 0.1}, SUMS),
     *((clicks.fit, ("rbp(p=0.5..0.6)",), {"precision": wrong}, PRECISION) for wrong in (0.0, -1.0, float("nan"))),
     *((clicks.fit, ("rbp(p=0.5)",), {"weights": pd.DataFrame(weights)}, message) for weights, message in (
         ({"x": [0.5, 0.5]}, "weights: no column 'rank'"),
@@ -87,13 +87,13 @@ def test_a_log_that_was_read_lacks_columns() -> None:
 
 def test_documents_without_parameters_are_told() -> None:
     model = clicks.models(LOG, "ubm")["ubm"]
-    other = pd.DataFrame({"topic": ["q"], "clicks": [[]], "shown": [["b", "a", "z"]]})
     with pytest.warns(EvaluationWarning) as told:
-        clicks.simulate(model, lists=other, sessions=10)
+        clicks.simulate(model, {"q": {"b": 3, "a": 2, "z": 1}}, sessions=10)
     assert [str(one.message) for one in told] == [
         "1 of 3 documents shown have no parameters in ubm, and 0.5 in their place",
         "ranks below 2 have no parameters in ubm, and 0.5 in their place",
     ]
+    other = pd.DataFrame({"topic": ["q"], "clicks": [[]], "shown": [["b", "a", "z"]]})
     with pytest.warns(EvaluationWarning) as told:
         clicks.models(LOG, "ubm dbn", test_log=other)
     assert "ubm: no list of log goes below rank 2; parameters there are 0.5" in [str(one.message) for one in told]
@@ -177,17 +177,6 @@ def test_a_model_that_was_changed_must_be_one(name: str, changed: dict[str, Any]
     path.write_text(json.dumps(json.loads(model_text(clicks.models(LOG, name)[name])) | changed))
     with pytest.raises(InputError, match=message):
         clicks.read_model(path)
-
-
-def test_lists_that_show_nothing_are_not_drawn() -> None:
-    more = pd.concat([LOG, pd.DataFrame({"topic": ["q"], "clicks": [[1]], "count": 99})]).fillna({"count": 1})
-    with pytest.warns(EvaluationWarning, match="99 sessions without a shown list left out"):
-        assert all(clicks.simulate("err", qrels=QRELS, lists=more, sessions=50).frame()["shown"])
-    with pytest.raises(InputError, match="no list is shown"):
-        clicks.simulate("err", qrels=QRELS, lists=LOG.drop(columns="shown"))
-    with pytest.warns(EvaluationWarning) as told:
-        clicks.simulate("err", qrels={"p": QRELS["p"]}, lists=more.assign(topic=["q", "q", "p", "r", "s"]), sessions=5)
-    assert str(told[-1].message) == "log: 2 topics not in qrels, whose documents have no grade"
 
 
 def test_a_list_in_two_parts_of_the_log_is_counted_once() -> None:

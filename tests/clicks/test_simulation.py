@@ -51,14 +51,6 @@ def test_lists_are_those_of_runs_once_and_drawn_alike() -> None:
         ("p", ("a", "b")),
     }
     assert np.bincount(log.configuration, log.count) == pytest.approx([10_000] * 3, abs=350)
-    again = clicks.simulate(READER, lists=log, qrels=QRELS, sessions=30_000)
-    assert again.shown == log.shown
-
-
-def test_lists_of_a_log_are_shown_as_often_as_there() -> None:
-    log = ClickLog(["q", "p"], [("a", "b"), ("a",)], [()], np.array([0, 1]), np.array([0, 0]), np.array([3, 1]))
-    often = clicks.simulate("rr", lists=log, qrels=QRELS, sessions=40_000)
-    assert np.bincount(often.configuration, often.count) == pytest.approx([30_000, 10_000], abs=400)
 
 
 Rates = Callable[[Any], Any]
@@ -105,7 +97,7 @@ def test_gaps_between_clicks_are_those_of_the_model() -> None:
         (("rbp(gain=0:1:3)", RUN, QRELS), "outside 0..1"),
         (("rbp", RUN), "the grades of documents are needed; add QRELS"),
         ((READER, RUN), "the grades of documents are needed; add QRELS"),
-        (("rbp",), "lists to show come from runs or from a log"),
+        (("rbp",), "simulate: needs runs; as in simulate(users, runs, qrels)"),
     ],
 )
 def test_what_cannot_be_simulated(arguments: Any, message: str) -> None:

@@ -79,7 +79,7 @@ def test_commands_options_choices_measures_and_files_are_offered() -> None:
     assert offered("clicks", "observe", "--gaps", "p") == ["pooled"]
     assert offered("measures", "compa") == ["compat", "compatibility"]
     assert offered("plot", "ru") == ["runs"]
-    assert offered("plot", "runs", "--wid") == ["--width"]
+    assert offered("plot", "runs", "--siz") == ["--size"]
     assert offered("trec_eval", "-m", "ndcg_c") == ["ndcg_cut"]
 
 

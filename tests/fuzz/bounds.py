@@ -51,7 +51,7 @@ def later(case: Case, dice: random.Random) -> Case:
     top = max(float(grades[-1]), case.options.get("top_grade", 0))
     words = " ".join([*case.measures, *map(str, case.options.values())])
     # Such gains may be too large where a grade turns up.
-    refused = "max_gain" in case.options or any(word in words for word in ("grade", "cwl_eval"))
+    refused = any(word in words for word in ("grade", "cwl_eval"))
     if not refused and all(float(grade).is_integer() for grade in (*grades, top)):
         grades += [b"%d" % grade for grade in range(int(top) + 1)]
     listed: dict[bytes, list[bytes]] = defaultdict(list)

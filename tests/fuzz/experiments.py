@@ -318,7 +318,7 @@ def draw_itself(dice: random.Random) -> Case:
     files, measures = dict(case.files), list(case.measures)
     if dice.random() < 0.1:  # a stratified sample
         stratified = re.sub(rb"(?m) (\S+)$", lambda match: b" %d %s" % (dice.randint(1, 2), match[1]), files["qrels"])
-        files["qrels"], options = stratified, [*options, "--strata"]
+        files["qrels"], options = stratified, [*options, "--qrels-format", "strata"]
         measures += [dice.choice(["xinfap", "infndcg", "statap"])]
     return Case(files, measures, {}, {**case.more, "options": options})
 

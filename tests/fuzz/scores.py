@@ -199,7 +199,6 @@ def some_options(dice: random.Random, labels: list[float]) -> dict[str, Any]:
         "rel": (0.2, among(1, 2, 3, 0.5, 1.5)),
         "top_grade": (0.3, among(max(labels), max(labels) + 1, max(labels) + 0.5, 3, 4, 5)),
         "negative": (0.3, among("judged", "unjudged")),
-        "max_gain": (0.06, among(0.5, 1, 0.9)),
         "duplicates": (0.6, among("first", "last", "refuse", "error")),
         "residuals": (0.5, among("total", "split", "difference")),
         "residual_depth": (0.1, among("full", "cutoff")),

@@ -719,7 +719,7 @@ def test_a_sampled_topic_is_explained_whatever_others_retrieve(tmp_path: Path) -
     """Contributions are what it makes to end the ranking a rank later, in a topic with fewer documents too."""
     strata = "1 0 a 1 1\n1 0 b 2 0\n1 0 c 2 2\n1 0 d 2 -1\n1 0 e 1 1\n2 0 a 1 1\n2 0 b 2 2\n2 0 c 2 -1\n"
     (tmp_path / "qrels").write_text(strata)
-    qrels, options = gradedeval.Qrels(tmp_path / "qrels", strata=True), {"strata": True}
+    qrels, options = gradedeval.Qrels(tmp_path / "qrels", format="strata"), {"qrels_format": "strata"}
     run = {"1": {docno: -float(rank) for rank, docno in enumerate("bacde")}, "2": {"b": 2.0, "a": 1.0}}
     names = ["infndcg", "xinfap", "statap"]
     cut = [gradedeval.evaluate(run, qrels, names, depth=rank, **options) for rank in range(1, 6)]

@@ -330,26 +330,26 @@ def test_a_geometric_vector_gives_its_persistence() -> None:
 def test_depth_and_normalization_change_the_nearest_weights() -> None:
     vector = 1 / np.arange(1, 101)
     own = [
-        fit_weights(vector, "rbp(p=0.5..0.99..0.1)", ranks=depth, renormalize=scaled).frame.iloc[0]
+        fit_weights(vector, "rbp(p=0.5..0.99..0.1)", ranks=depth, normalize="sum" if scaled else "none").frame.iloc[0]
         for depth, scaled in ((20, False), (100, False), (20, True))
     ]
     assert own[0]["value"] < own[1]["value"]
     assert own[0]["value"] < own[2]["value"]
-    # Not renormalized, the optimum is where the mean rank is 1/(1 − p).
+    # As they are, the optimum is where the mean rank is 1/(1 − p).
     v = vector[:20] / vector[:20].sum()
     assert own[0]["value"] == pytest.approx(1 - 1 / (v * np.arange(1, 21)).sum(), abs=0.001)
     assert own[0]["covered"] == pytest.approx(1 - own[0]["value"] ** 20)
 
 
 def test_weights_that_are_no_distribution_need_to_be_scaled() -> None:
-    with pytest.raises(InputError, match=r"sum to 7\.04, more than 1; renormalize scales them"):
+    with pytest.raises(InputError, match=r'sum to 7\.04, more than 1; add normalize="sum"'):
         fit_weights(np.ones(20), "dcg@20..21")
-    assert fit_weights(np.ones(20), "dcg@20..21", renormalize=True).frame["value"][0] == 20
+    assert fit_weights(np.ones(20), "dcg@20..21", normalize="sum").frame["value"][0] == 20
 
 
 def test_the_nearest_weights_to_a_file_at_the_prompt(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "w.csv").write_text("rank,weight\n# a comment\n2,0.25\n1,0.5\n3,0.125\n")
-    found = cli("fit", "--to-weights", "w.csv", "-m", "rbp(p=0.47..0.53)", "--renormalize")
+    found = cli("fit", "--to-weights", "w.csv", "-m", "rbp(p=0.47..0.53)", "--normalize", "sum")
     assert found.code == 0
     assert found.text.splitlines()[2].split()[:4] == ["rbp(p=0.47..0.53)", "p", "0.5", "0.0000"]
     assert found.text.splitlines()[-1] == (

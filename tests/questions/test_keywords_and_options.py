@@ -61,12 +61,11 @@ WITHOUT = {
 # --- names -----------------------------------------------------------------------------------------------------------
 
 ONLY_OPTIONS = {
-    **dict.fromkeys(("color", "quiet"), "how messages and pages look"),
+    "quiet": "how messages look",
     **dict.fromkeys(("format", "output", "signature", "digits", "wide"), "a result is shown by its methods"),
-    **dict.fromkeys(("width", "height", "dpi"), "matplotlib has its own"),
+    "size": "matplotlib has its own",
     **dict.fromkeys(("from_scores", "measures_from", "config"), "Python passes the values"),
     **dict.fromkeys(("standardize", "reference", "save_reference"), "`standardize` makes scores of scores"),
-    "allow_mismatch": "of `standardize`",
     "history": "`append_history`",
     "cluster": "`executor` takes what shares the work",
     **dict.fromkeys(("sort", "keep_going", "run_name"), "of the whole of `eval`: Scores have methods"),

@@ -37,7 +37,7 @@ LOGS = [str(SAMPLES / f"{name}-clicks.tsv") for name in ("zhang", "rivers")]
 def scores() -> gradedeval.Scores:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", gradedeval.EvaluationWarning)  # a topic that one run lacks
-        return gradedeval.evaluate(RUNS, QRELS, "err@20 ndcg@10 num_rel_ret", residuals="split", interval=0.9)
+        return gradedeval.evaluate(RUNS, QRELS, "err@20 ndcg@10 num_rel_ret", residuals="split", interval=0.95)
 
 
 @pytest.fixture
@@ -85,12 +85,12 @@ def test_runs_are_the_score_and_above_it_what_is_not_known(scores: gradedeval.Sc
 def test_the_summaries_of_runs_are_those_of_the_evaluation(scores: gradedeval.Scores) -> None:
     frame = scores.frame
     means = frame[frame["topic"] == "all"].reset_index(drop=True)
-    found = gradedeval.run_summaries(scores, level=0.9).frame.sort_values(["run", "measure"]).reset_index(drop=True)
+    found = gradedeval.run_summaries(scores).frame.sort_values(["run", "measure"]).reset_index(drop=True)
     means = means.sort_values(["run", "measure"]).reset_index(drop=True)
     for name in ("score", "low", "high", "unjudged", "beyond", "residual"):
         np.testing.assert_allclose(found[name], means[name].astype(float), err_msg=name, atol=1e-12)
-    saved = gradedeval.run_summaries(frame, level=0.9).frame
-    assert saved["score"].tolist() == gradedeval.run_summaries(scores, level=0.9)["score"].tolist()
+    saved = gradedeval.run_summaries(frame).frame
+    assert saved["score"].tolist() == gradedeval.run_summaries(scores)["score"].tolist()
 
 
 def test_topics_are_differences_in_order_and_grey_where_open(scores: gradedeval.Scores, ax: Axes) -> None:
@@ -322,6 +322,10 @@ def test_a_file_has_the_signature_and_the_same_bytes_again(form: str, cli: Comma
         (("runs",), "-o: missing file name; for example -o picture.svg"),
         (("runs", "-o", "x.jpeg"), "-o: no picture has the extension '.jpeg'; name a .png, .svg, .pdf file"),
         (("runs", "-o", "x"), "-o: 'x' has no extension; name a .png, .svg, .pdf file"),
+        (("runs", "-o", "x.svg", "--size", "nan"), "--size: nan is not a finite number"),
+        (("runs", "-o", "x.svg", "--size", "7x"), "--size: '' is not a number from 0.5 to 100"),
+        (("runs", "-o", "x.svg", "--size", "0.9x3"), "--size: 0.9 is too small; it must be at least 1"),
+        (("runs", "-o", "x.svg", "--size", "7x101"), "--size: 101 is too large; it must be at most 100"),
         (("topics", "-o", "x.svg"), "3 runs given, and two are compared topic by topic; choose two"),
         (("topics", "-o", "x.svg", "one"), "1 run given, and two are compared topic by topic; add a run"),
         (("correlate", "-o", "x.svg", "-m", "ap"), "correlate needs at least two measures; add another -m"),
@@ -355,7 +359,7 @@ def test_every_picture_is_drawn_at_the_prompt_with_the_options_of_its_command(cl
         "pr": (*runs, "-m", "gap@50", "--depth", "100"),
         "informative": (*runs, "-m", "gap ap", "--depth", "100", "--min-found", "2"),
         "topics": (RUNS[0], QRELS, "--baseline", RUNS[1], "-m", "err@20 ap"),
-        "runs": (*runs, "-m", "rbp", "--level", "0.9", "--judged-only"),
+        "runs": (*runs, "-m", "rbp", "--judged-only"),
         "weights": (*runs, "-m", "ap rr rbp", "--ranks", "50", "--normalize", "sum", "--log"),
         "fit": (*runs, "-m", f"{rising} p@1..5", "--to", "err@20", "--coefficient", "spearman", "--precision", "0.1"),
         "power": (*runs, "-m", "err@20 ap", "--draws", "100", "--best-runs", "2", "--alpha", "0.1"),
@@ -365,7 +369,7 @@ def test_every_picture_is_drawn_at_the_prompt_with_the_options_of_its_command(cl
     }
     assert list(pictures) == list(PICTURES)
     for name, words in pictures.items():
-        outcome = cli("plot", name, *words, "--quiet", "--signature", "short", "--width", "5", "-o", f"{name}.svg")
+        outcome = cli("plot", name, *words, "--quiet", "--signature", "short", "--size", "5", "-o", f"{name}.svg")
         assert (outcome.code, outcome.out, outcome.messages) == (0, b"", []), name
         assert "gradedeval 0" in (tmp_path / f"{name}.svg").read_text(encoding="utf-8"), name
 
@@ -404,13 +408,6 @@ def test_names_of_runs_are_text_whatever_is_in_them(ax: Axes) -> None:
     assert len(shown[2]) <= 30
     assert shown[2].endswith("end")
     ax.figure.canvas.draw()  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("level", [-1, 0, 1, 95, float("nan")])
-def test_an_interval_has_a_level_between_0_and_1(level: float, scores: gradedeval.Scores) -> None:
-    for draw in (gradedeval.plot.runs, gradedeval.run_summaries):
-        with pytest.raises(InputError, match=rf"^level: {level:g} is (too (small|large)|not a finite number)"):
-            draw(scores, level=level)
 
 
 def test_what_is_no_frame_of_a_picture_is_one_line(
@@ -554,7 +551,7 @@ def test_a_legend_has_the_letters_of_the_ticks_and_no_frame(scores: gradedeval.S
 def test_letters_that_no_font_has_are_one_note(cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "\ue123\ue124").write_text("1 Q0 a 1 3 t\n", encoding="utf-8")
     (tmp_path / "q").write_text("1 0 a 1\n", encoding="utf-8")
-    words = ("plot", "runs", "\ue123\ue124", "q", "-m", "p@5", "--dpi", "30", "-o")
+    words = ("plot", "runs", "\ue123\ue124", "q", "-m", "p@5", "-o")
     note = "x.png: no font here has \ue123, \ue124; install one, or write .svg, which keeps the text"
     assert [line for line in cli(*words, "x.png").messages if "font" in line] == [note]
     assert not [line for line in cli(*words, "x.svg").messages if "font" in line]
@@ -567,8 +564,8 @@ def test_letters_that_no_font_has_are_one_note(cli: Command, monkeypatch: pytest
 
 
 def test_a_picture_that_has_no_room_is_not_written(cli: Command, tmp_path: Path) -> None:
-    outcome = cli("plot", "weights", "-m", "p@3", "--height", "0.5", "-o", "x.svg", "--quiet")
-    message = "--height: the picture has no room in 3.3 × 0.5 inches; give more than 0.5"
+    outcome = cli("plot", "weights", "-m", "p@3", "--size", "3.3x0.5", "-o", "x.svg", "--quiet")
+    message = "--size: the picture has no room in 3.3 × 0.5 inches; make it higher than 0.5"
     assert (outcome.code, outcome.messages, list(tmp_path.iterdir())) == (2, [message], [])
 
 
@@ -620,7 +617,7 @@ def test_nothing_of_a_picture_is_cut_off_and_no_axes_are_squeezed(
         "explain": (runs[0], QRELS, "-m", measures, "--topic", "301"),
         "clicks": (LOGS[1], QRELS, "-m", "err", *(() if one else ("--by", "kind"))),
     }.get(picture, (*runs, QRELS, "-m", measures))
-    outcome = cli("plot", picture, *words, "--width", width, "-o", "x.png", "--quiet")
+    outcome = cli("plot", picture, *words, "--size", width, "-o", "x.png", "--quiet")
     assert outcome.code == 0, outcome.err
     assert outside(made[0]) == []
 

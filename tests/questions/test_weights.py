@@ -420,16 +420,12 @@ def test_rel_and_gain_apply_and_columns_say_so(files: Path, cli: Command) -> Non
 
 
 def test_weights_by_cost_are_those_of_documents_that_cost_1(files: Path, cli: Command) -> None:
-    (files / "costs.txt").write_text("Q0 60\n")
     says = "tbg: h is in seconds; the weights are those of documents that cost 1 each"
     alone = cli("weights", "-m", "tbg(h=1)", "--ranks", "2")
     assert (alone.messages[0], alone.text) == (says, "rank,tbg(h=1)\n1,0.5\n2,0.25\n")
-    beside = cli(*TWO, "-m", "tbg(h=1) rr", "--ranks", "2", "--costs", "costs.txt")
-    unused = "--costs: no measure here uses it (rr); it is for C/W/L measures of costs, such as tbg and rbp(of=ec)"
-    assert beside.messages[:3] == [says, unused, LACKS]
+    beside = cli(*TWO, "-m", "tbg(h=1) rr", "--ranks", "2")
+    assert beside.messages[:2] == [says, LACKS]
     assert beside.text == "rank,tbg(h=1),rr\n1,0.5,0.25\n2,0.25,0.25\n"
-    told = "--costs: fixed weights are those of documents that cost 1 each"
-    assert cli(*TWO, "-m", "rbp rr", "--ranks", "2", "--costs", "costs.txt").messages[0] == told
 
 
 def test_chances_by_rank_have_weights_and_those_by_type_have_none(cli: Command, tmp_path: Path) -> None:
@@ -544,7 +540,6 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
         (f"weights -m utility.8{'9' * 307},1,0,0", "'utility(a=9e+307,b=1,c=0,d=0)': has no fixed rank weights"),
         ("weights -m zipf", "'zipf': with beta=1 the weights have no finite sum; write zipf@100"),
         ("weights -m wp", "'wp': needs a file with lines of rank,weight; as in wp(file=weights.csv)"),
-        ("weights -m rbp --costs no.csv", "--costs: applies to runs, and none are given; add RUN... QRELS"),
         ("weights -m p", "'p': p needs a cutoff; write p@10"),
         ("weights -m rbp --ties best", "--ties: applies to runs, and none are given; add RUN... QRELS"),
         ("weights -m rbp --topics-from no.txt", "--topics-from: applies to runs"),

@@ -274,10 +274,7 @@ def check_gains(
         if any(value > 1 for value in values):
             raise Refused("a gain above 1")
         highest = options.get("max_gain")
-        if highest is not None:
-            if not max([0.0, *values]) <= highest <= 1:
-                raise Refused("--max-gain too low or above 1")
-        elif (max(gain) if isinstance(gain, tuple) else worth(asked, scale.top, scale)) > 1:
+        if highest is None and (max(gain) if isinstance(gain, tuple) else worth(asked, scale.top, scale)) > 1:
             raise Refused("the top gain is above 1")
     if asked.name in reference.SHARES:
         if gain is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from gradedeval.arrays import LARGEST, Bools, Floats, Ints, distinct, shared
-from gradedeval.errors import InputError, flag, shorten
+from gradedeval.errors import InputError, shorten
 
 if TYPE_CHECKING:
     from gradedeval.kernel.measures.definition import Measure
@@ -128,20 +128,15 @@ def gain_table(measure: Measure, grades: Grades) -> GainTable:
 
 
 def _top_in_unit(worth: Floats, top: float, grades: Grades, measure: Measure) -> float:
-    """The top gain of a scale from 0 to 1: the one given, or the scheme's. Raises InputError for gains above 1."""
+    """The top gain of a scale from 0 to 1: that of a preset, or the scheme's. Raises InputError for gains above 1."""
     highest = worth.max(initial=0)
     if highest > 1:
         first = np.argmax(worth > 1)
         what = f"grade {grades.labels[first]:g} is worth {worth[first]:g}, outside 0..1"
         raise InputError(f"'{measure}'", what, "use gain=linear or gain=exp, or give values up to 1")
-    if grades.max_gain is not None and not highest <= grades.max_gain <= 1:
-        what = f"{grades.max_gain:g} cannot be the top gain of '{measure}'"
-        hint = f"use a value from {highest:g} to 1" if highest < 1 else "the only one is 1"
-        raise InputError(flag.max_gain, what, hint, usage=True)
     top = top if grades.max_gain is None else float(grades.max_gain)
     if top > 1:
-        what, hint = f"the top gain {top:g} is outside 0..1", f"give values up to 1, or {flag.max_gain:1}"
-        raise InputError(f"'{measure}'", what, hint)
+        raise InputError(f"'{measure}'", f"the top gain {top:g} is outside 0..1", "give values up to 1")
     return top
 
 

@@ -64,7 +64,7 @@ def infap(g: Gains) -> Floats:
 
 @measure(ceiling=1, uses_strata=True, uses_unsampled=True, judged=True)
 def xinfap(g: Gains) -> Floats:
-    """Extended inferred average precision: average precision estimated from a stratified sample (`--strata`).
+    """Extended inferred average precision: AP estimated from a stratified sample (`--qrels-format strata`).
 
     1/R Σ_{i relevant} w_i/i (1 + Σ_s (above i in stratum s) · (relevant above in s + ε) / (sampled above in s + 3ε)),
     w: documents of the stratum for each sampled one, R: Σ w over relevant documents, ε=0.00001
@@ -85,7 +85,7 @@ def xinfap(g: Gains) -> Floats:
 
 @measure(uses_strata=True, uses_unsampled=True, judged=True)
 def statap(g: Gains) -> Floats:
-    """statAP: average precision estimated from a stratified sample (`--strata`); it can exceed 1.
+    """statAP: average precision estimated from a stratified sample (`--qrels-format strata`); it can exceed 1.
 
     1/R Σ_{i relevant} w_i/i Σ_{j ≤ i, relevant} w_j, w = 1/π: the documents of the stratum for each sampled one,
     R: Σ w over relevant documents. R and the precision at a rank are unbiased estimates; the sum of the products is too
@@ -100,7 +100,7 @@ def statap(g: Gains) -> Floats:
 
 @measure(gain="linear", cutoff="renormalizes", monotone=False, uses_strata=True, uses_unsampled=True, judged=True)
 def infndcg(g: Gains) -> Floats:
-    """Inferred nDCG: nDCG estimated from a stratified sample (`--strata`); it can exceed 1.
+    """Inferred nDCG: nDCG estimated from a stratified sample (`--qrels-format strata`); it can exceed 1.
 
     Σ_s (retrieved of stratum s) / (sampled of them) · Σ_{i in s} gain_i / log2(i+1) over dcg@k of the ideal, which has
     Σ_s w_s · (sampled with that gain), rounded, documents of each gain

@@ -379,15 +379,12 @@ class Options:
     negative: Negative = option("judged", "How to treat grades below 0: as judged, with gain 0, or as unjudged.",
         section=GAINS,
         use="tells_judged", users="measures of judged documents, such as bpref, and residuals")
-    max_gain: float | None = option(None, "Top gain: the gain of an unjudged document in a residual, and of each "
-        "document of the best ranking in erria(norm=best).",
-        section=GAINS, commands="eval", metavar="GAIN", default_text="the scheme's largest", minimum=0,
-        use="reads_max_gain", users="residuals and bounds of measures such as err")
     costs: "Costs | None" = option(None, "Costs for C/W/L measures: lines of a document type (column 2 of the run) and "
-        "its cost.", section=GAINS, metavar="FILE", default_text="1 for every document",
+        "its cost.", section=GAINS, commands="eval", metavar="FILE", default_text="1 for every document",
         accepts="a file or a dict of costs", names_file=True, needs_ids=True,
         signature=lambda _, costs: f"costs {costs.digest}",
-        use="reads_costs", users="C/W/L measures of costs, such as tbg and rbp(of=ec)")
+        use="reads_costs", users="C/W/L measures of costs, such as tbg and rbp(of=ec)",
+        instead="'--from-scores' reads what `gradedeval eval -q --costs` saved")
     fill: "Fill | None" = option(None, "Click-based gains for unjudged documents: lines of topic,docno,gain with gains "
         "from 0 to 1. Used by err, cascade and C/W/L measures and their residuals; for all other measures the "
         "documents stay unjudged.", section=GAINS, commands="eval",
@@ -420,7 +417,8 @@ class Options:
     interval: float | None = option(None, "Report the standard error and the interval of each summary over topics, "
         "at level 0.95 or as given, by the studentized bootstrap of topics.", section=OUTPUT, commands="eval",
         metavar="[LEVEL]", above=0, below=1, optional_value=True, signature=elsewhere,
-        read=lambda level: 0.95 if level is True else level)
+        read=lambda level: 0.95 if level is True else level,
+        instead="`gradedeval eval --interval LEVEL` prints intervals")
     queries: "Queries | None" = option(None, "Texts of topics, shown beside them: TREC topics, a table, JSON Lines as "
         "of BEIR, Parquet, or ir_datasets:NAME.", section=OUTPUT, commands="eval", metavar="FILE",
         accepts="a file, a dict topic -> text or a DataFrame", names_file=True, needs_ids=True,
@@ -445,16 +443,15 @@ class Options:
     subtopics: bool = option(False, "The second column of the qrels names the subtopic (intent) that a document is "
         "judged for; if all are 0, there are none. For erria, alpha_ndcg, nrbp, strec and ia(MEASURE).",
         signature=elsewhere, needs_ids=True)
-    strata: bool = option(False, "The qrels are of a stratified sample: they have five columns, the stratum stands "
-        "before the grade, and a grade below 0 says pooled and not sampled. For xinfap, statap and infndcg.",
-        signature=elsewhere, needs_ids=True)
     run_format: str | None = option(None, "Run format, if it cannot be detected: "
         f"{', '.join(formats_of('run'))}, or columns in order, as in topic,q0,docno,rank,score. Append +header to "
         f"skip the first line.", metavar="FORMAT", default_text="detected from the content", accepts="the name of a "
         "format",
         read=lambda value: read_format(value, "run"), signature=elsewhere, needs_ids=True)
     qrels_format: str | None = option(None, "Qrels format, if it cannot be detected: "
-        f"{', '.join(formats_of('qrels'))}, or columns in order, as in topic,docno,grade.", metavar="FORMAT",
+        f"{', '.join(formats_of('qrels'))}, or columns in order, as in topic,docno,grade. strata: a stratified sample, "
+        "with the stratum before the grade and grades below 0 for what was pooled and not sampled; for xinfap, statap "
+        "and infndcg.", metavar="FORMAT",
         default_text="detected from the content", accepts="the name of a format",
         read=lambda value: read_format(value, "qrels"), signature=elsewhere, needs_ids=True)
     labels: "Labels | None" = option(None, "Grades of the labels in the qrels, if they are words, as in "
@@ -464,6 +461,8 @@ class Options:
     topics_from: frozenset[bytes] | None = option(None, "Keep only the topics listed in FILE.", metavar="FILE",
         accepts="a file or a list of topics", read=lambda topics: metadata.read_topics(topics),
         names_file=True, signature=lambda _, topics: metadata.chosen_topics(topics))
+    max_gain: float | None = option(None, "Top gain of measures whose gains lie in 0..1.", commands="none",
+        minimum=0)
     extra_fields: bool = option(False, "Ignore extra fields after the sixth in run lines, as trec_eval does.",
         commands="none", signature=elsewhere)
     given: frozenset[str] = option(frozenset(), "Which options the user has chosen.", commands="none",
@@ -589,7 +588,6 @@ class OptionKwargs(TypedDict, total=False):
     rel: float | None
     top_grade: float | None
     negative: Negative | None
-    max_gain: float | None
     costs: "str | os.PathLike[str] | Mapping[str, float] | Costs | None"
     fill: "str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | Fill | None"
     duplicates: Duplicates | None
@@ -606,7 +604,6 @@ class OptionKwargs(TypedDict, total=False):
     judged_only: bool
     lenient: bool
     subtopics: bool
-    strata: bool
     run_format: str | None
     qrels_format: str | None
     labels: "str | Mapping[str, float] | Labels | None"

@@ -16,8 +16,8 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 from gradedeval.errors import REFUSING, at_prompt, public
 from gradedeval.kernel.options import OPTIONS, THIS_COMMAND, Commands, Number, Section, numbers
 
-Needs = Literal["matrix", "runs", "runs if any", "runs, qrels if any", "qrels if any", "file", "files",
-    "nothing", "log", "log and qrels", "log, qrels if any"]  # fmt: skip
+Needs = Literal["matrix", "runs", "runs if any", "runs, qrels if any", "file", "files", "nothing", "log",
+    "log and qrels", "log, qrels if any"]  # fmt: skip
 """What a question reads: scores of runs × topics, or saved ones; runs and qrels; these or nothing; runs alone, too; one
 file, or several; a click log, with or without qrels."""
 

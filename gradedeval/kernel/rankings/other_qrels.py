@@ -379,10 +379,10 @@ def filled(qrels: Qrels, fill: Fill) -> tuple[Qrels, Floats, list[str]]:
 
 def _check_single(qrels: Qrels, option: Flag) -> None:
     """Raise InputError (usage) where documents have several grades."""
-    for name in ("subtopics", "strata"):
-        if getattr(qrels, name) is not None:
-            what = f"cannot be combined with {Flag(f'--{name}'):True}"
-            raise InputError(option, what, "leave out one of them", usage=True)
+    several = {f"{flag.subtopics:True}": qrels.subtopics, f"{flag.qrels_format:strata}": qrels.strata}
+    for other, parts in several.items():
+        if parts is not None:
+            raise InputError(option, f"cannot be combined with {other}", "leave out one of them", usage=True)
 
 
 def _with_codes(qrels: Qrels, codes: dict[bytes, dict[bytes, int]], labels: Floats) -> Qrels:

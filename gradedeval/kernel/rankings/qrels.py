@@ -18,7 +18,7 @@ from gradedeval.kernel.parallel import Workers, raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import GradeCounts
 from gradedeval.kernel.rankings.docnos import TOGETHER, Index, JudgmentColumns, TopicCodes, coded, surely_distinct
 from gradedeval.kernel.trec.blocks import format_of, parts_of, whole_text
-from gradedeval.kernel.trec.lines import QRELS, LineLayout, NeedsLineReader, WholeFile, decode, encode
+from gradedeval.kernel.trec.lines import QRELS, LineLayout, NeedsLineReader, WholeFile, decode, encode, is_stratified
 from gradedeval.kernel.trec.stream import IR_DATASETS, Source, Stream, is_file
 from gradedeval.kernel.trec.tokenizer import NEWLINE, PAD, Bytes, Lines, Words, lines_of
 
@@ -49,13 +49,13 @@ class Qrels:
     subtopics   read judgments by intent: the second column of a file is the subtopic, as are the column subtopic (or
                 iteration) of a DataFrame and the inner keys of a dict topic -> docno -> subtopic -> grade; qrels
                 whose only subtopic is 0 have no intents. For all other measures a document has the highest grade
-    strata      read a stratified sample: the fourth of five columns of a file is the stratum, as are the column stratum
-                of a DataFrame and the inner keys of a dict topic -> docno -> stratum -> grade; a grade below 0 says
-                pooled and not sampled
     duplicates  a document judged twice in a topic with different grades: `error`, or keep the `first` or `last`;
                 `refuse` is an error for equal grades too
     lenient     skip bad lines of a file
-    format      the format of a file, as `--qrels-format` takes it; None: as its content says
+    format      the format of a file, as `--qrels-format` takes it; None: as its content says. `strata` reads a
+                stratified sample: the fourth of five columns of a file is the stratum, as are the column stratum of a
+                DataFrame and the inner keys of a dict topic -> docno -> stratum -> grade; a grade below 0 says pooled
+                and not sampled
     labels      a dict label -> grade, or text as `--labels` takes it, where the grades are words; NTCIR's L0, L1, … are
                 known
     jobs        processes that may share a large file
@@ -78,12 +78,13 @@ class Qrels:
         duplicates: Duplicates = "error",
         lenient: bool = False,
         subtopics: bool = False,
-        strata: bool = False,
         format: str | None = None,
         labels: str | Mapping[str, float] | Labels | None = None,
         jobs: int = 1,
         download: bool = False,
     ) -> None:
+        form = None if format is None else read_format(format, "qrels")
+        strata = is_stratified(form)
         if subtopics and strata:
             raise InputError("qrels", "subtopics and strata exclude each other", "leave out one of them", usage=True)
         part: tuple[str, ...] = ()
@@ -96,7 +97,6 @@ class Qrels:
             from gradedeval.kernel.options.metadata import read_labels  # most grades are numbers
 
             words = read_labels(labels)
-        form = None if format is None else read_format(format, "qrels")
         rules = QrelsRules(duplicates, lenient, part, form, words.of if words else None)
         file = Source(source) if is_file(source) else None
         self._start(file.place if file else "qrels", rules)
@@ -167,7 +167,7 @@ class Qrels:
             hint = hint_of(str(source.target)) if error.kind == "no-file" else ""
             raise error.replace(hint=hint) if hint else error from None
         with closing(stream):
-            form = format_of(stream, "qrels", rules.format, rules.part[:1] == ("stratum",))
+            form = format_of(stream, "qrels", rules.format)
             self.format, judged = form.format, None
             self.notes += [f"{self.place}: {note}" for note in form.notes]
             if isinstance(form, WholeFile):

@@ -674,7 +674,7 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
     fractions = bool((qrels.labels % 1).any())
     if not qrels.could_be_run or not (fractions or len(qrels.labels) > MANY):
         return
-    if options.qrels_format or options.labels or options.subtopics or options.strata:
+    if options.qrels_format or options.labels or options.subtopics:
         return
     found = _values(run)
     if not found:

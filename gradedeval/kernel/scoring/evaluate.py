@@ -19,6 +19,7 @@ from gradedeval.kernel.scoring.doubts import few_topics, merged_over_runs, not_t
 from gradedeval.kernel.scoring.scorer import Scorer, relevance_notes, scorer_for
 from gradedeval.kernel.scoring.scores import RunScores, Scores
 from gradedeval.kernel.scoring.tasks import RunResult, score_and_keep, score_in_turn, size_of
+from gradedeval.kernel.trec.lines import is_stratified
 from gradedeval.kernel.trec.stream import files_of, is_file, is_path, is_url, without_suffix
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def evaluate(
               "runs/*.run", a list or iterator of any of these, or a dict name -> any of these
     qrels     a `Qrels`, or what makes one: the same with grade (or relevance, or label) in place of score; where a dict
               lists documents alone, they are relevant. With `subtopics=True` also a column subtopic (or iteration), or
-              a dict topic -> docno -> subtopic -> grade; with `strata=True` the same with stratum
+              a dict topic -> docno -> subtopic -> grade; with `qrels_format="strata"` with stratum
     measures  notation, as in "err@20 ndcg(gain=exp)@10", a Measure, or several of either
     like      a preset: trec_eval, gdeval, ir_measures, cwl_eval or ntcireval
     jobs      processes that share several runs, or a large one; without it one. They are forked on Linux where no other
@@ -321,7 +322,6 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
             duplicates=options.duplicates,
             lenient=options.lenient,
             subtopics=options.subtopics,
-            strata=options.strata,
             format=options.qrels_format,
             labels=options.labels,
             jobs=jobs,
@@ -329,7 +329,8 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
     except InputError:
         from gradedeval.kernel.rankings.run import check_files_swapped  # most qrels are right
 
-        check_files_swapped(first, qrels)
+        if not is_stratified(options.qrels_format):  # a field too many makes such a line as wide as that of a run
+            check_files_swapped(first, qrels)
         raise
     if judged.could_be_run:
         from gradedeval.kernel.rankings.run import check_values_swapped  # most are files of TREC
@@ -340,12 +341,11 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
 
 def _check_read_by(options: Options, qrels: Qrels) -> None:
     """Raise InputError (usage) where options ask for another way to read qrels that are read already."""
-    if not (options.subtopics or options.strata or options.qrels_format or options.labels):
+    if not (options.subtopics or options.qrels_format or options.labels):
         return  # as nearly all evaluations
     rules, labels = qrels._rules, options.labels and options.labels.of
     asked = {
         "subtopics": (options.subtopics, qrels.subtopics is not None),
-        "strata": (options.strata, qrels.strata is not None),
         "qrels_format": (options.qrels_format, rules.format),
         "labels": (labels, rules.labels),
     }

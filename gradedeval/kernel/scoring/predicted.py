@@ -29,7 +29,7 @@ from gradedeval.kernel.options import exact
 from gradedeval.kernel.options.metadata import unmatched_notes
 from gradedeval.kernel.rankings.objects import UNUSED_LABELS, unused_labels
 from gradedeval.kernel.rankings.run import check_not_run
-from gradedeval.kernel.trec.lines import decode, encode
+from gradedeval.kernel.trec.lines import decode, encode, is_stratified
 from gradedeval.kernel.trec.stream import Source, is_file
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def by_both(
 
 def _machine_qrels(source: Any, options: Options, read: Callable[[Any, Options], Qrels]) -> Qrels:
     """A machine's judgments; what is no file is called `predicted`, as the keyword is."""
-    options = replace(options, qrels_format=None)
+    options = options if is_stratified(options.qrels_format) else replace(options, qrels_format=None)
     if is_file(source):
         check_not_run(source, f"{flag.predicted} takes judgments, in any form of qrels")
         return read(source, options)

@@ -290,7 +290,9 @@ def _notes_on_judgments(scorer: Scorer) -> list[str]:
         notes.append(Note(what, f"{flag.negative:unjudged} takes them as pooled and not sampled"))
     if one and qrels.strata is None:
         notes.append(
-            Note(f"{qrels.place}: read without {flag.strata:True}, so for {', '.join(one)}: one stratum a topic")
+            Note(
+                f"{qrels.place}: read without {flag.qrels_format:strata}, so for {', '.join(one)}: one stratum a topic"
+            )
         )
     if units and not scorer.options.costs:
         free = f"without {flag.costs} each document costs 1"

@@ -60,7 +60,7 @@ def signature(
         "order file" if options.order == "file" else f"ties {options.ties}",
     ]
     for holds, read_as in (("qrels", [qrels.format]), ("run", formats)):
-        if others := [name for name in dict.fromkeys(read_as) if name not in ("", "trec")]:
+        if others := [name for name in dict.fromkeys(read_as) if name not in ("", "trec", "strata")]:
             parts.append(f"{holds} format {', '.join(others)}")
     parts += _changed(options) + _precision(measures, options)
     if options.interval is not None:

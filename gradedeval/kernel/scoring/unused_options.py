@@ -93,12 +93,6 @@ class Applied:
         return by_top or steps or self.reads_top_gain or self.reads_unjudged
 
     @property
-    def reads_max_gain(self) -> bool:
-        """Whether its gains have a top one that an option can set, and it depends on that."""
-        graded = self.measure.definition.scale == "unit" and self.measure.rel is None
-        return graded and (self.reads_top_gain or self.reads_unjudged)
-
-    @property
     def tells_judged(self) -> bool:
         """Whether it matters if a document of a grade below 0 is judged."""
         measure, options = self.measure, self.options

@@ -18,6 +18,7 @@ from gradedeval.kernel.trec.lines import (
     NeedsLineReader,
     WholeFile,
     decimal,
+    is_stratified,
     is_trec,
     last_newline,
     long_line,
@@ -40,17 +41,17 @@ FIRST = 1 << 12
 """First bytes, which are enough to know a TREC file."""
 
 
-def format_of(stream: Stream, holds: str, wanted: str | None = None, strata: bool = False) -> LineLayout | WholeFile:
+def format_of(stream: Stream, holds: str, wanted: str | None = None) -> LineLayout | WholeFile:
     """The layout of a file, or its format where it has no lines of fields.
 
     holds   what it should be: run or qrels
     wanted  the format that the user names, as `format_name` spells it
-    strata  qrels are of a stratified sample
 
     A file of no known format has the layout of TREC, whose reader says what is wrong with it. Raises InputError where
     the file is of no format that is read, or could be of two.
     """
-    trec = RUN if holds == "run" else STRATA if strata else QRELS
+    trec = RUN if holds == "run" else STRATA if is_stratified(wanted) else QRELS
+    wanted = None if wanted == STRATA.format else wanted  # a file of any layout may have strata
     if wanted is None:
         head = stream.peek(FIRST)
         if is_trec(head, trec) and not head.startswith(b"PK\x03\x04") and head[257:262] != b"ustar":

@@ -22,6 +22,7 @@ from gradedeval.kernel.trec.lines import (
     NO_GRADES,
     NTCIR,
     QRELS,
+    STRATA,
     LineLayout,
     WholeFile,
     decimal,
@@ -424,7 +425,7 @@ SAMPLE = 1 << 16
 """First bytes that are looked at."""
 
 _SEPARATORS = {"tsv": b"\t", "csv": b",", "headed": b"", "beir": b"\t"}
-_LINES = ("trec", "msmarco", "ntcir", *_SEPARATORS)
+_LINES = ("trec", "strata", "msmarco", "ntcir", *_SEPARATORS)
 _COLUMNS = {
     "run": ("topic", "docno", "score", "rank", "type", "tag"),
     "qrels": ("topic", "docno", "subtopic", "stratum"),
@@ -524,7 +525,7 @@ class _Sample:
             widths = [len(line.split()) for line in self.lines[header:]]
             layout = max((MSMARCO, MSMARCO_RANKS), key=lambda layout: widths.count(layout.width))
         else:
-            layout = {"trec": self.trec, "ntcir": NTCIR}.get(base) or self._of_columns(base, header)
+            layout = {"trec": self.trec, "strata": STRATA, "ntcir": NTCIR}.get(base) or self._of_columns(base, header)
         if header:
             self._note_data(layout, wanted)
         return self._layout(layout, skip, wanted)

@@ -274,7 +274,7 @@ def _width_hint(fields: list[bytes], layout: LineLayout) -> str:
     if layout is RUN and count == 5 and all(decimal(field) == decimal(field) for field in fields[3:]):
         return f"add the tag, or read five columns with {flag.run_format:topic,q0,docno,rank,score}"
     if layout is QRELS and count == STRATA.width:
-        return f"remove the extra field; {flag.strata:True} reads the strata of a sample"
+        return f"remove the extra field; {flag.qrels_format:strata} reads the strata of a sample"
     if count > width:
         tag = "; a tag may have spaces where it begins with no number" if layout.columns[-1] == "tag" else ""
         return f"remove extra fields, or spaces inside ids{tag}"

@@ -75,7 +75,7 @@ class LineLayout:
 
 RUN = LineLayout("trec", ("topic", "type", "docno", "rank", "score", "tag"))
 QRELS = LineLayout("trec", ("topic", "subtopic", "docno", "grade"))
-STRATA = LineLayout("trec", ("topic", "subtopic", "docno", "stratum", "grade"))
+STRATA = LineLayout("strata", ("topic", "subtopic", "docno", "stratum", "grade"))
 MSMARCO = LineLayout("msmarco", ("topic", "docno", "rank", "score"))
 MSMARCO_RANKS = LineLayout("msmarco", ("topic", "docno", "rank"))
 PREFERENCES = LineLayout("trec", ("topic", "group", "subgroup", "docno", "value"))
@@ -164,6 +164,7 @@ BOTH = ("run", "qrels")
 FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
     "trec": (BOTH, "`topic Q0 docno rank score tag`, or `topic iteration docno grade`"),
     "msmarco": (("run",), "`qid pid rank`, with a score behind or without: then the rank orders"),
+    "strata": (("qrels",), "`topic iteration docno stratum grade` of a stratified sample"),
     "beir": (BOTH, "tabs, and the header `query-id corpus-id score`"),
     "ntcir": (("qrels",), "`topic docno L2`"),
     "letor": (("qrels",), "`label qid:… features # docid`, as of LETOR and SVMlight"),
@@ -180,6 +181,12 @@ FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
 
 HEADER = "+header"
 """What follows a format whose first line is a header that says nothing."""
+
+
+def is_stratified(format: str | None) -> bool:
+    """Return whether a format of qrels has a column of strata: `strata`, or columns with one."""
+    columns = (format or "").removesuffix(HEADER).split(",")
+    return columns == ["strata"] or "stratum" in columns
 
 
 IGNORED = "-"

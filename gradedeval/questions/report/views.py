@@ -140,9 +140,8 @@ def find(
         raise kernel.options.OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
     options = replace(options, bounds=False, interval=1 - settings.test.alpha)
     options = replace(options, residuals=None if options.judged_only else "total")
-    if options.costs or any(measure.types for measure in measures):
-        what = "a report does not read the types of documents"
-        raise InputError(flag.costs if options.costs else flag.measures, what, "leave it out", usage=True)
+    if any(measure.types for measure in measures):
+        raise InputError(flag.measures, "a report does not read the types of documents", "leave it out", usage=True)
     scores, ranking = ranked_runs.scored_and_ranked(runs, qrels, measures, options, kernel.Workers.here())
     scores = scores.sorted_by(scores.measures[0])
     scorer = kernel.Scorer(scores.qrels, scores.measures, replace(options, interval=None))

@@ -290,7 +290,7 @@ def test_a_grade_with_a_fraction_that_occurs_nowhere_is_left_out_and_that_is_sai
 
 def test_a_grade_that_a_measure_refuses_cannot_turn_up() -> None:
     nerr = parse_measures("nerr(gain=grade)")
-    found = evaluated({"1": {"a": 2, "b": 1}}, {"1": {"b": 1}}, nerr, bounds=True, max_gain=1)
+    found = evaluated({"1": {"a": 2, "b": 1}}, {"1": {"b": 1}}, nerr, bounds=True, top_grade=1)
     # a is not relevant, or of grade 1 as b is.
     assert (found.score.item(), *found.bounds.ravel()) == (0.5, 0.5, 1)
 

@@ -9,6 +9,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ import gradedeval
 from gradedeval import EvaluationWarning, InputError, Qrels
 from support.commands import Command
 
+STRATA: dict[str, Any] = {"qrels_format": "strata"}
 Judged = dict[str, tuple[str, int]]
 """docno -> stratum, grade"""
 
@@ -26,7 +28,7 @@ def lines(judged: Judged) -> io.BytesIO:
 
 def scores(ranking: Sequence[str], judged: Judged, measures: str) -> list[float]:
     run = {"t": {docno: -float(rank) for rank, docno in enumerate(ranking)}}
-    return list(gradedeval.evaluate(run, lines(judged), measures, strata=True).means.values())
+    return list(gradedeval.evaluate(run, lines(judged), measures, qrels_format="strata").means.values())
 
 
 def weights(judged: Judged) -> dict[str, float]:
@@ -114,7 +116,7 @@ def test_where_all_is_sampled_they_are_what_they_estimate() -> None:
     judged = {"a": ("1", 2), "b": ("2", 0), "c": ("2", 1), "x": ("1", 1)}
     run = {"t": {"b": 4.0, "a": 3.0, "c": 2.0}}
     plain = {"t": {docno: grade for docno, (_, grade) in judged.items()}}
-    found = gradedeval.evaluate(run, lines(judged), "xinfap statap infndcg infndcg@2", strata=True).means
+    found = gradedeval.evaluate(run, lines(judged), "xinfap statap infndcg infndcg@2", qrels_format="strata").means
     whole = gradedeval.evaluate(run, plain, "ap ndcg ndcg@2").means
     expected = [whole["ap"], whole["ap"], whole["ndcg"], whole["ndcg@2"]]
     assert list(found.values()) == pytest.approx(expected, abs=1e-4)
@@ -125,7 +127,7 @@ def test_a_sample_reads_alike_from_files_frames_and_dicts() -> None:
     nested = {"t": {docno: {stratum: grade} for docno, (stratum, grade) in SAMPLED.items()}}
     rows = [{"topic": "t", "docno": d, "stratum": s, "grade": grade} for d, (s, grade) in SAMPLED.items()]
     run = {"t": {docno: -float(rank) for rank, docno in enumerate("abdcue")}}
-    found = [gradedeval.evaluate(run, source, "xinfap infndcg ap", strata=True)
+    found = [gradedeval.evaluate(run, source, "xinfap infndcg ap", qrels_format="strata")
              for source in (lines(SAMPLED), nested, pandas.DataFrame(rows))]  # fmt: skip
     signatures = {each.signature for each in found}
     assert len({str(each.means) for each in found}) == len(signatures) == 1
@@ -139,7 +141,7 @@ def test_what_is_not_sampled_is_not_judged() -> None:
 
 def test_without_strata_all_are_one_and_a_note_says_so() -> None:
     run, qrels = {"t": {"a": 2.0, "b": 1.0}}, {"t": {"a": -1, "b": 1, "c": 0}}
-    with pytest.warns(EvaluationWarning, match="read without strata=True, so for xinfap: one stratum a topic"):
+    with pytest.warns(EvaluationWarning, match="so for xinfap: one stratum a topic"):
         found = gradedeval.evaluate(run, qrels, "xinfap", negative="unjudged").means["xinfap"]
     assert found == pytest.approx((1 + 1 / 3) / 2)
 
@@ -147,7 +149,7 @@ def test_without_strata_all_are_one_and_a_note_says_so() -> None:
 def test_strata_on_the_command_line(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "qrels").write_bytes(lines(SAMPLED).read())
     (tmp_path / "run").write_text("".join(f"t Q0 {d} 0 {-i} x\n" for i, d in enumerate("abdcue")))
-    shown = cli("run", "qrels", "--strata", "-m", "xinfap", "-m", "infndcg", "-f", "csv")
+    shown = cli("run", "qrels", "--qrels-format", "strata", "-m", "xinfap", "-m", "infndcg", "-f", "csv")
     rows = csv.DictReader(shown.text.splitlines())
     assert [row["score"][:5] for row in rows] == ["0.722", "1.075"]
 
@@ -155,14 +157,14 @@ def test_strata_on_the_command_line(cli: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "options", "says"),
     [
-        ("t 0 a 1 1\nt 0 a 2 0\n", {"strata": True}, "qrels: document 'a' in topic t is in strata 1 and 2"),
-        ("t 0 a 1\n", {"strata": True}, "qrels:1: 4 fields, expected 5 (topic iteration docno stratum grade)"),
-        ("t 0 a 1 1\nt 0 a 1 0\n", {"strata": True}, "qrels:2: duplicate document 'a' in topic t for stratum 1"),
+        ("t 0 a 1 1\nt 0 a 2 0\n", STRATA, "qrels: document 'a' in topic t is in strata 1 and 2"),
+        ("t 0 a 1\n", STRATA, "qrels:1: 4 fields, expected 5 (topic iteration docno stratum grade)"),
+        ("t 0 a 1 1\nt 0 a 1 0\n", STRATA, "qrels:2: duplicate document 'a' in topic t for stratum 1"),
         ("t 0 a 1 1\n", {}, "qrels:1: 5 fields, expected 4"),
-        ("t 0 a 1 1\n", {"strata": True, "subtopics": True}, "qrels: subtopics and strata exclude each other"),
+        ("t 0 a 1 1\n", STRATA | {"subtopics": True}, "qrels: subtopics and strata exclude each other"),
     ],
 )
-def test_what_is_wrong_with_a_sample_is_said(source: str, options: dict[str, bool], says: str) -> None:
+def test_what_is_wrong_with_a_sample_is_said(source: str, options: dict[str, Any], says: str) -> None:
     file = io.BytesIO(source.encode())
     file.name = "qrels"  # type: ignore[attr-defined]
     with pytest.raises(InputError) as error:
@@ -172,6 +174,6 @@ def test_what_is_wrong_with_a_sample_is_said(source: str, options: dict[str, boo
 
 def test_qrels_read_without_strata_are_refused_where_they_are_asked_for() -> None:
     with pytest.raises(InputError, match="these qrels were read without"):
-        gradedeval.evaluate({"t": {"a": 1.0}}, Qrels({"t": {"a": 1}}), "xinfap", strata=True)
+        gradedeval.evaluate({"t": {"a": 1.0}}, Qrels({"t": {"a": 1}}), "xinfap", qrels_format="strata")
     with pytest.raises(InputError, match="reads strata"):
         gradedeval.parse_measures("ia(xinfap)")

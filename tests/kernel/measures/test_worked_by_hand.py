@@ -204,7 +204,7 @@ RULED: list[tuple[str, str, Mapping[str, float], Rules, float]] = [
     ("err", "a u c n b", FOUR, {"top_grade": 4}, 7 / 16 + 1 / 3 * 1 / 16 * 9 / 16),
     ("rr", "a b c", HALVES, {"rel": 2}, 1 / 3),
     ("rr(rel=1)", "a b c", HALVES, {"rel": 2}, 1 / 2),
-    ("rbp(p=0.8,gain=grade)", "a", {"a": 0.5}, {"max_gain": 1}, 0.2 * 0.5),
+    ("rbp(p=0.8,gain=grade)", "a", {"a": 0.5}, {"top_grade": 1}, 0.2 * 0.5),
     # The thresholds of gap are the grades up to the top grade. Grades 1 and 2 of 4: thresholds 1, 2, 3, 4, each with ¼;
     # a is relevant to ¼, b to ½ of the users. Run a b: threshold 1: 1 + 2/2; threshold 2: 1/2; over 1 + 2.
     ("gap", "a b", GRADES, {"top_grade": 4}, (2 + 1 / 2) / 3),
@@ -561,12 +561,13 @@ def test_gains_from_a_file_serve_fractions_and_gaps(tmp_path: Path) -> None:
         score(f'dcg(gain="@{file}")', "a", {"a": 2})
 
 
-def test_a_max_gain_is_what_each_document_of_the_best_ranking_of_erria_has() -> None:
-    # One document of gain 2/3 at rank 1: .614·2/3, over Σ 1/i · .614 g · (1 − .614 g)^(i−1) with g = 2/3, or 1.
-    measure, found = "erria(stop=0.614,norm=best,gain=ntcir)", 0.614 * 2 / 3
-    for rules, stop in (({}, found), ({"max_gain": 1}, 0.614)):
+def test_the_top_gain_is_what_each_document_of_the_best_ranking_of_erria_has() -> None:
+    # One document of gain 1/2 at rank 1: .614/2, over Σ 1/i · .614 g · (1 − .614 g)^(i−1) with g = 1/2, or 1.
+    found = 0.614 / 2
+    for gains, stop in (("0:0.5", found), ("0:0.5:1", 0.614)):
         best = -stop * math.log(stop) / (1 - stop)
-        (value,) = told({"t": ranked("a")}, {"t": {"a": 2}}, measure, **rules).means.values()
+        measure = f"erria(stop=0.614,norm=best,gain={gains})"
+        (value,) = told({"t": ranked("a")}, {"t": {"a": 1}}, measure).means.values()
         assert value == pytest.approx(found / best)
 
 
@@ -786,7 +787,7 @@ RESIDUALS: list[tuple[str, str, Mapping[str, float], Rules, float]] = [
     ("rr@2", "a u", {"a": 0}, {"top_grade": 1}, 1 / 2),
     # Grades up to 0.5 that are gains: beyond the first rank lies p·0.5, or p·1 where a gain of 1 is possible.
     ("rbp(p=0.8,gain=grade)", "a", {"a": 0.5}, {}, 0.8 * 0.5),
-    ("rbp(p=0.8,gain=grade)", "a", {"a": 0.5}, {"max_gain": 1}, 0.8),
+    ("rbp(p=0.8,gain=grade)", "a", {"a": 0.5}, {"top_grade": 1}, 0.8),
     ("gprecision(gain=linear)@2", "a u", {"a": 3, "b": 1, "c": 2}, {}, 1 / 2),  # u could be at the top grade too
     # Spam that is unjudged could be better than it looks. rr of spam a: ½, and 1 if spam were relevant.
     ("rr", "spam a", SPAM, {}, 0),

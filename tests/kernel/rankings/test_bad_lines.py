@@ -89,6 +89,7 @@ FORMS = [
     Form("run", "jsonl", record("score")),
     Form("qrels", "trec", joined("{0} 0 {1} {2}")),
     Form("qrels", "trec", joined("{0}\t0\t{1}\t{2}"), "qid iter docno rel", words="trec+header"),
+    Form("qrels", "strata", joined("{0} 0 {1} 1 {2}"), words="strata"),
     Form("qrels", "ntcir", joined("{0} {1} {2}"), words="ntcir"),
     Form("qrels", "letor", joined("{2} qid:{0} 1:0.5 # {1}")),
     delimited("qrels", "beir", "topic,docno,score"),

@@ -268,12 +268,6 @@ def test_scores_print_in_a_line() -> None:
     assert "\n" not in text
 
 
-def test_a_top_gain_told_is_for_gains_between_0_and_1_alone() -> None:
-    binary = {"q1": {"a": 1, "c": 1}}
-    scores = gradedeval.evaluate({"q1": RUN["q1"]}, binary, "rbp dcg", max_gain=1, residuals="total")
-    assert scores.residuals["rbp"] > 0
-
-
 @pytest.mark.filterwarnings("ignore:.*no measure here uses it")
 def test_arrays_that_measures_share_cannot_be_written_to(tmp_path: Path) -> None:
     seen: list[str] = []

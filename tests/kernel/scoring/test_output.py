@@ -419,7 +419,6 @@ OPTIONS = [
     ("--gain", "0:0.1:0.4:1"),
     ("--rel", "2"),
     ("--top-grade", "4"),
-    ("--max-gain", "1"),
     ("--negative", "unjudged"),
     ("--ties", "docno-asc"),
     ("--ties", "best"),
@@ -458,7 +457,7 @@ def test_no_two_options_have_one_signature(files: Path, cli: Command) -> None:
     same = [option for other, (option,) in zip(others, [*options.values()][1:], strict=True)
             if other is not None and not other.differences(plain, "err@20")]  # fmt: skip
     assert {option.split()[0] for option in same} == {
-        "--rel", "--max-gain", "--topics", "--topics-from", "--residual-depth", "--max-residual"}  # fmt: skip
+        "--rel", "--topics", "--topics-from", "--residual-depth", "--max-residual"}  # fmt: skip
     assert [str(Signature.read(text)) for text in options] == [*options]
 
 

@@ -23,7 +23,6 @@ VALUES: dict[str, list[Any]] = {
     "gain": ["exp", "ntcir", "0:0.1:0.5:1", "0:0.1:0.5:0.9", "grade", "@gains"],
     "rel": [1, 2, 2.0000001],
     "top_grade": [3, 4, 3.0000001],
-    "max_gain": [0.5, 1.25],
     "costs": ["costs"],
     "fill": ["fill"],
     "max_residual": [0.4, 0.40000001],
@@ -35,7 +34,7 @@ VALUES: dict[str, list[Any]] = {
     "topics_from": ["topics"],
 }
 """Values of the options that have no choices, the files among them in the folder of the collection."""
-NEVER = {"extra_fields", "given"}
+NEVER = {"extra_fields", "given", "max_gain"}
 """What no user sets."""
 VERSIONS = ("one", "two")
 QRELS = ("qrels", "capped", "worded", "sampled")

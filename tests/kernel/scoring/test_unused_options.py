@@ -25,7 +25,7 @@ COLLECTIONS = ((18, VARIED), (18, VARIED), (26, VARIED), (4, VARIED), (2, VARIED
 """How many documents of a topic are judged, and their grades, for ten topics each: some effects show only where few
 documents are relevant, or where all retrieved ones are judged."""
 TOPICS = [f"{collection}{number}" for collection in range(len(COLLECTIONS)) for number in range(10)]
-KINDS = {"judged": {}, "subtopics": {"subtopics": True}, "strata": {"strata": True}}
+KINDS = {"judged": {}, "subtopics": {"subtopics": True}, "strata": {"qrels_format": "strata"}}
 MORE = (
     "inst(of=ec) inst(of=etc) inst(of=ed) rbp(of=etu) iprec(recall=0.5) ift(T=2) ift(A=0.3)"
     ' err(judged_only=True) p(judged_only=True)@3 cwl(C="1/(1+cost)",horizon=50)'
@@ -44,7 +44,6 @@ BESIDE: dict[str, dict[str, Any]] = {
 """What is asked for beside the scores; a top grade above those of the qrels leaves room for another top gain."""
 CONTEXT: dict[str, dict[str, Any]] = {
     "gain": {"top_grade": 4},
-    "max_gain": {"top_grade": 4},
     "top_grade": {"gain": "linear", "top_grade": 3},
 }
 """What an option is given with so that its effect shows: nerr5 is 0 unless a gain is 1."""
@@ -53,7 +52,6 @@ VALUES: dict[str, Any] = {
     "rel": 3,
     "top_grade": 5,
     "negative": "unjudged",
-    "max_gain": 0.99,
     "costs": {"a": 5, "b": 9, "c": 20},
     "fill": {topic: dict.fromkeys(DOCUMENTS, 1.0) for topic in TOPICS},
     "residuals": True,

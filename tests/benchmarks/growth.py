@@ -131,7 +131,7 @@ def write_shape(shape: str, folder: Path, n: int) -> None:
 
 
 def write_history(folder: Path, n: int, runs: int) -> None:
-    command = [*program(), *"eval a.run qrels -m ap --history line".split()]  # noqa: SIM905
+    command = [*program(), "eval", "a.run", "qrels", "-m", "ap", "--history", "line"]
     subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, env=environment())
     line = re.sub(r'(?<="time":)[^,]*', '"2026-01-01T00:00:00Z"', (folder / "line").read_text())
     with (folder / "history").open("w") as file:

@@ -25,6 +25,7 @@ from gradedeval.questions.check import REPORTS, Checked, verdicts
 from gradedeval.questions.limits import lines_of_keys, statements_of
 from support.commands import Command, shell
 from support.paths import ROOT
+from support.runs import write_qrels, write_run
 
 QRELS = "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n{topic} 0 c 0\n" for topic in range(1, 11))
 
@@ -43,6 +44,7 @@ def ranking(places: list[int], unjudged: int = 0) -> str:
 
 
 MAIN = [1, 1, 1, 1, 2, 2, 2, 2, 2, 3]
+NEW = ("check", "new.run", "qrels.txt")
 
 
 @pytest.fixture
@@ -59,17 +61,16 @@ def job(tmp_path: Path) -> Path:
 
 def test_a_whole_job(job: Path, cli: Command) -> None:
     new, toml = job / "new.run", job / "gradedeval.toml"
-    check = ("check", "new.run", "qrels.txt")
 
     new.write_text(ranking([1, 1, 1, 1, 1, 2, 2, 2, 2, 3]))
-    passed = cli(*check)
+    passed = cli(*NEW)
     assert passed.code == 0
     assert passed.messages == ["settings from gradedeval.toml"]
     assert [line[:4] for line in passed.text.splitlines()[:4]] == ["ok  "] * 4
     assert "rr rose by 0.0500 (7.3%), from 0.6833 to 0.7333 (allowed: 5%)\n" in passed.text
 
     new.write_text(ranking([2, 1, 1, 1, 2, 2, 2, 2, 2, 3]))
-    worse = cli(*check)
+    worse = cli(*NEW)
     assert worse.code == 1
     (broken,) = [line for line in worse.text.splitlines() if line.startswith("FAIL")]
     assert broken == (
@@ -77,17 +78,17 @@ def test_a_whole_job(job: Path, cli: Command) -> None:
         "documents could not reverse it; topic that fell most: 1 -0.5000"
     )
     # Of the topics that have a relevant document now.
-    of_these = cli(*check, "--topics", "relevant").text
+    of_these = cli(*NEW, "--topics", "relevant").text
     assert "; judging the unjudged documents could not reverse it on these topics; topic" in of_these
 
     new.write_text(ranking([3, 1, 1, 1, 1, 2, 2, 2, 2, 2]))
-    one_topic = cli(*check)
+    one_topic = cli(*NEW)
     assert one_topic.code == 1
     (broken,) = [line for line in one_topic.text.splitlines() if line.startswith("FAIL")]
     assert broken == "FAIL  new.run: rr fell by more than 0.5 in 1 topic of 10; topic that fell most: 1 -0.6667"
 
     new.write_text(ranking(MAIN, unjudged=10))
-    unknown = cli(*check)
+    unknown = cli(*NEW)
     assert unknown.code == 1
     (broken,) = [line for line in unknown.text.splitlines() if line.startswith("FAIL")]
     assert broken == (
@@ -96,7 +97,7 @@ def test_a_whole_job(job: Path, cli: Command) -> None:
     ).replace("-", "+")
 
     toml.write_text(toml.read_text().replace("rr = 0.5", "rr = 0.5\nndgc = 0.1", 1))
-    broken_config = cli(*check)
+    broken_config = cli(*NEW)
     assert broken_config.code == 2
     assert broken_config.out == b""
     assert broken_config.messages == ["gradedeval.toml:6: unknown measure 'ndgc'; did you mean 'ndcg'?"]
@@ -108,7 +109,7 @@ WORSE = ranking([2] * 10)
 
 def outcome(cli: Command, *words: str) -> tuple[int, list[str]]:
     """The exit code, and what is ok (+) or not (-), by kind of bound."""
-    found = cli("check", "new.run", "qrels.txt", *words, "-f", "json")
+    found = cli(*NEW, *words, "-f", "json")
     bounds = json.loads(found.text)["bounds"] if found.code < 2 else []
     return found.code, [f"{'+' if one['passed'] else '-'}{one['bound']} {one['measure']}" for one in bounds]
 
@@ -168,7 +169,7 @@ def test_a_bare_level_is_for_every_measure_that_has_a_bound(words: Path, cli: Co
 def test_the_levels_of_several_measures_are_corrected_together(words: Path, cli: Command) -> None:
     (words / "main.run").write_text(ranking([1] * 8 + [2, 2]))
     (words / "new.run").write_text(ranking([2] * 8 + [2, 2]))
-    found = cli("check", "new.run", "qrels.txt", "--baseline", "main.run", "-m", "rr p@1", "--significant", "0.01")
+    found = cli(*NEW, "--baseline", "main.run", "-m", "rr p@1", "--significant", "0.01")
     assert found.text.count("p 0.0156 (randomization, all permutations, holm over 2)") == 2  # 2 · 2/2^8
 
 
@@ -186,7 +187,7 @@ def test_a_measure_with_parameters_keeps_its_equals_signs(words: Path, cli: Comm
 def test_saved_scores_are_a_baseline(words: Path, cli: Command) -> None:
     assert cli("main.run", "qrels.txt", "-q", "-m", "rr", "-o", "main.csv").code == 0
     assert outcome(cli, "--baseline", "main.csv", "--max-drop", "rr=0.1") == (1, ["-max-drop rr"])
-    said = cli("check", "new.run", "qrels.txt", "--baseline", "main.csv", "--max-drop", "p@1=0.1").messages
+    said = cli(*NEW, "--baseline", "main.csv", "--max-drop", "p@1=0.1").messages
     assert said == ["main.csv: no scores by 'p@1' (only rr); save them with -m 'p@1' too"]
 
 
@@ -223,7 +224,7 @@ def test_a_baseline_of_few_topics_is_told_and_guarded(words: Path, cli: Command)
     cli("main.run", "qrels.txt", "-q", "-m", "rr", "-o", "main.csv")
     kept = [line for line in (words / "main.csv").read_text().splitlines(True) if ",7," not in line]
     (words / "main.csv").write_text("".join(kept))
-    check = ("check", "new.run", "qrels.txt", "--baseline", "main.csv", "--max-drop", "rr=1")
+    check = (*NEW, "--baseline", "main.csv", "--max-drop", "rr=1")
     found = cli(*check)
     said = "baseline 'main.run' has scores of 9 of 10 topics: drops elsewhere go unnoticed; --min-topics 10 makes that"
     assert (found.code, [line[: len(said)] for line in found.messages if "baseline" in line]) == (0, [said])
@@ -235,7 +236,7 @@ def test_a_baseline_without_its_means_has_no_signature_and_is_refused(form: str,
     cli("main.run", "qrels.txt", "-q", "-m", "rr", "-o", f"main.{form}")
     kept = [line for line in (words / f"main.{form}").read_text().splitlines(True) if "all" not in line]
     (words / f"main.{form}").write_text("".join(kept))
-    check = ("check", "new.run", "qrels.txt", "--baseline", f"main.{form}", "--max-drop", "rr=1")
+    check = (*NEW, "--baseline", f"main.{form}", "--max-drop", "rr=1")
     found = cli(*check)
     says = f"main.{form}: the row of the mean (topic 'all') of a run is missing, and with it the signature"
     assert (found.code, found.messages[0][: len(says)]) == (3, says)
@@ -255,20 +256,20 @@ def test_several_runs_are_each_held_against_the_bounds(words: Path, cli: Command
 
 def test_pyproject_is_read_where_it_has_a_table_of_ours(words: Path, cli: Command) -> None:
     (words / "pyproject.toml").write_text("[project]\nname = 'x'\n")
-    assert cli("check", "new.run", "qrels.txt", "--min", "rr=0.1").messages == []
+    assert cli(*NEW, "--min", "rr=0.1").messages == []
     (words / "pyproject.toml").write_text("[project]\nname = 'x'\n[tool.gradedeval]\nmin = { rr = 0.9 }\n")
-    found = cli("check", "new.run", "qrels.txt")
+    found = cli(*NEW)
     assert (found.code, found.messages) == (1, ["settings from pyproject.toml"])
-    assert cli("check", "new.run", "qrels.txt", "--config", "pyproject.toml").code == 1
+    assert cli(*NEW, "--config", "pyproject.toml").code == 1
 
 
 def test_a_word_beats_the_file(job: Path, cli: Command) -> None:
     (job / "new.run").write_text(ranking(MAIN))
-    assert cli("check", "new.run", "qrels.txt").code == 0
-    assert cli("check", "new.run", "qrels.txt", "--min", "rr=0.9").code == 1
-    assert cli("check", "new.run", "qrels.txt", "--min", "0.9").code == 1
+    assert cli(*NEW).code == 0
+    assert cli(*NEW, "--min", "rr=0.9").code == 1
+    assert cli(*NEW, "--min", "0.9").code == 1
     (job / "better.run").write_text(BETTER)
-    assert cli("check", "new.run", "qrels.txt", "--baseline", "better.run").code == 1
+    assert cli(*NEW, "--baseline", "better.run").code == 1
 
 
 @pytest.mark.parametrize(
@@ -285,13 +286,13 @@ def test_a_word_beats_the_file(job: Path, cli: Command) -> None:
     ],
 )
 def test_a_bound_that_is_given_twice_is_refused(bounds: str, message: str, words: Path, cli: Command) -> None:
-    found = cli("check", "new.run", "qrels.txt", "--baseline", "main.run", *bounds.split())
+    found = cli(*NEW, "--baseline", "main.run", *bounds.split())
     assert (found.code, found.messages) == (2, [f"{message}; keep one of the two"])
 
 
 def test_a_file_does_not_give_a_bound_twice_and_never_beats_a_word(words: Path, cli: Command) -> None:
     (words / "gradedeval.toml").write_text("[min]\nmap = 0.9\nap = 0.1\n")
-    found = cli("check", "new.run", "qrels.txt")
+    found = cli(*NEW)
     message = "gradedeval.toml:3: given twice: gradedeval.toml:2 bounds 'ap' as well; keep one of the two"
     assert (found.code, found.messages) == (2, [message])
     (words / "gradedeval.toml").write_text("min-topics = 5\n[min]\nmap = 0.9\n")
@@ -308,7 +309,7 @@ def test_a_file_has_every_option_and_its_paths_beside_it(job: Path, cli: Command
         "seed = 3\ndraws = 100\nsignificant = 0.2\nmin = 0.1\n"
     )
     (job / "new.run").write_text(WORSE)
-    found = cli("check", "new.run", "qrels.txt", "--config", "ci/gate.toml")
+    found = cli(*NEW, "--config", "ci/gate.toml")
     assert found.code == 1
     assert "err@5 fell by 0.3333 (40.0%), from 0.8333 to 0.5000, p 0.1835 (t), significant" in found.text
 
@@ -423,7 +424,7 @@ def test_markdown_has_a_row_for_each_bound(words: Path) -> None:
 
 @pytest.mark.parametrize("form", [*REPORTS, *formats_for()])
 def test_a_report_in_a_file_leaves_the_broken_bounds_on_stderr(form: str, words: Path, cli: Command) -> None:
-    found = cli("check", "new.run", "qrels.txt", "--min", "rr=0.9", "-f", form, "-o", "report")
+    found = cli(*NEW, "--min", "rr=0.9", "-f", form, "-o", "report")
     assert (found.code, found.out) == (1, b"")
     assert found.messages == [
         "FAIL  new.run: rr 0.5000 is below 0.9; "
@@ -434,7 +435,7 @@ def test_a_report_in_a_file_leaves_the_broken_bounds_on_stderr(form: str, words:
 
 def test_the_format_of_a_report_follows_its_extension(words: Path, cli: Command) -> None:
     for name, begins in (("r.md", "**"), ("r.json", "{"), ("r.xml", "<?xml"), ("r.txt", "ok  ")):
-        assert cli("check", "new.run", "qrels.txt", "--min", "rr=0.1", "-o", name).code == 0
+        assert cli(*NEW, "--min", "rr=0.1", "-o", name).code == 0
         assert (words / name).read_text().startswith(begins)
 
 
@@ -497,14 +498,11 @@ def test_the_workflow_is_yaml_with_a_job() -> None:
 
 
 def test_a_level_that_no_drop_can_come_to_is_refused(words: Path, cli: Command) -> None:
-    check = ("check", "new.run", "qrels.txt", "--baseline", "main.run")
-    qrels, new = "", ""
-    for topic in range(1, 31):
-        qrels += f"{topic} 0 a 1\n{topic} 0 b 0\n"
-        new += f"{topic} Q0 b 1 2 t\n{topic} Q0 a 2 1 t\n"
-    (words / "qrels.txt").write_text(qrels)
-    (words / "new.run").write_text(new)
-    (words / "main.run").write_text("".join(f"{topic} Q0 a 1 2 t\n" for topic in range(1, 31)))
+    check = (*NEW, "--baseline", "main.run")
+    topics = [str(topic) for topic in range(1, 31)]
+    write_qrels(words / "qrels.txt", {topic: {"a": 1, "b": 0} for topic in topics})
+    write_run(words / "new.run", {topic: {"b": 2.0, "a": 1.0} for topic in topics})
+    write_run(words / "main.run", {topic: {"a": 2.0} for topic in topics})
     found = cli(*check, "--significant", "rr=0.01", "--draws", "98")
     assert (found.code, found.out) == (2, b"")
     assert found.messages == [
@@ -514,15 +512,11 @@ def test_a_level_that_no_drop_can_come_to_is_refused(words: Path, cli: Command) 
     assert cli(*check, "--significant", "rr=0.01", "--draws", "99").code == 1
     # Two measures: Holm's correction doubles the smaller p.
     two = ("-m", "rr p@1", "--significant", "0.01", "--draws")
-    assert (
-        cli(*check, *two, "198")
-        .messages[-1]
-        .endswith(
-            "(0.01005 after holm over 2), so nothing is significant at 0.01; use --draws 199 or more, or --test t"
-        )
-    )
+    said = "(0.01005 after holm over 2), so nothing is significant at 0.01; use --draws 199 or more, or --test t"
+    assert cli(*check, *two, "198").messages[-1].endswith(said)
     assert cli(*check, *two, "199").code == 1
-    (words / "new.run").write_text("1 Q0 a 1 2 t\n" + new.partition("1 Q0 a 2 1 t\n")[2])  # not all topics alike
+    not_alike = {topic: {"b": 2.0, "a": 1.0} for topic in topics[1:]} | {"1": {"a": 2.0}}
+    write_run(words / "new.run", not_alike)
     assert cli(*check, "--significant", "rr=0.01", "--draws", "1", "--test", "t").code == 1
     with pytest.raises(InputError, match="significant rr: with 9 draws the smallest possible p is"):
         gradedeval.check(gradedeval.evaluate(["main.run", "new.run"], "qrels.txt", "rr"),
@@ -531,14 +525,14 @@ def test_a_level_that_no_drop_can_come_to_is_refused(words: Path, cli: Command) 
 
 def test_what_did_not_move_is_unchanged_and_two_bounds_are_both(words: Path, cli: Command) -> None:
     (words / "new.run").write_text((words / "main.run").read_text())
-    found = cli("check", "new.run", "qrels.txt", "--baseline", "main.run", "-m", "rr", "--max-drop", "0", "--min", "0")
+    found = cli(*NEW, "--baseline", "main.run", "-m", "rr", "--max-drop", "0", "--min", "0")
     assert "new.run: rr unchanged at 0.6833 (allowed: 0)\n" in found.text
     assert "\nboth bounds hold\n" in found.text
 
 
 @pytest.mark.parametrize("bound", ["--max-drop", "--max-topic-drop", "--max-unjudged"])
 def test_a_bound_that_no_scores_could_break_is_a_fault(bound: str, words: Path, cli: Command) -> None:
-    check = ("check", "new.run", "qrels.txt", "--baseline", "main.run")
+    check = (*NEW, "--baseline", "main.run")
     found = cli(*check, bound, "ndcg@10=5")
     assert (found.code, found.out) == (2, b"")
     (message,) = found.messages
@@ -552,18 +546,18 @@ def test_a_bound_that_no_scores_could_break_is_a_fault(bound: str, words: Path, 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "html"])
 def test_what_people_read_says_a_broken_bound_once(form: str, words: Path, cli: Command) -> None:
-    found = cli("check", "new.run", "qrels.txt", "--min", "rr=0.9", "-f", form)
+    found = cli(*NEW, "--min", "rr=0.9", "-f", form)
     assert (found.code, found.messages, found.text.count("is below 0.9")) == (1, [], 1)
-    assert len(cli("check", "new.run", "qrels.txt", "--min", "rr=0.9", "-f", "csv").messages) == 1
+    assert len(cli(*NEW, "--min", "rr=0.9", "-f", "csv").messages) == 1
 
 
 def test_a_table_of_its_own_in_the_file_of_settings_has_a_hint(words: Path, cli: Command) -> None:
     (words / "gradedeval.toml").write_text("[gradedeval]\nmin = { rr = 0.5 }\n")
-    assert cli("check", "new.run", "qrels.txt").messages == [
+    assert cli(*NEW).messages == [
         "gradedeval.toml:1: unknown setting 'gradedeval'; settings stand at the top of the file: leave out [gradedeval]"
     ]
     (words / "gradedeval.toml").write_text("[tool.gradedeval]\nmin = { rr = 0.5 }\n")
-    assert cli("check", "new.run", "qrels.txt").code == 0
+    assert cli(*NEW).code == 0
 
 
 @pytest.mark.parametrize("form", ["junit", "github", "json", "text"])
@@ -595,7 +589,7 @@ def test_many_bounds_are_looked_up_by_name(words: Path, cli: Command, monkeypatc
 
     monkeypatch.setattr(score_matrix, "canonical", counted)
     bounds = [word for number in range(1, 41) for word in ("--min", f"err@{number}=0")]
-    assert cli("check", "new.run", "qrels.txt", *bounds).code == 0
+    assert cli(*NEW, *bounds).code == 0
     assert len(asked) < 400  # of each bound all 40 were asked for, time and again
 
 
@@ -621,13 +615,13 @@ def test_bad_files_are_bad_data_whatever_they_lack(
         (words / name).write_text(content)
         assert cli("check", name, "qrels.txt", "--min", "rr=0.1").code == 3
         assert cli(name, "qrels.txt").code == 1
-    found = cli("check", "new.run", "qrels.txt", "--max-drop", "rr=5%", "--baseline", name)
+    found = cli(*NEW, "--max-drop", "rr=5%", "--baseline", name)
     assert (found.code, found.messages[0][: len(says)]) == (3, says)
 
 
 def test_a_baseline_of_means_alone_is_bad_data(words: Path, cli: Command) -> None:
     cli("main.run", "qrels.txt", "-m", "rr", "-o", "means.csv")
-    found = cli("check", "new.run", "qrels.txt", "--max-drop", "rr=5%", "--baseline", "means.csv")
+    found = cli(*NEW, "--max-drop", "rr=5%", "--baseline", "means.csv")
     assert found.code == 3
     hint = "save scores with `gradedeval RUN... QRELS -q -f csv -o scores.csv`"
     assert found.messages == [f"means.csv: no scores by topic; {hint}"]
@@ -635,7 +629,7 @@ def test_a_baseline_of_means_alone_is_bad_data(words: Path, cli: Command) -> Non
 
 def test_a_defect_of_ours_is_no_broken_bound(words: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gradedeval.questions.check.verdicts", lambda *_: 1 / 0)
-    found = cli("check", "new.run", "qrels.txt", "--min", "rr=0.1")
+    found = cli(*NEW, "--min", "rr=0.1")
     assert (found.code, found.messages[-1]) == (3, "ZeroDivisionError: division by zero")
 
 
@@ -706,10 +700,10 @@ MAIN_LINES = ranking(MAIN).splitlines(keepends=True)
 
 
 def test_reports_say_over_how_many_topics(words: Path, cli: Command) -> None:
-    junit = cli("check", "new.run", "qrels.txt", "--min", "rr=0.1", "-f", "junit").text
+    junit = cli(*NEW, "--min", "rr=0.1", "-f", "junit").text
     (topics,) = ElementTree.fromstring(junit).iterfind("testcase/properties/property")
     assert topics.attrib == {"name": "topics", "value": "10"}
-    github = cli("check", "new.run", "qrels.txt", "--min", "rr=0.1", "-f", "github").text
+    github = cli(*NEW, "--min", "rr=0.1", "-f", "github").text
     assert github == "::notice title=gradedeval check::the bound holds, over 10 topics\n"
     scores = gradedeval.evaluate(str(words / "main.run"), str(words / "qrels.txt"), "rr")
     assert gradedeval.check(scores, [Bound("min", "rr", 0.1)])["topics"].tolist() == [10]

@@ -85,7 +85,7 @@ def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it(
         wanted |= {"--replicates"} if name in seeded else set()
         wanted |= {"--slices"} if name in ("compare", "check", "diff", "report", "plot runs") else set()
         wanted |= {"--predicted"} if name == "compare" else set()
-        wanted |= {"--fill"} if name in ("compare", "explain", "plot explain") else set()
+        wanted |= {"--fill"} if name in ("explain", "plot explain") else set()
         wanted |= {"--costs"} if name in ("explain", "plot explain") else set()
         filtered = ("fit", "plot fit", "correlate", "plot correlate")  # as Azzopardi et al., ICTIR 2021, section 4
         wanted |= {"--max-residual", "--residual-depth"} if name in filtered else set()

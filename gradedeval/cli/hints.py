@@ -70,6 +70,7 @@ INSTEAD = {
     "--color": "the variables NO_COLOR=1 and FORCE_COLOR=1 decide",
     "--strata": "did you mean '--qrels-format strata'?",
     "--allow-mismatch": "score the saved runs again with the same qrels and options",
+    "--gaps": "the gaps of each session count alike",
     "--lists": "`gradedeval clicks simulate RUN...` shows the lists of runs",
     "--max-gain": "did you mean '--top-grade'?",
     **dict.fromkeys(("--width", "--height", "--dpi"), "did you mean '--size WIDTHxHEIGHT'?"),

@@ -78,8 +78,6 @@ Mu = Annotated[float, Setting("Dirichlet smoothing of a user's gaps by those of 
 Page = Annotated[int, Setting("Ranks on a page of results; 0: no pages.", numbers.PAGE, metavar="N")]
 Ranks = Annotated[int | None, Setting("Weigh ranks 1 to N.", LOG_RANKS, metavar="N", default_text="as many as the "
     f"longest list, or {RANKS} where the log shows none")]  # fmt: skip
-Gaps = Annotated[Literal["mean", "pooled"], Setting("Average over a user's sessions (mean), or pool the user's "
-    "clicks (pooled).")]  # fmt: skip
 Clickless = Annotated[Literal["count", "drop"], Setting("How to treat sessions without clicks.",
     default_text="count; their user examined rank 1")]  # fmt: skip
 Per = Annotated[Literal["query", "user"] | None, Setting("A model for each query or user, instead of one of all.")]
@@ -163,7 +161,6 @@ def observe(
     mu: Mu = MU,
     page: Page = PAGE,
     ranks: Ranks = None,
-    gaps: Gaps = "mean",
     clickless: Clickless = "count",
     per: Per = None,
 ) -> Observation:
@@ -173,7 +170,6 @@ def observe(
     mu         weight of all users' gaps in those of one user, in clicks
     page       ranks on a page of results; 0: there are no pages
     ranks      how many ranks get a weight; None: as many as the longest list, or 50 where the log shows none
-    gaps       "mean": a user's sessions count alike; "pooled": a user's clicks do
     clickless  "count" or "drop" sessions without a click
     per        "query" or "user": a model for each; None: one of all users
 
@@ -184,20 +180,19 @@ def observe(
     """
     log = read_log(log)
     mu, page, ranks = numbers.MU.check(mu), numbers.PAGE.check(page), LOG_RANKS.check_or_none(ranks)
-    check_choice(gaps, ("mean", "pooled"), flag.gaps)
     check_choice(clickless, ("count", "drop"), flag.clickless)
     if per is not None:
         check_choice(per, ("query", "user"), flag.per)
     if not (log.clicks[log.pattern] > 0).any():
         raise InputError(log.place, "no click in any session", "nothing can be observed without clicks")
     depth = ranks or int(log.lengths.max(initial=0)) or RANKS
-    model = _Model(log, mu, page, depth, gaps == "pooled")
+    model = _Model(log, mu, page, depth)
     rows, notes = _rows(log, per, clickless)
     names = _names(log, per)
     observed = model.mean(rows, len(names))
     kept = np.flatnonzero(np.bincount(rows.outer, minlength=len(names)))
     observed, names = observed[kept], [names[index] for index in kept.tolist()]
-    settings = _settings(log, mu, page, gaps, clickless, depth)
+    settings = _settings(log, mu, page, clickless, depth)
     return Observation(_frame(observed, names, per), model.gaps, model.pages, settings, tell(notes))
 
 
@@ -256,7 +251,7 @@ def _names(log: ClickLog, per: str | None) -> list[str]:
 class _Model:
     """What all users have in common, and the habits of each."""
 
-    def __init__(self, log: ClickLog, mu: float, page: int, depth: int, pooled: bool) -> None:
+    def __init__(self, log: ClickLog, mu: float, page: int, depth: int) -> None:
         self.mu, self.depth, self.page, self.named = mu, depth, page, len(log.users)
         pattern, rank = log.flat_clicks
         gap = np.diff(rank, prepend=0)
@@ -270,7 +265,7 @@ class _Model:
         within = np.arange(int(made.sum())) - np.repeat(np.cumsum(made) - made, made)
         self.gap = gap[np.repeat(begin[clicked], made) + within]
         each = np.repeat(sessions, made)
-        self.weight = each.astype(np.float64) if pooled else each / np.repeat(np.maximum(made, 1), made)
+        self.weight = each / np.repeat(np.maximum(made, 1), made)
         self.clicks = np.bincount(reader, sessions * made, minlength=self.named + len(log.patterns))
         self.own = np.bincount(reader, sessions, minlength=self.named + len(log.patterns))
         self.gaps = _at_least(np.bincount(self.gap, each)[None, 1:])[0]
@@ -358,7 +353,7 @@ def _frame(observed: Floats, names: list[str], per: str | None) -> pd.DataFrame:
     return kernel.frames.to_frame({**columns, "weight": weight.ravel(), "observed": observed.ravel()})
 
 
-def _settings(log: ClickLog, mu: float, page: int, gaps: str, clickless: str, depth: int) -> str:
+def _settings(log: ClickLog, mu: float, page: int, clickless: str, depth: int) -> str:
     """How the model was made, in words."""
     made = log.clicks[log.pattern]
     clicks, without = int((made * log.count).sum()), int(log.count[made == 0].sum())
@@ -369,7 +364,7 @@ def _settings(log: ClickLog, mu: float, page: int, gaps: str, clickless: str, de
         f"{clicks} {plural(clicks, 'click')}",
         f"mu {mu:g}",
         f"{page} ranks a page" if page else "no pages",
-        f"gaps {'by session' if gaps == 'mean' else 'pooled'}",
+        "gaps by session",
         f"sum 1 over {depth} {plural(depth, 'rank')}",
     ]
     return " | ".join(parts)
@@ -452,7 +447,6 @@ def read_observation(
     mu: Mu = MU,
     page: Page = PAGE,
     ranks: Ranks = None,
-    gaps: Gaps = "mean",
     clickless: Clickless = "count",
     clicks_as: ClicksAs = "rank",
     depth: Depth = None,
@@ -461,7 +455,7 @@ def read_observation(
 ) -> Observation:
     """What the users of a click log look at."""
     log = read_log(source, clicks_as=clicks_as, depth=depth, idle=idle, lenient=lenient)
-    return observe(log, mu=mu, page=page, ranks=ranks, gaps=gaps, clickless=clickless)
+    return observe(log, mu=mu, page=page, ranks=ranks, clickless=clickless)
 
 
 def compared_alone(measures: Any, weights: Any) -> dict[str, Any]:

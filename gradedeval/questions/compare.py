@@ -496,7 +496,7 @@ def counted(runs: int) -> None:
     shows=Comparison.document,
     counted=counted,
     modes=(BY_TOPIC, LETTERS),
-    besides=("unseen", "queries", "slices", "replicates", "predicted", "fill"),
+    besides=("unseen", "queries", "slices", "replicates", "predicted"),
     wide=True,
 )
 @shares_work

@@ -227,6 +227,8 @@ GONE = [
     ("eval --strata", "did you mean '--qrels-format strata'?"),
     ("compare --allow-mismatch", "score the saved runs again with the same qrels and options"),
     ("eval --max-gain", "did you mean '--top-grade'?"),
+    ("compare --fill", "'--from-scores' reads what `gradedeval eval -q --fill` saved"),
+    ("clicks observe --gaps", "the gaps of each session count alike"),
     ("compare --costs", "'--from-scores' reads what `gradedeval eval -q --costs` saved"),
     *((f"plot runs --{name}", "did you mean '--size WIDTHxHEIGHT'?") for name in ("width", "height", "dpi")),
     ("plot runs --interval", "`gradedeval eval --interval LEVEL` prints intervals"),

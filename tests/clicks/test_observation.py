@@ -79,7 +79,7 @@ def test_table_2_follows_from_its_counts() -> None:
     assert [f"{share:.4f}" for share in pages.share] == ["0.0042", "0.0664", "0.1967", "0.5429", "0.0038", "0.0000"]
 
 
-def slowly(log: ClickLog, mu: float, page: int, ranks: int, pooled: bool, drop: bool) -> list[float]:
+def slowly(log: ClickLog, mu: float, page: int, ranks: int, drop: bool) -> list[float]:
     """The observation model, session by session, as spec and paper say it."""
     sessions: list[tuple[Any, tuple[int, ...]]] = []
     for row, count in enumerate(log.count.tolist()):
@@ -111,7 +111,7 @@ def slowly(log: ClickLog, mu: float, page: int, ranks: int, pooled: bool, drop: 
                 if i <= last:
                     row.append(1.0)
                     continue
-                lists = [made] if pooled else [gaps[other] for other in own if gaps[other]]
+                lists = [gaps[other] for other in own if gaps[other]]
                 mine = sum(at_least(some, i - last) for some in lists) / len(lists) if made else 0.0
                 at = min(page_of(i), last_page)
                 kept = reached[at] * 1e-8 ** (page_of(i) - at) / reached[page_of(last)]
@@ -132,11 +132,9 @@ def test_the_model_is_what_sessions_give_one_by_one(mu: float, page: int) -> Non
         ranks = sorted(set(draw.integers(1, 9, draw.integers(0, 4)).tolist()))
         lines.append(f"q{draw.integers(3)}, {' '.join(map(str, ranks)) or '-'}, {draw.choice(['', 'a', 'b', 'c'])}")
     log = log_of(lines)
-    for pooled, drop in itertools.product([False, True], repeat=2):
-        found = clicks.observe(
-            log, mu=mu, page=page, ranks=12, gaps="pooled" if pooled else "mean", clickless="drop" if drop else "count"
-        )
-        expected = slowly(log, mu, page, 12, pooled, drop)
+    for drop in (False, True):
+        found = clicks.observe(log, mu=mu, page=page, ranks=12, clickless="drop" if drop else "count")
+        expected = slowly(log, mu, page, 12, drop)
         assert found.frame["observed"].tolist() == pytest.approx(expected, rel=1e-12)
         assert found.weights.sum() == pytest.approx(1)
 

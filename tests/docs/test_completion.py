@@ -76,7 +76,7 @@ def test_commands_options_choices_measures_and_files_are_offered() -> None:
     assert offered("run.txt", "--resid") == ["--residuals", "--residual-depth"]
     assert offered("run.txt", "--ties", "docno") == ["docno-desc", "docno-asc"]
     assert offered("check", "--baseline", "r") == ["file"]
-    assert offered("clicks", "observe", "--gaps", "p") == ["pooled"]
+    assert offered("clicks", "observe", "--clickless", "d") == ["drop"]
     assert offered("measures", "compa") == ["compat", "compatibility"]
     assert offered("plot", "ru") == ["runs"]
     assert offered("plot", "runs", "--siz") == ["--size"]

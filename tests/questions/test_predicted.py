@@ -157,7 +157,8 @@ def test_scores_that_were_estimated_are_compared_too() -> None:
         (lambda: _compared(baseline=gradedeval.evaluate({"x": {t: RUNS["a"][t] for t in JUDGED}}, PEOPLE, "ndcg@10")),
          "saved scores have no judgments by a machine"),
         (lambda: _compared(judged_only=True), "cannot be combined with judged_only=True"),
-        (lambda: _compared(fill={"t00": {"d99": 0.5}}), "cannot be combined with fill"),
+        (lambda: gradedeval.evaluate(RUNS, PEOPLE, "ndcg@10", predicted=PEOPLE, fill={"t00": {"d99": 0.5}}),
+         "cannot be combined with fill"),
     ],
 )  # fmt: skip
 def test_what_does_not_go_with_it(call: Any, message: str) -> None:

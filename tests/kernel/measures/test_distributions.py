@@ -102,36 +102,10 @@ def test_a_weighting_without_a_finite_sum_needs_a_cutoff(name: str) -> None:
     assert "@" in refused.value.hint
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("", "is empty; expected lines of rank,weight"),
-        ("rank,weight\n", "is empty; expected lines of rank,weight"),
-        ("1,0.5\n3,0.5\n", "rank 2 is missing; list every rank from 1"),
-        ("1,0.5\n2,-0.1\n", "2: weight -0.1 is out of range; expected a number of 0 or more"),
-        ("1,0.5\n2,x\n", "2: weight 'x' is not a number"),
-        ("1,0.5,0.1\n", "1: 3 fields, expected 2 (rank, weight)"),
-        ("1,0.9\n2,0.2\n", "the weights sum to 1.1; they must sum to 1, or less if the list was cut"),
-        ("1,inf\n", "1: weight 'inf' is not a number"),
-    ],
-)
-def test_a_broken_file_of_weights_is_named(tmp_path: Path, content: str, said: str) -> None:
-    file = tmp_path / "w.csv"
-    file.write_text(content)
-    with pytest.raises(InputError) as refused:
-        parse_measures(f"wp(file={file})")
-    assert str(refused.value).startswith(f"{file}:")
-    assert said in str(refused.value)
-
-
 def test_the_rank_may_weigh_more_further_down_and_says_so() -> None:
     assert [
         not one.monotone for one in parse_measures(f"poisson poisson(alpha=2) wp(file={SAMPLES}/attention.csv)")
-    ] == [
-        False,
-        True,
-        False,
-    ]
+    ] == [False, True, False]
 
 
 def test_a_file_that_was_edited_counts_as_it_is_now(tmp_path: Path) -> None:

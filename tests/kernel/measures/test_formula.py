@@ -117,10 +117,6 @@ def test_a_formula_reaches_nothing_but_numbers(name: str) -> None:
     assert "\n" not in str(refused.value).replace(HOSTILE[name], "")
 
 
-def test_there_are_enough_hostile_formulas() -> None:
-    assert len(HOSTILE) >= 30
-
-
 @pytest.mark.parametrize(
     ("written", "said"),
     [
@@ -154,10 +150,7 @@ QRELS = {"t": {"a": 0, "b": 1, "c": 2}}
         ('cwl(C="r-0.5")', "C(1) is -0.5, outside 0..1, at a document of gain 0"),
         ('cwl(C="log(0*r)*0")', "C(1) is not a number, at a document of gain 0"),
         ('cwl(C="where(i>40,1.5,1)")', "C(41) is 1.5, outside 0..1, at a document of gain 0"),
-        (
-            'cwl(C="1-r/2")',
-            "the sum does not converge: at rank 33,554,400 C is 1.0; set horizon=1000 to truncate it",
-        ),
+        ('cwl(C="1-r/2")', "the sum does not converge: at rank 33,554,400 C is 1.0; set horizon=1000 to truncate it"),
         # Everybody stops in the end, a billion ranks down.
         (
             'cwl(C="i<1e9")',
@@ -277,28 +270,6 @@ def test_chances_by_type_follow_column_2_of_the_run(tmp_path: Path) -> None:
     chances.write_text("1,ad,0.2\n1,map,0.3\n1,web,0.5\n1,nosuch,0.1\n1,*,0.5\n")
     with pytest.warns(gradedeval.EvaluationWarning, match="the types nosuch are not of this run, but of ddm"):
         gradedeval.evaluate(run, qrels, f"ddm(file={chances})")
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("", "is empty; expected lines of rank,C"),
-        ("1,0.5\n3,0.5\n", "rank 2 is missing; list every rank from 1"),
-        ("1,1.5\n", "1: C 1.5 is out of range; expected a number from 0 to 1"),
-        ("1,x,0.5\n", "no C for the type *"),
-        ("1,0.5\n2,1\n", "the last continuation probability is 1, so users never stop; end with a value below 1"),
-        ("rank,C\nrank,C\n", "2: rank 'rank' is not a number"),
-        ("1,a,b,0.5\n", "1: 4 fields, expected 2 (rank, C) or 3 (rank, type, C)"),
-        ("1,nan\n", "1: C 'nan' is not a number"),
-    ],
-)
-def test_a_broken_file_of_chances_is_named(tmp_path: Path, content: str, said: str) -> None:
-    file = tmp_path / "c.csv"
-    file.write_text(content)
-    with pytest.raises(InputError) as refused:
-        parse_measures(f"ddm(file={file})")
-    assert said in str(refused.value)
-    assert str(refused.value).startswith(str(file))
 
 
 def test_a_measure_by_a_file_needs_the_file() -> None:

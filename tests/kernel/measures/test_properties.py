@@ -26,7 +26,7 @@ from gradedeval import MEASURES, InputError, Measure, parse_measures
 from gradedeval.kernel import parallel
 from gradedeval.kernel.measures.bounds import kept
 from support import reference
-from support.examples import also, drawn
+from support.examples import drawn
 from support.measures import REPRESENTATIVES, VARIANTS, any_measure, every, failing, in_the_shell
 from support.topics import (
     ANCHOR,
@@ -36,7 +36,6 @@ from support.topics import (
     any_topic,
     evaluated,
     judged_topic,
-    missed,
     scored,
     uneven_topics,
 )
@@ -269,85 +268,6 @@ def test_a_measure_without_gains_does_not_change_when_judged_documents_swap(meas
 
 
 # --- the residual is a bound -----------------------------------------------------------------------------------------
-
-# Every ranking of up to four documents with the grades 0, 1 and 2 or unjudged, in three pools; a further document of
-# the topic is neither retrieved nor judged. A completion gives each unjudged document any grade, or leaves it unjudged.
-JUDGED_LATER = (None, 0, 1, 2)
-POOLS = ((), (2,), (0, 1))
-
-
-def completions(ranking: Sequence[int | None], later: Sequence[int | None]) -> Iterator[tuple[int | None, ...]]:
-    return itertools.product(*(later if grade is None else (grade,) for grade in ranking))
-
-
-@cache
-def _completions() -> tuple[list[Topic], Any, Any, Any]:
-    """Topics, and pairs of rows: before judging, after; whether the run is longer in the second."""
-    rankings = [r for length in range(5) for r in itertools.product(JUDGED_LATER, repeat=length)]
-    pools = {pool: [pool, *((*pool, grade) for grade in (0, 1, 2))] for pool in POOLS}
-    rows = {
-        topic: at
-        for at, topic in enumerate(
-            dict.fromkeys(Topic(ranking, pool) for ranking in rankings for own in pools.values() for pool in own)
-        )
-    }
-    pairs = []
-    for ranking in rankings:
-        # Runs of up to two documents are also continued by up to two documents beyond their end.
-        beyond = [r for r in rankings if len(ranking) < len(r) <= len(ranking) + 2] if len(ranking) <= 2 else []
-        later = list(completions(ranking, JUDGED_LATER))
-        known = set(later)
-        longer = [r for r in beyond if r[: len(ranking)] in known]
-        for pool, grown in pools.items():
-            before = rows[Topic(ranking, pool)]
-            pairs += [(before, rows[Topic(r, own)], False) for r in later for own in grown]
-            pairs += [(before, rows[Topic(r, own)], True) for r in longer for own in grown]
-    before, after, longer_run = (np.array(column) for column in zip(*pairs, strict=True))
-    return list(rows), before, after, longer_run
-
-
-@pytest.mark.exhaustive
-@every(BOUNDED)
-def test_no_judgment_of_the_unjudged_lifts_a_score_past_score_and_residual(measures: Sequence[Measure]) -> None:
-    topics, before, after, longer = _completions()
-    found = scored(topics, measures)
-    bound = found.score + found.residual + 1e-9
-
-    def broken(column: int) -> tuple[Topic, Topic] | None:
-        wrong = found.score[after, column] > bound[before, column]
-        if measures[column].residual != "beyond_run":
-            wrong &= ~longer
-        places = np.flatnonzero(wrong)
-        return (topics[before[places[0]]], topics[after[places[0]]]) if len(places) else None
-
-    assert failing(measures, broken) == {}
-
-
-@pytest.mark.exhaustive
-@every(BOUNDED)
-@drawn(12)
-@given(
-    ranking=st.lists(st.sampled_from([None, None, -1, 0, 1, 2, 3]), max_size=7)
-    .map(tuple)
-    .filter(lambda ranking: ranking.count(None) <= 4),
-    missed=missed,
-    negative=st.sampled_from(["judged", "unjudged"]),
-)
-@also(ranking=(None, 3, None, None, None), missed=(), negative="judged")  # four unjudged, nothing else relevant
-@example(ranking=(None, None, None, None), missed=(), negative="judged")  # nothing judged at all
-@example(ranking=(0, None, None, 0), missed=(0,), negative="judged")  # no relevant document known: R = 0
-def test_the_bound_holds_with_more_grades_and_longer_runs(
-    measures: Sequence[Measure], ranking: tuple[int | None, ...], missed: tuple[int, ...], negative: str
-) -> None:
-    topic = Topic(ranking, missed)
-    later = [
-        Topic(completed, (*missed, *extra))
-        for completed in completions(ranking, (None, 0, 1, 2, 3))
-        for extra in ((), (0,), (3,), (1, 2))
-    ]
-    found = scored([topic, *later], measures, negative=negative)
-    bound = found.score[0] + found.residual[0] + 1e-9
-    assert [str(measures[column]) for column in np.flatnonzero((found.score > bound).any(0))] == []
 
 
 @pytest.mark.exhaustive
@@ -664,29 +584,6 @@ def test_fractions_and_gaps_in_the_scale_are_as_in_the_slow_loops(
         one for one in zip(map(str, measures), ours, theirs, strict=True) if one[1] != pytest.approx(one[2], abs=1e-12)
     ]
     assert unlike == []
-
-
-# --- lower bounds, and measures that can fall ------------------------------------------------------------------------
-
-LOWER = [
-    m
-    for m in BOUNDED
-    if m.name in ("err", "cascade", "rr", "success", "rbp", "p", "gprecision", "dcg", "sp")
-    or m.name in ("erria", "nrbp", "strec", "alpha_dcg")
-]
-
-
-@pytest.mark.exhaustive
-@every(LOWER)
-def test_the_plain_score_is_a_lower_bound(measures: Sequence[Measure]) -> None:
-    topics, before, after, _ = _completions()
-    score = scored(topics, measures).score
-
-    def fallen(column: int) -> tuple[Topic, Topic] | None:
-        places = np.flatnonzero(score[after, column] < score[before, column] - 1e-12)
-        return (topics[before[places[0]]], topics[after[places[0]]]) if len(places) else None
-
-    assert failing(measures, fallen) == {}
 
 
 # --- notation --------------------------------------------------------------------------------------------------------

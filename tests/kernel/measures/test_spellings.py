@@ -18,16 +18,7 @@ from gradedeval.kernel.measures.spellings import _MEANT, DIFFERENT, _edits
 from gradedeval.measures import ALIASES, MEASURES, parse_measures
 from support.cwl import their_class
 from support.examples import sampled
-from support.spellings import (
-    BY_INTENT,
-    CWL_EVAL,
-    IR_MEASURES,
-    RANX,
-    RANX_QRELS,
-    RANX_RUN,
-    SEVERAL,
-    TREC_EVAL,
-)
+from support.spellings import BY_INTENT, CWL_EVAL, IR_MEASURES, RANX, RANX_QRELS, RANX_RUN, SEVERAL, TREC_EVAL
 
 RANX_NAMES = {spelled: here for spelled, (here, _) in RANX.items()}
 ALL = {**IR_MEASURES, **BY_INTENT, **TREC_EVAL, **RANX_NAMES, **CWL_EVAL}
@@ -162,10 +153,7 @@ def test_cwl_eval_prints_its_metrics_so() -> None:
 @pytest.mark.parametrize(
     ("spelled", "said"),
     [
-        (
-            "AP(judged_only=1)",
-            "judged_only=1 is not True or False; write judged_only=True, or leave it out",
-        ),
+        ("AP(judged_only=1)", "judged_only=1 is not True or False; write judged_only=True, or leave it out"),
         ("Compat(normalize=False)", "compatibility is always normalized here"),
         ("nDCG(dcg='ln')@10", "dcg=ln is not log2 or exp-log2"),
         ("nDCG(gains={a:1})@10", "gains are grade:gain in braces; as in gains={1:1,2:3}"),

@@ -635,8 +635,7 @@ def test_the_order_of_documents(run: Any, judged: Judged, rules: Rules, worked: 
 
 
 @pytest.mark.parametrize(
-    ("first", "second"),
-    [("b", "a"), ("9", "10"), ("a", "Z"), ("ab", "a"), ("é", "z"), ("a-1", "a"), ("doc2", "doc10")],
+    ("first", "second"), [("b", "a"), ("9", "10"), ("a", "Z"), ("ab", "a"), ("é", "z"), ("a-1", "a"), ("doc2", "doc10")]
 )
 def test_ties_are_in_docno_order_byte_by_byte(first: str, second: str) -> None:
     for docnos in ((first, second), (second, first)):

@@ -16,10 +16,7 @@ from support.commands import environment
 from support.paths import ROOT
 
 FILES = [str(ROOT / "qrels_samples" / name) for name in ("rivers-*.run", "rivers.qrels")]
-CALLS = {
-    "threads": "jobs=2",
-    "spawn": 'executor=ProcessPoolExecutor(2, get_context("spawn"))',
-}
+CALLS = {"threads": "jobs=2", "spawn": 'executor=ProcessPoolExecutor(2, get_context("spawn"))'}
 SCRIPT = """
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context

@@ -328,10 +328,7 @@ def packed_with_zstd(content: bytes) -> bytes:
 
 @pytest.mark.one_in(20)
 @pytest.mark.parametrize("content", [RUN, BACK], ids=["contiguous", "comes back"])
-@pytest.mark.parametrize(
-    "packed",
-    [bytes, gzip.compress, gzip_members, bz2.compress, lzma.compress, packed_with_zstd],
-)
+@pytest.mark.parametrize("packed", [bytes, gzip.compress, gzip_members, bz2.compress, lzma.compress, packed_with_zstd])
 @pytest.mark.parametrize("size", sampled([300, 1 << 21], 2))
 def test_packed_runs_and_pipes_give_the_same(content: bytes, packed: Callable[[bytes], bytes], size: int) -> None:
     read = Qrels({str(topic): {f"d{at}": at % 3 for at in range(0, 50, 7)} for topic in range(30)})

@@ -154,24 +154,6 @@ def test_a_file_names_the_line_or_row_of_a_missing_id(
     assert message_of(path, holds) == f"{path}{place}: {said}"
 
 
-@pytest.mark.parametrize("holds", VALUES)
-@pytest.mark.parametrize("column", COLUMNS)
-@pytest.mark.parametrize(("format", "missing"), [(name, one) for name, (_, _, ways) in FILES.items() for one in ways])
-def test_lenient_skips_a_missing_id_alone(format: str, missing: Any, column: str, holds: str, tmp_path: Path) -> None:
-    rows = rows_with(column, missing)
-    if format.startswith("json ") and format != "json records" and column == "topic":
-        rows = rows_with(column, "")
-    path = tmp_path / "file"
-    FILES[format][0](path, rows, VALUES[holds])
-    with pytest.warns(gradedeval.EvaluationWarning, match="skipped 1 bad"):
-        scores = (
-            gradedeval.evaluate(path, {"1": {"a": 1}, "2": {"a": 1}}, "num_ret", lenient=True)
-            if holds == "run"
-            else gradedeval.evaluate({"1": {"a": 1}, "2": {"a": 1}}, path, "num_rel", lenient=True)
-        )
-    assert scores.by_topic(str(scores.measures[0])) == {"1": 1, "2": 1}
-
-
 def test_a_missing_id_comes_before_the_floats_that_pandas_makes_of_the_others() -> None:
     frame = pd.DataFrame({"topic": [51, None, 52], "docno": ["a", "b", "c"], "score": [3.0, 2.0, 1.0]})
     assert message_of(frame, "run") == f"run:2: no topic; {LEAVE_OUT}{PANDAS}"

@@ -186,10 +186,7 @@ def test_what_holds_neither_is_an_error_of_ours(held: Any) -> None:
 @pytest.mark.parametrize(
     ("run", "message"),
     [
-        (
-            5,
-            "run: cannot read a run from an object of type int; give a path, an open file, a DataFrame",
-        ),
+        (5, "run: cannot read a run from an object of type int; give a path, an open file, a DataFrame"),
         ([("q1", "a", 1.0), ("q1", "b")], "run:2: has 2 values; expected topic, docno, score"),
         ({"q1": {"a"}}, "run['q1']: is a set, which has no order; expected a list, the best document first"),
         (FRAME.rename(columns={"doc_id": "score"}), "no column 'docno' among query_id, score, score"),

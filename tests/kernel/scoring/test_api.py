@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
+import math
 import os
 import pickle
 import subprocess
@@ -94,12 +95,6 @@ def test_a_docno_twice_in_a_frame_is_refused_with_its_rows() -> None:
     run = pd.DataFrame({"topic": ["q1", "q1"], "docno": ["a", "a"], "score": [2.0, 1.0]})
     with pytest.raises(gradedeval.InputError, match=r"run:2: duplicate document 'a' in topic q1 \(first on line 1\)"):
         gradedeval.evaluate(run, QRELS, "rr")
-
-
-@pytest.mark.parametrize("score", [float("nan"), float("inf"), "high", None])
-def test_a_score_that_is_no_finite_number_is_refused_in_a_dict(score: Any) -> None:
-    with pytest.raises(gradedeval.InputError, match="'q1'"):
-        gradedeval.evaluate({"q1": {"a": score}}, {"q1": {"a": 1}}, "rr")
 
 
 def test_a_missing_column_names_what_is_there() -> None:
@@ -323,7 +318,7 @@ def test_a_measure_that_ends_the_program_is_a_fault(tmp_path: Path) -> None:
         ({"1": {"a": 2.0}, 1: {"b": 1.0}}, "run: duplicate topic '1', as text and as a number"),
         ({"1": {"a": "9", "b": "1_0"}}, r"run\['1'\]: score '1_0' is not a finite number"),
         ({"1": {"a": [1.0], "b": [2.0]}}, r"score \[1.0\] is not a finite number"),
-        ({"1": {"a": 10**400}}, "is not a finite number"),
+        *(({"1": {"a": score}}, r"^run\['1'\]") for score in (10**400, math.nan, math.inf, "high", None)),
         ({"\ud800": {"a": 1.0}}, "is not valid text"),
         ({}, "run: is empty"),
     ],

@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -190,8 +191,13 @@ TIED = "ia(ndcg) ia(ap@2) ia(recall@1) ia(err)"
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("ranking", ["a?", "?a?", "b??"])
 @pytest.mark.parametrize("tied", [False, True])
-def test_over_intents_no_judgment_leaves_the_bounds(ranking: str, tied: bool) -> None:
+@pytest.mark.parametrize("prior", ["", "1 .3\n2 .7", "1 1\n2 0"], ids=repr)
+def test_over_intents_no_judgment_leaves_the_bounds(ranking: str, tied: bool, prior: str, tmp_path: Path) -> None:
     measures = f"{'' if tied else 'erria erria(norm=best)@2 nrbp strec@2 alpha_dcg alpha_dcg(norm=best)@2'} {TIED}"
+    if prior:
+        word = f'prior="@{tmp_path / "prior"}"'
+        inner = "" if tied else f"erria({word}) erria({word})@2 erria(rel=1,stop=0.5,norm=best,{word})@2"
+        measures = f"{inner} ia(ndcg,{word}) ia(ap@2,{word}) ia(recall@1,{word}) ia(err,{word})"
     docnos: Any = [f"u{place}" if kind == "?" else kind for place, kind in enumerate(ranking)]
     options: dict[str, Any] = {"ties": "average"} if tied else {}
     if tied:
@@ -199,13 +205,15 @@ def test_over_intents_no_judgment_leaves_the_bounds(ranking: str, tied: bool) ->
     judged = list(completed(ranking))
     qrels = {f"t{number}": documents for number, documents in enumerate(judged)}
     run = dict.fromkeys(qrels, docnos)
-    found = evaluate(run, qrels, measures, subtopics=True, top_grade=2, bounds=True, **options).runs[0]
+    (tmp_path / "prior").write_text("".join(f"{topic} {line}\n" for topic in qrels for line in prior.split("\n")))
+    found = evaluate(run, qrels, measures, subtopics=True, top_grade=2, bounds=True, residuals=True, **options).runs[0]
     assert found.bounds is not None
     low, high = found.bounds
     first = 0  # nothing is judged yet
     assert judged[first] == by_intent(ranking, (None,) * ranking.count("?"))
     assert (low[first] <= found.score.min(0) + 1e-12).all()
     assert (high[first] >= found.score.max(0) - 1e-12).all()
+    assert not (found.score.max(0) > found.score[first] + found.residual[first] + 1e-9).any()
     assert (low <= found.score).all()
     assert (found.score <= high).all()
 

@@ -135,14 +135,6 @@ def test_saved_scores_are_found_as_asked_and_by_what_they_are(
     assert cli("compare", *saved, "-m", asked[0]).code == 0
 
 
-def test_a_measure_object_that_an_option_changes_says_what_it_became(graded: Path) -> None:
-    scores = gradedeval.evaluate(
-        graded / "x.run", graded / "qrels.txt", [gradedeval.measures.ap, gradedeval.measures.ndcg @ 2], rel=2
-    )
-    assert (scores.labels, list(scores.means)) == (["ap", "ndcg@2"], ["ap", "ndcg@2"])
-    assert " | names ap = ap(rel=2) | " in scores.signature
-
-
 def test_columns_of_weights_say_what_options_made_of_a_measure(graded: Path, cli: Command) -> None:
     words = ("weights", "x.run", "qrels.txt", "-m", "map P@2 dcg@2", "--ranks", "1", "-f", "csv")
     assert cli(*words).text.splitlines()[0] == "rank,map,P@2,dcg@2"

@@ -193,18 +193,6 @@ def test_slices_are_estimated_one_by_one():
     assert found["ndcg@10"] == pytest.approx(alone["ndcg@10"])
 
 
-@pytest.mark.filterwarnings("ignore:part=.*rough guides:gradedeval.EvaluationWarning")
-def test_slices_of_several_runs():
-    labels = {topic: "first" if number < 28 else "rest" for number, topic in enumerate(TOPICS)}
-    other = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
-    found = gradedeval.evaluate({"a": RUN, "b": other}, PEOPLE, "ndcg@10", predicted=MACHINE, slices={"part": labels})
-    rows = found.frame[found.frame["slice"] == "part=first"].set_index("run")
-    for run, scores in (("a", RUN), ("b", other)):
-        alone = gradedeval.evaluate(scores, PEOPLE, "ndcg@10", predicted=MACHINE, slices={"part": labels})
-        assert rows.loc[run, "score"] == alone.by_slice["part"]["first"]["ndcg@10"]
-    assert len(found.document("wide").blocks) == 2
-
-
 def test_systems_are_estimated_from_the_means_of_their_seeds():
     other = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
     found = gradedeval.evaluate(

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import random
 import sys
-from collections import namedtuple
-from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,7 +18,6 @@ from gradedeval.kernel.rankings.run import run_of_lines
 from gradedeval.kernel.trec.blocks import format_of
 from gradedeval.kernel.trec.lines import LONGEST, QRELS, RUN, LineLayout
 from gradedeval.kernel.trec.stream import Source, Stream
-from support import fake_ir_datasets
 from support.broken import matches
 from support.commands import Command
 from support.examples import sampled
@@ -440,30 +436,3 @@ def test_a_package_that_is_missing_is_named_with_its_cure(
         "ir_datasets": ("ir_datasets:vaswani", "needs the package ir_datasets; pip install 'gradedeval[collections]'"),
     }[package]
     assert cli("trec.run", qrels).messages == [f"{qrels}: {cure}"]
-
-
-def test_qrels_of_ir_datasets_are_those_of_the_package(
-    folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    judged = namedtuple("judged", "query_id doc_id relevance iteration")
-
-    class Data:
-        def qrels_iter(self) -> Iterator[tuple[str, ...]]:
-            yield from (judged(topic, docno, grade, "0") for topic, docno, grade in JUDGED)
-
-    def load(name: str) -> Data:
-        if name == "rivers/judged":
-            return Data()
-        if name == "rivers":
-            raise RuntimeError("no internet here\nand so on")
-        raise KeyError(name)
-
-    monkeypatch.setitem(sys.modules, "ir_datasets", SimpleNamespace(load=load, util=fake_ir_datasets))
-    plain, read = cli("trec.run", "trec.qrels", *MEASURES), cli("trec.run", "ir_datasets:rivers/judged", *MEASURES)
-    assert numbers(read.text) == numbers(plain.text)
-    assert " | qrels format ir_datasets:rivers/judged" in read.text
-    said = [cli("trec.run", f"ir_datasets:{name}").messages for name in ("rivers", "streams")]
-    assert said == [
-        ["ir_datasets:rivers: ir_datasets says: no internet here; try it with the package, or give a file"],
-        ["ir_datasets:streams: unknown to ir_datasets; see https://ir-datasets.com for the names"],
-    ]

@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import gradedeval
@@ -161,7 +160,6 @@ def test_a_cure_in_a_message_works_as_it_stands(wrong: Wrong, folder: Path, cli:
     assert any(cli(*wrong.files, "-m", "ap", *cure).code == 0 for cure in cures)
 
 
-GOOD_LINES = '{"qid": "51", "docno": "d7", "score": 2}\n{"qid": "51", "docno": "d2", "score": 1}\n'
 BAD_LINES = """{"qid": "51", "docno": "d4", "score": "high"}
 {"qid": "51", "docno": "d4"}
 {"qid": "51", "docno": ["d4"], "score": 1}
@@ -170,43 +168,6 @@ BAD_LINES = """{"qid": "51", "docno": "d4", "score": "high"}
 "no record"
 {"qid": "51",
 """
-
-
-@pytest.mark.parametrize(
-    ("holds", "good", "bad", "note"),
-    [
-        ("run", GOOD_LINES, GOOD_LINES + BAD_LINES, "skipped 7 bad lines, the first on line 3"),
-        ("run", f"[{GOOD_LINES.strip().replace(chr(10), ',')}]", f"[3,{GOOD_LINES.strip().replace(chr(10), ',')}]",
-         "skipped 1 bad record, the first on record 1"),
-        ("run", '{"51": {"d7": 2, "d2": 1}}', '{"51": {"d7": 2, "d4": "x", "d2": 1}, "52": {"d3": null}, "53": 3}',
-         "skipped 3 bad entries, the first on topic '53'"),
-        ("qrels", "2 qid:51 1:1 # d7\n0 qid:51 1:1 # d2\n", "2 qid:51 1:1 # d7\n0 qid:51 1:1 # d2\n1 qid:51\nx\n"
-         "high qid:51 # d9\n", "skipped 3 bad lines, the first on line 3"),
-        ("qrels", '{"51": {"d7": 2, "d2": 0}}', '{"51": {"d7": 2, "d2": 0, "d9": "x", "d3": Infinity}}',
-         "skipped 2 bad entries, the first on document 'd9' of topic '51'"),
-    ],
-)  # fmt: skip
-def test_lenient_skips_and_counts_what_is_bad_in_any_format(
-    holds: str, good: str, bad: str, note: str, folder: Path, cli: Command
-) -> None:
-    files = ("FILE", "trec.qrels") if holds == "run" else ("trec.run", "FILE")
-    words = (*files, "-m", "ap num_ret num_rel", "-f", "csv", "--topics", "both")
-    (folder / "FILE").write_text(good)
-    expected = cli(*words, "--lenient")
-    (folder / "FILE").write_text(bad)
-    assert cli(*words).code == 1
-    lenient = cli(*words, "--lenient")
-    assert lenient.text == expected.text
-    assert f"FILE: {note}" in lenient.messages
-
-
-def test_lenient_skips_rows_of_parquet(folder: Path, cli: Command) -> None:
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    rows = {"qid": ["51", "51", None, "51"], "docno": ["d7", "d2", "d3", "d4"], "score": [2.0, 1.0, 3.0, float("nan")]}
-    pd.DataFrame(rows).to_parquet(folder / "FILE")
-    lenient = cli("FILE", "trec.qrels", "-m", "num_ret", "-f", "csv", "--lenient", "--topics", "both")
-    assert "FILE: skipped 2 bad rows, the first on row 3" in lenient.messages
-    assert ",2" in lenient.text.splitlines()[1]
 
 
 def test_nothing_but_bad_lines_is_an_error(folder: Path, cli: Command) -> None:

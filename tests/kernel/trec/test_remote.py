@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,9 +17,7 @@ from gradedeval.kernel.scoring.evaluate import file_names, named_runs
 from gradedeval.kernel.trec import remote
 from gradedeval.kernel.trec.remote import fault
 from gradedeval.kernel.trec.stream import files_of
-from support.commands import environment
 from support.processes import end_fsspec
-from support.sessions import gradedeval as prompt
 
 RUN, QRELS = "1 Q0 a 1 2 t\n2 Q0 b 1 1 t\n1 Q0 b 2 1 t\n", "1 0 b 1\n2 0 b 1\n"
 
@@ -58,10 +55,7 @@ def test_runs_of_the_same_name_are_called_by_their_urls() -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [
-        ("runs/z.run", "bucket/runs/z.run: no such file; check the URL"),
-        ("runs/*.txt", "names no file; check the URL"),
-    ],
+    [("runs/z.run", "bucket/runs/z.run: no such file; check the URL"), ("runs/*.txt", "names no file; check the URL")],
 )
 def test_a_url_that_names_nothing_says_so(bucket: str, name: str, message: str) -> None:
     with pytest.raises(InputError, match=message.replace("*", r"\*")):
@@ -199,28 +193,6 @@ def test_neither_names_nor_signature_nor_measures_show_a_password(bucket: str, m
 def stripped(files: type, path: str) -> str:
     """A path in memory, without what a signed URL adds."""
     return "/" + path.removeprefix("memory://").strip("/").partition("?")[0]
-
-
-def test_an_evaluation_of_files_here_imports_no_fsspec(tmp_path: Path) -> None:
-    (tmp_path / "x.run").write_text(RUN)
-    (tmp_path / "qrels").write_text(QRELS)
-    script = "import sys; from gradedeval.cli import main\ntry: main(['x.run', 'qrels', '-m', 'rr', '-o', 'x.csv'])\n"
-    script += "except SystemExit: print([name for name in sys.modules if 'fsspec' in name or 'trec.remote' in name])"
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, env=environment(), capture_output=True, text=True
-    )
-    assert (done.stdout, done.stderr) == ("[]\n", "the means are over 2 topics; too few to tell systems apart\n")
-
-
-def test_the_prompt_takes_urls(tmp_path: Path) -> None:
-    pytest.importorskip("fsspec", reason="fsspec is not installed")
-    (tmp_path / "x.run").write_text(RUN)
-    (tmp_path / "qrels").write_text(QRELS)
-    words = [f"file://{tmp_path}/x.run", f"file://{tmp_path}/qrels", "-m", "rr", "-f", "csv"]
-    said = "the means are over 2 topics; too few to tell systems apart\n"
-    assert (
-        prompt(words, tmp_path).removeprefix(said).startswith("run,topic,measure,score,signature\nx.run,all,rr,0.75,")
-    )
 
 
 def test_a_file_that_changes_while_it_is_read_says_so(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:

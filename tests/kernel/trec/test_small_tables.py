@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,18 +151,57 @@ def test_a_file_without_rows_or_that_cannot_be_read_is_an_error(reader: Reader, 
     assert raised.value.exit_code == reader.code
 
 
-def test_a_missing_rank_is_named_and_so_is_a_rank_that_is_no_rank(tmp_path: Path) -> None:
-    path = tmp_path / "w"
-    for content, says in (
-        ("1,0.5\n3,0.5\n", "w: rank 2 is missing; list every rank from 1, in any order"),
-        ("0,0.5\n", "w:1: rank 0 is out of range; expected a number of 1 or more"),
-        ("1,0.5\n1.5,0.5\n", "w:2: rank 1.5 is not a whole number; ranks are 1, 2, 3, …"),
-        ("1,-1\n", "w:1: weight -1 is out of range; expected a number of 0 or more"),
-    ):
-        path.write_text(content)
-        with pytest.raises(InputError) as raised:
-            read_vector(path)
-        assert str(raised.value).replace(str(path), "w") == says
+BROKEN = [
+    ("weights", "", "is empty; expected lines of rank,weight"),
+    ("weights", "rank,weight\n", "is empty; expected lines of rank,weight"),
+    ("weights", "1,0.5\n3,0.5\n", "rank 2 is missing; list every rank from 1, in any order"),
+    ("weights", "0,0.5\n", "1: rank 0 is out of range; expected a number of 1 or more"),
+    ("weights", "1,0.5\n1.5,0.5\n", "2: rank 1.5 is not a whole number; ranks are 1, 2, 3, …"),
+    ("weights", "1,0.5\n2,-0.1\n", "2: weight -0.1 is out of range; expected a number of 0 or more"),
+    ("weights", "1,0.5,0.1\n", "1: 3 fields, expected 2 (rank, weight)"),
+    ("weights", "1,0.9\n2,0.2\n", "the weights sum to 1.1; they must sum to 1, or less if the list was cut"),
+    ("weights", "1,inf\n", "1: weight 'inf' is not a number"),
+    ("vector", "1,0.5\n3,0.5\n", "rank 2 is missing; list every rank from 1, in any order"),
+    ("vector", "0,0.5\n", "1: rank 0 is out of range; expected a number of 1 or more"),
+    ("vector", "1,0.5\n1.5,0.5\n", "2: rank 1.5 is not a whole number; ranks are 1, 2, 3, …"),
+    ("vector", "1,-1\n", "1: weight -1 is out of range; expected a number of 0 or more"),
+    ("chances", "", "is empty; expected lines of rank,C"),
+    ("chances", "1,0.5\n3,0.5\n", "rank 2 is missing; list every rank from 1"),
+    ("chances", "1,1.5\n", "1: C 1.5 is out of range; expected a number from 0 to 1"),
+    ("chances", "1,x,0.5\n", "no C for the type *"),
+    (
+        "chances",
+        "1,0.5\n2,1\n",
+        "the last continuation probability is 1, so users never stop; end with a value below 1",
+    ),
+    ("chances", "rank,C\nrank,C\n", "2: rank 'rank' is not a number"),
+    ("chances", "1,a,b,0.5\n", "1: 4 fields, expected 2 (rank, C) or 3 (rank, type, C)"),
+    ("chances", "1,nan\n", "1: C 'nan' is not a number"),
+    ("prior", "1 1 .5\n1 2 x\n", "2: probability 'x' is not a number; expected a finite decimal such as 12.5"),
+    ("prior", "1 1 1.5\n", "1: probability 1.5 is out of range; expected a number from 0 to 1"),
+    ("prior", "1 1 -.5\n", "1: probability -.5 is out of range; expected a number from 0 to 1"),
+    ("prior", "1 1 .5\n1 1 .5\n", "2: duplicate subtopic '1' of topic '1' (first on line 1); list each once"),
+    ("prior", "1 1 .5\n1 2 .3\n1 3 .1\n", "3: the probabilities of topic 1 sum to 0.9; they must sum to 1"),
+    ("prior", "1 1\n", "1: 2 fields, expected 3 (topic, subtopic, probability); expected lines of 'topic subtopic"),
+    ("prior", "", "is empty; expected lines of 'topic subtopic probability'"),
+    ("costs", "page\n", "1: 1 field, expected 2 (type, cost); expected lines such as 'video 30'"),
+    ("costs", "page ten\n", "1: cost 'ten' is not a number; expected a finite decimal such as 12.5"),
+    ("costs", "page -1\n", "1: cost -1 is not above 0; costs must be positive"),
+    *(("costs", f"page {cost}\n", f"1: cost '{cost}' is not a number") for cost in ("inf", "nan", "1_0")),
+    ("costs", "page 1 2\n", "1: 3 fields, expected 2 (type, cost)"),
+    ("costs", "page 1\nad 2\npage 1\n", "3: duplicate type 'page' (first on line 1); list each once"),
+    ("costs", "# nothing\n", "is empty; expected lines such as 'video 30'"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "says"), BROKEN)
+def test_what_is_wrong_with_a_table_is_said(name: str, content: str, says: str, tmp_path: Path) -> None:
+    (path := tmp_path / "table").write_text(content)
+    (reader,) = (one for one in READERS if one.name == name)
+    with pytest.raises(InputError) as raised:
+        reader.read(str(path))
+    assert re.sub(r"^: ?", "", str(raised.value).removeprefix(str(path))).startswith(says)
+    assert raised.value.exit_code == reader.code
 
 
 def test_a_weights_file_counts_the_same_for_a_measure_and_for_a_fit(tmp_path: Path) -> None:

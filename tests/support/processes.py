@@ -6,6 +6,7 @@ import asyncio
 import io
 import multiprocessing
 import os
+import pickle
 import signal
 import socket
 import subprocess
@@ -13,7 +14,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -97,3 +100,21 @@ def end_fsspec() -> None:
         asyn.loop[0] = asyn.iothread[0] = None
     for kind in spec.AbstractFileSystem.__subclasses__() + asyn.AsyncFileSystem.__subclasses__():
         kind.clear_instance_cache()
+
+
+class Far(Executor):
+    """Knows nothing of this process: all that goes to it and comes back is written by pickle."""
+
+    def __init__(self) -> None:
+        self.sent: list[int] = []
+
+    def submit(self, function: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
+        message = pickle.dumps((function, given, named))
+        self.sent.append(len(message))
+        future: Future[Any] = Future()
+        try:
+            function, given, named = pickle.loads(message)
+            future.set_result(pickle.loads(pickle.dumps(function(*given, **named))))
+        except Exception as error:
+            future.set_exception(pickle.loads(pickle.dumps(error)))
+        return future

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -22,33 +22,16 @@ import pytest
 
 from gradedeval.errors import InputError
 from gradedeval.kernel.parallel import Workers, executors
-from gradedeval.kernel.parallel.executors import WorkerDied, in_order
+from gradedeval.kernel.parallel.executors import WorkerDied, check_script, in_order
 from support.commands import environment
 from support.examples import sampled
-from support.processes import linux, nobody_is_left
+from support.paths import ROOT
+from support.processes import Far, linux, nobody_is_left
 
 
 def squared(number: int) -> tuple[int, int]:
     time.sleep(0.005)
     return number * number, os.getpid()
-
-
-class Far(Executor):
-    """Knows nothing of this process: all that goes to it and comes back is written by pickle."""
-
-    def __init__(self) -> None:
-        self.sent: list[int] = []
-
-    def submit(self, function: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
-        message = pickle.dumps((function, given, named))
-        self.sent.append(len(message))
-        future: Future[Any] = Future()
-        try:
-            function, given, named = pickle.loads(message)
-            future.set_result(pickle.loads(pickle.dumps(function(*given, **named))))
-        except Exception as error:
-            future.set_exception(error)
-        return future
 
 
 @contextmanager
@@ -327,3 +310,53 @@ def test_whoever_is_killed_beside_new_processes_says_nothing(name: str, tmp_path
         [sys.executable, script], env=environment(), capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (-signal.Signals[f"SIG{name}"], "", "")
+
+
+# --- scripts without a main guard ------------------------------------------------------------------------------------
+
+FILES = [str(ROOT / "qrels_samples" / name) for name in ("rivers-*.run", "rivers.qrels")]
+CALLS = {"threads": "jobs=2", "spawn": 'executor=ProcessPoolExecutor(2, get_context("spawn"))'}
+SCRIPT = """
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from threading import Event, Thread
+import gradedeval
+from gradedeval.kernel import parallel
+
+parallel.LIMITS = parallel.Limits(small_runs=0)
+Thread(target=Event().wait, daemon=True).start()
+gradedeval.evaluate(*{files}, "ap", {call})
+"""
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("call", CALLS)
+def test_a_script_that_new_processes_would_run_again_is_told_in_a_line(call: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(files=FILES, call=CALLS[call]))
+    done = subprocess.run(
+        [sys.executable, script], env=environment(), capture_output=True, text=True, timeout=60, check=False
+    )
+    said = [line for line in done.stderr.splitlines() if not line.startswith(" ")]
+    if call == "spawn":  # the script's own pool: Python ends a process that has just made another, and may say so
+        said = [line for line in said if "resource_tracker.py" not in line]
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said == [
+        "Traceback (most recent call last):",
+        "gradedeval.errors.InputError: jobs: new processes run this script again, and come to this call once more; "
+        'put the call under `if __name__ == "__main__":`',
+    ]
+
+
+def test_a_process_that_runs_the_script_again_starts_no_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be ended in the middle, and Python warn of semaphores that it leaves."""
+    monkeypatch.setattr(executors, "check_script", lambda: pytest.fail("this process ends here"))
+    monkeypatch.setattr(executors, "_processes", None)
+    with pytest.raises(pytest.fail.Exception, match="ends here"), executors.spawned(abs, [1, 2], 2):
+        pass
+
+
+def test_a_script_from_standard_input_cannot_be_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "__main__", SimpleNamespace(__file__="<stdin>", __spec__=None))
+    with pytest.raises(InputError, match=r"^jobs: new processes .* standard input cannot be read twice; save the"):
+        check_script()

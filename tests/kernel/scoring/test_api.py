@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import io
 import math
 import os
 import pickle
@@ -27,55 +26,6 @@ RUN = {"q1": {"a": 5.0, "u": 4.0, "c": 3.0, "n": 2.0, "b": 1.0}, "q2": {"y": 2.0
 
 def run_lines() -> str:
     return "".join(f"{t} Q0 {d} 0 {s} tag\n" for t, docs in RUN.items() for d, s in docs.items())
-
-
-def qrels_lines() -> str:
-    return "".join(f"{t} 0 {d} {g}\n" for t, docs in QRELS.items() for d, g in docs.items())
-
-
-def frames(topic: str, docno: str, grade: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    run = [(t, d, s) for t, docs in RUN.items() for d, s in docs.items()]
-    qrels = [(t, d, g) for t, docs in QRELS.items() for d, g in docs.items()]
-    return pd.DataFrame(run, columns=[topic, docno, "score"]), pd.DataFrame(qrels, columns=[topic, docno, grade])
-
-
-def forms(folder: Path) -> dict[str, tuple[Any, Any]]:
-    run, qrels = folder / "run.txt", folder / "qrels.txt"
-    run.write_text(run_lines())
-    qrels.write_text(qrels_lines())
-    return {
-        "paths": (run, qrels),
-        "names": (str(run), str(qrels)),
-        "text files": (io.StringIO(run_lines()), io.StringIO(qrels_lines())),
-        "binary files": (io.BytesIO(run_lines().encode()), io.BytesIO(qrels_lines().encode())),
-        "dicts": (RUN, QRELS),
-        "our columns": frames("topic", "docno", "grade"),
-        "ir_measures' columns": frames("query_id", "doc_id", "relevance"),
-        "PyTerrier's columns": frames("qid", "docno", "label"),
-    }
-
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        "paths",
-        "names",
-        "text files",
-        "binary files",
-        "dicts",
-        "our columns",
-        "ir_measures' columns",
-        "PyTerrier's columns",
-    ],
-)
-def test_every_form_of_input_gives_the_same_numbers(form: str, tmp_path: Path) -> None:
-    # q2: y and x tie, y comes first by docno-desc: err = 1/2 · 1/8, ap = 1/2.
-    run, qrels = forms(tmp_path)[form]
-    scores = gradedeval.evaluate(run, qrels, "err ap", residuals="total")
-    assert scores.means == pytest.approx(
-        {"err": (0.8802083333333334 + 1 / 16) / 2, "ap": (5 / 9 + 1 / 2) / 2}, abs=1e-15
-    )
-    assert scores.by_topic("ap") == pytest.approx({"q1": 5 / 9, "q2": 0.5}, abs=1e-15)
 
 
 def test_ids_that_are_integers_in_a_frame_are_their_digits() -> None:

@@ -18,22 +18,10 @@ from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import Limits, Workers
 from gradedeval.kernel.scoring.evaluate import evaluate_runs
 from support.collection import written_collection
+from support.processes import Far
 
 LIMITS = Limits(small_runs=0, large_file=6000, segment=3000, block=800)
 MEASURES = "err@20 ndcg@10 rbp(p=0.8) ap gap insq(T=2) num_ret"
-
-
-class Messenger(Executor):
-    """Like workers of another machine: all that goes there and comes back is written by pickle."""
-
-    def submit(self, function: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        function, given, named = pickle.loads(pickle.dumps((function, given, named)))
-        try:
-            future.set_result(pickle.loads(pickle.dumps(function(*given, **named))))
-        except Exception as error:
-            future.set_exception(pickle.loads(pickle.dumps(error)))
-        return future
 
 
 @contextmanager
@@ -56,9 +44,7 @@ def outcome(collection: Path, workers: Workers, names: list[str]) -> Any:
 
 
 @pytest.mark.one_in(16)
-@pytest.mark.parametrize(
-    "crew", [lambda: ThreadPoolExecutor(3), processes, Messenger], ids=["threads", "processes", "far"]
-)
+@pytest.mark.parametrize("crew", [lambda: ThreadPoolExecutor(3), processes, Far], ids=["threads", "processes", "far"])
 @pytest.mark.parametrize(
     "names",
     [["0.run", "1.run", "2.run", "3.run", "broken.run"], ["0.run"], ["turns.run"]],
@@ -85,7 +71,7 @@ def test_an_executor_may_be_given_to_evaluate(collection: Path) -> None:
 def test_a_file_that_changes_on_the_way_is_an_error(collection: Path) -> None:
     path = collection / "0.run"
 
-    class Late(Messenger):
+    class Late(Far):
         def submit(self, function: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
             message = pickle.dumps((function, given, named))
             path.write_text(path.read_text() + "39 Q0 late 1 0 t\n")

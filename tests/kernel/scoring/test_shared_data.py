@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import gzip
-import math
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -189,82 +188,6 @@ def test_counts_equal_rbp_eval_where_relevance_is_binary(name: str) -> None:
         for what, by_topic in found(scores, whats).items():
             ours |= {(topic, what, depth): value for topic, value in by_topic.items()}
     assert ours == {key: float(value) for key, value in one.counts.items()}
-
-
-def tied_lists(one: Spec) -> dict[str, list[list[str]]]:
-    """topic -> ties from the first to the last; a document that is tied with no other is a tie of one."""
-    lines = [line.split() for line in one.run.read_text("utf-8").splitlines()]
-
-    def standing(line: list[str]) -> float:
-        return float(line[3]) if "-r" in one.command else -float(line[4])
-
-    return {
-        topic: [
-            [line[2] for line in tie]
-            for _, tie in groupby(sorted((line for line in lines if line[0] == topic), key=standing), key=standing)
-        ]
-        for topic in ("1", "2")
-    }
-
-
-def turned(ties: Mapping[str, list[list[str]]], runs: int) -> dict[str, dict[str, dict[str, float]]]:
-    """As many runs without ties, in which each document of a tie stands at each of the tie's ranks equally often."""
-    made = {}
-    for turn in range(runs):
-        order = {
-            topic: [docno for tie in own for docno in [*tie[turn % len(tie) :], *tie[: turn % len(tie)]]]
-            for topic, own in ties.items()
-        }
-        made[f"turn {turn}"] = {
-            topic: {docno: -float(rank) for rank, docno in enumerate(docnos)} for topic, docnos in order.items()
-        }
-    return made
-
-
-@pytest.mark.parametrize("name", TIED)
-def test_rbp_averaged_over_the_orders_of_its_ties_equals_rbp_eval(name: str) -> None:
-    """rbp_eval gives each document of a tie the mean weight of the tie's ranks: the mean over all orders of the tie.
-
-    A tie that the depth cuts counts by the share of it above the cut, at the mean weight of the whole tie. So there its
-    sum is not a mean over orders cut at the depth, but lies on the straight line between the depths where the tie
-    begins and ends. What is past the depth is unknown: p^depth of the residual.
-    """
-    one, ties = spec(name), tied_lists(spec(name))
-    runs = turned(ties, math.lcm(*(len(tie) for own in ties.values() for tie in own)))
-    longest = max(sum(map(len, own)) for own in ties.values())
-
-    # (topic, p, documents kept) -> mean sum, and mean residual without the part past the end
-    mean = {(topic, p, 0): (0.0, 0.0) for topic in ties for p in PS}
-    for depth in range(1, longest + 1):
-        evaluated = gradedeval.evaluate(runs, one.qrels, one.measures, depth=depth, residuals="split")
-        for topic in ties:
-            for column, p in enumerate(PS):
-                cells = [(run.score, run.unjudged) for run in evaluated.runs]
-                at = evaluated.runs[0].topics.index(topic)
-                total, unjudged = (sum(cell[part][at, column] for cell in cells) / len(cells) for part in (0, 1))
-                mean[topic, p, depth] = float(total), float(unjudged)
-
-    def as_rbp_eval(topic: str, p: float, depth: int) -> tuple[float, float]:
-        ends = [0]
-        for tie in ties[topic]:
-            ends.append(ends[-1] + len(tie))
-        start = max(end for end in ends if end <= depth)
-        stop = min((end for end in ends if end >= depth), default=start)
-        share = (depth - start) / (stop - start) if stop > start else 0.0
-        total, unjudged = (
-            before + share * (after - before)
-            for before, after in zip(mean[topic, p, start], mean[topic, p, stop], strict=True)
-        )
-        return total, unjudged + p**depth
-
-    for depth in DEPTHS:
-        for p in PS:
-            pairs = {topic: as_rbp_eval(topic, p, depth) for topic in ties}
-            totals, errors = zip(*pairs.values(), strict=True)
-            pairs["all"] = sum(totals) / len(ties), sum(errors) / len(ties)
-            for topic, pair in pairs.items():
-                printed = one.sums[topic, depth, p]
-                assert all(map(same, pair, printed)), (topic, depth, p, pair, printed)
 
 
 # DL-HARD --------------------------------------------------------------------------------------------------------------

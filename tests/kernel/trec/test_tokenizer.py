@@ -1,16 +1,30 @@
-"""Tokens and their hashes are those of the text, wherever fields begin and end."""
+"""Tokens, their hashes and numbers are those of the text, and what is not a plain decimal is refused."""
 
 from __future__ import annotations
 
 import random
+import struct
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gradedeval.kernel.trec import tokenizer as blocks
-from gradedeval.kernel.trec.tokenizer import PAD, equal, gather, gather_trailing, hashes, padded, run_starts, words_at
+from gradedeval.kernel.trec.lines import decimal
+from gradedeval.kernel.trec.tokenizer import (
+    PAD,
+    decimals,
+    equal,
+    gather,
+    gather_trailing,
+    hashes,
+    padded,
+    run_starts,
+    sort_keys,
+    words_at,
+)
 from support.examples import drawn
 from support.tokens import buffer_of
 
@@ -74,3 +88,105 @@ def test_tokens_are_equal_where_their_bytes_are(tokens: list[bytes]) -> None:
                 assert equal(words, pair[0], words, pair[1], pair[2]).all() == (one == two)
     changed = [0] + [at for at in range(1, len(tokens)) if tokens[at] != tokens[at - 1]]
     assert run_starts(word, length).tolist() == changed
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def bits(value: float) -> bytes:
+    return struct.pack("<d", value)
+
+
+def numbers(tokens: list[bytes]) -> Any:
+    buffer, start, end = buffer_of(tokens)
+    return decimals(buffer, end, end - start, gather_trailing(buffer, end))
+
+
+def same_as_float(tokens: list[bytes]) -> None:
+    found = numbers(tokens)
+    assert [bits(value) for value in found.tolist()] == [bits(float(token)) for token in tokens]
+
+
+plain = st.from_regex(rb"[+-]?([0-9]{1,25}(\.[0-9]{0,25})?|\.[0-9]{1,25})([eE][+-]?[0-9]{1,2})?", fullmatch=True)
+
+
+@pytest.mark.exhaustive
+@given(st.lists(plain, min_size=1, max_size=30))
+@drawn(300, steady=False)
+@example([b"0" * 30 + b"1", b"-0", b"+.5", b"5.", b"-0.0", b"00.10", b"123456789.5", b"12345678", b"1234567.8"])
+@example([b"9007199254740993", b"9007199254740992.5", b"0.1", b"4503599627370496.5", b"4503599627370497.5"])
+@example([b"18446744073709551615", b"9999999999999999999", b"1844674407370955161.6", b"0.000000000000000001"])
+@example([b"123456.789", b"234567.891", b"999999.999"])  # eight digits and more, all written alike
+@example([b"-12345678.123456789", b"-0.00000000123456789012345", b"-98765432109876543.21", b"-0.1234567890123456789"])
+@example([b"-12345678.123456789"] * 3)
+@example([b"-0.00000000123456789012345"] * 3)
+@example([b"5e-324", b"2.4703282292062327e-324", b"1.7976931348623157e308", b"2.2250738585072014e-308"])
+def test_plain_decimals_have_the_bits_of_float(tokens: list[bytes]) -> None:
+    same_as_float(tokens)
+
+
+def test_more_digits_than_a_word_holds_have_the_bits_of_float() -> None:
+    same_as_float([b"99.999999999999999999", b"18.446744073709551616", b"9.9999999999999999999"])
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=50), st.integers(0, 20))
+@drawn(300, steady=False)
+def test_printed_floats_have_the_bits_of_float(values: list[float], digits: int) -> None:
+    same_as_float([repr(value).encode() for value in values])
+    same_as_float([b"%.*f" % (digits, value) for value in values if abs(value) < 1e15])
+
+
+@given(st.integers(1 << 52, (1 << 53) - 1), st.integers(0, 18), st.integers(-1, 1))
+@drawn(500, steady=False)
+def test_halfway_cases_have_the_bits_of_float(mantissa: int, scale: int, beside: int) -> None:
+    # The number halfway between two floats, printed with all its digits, and its neighbours in the last digit.
+    for power in (0, 4, 9, 30, 52):
+        exact = (2 * mantissa + 1) * 10**scale // (2 << power) + beside
+        digits = str(exact).rjust(scale + 1, "0")
+        same_as_float([(digits[: len(digits) - scale] + "." + digits[len(digits) - scale :]).encode()])
+
+
+@st.composite
+def written_alike(draw: st.DrawFn) -> list[bytes]:
+    """Numbers with so many digits after the dot, or none and no dot, one of them perhaps written otherwise."""
+    after = draw(st.integers(0, 8))
+    form = rb"[0-9]{1,8}\.[0-9]{%d}" % after if after else rb"[0-9]{1,9}"
+    tokens = draw(st.lists(st.from_regex(form, fullmatch=True), min_size=1, max_size=30))
+    return tokens + draw(st.lists(plain, max_size=1))
+
+
+@pytest.mark.exhaustive
+@given(written_alike())
+@drawn(300, steady=False)
+@example([b"07.50", b"7.50", b"0.00", b"00.00", b"123456.78", b"123456.79"])
+def test_scores_are_compared_as_their_values_are(tokens: list[bytes]) -> None:
+    buffer, start, end = buffer_of(tokens)
+    found, value = sort_keys(buffer, end, end - start, gather_trailing(buffer, end)), numbers(tokens)
+    assert ((found[:, None] < found) == (value[:, None] < value)).all()
+    assert ((found[:, None] == found) == (value[:, None] == value)).all()
+
+
+@given(st.lists(st.binary(min_size=1, max_size=12).map(lambda token: bytes(b for b in token if b > 32) or b"x")))
+@drawn(300, steady=False)
+@example([b"nan"])
+@example([b"1_0"])
+@example([b",5"])
+@example([b"*5"])
+@example([b"inf"])
+@example([b"1e999"])
+@example([b"0x10"])
+@example([b"1.2.3"])
+@example([b"--1"])
+@example([b"1e"])
+@example([b"."])
+@example([b"-"])
+@example([b"1/2"])
+@example([b"12:4"])
+@example([b"\xb1\xb2"])
+def test_what_is_no_plain_decimal_is_refused(tokens: list[bytes]) -> None:
+    for token in tokens:
+        if decimal(token) == decimal(token):
+            same_as_float([token])
+        else:
+            with pytest.raises(ValueError, match="plain"):
+                numbers([b"1.5", token, b"2.5"])

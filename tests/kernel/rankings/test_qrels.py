@@ -86,8 +86,15 @@ def test_the_digest_changes_with_any_judgment_and_not_with_their_order() -> None
     assert Qrels(io.BytesIO(b"".join(reversed(lines)))).digest == digest
     swapped = [lines[1].replace(b" 1\n", b" 0\n"), lines[0].replace(b" 0\n", b" 1\n"), *lines[2:]]
     assert Qrels(io.BytesIO(b"".join(swapped))).digest != digest
-    for at in range(len(lines)):
-        assert Qrels(io.BytesIO(b"".join(lines[:at] + lines[at + 1 :]))).digest != digest
+    content = b"".join(lines)
+    for written in (
+        b"# x\n" + content.replace(b" ", b"\t").replace(b"\n", b"\r\n"),
+        content.replace(b" 3\n", b" 3.0\n"),
+    ):
+        assert Qrels(io.BytesIO(written)).digest == digest
+    changed = [b"".join(lines[:at] + lines[at + 1 :]) for at in range(len(lines))] + [content + b"4 0 n 0\n"]
+    changed += [content.replace(old, new) for old, new in ((b"\n4 0", b"\n9 0"), (b"d3", b"n"), (b"d0 0", b"d0 -1"))]
+    assert digest not in {Qrels(io.BytesIO(one)).digest for one in changed}
 
 
 def test_no_label_is_minus_zero_whoever_reads_it() -> None:

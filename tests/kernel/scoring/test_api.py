@@ -63,12 +63,6 @@ def test_several_runs_come_as_a_list_or_by_name(tmp_path: Path) -> None:
     assert list(gradedeval.evaluate([RUN, RUN], QRELS, "ap").means_by_run) == ["run1", "run2"]
 
 
-def test_one_qrels_serves_many_evaluations() -> None:
-    qrels = gradedeval.Qrels(QRELS)
-    means = [gradedeval.evaluate({**RUN, "q1": {"a": float(a), "b": 1.5}}, qrels, ap).means["ap"] for a in (1, 2)]
-    assert means == pytest.approx([(1 / 2 / 3 + 1 / 2) / 2, (1 / 3 + 1 / 2) / 2])
-
-
 def test_the_frame_is_tidy_and_ends_each_measure_with_its_mean() -> None:
     frame = gradedeval.evaluate(RUN, QRELS, "ap err@1", residuals="split").frame
     assert list(frame.columns) == ["run", "topic", "measure", "score", "residual", "unjudged", "beyond", "signature"]

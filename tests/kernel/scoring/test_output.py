@@ -470,27 +470,6 @@ def test_what_changes_no_number_changes_no_signature(words: tuple[str, ...], fil
     assert signature_of(cli(*plain, *words)) == signature_of(cli(*plain))
 
 
-def test_the_digest_is_of_the_judgments_and_not_of_the_file(files: Path) -> None:
-    def digest(text: str) -> str:
-        return gradedeval.Qrels(io.BytesIO(text.encode())).digest
-
-    rows = QRELS.splitlines(keepends=True)
-    assert (
-        digest(QRELS)
-        == digest("".join(reversed(rows)))
-        == digest("# x\n" + QRELS.replace(" ", "\t").replace("\n", "\r\n"))
-    )
-    assert digest(QRELS) == digest(QRELS.replace(" 3", " 3.0"))
-    changed = [
-        QRELS.replace("a 3", "a 2"),
-        QRELS.replace("b 0", "b -1"),
-        QRELS.replace("303", "304"),
-        QRELS.replace("m", "n"),
-    ]
-    changed += ["".join(rows[:-1]), QRELS + "303 0 n 0\n"]
-    assert len({digest(text) for text in [QRELS, *changed]}) == len(changed) + 1
-
-
 def test_one_topic_chosen_is_a_topic_and_not_topics(files: Path, cli: Command) -> None:
     (files / "fold.txt").write_text("301\n")
     outcome = succeed(cli("bm25.run", "qrels.txt", "-m", "ap", "--topics-from", "fold.txt"))

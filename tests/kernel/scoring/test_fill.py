@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -13,7 +12,7 @@ import gradedeval
 from gradedeval import EvaluationWarning, InputError, Qrels, clicks, evaluate
 from gradedeval.kernel.trec.lines import decode
 from support.commands import Command
-from support.paths import DATA, SAMPLES, shared
+from support.paths import SAMPLES
 
 QRELS = {"1": {"a": 2, "b": 0, "c": 1}, "2": {"x": 1}}
 RUN = {"1": {"u": 4.0, "a": 3.0, "v": 2.0, "b": 1.0}, "2": {"y": 1.0}}
@@ -212,29 +211,3 @@ def test_qrels_read_once_are_as_they_were() -> None:
     again = gradedeval.evaluate(run, qrels, "err@20 ap")
     assert again.frame.equals(before.frame)
     assert again.signature == before.signature
-
-
-@shared
-@pytest.mark.exhaustive
-def test_half_of_the_judgments_hidden_and_filled_from_clicks() -> None:
-    folder = DATA / "covid-round1"
-    qrels = Qrels(folder / "qrels.txt")
-    runs = sorted((folder / "runs").iterdir())
-    err = "err(gain=0.05:0.3:0.7)@10"
-    log = clicks.simulate(err, runs, qrels, sessions=200_000, judged_only=True)
-    relevance = clicks.models(log, "cm", prior=0).relevance(min_seen=10)
-    generator, labels = np.random.default_rng(0), qrels.labels.tolist()
-    half = {
-        decode(topic): {decode(docno): labels[code] for docno, code in documents.items() if generator.random() < 0.5}
-        for topic, documents in qrels.codes.items()
-    }
-    options: dict[str, Any] = {"depth": 10}
-    with pytest.warns(EvaluationWarning):
-        true, bare, filled = (
-            evaluate(runs, judged, err, **options, **more).frame["score"].to_numpy()
-            for judged, more in ((qrels, {}), (half, {}), (half, {"fill": relevance}))
-        )
-    assert np.abs(bare - true).mean() > 0.1
-    assert np.abs(filled - true).mean() < 0.0085
-    assert np.corrcoef(filled, true)[0, 1] > 0.999
-    assert np.corrcoef(bare, true)[0, 1] < 0.8

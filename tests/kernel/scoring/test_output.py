@@ -301,18 +301,11 @@ def test_tables_have_four_digits_and_programs_all_of_them(files: Path, cli: Comm
     for form in ("table", "trec", "markdown", "latex", "html"):
         assert re.search(rf"\b{value:.4f}\b", succeed(cli(*words, "-f", form)).text)
         assert re.search(rf"\b{value:.7f}\b", succeed(cli(*words, "-f", form, "--digits", "7")).text)
+    assert succeed(cli("best.run", *words[1:2], "-m", "ap", "-f", "trec", "--digits", "0")).text.split()[2] == "1"
     for form in ("csv", "tsv", "json", "jsonl"):
         assert repr(value) in succeed(cli(*words, "-f", form)).text
         assert repr(value) not in succeed(cli(*words, "-f", form, "--digits", "3")).text
         assert repr(round(value, 3)) in succeed(cli(*words, "-f", form, "--digits", "3")).text
-
-
-def test_no_digits_are_no_decimal_point(files: Path, cli: Command) -> None:
-    assert succeed(cli("best.run", "qrels.txt", "-m", "ap", "-f", "trec", "--digits", "0")).text.split() == [
-        "ap",
-        "all",
-        "1",
-    ]
 
 
 def test_a_preset_brings_its_digits_to_tables_and_an_option_beats_them(files: Path, cli: Command) -> None:
@@ -496,29 +489,15 @@ def test_remarks_go_to_standard_error_and_numbers_alone_to_standard_output(files
 
 def test_topics_left_out_are_counted(files: Path, cli: Command) -> None:
     (files / "extra.run").write_text("301 Q0 a 1 1 t\n398 Q0 a 1 1 t\n399 Q0 a 1 1 t\n")
-    said = {
-        "qrels": [
-            "extra.run: 2 of 3 judged topics are missing from the run (302, 303) and count as empty rankings; "
-            "exclude them with --topics both",
-            "extra.run: 2 unjudged topics (398, 399); ignored",
-        ],
-        "both": [
-            "extra.run: 2 of 3 judged topics are missing from the run (302, 303) and are left out",
-            "extra.run: 2 unjudged topics (398, 399); ignored",
-        ],
-        "run": [
-            "extra.run: 2 of 3 judged topics are missing from the run (302, 303) and are left out",
-            "extra.run: 2 unjudged topics (398, 399); counted, with no relevant documents",
-        ],
-    }
-    for topics, messages in said.items():
-        assert succeed(cli("extra.run", "qrels.txt", "-m", "ap", "--topics", topics)).messages == messages
-
-
-def test_one_topic_without_relevant_documents_is_a_topic_and_not_topics(files: Path, cli: Command) -> None:
-    (files / "judged.txt").write_text("301 0 a 1\n302 0 x 0\n")
-    outcome = succeed(cli("bm25.run", "judged.txt", "-m", "ap", "--topics", "relevant"))
-    assert "bm25.run: 1 topic without relevant documents; left out" in outcome.messages
+    for topics, missing, unjudged in (
+        ("qrels", "count as empty rankings; exclude them with --topics both", "ignored"),
+        ("both", "are left out", "ignored"),
+        ("run", "are left out", "counted, with no relevant documents"),
+    ):
+        assert succeed(cli("extra.run", "qrels.txt", "-m", "ap", "--topics", topics)).messages == [
+            f"extra.run: 2 of 3 judged topics are missing from the run (302, 303) and {missing}",
+            f"extra.run: 2 unjudged topics (398, 399); {unjudged}",
+        ]
 
 
 # -o
@@ -526,15 +505,12 @@ def test_one_topic_without_relevant_documents_is_a_topic_and_not_topics(files: P
 
 @pytest.mark.exhaustive
 def test_the_extension_of_o_says_the_format(files: Path, cli: Command) -> None:
+    assert set(EXTENSIONS.values()) == set(FORMATS)
     for extension, form in EXTENSIONS.items():
         shown = succeed(cli(*ONE, "-f", form)).out
         for name in (f"out{extension}", f"OUT{extension.upper()}"):
             assert cli(*ONE, "-o", name) == Outcome(0, b"", b"")
             assert (files / name).read_bytes() == shown
-
-
-def test_every_format_has_an_extension() -> None:
-    assert set(EXTENSIONS.values()) == set(FORMATS)
 
 
 def test_f_beats_the_extension(files: Path, cli: Command) -> None:

@@ -557,6 +557,7 @@ def test_gains_from_a_file_serve_fractions_and_gaps(tmp_path: Path) -> None:
     # A negative grade is worth 0; the largest gain is 0.5.
     file.write_text("-1,0.9\n0,0\n1,0.5\n", encoding="utf-8")
     assert residual(f'rbp(p=0.5,gain="@{file}")', "a spam", {"a": 1, "spam": -1}) == pytest.approx(0.5 * 0.5**2)
+    assert f" | err: @{file} " in evaluate({"t": ranked("a")}, {"t": {"a": 1}}, f'err(gain="@{file}")').signature
     with pytest.raises(InputError, match="no gain for grade 2"):
         score(f'dcg(gain="@{file}")', "a", {"a": 2})
 

@@ -298,6 +298,27 @@ def test_a_bad_entry_costs_itself(holds: str, format: str, what: str, tmp_path: 
     assert listed(file) == kept
 
 
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+@pytest.mark.parametrize("holds", ["run", "qrels"])
+@pytest.mark.parametrize(
+    ("content", "kept", "says"),
+    [
+        ({"1": [["a", 2], [None, 1], ["", 1], ["b", 1]]}, 2, "skipped 2 bad entries, the first on topic '1'"),
+        (
+            {"1": {"a": 2, "d": "x", "b": 1}, "2": {"c": None}, "3": 3},
+            2,
+            "skipped 3 bad entries, the first on topic '3'",
+        ),
+    ],
+)
+def test_a_bad_entry_of_a_list_and_a_topic_that_is_none_cost_themselves(
+    content: dict[str, Any], kept: int, says: str, holds: str, tmp_path: Path
+) -> None:
+    (tmp_path / "FILE").write_text(json.dumps(content))
+    found, notes = scored(Form(holds, "json", joined("")), tmp_path / "FILE", None, lenient=True)
+    assert (found, [note.partition("FILE: ")[2] for note in notes if "skipped" in note]) == (kept, [says])
+
+
 # What a quote may do ---------------------------------------------------------------------------------------------
 
 OPEN = 'a quote is not closed on this line; close it, or write """abc" for "abc'

@@ -243,6 +243,7 @@ def test_each_run_has_its_own_estimates_in_any_order_and_slice():
     ask = {"predicted": MACHINE, "slices": {"part": labels}}
     found = gradedeval.evaluate(runs, PEOPLE, "ndcg@10", **ask)
     (measure,) = found.measures
+    assert len(found.document("wide").blocks) == 2
     for name, run in runs.items():
         alone = gradedeval.evaluate(run, PEOPLE, "ndcg@10", **ask)
         expected = alone.frame.query("topic == 'all'")["score"].tolist()

@@ -49,6 +49,8 @@ EVERY = [
     *(bad(f"{verb} with an unknown option", (verb, *TWO, "--sead", "3"),
         "unknown option '--sead'; did you mean '--seed'?")
       for verb in ("compare", "power", "check")),
+    *(bad(f"{verb} at the level 5", (verb, *TWO, "--alpha", "5"), "--alpha: 5 is too large; it must be below 1")
+      for verb in ("compare", "power")),
     *(bad(f"{verb} of a measure that goes to infinity", (verb, *TWO[:-1], "nerr5(of=ed)"),
           "measure 'nerr5(of=ed)': infinite scores have no mean to compare; exclude this measure", code=1)
       for verb in ("compare", "power")),
@@ -150,12 +152,18 @@ FITS = [
         "--to: no measure given; name one, such as --to err@20"),
     bad("fit to a wrong name", (*FIT[:-1], "rpb", "-m", "rbp(p=0.1..0.9)"), "unknown measure 'rpb'; did …"),
     bad("fit without files", ("fit", "-m", "rbp(p=0.1..0.9)", "--to", "ap"), "expected a run and a qrels file; …"),
+    bad("fit with no precision", (*FIT, "-m", "rbp(p=0.1..0.9)", "--precision", "0"),
+        "--precision: 0 is too small; it must be at least 1e-10"),
     bad("fit of one run's ordering", (FIT[0], *FIT[2:], "-m", "nerr9@1..3", "--coefficient", "tau"),
         "--coefficient: rank correlation needs at least two runs; …"),
     bad("validation on no topics", (*FIT, "-m", "nerr9@1..3", "--validate", "none"), "none: no such file; …",
         code=1),
     bad("a curve for people", (*FIT, "-m", "nerr9@1..3", "--curve", "c.md"),
         "--curve: cannot be written as markdown to 'c.md'; …"),
+    bad("weights and runs", ("fit", "run.txt", "qrels.txt", "-m", "rbp(p=0.1..0.9)", "--to-weights", "w.csv"),
+        "--to-weights: cannot be combined with runs; leave them out", w_csv=b"1,1\n"),
+    bad("weights beside runs", (*FIT, "-m", "rbp(p=0.1..0.9)", "--to-weights", "w.csv"),
+        "--to: does not apply to --to-weights; leave it out", w_csv=b"1,1\n"),
     *(bad(f"weights: {name}", ("fit", "--to-weights", "w.csv", "-m", "rbp(p=0.1..0.9)"), says, code=1, w_csv=content)
       for name, content, says in (
           ("nothing", b"", "w.csv: is empty; expected lines of rank,weight"),

@@ -53,7 +53,9 @@ if TYPE_CHECKING:
     from gradedeval.questions.assessors import assessor_agreement as assessor_agreement
     from gradedeval.questions.check import check as check
     from gradedeval.questions.compare import Comparison as Comparison
+    from gradedeval.questions.compare import Letters as Letters
     from gradedeval.questions.compare import compare as compare
+    from gradedeval.questions.compare import letters as letters
     from gradedeval.questions.compare import topic_table as topic_table
     from gradedeval.questions.correlate import correlate as correlate
     from gradedeval.questions.diff import Diff as Diff
@@ -69,8 +71,6 @@ if TYPE_CHECKING:
     from gradedeval.questions.informative import informativeness as informativeness
     from gradedeval.questions.leave_one_out import LeftOut as LeftOut
     from gradedeval.questions.leave_one_out import leave_one_out as leave_one_out
-    from gradedeval.questions.letters import Letters as Letters
-    from gradedeval.questions.letters import letters as letters
     from gradedeval.questions.limits import Bound as Bound
     from gradedeval.questions.lint import lint as lint
     from gradedeval.questions.pool import Pool as Pool
@@ -112,7 +112,7 @@ _PUBLIC = {
     "questions.agreement": "Agreement Reproduction agreement reproduction",
     "questions.assessors": "AssessorAgreement assessor_agreement",
     "questions.check": "check",
-    "questions.compare": "Comparison compare topic_table",
+    "questions.compare": "Comparison Letters compare letters topic_table",
     "questions.correlate": "correlate",
     "questions.diff": "Diff diff",
     "questions.explain": "Explanation explain",
@@ -120,7 +120,6 @@ _PUBLIC = {
     "questions.history": "History append_history read_history",
     "questions.informative": "Informativeness informativeness",
     "questions.leave_one_out": "LeftOut leave_one_out",
-    "questions.letters": "Letters letters",
     "questions.limits": "Bound",
     "questions.lint": "lint",
     "questions.pool": "Pool pool",

@@ -269,7 +269,7 @@ def test_frames_are_made_in_one_place() -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in makers
         if isinstance(node.func.value, ast.Name) and node.func.value.id in ("pd", "pandas")
     }
-    assert {call.partition(":")[0] for call in calls} == {"gradedeval.kernel.scoring.frames"}, calls
+    assert {call.partition(":")[0] for call in calls} == {"gradedeval.kernel.scoring.results"}, calls
 
 
 def test_no_module_is_called_after_nothing() -> None:

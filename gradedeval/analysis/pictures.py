@@ -16,7 +16,7 @@ from gradedeval.kernel.formats import in_utf8
 from gradedeval.kernel.formats.fitting import short_names as short_names
 from gradedeval.kernel.measures.parse import canonical, parse_measures
 from gradedeval.kernel.options import numbers
-from gradedeval.kernel.scoring.frames import distinct
+from gradedeval.kernel.scoring.results import distinct
 from gradedeval.kernel.trec.stream import extension_of
 
 if TYPE_CHECKING:

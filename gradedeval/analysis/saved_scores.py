@@ -17,10 +17,10 @@ from gradedeval.arrays import as_float
 from gradedeval.errors import InputError, ProblemList, flag, shown
 from gradedeval.kernel.formats import FORM
 from gradedeval.kernel.measures import notation
+from gradedeval.kernel.measures.definition import ALL
 from gradedeval.kernel.measures.notation import IA, Spelling
 from gradedeval.kernel.measures.parse import canonical
 from gradedeval.kernel.options import OPTIONS, TIES_BY_GRADE
-from gradedeval.kernel.scoring.score_rows import ALL
 from gradedeval.kernel.scoring.signature import BETWEEN, CODE, GAINS, INTERVAL, NAMES, QRELS, renamed
 from gradedeval.kernel.trec.documents import Rows, json_rows
 from gradedeval.kernel.trec.line_reader import duplicate, settle_duplicates, whole_lines

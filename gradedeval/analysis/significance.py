@@ -32,8 +32,8 @@ from gradedeval.kernel.options import OptionKwargs, numbers
 from gradedeval.kernel.options.numbers import MOST_DRAWS
 from gradedeval.kernel.options.question import shares_work, takes_options
 from gradedeval.kernel.parallel import progress
-from gradedeval.kernel.scoring.frames import to_frame
 from gradedeval.kernel.scoring.intervals import centered, samples, standard_error, student_t, studentized_test
+from gradedeval.kernel.scoring.results import to_frame
 
 # p values, their correction and effect sizes of paired differences, for many pairs of runs at once.
 

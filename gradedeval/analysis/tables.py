@@ -35,8 +35,8 @@ def frame_document(
     if layout == "long":
         joint = signature.replace("\n", " | ")  # for the first row of each measure
         signatures = [None if again else joint for again in frame["measure"].duplicated()] if signed else ()
-        return kernel.Document([kernel.frames.to_table(frame)], signature, row_signatures=signatures)
-    rows = [[value(row) for value in shown.values()] for row in kernel.frames.each_row(frame)]
+        return kernel.Document([kernel.results.to_table(frame)], signature, row_signatures=signatures)
+    rows = [[value(row) for value in shown.values()] for row in kernel.results.each_row(frame)]
     return kernel.Document([kernel.Table(list(shown), rows)], signature)
 
 
@@ -62,7 +62,7 @@ class OfScores(FrameResult):
             kernel.Column(str(name), "score" if kind.kind == "f" else "text")
             for name, kind in self.frame.dtypes.items()
         ]
-        table = kernel.frames.to_table(self.frame)
+        table = kernel.results.to_table(self.frame)
         return kernel.Document([table if layout == "long" else replace(table, columns=numbers)], self.signature)
 
 
@@ -151,7 +151,7 @@ GROUP: dict[str, tuple[str, Kind]] = {"group": ("group", "text")}
 
 def shown(frame: pd.DataFrame, **columns: tuple[str, Kind]) -> Table:
     """Some columns of a frame for people: name -> title and kind; those without a value are left out."""
-    rows = kernel.frames.to_rows(frame)
+    rows = kernel.results.to_rows(frame)
     kept = {name: column for name, column in columns.items() if any(row[name] is not None for row in rows)}
     titles = [kernel.Column(title, kind) for title, kind in kept.values()]
     return kernel.Table(titles, [[row[name] for name in kept] for row in rows])

@@ -38,7 +38,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "risk": ("questions.risk:risk", "Report the risk of runs against a baseline."),
         "power": ("questions.power:power", "Report the discriminative power of measures."),
         "pool": ("questions.pool:pool", "Pool statistics, and which documents to judge next."),
-        "collections": ("questions.collections:command", "List test collections by name, and which of them are here."),
+        "collections": ("questions.named_qrels:command", "List test collections by name, and which of them are here."),
         "pr": (
             "questions.precision_recall:precision_recall",
             "Print precision-recall curves, graded and at each threshold.",

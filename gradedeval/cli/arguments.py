@@ -210,7 +210,7 @@ def sharing(jobs: int | None = None) -> Workers:
     address: str | None = asked_for("cluster")
     if address is None:
         return Workers.of(jobs, with_progress)
-    from gradedeval.kernel.parallel.clusters import connect  # few evaluations have one
+    from gradedeval.kernel.parallel.executors import connect  # few evaluations have one
 
     if jobs:
         raise InputError("--jobs", "a cluster has workers of its own", "leave out --jobs or --cluster", usage=True)

@@ -129,13 +129,13 @@ class ClickMeasures(kernel.results.FrameResult, FromLog):
         """A row for each list; for people they are numbered within their topic."""
         frame = self.frame
         if layout == "long":
-            return Document([kernel.frames.to_table(frame)], self.settings)
+            return Document([kernel.results.to_table(frame)], self.settings)
         names = [name for name in CLICK_MEASURES if name in frame]
         counts = [Column(name, "count") for name in ("list", "sessions")]
-        numbers = (frame.groupby(kernel.frames.group_numbers(frame, "topic"), sort=False).cumcount() + 1).tolist()
+        numbers = (frame.groupby(kernel.results.group_numbers(frame, "topic"), sort=False).cumcount() + 1).tolist()
         rows = [
             [row["topic"], number, row["sessions"], *(row[name] for name in names)]
-            for number, row in zip(numbers, kernel.frames.to_rows(frame), strict=True)
+            for number, row in zip(numbers, kernel.results.to_rows(frame), strict=True)
         ]
         return Document(
             [Table([Column("topic"), *counts, *(Column(name, "score") for name in names)], rows)], self.settings
@@ -195,7 +195,7 @@ def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: S
         "sessions": sessions,
     }
     names = [name for name in CLICK_MEASURES if name != "ss" or qrels is not None]
-    frame = kernel.frames.to_frame(shown | {name: values[:, list(CLICK_MEASURES).index(name)] for name in names})
+    frame = kernel.results.to_frame(shown | {name: values[:, list(CLICK_MEASURES).index(name)] for name in names})
     tell(notes)
     return ClickMeasures(frame, " | ".join(said))
 
@@ -439,10 +439,10 @@ class ClickCorrelations(FromLog):
     def document(self, layout: Layout) -> Document:
         """A row for each correlation, for people with a column for each click measure."""
         if layout == "long":
-            return Document([kernel.frames.to_table(self.frame)], self.settings)
+            return Document([kernel.results.to_table(self.frame)], self.settings)
         split = "by" in self.frame
         lines: dict[tuple[Any, ...], list[Any]] = {}
-        for row in kernel.frames.to_rows(self.frame):
+        for row in kernel.results.to_rows(self.frame):
             head = (row["by"], row["measure"], row["configurations"], row["sessions"]) if split else (row["measure"],)
             lines.setdefault(head, []).append("—" if row["correlation"] is None else row["correlation"])
         heads = [Column("by"), Column("measure"), Column("lists", "count"), Column("sessions", "count")]
@@ -579,9 +579,9 @@ def _correlated(
             rows += [(part, label, *cell, *counts) for cell in zip(CLICK_MEASURES, row, strict=True)]
         known = {"by": [part] * len(here), "topic": topics, "shown": [" ".join(docnos) for docnos in shown]}
         values = dict(zip([*labels, *CLICK_MEASURES], [*scores[here].T, *clicked[here].T], strict=True))
-        lists.append(kernel.frames.to_frame({**known, "sessions": sessions[here], **values}))
+        lists.append(kernel.results.to_frame({**known, "sessions": sessions[here], **values}))
     columns: dict[str, Any] = dict(zip(["by", *COLUMNS], zip(*rows, strict=True), strict=True))
-    frame, each = kernel.frames.to_frame(columns), kernel.frames.joined(lists)
+    frame, each = kernel.results.to_frame(columns), kernel.results.joined(lists)
     counted = [(len(set(log.topics)), 0)]
     said = "\n".join([_said(settings, each), kernel.signature(qrels, options, scorer.measures, counted)])
     if not settings.by:
@@ -680,8 +680,8 @@ def _rows(log: ClickLog, chosen: Any) -> ClickLog:
 def _said(settings: Settings, lists: pd.DataFrame) -> str:
     """What the correlations are taken over, in words; a list may be in several parts of the log."""
     counts = {
-        "topic": len(kernel.frames.distinct(lists, "topic")),
-        "configuration": len(kernel.frames.distinct(lists, "topic", "shown")),
+        "topic": len(kernel.results.distinct(lists, "topic")),
+        "configuration": len(kernel.results.distinct(lists, "topic", "shown")),
         "session": int(lists["sessions"].sum()),
     }
     parts = [

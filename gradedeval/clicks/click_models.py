@@ -212,7 +212,7 @@ class ClickModels(FromLog):
         """A row for each model, measure and rank: model, measure, rank (0: of all), value."""
 
         rows = [(name, *row) for name in self.models for row in prediction_rows(self, name)]
-        return kernel.frames.to_frame(rows, columns=["model", "measure", "rank", "value"])
+        return kernel.results.to_frame(rows, columns=["model", "measure", "rank", "value"])
 
     def relevance(self, name: str | None = None, min_seen: int = 0) -> pd.DataFrame:
         """The estimated relevance of documents by a model (the only one, unless named): topic, docno, gain, seen; or of
@@ -223,13 +223,13 @@ class ClickModels(FromLog):
         else:
             topics, docnos = ([name[part] for name in model.items.names] for part in (0, 1))
             columns = {"topic": topics, "docno": docnos}
-        frame = kernel.frames.to_frame({**columns, "gain": model.relevance, "seen": model.seen})
+        frame = kernel.results.to_frame({**columns, "gain": model.relevance, "seen": model.seen})
         return frame[frame["seen"] >= min_seen].reset_index(drop=True)
 
     def document(self, layout: Layout) -> Document:
         """A row for each model, and where grades share parameters a row for each grade."""
         if layout == "long":
-            return Document([kernel.frames.to_table(self.frame)], self.settings)
+            return Document([kernel.results.to_table(self.frame)], self.settings)
         columns = [Column("model"), Column("LL session", "score"), Column("LL rank", "score", 6)]
         columns += [Column(label, "score", 6) for label in MEANS]
         columns.append(Column("estimated", "text"))
@@ -541,7 +541,7 @@ def relevance_text(found: ClickModels, write_relevance: str, min_seen: MinSeen =
     if few:
         tell([Note(f"{write_relevance}: {what}, and are left out", f"{flag.min_seen} says how many it takes")])
     return kernel.formats.render(
-        lambda layout: Document([kernel.frames.to_table(found.relevance(min_seen=least))]), "csv"
+        lambda layout: Document([kernel.results.to_table(found.relevance(min_seen=least))]), "csv"
     )
 
 

@@ -168,12 +168,12 @@ class Learned(FromLog):
     def frame(self) -> pd.DataFrame:
         """A row for each grade or rank: what --gain @FILE or cascade(utility=FILE) reads."""
         at = [int(one) if float(one).is_integer() else one for one in self.at]
-        return kernel.frames.to_frame({"rank" if self.what == "phi" else "grade": at, self.what: self.values})
+        return kernel.results.to_frame({"rank" if self.what == "phi" else "grade": at, self.what: self.values})
 
     def document(self, layout: Layout) -> Document:
         """A row for each grade or rank."""
         if layout == "long":
-            return Document([kernel.frames.to_table(self.frame)], self.settings)
+            return Document([kernel.results.to_table(self.frame)], self.settings)
         columns = [Column("rank" if self.what == "phi" else "grade", "figures"), Column(self.what, "score")]
         rows: list[list[object]] = [[f"{at:g}", float(value)] for at, value in zip(self.at, self.values, strict=True)]
         if self.seen is not None:

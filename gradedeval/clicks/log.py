@@ -148,7 +148,7 @@ class ClickLog:
             found["user"] = [self.users[code] if code >= 0 else None for code in self.user.tolist()]
         for name, (values, codes) in self.columns.items():
             found[name] = [values[code] for code in codes.tolist()]
-        return kernel.frames.to_frame(found | {"count": self.count})
+        return kernel.results.to_frame(found | {"count": self.count})
 
     def lines(self) -> Iterator[str]:
         """The log as text, a header and a line for each row, which `read_log` reads.

@@ -119,12 +119,12 @@ class Observation(FromLog):
         if layout == "long":
             named = [dict(zip(("last_clicks", "reached", "share"), row, strict=True)) for row in pages]
             head: dict[str, Any] = {"gaps": self.gaps.tolist(), "pages": named}
-            return Document([kernel.frames.to_table(self.frame[["rank", "weight"]])], self.settings, head=head)
+            return Document([kernel.results.to_table(self.frame[["rank", "weight"]])], self.settings, head=head)
         gaps = [[gap, share] for gap, share in enumerate(self.gaps.tolist(), 1)]
         blocks: list[Table | str] = [
             Table(
                 weights,
-                kernel.frames.to_table(self.frame[names][: 1 + np.flatnonzero(self.weights).max(initial=-1)]).rows,
+                kernel.results.to_table(self.frame[names][: 1 + np.flatnonzero(self.weights).max(initial=-1)]).rows,
             ),
             Table([Column("gap", "count"), Column("P(gap >= it)", "score")], gaps),
         ]
@@ -350,7 +350,7 @@ def _frame(observed: Floats, names: list[str], per: str | None) -> pd.DataFrame:
     if per is not None:
         columns["topic" if per == "query" else "user"] = [name for name in names for _ in range(depth)]
     columns["rank"] = np.tile(np.arange(1, depth + 1), len(names))
-    return kernel.frames.to_frame({**columns, "weight": weight.ravel(), "observed": observed.ravel()})
+    return kernel.results.to_frame({**columns, "weight": weight.ravel(), "observed": observed.ravel()})
 
 
 def _settings(log: ClickLog, mu: float, page: int, clickless: str, depth: int) -> str:
@@ -542,7 +542,7 @@ def fit_observation(
     if searched:
         found = fit_weights(looked, searched, normalize=normalize, precision=precision)
         notes += found.notes
-        for range_, row in zip(searched, kernel.frames.to_rows(found.frame), strict=True):
+        for range_, row in zip(searched, kernel.results.to_rows(found.frame), strict=True):
             nearest = range_.at(row["value"])
             row["measure"], row["scaled"] = str(nearest), scaled
             rows.append((row, weighing.static_weights(nearest, len(looked), tried=True)))
@@ -555,7 +555,7 @@ def fit_observation(
     if not rows:
         raise InputError("", "no measure and no weights given", AS_IN, usage=True)
     rows.sort(key=lambda row: float(row[0]["divergence"]))
-    frame = kernel.frames.to_frame([row for row, _ in rows], columns=list(COLUMNS))
+    frame = kernel.results.to_frame([row for row, _ in rows], columns=list(COLUMNS))
     curves = {"rank": np.arange(1, len(looked) + 1), "observation": looked}
     for row, vector in rows:
         curves[row["measure"]] = vector / row["covered"] if row["scaled"] else vector
@@ -564,7 +564,7 @@ def fit_observation(
     if not scaled:
         scaling = f"the observation scaled to sum 1 {over}, weights as they are"
     notes = [*observation.notes, *tell(notes)]  # the others are told
-    return Fits(frame, kernel.frames.to_frame(curves), f"{scaling}\n{observation.settings}", notes)
+    return Fits(frame, kernel.results.to_frame(curves), f"{scaling}\n{observation.settings}", notes)
 
 
 COLUMNS = ("measure", "parameter", "value", "divergence", "low", "high", "scaled", "covered")

@@ -37,9 +37,8 @@ from gradedeval.kernel.measures.description import Description as Description
 from gradedeval.kernel.measures import definition as definition
 from gradedeval.kernel.measures import gains as gains
 from gradedeval.kernel.measures.gains import scores_of as scores_of
-from gradedeval.kernel.measures import on_arrays as on_arrays
 from gradedeval.kernel.measures.cascade_models import useful as useful
-from gradedeval.kernel.measures.graded_precision import precision_at_relevant as precision_at_relevant
+from gradedeval.kernel.measures.precision import precision_at_relevant as precision_at_relevant
 from gradedeval.kernel.measures.weighting_models import rank_weights as rank_weights
 
 # Runs and judgments
@@ -60,6 +59,7 @@ from gradedeval.kernel.scoring.scorer import Scorer as Scorer
 from gradedeval.kernel.scoring.scores import Scores as Scores
 from gradedeval.kernel.scoring import scores as scores
 from gradedeval.kernel.scoring import tasks as tasks
+from gradedeval.kernel.scoring import evaluate_arrays as evaluate_arrays
 from gradedeval.kernel.scoring.evaluate_arrays import JudgedLists as JudgedLists
 from gradedeval.kernel.scoring.signature import signature as signature
 from gradedeval.kernel.scoring.intervals import summary_intervals as summary_intervals
@@ -76,7 +76,6 @@ from gradedeval.kernel.formats import Column as Column
 from gradedeval.kernel.formats import Table as Table
 from gradedeval.kernel.formats import Document as Document
 from gradedeval.kernel.formats import Layout as Layout
-from gradedeval.kernel.scoring import frames as frames
 from gradedeval.kernel import formats as formats
 from gradedeval.kernel.scoring import score_tables as score_tables
 from gradedeval.kernel.scoring import results as results

@@ -25,7 +25,7 @@ def one_measure(measure: AnyMeasure) -> Measure:
     found = parse_measures(measure)
     if len(found) != 1:
         raise InputError(repr(measure), f"names {len(found)} measures", "give one, as in 'ndcg@10'", usage=True)
-    kernel.on_arrays.check_measure(found[0])
+    kernel.evaluate_arrays.check_measure(found[0])
     return found[0]
 
 
@@ -210,7 +210,7 @@ def swap_deltas(measure: AnyMeasure, grades: Any, order: Any = None, *, top: flo
 
 
 def _ranking(order: Any, documents: int) -> Any:
-    ranking = np.arange(documents) if order is None else kernel.on_arrays.as_numbers(order, "order").ravel()
+    ranking = np.arange(documents) if order is None else kernel.evaluate_arrays.as_numbers(order, "order").ravel()
     if not np.array_equal(np.sort(ranking), np.arange(documents)):
         hint = "np.argsort(-scores) gives them"
         raise InputError(

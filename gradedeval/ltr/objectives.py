@@ -275,7 +275,7 @@ def _weights(weight: Any, documents: JudgedLists) -> Floats | float:
     """Documents: the weights, in the caller's order."""
     if weight is None or not np.size(weight):
         return 1.0
-    given, lists = kernel.on_arrays.as_numbers(weight, "weight").ravel(), len(documents.sizes)
+    given, lists = kernel.evaluate_arrays.as_numbers(weight, "weight").ravel(), len(documents.sizes)
     count = len(documents.labels)
     if len(given) not in (count, lists) or not (np.isfinite(given) & (given >= 0)).all():
         what = f"is not a weight for each of {count} documents or {lists} lists"

@@ -128,9 +128,9 @@ class Agreement(kernel.results.InNotebook):
     @property
     def means(self) -> pd.DataFrame:
         """The means over topics of each pair of runs, and how many topics they share."""
-        pairs = self.frame.groupby(kernel.frames.group_numbers(self.frame, *PAIR), sort=False)
+        pairs = self.frame.groupby(kernel.results.group_numbers(self.frame, *PAIR), sort=False)
         means = pairs[list(NUMBERS)].mean().assign(topics=pairs.size())
-        return kernel.frames.to_frame(kernel.frames.distinct(self.frame, *PAIR), PAIR).join(means)
+        return kernel.results.to_frame(kernel.results.distinct(self.frame, *PAIR), PAIR).join(means)
 
     def document(self, layout: Layout, *, topic: Topic = None, top: Top = None) -> Document:
         """Of two runs by topic, those that agree least first, and in the mean; of more as a matrix.
@@ -140,9 +140,9 @@ class Agreement(kernel.results.InNotebook):
         """
         found = self.of_topic(topic)
         if layout == "long":
-            pairs = found.frame.groupby(kernel.frames.group_numbers(found.frame, *PAIR))
+            pairs = found.frame.groupby(kernel.results.group_numbers(found.frame, *PAIR))
             return Document(
-                [kernel.frames.to_table(found.frame if top is None else pairs.head(top))], str(found.settings)
+                [kernel.results.to_table(found.frame if top is None else pairs.head(top))], str(found.settings)
             )
         if len(found.runs) > 2:
             of = "means over topics" if topic is None else f"topic {visible(topic)}"
@@ -161,10 +161,10 @@ def _by_topic(found: Agreement, with_mean: bool, top: int) -> list[Table | str]:
     """Two runs or systems by topic, those that agree least first, and in the mean; of systems beside it how far the
     seeds of each agree, and below it in the mean."""
     one, other = found.runs[0], found.runs[-1]
-    rows = [row for row in kernel.frames.to_rows(found.frame) if (row["run"], row["other"]) == (one, other)]
+    rows = [row for row in kernel.results.to_rows(found.frame) if (row["run"], row["other"]) == (one, other)]
     own = {
         (row["run"], row["topic"]): row["rbo"]
-        for row in kernel.frames.to_rows(found.frame)
+        for row in kernel.results.to_rows(found.frame)
         if row["run"] == row["other"]
     }
     within = _within(found)
@@ -179,7 +179,7 @@ def _by_topic(found: Agreement, with_mean: bool, top: int) -> list[Table | str]:
     ]
     left_out = len(rows) - len(shown)
     if with_mean:
-        (mean,) = (row for row in kernel.frames.to_rows(found.means) if (row["run"], row["other"]) == (one, other))
+        (mean,) = (row for row in kernel.results.to_rows(found.means) if (row["run"], row["other"]) == (one, other))
         shown.append(cells(mean, f"mean of {mean['topics']}", {run: within[run]["rbo"] for run in systems}))
     shown += [cells(within[run], f"seeds of {visible(run)}", {}) for run in systems]
     columns = [Column("topic"), Column("rbo", "score"), *(Column(run, "score", of_run=True) for run in systems)]
@@ -195,7 +195,7 @@ def _by_topic(found: Agreement, with_mean: bool, top: int) -> list[Table | str]:
 
 def _within(found: Agreement) -> dict[str, dict[str, Any]]:
     """System -> the means over pairs of its own seeds, where it has several."""
-    return {row["run"]: row for row in kernel.frames.to_rows(found.means) if row["run"] == row["other"]}
+    return {row["run"]: row for row in kernel.results.to_rows(found.means) if row["run"] == row["other"]}
 
 
 def _named(found: Agreement, run: str) -> str:
@@ -206,7 +206,7 @@ def _named(found: Agreement, run: str) -> str:
 
 def _matrix(found: Agreement) -> Table:
     values: dict[tuple[str, str], Any] = {}
-    for row in kernel.frames.to_rows(found.means):
+    for row in kernel.results.to_rows(found.means):
         values[row["other"], row["run"]], values[row["run"], row["other"]] = row["tau"], row["rbo"]
     first = Column("", "run")
     columns = [Column(name, "score", digits=3, of_run=True) for name in found.runs]
@@ -281,7 +281,7 @@ def _frame(
         more = {"pairs": of_runs}
     called, names = (np.array(list(all_of), dtype=object) for all_of in (systems, ranked.names))
     numbers = dict(zip(NUMBERS, found, strict=True))
-    return kernel.frames.to_frame(
+    return kernel.results.to_frame(
         {"run": called[pair % size], "other": called[pair // size], "topic": names[topics], **numbers, **more}
     )
 
@@ -364,8 +364,8 @@ class Reproduction(kernel.results.InNotebook):
         """An experiment beside its original: a row for each run, and one for each improvement."""
         signature = "\n".join(part for part in (_words(self), self.signature) if part)
         if layout == "long":
-            return Document([kernel.frames.to_table(self.frame)], signature)
-        rows = kernel.frames.to_rows(self.frame)
+            return Document([kernel.results.to_table(self.frame)], signature)
+        rows = kernel.results.to_rows(self.frame)
         measures = list(dict.fromkeys(row["measure"] for row in rows if row["measure"] is not None))
         cells = {(row["what"], row["run"], row["original"], row["measure"]): row["value"] for row in rows}
         pairs = dict.fromkeys((row["run"], row["original"]) for row in rows if row["what"] == "ktu")
@@ -434,7 +434,7 @@ def reproduction(
     if qrels is not None:
         found, notes, signature = _scores(keyed, list(mine), list(theirs), qrels, chosen, options)
         rows += found
-    frame = kernel.frames.to_frame(rows, columns=["what", "run", "original", "measure", "value"])
+    frame = kernel.results.to_frame(rows, columns=["what", "run", "original", "measure", "value"])
     return Reproduction(frame, [*mine, *theirs], settings, signature, tell(notes))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
-from gradedeval.analysis import estimates
+from gradedeval.analysis import pairs
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, flag, plural, public, tell
@@ -84,9 +84,9 @@ class AssessorAgreement(kernel.results.InNotebook):
             rows: list[list[Any]] = [[name, None, None, None, value] for name, value in numbers.items()]
             for grade, counts in self.confusion.iterrows():
                 rows += [["confusion", None, grade, other, int(count)] for other, count in counts.items()]
-            for row in kernel.frames.to_rows(self.orders) if len(self.orders) else []:
+            for row in kernel.results.to_rows(self.orders) if len(self.orders) else []:
                 rows += [[what, row["measure"], None, None, row[what]] for what in OF_ORDERS[2:]]
-            for row in kernel.frames.to_rows(self.runs) if len(self.runs) else []:
+            for row in kernel.results.to_rows(self.runs) if len(self.runs) else []:
                 whats = ("score", "other_score", *SAVED)
                 rows += [[what, row["measure"], row["run"], None, row[what]] for what in whats]
             return Document(
@@ -125,7 +125,7 @@ def _worth(orders: pd.DataFrame) -> Table:
     """What the second judgments are worth: a row for the means of runs and one for differences; with the other topics
     that it judged, where there are any, and with very many."""
     rows: list[list[Any]] = []
-    for row in kernel.frames.to_rows(orders):
+    for row in kernel.results.to_rows(orders):
         for of, end in (("means", ""), ("differences", "_differences")):
             for others in (row["others"], math.inf):
                 narrower = row[f"narrower{end}"]
@@ -144,9 +144,9 @@ def _worth(orders: pd.DataFrame) -> Table:
 def _why_nothing(orders: pd.DataFrame) -> str:
     """Why nothing is known of what the second judgments would save."""
     topics, unknown = int(orders["topics"].max()), "what the second judgments would save is not known"
-    if topics < estimates.LEAST:
+    if topics < pairs.LEAST:
         both = f"{topics} {'topic is' if topics == 1 else 'topics are'} judged in both"
-        return f"{unknown}: {both}, and prediction-powered inference needs {estimates.LEAST}"
+        return f"{unknown}: {both}, and prediction-powered inference needs {pairs.LEAST}"
     return f"{unknown}: scores by both are the same, or do not vary over topics"
 
 
@@ -197,7 +197,7 @@ def assessor_agreement(
         topics,
         sizes[0],
         sizes[1],
-        kernel.frames.to_frame(table, names).set_axis(names).rename_axis(index=first.place, columns=second.place),
+        kernel.results.to_frame(table, names).set_axis(names).rename_axis(index=first.place, columns=second.place),
         float(np.trace(table) / table.sum()),
         cohen_kappa(table),
         cohen_kappa(table, linear=True),
@@ -263,7 +263,7 @@ def _orders_by_either(
     orders: list[tuple[Any, ...]] = []
     rows: list[tuple[Any, ...]] = []
     if not runs:
-        return kernel.frames.to_frame([], OF_ORDERS), kernel.frames.to_frame([], of_runs), "", []
+        return kernel.results.to_frame([], OF_ORDERS), kernel.results.to_frame([], of_runs), "", []
     shared = frozenset(topic for topic in first.topics if topic in second.row_of)
     notes = []
     left_out = len(first) + len(second) - 2 * len(shared)
@@ -289,8 +289,8 @@ def _orders_by_either(
     signature = f"{mine.signature}\n{theirs.signature}"
     notes += [*mine.notes, *mine.unequal_topics(), *(note for note in theirs.notes if note not in mine.notes)]
     return (
-        kernel.frames.to_frame(orders, columns=OF_ORDERS),
-        kernel.frames.to_frame(rows, columns=of_runs),
+        kernel.results.to_frame(orders, columns=OF_ORDERS),
+        kernel.results.to_frame(rows, columns=of_runs),
         signature,
         notes,
     )

@@ -58,7 +58,7 @@ class Correlation(OfScores):
     def aside(self) -> str:
         """Which kind of agreement stands above the diagonal and which below, and what they are taken over."""
         counts: dict[str, list[int]] = {}
-        for row in kernel.frames.to_rows(self.frame):
+        for row in kernel.results.to_rows(self.frame):
             counts.setdefault(row["kind"], []).append(row["n"])
         # The first row stands above the diagonal.
         places = ("above", "below") if len(counts) > 1 else ("off",)
@@ -72,8 +72,8 @@ class Correlation(OfScores):
         """The agreement of measures, for people as a matrix."""
         signature = signature_lines(self.aside, self.signature)
         if layout == "long":
-            return kernel.Document([kernel.frames.to_table(self.frame)], signature)
-        cells = {(row["measure"], row["other"]): row["agreement"] for row in kernel.frames.to_rows(self.frame)}
+            return kernel.Document([kernel.results.to_table(self.frame)], signature)
+        cells = {(row["measure"], row["other"]): row["agreement"] for row in kernel.results.to_rows(self.frame)}
         measures = self.scores.measures
         columns = [kernel.Column(""), *(kernel.Column(name, "score", digits=3) for name in measures)]
         rows = [[name, *(cells.get((name, other), "—") for other in measures)] for name in measures]
@@ -182,7 +182,7 @@ def correlate(
                 truth, judged = matrix.score[:, :, row], matrix.score[:, :, column]
                 readings = matrix.reading(row), matrix.reading(column)
                 rows.append((measure, other, kind, *scores_agreement(kind, truth, judged, included, readings)))
-    frame = kernel.frames.to_frame(rows, columns=["measure", "other", "kind", "agreement", "n"])
+    frame = kernel.results.to_frame(rows, columns=["measure", "other", "kind", "agreement", "n"])
     if frame["agreement"].isna().all():
         raise _undefined(matrix, {above, below})
     return Correlation(frame, matrix)

@@ -68,7 +68,7 @@ def topic_rows(change: Change, paired: Paired, bounds: Floats, rises: bool) -> p
     if sides.of_seeds:
         same[same] = sides.alike(shared[same], change.last)
     known = difference_bounds.same_order(difference, (old, new), (bounds[0], bounds[1]), rises, same)
-    found = kernel.frames.to_frame(
+    found = kernel.results.to_frame(
         {
             "measure": change.measure,
             "topic": np.array(ranked.names, dtype=object)[shared],
@@ -99,7 +99,7 @@ def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:
         sides.middle[:, chosen],
         sides.retrieved[:, chosen],
     )
-    documents = kernel.frames.to_frame(
+    documents = kernel.results.to_frame(
         {
             "measure": change.measure,
             "topic": names[ranked.topic[chosen]],
@@ -120,11 +120,11 @@ def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:
     documents = documents.astype(SEEDED if sides.of_seeds else RANKED)
     more = change.rest[1] - change.rest[0]
     others = change.shared[np.abs(more[change.shared]) > TOLERANCE]
-    rest = kernel.frames.to_frame(
+    rest = kernel.results.to_frame(
         {"measure": change.measure, "topic": names[others], "part": BEYOND, "explains": more[others]}
     )
     rest["baseline_contribution"], rest["contribution"] = change.rest[0][others], change.rest[1][others]
-    found = kernel.frames.joined([documents, rest]) if len(others) else documents
+    found = kernel.results.joined([documents, rest]) if len(others) else documents
     of_topic = np.append(ranked.topic[chosen], others)
     nearest = np.append(np.minimum(before, after), np.full(len(others), ranked_runs.NOWHERE))
     return found.iloc[np.lexsort((nearest, -found["explains"].abs().to_numpy(dtype=float), place[of_topic]))]
@@ -191,12 +191,12 @@ class Diff(kernel.results.InNotebook):
     @cached_property
     def by_topic(self) -> dict[tuple[str, str], pd.DataFrame]:
         """(measure, topic) -> its documents."""
-        return kernel.frames.groups(self.documents, "measure", "topic")
+        return kernel.results.groups(self.documents, "measure", "topic")
 
     def _documents_of(self, topic: Row) -> list[Row]:
         """The rows of the documents of a topic."""
         found = self.by_topic.get((topic["measure"], topic["topic"]))
-        return [] if found is None else kernel.frames.to_rows(found)
+        return [] if found is None else kernel.results.to_rows(found)
 
     @public
     def only(self, kind: Only | None = None, topic: str | None = None) -> Diff:
@@ -249,10 +249,10 @@ class Diff(kernel.results.InNotebook):
             decimals = 0 if whole else self.digits if digits is None else digits
             blocks += [_summary(self, measure, decimals), *_of_slices(self, measure, names, decimals)]
             if topic is not None:
-                for row in kernel.frames.to_rows(topics):
+                for row in kernel.results.to_rows(topics):
                     blocks += [_of_topic(row, decimals, self.texts.get(row["topic"])), _documents(shown, row, decimals)]
                 continue
-            changed = kernel.frames.to_rows(topics[(topics["changed"] > 0) | (topics["difference"] != 0)])
+            changed = kernel.results.to_rows(topics[(topics["changed"] > 0) | (topics["difference"] != 0)])
             some = changed[: TOPICS if top is None else top]
             if some:
                 blocks.append(_topics(shown, some, names, decimals))
@@ -414,13 +414,13 @@ def _found(sides: Sides, scorer: Scorer, reread: Reread | None, options: Options
     few, unseen = kernel.doubts.few_topics(len(sides.shared)), _unseen(scorer.measures, topics, options)
     return Diff(
         *sides.names,
-        kernel.frames.joined(topics),
-        kernel.frames.joined(documents),
+        kernel.results.joined(topics),
+        kernel.results.joined(documents),
         scorer.measures,
         f"{signature} | {sides.in_words}" if sides.of_seeds else signature,
         tell([*scorer.notes, *ranked.notes, *few, *seeds, *unseen]),
         texts=options.texts,
-        slices=kernel.frames.joined(known) if (known := [rows for rows in sliced if len(rows)]) else None,
+        slices=kernel.results.joined(known) if (known := [rows for rows in sliced if len(rows)]) else None,
         seeds=sides.counts if sides.of_seeds else None,
     )
 
@@ -488,7 +488,7 @@ def _by_slice(topics: pd.DataFrame, paired: Paired, sides: Sides, labels: Labels
                 by_seed = [reading.summarize(paired.score[runs][:, own])[:, None] for runs in sides.runs]
                 row["se"] = float(replicates.difference_errors(*by_seed)[0])
             found.append(row)
-    return kernel.frames.to_frame({name: [row[name] for row in found] for name in (found[0] if found else ())})
+    return kernel.results.to_frame({name: [row[name] for row in found] for name in (found[0] if found else ())})
 
 
 # Changes between two runs -> tables: a line for each topic in words, or a row for each document.
@@ -505,7 +505,7 @@ def _with_slices(frame: pd.DataFrame, sliced: pd.DataFrame) -> pd.DataFrame:
     """The rows of topics, and below them those of slices, with the column `slice` behind `topic`, which is `all`."""
     counts = dict.fromkeys(("topics", "worse", "better"), "Int64")
     names = [*(name for name in sliced if name not in {*counts, "column", "label"}), *counts, "column", "label"]
-    found = kernel.frames.joined([frame, sliced[names].astype(counts).assign(topic="all")])
+    found = kernel.results.joined([frame, sliced[names].astype(counts).assign(topic="all")])
     found.insert(list(found).index("topic") + 1, "slice", found.pop("slice"))
     return found
 
@@ -515,10 +515,10 @@ def _long(shown: Diff, top: int | None) -> Document:
     topics = shown.topics.drop(columns="changed")
     if top is not None:
         topics = topics.groupby("measure", sort=False).head(top)
-    frame = kernel.frames.merged(topics, shown.documents, on=["measure", "topic"])
+    frame = kernel.results.merged(topics, shown.documents, on=["measure", "topic"])
     if shown.slices is not None:
         frame = _with_slices(frame, shown.slices)
-    found = kernel.frames.to_table(frame)
+    found = kernel.results.to_table(frame)
     columns = [Column("run"), Column("baseline"), *found.columns]
     return Document([Table(columns, [[shown.run, shown.baseline, *row] for row in found.rows])], shown.signature)
 
@@ -551,9 +551,9 @@ def _of_slices(whole: Diff, measure: Measure, names: list[str], digits: int) -> 
     return [
         Table(
             [Column(column), Column("topics", "count"), *scores, *changes],
-            [[row[name] for name in shown] for row in kernel.frames.to_rows(of_column)],
+            [[row[name] for name in shown] for row in kernel.results.to_rows(of_column)],
         )
-        for (label, column), of_column in kernel.frames.groups(whole.slices, "measure", "column").items()
+        for (label, column), of_column in kernel.results.groups(whole.slices, "measure", "column").items()
         if label == measure.label
     ]
 

@@ -149,7 +149,7 @@ class Explanation(kernel.results.InNotebook):
     @property
     def frame(self) -> pd.DataFrame:
         """The tidy table as a DataFrame."""
-        frame = kernel.frames.to_frame(list(self.rows()), columns=self.columns)
+        frame = kernel.results.to_frame(list(self.rows()), columns=self.columns)
         return frame.astype({"rank": "Int64"})
 
     @property
@@ -617,7 +617,7 @@ def plot_explain(explanation: Any, measure: Any = None, *, show: int | None = No
     show = numbers.SHOW.check_or_none(show)
     frame = frame_of(explanation, COLUMNS, "explain", "what gradedeval.explain returns")
     own = of_measure(frame, measure, "explain")
-    if len(kernel.frames.distinct(own, "run", "topic")) > 1:
+    if len(kernel.results.distinct(own, "run", "topic")) > 1:
         raise InputError("plot.explain", "several runs or topics", "give the explanation of one", usage=True)
     cutoff = None
     if isinstance(explanation, Explanation):

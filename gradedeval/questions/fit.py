@@ -405,7 +405,7 @@ def fit_weights(
         notes += [f"{range_.text}: {note}"] if note else []
     scaling = "the measures' scaled to 1 too" if scale else "the measures' as they are"
     settings = f"{depth} ranks | the vector scaled to sum 1, {scaling} | {resolution(ranges, precision)}"
-    return FitResult(kernel.frames.to_frame(rows), kernel.frames.to_frame(curve), settings, "", notes)
+    return FitResult(kernel.results.to_frame(rows), kernel.results.to_frame(curve), settings, "", notes)
 
 
 def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None) -> Floats:
@@ -768,7 +768,7 @@ def fit_ranges(
     signature = here.matrix.signature + (f"\nvalidated on {second.matrix.signature}" if second else "")
     count = f"{int(here.included.sum())} of {here.included.size} (run, topic) pairs"
     settings = f"agreement with {here.matrix.measures[0]}, {count} | {resolution(ranges, precision)}"
-    return FitResult(kernel.frames.to_frame(rows), kernel.frames.to_frame(curve), settings, signature, notes)
+    return FitResult(kernel.results.to_frame(rows), kernel.results.to_frame(curve), settings, signature, notes)
 
 
 def _validation(range_: MeasureRange, kind: Kind, value: float, values: Values, there: Target) -> dict[str, float]:

@@ -73,13 +73,13 @@ class History(kernel.results.InNotebook):
     def document(self, layout: Layout) -> Document:
         """The course of each run by each measure: for people the last evaluations, a column for each number."""
         if layout == "long":
-            by_run = self.frame.groupby(kernel.frames.group_numbers(self.frame, "run", "measure"), sort=False)
+            by_run = self.frame.groupby(kernel.results.group_numbers(self.frame, "run", "measure"), sort=False)
             frame = self.frame if self.last is None else by_run.tail(self.last)
-            return Document([kernel.frames.to_table(frame)])
+            return Document([kernel.results.to_table(frame)])
         blocks: list[Table | str] = []
         marked = False
-        for (run, measure), course in kernel.frames.groups(self.frame, "run", "measure").items():
-            rows = kernel.frames.to_rows(course)
+        for (run, measure), course in kernel.results.groups(self.frame, "run", "measure").items():
+            rows = kernel.results.to_rows(course)
             some = rows[-(LAST if self.last is None else self.last) :]
             marked = marked or any(row["changed"] for row in some)
             checked = any(row["passed"] is not None for row in some)
@@ -215,7 +215,7 @@ def read_history(
     last = numbers.LAST.check_or_none(last)
     with closing(kernel.stream.Stream(kernel.stream.Source(path))) as stream:
         entries, notes = _entries(stream)
-    frame = kernel.frames.to_frame(_course(entries), columns=list(COLUMNS))
+    frame = kernel.results.to_frame(_course(entries), columns=list(COLUMNS))
     frame = frame.astype(dict.fromkeys(["score", "low", "high", "change", "from_best"], float))
     names = [one.label for one in parse_measures(measures)] if measures else []
     frame = _only(_only(frame, "run", [] if run is None else [run], stream.place), "measure", names, stream.place)

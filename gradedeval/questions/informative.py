@@ -302,14 +302,14 @@ class Informativeness(kernel.results.InNotebook):
     def document(self, layout: Layout, *, by_topic: ByTopic = False) -> Document:
         """For people a row for each measure and a column for each curve; `by_topic` before it a row for each list."""
         if layout == "long":
-            return Document([kernel.frames.to_table(_long(self, by_topic))], self.signature)
+            return Document([kernel.results.to_table(_long(self, by_topic))], self.signature)
         blocks: list[Table | str] = []
         if by_topic:
             keys = ("measure", "run", "topic")
             columns = [*map(Column, keys), Column("score", "score"), Column("converged")]
-            blocks.append(_by_curve(kernel.frames.to_rows(self.lists), keys, columns, ("score", "converged")))
+            blocks.append(_by_curve(kernel.results.to_rows(self.lists), keys, columns, ("score", "converged")))
         columns = [Column("measure"), Column("lists", "count"), Column("converged", "count")]
-        blocks += [_by_curve(kernel.frames.to_rows(self.frame), ("measure",), columns, ("lists", "converged"))]
+        blocks += [_by_curve(kernel.results.to_rows(self.frame), ("measure",), columns, ("lists", "converged"))]
         return Document(blocks, self.signature)
 
 
@@ -429,7 +429,7 @@ def _frame(solver: Solver, solved: Sequence[RunCurves]) -> pd.DataFrame:
         for column, curve in enumerate(solver.curves)
     ]
     columns = ["measure", "run", "topic", "curve", "rms", "converged", "score", "entropy", "ranks"]
-    return kernel.frames.to_frame(rows, columns=columns)
+    return kernel.results.to_frame(rows, columns=columns)
 
 
 def _curve_frame(solver: Solver, solved: Sequence[RunCurves]) -> pd.DataFrame:
@@ -443,7 +443,7 @@ def _curve_frame(solver: Solver, solved: Sequence[RunCurves]) -> pd.DataFrame:
         if curve != MEAN
         for at, level in enumerate(LEVELS)
     ]
-    return kernel.frames.to_frame(rows, columns=["measure", "curve", "recall", "actual", "inferred", "lists"])
+    return kernel.results.to_frame(rows, columns=["measure", "curve", "recall", "actual", "inferred", "lists"])
 
 
 def _notes(solver: Solver, solved: Sequence[RunCurves]) -> list[str]:
@@ -479,7 +479,7 @@ def _long(found: Informativeness, by_topic: bool) -> pd.DataFrame:
     if not by_topic:
         return means[columns]
     lists = found.lists.assign(lists=1, converged=found.lists["converged"].astype(int))
-    return kernel.frames.joined([lists, means])[[*columns, "score", "entropy", "ranks"]]
+    return kernel.results.joined([lists, means])[[*columns, "score", "entropy", "ranks"]]
 
 
 def _by_curve(

@@ -152,7 +152,7 @@ class LeftOut(kernel.results.InNotebook):
     def document(self, layout: Layout) -> Document:
         """Each run with and without what it alone gave, and what becomes of the order."""
         if layout == "long":
-            return Document([kernel.frames.to_table(self.frame)], self.signature)
+            return Document([kernel.results.to_table(self.frame)], self.signature)
         blocks: list[Table | str] = []
         for measure in self.measures:
             frame = self.frame[self.frame["measure"] == measure.label].sort_values("rank", kind="stable")
@@ -191,7 +191,7 @@ class LeftOut(kernel.results.InNotebook):
         return Document(blocks, f"{words} order of all runs without them with the full one\n{self.signature}")
 
     def __repr__(self) -> str:
-        return f"<LeftOut: {len(kernel.frames.distinct(self.frame, 'run'))} runs>"
+        return f"<LeftOut: {len(kernel.results.distinct(self.frame, 'run'))} runs>"
 
 
 @public
@@ -244,7 +244,7 @@ def leave_one_out(
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     listed = [run.listed.tobytes() for run in ranked.runs]
     said = tell([*scorer.notes, *ranked.notes, *scorer.unequal_topics(listed), *group_notes])
-    under, frame = kernel.signature(judged, scorer.options, scorer.measures, counts), kernel.frames.to_frame(rows)
+    under, frame = kernel.signature(judged, scorer.options, scorer.measures, counts), kernel.results.to_frame(rows)
     return LeftOut(frame, _orders(frame, scorer.measures), scorer.measures, under, said)
 
 
@@ -314,7 +314,7 @@ def _orders(frame: pd.DataFrame, measures: list[Measure]) -> pd.DataFrame:
         drop = int((own["rank_without"] - own["rank"]).max())
         rows.append((measure.label, len(own), float(relative.mean()), float(relative.max()), drop, tau, tau_ap))
     columns = ["measure", "runs", "mean_change", "largest_change", "largest_drop", "tau", "tau_ap"]
-    return kernel.frames.to_frame(rows, columns=columns)
+    return kernel.results.to_frame(rows, columns=columns)
 
 
 LEAVE_ONE_OUT = Question(

@@ -226,7 +226,7 @@ def _runs(
                 "overlap": float(np.delete(shares[number], number).mean()) if len(ranked.runs) > 1 else np.nan,
             }
         )
-    return kernel.frames.to_frame(rows)
+    return kernel.results.to_frame(rows)
 
 
 def judged_depths(ranked: RankedRuns, run: RankedRun) -> Ints:
@@ -254,7 +254,7 @@ def _groups(ranked: RankedRuns, group_of: list[str], pool_depth: int | None, rel
         judged = alone & ranked.judged
         numbers = (int(judged.sum()), int((judged & relevant).sum())) if known else (None, None)
         rows.append((group, group_of.count(group), int(alone.sum()), *numbers))
-    return kernel.frames.to_frame(rows, columns=["group", "runs", "unique", "unique_judged", "unique_relevant"])
+    return kernel.results.to_frame(rows, columns=["group", "runs", "unique", "unique_judged", "unique_relevant"])
 
 
 def _topics(ranked: RankedRuns, options: Options, relevant: Bools) -> pd.DataFrame:
@@ -262,10 +262,10 @@ def _topics(ranked: RankedRuns, options: Options, relevant: Bools) -> pd.DataFra
     labels = qrels.labels
     counted = ranked.grader.judged[: len(labels)]
     if not qrels.topics:
-        return kernel.frames.to_frame([], ["topic", "judged", "relevant", "found"])
+        return kernel.results.to_frame([], ["topic", "judged", "relevant", "found"])
     relevant_label = (labels >= (1 if options.rel is None else options.rel)) & counted
     found = np.flatnonzero((ranked.retrieved_by > 0) & relevant & ranked.judged)
-    frame = kernel.frames.to_frame(
+    frame = kernel.results.to_frame(
         {
             "topic": ranked.names,
             "judged": ranked.pool.per_topic(counted),
@@ -301,7 +301,7 @@ def _overlap(ranked: RankedRuns, shares: Floats) -> pd.DataFrame:
     rows = [
         (names[one], names[other], float(shares[one, other])) for other in range(len(names)) for one in range(other)
     ]
-    return kernel.frames.to_frame(rows, columns=["run", "other", "overlap"])
+    return kernel.results.to_frame(rows, columns=["run", "other", "overlap"])
 
 
 def _depths(ranked: RankedRuns) -> pd.DataFrame:
@@ -311,7 +311,7 @@ def _depths(ranked: RankedRuns) -> pd.DataFrame:
     known = bool(ranked.grader.qrels.topics)
     rows = [(depth, int((best <= depth).sum()), int(((best <= depth) & ranked.judged).sum()) if known else None)
             for depth in depths]  # fmt: skip
-    return kernel.frames.to_frame(rows, columns=["depth", "documents", "judged"])
+    return kernel.results.to_frame(rows, columns=["depth", "documents", "judged"])
 
 
 def unjudged_by_depth(ranked: RankedRuns, at: int) -> pd.DataFrame:
@@ -326,7 +326,7 @@ def unjudged_by_depth(ranked: RankedRuns, at: int) -> pd.DataFrame:
             count = int((unjudged <= depth).sum())
             documents = int(np.minimum(run.counts, depth).sum())
             rows.append((run.name, depth, documents, count, count / int(run.listed.sum())))
-    return kernel.frames.to_frame(rows, columns=["run", "depth", "documents", "unjudged", "per_topic"])
+    return kernel.results.to_frame(rows, columns=["run", "depth", "documents", "unjudged", "per_topic"])
 
 
 def found_alone(ranked: RankedRuns, options: Options) -> pd.DataFrame:
@@ -339,13 +339,13 @@ def found_alone(ranked: RankedRuns, options: Options) -> pd.DataFrame:
         document = run.document[which]
         topics = [names[topic] for topic in ranked.topic[document].tolist()]
         columns = {"run": run.name, "topic": topics, "docno": ranked.docnos(document)}
-        frames.append(kernel.frames.to_frame({**columns, "grade": ranked.grades(document), "rank": run.rank[which]}))
-    return kernel.frames.joined(frames)
+        frames.append(kernel.results.to_frame({**columns, "grade": ranked.grades(document), "rank": run.rank[which]}))
+    return kernel.results.joined(frames)
 
 
 def _overlaps(found: Pool) -> Table:
     values: dict[tuple[str, str], Any] = {}
-    for row in kernel.frames.to_rows(found.overlap):
+    for row in kernel.results.to_rows(found.overlap):
         values[row["run"], row["other"]] = values[row["other"], row["run"]] = row["overlap"]
     names = found.runs["run"].tolist()
     columns = [Column(f"overlap@{found.at}", "run"), *(Column(name, "score", of_run=True) for name in names)]
@@ -363,7 +363,7 @@ def _long(found: Pool) -> Table:
         "topic": (found.topics, "topic"),
     }
     for kind, (frame, name) in parts.items():
-        for row in kernel.frames.to_rows(frame) if len(frame) else []:
+        for row in kernel.results.to_rows(frame) if len(frame) else []:
             other = row.get("other") if kind == "pair" else row.get("group") if kind == "run" else None
             numbers = {key: value for key, value in row.items() if key not in (name, "other", "group")}
             rows += [[kind, str(row[name]), other, what, value] for what, value in numbers.items() if value is not None]

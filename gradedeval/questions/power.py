@@ -155,7 +155,7 @@ def plan_topics(
         head = {"measure": paired.measure, "topics": len(paired.topics)}
         rows += [head | row for row in designs(aim, len(matrix.runs), *_variances(paired))]
     columns = ["measure", "design", "systems", "variance", "topics", "needed", "power", "width"]
-    return Plan(kernel.frames.to_frame(rows, columns=columns), matrix, aim)
+    return Plan(kernel.results.to_frame(rows, columns=columns), matrix, aim)
 
 
 def _variances(paired: Paired) -> tuple[float, float]:
@@ -321,13 +321,13 @@ def power(
     best_runs = numbers.BEST_RUNS.check_or_none(best_runs)
     score_matrix.two_or_more("power", len(score_matrix.without_seeds("power", matrix).runs))
     of = [_best(matrix, measure, best_runs) for measure in matrix.comparable_measures()]
-    curves = [kernel.frames.to_frame(_levels(paired, draws, alpha, seed)) for paired in of]
+    curves = [kernel.results.to_frame(_levels(paired, draws, alpha, seed)) for paired in of]
     rows = [_row(paired, curve, alpha) for paired, curve in zip(of, curves, strict=True)]
     settings = (
         f"paired bootstrap, studentized, {draws} draws, alpha {alpha:g}, seed {seed} | difference needed: {NEEDED}"
     )
     settings += "" if best_runs is None else f" | the best {min(best_runs, len(matrix.runs))} runs by each measure"
-    return Power(kernel.frames.to_frame(rows), kernel.frames.joined(curves), settings, matrix.signature, alpha)
+    return Power(kernel.results.to_frame(rows), kernel.results.joined(curves), settings, matrix.signature, alpha)
 
 
 def _best(matrix: Matrix, measure: str, best: int | None) -> Paired:

@@ -59,15 +59,15 @@ class PrecisionRecall(kernel.results.InNotebook):
     def document(self, layout: Layout) -> Document:
         """The curves as tables: for people, recall × runs for each measure."""
         if layout == "long":
-            return kernel.Document([kernel.frames.to_table(self.frame)], self.signature)
+            return kernel.Document([kernel.results.to_table(self.frame)], self.signature)
         blocks: list[Table | str] = []
         rel_of = dict(zip(self.frame["measure"], self.frame["rel"], strict=True))
         for name, own in self.frame.groupby("measure", sort=False):
-            numbered = own.assign(number=kernel.frames.group_numbers(own, "run"))
+            numbered = own.assign(number=kernel.results.group_numbers(own, "run"))
             cells = numbered.pivot_table(index="recall", columns="number", values="precision", sort=False)
             columns = [
                 kernel.Column("recall", "figures"),
-                *(kernel.Column(run, "score", of_run=True) for run in kernel.frames.distinct(own, "run")),
+                *(kernel.Column(run, "score", of_run=True) for run in kernel.results.distinct(own, "run")),
             ]
             levels = [f"{level:.3g}" for level in cells.index]
             rows = [[level, *row] for level, row in zip(levels, cells.to_numpy().tolist(), strict=True)]
@@ -129,7 +129,7 @@ def precision_recall(
     frames, counts, formats, notes = _curves(named, graded, scorer)
     under = kernel.signature(judged, options, scorer.measures, counts, formats)
     signature = f"{under} | interpolated at {LEVELS} levels of recall"
-    return PrecisionRecall(kernel.frames.joined(frames), signature, tell(notes))
+    return PrecisionRecall(kernel.results.joined(frames), signature, tell(notes))
 
 
 def _curves(
@@ -154,7 +154,7 @@ def _curves(
         for own, one in zip(curves, scorer.measures, strict=True):
             head = {"measure": one.label, "rel": np.nan if one == graded.measures[0] else one.rel, "run": name}
             curve = {"recall": np.linspace(0, 1, LEVELS), "precision": _mean_curve(own), "topics": len(own)}
-            frames.append(kernel.frames.to_frame({**head, **curve}))
+            frames.append(kernel.results.to_frame({**head, **curve}))
         counts.append((len(run.topics), run.missing))
         averaged.append(frozenset(run.topics))
         formats.append(run.format)
@@ -261,7 +261,7 @@ def plot_pr(curves: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes
 def curve_panels(frame: pd.DataFrame) -> list[Panel]:
     """One picture; where it would hold too many lines, one for each measure."""
     tell(pictures.grey_notes(frame))
-    if len(kernel.frames.distinct(frame, "measure", "run")) <= TOGETHER:
+    if len(kernel.results.distinct(frame, "measure", "run")) <= TOGETHER:
         return [pictures.Panel(partial(draw_curves, frame=frame), 2.1)]
     groups = frame.groupby("measure", sort=False)
     return [pictures.Panel(partial(draw_curves, frame=own, top=frame["precision"].max()), 2.0) for _, own in groups]

@@ -105,7 +105,7 @@ class Published:
         """The style with the signs of runs that differ from the baselines."""
         baselines, matrix = list(self.baselines), to_matrix(scores)
         frame = significance_matrix(matrix, baselines, self.settings)
-        known = [row for row in kernel.frames.to_rows(frame) if row["p_corrected"] is not None]
+        known = [row for row in kernel.results.to_rows(frame) if row["p_corrected"] is not None]
         pairs = [(row["measure"], row["run"], row["baseline"], row["p_corrected"]) for row in known]
         letters = dict(zip(baselines, LETTERS, strict=False)) if len(baselines) > 1 else {}
         told: list[tuple[str, kernel.formats.Mark]] = []

@@ -58,7 +58,7 @@ class Risk(OfScores):
     @property
     def aside(self) -> str:
         """What runs are compared with, and how much a loss counts."""
-        baseline, runs = self.frame["baseline"].iloc[0], len(kernel.frames.distinct(self.frame, "run"))
+        baseline, runs = self.frame["baseline"].iloc[0], len(kernel.results.distinct(self.frame, "run"))
         weight = f"α {self.aversion:g}: a loss counts {1 + self.aversion:g} times"
         measures = list(dict.fromkeys(self.frame["measure"]))
         told = readings(self.scores, measures, tested=False)
@@ -144,7 +144,7 @@ def risk(
     if not usable:
         what = f"by {shorten([paired.measure for paired in compared])} neither run is better"
         raise InputError("", what, f"name a measure such as {flag.measures:ap}", usage=True)
-    frame = kernel.frames.joined([kernel.frames.to_frame(_columns(paired, of, aversion)) for paired in usable])
+    frame = kernel.results.joined([kernel.results.to_frame(_columns(paired, of, aversion)) for paired in usable])
     left_out = [paired.measure for paired in compared if paired.reading.better == "neither"]
     blank = list(dict.fromkeys(frame["measure"][frame["geo_risk"].isna()]))
     notes = [f"{', '.join(left_out)}: left out: no preferred direction"] if left_out else []

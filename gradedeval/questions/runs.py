@@ -99,7 +99,7 @@ def run_summaries(
     if matrix.machine is None:
         tell(matrix.unequal_topics())
     if slice is None:
-        return RunSummaries(kernel.frames.to_frame(_rows(matrix)), matrix)
+        return RunSummaries(kernel.results.to_frame(_rows(matrix)), matrix)
     columns = matrix.labelled
     if slice not in columns:
         hint = did_you_mean(slice, columns) or (f"choose from {shorten(columns)}" if columns else f"add {flag.slices}")
@@ -109,7 +109,7 @@ def run_summaries(
         for label, kept in columns[slice].items()
         for row in _rows(matrix.of_topics(kept))
     ]
-    return RunSummaries(kernel.frames.to_frame(rows), matrix)
+    return RunSummaries(kernel.results.to_frame(rows), matrix)
 
 
 def _rows(matrix: Matrix) -> list[dict[str, Any]]:

@@ -423,7 +423,7 @@ class ToJudge(kernel.results.InNotebook):
         frame = self.frame
         signature, count = self.settings.words(self.measure), len(self.frame)
         if layout == "long":
-            return Document([kernel.frames.to_table(frame)], signature)
+            return Document([kernel.results.to_table(frame)], signature)
         line = f"{count} {plural(count, 'document')} to judge, {self.left} more unjudged"
         if self.settings.strategy in BY_MEASURE and self.left and count < self.settings.budget:
             what = "the order of two runs by " if self.settings.strategy == "pairs" else ""
@@ -561,7 +561,7 @@ def _wanted(ranked: RankedRuns, chosen: Ints) -> list[list[str]]:
 
 def _frame(ranked: RankedRuns, chosen: Ints, weights: Floats, best: Ints, wanted: list[list[str]]) -> pd.DataFrame:
     names = np.array(ranked.names, dtype=object)
-    return kernel.frames.to_frame(
+    return kernel.results.to_frame(
         {
             "topic": names[ranked.topic[chosen]],
             "docno": ranked.docnos(chosen),
@@ -575,7 +575,7 @@ def _frame(ranked: RankedRuns, chosen: Ints, weights: Floats, best: Ints, wanted
 
 def qrels_lines(found: ToJudge) -> str:
     """What to judge as lines of a qrels file that lack the grade."""
-    return "".join(f"{row['topic']} 0 {row['docno']}\n" for row in kernel.frames.to_rows(found.frame))
+    return "".join(f"{row['topic']} 0 {row['docno']}\n" for row in kernel.results.to_rows(found.frame))
 
 
 TO_JUDGE = Question(

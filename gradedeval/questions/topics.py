@@ -100,9 +100,9 @@ def topic_differences(
     by_measure = [matrix.paired(measure) for measure in matrix.comparable_measures()]
     reread = flips.Reread.of((matrix.seeds or matrix).scores)
     if matrix.seeds is not None:
-        frame = kernel.frames.joined([_of_seeds(paired, first, matrix.seeds, reread) for paired in by_measure])
+        frame = kernel.results.joined([_of_seeds(paired, first, matrix.seeds, reread) for paired in by_measure])
     else:
-        frame = kernel.frames.joined([_of_runs(paired, first, reread) for paired in by_measure])
+        frame = kernel.results.joined([_of_runs(paired, first, reread) for paired in by_measure])
     frame.attrs = {"if_fully_judged": "; ".join(note.in_python() for note in unseen_in(frame, matrix, "same_order"))}
     return TopicDifferences(frame, matrix)
 
@@ -142,7 +142,7 @@ def _by_topic(paired: Paired, first: int, bounds: Floats, rises: bool) -> pd.Dat
         "sign": paired.reading.sign,
     }
     order = np.argsort(-paired.reading.sign * difference, kind="stable")
-    return kernel.frames.to_frame(columns).astype({"same_order": "boolean"}).iloc[order]
+    return kernel.results.to_frame(columns).astype({"same_order": "boolean"}).iloc[order]
 
 
 def _of_seeds(paired: Paired, first: int, seeds: Matrix, reread: Reread | None) -> pd.DataFrame:

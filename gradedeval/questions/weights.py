@@ -393,7 +393,7 @@ class Weights(kernel.results.InNotebook):
     @property
     def frame(self) -> pd.DataFrame:
         """The table as a DataFrame: rank, and a column for each measure."""
-        return kernel.frames.to_frame(self.rows, columns=self.columns)
+        return kernel.results.to_frame(self.rows, columns=self.columns)
 
     @property
     def aside(self) -> str:

@@ -12,7 +12,7 @@ import pytest
 import gradedeval
 from gradedeval.analysis.pairs import prospect, reversible_pairs
 from gradedeval.analysis.score_matrix import to_matrix
-from gradedeval.kernel.scoring.frames import to_rows
+from gradedeval.kernel.scoring.results import to_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 TOPICS = ("1", "2")

@@ -16,7 +16,7 @@ from scipy.stats import kendalltau
 
 import gradedeval
 from gradedeval import Diff, InputError
-from gradedeval.kernel.scoring.frames import to_rows
+from gradedeval.kernel.scoring.results import to_rows
 from gradedeval.questions.diff import in_words
 from support.commands import Command
 from support.commands import rows as csv_rows

@@ -11,7 +11,7 @@ import pytest
 import gradedeval
 from gradedeval.arrays import Bools
 from gradedeval.kernel.measures.definition import Reading
-from gradedeval.questions.letters import rank_interval, ranks, shared_letters
+from gradedeval.questions.compare import rank_interval, ranks, shared_letters
 from support.commands import Command
 from support.commands import rows as csv_rows
 from support.paths import QRELS, SAMPLES

@@ -17,8 +17,9 @@ import pytest
 
 import gradedeval
 from gradedeval import InputError, clicks
+from gradedeval.analysis import pictures
 from gradedeval.analysis.pictures import _width
-from gradedeval.cli import PICTURES, canvas
+from gradedeval.cli import PICTURES
 from support.commands import Command
 from support.paths import QRELS, ROOT, SAMPLES
 
@@ -597,8 +598,8 @@ def test_nothing_of_a_picture_is_cut_off_and_no_axes_are_squeezed(
     picture: str, measures: str, width: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[Figure] = []
-    drawn = canvas.figure
-    monkeypatch.setattr(canvas, "figure", lambda *words, **named: made.append(drawn(*words, **named)) or made[-1])
+    drawn = pictures.figure
+    monkeypatch.setattr(pictures, "figure", lambda *words, **named: made.append(drawn(*words, **named)) or made[-1])
     one = measures == "ndcg@20"
     runs = []
     for number in range(2 if picture == "topics" else 3 if one else 10):
@@ -697,13 +698,13 @@ class OfALibrary(UserWarning, DeprecationWarning):
 def test_what_libraries_say_of_each_other_is_not_told(
     cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    drawn = canvas.figure
+    drawn = pictures.figure
 
     def warns(*words: Any, **named: Any) -> Any:
         warnings.warn("'parseString' deprecated - use 'parse_string'", OfALibrary, stacklevel=1)
         return drawn(*words, **named)
 
-    monkeypatch.setattr(canvas, "figure", warns)
+    monkeypatch.setattr(pictures, "figure", warns)
     said = cli("plot", "weights", "-m", "rbp", "-o", str(tmp_path / "x.svg"))
     assert said.code == 0
     assert [line for line in said.messages if "deprecated" in line] == []

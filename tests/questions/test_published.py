@@ -15,7 +15,7 @@ from gradedeval.analysis import significance
 from gradedeval.analysis.pairs import significance_matrix
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.significance import CORRECTIONS, PAIR_TESTS
-from gradedeval.kernel.scoring.score_rows import best_two
+from gradedeval.kernel.scoring.score_tables import best_two
 from gradedeval.questions.published import NAMES
 from support.commands import Command
 

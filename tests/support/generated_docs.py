@@ -38,9 +38,8 @@ DROP_IN = "`gradedeval trec_eval`"
 # The families of measures, by the module that defines them, in the order of the page.
 FAMILIES = {
     "cascade_models": "Cascade measures",
-    "cumulated_gain": "Cumulated gain",
+    "cumulated_gain": "Cumulated gain and compatibility",
     "precision": "Precision, recall and average precision",
-    "graded_precision": "Graded precision",
     "cwl_family.user_models": "C/W/L: users of a given patience",
     "cwl_family.goal_models": "C/W/L: users with a goal",
     "cwl_family.user_defined": "C/W/L: a continuation of your own",

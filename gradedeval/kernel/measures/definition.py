@@ -84,6 +84,9 @@ Summary = Literal["mean", "total", "geometric"]
 Better = Literal["higher", "lower", "neither"]
 
 
+ALL = "all"
+"""The name that stands for a topic in the row of a summary."""
+
 LEAST = 0.00001
 """What a lower score counts as in a geometric mean, as in trec_eval: a topic at 0 would leave nothing of the rest."""
 
@@ -690,23 +693,17 @@ def docstring(function: Any) -> str:
 # Module and names, the most informative measures first: the order in help, documentation and `gradedeval measures`.
 LINES = (
     ("cascade_models", "err nerr cascade"),
-    ("cumulated_gain", "ndcg dcg q"),
-    ("compatibility", "compat"),
+    ("cumulated_gain", "ndcg dcg q compat"),
     ("cwl_family.user_models", "rbp insq inst sdcg cwlp cwlrr cwlap tbg u set npv"),
     ("cwl_family.goal_models", "bpm bpmd ift"),
     ("cwl_family.user_models", "nerr8 nerr9 nerr10 nerr11 nerr5 nerr6"),
     ("cwl_family.user_defined", "cwl ddm"),
     ("weighting_models", "zipf uniform poisson logharmonic wp"),
-    ("precision", "ap"),
-    ("graded_precision", "gap"),
-    ("precision", "sp p"),
+    ("precision", "ap gap sp p"),
     ("cascade_models", "rr"),
     ("precision", "recall rprec"),
     ("cascade_models", "success"),
-    ("precision", "bpref accuracy"),
-    ("graded_precision", "gprecision grecall"),
-    ("precision", "iprec iprec_avg"),
-    ("precision", "rprec_mult"),
+    ("precision", "bpref accuracy gprecision grecall iprec iprec_avg rprec_mult"),
     ("sets", "relative_p"),
     ("precision", "esl"),
     ("precision", "gm_ap gm_bpref yaap"),
@@ -716,8 +713,7 @@ LINES = (
     ("sets", "set_p set_relative_p set_recall set_map set_f f1 utility"),
     ("diversity", "erria alpha_ndcg nrbp strec nerria alpha_dcg nnrbp"),
     ("precision", "judged unjudged"),
-    ("sets", "num_q num_ret num_rel num_rel_ret hits"),
-    ("sets", "num_nonrel_judged_ret"),
+    ("sets", "num_q num_ret num_rel num_rel_ret hits num_nonrel_judged_ret"),
 )
 
 COMMON = (

@@ -198,7 +198,7 @@ class Workers:
     def of(cls, jobs: int | None = None, progress: Progress = no_progress, executor: Executor | None = None) -> Workers:
         """As many workers as asked for, or else as the executor or this machine has."""
         if executor is not None:
-            from gradedeval.kernel.parallel.clusters import count_threads  # few evaluations have one
+            from gradedeval.kernel.parallel.executors import count_threads  # few evaluations have one
 
             if threads := count_threads(executor):
                 return cls(jobs or threads, progress, CLUSTER_LIMITS, executor)

@@ -25,7 +25,7 @@ from gradedeval.kernel.trec.tokenizer import NEWLINE, PAD, Bytes, Lines, Words, 
 if TYPE_CHECKING:
     from gradedeval.kernel.options.metadata import Labels
     from gradedeval.kernel.rankings.other_qrels import Strata, Subtopics
-    from gradedeval.kernel.trec.collections import Collection
+    from gradedeval.kernel.trec.named_qrels import Collection
 
 
 @dataclass(eq=False, repr=False)
@@ -120,20 +120,20 @@ class Qrels:
         """The test collections that have short names, by these: each has name, dataset (as ir_datasets calls it), what
         it is, the usual measures, rel (the lowest grade that binary measures count there) and here (whether its
         judgments are on this machine)."""
-        from gradedeval.kernel.trec.collections import COLLECTIONS
+        from gradedeval.kernel.trec.named_qrels import COLLECTIONS
 
         return COLLECTIONS
 
     @staticmethod
     def collection(name: str) -> Collection | None:
         """The test collection of a short name, or of `ir_datasets:NAME`; None of any other name."""
-        from gradedeval.kernel.trec.collections import called
+        from gradedeval.kernel.trec.named_qrels import called
 
         return called(name)
 
     def _of_collection(self, name: str, download: bool) -> Any:
         """The judgments of a test collection; any other name as it is."""
-        from gradedeval.kernel.trec.collections import named  # the names of most files have a dot
+        from gradedeval.kernel.trec.named_qrels import named  # the names of most files have a dot
 
         if (found := named(name)) is None:
             return name
@@ -162,7 +162,7 @@ class Qrels:
         try:
             stream = Stream(source)
         except InputError as error:
-            from gradedeval.kernel.trec.collections import hint_of
+            from gradedeval.kernel.trec.named_qrels import hint_of
 
             hint = hint_of(str(source.target)) if error.kind == "no-file" else ""
             raise error.replace(hint=hint) if hint else error from None

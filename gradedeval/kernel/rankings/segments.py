@@ -27,11 +27,10 @@ from gradedeval.kernel.rankings.grade import (
     read_rows,
     settle_repeated,
 )
-from gradedeval.kernel.trec.blocks import Block, blocks
+from gradedeval.kernel.trec.blocks import Block, blocks, segments
 from gradedeval.kernel.trec.decompression import temporary_file_errors
 from gradedeval.kernel.trec.lines import LineLayout
 from gradedeval.kernel.trec.stream import Segment, Stream
-from gradedeval.kernel.trec.topic_blocks import segments
 
 
 @dataclass(eq=False, repr=False)

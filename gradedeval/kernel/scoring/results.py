@@ -1,16 +1,135 @@
-"""Results as Python and notebooks show them: each as the tables of its command."""
+"""Results as Python and notebooks show them, as DataFrames and as the tables of their commands.
+
+Ids are bytes: what is not UTF-8 in them is a surrogate in text. From version 3 on pandas keeps text in Arrow where
+pyarrow is installed, and Arrow refuses that. So frames are made and put together here alone, and where Arrow refuses,
+Python keeps all text of the frame. pandas 2 takes all such text for the same: it is told apart here alone, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gradedeval.arrays import Ints
     from gradedeval.kernel.formats import Document, Layout, Maker, Table
+
+
+_STORAGE = Lock()
+
+
+def to_frame(content: Any, columns: list[str] | tuple[str, ...] | None = None) -> pd.DataFrame:
+    """A frame of what `pandas.DataFrame` takes: columns by name, rows by name, or rows with the names of `columns`."""
+    import pandas as pd  # not before it is needed: it takes longer to import than a run takes to score
+
+    try:
+        return pd.DataFrame(content, columns=columns)
+    except UnicodeEncodeError:
+        # Threads that set the option and set it back in turn could leave it changed.
+        with _STORAGE, pd.option_context("mode.string_storage", "python"):
+            return pd.DataFrame(content, columns=columns)
+
+
+def joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Frames, one below the other."""
+    import pandas as pd
+
+    return _together(lambda own: pd.concat(own, ignore_index=True), frames)
+
+
+def merged(left: pd.DataFrame, right: pd.DataFrame, on: list[str]) -> pd.DataFrame:
+    """The rows of two frames that are alike in some columns, beside each other."""
+    return _together(lambda own: own[0].merge(own[1], on=on), [left, right])
+
+
+def _together(make: Callable[[Sequence[pd.DataFrame]], pd.DataFrame], frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """One frame of several, whose text may be kept in different ways."""
+    try:
+        return make(frames)
+    except UnicodeEncodeError:
+        import pandas as pd
+
+        kept = pd.StringDtype("python", na_value=math.nan)
+        return make([one.astype({name: kept for name in one if one[name].dtype == "str"}) for one in frames])
+
+
+def distinct(frame: pd.DataFrame, *columns: str) -> list[Any]:
+    """The distinct values of a column, or rows of several, in the order of their first rows."""
+    return list(dict.fromkeys(_keys(frame, columns)))
+
+
+def group_numbers(frame: pd.DataFrame, *columns: str) -> Ints:
+    """rows: the number of each one's value among the distinct ones, for `groupby`."""
+    import numpy as np
+
+    number: dict[Any, int] = {}
+    return np.array([number.setdefault(key, len(number)) for key in _keys(frame, columns)], dtype=np.int64)
+
+
+def groups(frame: pd.DataFrame, *columns: str) -> dict[Any, pd.DataFrame]:
+    """The rows of each distinct value of a column, or of several, in the order of their first rows."""
+    parts = frame.groupby(group_numbers(frame, *columns), sort=False)
+    return dict(zip(distinct(frame, *columns), (own for _, own in parts), strict=True))
+
+
+def _keys(frame: pd.DataFrame, columns: Sequence[str]) -> Iterable[Any]:
+    return frame[columns[0]] if len(columns) == 1 else zip(*(frame[name] for name in columns), strict=True)
+
+
+class FrameRows(Sequence[Any]):
+    """The rows of a frame, with Python's own values, None where blank: a few at a time, for those of a hundred thousand
+    pairs of runs would take more room than the frame."""
+
+    AT_ONCE = 1 << 12
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame = frame
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        for begin in range(0, len(self), self.AT_ONCE):
+            yield from self[begin : begin + self.AT_ONCE]
+
+    def __getitem__(self, wanted: Any) -> Any:
+        if not isinstance(wanted, slice):
+            return self[wanted : wanted + 1 or None][0]
+        part = self.frame.iloc[wanted]
+        columns = [[_plain(value) for value in part.iloc[:, at].astype(object)] for at in range(part.shape[1])]
+        return list(zip(*columns, strict=True))
+
+
+def to_table(frame: pd.DataFrame) -> Table:
+    """A frame as a table, with Python's own values, None where blank."""
+    from gradedeval.kernel.formats.tables import Column, Table  # not before it is text
+
+    return Table([Column(str(name)) for name in frame.columns], FrameRows(frame))
+
+
+def to_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame by the names of its columns, with Python's own values, None where blank."""
+    return list(each_row(frame))
+
+
+def each_row(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """The same, one after the other."""
+    names = [str(name) for name in frame.columns]
+    return (dict(zip(names, row, strict=True)) for row in FrameRows(frame))
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value if isinstance(value, str | int | float | bool) else None
+
 
 ENDS = 30
 """Rows that a notebook shows of each end of a long table."""
@@ -33,8 +152,6 @@ class _OfDocument:
 
 
 def _framed(document: Document) -> pd.DataFrame:
-    from gradedeval.kernel.scoring.frames import to_frame  # few evaluations come here
-
     return to_frame(document.table.rows, columns=list(document.table.names))
 
 

@@ -2,33 +2,142 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import repeat
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from gradedeval.errors import InputError, flag, plural, shorten
 from gradedeval.kernel import formats
 from gradedeval.kernel.formats import PAGE, Column, Document, Layout, Mark, Marked, Table, View
-from gradedeval.kernel.measures.definition import MEASURES, QUANTITIES, Measure
+from gradedeval.kernel.measures.definition import ALL, MEASURES, QUANTITIES, Measure
 from gradedeval.kernel.options import preset_digits
-from gradedeval.kernel.scoring.score_rows import (
-    ALL,
-    Row,
-    best_two,
-    is_share,
-    key_names,
-    number_column,
-    parts_beside,
-    printed_rows,
-    row_signatures,
-    values_of,
-)
 from gradedeval.kernel.scoring.signature import SIGNATURES
 
 if TYPE_CHECKING:
     from gradedeval.kernel.scoring.scores import Scores
+
+BOUNDS = ("low", "high")
+"""The columns of --bounds, which --interval excludes: the lowest and the highest score."""
+INTERVAL = ("se", "low", "high")
+"""The columns of --interval: standard error of a summary, ends of its interval."""
+ESTIMATED = ("people", "people_low", "people_high", "machine", "lambda_", "narrower", "times")
+"""The columns of --predicted: the summary by people alone and its interval, that by the machine alone of all topics,
+how much the machine helps, by what share the interval of both is narrower, and how many times the topics people would
+have to judge for it."""
+
+
+class Row(NamedTuple):
+    """A line of the tidy table: blank parts are None; a summary has the topic `all`, a standard error, the ends of its
+    interval or its bounds, and counts its `topics`; that of a slice says which, as in `intent=head`."""
+
+    run: str
+    topic: str
+    measure: str
+    score: float | None
+    se: float | None = None
+    low: float | None = None
+    high: float | None = None
+    residual: float | None = None
+    unjudged: float | None = None
+    beyond: float | None = None
+    topics: int | None = None
+    people: float | None = None
+    people_low: float | None = None
+    people_high: float | None = None
+    machine: float | None = None
+    lambda_: float | None = None
+    narrower: float | None = None
+    times: float | None = None
+    slice: str | None = None
+
+
+def row_signatures(scores: Scores, rows: Iterable[Row]) -> list[str | None]:
+    """What the summaries among these rows depend on, of all topics or of a slice; None for the rows of topics."""
+    known = {name: part.signatures for name, part in scores._slices} | {None: scores.signatures}
+    return [None if row.topics is None else known[row.slice][row.run, row.measure] for row in rows]
+
+
+# Rows and columns as tables for people have them.
+
+PARTS = (*INTERVAL, *ESTIMATED, "residual", "unjudged", "beyond")
+
+_OF_WIDTHS = ("lambda_", "narrower", "times")
+"""What no scale of scores changes."""
+
+
+def number_column(scores: Scores, name: str, percent: bool = False) -> Column:
+    """A column of scores, with the digits of the preset; in percent two fewer."""
+    from gradedeval.kernel.formats import Column  # not before there is a table
+
+    digits = preset_digits(scores.options.like)
+    return Column(name, "score", max(digits - 2, 0) if percent else digits)
+
+
+def printed_rows(scores: Scores, by_topic: bool, percent: bool = False, sliced: bool = False) -> Iterator[Row]:
+    """The rows of the tidy table, with those of slices where wanted; counts are whole numbers. Of shares percent, where
+    that is wanted."""
+    rows = scores.rows(by_topic, sliced)
+    if percent:
+        rows = map(_in_percent, rows, repeat({measure.label for measure in scores.measures if is_share(measure)}))
+    counts = {measure.label for measure in scores.measures if measure.definition.summary == "total"}
+    if counts and scores.machine is None:  # an estimate is not whole
+        rows = map(_in_whole_numbers, rows, repeat(counts))
+    return rows
+
+
+def _in_percent(row: Row, shares: Collection[str]) -> Row:
+    """The row times 100 where it is of a measure whose scores are shares."""
+    if row.measure not in shares:
+        return row
+    values = {name: getattr(row, name) for name in ("score", *PARTS) if name not in _OF_WIDTHS}
+    return row._replace(**{name: value * 100 for name, value in values.items() if value is not None})
+
+
+def _in_whole_numbers(row: Row, counts: Collection[str]) -> Row:
+    """The row in whole numbers where it is of a measure that counts."""
+    if row.measure not in counts:
+        return row
+    return row if row.score is None else row._replace(score=cast(Any, int(row.score)))
+
+
+def is_share(measure: Measure) -> bool:
+    """Whether scores by a measure lie between 0 and 1, so that they may be given in percent."""
+    definition = measure.definition
+    return definition.floor >= 0 and definition.ceiling <= 1 and measure.arguments.get("of", "eu") == "eu"
+
+
+def parts_beside(scores: Scores) -> list[str]:
+    """The columns beside the score."""
+    return [name for name in scores.columns if name in (*PARTS, "topics")]
+
+
+def values_of(row: Row, parts: Sequence[str]) -> list[float | None]:
+    """The score and the columns beside it."""
+    return [getattr(row, name) for name in ("score", *parts)]
+
+
+def key_names(scores: Scores, by_topic: bool) -> list[str]:
+    """The columns that say which run and topic a row is of, where there are several."""
+    wanted = {"run": scores.is_multi_run, "topic": by_topic}
+    return [key for key, shown in wanted.items() if shown]
+
+
+def best_two(printed: Sequence[str], sign: int) -> list[int]:
+    """1 for the best of several numbers, 2 for the second best, 0 for the others and where there is none. Numbers that
+    are printed alike are equal: a reader cannot tell which one is better. Of one number nothing is the best.
+
+    sign  what a number is multiplied by so that more is better
+    """
+    read = [sign * float(text or "nan") for text in printed]
+    numbers = [None if math.isnan(number) else number for number in read]
+    levels = sorted({number for number in numbers if number is not None}, reverse=True)[:2]
+    if sum(number is not None for number in numbers) < 2:
+        return [0] * len(numbers)
+    return [levels.index(number) + 1 if number in levels else 0 for number in numbers]
 
 
 @dataclass(eq=False, repr=False)
@@ -102,17 +211,13 @@ def document(
     if layout == "trec":
         tables = [_trec(scores, by_topic)]
     elif cwl:
-        from gradedeval.kernel.scoring import tables_by_measure  # few evaluations ask for them
-
-        tables = [tables_by_measure.quantities(scores, layout, by_topic)]
-        signed = tables_by_measure.quantity_signatures(scores, by_topic) if layout == "long" else signed
+        tables = [quantities(scores, layout, by_topic)]
+        signed = quantity_signatures(scores, by_topic) if layout == "long" else signed
     elif layout == "long":
         rows = list(printed_rows(scores, by_topic, sliced=True))
         return Document([_long(scores, rows)], scores.signature, row_signatures=row_signatures(scores, rows))
     elif scores.machine is not None:  # estimates have more columns than fit beside each other
-        from gradedeval.kernel.scoring import tables_by_measure  # few evaluations have predictions
-
-        tables = tables_by_measure.stacked(scores, by_topic, style, digits)
+        tables = stacked(scores, by_topic, style, digits)
     else:
         wide = by_topic or scores.is_multi_run
         table = _wide(scores, by_topic, style, digits) if wide else _tall(scores, style.percent)
@@ -284,3 +389,114 @@ def _marks(scores: Scores, table: Table, style: Style, digits: int | None) -> di
         for row, (name, place) in enumerate(zip(names, places, strict=True)):
             marks[row, column] = Mark(place, style.signs.get((name, measure.label), ""))
     return marks
+
+
+def quantities(scores: Scores, layout: Layout, by_topic: bool) -> Table:
+    """A row for each measure, a column for each of its C/W/L quantities and for what their residuals are: topic by
+    topic, the means last; for programs with run and topic always."""
+    sources = {of: (number, "score") for number, of in enumerate(QUANTITIES)}  # column -> quantity, and what of it
+    if scores.options.residuals == "difference":
+        sources |= {f"{of}.residual": (number, "residual") for number, of in enumerate(QUANTITIES)}
+        sources |= {end: (0, end) for end in BOUNDS if scores.options.bounds}
+    else:  # only expected utility has a residual that is a bound
+        sources |= {part: (0, part) for part in PARTS if part in scores.columns}
+    keys = ["run", "topic"] if layout == "long" else key_names(scores, by_topic)
+    rows: list[list[Any]] = []
+    for run in scores.runs:
+        by_measure = []
+        for first in range(0, len(scores.measures), len(QUANTITIES)):
+            each = [scores.column(run, first + of, by_topic) for of in range(len(QUANTITIES))]
+            values = zip(*(each[of][part] for of, part in sources.values()), strict=True)
+            by_measure.append([(scores.measures[first].label, *row) for row in values])
+        for topic, *of_topic in zip(each[0]["topic"], *by_measure, strict=True):
+            cells = {"run": run.run, "topic": topic}
+            rows += [[*(cells[key] for key in keys), *row] for row in of_topic]
+    columns = [*map(Column, (*keys, "measure")), *(number_column(scores, name) for name in sources)]
+    return Table(columns, rows, pipeline=True)
+
+
+def quantity_signatures(scores: Scores, by_topic: bool) -> list[str | None]:
+    """What the rows of `quantities` depend on: said of the means, the last of each run."""
+    signed: list[str | None] = []
+    for run in scores.runs:
+        of_means = [scores.signatures[run.run, measure.label] for measure in scores.measures[:: len(QUANTITIES)]]
+        signed += [*([None] * (len(of_means) * len(run.topics) if by_topic else 0)), *of_means]
+    return signed
+
+
+def stacked(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> list[Table]:
+    """What has many numbers for each measure: a row for each measure and run, topic by topic where wanted; and a table
+    of the same for each column of slices."""
+    order = {label: number for number, label in enumerate(scores.labels)}
+    rows = sorted(printed_rows(scores, by_topic, style.percent), key=lambda row: order[row.measure])
+    shown = {"measure": True, "run": scores.is_multi_run, "topic": by_topic}
+    table = _stack(scores, rows, shown, style, digits)
+    tables = [replace(table, marks=_stacked_marks(scores, table, digits)) if style.best and not by_topic else table]
+    shown["topic"] = False
+    for name, parts in scores.by_slice.items():
+        labelled = [(label, row) for label, part in parts.items() for row in printed_rows(part, False, style.percent)]
+        table = _stack(scores, [row for _, row in labelled], shown, style, digits)
+        cells = [[label, *line] for (label, _), line in zip(labelled, table.rows, strict=True)]
+        tables.append(replace(table, columns=[Column(name), *table.columns], rows=cells))
+    return tables
+
+
+def _stack(scores: Scores, rows: Sequence[Row], shown: Mapping[str, bool], style: Style, digits: int | None) -> Table:
+    """The rows with what says which they are of, where it is shown, and their numbers."""
+    keys = [name for name, is_shown in shown.items() if is_shown]
+    lines: list[list[Any]] = []
+    for row in rows:
+        known = {"measure": row.measure, "run": row.run, "topic": row.topic}
+        lines.append([*(known[key] for key in keys), *_estimated(scores, row, style, digits)])
+    columns = [Column(key, "run" if key == "run" else "text") for key in keys]
+    column, margin = number_column(scores, "score", style.percent), Column("±", "figures")
+    alone = [replace(column, name="people"), replace(margin, name="± people"), replace(column, name="machine")]
+    columns += [column, margin, *alone, Column("λ", "score", 2), Column("saves", "figures")]
+    return Table(columns, lines, pipeline=True)
+
+
+def _estimated(scores: Scores, row: Row, style: Style, digits: int | None) -> list[Any]:
+    """An estimate and its margin, what people alone say and the machine alone, λ, and what it saves. The estimate is of
+    the mean: a topic has the scores by people and by the machine alone."""
+    column = number_column(scores, "score", style.percent)
+    geometric = [measure.label for measure in scores.measures if measure.reading.summary == "geometric"]
+    ends = (row.score, row.low, row.high), (row.people, row.people_low, row.people_high)
+    margin, alone = (_margin(*found, column, digits, factor=row.measure in geometric) for found in ends)
+    score = row.score if row.topics is not None else None
+    return [score, margin, row.people, alone, row.machine, row.lambda_, _saved(row)]
+
+
+def _stacked_marks(scores: Scores, table: Table, digits: int | None) -> dict[tuple[int, int], Mark]:
+    """The marks of the best runs by each measure."""
+    marks, at, column = dict[tuple[int, int], Mark](), table.names.index("measure"), table.names.index("score")
+    for measure in scores.measures:
+        mine = [number for number, row in enumerate(table.rows) if row[at] == measure.label]
+        if measure.reading.better != "neither":
+            printed = table.columns[column].cells([table.rows[number][column] for number in mine], digits)
+            places = best_two(printed, measure.reading.sign)
+            marks |= {(number, column): Mark(place) for number, place in zip(mine, places, strict=True)}
+    return marks
+
+
+def _margin(
+    middle: float | None,
+    low: float | None,
+    high: float | None,
+    column: Column,
+    digits: int | None,
+    *,
+    factor: bool = False,
+) -> str | None:
+    """How far an interval reaches to either side before it is cut at the ends of the scale; of a geometric mean by
+    which factor."""
+    if middle is None or low is None or high is None:
+        return None
+    if factor:
+        return f"×{max(high / middle, middle / low):.2f}" if low > 0 else None
+    return column.cells([max(middle - low, high - middle)], digits)[0]
+
+
+def _saved(row: Row) -> str | None:
+    from gradedeval.kernel.scoring.predicted import saved_words  # of the quantities nothing is predicted
+
+    return None if row.narrower is None or row.times is None else saved_words(row.narrower, row.times)

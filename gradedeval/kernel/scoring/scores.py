@@ -12,12 +12,12 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats, merge_close
 from gradedeval.errors import InputError, Note, flag, plural, public
-from gradedeval.kernel.measures.definition import AnyMeasure, Measure, Reading, Summary
+from gradedeval.kernel.measures.definition import ALL, AnyMeasure, Measure, Reading, Summary
 from gradedeval.kernel.measures.notation import Value
 from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.options import PRESETS, Options
 from gradedeval.kernel.rankings.qrels import Qrels
-from gradedeval.kernel.scoring import score_rows
+from gradedeval.kernel.scoring import score_tables
 from gradedeval.kernel.scoring.doubts import different_topics
 from gradedeval.kernel.scoring.results import InNotebook
 from gradedeval.kernel.scoring.signature import signature
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from gradedeval.kernel.formats import Document, Layout
     from gradedeval.kernel.scoring.predicted import Estimated
-    from gradedeval.kernel.scoring.score_rows import Row as Row
+    from gradedeval.kernel.scoring.score_tables import Row as Row
 
 
 # The scores of one run: topics × measures, and what sums them up.
@@ -67,13 +67,17 @@ class RunScores:
             return float(Reading(summary).summarize(score))
         values = self.part(part)[:, column][kept]
         reading = Reading(summary)
-        return float(reading.summarize(values) if part in score_rows.BOUNDS else reading.summarize_rises(score, values))
+        return float(
+            reading.summarize(values) if part in score_tables.BOUNDS else reading.summarize_rises(score, values)
+        )
 
     def part(self, name: str) -> Floats:
         """topics × measures: the score, a residual or a bound; nan where it is blank."""
-        if name not in score_rows.BOUNDS:
+        if name not in score_tables.BOUNDS:
             return np.asarray(getattr(self, name))
-        return np.full(self.score.shape, np.nan) if self.bounds is None else self.bounds[score_rows.BOUNDS.index(name)]
+        return (
+            np.full(self.score.shape, np.nan) if self.bounds is None else self.bounds[score_tables.BOUNDS.index(name)]
+        )
 
     def restricted_to(self, topics: Collection[str]) -> RunScores:
         """The same scores, of which those on some topics count."""
@@ -255,9 +259,7 @@ class Scores(InNotebook):
 
     def document(self, layout: Layout, **how: Any) -> Document:
         """The scores as a table, as the keywords of `score_tables.document` say."""
-        from gradedeval.kernel.scoring.score_tables import document  # not where other tables are made
-
-        return document(self, layout, **how)
+        return score_tables.document(self, layout, **how)
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -283,7 +285,7 @@ class Scores(InNotebook):
         signature. Runs in no system are systems of one run, without a deviation. Low and high are the ends of the
         interval of a mean that is estimated from a machine's judgments, too."""
         from gradedeval.kernel.scoring import systems
-        from gradedeval.kernel.scoring.frames import to_frame  # few evaluations come here
+        from gradedeval.kernel.scoring.results import to_frame  # few evaluations come here
 
         rows = list(systems.rows(self))
         names = (*systems.columns(self), "signature")
@@ -297,8 +299,8 @@ class Scores(InNotebook):
             for column, measure in enumerate(self.measures):
                 known: dict[str, Iterable[Any]] = {**self._filled(run, column, by_topic)}
                 known |= {"run": repeat(run.run), "measure": repeat(measure.label)}
-                of_row = (known.get(name, repeat(None)) for name in score_rows.Row._fields)
-                yield from map(score_rows.Row._make, zip(*of_row, strict=False))
+                of_row = (known.get(name, repeat(None)) for name in score_tables.Row._fields)
+                yield from map(score_tables.Row._make, zip(*of_row, strict=False))
             for name, part in self._slices if sliced and self.options.slices is not None else ():
                 of_run = replace(part, runs=[part.runs[number]])
                 yield from (row._replace(slice=name) for row in of_run.rows(by_topic=False))
@@ -338,8 +340,10 @@ class Scores(InNotebook):
         """The rows of one run and measure, column by column: from `topic` on, those of `Row`."""
         found = self._filled(run, column, by_topic)
         blank = [None] * len(found["topic"])
-        beside = {"run", "measure", "slice", *score_rows.ESTIMATED}
-        return {name: found.get(name, blank) for name in score_rows.Row._fields if name in found or name not in beside}
+        beside = {"run", "measure", "slice", *score_tables.ESTIMATED}
+        return {
+            name: found.get(name, blank) for name in score_tables.Row._fields if name in found or name not in beside
+        }
 
     def _filled(self, run: RunScores, column: int, by_topic: bool) -> dict[str, list[Any]]:
         """The same without columns that are blank."""
@@ -349,12 +353,12 @@ class Scores(InNotebook):
         summary = self.measures[column].definition.summary
         mean = run.summary("score", column, summary) if self.machine is None else self.summary(run, column)
         found: dict[str, list[Any]] = {
-            "topic": [*topics, score_rows.ALL],
+            "topic": [*topics, ALL],
             "score": [None if value != value else value for value in (*score, mean)],
             "topics": [None] * len(topics) + [run.counts[column]],
         }
         if self.options.interval is not None or self.machine is not None:
-            ends = zip(score_rows.INTERVAL, _blanked(self.intervals[self.runs.index(run), column]), strict=True)
+            ends = zip(score_tables.INTERVAL, _blanked(self.intervals[self.runs.index(run), column]), strict=True)
             found |= {name: [*repeat(None, len(topics)), end] for name, end in ends}
         if self.options.wants_residuals or self.options.bounds:
             found |= self._unknown(run, column, by_topic)
@@ -367,7 +371,7 @@ class Scores(InNotebook):
         summary, kept = self.measures[column].definition.summary, run.included[:, column]
         names = ("residual", "unjudged") if self.options.wants_residuals else ()
         parts: dict[str, Floats] = {}
-        for name in (*names, *(score_rows.BOUNDS if self.options.bounds else ())):
+        for name in (*names, *(score_tables.BOUNDS if self.options.bounds else ())):
             own = run.part(name)[kept, column] if by_topic else np.empty(0)
             parts[name] = np.append(own, run.summary(name, column, summary))
         if names:
@@ -471,10 +475,10 @@ class Scores(InNotebook):
             *(["slice"] if self.options.slices is not None else []),
             "measure",
             "score",
-            *(score_rows.INTERVAL if self.options.interval is not None or self.machine is not None else ()),
-            *(score_rows.ESTIMATED if self.machine is not None else ()),
+            *(score_tables.INTERVAL if self.options.interval is not None or self.machine is not None else ()),
+            *(score_tables.ESTIMATED if self.machine is not None else ()),
         ]
-        columns += score_rows.BOUNDS if self.options.bounds else ()
+        columns += score_tables.BOUNDS if self.options.bounds else ()
         columns += ["residual"] if self.options.wants_residuals else []
         columns += ["unjudged", "beyond"] if self.options.residuals == "split" else []
         return columns + (["topics"] if self.options.max_residual is not None else [])
@@ -484,7 +488,7 @@ class Scores(InNotebook):
         """The tidy table as a DataFrame: run, topic[, query][, slice], measure, score[, se, low, high][, low, high]
         [, people, people_low, people_high, machine, lambda_, narrower, times][, residual][, unjudged, beyond]
         [, topics], signature (of the summaries; None elsewhere)."""
-        from gradedeval.kernel.scoring.frames import to_frame  # few evaluations come here
+        from gradedeval.kernel.scoring.results import to_frame  # few evaluations come here
 
         rows = list(self.rows(sliced=True))
         columns = {name: [getattr(row, name) for row in rows] for name in self.columns}
@@ -494,7 +498,7 @@ class Scores(InNotebook):
             at = list(columns).index("topic") + 1
             texts = {QUERY: [self.texts.get(row.topic) if row.topics is None else None for row in rows]}
             columns = dict([*list(columns.items())[:at], *texts.items(), *list(columns.items())[at:]])
-        return to_frame({**columns, "signature": score_rows.row_signatures(self, rows)})
+        return to_frame({**columns, "signature": score_tables.row_signatures(self, rows)})
 
     @property
     def labels(self) -> list[str]:
@@ -534,7 +538,7 @@ class Scores(InNotebook):
     @property
     def bounds_by_run(self) -> dict[str, ByMeasure]:
         """run -> measure -> (low, high), however many runs there are."""
-        low, high = (self._summaries(end) for end in score_rows.BOUNDS)
+        low, high = (self._summaries(end) for end in score_tables.BOUNDS)
         return {
             run: ByMeasure(
                 self.measures,

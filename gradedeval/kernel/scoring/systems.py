@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradedeval.kernel.formats import Column, Document, Layout, Table
-from gradedeval.kernel.measures.definition import LEAST
-from gradedeval.kernel.scoring.score_rows import ALL
+from gradedeval.kernel.measures.definition import ALL, LEAST
 
 if TYPE_CHECKING:
     from gradedeval.kernel.formats.tables import Kind

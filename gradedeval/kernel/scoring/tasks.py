@@ -25,7 +25,7 @@ from gradedeval.kernel.rankings.grade import (
     choose_topics,
     dropped_note,
 )
-from gradedeval.kernel.scoring import score_rows
+from gradedeval.kernel.scoring import score_tables
 from gradedeval.kernel.scoring.doubts import notes_on
 from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
 from gradedeval.kernel.scoring.scores import RunScores, RunSummary
@@ -308,7 +308,7 @@ def score_and_keep(
     by_topic: bool = True,
 ) -> Iterator[tuple[int, RunResult]]:
     """As `score_in_turn`; the runs, by name, are kept as they were graded, with numbers of their documents."""
-    from gradedeval.kernel.rankings.document_numbers import EVERY_TOPIC, DocumentNumbers
+    from gradedeval.kernel.rankings.docnos import EVERY_TOPIC, DocumentNumbers
 
     raise_malloc_threshold()
     grader, documents = replace(scorer.grader, keep_docnos_for=EVERY_TOPIC, last_rank=None), DocumentNumbers()
@@ -327,7 +327,7 @@ def summarized(run: RunScores, scorer: Scorer) -> RunSummary:
     """The summaries of a run, and the little else that messages need."""
     kinds = [measure.definition.summary for measure in scorer.measures]
     parts = ["score", *(("residual", "unjudged") if scorer.options.wants_residuals else ())]
-    parts += score_rows.BOUNDS if scorer.options.bounds else ()
+    parts += score_tables.BOUNDS if scorer.options.bounds else ()
     none = np.empty((0, len(kinds)))
     included = none.astype(bool) if scorer.options.max_residual is None else run.included
     empty = scorer.without_relevant.items() if scorer.grades.top > 0 else ()

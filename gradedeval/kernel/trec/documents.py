@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, Literal, TypeVar
 
 from gradedeval.errors import InputError, ProblemList
-from gradedeval.kernel.trec import collections
+from gradedeval.kernel.trec import named_qrels
 from gradedeval.kernel.trec.decompression import check_growth
 from gradedeval.kernel.trec.file_formats import DOCNO, TOPIC, TableColumns, check_distinct, find_column, is_record
 from gradedeval.kernel.trec.line_reader import Skipped, numbered_lines
@@ -265,18 +265,18 @@ def ir_datasets_rows(place: str, what: Literal["qrels", "queries"], download: bo
     try:
         import ir_datasets
     except ImportError:
-        raise InputError(place, "needs the package ir_datasets", collections.INSTALL) from None
+        raise InputError(place, "needs the package ir_datasets", named_qrels.INSTALL) from None
     import logging
 
     disabled = logging.root.manager.disable
     try:
         logging.disable(logging.WARNING)  # it says at length what the error says as well
-        with collections.kept_offline(ir_datasets, place, what, download):
+        with named_qrels.kept_offline(ir_datasets, place, what, download):
             rows = list(getattr(ir_datasets.load(short), f"{what}_iter")())
     except InputError:
         raise
     except KeyError:
-        hint = collections.hint_of(short) or "see https://ir-datasets.com for the names"
+        hint = named_qrels.hint_of(short) or "see https://ir-datasets.com for the names"
         raise InputError(place, "unknown to ir_datasets", hint) from None
     except Exception as error:  # of the network, of files, of what is to be downloaded by hand
         said = str(error.args[0] if error.args else type(error).__name__).strip().partition("\n")[0]

@@ -91,7 +91,7 @@ def run_rows(found: Findings) -> list[dict[str, Any]]:
                 for row in rows
             ]
         )
-    top = {row["run"]: row for row in kernel.frames.to_rows(found.unjudged) if row["depth"] == found.settings.at}
+    top = {row["run"]: row for row in kernel.results.to_rows(found.unjudged) if row["depth"] == found.settings.at}
     return [
         {
             "name": run,

@@ -239,7 +239,7 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: 
     words = " | ".join(comparison.slice_words)
     reversible = reversible_pairs(frame, matrix, reread)
     return Compared(
-        kernel.frames.to_rows(frame), table, settings, notes, reversible, [] if sliced is None else more, words
+        kernel.results.to_rows(frame), table, settings, notes, reversible, [] if sliced is None else more, words
     )
 
 
@@ -558,13 +558,13 @@ def unjudged_by_run(found: Findings) -> Table:
 
 def alone_by_run(found: Findings) -> list[dict[str, Any]]:
     """What each run alone found: how many relevant documents, and the first ones by name."""
-    by_run = kernel.frames.groups(found.alone, "run")
+    by_run = kernel.results.groups(found.alone, "run")
     lists = []
     for run in found.runs:
         if run not in by_run:
             continue
         rows = by_run[run]
-        count, topics = len(rows), len(kernel.frames.distinct(rows, "topic"))
+        count, topics = len(rows), len(kernel.results.distinct(rows, "topic"))
         named = shown(
             rows.head(NAMED),
             topic=("topic", "text"),

@@ -17,9 +17,8 @@ import pytest
 
 import gradedeval
 from gradedeval.errors import InputError
-from gradedeval.kernel.parallel import Workers, clusters
-from gradedeval.kernel.parallel.clusters import connect
-from gradedeval.kernel.parallel.executors import WorkerDied
+from gradedeval.kernel.parallel import Workers, executors
+from gradedeval.kernel.parallel.executors import WorkerDied, connect
 from support.collection import SMALL, outcome, written_collection
 from support.commands import Command
 from support.dask_cluster import Started, started
@@ -179,7 +178,7 @@ def test_a_client_is_no_executor(client: Any) -> None:
 
 
 def test_an_address_without_a_scheduler_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clusters, "PATIENCE", 0.5)
+    monkeypatch.setattr(executors, "PATIENCE", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(InputError, match=f"^cluster: the server at {address} is not a dask scheduler"):
@@ -191,11 +190,11 @@ def test_an_address_without_a_scheduler_is_one_line(monkeypatch: pytest.MonkeyPa
 def test_a_cluster_without_workers_and_a_scheduler_that_dies_are_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clusters, "FIRST_WORKER", 0.1)
+    monkeypatch.setattr(executors, "FIRST_WORKER", 0.1)
     with started(tmp_path, 0) as cluster:
         with pytest.raises(InputError, match=r"^cluster: no worker has joined tcp://\S+ within 0\.1 seconds; "):
             connect(cluster.address).__enter__()
-        monkeypatch.setattr(clusters, "FIRST_WORKER", 60)
+        monkeypatch.setattr(executors, "FIRST_WORKER", 60)
         cluster.add_worker(tmp_path)
         with connect(cluster.address) as executor:
             results = Workers(2, executor=executor).imap_unordered(time.sleep, [0.2] * 100)

@@ -13,8 +13,7 @@ import pytest
 
 import gradedeval
 from gradedeval.kernel.formats.tables import as_bytes
-from gradedeval.kernel.scoring.frames import distinct, group_numbers, groups, joined, merged, to_frame
-from gradedeval.kernel.scoring.results import InNotebook
+from gradedeval.kernel.scoring.results import InNotebook, distinct, group_numbers, groups, joined, merged, to_frame
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # small examples
 

@@ -16,8 +16,7 @@ import pytest
 
 import gradedeval
 from gradedeval import clicks
-from gradedeval.kernel.scoring.frames import to_frame
-from gradedeval.kernel.scoring.results import ENDS, InNotebook
+from gradedeval.kernel.scoring.results import ENDS, InNotebook, to_frame
 
 HOSTILE = [f"{name}\udce9" for name in ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<b>&amp;</b>")]
 QRELS = {HOSTILE[1]: {HOSTILE[0]: 2, "b": 1, "c": 0}, "2": {"a": 1, "b": 0}}

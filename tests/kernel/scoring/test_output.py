@@ -22,7 +22,7 @@ from gradedeval.cli import COMMANDS
 from gradedeval.cli.options import ELSEWHERE
 from gradedeval.kernel.formats import EXTENSIONS, FORMATS, formats_for
 from gradedeval.kernel.measures.definition import COMMON, HISTORICAL
-from gradedeval.kernel.scoring.score_rows import row_signatures
+from gradedeval.kernel.scoring.score_tables import row_signatures
 from support.commands import Command, Outcome, shell, succeed
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -13,7 +13,7 @@ import pytest
 
 import gradedeval
 from gradedeval import InputError, Qrels
-from gradedeval.kernel.trec import collections
+from gradedeval.kernel.trec import named_qrels
 from support import fake_ir_datasets
 from support.commands import Command
 from support.fake_ir_datasets import Far
@@ -217,7 +217,7 @@ def test_the_package_itself_has_them_and_opens_no_socket(files: Path, monkeypatc
             Qrels(one.name)
     cached(files, "msmarco-passage/trec-dl-2019")
     assert Qrels("dl19-passage").digest == Qrels("qrels.txt").digest
-    assert collections.COLLECTIONS["robust04"].dataset == "disks45/nocr/trec-robust-2004"
+    assert named_qrels.COLLECTIONS["robust04"].dataset == "disks45/nocr/trec-robust-2004"
 
 
 def test_the_page_quotes_what_is_said() -> None:

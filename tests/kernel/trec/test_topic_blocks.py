@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradedeval.kernel.trec import stream, topic_blocks
+from gradedeval.kernel.trec import blocks, stream
 from gradedeval.kernel.trec.tokenizer import PAD, padded
 
 
@@ -22,11 +22,11 @@ def test_a_file_of_one_topic_is_looked_through_once(monkeypatch: pytest.MonkeyPa
     )
     with path.open("rb") as file:
         whole = stream.Segment(stream.OpenFile(str(path), file.fileno()), 0, path.stat().st_size)
-        assert len(topic_blocks.segments(whole, 2, 1000)) == 1
+        assert len(blocks.segments(whole, 2, 1000)) == 1
         assert sum(looked) < 1.2 * path.stat().st_size
         path.write_bytes(path.read_bytes() + b"2 Q0 d 1 1 t\n" * 100)
         whole = stream.Segment(stream.OpenFile(str(path), file.fileno()), 0, path.stat().st_size)
-        assert [segment.at for segment in topic_blocks.segments(whole, 2, 1000)] == [0, whole.end - 1300]
+        assert [segment.at for segment in blocks.segments(whole, 2, 1000)] == [0, whole.end - 1300]
 
 
 NASTY = b"".join(
@@ -56,15 +56,15 @@ def starts_by_definition(text: bytes) -> list[int]:
 def test_every_place_of_a_file_belongs_to_one_topic_start(
     look: int, text: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(topic_blocks, "LOOK", look)
+    monkeypatch.setattr(blocks, "LOOK", look)
     path = tmp_path / "run"
     path.write_bytes(text)
     with path.open("rb") as file:
         whole = stream.Segment(stream.OpenFile(str(path), file.fileno()), 0, len(text))
-        starts = [topic_blocks.topic_start(whole, at) for at in range(len(text) + 1)]
+        starts = [blocks.topic_start(whole, at) for at in range(len(text) + 1)]
         assert starts == starts_by_definition(text)
         for size in (1, 5, 60, 1000):
-            parts = topic_blocks.segments(whole, 2, size, first=3)
+            parts = blocks.segments(whole, 2, size, first=3)
             assert b"".join(text[part.at : part.end] for part in parts) == text
 
 
@@ -83,7 +83,7 @@ def test_searches_for_bytes_find_thelast_topic_where_a_look_at_each_line_does(
     text = ("\n".join(line for line in lines for _ in range(repeats)) + rest).encode()
     buffer = padded(len(text))
     buffer[PAD : PAD + len(text)] = np.frombuffer(text, np.uint8)
-    found = topic_blocks.last_topic(buffer, PAD, PAD + len(text))
+    found = blocks.last_topic(buffer, PAD, PAD + len(text))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(topic_blocks, "_plain_stretch", lambda text, is_whole: None)
-        assert topic_blocks.last_topic(buffer, PAD, PAD + len(text)) == found
+        patch.setattr(blocks, "_plain_stretch", lambda text, is_whole: None)
+        assert blocks.last_topic(buffer, PAD, PAD + len(text)) == found

@@ -16,7 +16,7 @@ from gradedeval.kernel import Column, Document, Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gradedeval.kernel.trec.collections import Collection
+    from gradedeval.kernel.trec.named_qrels import Collection
 
 FORMATS = kernel.formats.formats_for()
 OPTIONS = [

@@ -142,22 +142,14 @@ def __dir__() -> list[str]:
     return __all__
 
 
-_ELSEWHERE = {
-    **dict.fromkeys(("calc", "calc_aggregate", "iter_calc"), "; write evaluate(run, qrels, measures)"),
-    **{name: f"; it is gradedeval.interop.{name}" for name in ("ir_measures", "pytrec_eval", "trec_eval")},
-    "Run": "; a run is a path, a DataFrame or a dict topic -> docno -> score",
-    **dict.fromkeys(
-        ("nDCG", "AP", "MAP", "MRR", "RR", "P", "R", "ERR", "RBP", "Success", "ndcg", "err", "rbp", "ap"),
-        "; measures are text, as in 'ndcg@10', or in gradedeval.measures",
-    ),
-}
-"""Names of other libraries -> what to write in their place."""
-
-
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"gradedeval.{name}")
     if name not in _MODULE_OF:
-        raise AttributeError(f"module 'gradedeval' has no attribute '{name}'{_ELSEWHERE.get(name, '')}")
+        problem = f"module 'gradedeval' has no attribute '{name}'"
+        if not name.startswith("_"):
+            hint = importlib.import_module(f"{__name__}.errors").hint_of("functions", name, __all__)
+            problem += f"; {hint}" if hint else ""
+        raise AttributeError(problem)
     found = globals()[name] = getattr(importlib.import_module(f"gradedeval.{_MODULE_OF[name]}"), name)
     return found

@@ -426,79 +426,89 @@ def check_choice(value: str, choices: tuple[str, ...], place: str) -> None:
         raise InputError(place, f"invalid value '{value}'", hint, usage=True)
 
 
-def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """The hint for a misspelt word: `did you mean 'rbp'?`, or nothing where no known word is similar: the share of
-    letters in common is below the cutoff."""
+# What may be meant by a word that is not known: one of another tool, or a misspelt one.
+
+
+class Guess(str):
+    """The hint `did you mean 'rbp'?`, with the word that was typed and the one that is meant: by them a command line is
+    corrected."""
+
+    typed: str
+    meant: str
+
+    def __new__(cls, typed: str, meant: str, more: str = "") -> Guess:
+        guess = super().__new__(cls, f"did you mean '{meant}'?{more}")
+        guess.typed, guess.meant = typed, meant
+        return guess
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return str, (str(self),)
+
+
+BEGINNING = 3
+"""The letters that the beginning of a word has at least; it goes before words that are spelt alike."""
+
+
+def did_you_mean(typed: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return the hint for a misspelt word: the shortest known word that begins with it, or else the most similar one;
+    "" if the share of letters in common is below the cutoff."""
     import difflib  # most words are spelt right
 
-    near = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=cutoff)
-    return f"did you mean '{near[0]}'?" if near else ""
+    word, names = typed.lower().lstrip("-"), {name.lower().lstrip("-"): name for name in known}
+    begun = [name for name in names if name.startswith(word)] if len(word) >= BEGINNING else []
+    near = sorted(begun, key=len) or difflib.get_close_matches(word, list(names), n=1, cutoff=cutoff)
+    return Guess(typed, names[near[0]]) if near else ""
+
+
+@cache
+def synonyms() -> dict[str, dict[str, tuple[str, str]]]:
+    """Return the table of synonyms.toml: kind -> word of another tool -> what it is here, and the tool."""
+    import tomllib  # most words are known
+    from pathlib import Path
+
+    table = tomllib.loads(Path(__file__).with_name("synonyms.toml").read_text(encoding="utf-8"))
+    return {
+        kind: {word: (ours, tool) for tool, words in tools.items() for word, ours in words.items()}
+        for kind, tools in table.items()
+    }
+
+
+def hint_of(kind: str, typed: str, known: Collection[str], cutoff: float = 0.7) -> str:
+    """Return what may be meant by an unknown word: what the synonyms of that kind say, else a known word that is spelt
+    alike; "" where there is none, or the table has the word and nothing of what it says is known."""
+    table = synonyms()
+    word = typed.replace("_", "-") if kind == "options" else typed
+    ours, tool = table[kind].get(word, ("", ""))
+    if not ours and kind == "keywords":
+        ours, _ = table["options"].get(f"--{typed.replace('_', '-')}", ("", ""))
+        ours = " | ".join(map(_as_keyword, ours.split(" | ")))
+    if not ours:
+        return did_you_mean(typed, known, cutoff)
+    for choice in ours.split(" | "):
+        needed, asks, text = choice.rpartition("? ")
+        if asks and needed in known:
+            return text
+        if not asks and is_pointer(kind, choice, known):
+            drop_in = " `gradedeval trec_eval` takes trec_eval's options"
+            return Guess(typed, choice, drop_in if tool == "trec_eval" and kind == "options" else "")
+        if not asks and " " in choice and choice[0] != "-":
+            return choice
+    return ""
+
+
+def is_pointer(kind: str, ours: str, known: Collection[str]) -> bool:
+    """Return whether an entry of the synonyms is a known word, with what follows it, and not a sentence."""
+    first = re.split(r"[ .=]", ours, maxsplit=1)[0]
+    return first in known and (" " not in ours or kind in ("commands", "options"))
+
+
+def _as_keyword(pointer: str) -> str:
+    """Return an option with its value as Python has it; "" for a sentence."""
+    name, _, value = pointer.partition(" ")
+    return with_keywords(f"{Flag(name):{value}}") if name.startswith("--") else ""
 
 
 # What is wrong with a call of a public function: unknown keywords, too many arguments, missing ones.
-
-
-RENAMED = {
-    "alpha": "risk_aversion",
-    "append_to": "history",
-    "best": "best_runs",
-    "by": "coefficient",
-    "model": "model_from",
-    "p": "persistence",
-    "test": "test_log",
-    "weights": "to_weights",
-    "metric": "measures",
-    "metrics": "measures",
-    "measure": "measures",
-    "relevance_level": "rel",
-    "rel_lvl": "rel",
-    "min_rel": "rel",
-    "interval": "level",
-    **dict.fromkeys(("threads", "n_jobs", "workers", "num_workers"), "jobs"),
-}
-"""What keywords and options were called, here and elsewhere -> what they are called now, where that is known."""
-GUESSES: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("titles", "topic_names", "topic_texts", "topic_titles", "query_texts"), ("queries",)),
-    **dict.fromkeys(("group", "groups", "group_by", "groupby", "by_group", "by_slice"), ("slices", "slice")),
-    **dict.fromkeys(("topk", "top_k"), ("k", "depth")),
-    "custom": ("measures_from",),
-    "ms": ("measures",),
-    "name": ("run_name",),
-    "output_format": ("format",),
-    "save": ("o",),
-    "significance": ("significant", "test"),
-    "verbose": (),
-}
-"""What keywords and options are guessed to be called -> what is meant, the first that there is. Where there is none of
-them, a name that is spelt alike would lead astray."""
-CUTOFFS = ("k", "cutoff", "cutoffs", "topk", "top_k")
-"""What a cutoff of measures is guessed to be called."""
-ELSEWHERE = {
-    **dict.fromkeys(CUTOFFS, "write cutoffs in measures, as in 'ndcg@10'"),
-    **dict.fromkeys(("return_mean", "per_query", "by_query"), "scores.by_topic(measure) has a number a topic"),
-    **dict.fromkeys(("min", "max"), "bounds are objects, as in check(scores, [Bound('min', 'err@20', 0.25)])"),
-    "level": "did you mean 'interval', or 'rel'?",
-    "make_comparable": "topics that a run lacks score 0; topics='both' leaves them out",
-}
-"""Keywords of other libraries, and of other commands -> what to do instead."""
-
-
-def hint_of_keyword(name: str, known: Collection[str]) -> str:
-    """What may be meant by a keyword that a function does not have, of those `known` to it; "" where none is near."""
-    renamed = RENAMED.get(name)
-    if renamed in known:
-        return f"did you mean '{renamed}'?"
-    if name in CUTOFFS and not {"measures", "measure"} & set(known):
-        return "measures have cutoffs, and none are taken here" + ("; depth cuts rankings" if "depth" in known else "")
-    if name in ELSEWHERE:
-        return ELSEWHERE[name]
-    return guessed(name, known) if name in GUESSES else did_you_mean(name, known, 0.7)
-
-
-def guessed(name: str, known: Collection[str], shown: Callable[[str], str] = str) -> str:
-    """What is meant by one of GUESSES, as in `did you mean 'slices'?`; "" where none of it is known."""
-    return next((f"did you mean '{shown(meant)}'?" for meant in GUESSES[name] if meant in known), "")
-
 
 Called = TypeVar("Called", bound=Callable[..., Any])
 
@@ -517,7 +527,7 @@ def public(function: Called) -> Called:
             for name in keywords:
                 if name not in known:
                     hint = _at_cutoff(function, given, keywords) if name in ("k", "cutoff") else ""
-                    hint = hint or hint_of_keyword(name, known) or f"see help({_name(function)})"
+                    hint = hint or hint_of("keywords", name, known) or f"see help({_name(function)})"
                     raise WrongCall("", f"unknown option '{name}'", hint, usage=True)
             if refusing := vars(called).get(REFUSING):
                 refusing(keywords)

@@ -291,7 +291,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         say("interrupted")
         code = 130
     except (click.UsageError, InputError) as error:
-        _report(error, context)
+        _report(error, context, arguments)
         code = exits.of(error) if isinstance(error, InputError) else exits.usage
     except click.ClickException as error:
         say(error.format_message())
@@ -337,12 +337,12 @@ def _interruptible() -> Iterator[None]:
             signal.signal(signal.SIGINT, before)
 
 
-def _report(error: click.UsageError | InputError, context: click.Context) -> None:
-    """Report what ended a command, or the reading of its arguments."""
-    with context:
-        if isinstance(error, InputError):
-            report(error)
-        else:
-            from gradedeval.cli.hints import in_a_line  # most options are right
+def _report(error: click.UsageError | InputError, context: click.Context, arguments: Sequence[str]) -> None:
+    """Report what ended a command, or the reading of its arguments, and the command line as it may be meant."""
+    from gradedeval.cli.hints import corrected, usage_error  # most command lines are right
 
-            say(in_a_line(error), "error")
+    with context:
+        problem = error if isinstance(error, InputError) else usage_error(error)
+        report(problem)
+        if line := corrected(arguments, problem.said[1]):
+            say(f"  {line}", "page")

@@ -82,4 +82,5 @@ def test_what_cannot_be_standardized_is_a_fault() -> None:
 
 
 def test_ssp_is_a_step_and_no_measure(cli: Command) -> None:
-    assert cli(RUNS[0], QRELS, "-m", "ssp").messages == ["unknown measure 'ssp'; write -m sp --standardize"]
+    hint = "write -m sp --standardize, in Python standardize(scores)"
+    assert cli(RUNS[0], QRELS, "-m", "ssp").messages == [f"unknown measure 'ssp'; {hint}"]

@@ -13,7 +13,7 @@ from gradedeval.cli import ABOUT, COMMANDS, completion
 from gradedeval.cli.completion import FILES, MEASURE
 from gradedeval.cli.options import HELP
 from gradedeval.interop.trec_eval_lines import ENTRIES, EVERY
-from gradedeval.kernel.measures.definition import MEASURES
+from gradedeval.kernel.measures.definition import COMMON, MEASURES
 from gradedeval.kernel.measures.spellings import ALIASES
 from support.commands import Command, python
 from support.generated_docs import commands
@@ -22,8 +22,8 @@ WORDS = Path(completion.__file__).with_name("completion.txt")
 
 
 def words() -> str:
-    """The measures, then the commands, their arguments and options, as `completion.program` reads them."""
-    lines = ["|".join(sorted({*MEASURES, *ALIASES}))]
+    """What `completion.program` reads: the measures, common ones first, the commands, their arguments and options."""
+    lines = ["|".join([*COMMON, *sorted({*MEASURES, *ALIASES} - {*COMMON})])]
     for name, command in commands():
         if isinstance(command, click.Group):
             continue

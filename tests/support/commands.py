@@ -30,6 +30,9 @@ FEW = re.compile(
 MARKED = re.compile("\ufdd0-.*?\ufdd1".encode())
 """An option in a message that was not put into the words of who hears it."""
 
+CORRECTED = "  gradedeval "
+"""The beginning of a command line to be copied, below what is wrong with the one that was typed."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -46,7 +49,17 @@ class Outcome:
 
     @property
     def messages(self) -> list[str]:
-        """The lines of standard error."""
+        """The lines of standard error, but for the corrected command line below an error."""
+        return [line for line in self.lines if not line.startswith(CORRECTED)]
+
+    @property
+    def corrected(self) -> list[str]:
+        """The command line as it is meant, where an error has it."""
+        return [line.strip() for line in self.lines if line.startswith(CORRECTED)]
+
+    @property
+    def lines(self) -> list[str]:
+        """All lines of standard error."""
         return self.err.decode("utf-8", "surrogateescape").splitlines()
 
     @property

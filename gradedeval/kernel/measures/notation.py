@@ -134,8 +134,6 @@ def read_notation(text: str, read_inner: Callable[[str], list[Spelling]] | None 
     shape = _SHAPE.fullmatch(text.strip())
     if not shape:
         hint = "write name(key=value,...)@cutoff, as in 'ndcg(gain=exp)@10'"
-        dashed = re.fullmatch(r"(.+@\d+)-(\d+)", text.strip())
-        hint = f"did you mean '{dashed[1]}..{dashed[2]}'?" if dashed else hint
         several = "," in re.sub(r"\(.*?\)", "", text)
         raise InputError(repr(text), "is not a measure", "separate measures by spaces" if several else hint, usage=True)
     inside = shape["inside"] or shape["after"] or ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError, did_you_mean, shown
+from gradedeval.errors import InputError, hint_of, shown
 from gradedeval.kernel.measures.notation import SCHEMES, Value, is_pairs, plain_value, read_value, write_value
 from gradedeval.kernel.trec.stream import Source, Stream, is_named, is_url
 
@@ -80,7 +80,7 @@ class Parameters:
         """The value of a parameter that the measure does not name."""
         if not self.others:
             takes = f"it takes {', '.join(self.names)}" if self.names else "it takes none"
-            hint = did_you_mean(name, self.names) or takes
+            hint = hint_of("parameters", name, self.names) or takes
             raise InputError(self.place, f"unknown parameter '{name}'", hint, usage=True)
         if not isinstance(value, int | float):
             what = f"{name}={write_value(value)} is not a number"

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from gradedeval.errors import InputError, did_you_mean, public
+from gradedeval.errors import Guess, InputError, did_you_mean, public
 from gradedeval.kernel.measures.definition import MEASURES, AnyMeasure, Measure
 from gradedeval.kernel.measures.notation import (
     IA,
@@ -214,22 +214,32 @@ def _elsewhere(word: str, table: Mapping[str, Measure]) -> list[tuple[str, Spell
     try:
         return read_spellings(word, table)
     except InputError as error:
-        named = _with_names(word, table)
-        raise error.replace(hint=f"did you mean '{named}'?") if named else error from None
+        meant = _rewritten(word, table)
+        raise error.replace(hint=Guess(word, meant)) if meant else error from None
 
 
-def _with_names(word: str, table: Mapping[str, Measure]) -> str:
-    """`rbp(p=0.8)` for `rbp(0.8)`, whose fraction is the value of the first parameter, and `ndcg@10` for `ndcg(10)`;
-    nothing of what is written otherwise."""
-    found = re.fullmatch(r"(?P<name>\w+)\((?P<value>\d*\.?\d+)\)(?P<cutoff>(@\d+)?)", word)
-    measure = table.get(found["name"].lower()) if found else None
-    if not found or measure is None:
-        return ""
-    if found["value"].isdigit():
-        takes = measure.definition.cutoff != "none" and not found["cutoff"]
-        return f"{found['name']}@{found['value']}" if takes else ""
-    names = list(measure.definition.parameters)
-    return f"{found['name']}({names[0]}={found['value']}){found['cutoff']}" if names else ""
+REORDERED = (
+    (r"([\w-]+)@(\d+)\((.+)\)", r"\1(\3)@\2"),  # ndcg@10(rel=2)
+    (r"([\w-]+)@(?:k=|top|top-|first)(\d+)", r"\1@\2"),
+    (r"([\w-]+)@([a-zA-Z]\w*=[^()]+)", r"\1(\2)"),  # rbp@p=0.5
+    (r"([\w-]+)@(\d+)[:,]([a-zA-Z]\w*=[^()]+)", r"\1(\3)@\2"),
+    (r"([\w-]+)[(\[](\d+)[)\]]", r"\1@\2"),  # ndcg(10)
+    (r"([\w-]+)@(\d+)-(\d+)", r"\1@\2..\3"),
+)
+"""What is a measure in another order -> how it is written."""
+
+
+def _rewritten(word: str, table: Mapping[str, Measure]) -> str:
+    """Return a measure that is written in another order as it should be, `rbp(p=0.8)` for `rbp(0.8)` too, whose
+    fraction is the value of the first parameter; "" of what is no measure then either."""
+    shape = re.fullmatch(r"(?P<name>\w+)[(-](?P<value>\d*\.\d+)\)?(?P<cutoff>(@\d+)?)", word)
+    measure = table.get(shape["name"].lower()) if shape else None
+    if shape and measure is not None and (names := list(measure.definition.parameters)):
+        return f"{shape['name']}({names[0]}={shape['value']}){shape['cutoff']}"
+    meant = next((re.sub(theirs, ours, word) for theirs, ours in REORDERED if re.fullmatch(theirs, word)), "")
+    with suppress(InputError):
+        return meant if meant and parse_measures(meant, table) else ""
+    return ""
 
 
 def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:

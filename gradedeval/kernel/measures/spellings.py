@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from gradedeval.errors import Flag, InputError, Note, flag
+from gradedeval.errors import Guess, InputError, Note, flag, synonyms
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.notation import IA, Spelling, Value, read_cutoff, read_notation, read_value
 
@@ -208,6 +209,8 @@ _PATTERNS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     # ir_measures: the level of recall where others have a cutoff; it rounds as version 9 of trec_eval
     (r"iprec@(\d*\.\d+)", r"iprec(recall=\1,add=0.9)"),
     (r"iprec\((.*)\)@(\d*\.\d+)", r"iprec(recall=\2,add=0.9,\1)"),
+    # MTEB and BEIR
+    (r"(\w+)_at_(\d+)", r"\1@\2"),
     # ranx
     (r"rbp\.(\d+)", r"rbp(p=0.\1,rel=1)"),
     # cwl_eval, as it prints them
@@ -381,45 +384,26 @@ def notation_of(alias: str) -> str:
 # What may be meant by a name that no measure has.
 
 
-# What is not a measure, and what to do instead; and names that others use for more than one measure.
-_HINTS = {
-    "ssp": f"write {flag.measures:sp} {Flag('--standardize', 'standardize()')}",
-    "all": "`gradedeval measures` lists them; without any the default measures are reported, "
-    "and `gradedeval trec_eval -m all_trec` prints all of trec_eval",
-    "rbo": "`gradedeval diff RUN RUN` compares rankings by rank-biased overlap",
-    **{
-        name: f"trec_eval has it: write gradedeval trec_eval -m {name}"
-        for name in ("all_trec", "official", "relstring", "runid")
-    },
-}
-_MEANT = {
-    "hitrate": "hit_rate",
-    "hr": "hit_rate",
-    "gmap": "gm_ap",
-    "prec": "p",
-    "mean_average_precision": "ap",
-    "average_precision": "ap",
-    "mean_reciprocal_rank": "rr",
-    "reciprocal_rank": "rr",
-}
-
-
 def hint_of(spelling: Spelling, table: Mapping[str, Measure]) -> str:
-    """What may be meant by a name that no measure has."""
-    name = spelling.name
+    """What may be meant by a name that no measure has: the synonyms know it, with a cutoff behind it too, or it is
+    misspelt."""
+    name, others = spelling.name, synonyms()["measures"]
     if name.isdigit():
         return f"write a cutoff with the measure, as in ndcg@{name}"
-    if name in _HINTS:
-        return _HINTS[name]
     if name[-3:] in ("-ia", "_ia") and name[:-3] in (*table, *ALIASES):
         return f"the mean of {name[:-3]} over intents is {IA}({name[:-3]})"
     stem = name.rstrip("0123456789")
-    digits, stem = name[len(stem) :], stem.rstrip("_-")
+    digits, stem = (name[len(stem) :], stem.rstrip("_-")) if name not in others else ("", name)
+    ours, _ = others.get(stem, (stem, ""))
+    if " " in ours:
+        return ours
     cutoff = int(digits[:9]) if digits else spelling.cutoff
-    meant = replace(spelling, name=_MEANT.get(stem, stem), cutoff=cutoff)
-    measure = table.get(notation_of(meant.name) if meant.name in ALIASES else meant.name)
-    if measure is not None and (cutoff is None or (cutoff and measure.definition.cutoff != "none")):
-        return f"did you mean '{meant}'?"
+    with suppress(InputError):  # of a name that is no notation
+        (here,) = read_notation(ours)
+        meant = replace(here, parameters=(*here.parameters, *spelling.parameters), cutoff=cutoff or here.cutoff)
+        measure = table.get(notation_of(meant.name) if meant.name in ALIASES else meant.name)
+        if measure is not None and (meant.cutoff is None or measure.definition.cutoff != "none") and cutoff != 0:
+            return Guess(str(spelling), str(meant))
     return _nearest(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
 
 
@@ -430,7 +414,7 @@ def _nearest(name: str, known: Iterable[str]) -> str:
         known = [other for other in known if len(other) == len(name) == 3]
     distances = {other: _edits(name, other) for other in known if abs(len(other) - len(name)) < 3}
     nearest = min(distances, key=lambda other: (distances[other], other[:1] != name[:1]), default="")
-    return f"did you mean '{nearest}'?" if nearest and distances[nearest] <= (1 if len(name) < 6 else 2) else ""
+    return Guess(name, nearest) if nearest and distances[nearest] <= (1 if len(name) < 6 else 2) else ""
 
 
 def _edits(word: str, other: str) -> int:

@@ -15,7 +15,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args, get_origin
 
 from gradedeval.arrays import as_float
-from gradedeval.errors import Flag, InputError, did_you_mean, flag, hint_of_keyword, plural, shown
+from gradedeval.errors import Flag, InputError, did_you_mean, flag, hint_of, plural, shown
 from gradedeval.kernel.measures.notation import LAST_CUTOFF, Value, plain_value, read_value
 from gradedeval.kernel.trec.lines import formats_of
 from gradedeval.lazy import Late
@@ -196,7 +196,6 @@ class Option:
     read            what a user gives (a file name, text, a list) -> the value
     optional_value  it may stand on the command line without a value
     repeats         it may be given several times
-    instead         what to give a command that does not take it
     names_file      its text names a file
     needs_ids       it is about what arrays of grades and scores lack: ids, lines, words
     signature       name and value -> text in the signature, where the value is not the default
@@ -217,7 +216,6 @@ class Option:
     read: Callable[[Any], Any] = lambda value: value
     optional_value: bool = False
     repeats: bool = False
-    instead: str = ""
     names_file: bool = False
     needs_ids: bool = False
     signature: Callable[[str, Any], str] = name_and_value
@@ -383,8 +381,7 @@ class Options:
         "its cost.", section=GAINS, commands="eval", metavar="FILE", default_text="1 for every document",
         accepts="a file or a dict of costs", names_file=True, needs_ids=True,
         signature=lambda _, costs: f"costs {costs.digest}",
-        use="reads_costs", users="C/W/L measures of costs, such as tbg and rbp(of=ec)",
-        instead="'--from-scores' reads what `gradedeval eval -q --costs` saved")
+        use="reads_costs", users="C/W/L measures of costs, such as tbg and rbp(of=ec)")
     fill: "Fill | None" = option(None, "Click-based gains for unjudged documents: lines of topic,docno,gain with gains "
         "from 0 to 1. Used by err, cascade and C/W/L measures and their residuals; for all other measures the "
         "documents stay unjudged.", section=GAINS, commands="eval",
@@ -418,8 +415,7 @@ class Options:
     interval: float | None = option(None, "Report the standard error and the interval of each summary over topics, "
         "at level 0.95 or as given, by the studentized bootstrap of topics.", section=OUTPUT, commands="eval",
         metavar="[LEVEL]", above=0, below=1, optional_value=True, signature=elsewhere,
-        read=lambda level: 0.95 if level is True else level,
-        instead="`gradedeval eval --interval LEVEL` prints intervals")
+        read=lambda level: 0.95 if level is True else level)
     queries: "Queries | None" = option(None, "Texts of topics, shown beside them: TREC topics, a table, JSON Lines as "
         "of BEIR, Parquet, or ir_datasets:NAME.", section=OUTPUT, commands="eval", metavar="FILE",
         accepts="a file, a dict topic -> text or a DataFrame", names_file=True, needs_ids=True,
@@ -433,12 +429,11 @@ class Options:
         "a system and a pattern of its runs, or a file of run and system. May be repeated.", section=OUTPUT,
         commands="eval", metavar="NAME=PATTERN|FILE", accepts="NAME=pattern, a file, a dict run -> system, or a dict "
         "system -> pattern or runs", repeats=True, names_file=True, needs_ids=True,
-        signature=elsewhere, instead="give one run of each system, or see `gradedeval compare`")
+        signature=elsewhere)
     predicted: "Predicted | None" = option(None, "A machine's judgments of these topics and more, in any form of "
         "qrels: means over all topics are estimated from both, unbiased regardless of its errors, if the topics that "
         "people judged are a random sample.", section=OUTPUT, commands="eval", metavar="QRELS2",
-        accepts="qrels", names_file=True, needs_ids=True, signature=elsewhere,
-        instead="see `gradedeval compare`")
+        accepts="qrels", names_file=True, needs_ids=True, signature=elsewhere)
     judged_only: bool = option(False, "Drop unjudged documents before ranking (condensed lists).", signature=name_only)
     lenient: bool = option(False, "Skip malformed lines, and report how many.", signature=name_only, needs_ids=True)
     subtopics: bool = option(False, "The second column of the qrels names the subtopic (intent) that a document is "
@@ -744,7 +739,7 @@ def resolve_options(like: str | None = None, **given: Any) -> Options:
     for name in given:
         if name not in OPTIONS or OPTIONS[name].commands == "none":
             known = [name for name, described in OPTIONS.items() if described.commands != "none"]
-            hint = "" if name in OPTIONS else hint_of_keyword(name, known)
+            hint = "" if name in OPTIONS else hint_of("keywords", name, known)
             raise InputError("", f"unknown option '{name}'", hint, usage=True)
     given = {name: value for name, value in given.items() if value is not None and value is not False}
     if like is None and not given:

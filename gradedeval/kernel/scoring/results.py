@@ -14,6 +14,8 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from gradedeval.errors import hint_of
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -176,6 +178,14 @@ class InNotebook:
         texts = MappingProxyType({})
         frame = _OfDocument(_framed)
         signature = _OfDocument(lambda document: document.signature)
+
+        def __getattr__(self, name):
+            """Raise AttributeError with what is meant by a name of another library."""
+            if name.startswith("_") or hasattr(type(self), name):  # which has failed, and does so again
+                return object.__getattribute__(self, name)
+            hint = hint_of("attributes", name, [other for other in dir(self) if not other.startswith("_")])
+            problem = f"'{type(self).__name__}' has no attribute '{name}'"
+            raise AttributeError(f"{problem}; {hint}" if hint else problem)
 
     def __str__(self) -> str:
         """The tables for people, as a command prints them where there is no terminal."""

@@ -1,0 +1,360 @@
+"""The words of other tools: none is ours, each says what it is here, and that is there."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import pandas as pd
+import pytest
+
+import gradedeval
+from gradedeval import evaluate
+from gradedeval.cli import ABOUT, COMMANDS
+from gradedeval.cli.hints import LONGEST, NEAR, corrected
+from gradedeval.errors import Guess, InputError, did_you_mean, hint_of, is_pointer, synonyms
+from gradedeval.kernel.measures.definition import MEASURES
+from gradedeval.kernel.measures.parse import parse_measures
+from gradedeval.kernel.scoring.results import InNotebook
+from support.commands import Command
+from support.generated_docs import LEAVES
+
+FLAGS = {
+    name: [flag for param in command.params if isinstance(param, click.Option) for flag in param.opts]
+    for name, command in LEAVES.items()
+}
+"""Command -> its options."""
+
+ENTRIES = [(kind, word, ours) for kind, words in synonyms().items() for word, (ours, _) in words.items()]
+
+
+def keywords() -> dict[str, list[str]]:
+    """Public function -> what it takes by name."""
+    modules = (gradedeval, gradedeval.clicks, gradedeval.plot)
+    public = [getattr(module, name) for module in modules for name in module.__all__]
+    functions = [function for function in public if inspect.isfunction(function)]
+    return {function.__qualname__: list(inspect.signature(function).parameters) for function in functions}
+
+
+def results(of: type = InNotebook) -> Iterator[type]:
+    """The kinds of results."""
+    for kind in of.__subclasses__():
+        yield kind
+        yield from results(kind)
+
+
+def vocabularies(kind: str) -> list[list[str]]:
+    """The words of which one may be meant: those of each command, function or result."""
+    if kind == "commands":
+        return [[*COMMANDS, *ABOUT, "--version"]]
+    if kind == "options":
+        return list(FLAGS.values())
+    if kind == "functions":
+        return [gradedeval.__all__]
+    if kind == "measures":
+        return [list(MEASURES)]
+    if kind == "parameters":
+        return [list(measure.definition.accepted.names) for measure in MEASURES.values()]
+    if kind == "attributes":
+        scores = evaluate({"1": {"a": 1.0}}, {"1": {"a": 1}}, "rr")
+        return [dir(scores), *([*dir(one), *getattr(one, "__annotations__", {})] for one in results())]
+    return [*keywords().values(), list(gradedeval.Options.__annotations__)]
+
+
+VOCABULARIES = {kind: vocabularies(kind) for kind in synonyms()}
+
+
+@pytest.mark.parametrize(("kind", "word", "ours"), ENTRIES, ids=lambda text: str(text)[:30])
+def test_a_word_of_another_tool_says_what_it_is_here(kind: str, word: str, ours: str) -> None:
+    without = [known for known in VOCABULARIES[kind] if word not in known]
+    assert without, f"{word} is ours"
+    for choice in ours.split(" | "):
+        needed, asks, sentence = choice.rpartition("? ")
+        assert not asks or any(needed in known for known in without)
+        if asks or (" " in choice and not any(is_pointer(kind, choice, known) for known in without)):
+            check_sentence(sentence)
+        else:
+            check_pointer(kind, choice, without)
+    assert any(hint_of(kind, word, known) for known in without) or kind == "measures"
+
+
+def check_sentence(sentence: str) -> None:
+    """A sentence does not end in a stop, and what it quotes as a command is one."""
+    assert " " in sentence
+    assert sentence[0] != "-"
+    assert not sentence.endswith(".")
+    for line in re.findall(r"`gradedeval ([^`]*)`", sentence):
+        command, *words = shlex.split(line)
+        names = [name for name in FLAGS if f"{command} {words[0] if words else ''}".startswith(name)] or ["eval"]
+        assert command in COMMANDS | ABOUT or command.isupper() or command == "--version", line
+        assert command == "help" or {flag for flag in words if flag[0] == "-"} <= {*FLAGS[names[0]], "--help"}, line
+
+
+def check_pointer(kind: str, choice: str, without: list[list[str]]) -> None:
+    """What a word is here is there: a command with these options, an option with this value, a measure."""
+    if kind == "measures":
+        assert len(parse_measures(with_cutoff(choice))) == 1
+    elif kind == "commands":
+        name = max((name for name in [*FLAGS, *COMMANDS, *ABOUT] if choice.startswith(name)), key=len, default="")
+        assert name or choice == "--version"
+        check_values(name, choice.removeprefix(name).split() if name else [])
+    elif kind == "options":
+        flag, *value = choice.split()
+        takers = [name for name, flags in FLAGS.items() if flag in flags and flags in without]
+        assert takers, choice
+        check_values(takers[0], [flag, *value])
+    else:
+        first, _, attribute = choice.partition(".")
+        assert any(first in known for known in without), choice
+        assert not attribute or first == "means" or hasattr(pd.DataFrame, attribute)
+
+
+def with_cutoff(measure: str) -> str:
+    """The measure with a cutoff if it has to have one."""
+    definition = MEASURES.get(measure)
+    return f"{measure}@5" if definition is not None and definition.definition.cutoff == "required" else measure
+
+
+def check_values(command: str, words: list[str]) -> None:
+    """A command takes these options with these values."""
+    for flag, *value in [words[:2]] if words else []:
+        (option,) = [param for param in LEAVES[command].params if flag in param.opts]
+        if value and isinstance(option.type, click.Choice):
+            assert value[0] in option.type.choices
+        assert not (value and getattr(option, "is_flag", False))
+
+
+def test_the_table_is_large_and_of_many_tools() -> None:
+    counts = Counter(kind for kind, _, _ in ENTRIES)
+    tools = {tool for words in synonyms().values() for _, tool in words.values()}
+    assert counts.total() >= 250
+    assert {"trec_eval", "gdeval", "ndeval", "ir_measures", "pytrec_eval", "ranx", "sklearn"} <= tools
+    assert {"sentence-transformers", "ragas", "pandas", "statistics"} <= tools
+
+
+def test_a_cutoff_may_stand_behind_at() -> None:
+    written = parse_measures("ndcg_at_10 map_at_100 hit_rate_at_5")
+    assert written == parse_measures("ndcg@10 ap@100 hit_rate@5")
+    assert [measure.label for measure in written] == ["ndcg_at_10", "map_at_100", "hit_rate_at_5"]
+
+
+def test_measures_of_other_tools_are_unknown_here() -> None:
+    for word in synonyms()["measures"]:
+        with pytest.raises(InputError, match="unknown measure"):
+            parse_measures(word)
+
+
+@pytest.fixture
+def files(tmp_path: Any) -> Any:
+    for name in "AB":
+        (tmp_path / name).write_text("1 Q0 a 1 2 t\n")
+    (tmp_path / "Q").write_text("1 0 a 1\n")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("A Q --residual", "A Q --residuals"),
+        ("A Q -m 'ndcg@10(rel=2)'", "A Q -m 'ndcg(rel=2)@10'"),
+        ("A Q -m rbp@p=0.5", "A Q -m 'rbp(p=0.5)'"),
+        ("A Q -m ndcg@k=10", "A Q -m ndcg@10"),
+        ("A Q -m 'ndcg[10]'", "A Q -m ndcg@10"),
+        ("A Q -m 'ndcg(10)'", "A Q -m ndcg@10"),
+        ("A Q -m ndcg@5-10", "A Q -m ndcg@5..10"),
+        ("A Q -m 'rbp(0.8)'", "A Q -m 'rbp(p=0.8)'"),
+        ("A Q -m rbp-0.8", "A Q -m 'rbp(p=0.8)'"),
+        ("A Q -m ndgc@10 -m 'ap ndgc@5'", "A Q -m ndcg@10 -m 'ap ndcg@5'"),
+        ("A Q -m NDGC@10", "A Q -m ndcg@10"),
+        ("A Q -m hitrate@5", "A Q -m hit_rate@5"),
+        ("A Q -m context_precision", "A Q -m ap"),
+        ("A Q -m 'precision_5(rel=2)'", "A Q -m 'precision(rel=2)@5'"),
+        ("A Q -l2 -q", "A Q --rel 2 -q"),
+        ("A Q -l 2", "A Q --rel 2"),
+        ("A Q -c", "A Q --topics qrels"),
+        ("A Q --max-grade=4", "A Q --top-grade 4"),
+        ("A Q --max_grade 4", "A Q --top-grade 4"),
+        ("compare A B Q --bonferroni", "compare A B Q --correction bonferroni"),
+        ("compare A B Q --test ttest", None),
+        ("compare A B Q --pairwise", "compare A B Q --all-pairs"),
+        ("diff A B Q --worst 5", "diff A B Q --top 5"),
+        ("ttest A B Q", "compare --test t A B Q"),
+        ("evaluate A Q", "eval A Q"),
+        ("comapre A B Q", "compare A B Q"),
+        ("A Q --ties bset", "A Q --ties best"),
+        ("plot rns A Q", "plot runs A Q"),
+        ("A Q --verbose", None),
+        ("A Q --zzz", None),
+        ("lint A --digits 3", None),
+        ("A Q -m xyzzy", None),
+        ("explain A Q 10 -m ap", None),
+    ],
+)
+def test_the_command_line_is_printed_as_it_is_meant(typed: str, meant: str | None, cli: Command) -> None:
+    done = cli(*shlex.split(typed))
+    assert done.code == 2 or typed.startswith("explain")
+    assert done.corrected == ([] if meant is None else [f"gradedeval {meant}"])
+    if meant is not None:
+        assert cli(*shlex.split(meant)).corrected == []
+
+
+def test_a_long_command_line_is_not_printed_and_no_file_is_renamed() -> None:
+    guess = Guess("--resid", "--residuals")
+    assert corrected(["A", "Q", "--resid"], guess) == "gradedeval A Q --residuals"
+    assert corrected(["A" * LONGEST, "Q", "--resid"], guess) == ""
+    assert corrected(["ndgc.run", "x/ndgc", "Q"], Guess("ndgc", "ndcg")) == ""
+    assert corrected(["A", "Q", "--topic", "10"], Guess("10", "1")) == ""
+    assert corrected(["A", "Q"], "see `gradedeval --help`") == ""
+
+
+def test_the_beginning_of_a_word_goes_before_what_is_spelt_alike() -> None:
+    assert did_you_mean("--residual", ["--residual-depth", "--residuals"]) == "did you mean '--residuals'?"
+    assert did_you_mean("residuls", ["residual-depth", "residuals"]) == "did you mean 'residuals'?"
+
+
+@pytest.mark.parametrize("command", sorted(LEAVES))
+def test_the_beginning_of_an_option_means_the_shortest_that_goes_on_so(command: str) -> None:
+    flags = [flag for flag in FLAGS[command] if flag.startswith("--")]
+    for typed in (flag[:-1] for flag in flags):
+        if typed in FLAGS[command] or len(typed) < len("--abc") or typed in synonyms()["options"]:
+            continue
+        shortest = min((name for name in flags if name.startswith(typed)), key=len)
+        assert hint_of("options", typed, FLAGS[command], NEAR) == f"did you mean '{shortest}'?", typed
+
+
+@pytest.mark.usefixtures("files")
+def test_an_option_of_another_command_is_named_there(cli: Command) -> None:
+    assert cli("A", "Q", "--plan").messages == ["unknown option '--plan'; it is an option of power"]
+    assert cli("A", "Q", "--pairwise").messages == ["unknown option '--pairwise'; --all-pairs is an option of compare"]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        (
+            "read_qrels",
+            "; qrels are a path, a DataFrame or a dict topic -> docno -> grade; Qrels(qrels) reads them once",
+        ),
+        ("report", "; did you mean 'html_report'?"),
+        ("evalute", "; did you mean 'evaluate'?"),
+        ("zzz", ""),
+    ],
+)
+def test_an_unknown_function_says_what_is_meant(name: str, says: str) -> None:
+    with pytest.raises(AttributeError) as raised:
+        getattr(gradedeval, name)
+    assert str(raised.value) == f"module 'gradedeval' has no attribute '{name}'{says}"
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("df", "; did you mean 'frame'?"),
+        ("to_csv", "; did you mean 'frame.to_csv'?"),
+        ("mean", "; did you mean 'means'?"),
+        ("meens", "; did you mean 'means'?"),
+        ("zzz", ""),
+    ],
+)
+def test_an_unknown_attribute_of_a_result_says_what_is_meant(name: str, says: str) -> None:
+    scores = evaluate({"1": {"a": 1.0}}, {"1": {"a": 1}}, "rr")
+    with pytest.raises(AttributeError) as raised:
+        getattr(scores, name)
+    assert str(raised.value) == f"'Scores' has no attribute '{name}'{says}"
+    assert not hasattr(scores, "_zzz")
+
+
+def test_an_attribute_that_fails_says_why() -> None:
+    class Failing(InNotebook):
+        @property
+        def total(self) -> int:
+            return [].missing  # type: ignore[attr-defined,no-any-return]
+
+    with pytest.raises(AttributeError, match="'list' object has no attribute 'missing'"):
+        _ = Failing().total
+
+
+OLD = [
+    ("eval", "--append-to", "--history"),
+    ("risk", "--alpha", "--risk-aversion"),
+    ("power", "--best", "--best-runs"),
+    ("plot power", "--best", "--best-runs"),
+    ("fit", "--by", "--coefficient"),
+    ("plot fit", "--by", "--coefficient"),
+    ("fit", "--weights", "--to-weights"),
+    ("plot fit", "--weights", "--to-weights"),
+    ("clicks models", "--test", "--test-log"),
+    ("clicks models", "-m", "--model"),
+    ("clicks simulate", "--model", "--model-from"),
+]
+
+
+@pytest.mark.parametrize(("command", "old", "new"), OLD)
+def test_an_old_name_is_an_error_that_names_the_new_one(command: str, old: str, new: str, cli: Command) -> None:
+    done = cli(*command.split(), "a", "b", old, "x")
+    assert (done.code, done.out) == (2, b"")
+    assert done.messages == [f"unknown option '{old}'; did you mean '{new}'?"]
+
+
+GUESSED = [
+    *((f"eval --{name}", "'--queries'") for name in ("topic-names", "topic-texts", "query-texts", "titles")),
+    *((f"compare --{name}", "'--slices'") for name in ("by-group", "group-by", "groups", "by-slice")),
+    ("eval --topk", "'-k'"),
+    ("eval --save", "'-o'"),
+    ("eval --output-format", "'--format'"),
+    ("eval --name", "'--run-name'"),
+    ("eval --custom", "'--measures-from'"),
+    ("compare --significance", "'--test'"),
+    ("check --significance", "'--significant'"),
+]
+
+
+@pytest.mark.parametrize(("words", "meant"), GUESSED)
+def test_a_guess_is_told_what_the_option_is_called(words: str, meant: str, cli: Command) -> None:
+    command, typed = words.split()
+    done = cli(command, "a", "b", typed, "x")
+    assert (done.code, done.messages) == (2, [f"unknown option '{typed}'; did you mean {meant}?"])
+
+
+def test_a_guess_of_what_there_is_not_gets_no_hint_that_leads_astray(cli: Command) -> None:
+    assert hint_of("options", "--titles", ["--ties", "--save-reference", "--version"]) == ""
+    assert hint_of("options", "--names", ["--ties", "--measure", "--version"]) == ""
+    assert cli("eval", "a", "b", "--zzz").messages == ["unknown option '--zzz'; see `gradedeval eval --help`"]
+
+
+def test_guesses_of_keywords_are_told_the_same() -> None:
+    known = ("measures", "queries", "slices", "ties", "test")
+    meant = {"ms": "measures", "titles": "queries", "topic_texts": "queries", "groups": "slices"}
+    for guess, keyword in meant.items():
+        assert hint_of("keywords", guess, known) == f"did you mean '{keyword}'?"
+    assert hint_of("keywords", "titles", ("ties",)) == ""
+    with pytest.raises(InputError, match="did you mean 'slices'"):
+        evaluate({"1": {"a": 1.0}}, {"1": {"a": 1}}, "rr", groups={})
+
+
+GONE = [
+    ("eval --color", "the variables NO_COLOR=1 and FORCE_COLOR=1 decide"),
+    ("eval --strata", "did you mean '--qrels-format strata'?"),
+    ("compare --allow-mismatch", "score the saved runs again with the same qrels and options"),
+    ("eval --max-gain", "did you mean '--top-grade'?"),
+    ("compare --costs", "`gradedeval eval -q --costs FILE` saves what --from-scores reads"),
+    *((f"plot runs --{name}", "write --size WIDTHxHEIGHT, as in --size 7x3") for name in ("width", "height", "dpi")),
+    ("plot runs --interval", "`gradedeval eval --interval LEVEL` prints intervals"),
+    ("fit --renormalize", "did you mean '--normalize sum'?"),
+    ("clicks fit --scale", "did you mean '--normalize sum'?"),
+    ("clicks simulate --lists", "`gradedeval clicks simulate RUN...` shows the lists of runs"),
+]
+"""Options that a command had, and what to do instead."""
+
+
+@pytest.mark.parametrize(("words", "hint"), GONE)
+def test_an_option_that_is_gone_names_what_to_do(words: str, hint: str, cli: Command) -> None:
+    *command, typed = words.split()
+    done = cli(*command, "a", "b", typed, "x")
+    assert (done.code, done.messages) == (2, [f"unknown option '{typed}'; {hint}"])

@@ -17,9 +17,10 @@ from typing import Any
 import click
 
 import gradedeval
+from gradedeval.cli import COMMANDS
 from gradedeval.cli import gradedeval as program
 from gradedeval.cli.options import GROWS, HELP, READS, SECTIONS, THIS_COMMAND, WRITES
-from gradedeval.errors import with_flags
+from gradedeval.errors import synonyms, with_flags
 from gradedeval.kernel.formats import FORMATS
 from gradedeval.kernel.measures.definition import LINES, MEASURES
 from gradedeval.kernel.measures.description import SHARED_PARAMETERS, Description
@@ -339,6 +340,25 @@ def differences() -> str:
     return "\n" + "\n".join(["| name | there |", "|---|---|", *rows]) + "\n\n"
 
 
+def words_of_others() -> str:
+    """What is typed and is not known here, and what the message says."""
+    parts = []
+    for kind, words in synonyms().items():
+        meant: dict[str, list[str]] = {}
+        for word, (ours, _) in sorted(words.items()):
+            meant.setdefault(ours, []).append(word)
+        said = {ours: ", or ".join(map(answer, ours.split(" | "))) for ours in meant}
+        rows = [f"| {' '.join(map(code, typed))} | {said[ours]} |" for ours, typed in sorted(meant.items())]
+        parts.append("\n".join([f"### {kind.capitalize()}\n", "| typed | here |", "|---|---|", *rows]) + "\n")
+    return "\n" + "\n".join(parts) + "\n"
+
+
+def answer(choice: str) -> str:
+    """What a synonym says: words that may be typed as code, sentences as they are."""
+    said = choice.rpartition("? ")[2]
+    return code(said) if " " not in said or said[0] == "-" or said.split()[0] in COMMANDS else escaped(said)
+
+
 def column_names() -> str:
     """What a column holds, and all its names."""
     rows = [f"| {holds} | {' · '.join(map(code, names))} |" for holds, names in COLUMNS.items()]
@@ -477,6 +497,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "other names": aliases,
     "other tools": other_tools,
     "differences": differences,
+    "words of others": words_of_others,
     "python": python_api,
     "column names": column_names,
     "files of commands": files_of_commands,

@@ -343,6 +343,8 @@ GONE = [
     ("eval --strata", "did you mean '--qrels-format strata'?"),
     ("compare --allow-mismatch", "score the saved runs again with the same qrels and options"),
     ("eval --max-gain", "did you mean '--top-grade'?"),
+    ("compare --fill", "`gradedeval eval -q --fill FILE` saves what --from-scores reads"),
+    ("clicks observe --gaps", "the gaps of each session count alike"),
     ("compare --costs", "`gradedeval eval -q --costs FILE` saves what --from-scores reads"),
     *((f"plot runs --{name}", "write --size WIDTHxHEIGHT, as in --size 7x3") for name in ("width", "height", "dpi")),
     ("plot runs --interval", "`gradedeval eval --interval LEVEL` prints intervals"),

@@ -387,8 +387,7 @@ class Options:
         "documents stay unjudged.", section=GAINS, commands="eval",
         metavar="FILE", accepts="a file, a dict or a DataFrame of gains", names_file=True,
         needs_ids=True, signature=lambda _, fill: f"fill {fill.count} {plural(fill.count, 'document')} {fill.digest}",
-        use="takes_fill", users="err, cascade and C/W/L measures",
-        instead="'--from-scores' reads what `gradedeval eval -q --fill` saved")
+        use="takes_fill", users="err, cascade and C/W/L measures")
     duplicates: Duplicates = option("error", "Duplicate docnos in a topic: error (identical judgments only warn), "
         "keep the first, keep the last, or refuse always.",
         needs_ids=True)

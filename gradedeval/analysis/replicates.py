@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Matrix, Paired
 
 MODEL = "mixed model: topics and seeds random, t by Welch–Satterthwaite"
-LEAST = 3
-"""Seeds of a system from which their variance is estimated; fewer, or one run, are taken as they are, without p."""
-AS_THEY_ARE = f"fewer than {LEAST} seeds: of these very runs, without p"
+LEAST, TESTED = 3, 5
+"""Seeds of a system from which their variance is estimated, and from which systems are tested. With three or four a
+test would reject too often where seeds of one system vary more: docs/background/statistics.md has figures."""
 WEIGHT = 2.5
 """How often the mean squares of seeds count in the degrees of freedom. With few seeds a variance that is found too
 small would also count as well known, and tests would reject too often: docs/background/statistics.md has figures."""
@@ -117,7 +117,7 @@ def compared(paired: Paired, seeds: Matrix, first: Ints, second: Ints, alpha: fl
 
 def have_enough(seeds: Ints, baseline_seeds: Ints) -> Bools:
     """Return for each pair whether both systems have the seeds that a test needs."""
-    return np.minimum(seeds, baseline_seeds) >= LEAST
+    return np.minimum(seeds, baseline_seeds) >= TESTED
 
 
 def are_tested(frame: pd.DataFrame) -> Bools:
@@ -131,22 +131,28 @@ def test_words(frame: pd.DataFrame, correction: Correction) -> str:
     count = int(tested.sum()) // frame["measure"].nunique()
     parts = [MODEL if (seeds >= LEAST).any() else "t over topics"]
     parts += [f"{correction} over {count} pairs of each measure"] if correction != "none" and count > 1 else []
-    return " | ".join([*parts, *([] if tested.all() else [AS_THEY_ARE])])
+    parts += [] if tested.all() else [f"fewer than {TESTED} seeds: without p"]
+    parts += [f"fewer than {LEAST} seeds: of these very runs"] if (seeds < LEAST).any() else []
+    return " | ".join(parts)
 
 
 def untested_notes(frame: pd.DataFrame) -> list[str]:
-    """Return a note on the pairs that have no p because a system has too few seeds."""
+    """Return notes on the pairs that have no p because a system has too few seeds, and on what their intervals are."""
     few = frame[~are_tested(frame)]
-    if not len(few):
-        return []
-    sides = [(few["run"], few["seeds"]), (few["baseline"], few["baseline_seeds"])]
-    systems = dict.fromkeys(
-        name for names, seeds in sides for name, count in zip(names, seeds, strict=True) if count < LEAST
-    )
     count = len(few.drop_duplicates(["run", "baseline"]))
-    have, whose = ("has", "its") if len(systems) == 1 else ("have", "their")
-    problem = f"no p for {count} {plural(count, 'pair')}: {shorten(list(systems))} {have} fewer than {LEAST} seeds"
-    return [f"{problem}; intervals are of {whose} very runs, not of other seeds"]
+    sides = [(few["run"], few["seeds"]), (few["baseline"], few["baseline_seeds"])]
+    seeds = {name: count for names, counts in sides for name, count in zip(names, counts, strict=True)}
+    untested, as_they_are = ([name for name in seeds if seeds[name] < least] for least in (TESTED, LEAST))
+    notes = []
+    if untested:
+        have = "has" if len(untested) == 1 else "have"
+        problem = f"no p for {count} {plural(count, 'pair')}: {shorten(untested)} {have} fewer than {TESTED} seeds"
+        notes.append(f"{problem}, and a test would find a difference too often")
+    if as_they_are:
+        have, whose = ("has", "its") if len(as_they_are) == 1 else ("have", "their")
+        problem = f"{shorten(as_they_are)} {have} fewer than {LEAST} seeds"
+        notes.append(f"{problem}: intervals are of {whose} very runs, not of other seeds")
+    return notes
 
 
 def check_seeds(matrix: Matrix, systems: Sequence[str], place: str) -> None:
@@ -155,8 +161,8 @@ def check_seeds(matrix: Matrix, systems: Sequence[str], place: str) -> None:
     assert matrix.seeds.replicates is not None
     members = matrix.seeds.replicates.systems(matrix.seeds.runs)
     for system in systems:
-        if (count := len(members[system])) < LEAST:
-            problem = f"'{system}' has {count} {plural(count, 'seed')}, and a test needs {LEAST} of both systems"
+        if (count := len(members[system])) < TESTED:
+            problem = f"'{system}' has {count} {plural(count, 'seed')}, and a test needs {TESTED} of both systems"
             raise InputError(place, problem, "leave out the bound, or give more seeds", usage=True)
 
 

@@ -276,7 +276,8 @@ class Comparison(OfScores):
 
     Where runs have replicates `run` and `baseline` are systems, and seeds, sd, baseline_seeds, baseline_sd, se and df
     stand before `tested`, without what judging could do: p and interval are of the mixed model with random topics and
-    seeds. A system of fewer than three seeds is compared as it is: the interval is of its very runs, and p is nan.
+    seeds. p is nan unless both systems have five seeds or more. A system of fewer than three seeds is compared as it
+    is: the interval is of its very runs.
 
     With predictions people, people_low, people_high, machine, lambda_, narrower, times and se stand before low, as in
     `evaluate`, of differences, and others, how many topics the machine alone judged, behind topics. The difference is

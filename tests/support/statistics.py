@@ -12,7 +12,7 @@ from scipy import stats
 
 def by_hand(runs: list[dict[str, float]], others: list[dict[str, float]]) -> dict[str, float]:
     """The comparison of two systems, each of some runs by topic, as plain loops over the expected mean squares; one of
-    fewer than three runs is taken as it is."""
+    fewer than three runs is taken as it is, and p needs five of both."""
     topics = list(runs[0])
     n, groups = len(topics), [group for group in (runs, others) if len(group) > 2]
     mean = {id(group): {t: sum(run[t] for run in group) / len(group) for t in topics} for group in (runs, others)}
@@ -35,7 +35,7 @@ def by_hand(runs: list[dict[str, float]], others: list[dict[str, float]]) -> dic
     freedom = min(max(freedom, min((len(group) for group in groups), default=n) - 1), n - 1) if groups else n - 1
     se = math.sqrt((of_topics + of_seeds) / n)
     reach = float(stats.t.isf(0.025, freedom)) * se
-    p = float(2 * stats.t.sf(abs(difference) / se, freedom)) if len(groups) == 2 else math.nan
+    p = float(2 * stats.t.sf(abs(difference) / se, freedom)) if min(len(runs), len(others)) >= 5 else math.nan
     return {"difference": difference, "se": se, "df": freedom, "p": p, "low": difference - reach,
             "high": difference + reach}  # fmt: skip
 

@@ -36,6 +36,7 @@ from gradedeval.kernel.measures.gains import (
     thresholds,
     tied_sums,
 )
+from gradedeval.kernel.measures.precision import INTERPOLATED
 from gradedeval.kernel.measures.precision import interpolated as interpolated_precision
 
 MOST_ROUNDS = 100
@@ -221,7 +222,11 @@ def kept(measure: Measure, *, over_ties: bool = False) -> Kept:
 
 
 def falls(measure: Measure) -> bool:
-    """Whether a score may fall, and so depends on relevant documents that were not retrieved."""
+    """Whether a score may fall, and so depends on relevant documents that were not retrieved. The highest precision,
+    which is iprec at recall 0, does not: every number of relevant documents reaches that level."""
+    levels = measure.arguments.get("recall", measure.definition.parameters.get("recall"))
+    if measure.definition.bounds is INTERPOLATED and not np.any(levels):
+        return False
     return measure.bounds not in ("rises", "none") or (measure.prior is not None and measure.bounds == "rises")
 
 

@@ -29,9 +29,17 @@ class Applied:
         self.measure = with_defaults(self.asked, self.options)
 
     @property
+    def ignores_gains(self) -> bool:
+        """Whether it counts what users view or spend who go on whatever they gain, as rbp(of=ed) does."""
+        definition, rank_sum = self.measure.definition, self.measure.definition.rank_sum
+        rank_sum = rank_sum(self.measure.arguments) if callable(rank_sum) else rank_sum
+        counts = self.measure.arguments.get("of") in ("ec", "ed", "etc")
+        return counts and definition.cwl is not None and rank_sum is not None and not self.is_foreign
+
+    @property
     def takes_gain(self) -> bool:
         """Whether it has the gain scheme of the options."""
-        return gain_option(self.asked, self.options) == "gain"
+        return gain_option(self.asked, self.options) == "gain" and not self.ignores_gains
 
     @property
     def takes_rel(self) -> bool:
@@ -41,7 +49,7 @@ class Applied:
     @property
     def takes_fill(self) -> bool:
         """Whether unjudged documents may have gains in it."""
-        return self.measure.takes_fill
+        return self.measure.takes_fill and not self.ignores_gains
 
     @property
     def reads_costs(self) -> bool:
@@ -86,7 +94,7 @@ class Applied:
         measure = self.measure
         if self.highest <= 0:  # then there is no gain, and no residual, without a top grade
             return self.reads_unjudged
-        if measure.rel is not None or measure.definition.scale is None:
+        if measure.rel is not None or measure.definition.scale is None or self.ignores_gains:
             return False
         by_top = measure.depends_on_top and not measure.definition.ratio
         steps = measure.threshold_shares is not None  # one for each grade
@@ -99,7 +107,9 @@ class Applied:
         filled = options.fill is not None and measure.takes_fill
         condensed = options.judged_only or measure.judged_only
         own = measure.definition.judged or self.is_foreign
-        return own or condensed or filled or self.reads_unjudged
+        # Some document beyond the run makes the highest success 1, whatever is judged.
+        is_one = measure.definition.name == "success" and measure.cutoff is None and not options.wants_residuals
+        return own or condensed or filled or (self.reads_unjudged and not is_one)
 
     @property
     def is_cut_residual(self) -> bool:

@@ -318,6 +318,7 @@ def read_settings(
 def _text(path: str) -> str:
     try:
         data = kernel.stream.beginning(path, LARGEST + 1)
+        kernel.stream.check_pointer(data, path)
     except InputError as error:
         raise error.replace(usage=True) from None
     if len(data) > LARGEST:

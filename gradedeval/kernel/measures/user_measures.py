@@ -12,7 +12,7 @@ from gradedeval.errors import InputError, failure, flag, public, url_place
 from gradedeval.kernel.measures.definition import MEASURES, Measure
 from gradedeval.kernel.measures.notation import IA
 from gradedeval.kernel.measures.spellings import ALIASES
-from gradedeval.kernel.trec.stream import is_url, will_read
+from gradedeval.kernel.trec.stream import Source, check_pointer, first_bytes, is_url, will_read
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -36,6 +36,7 @@ def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
     spec = importlib.util.spec_from_file_location("gradedeval_user_measures", place)
     if not os.path.isfile(path) or spec is None or spec.loader is None:
         raise InputError(place, "is not a Python file", f"{flag.measures_from} takes a .py file", usage=True)
+    check_pointer(first_bytes(Source(path)), place)
     module = importlib.util.module_from_spec(spec)
     foreign.append(place)
     try:

@@ -282,10 +282,6 @@ class TableColumns:
 
 _UNPACK = "extract it, and give its files"
 _REFUSED = {
-    b"version https://git-lfs.github.com/spec/": (
-        "is a Git LFS pointer, which stands for the file itself",
-        "fetch it with git lfs pull",
-    ),
     b"PK\x03\x04": ("is a zip archive", _UNPACK),
     b"7z\xbc\xaf\x27\x1c": ("is a 7z archive", _UNPACK),
     b"Rar!": ("is a rar archive", _UNPACK),

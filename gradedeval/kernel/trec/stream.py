@@ -121,6 +121,8 @@ def _found(path: str) -> os.stat_result:
 # Where bytes come from: a path, standard input or an open file.
 
 
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+"""What a file of Git LFS begins with where its content was not fetched."""
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4")
 
 PACKED, ZST_FRAME = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18"), b"\x2a\x4d\x18"
@@ -201,7 +203,9 @@ class Source:
         """All bytes, decompressed. Raises InputError where they cannot be read."""
         from gradedeval.kernel.trec.decompression import decompress  # which is for streams, as a rule
 
-        return decompress(self.stored(), self.place)
+        content = self.stored()
+        check_pointer(content, self.place)
+        return decompress(content, self.place)
 
     def stored(self) -> bytes:
         """All bytes as they are stored. Raises InputError where they cannot be read."""
@@ -449,6 +453,8 @@ class Stream:
         self._decompressor: BackgroundDecompressor | None = None
         self._ahead = self._peeked = b""
         self.again()
+        if self._ahead == LFS_POINTER[:8]:
+            check_pointer(self.peek(len(LFS_POINTER)), self.place)
 
     def again(self) -> None:
         """Start again from the beginning."""
@@ -550,6 +556,13 @@ def _opened(source: Source) -> Any:
     if isinstance(target, TextIOBase) or not all(hasattr(target, name) for name in ("readinto", "seekable", "tell")):
         return BytesIO(source.stored())
     return target
+
+
+def check_pointer(head: bytes, place: str) -> None:
+    """Raise InputError for the beginning of a Git LFS pointer."""
+    if head.startswith(LFS_POINTER):
+        problem = "is a Git LFS pointer, which stands for the file itself"
+        raise InputError(place, problem, "fetch it with git lfs pull", kind="format")
 
 
 def first_bytes(source: Source, most: int = 1 << 12) -> bytes:

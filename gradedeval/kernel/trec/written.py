@@ -15,7 +15,13 @@ from time import monotonic
 from typing import Any
 
 from gradedeval.errors import InputError, plural, reason, url_place
-from gradedeval.kernel.trec.stream import check_written, is_url, local_path
+from gradedeval.kernel.trec.stream import (
+    LFS_POINTER,
+    check_pointer,
+    check_written,
+    is_url,
+    local_path,
+)
 
 # Signals that end this process: they wait for a moment, or let it put in order first what it has begun.
 
@@ -173,6 +179,8 @@ def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
             handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
             try:
                 data = (b"\n" if _is_torn(handle) else b"") + data
+                os.lseek(handle, 0, os.SEEK_SET)
+                check_pointer(os.read(handle, len(LFS_POINTER)), place)
                 if os.write(handle, data) != len(data):
                     raise OSError("the disk is full")
                 _sync(handle)

@@ -161,6 +161,9 @@ def _check_tags(run: kernel.submissions.Submission, tag_is_filename: bool) -> No
     name = run.file_name
     stems = {name, Path(name).stem}
     for tag, line in run.tags.items():
+        if b" " in tag and run.format == "trec":
+            what = f"tag '{decode(tag)}' has spaces, and trec_eval 9 refuses its lines as malformed"
+            run.warn("tag", what, "write the tag without spaces", line)
         if tag_is_filename and decode(tag) not in stems:
             run.error("tag", f"tag '{decode(tag)}' is not the file name", f"write {Path(name).stem}", line)
 

@@ -21,8 +21,6 @@ from gradedeval.kernel.scoring.scores import Scores
 
 TOPICS = ("1", "2", "3")
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*no measure here uses it")
-
 
 def evaluated(seed: int, measures: str, length: int | None = 40, **options: Any) -> Scores:
     """Three runs of the same documents in other orders, a third of them judged; without a length each is of its own."""
@@ -38,7 +36,7 @@ def evaluated(seed: int, measures: str, length: int | None = 40, **options: Any)
         }
         for name in "abc"
     }
-    scores = scores_of(runs, qrels, measures, None, {"top_grade": 2, **options})
+    scores = scores_of(runs, qrels, measures, None, options)
     assert isinstance(scores, Scores)
     return scores
 
@@ -142,6 +140,7 @@ def _by_name(part: Part) -> dict[str, tuple[list[int], list[bool]]]:
     return {name: (part.batch.codes[row].tolist(), part.unjudged[row].tolist()) for row, name in enumerate(part.names)}
 
 
+@pytest.mark.filterwarnings("ignore:unseen.*no measure here uses it")  # sp
 @pytest.mark.one_in(7)
 @pytest.mark.parametrize("seeds", [2, pytest.param(6, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("unseen", [None, 3, float("inf")])

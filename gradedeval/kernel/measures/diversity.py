@@ -36,7 +36,7 @@ class Pool:
         rate    by how much a document of gain 1 reduces the gain of further ones for the same intent
         weight  intents: their weights
 
-        Clarke et al., SIGIR 2008, section 4.3: the best order is NP-hard to find. The tie rule is ndeval's.
+        Clarke et al., SIGIR 2008: the best order is NP-hard to find. The tie rule is ndeval's.
         """
         key = (rate, weight.tobytes())
         depth = min(depth, len(self.gain))
@@ -229,7 +229,7 @@ def alpha_dcg(g: Gains, *, alpha: float = 0.5, norm: str = "none") -> Floats:
 
     Σ_i Σ_t rel_i^t (1 − α)^(relevant to t before i) / log2(i+1); norm=best: over that of documents with all intents
 
-    Clarke et al., SIGIR 2008, section 4; ndeval's alpha-DCG is alpha_dcg(norm=best).
+    Clarke et al., SIGIR 2008; ndeval's alpha-DCG is alpha_dcg(norm=best).
 
     alpha  the share of its worth that a document loses with each relevant one above it, by intent
     norm   none, or best: the score of the best conceivable ranking is 1
@@ -247,7 +247,7 @@ def alpha_ndcg(g: Gains, *, alpha: float = 0.5) -> Floats:
 
     alpha_dcg@k / alpha_dcg@k of the pool in greedy order, ties by docno descending
 
-    Clarke et al., SIGIR 2008, section 4; ndeval's alpha-nDCG.
+    Clarke et al., SIGIR 2008; ndeval's alpha-nDCG.
 
     alpha  the share of its worth that a document loses with each relevant one above it, by intent
     """

@@ -365,9 +365,10 @@ def esl(g: Gains, *, n: int = 1, docs: float = 0) -> Floats:
 
     non-relevant documents above the n-th relevant one, or all of them where fewer are relevant
 
-    Cooper, American Documentation 1968. What the run lacks follows in random order: the other judged documents, or with
-    docs=N the rest of a collection of N. Give docs to compare runs of different depths: without it a run that retrieves
-    few documents leaves few to look through. With --ties average tied documents are in random order as well.
+    The idea is that of Cooper, American Documentation 1968; the formula is that of this package. What the run lacks
+    follows in random order: the other judged documents, or with docs=N the rest of a collection of N. Give docs to
+    compare runs of different depths: without it a run that retrieves few documents leaves few to look through. With
+    --ties average tied documents are in random order as well.
 
     n     how many relevant documents the user wants
     docs  the number of documents in the collection, for runs that find fewer; 0 if it is not known

@@ -91,7 +91,8 @@ def statap(g: Gains) -> Floats:
     R: Σ w over relevant documents. R and the precision at a rank are unbiased estimates; the sum of the products is too
     high where little is sampled
 
-    Aslam & Pavlu, Northeastern University 2007; Allan et al., TREC 2007 Million Query track.
+    After Aslam & Pavlu, Northeastern University 2007, and the TREC 2007 Million Query track; the formula is that of
+    this package.
     """
     sample = _sample(g)
     weight = np.where(g.relevant, sample.weight, 0.0)

@@ -93,7 +93,7 @@ def f1(g: Gains) -> Floats:
 
     2 hits_k / (k + R), k: n without a cutoff
 
-    ranx's f1; van Rijsbergen, Information Retrieval, 1979, chapter 7.
+    The definition is that of ranx's f1; F comes from van Rijsbergen, Information Retrieval, 1979.
     """
     return safe_divide(2 * g.num_relevant_retrieved, g.effective_depth + g.num_relevant)
 
@@ -115,7 +115,7 @@ def utility(g: Gains, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: flo
 
     a·hits + b·(n − hits) + c·(R − hits) + d·(docs − n − R + hits), docs: number of documents in the collection
 
-    trec_eval's utility; Hull, TREC-7 filtering track, 1998.
+    The definition is that of trec_eval's utility.
 
     a     the worth of a relevant document retrieved
     b     the worth of one that is retrieved and not relevant

@@ -377,3 +377,10 @@ def test_problems_of_many_runs_are_listed_by_kind_and_their_folder_once(cli: Com
     assert "(and 1 more)" in listed
     assert "more files; --all lists them" in listed
     assert "more files" not in cli("lint", "deep/runs", "--all").text
+
+
+def test_a_tag_with_spaces_is_a_warning(tmp_path: Path, cli: Command) -> None:
+    for tag, warnings in (("my run", 1), ("my_run", 0)):
+        (tmp_path / "a.run").write_text(f"1 Q0 d 1 2 {tag}\n")
+        found = cli("lint", str(tmp_path / "a.run")).text
+        assert found.count("has spaces, and trec_eval 9 refuses its lines as malformed") == warnings

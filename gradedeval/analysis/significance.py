@@ -30,7 +30,7 @@ from gradedeval.errors import InputError, Note, check_choice, flag, plural, publ
 from gradedeval.kernel.measures.definition import AnyMeasure
 from gradedeval.kernel.options import OptionKwargs, numbers
 from gradedeval.kernel.options.numbers import MOST_DRAWS
-from gradedeval.kernel.options.question import shares_work, takes_options
+from gradedeval.kernel.options.settings import shares_work, takes_options
 from gradedeval.kernel.parallel import progress
 from gradedeval.kernel.scoring.intervals import centered, samples, standard_error, student_t, studentized_test
 from gradedeval.kernel.scoring.results import to_frame

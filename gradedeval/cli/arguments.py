@@ -146,6 +146,26 @@ def run_and_qrels(files: tuple[str, ...], keywords: Mapping[str, Any] = MappingP
     return runs, qrels
 
 
+def one_file(files: tuple[str, ...], noun: str) -> str:
+    """Return the only argument. Raises InputError (usage) for none or several."""
+    if len(files) != 1:
+        hint = f"name one {noun}: {usage().removeprefix('usage: ')}"
+        raise InputError("", f"{len(files)} files given", hint, usage=True)
+    return files[0]
+
+
+def runs_and_perhaps_qrels(files: tuple[str, ...], options: Mapping[str, Any]) -> tuple[list[str], str | None]:
+    """Return the runs among the arguments, and the qrels where the last of them is not a run, by its first line. Raises
+    InputError as `run_and_qrels` does."""
+    if not files:
+        raise InputError("", "no run given", usage(), usage=True)
+    if len(files) > 1 and is_qrels(files[-1]):
+        return run_and_qrels(files, options)
+    check_last(files)
+    check_standard_input(files, options)
+    return [file for word in files for file in files_of(word)], None
+
+
 def check_standard_input(files: Collection[str | None], keywords: Mapping[str, Any] = MappingProxyType({})) -> None:
     """Raise InputError (usage) where more than one file is `-`, of these and of those that options name."""
     count = list(files).count("-")
@@ -230,6 +250,27 @@ STANDARD_OPTIONS = [
 
 
 # Which of the arguments of a command are runs, which are qrels, and which stand for a setting.
+
+
+def measures_among(files: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the files among the arguments, and the measures: all of them, if none is a file."""
+    named = not any(map(_is_there, files)) and any("@" in word or is_measure(word) for word in files)
+    return ((), files) if named else (files, ())
+
+
+def qrels_among(files: tuple[str, ...]) -> tuple[tuple[str, ...], str | None]:
+    """Return the other files among the arguments, and the last that is qrels beyond doubt, if there is one."""
+    qrels = next(filter(_is_qrels_beyond_doubt, reversed(files)), None)
+    return tuple(file for file in files if file != qrels), qrels
+
+
+def topics_among(files: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the files among the arguments, and the topics behind them."""
+    behind = (index for index, _ in enumerate(files) if index > 1 and not any(map(_is_there, files[index:])))
+    there = files[: next(behind, None)]
+    if not there or _is_run(there[-1]):  # then the word is the name of qrels, with a mistake
+        return files, ()
+    return there, files[len(there) :]
 
 
 def placed(files: tuple[str, ...], place: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

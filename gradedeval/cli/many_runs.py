@@ -35,6 +35,7 @@ from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.parse import DEFAULT
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.scoring import evaluate
+from gradedeval.kernel.trec.stream import is_url
 
 if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Baseline, Matrix
@@ -118,6 +119,21 @@ def matrix_from(
         matrix, name = scores_with_baseline(files, baseline, chosen, options, standardized, keep)
     tell_assumptions(matrix, paired)
     return matrix, name
+
+
+def check_run_count(check: Callable[[int], None], options: Mapping[str, Any], baseline: str | None = None) -> None:
+    """Call `check` with the number of runs before they are read, where it is known from the command line alone, and so
+    raise the InputError (usage) of a command for which they are too few."""
+    files = options["files"]
+    words = [word for word in (*files, baseline) if word is not None]
+    if options["from_scores"] or options.get("replicates") or len(files) < 2:
+        return
+    if any(word == "-" or is_url(word) for word in words):  # which are listed, or read once
+        return
+    runs, _ = run_and_qrels(files)
+    compared = score_matrix.Baseline.read(baseline, runs)
+    if not compared.is_unknown(runs):  # of which more is said than of their number
+        check(compared.count(runs))
 
 
 def standardization(keywords: dict[str, Any]) -> Callable[[Scores], Scores] | None:

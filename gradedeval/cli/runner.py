@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import re
 import sys
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from gradedeval.analysis import pictures
 from gradedeval.cli.arguments import (
     check_last,
     check_standard_input,
@@ -39,7 +36,6 @@ from gradedeval.cli.options import (
     MEASURES_FROM,
     OUTPUT_FILE,
     READS,
-    SIGNATURE,
     WIDE,
     WRITES,
     Option,
@@ -50,17 +46,15 @@ from gradedeval.cli.options import (
     output_options,
     registered,
 )
-from gradedeval.cli.output import STDOUT, asked_for, columns_of, in_lines, show, view_of, warn, write, write_bytes
-from gradedeval.errors import InputError, shorten, tell
+from gradedeval.cli.output import STDOUT, asked_for, columns_of, in_lines, show, view_of, warn, write
+from gradedeval.errors import InputError, tell
 from gradedeval.kernel.formats import FORMATS, Maker, formats_for, render
 from gradedeval.kernel.measures.definition import Measure
-from gradedeval.kernel.options import OPTIONS, OUTPUT
-from gradedeval.kernel.options.question import Question, Setting
+from gradedeval.kernel.options import OPTIONS
+from gradedeval.kernel.options.question import Question
+from gradedeval.kernel.options.settings import Setting
 from gradedeval.kernel.scoring.results import InNotebook
 from gradedeval.kernel.trec.stream import extension_of, files_of, is_url
-
-if TYPE_CHECKING:
-    from gradedeval.analysis.pictures import Panel
 
 Inputs = tuple[Any, ...]
 
@@ -89,6 +83,8 @@ def command_of(question: Question) -> click.Command:
 @cache
 def picture_of(question: Question) -> click.Command:
     """`gradedeval plot NAME`: draws the answer."""
+    from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas  # a command that prints draws nothing
+
     assert question.picture is not None, question.name
     own = _settings(question, question.picture.modes, question.picture.settings)
     known = {flag: setting for flag, setting in own.items() if setting.name not in question.picture.without}
@@ -99,7 +95,7 @@ def picture_of(question: Question) -> click.Command:
             canvas = Canvas(keywords)
             canvas.draw(*_drawn(question, _own(known, keywords), keywords))
 
-    groups = [[*map(option_of, known.values())], _picture_options(), _reading(question)]
+    groups = [[*map(option_of, known.values())], PICTURE_OPTIONS, _reading(question)]
     return _command(question, groups, question.picture.help, run)
 
 
@@ -484,7 +480,7 @@ def _as_measures(setting: Setting, value: Any, table: Mapping[str, Measure]) -> 
         # Something else may stand in place of a measure.
         return one_measure(setting.flags[-1], text, table) if text is None or isinstance(text, str) else value
     reads: Any = named_measures if setting.measure == "several" else setting.measure
-    return reads(value, table)
+    return reads(value, table) if setting.measure == "several" else reads(value, table, asked_for("k"))
 
 
 def _runs_or_qrels(
@@ -589,53 +585,3 @@ READERS = {
     "nothing": _read_nothing,
     **dict.fromkeys(LOGS, _read_log),
 }
-
-
-def _picture_options() -> list[Option]:
-    """Return the options of the file that a picture goes to."""
-    return [
-        Option("-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help="Write the picture to FILE, "
-               f"atomically; the extension sets the format: {', '.join(pictures.EXTENSIONS)}."),
-        Option("--size", section=OUTPUT, metavar="WIDTH[xHEIGHT]", help="Size in inches, as in 7x3; without a height "
-               f"it fits the content. Default: {pictures.WIDTH}, the column of a paper."),
-        SIGNATURE,
-    ]  # fmt: skip
-
-
-class Canvas:
-    """Where a picture goes: -o, --size and --signature.
-
-    Takes these options out of all options. Raises InputError (usage) where -o is missing or has another extension,
-    where a size is none, and where matplotlib is not installed.
-    """
-
-    def __init__(self, keywords: dict[str, Any]) -> None:
-        output, size = keywords.pop("output"), keywords.pop("size")
-        if output is None:
-            raise InputError("-o", "missing file name", "for example -o picture.svg", usage=True)
-        self.output: str = output
-        self.form = pictures.extension(self.output, "-o")
-        self.size = pictures.read_size(size)
-        pictures.need_matplotlib()
-
-    def draw(self, panels: Sequence[Panel], signature: str, caption: str = "") -> None:
-        """Draw pictures below each other and write the file; the signature stands below where it is asked for."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("ignore")
-            warnings.simplefilter("always", UserWarning)  # as of letters that the font does not have
-            warnings.simplefilter("ignore", DeprecationWarning)  # as matplotlib meets in pyparsing: not the user's
-            lines = [caption, signing()(signature) if asked_for("signature") else ""]
-            made = pictures.figure(panels, *self.size, "\n".join(filter(None, lines)))
-            content = pictures.as_bytes(made, self.form, signature)
-        said = dict.fromkeys(str(warning.message) for warning in caught)
-        if any("collapsed to zero" in text for text in said):
-            raise pictures.no_room(made)
-        letters = {found[1]: text for text in said if (found := _NO_LETTER.match(text))}
-        write_bytes(content, self.output)
-        tell(f"{self.output}: {text}" for text in said if text not in letters.values())
-        if letters and self.form != "svg":
-            lacking = shorten(chr(int(number)) for number in letters)
-            tell([f"{self.output}: no font here has {lacking}; install one, or write .svg, which keeps the text"])
-
-
-_NO_LETTER = re.compile(r"Glyph (\d+) .*missing from")

@@ -4,9 +4,10 @@
 
 from gradedeval.kernel.options.question import question as question
 from gradedeval.kernel.options.question import Question as Question
-from gradedeval.kernel.options.question import Setting as Setting
+from gradedeval.kernel.options.settings import Setting as Setting
 from gradedeval.kernel.options.question import Picture as Picture
-from gradedeval.kernel.options.question import shares_work as shares_work
+from gradedeval.kernel.options.settings import shares_work as shares_work
+from gradedeval.kernel.options.settings import takes_options as takes_options
 from gradedeval.kernel.options import numbers as numbers
 from gradedeval.kernel.options import Options as Options
 from gradedeval.kernel.options import OptionKwargs as OptionKwargs

@@ -30,13 +30,13 @@ from gradedeval.kernel import (
     Measure,
     OptionKwargs,
     Options,
-    Question,
     Setting,
     Table,
     numbers,
     parse_measures,
     resolve_options,
     shares_work,
+    takes_options,
 )
 from gradedeval.questions.explain import DEFAULT
 
@@ -63,9 +63,6 @@ SHOWN = ("rbo", "residual", "overlap", "tau", "common")
 Persistence = Annotated[float, Setting("Of rank-biased overlap: the probability of going on from rank to rank.",
     numbers.PERSISTENCE, metavar="P")]  # fmt: skip
 At = Annotated[int, Setting("Depth of the column overlap.", numbers.AT, metavar="N")]
-Topic = Annotated[str | None, Setting("Show this topic, with qrels document by document.", metavar="ID")]
-Top = Annotated[int | None, Setting("Show the N topics that agree least.", numbers.TOP, metavar="N",
-    default_text=f"{TOPICS} in tables, all elsewhere")]  # fmt: skip
 Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting("Measure to compare by. Repeat -m, or separate "
     "measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure="several")]  # fmt: skip
@@ -132,7 +129,7 @@ class Agreement(kernel.results.InNotebook):
         means = pairs[list(NUMBERS)].mean().assign(topics=pairs.size())
         return kernel.results.to_frame(kernel.results.distinct(self.frame, *PAIR), PAIR).join(means)
 
-    def document(self, layout: Layout, *, topic: Topic = None, top: Top = None) -> Document:
+    def document(self, layout: Layout, *, topic: str | None = None, top: int | None = None) -> Document:
         """Of two runs by topic, those that agree least first, and in the mean; of more as a matrix.
 
         topic  the only one
@@ -220,6 +217,7 @@ def _matrix(found: Agreement) -> Table:
     )
 
 
+@takes_options("reading", "unseen", "replicates")
 @public
 @shares_work
 def agreement(
@@ -389,6 +387,7 @@ def _words(found: Reproduction) -> str:
     return " | ".join([at_best, ktu, rbo, *(["blank: not defined"] if blank else [])])
 
 
+@takes_options("reading", "unseen", "replicates")
 @public
 def reproduction(
     runs: Any,
@@ -496,36 +495,3 @@ def _scores(
 
 
 # What `diff` is asked without qrels, and beside two originals.
-
-
-def _check_top(files: tuple[list[str], str | None], top: int | None, replicates: Any = None) -> dict[str, Any]:
-    """Raise InputError (usage) for a number of topics where more than two runs, or systems, make a matrix."""
-    runs, _ = files
-    if top is None or len(runs) < 3:
-        return {}
-    seeds, count, what = None, len(runs), "runs"
-    if replicates is not None:
-        seeds = resolve_options(replicates=replicates).replicates
-        assert seeds is not None
-        count, what = len(seeds.systems(list(kernel.named_runs(list(runs))))), "systems"
-    if count > 2:
-        raise InputError(flag.top, f"applies to two {what}, and {count} are given", "leave it out", usage=True)
-    return {"replicates": seeds} if seeds is not None else {}
-
-
-AGREEMENT = Question(
-    "diff",
-    agreement,
-    "runs, qrels if any",
-    takes=lambda runs, _: {"runs": ranked_runs.two_runs(*runs) if len(runs) == 2 else runs},
-    asking=_check_top,
-    shows=Agreement.document,
-    besides=("unseen", "replicates"),
-)
-REPRODUCTION = Question(
-    "diff",
-    reproduction,
-    "runs, qrels if any",
-    mode=Setting("", name="originals"),
-    besides=("unseen", "replicates"),
-)

@@ -20,11 +20,11 @@ from gradedeval.kernel import (
     Measure,
     OptionKwargs,
     Options,
-    Question,
     Setting,
     Table,
     parse_measures,
     resolve_options,
+    takes_options,
 )
 from gradedeval.questions.leave_one_out import Measured, agreements, standing
 
@@ -157,6 +157,7 @@ def width_with(narrower: float, topics: int, others: float) -> float:
     return float((1 - (1 - (1 - narrower) ** 2) * share) ** 0.5)
 
 
+@takes_options("reading")
 @public
 def assessor_agreement(
     qrels: Any,
@@ -300,6 +301,3 @@ def _medians(saved: Floats) -> list[float]:
     """The medians of both columns; nan without any row."""
     known = saved[~np.isnan(saved).any(1)]
     return np.median(known, axis=0).tolist() if len(known) else [float("nan")] * 2
-
-
-AGREEMENT = Question("pool", assessor_agreement, "runs, qrels if any", mode=Setting("", name="other"))

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 from gradedeval import analysis, kernel
 from gradedeval.analysis import difference_bounds, flips, replicates, score_matrix, significance
 from gradedeval.analysis.tables import topic_text
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
-from gradedeval.cli.arguments import check_history, measure_table, signing
-from gradedeval.cli.many_runs import scores_with_baseline, tell_assumptions
-from gradedeval.cli.options import HISTORY
-from gradedeval.cli.output import say, write
 from gradedeval.errors import Flag, InputError, Note, did_you_mean, either, flag, plural, public, shorten, tell, visible
-from gradedeval.kernel import Column, Document, Layout, Setting, Table, append_lines, parse_measures, question
-from gradedeval.questions.history import lines_of
-from gradedeval.questions.limits import COMPARED, Baseline, Bound, Measures, Test, find_settings, limit, resolve_bounds
-from gradedeval.questions.shared import Draws, Label, Seed
+from gradedeval.kernel import Column, Document, Layout, Table
+from gradedeval.questions.limits import COMPARED, Bound
 
 if TYPE_CHECKING:
     from gradedeval.analysis.flips import Reread
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
     from gradedeval.analysis.significance import TestSettings
-    from gradedeval.questions.limits import BoundSpec, Found
 
 
 # The verdict of a check on one run and one bound, in numbers and in words.
@@ -155,11 +148,11 @@ def check(
     """
     settings, bounds = significance.TestSettings(test, draws=draws, seed=seed), list(bounds)
     matrix, name = score_matrix.with_baseline(scores, baseline)
-    name = _compared_with(matrix, bounds, name)
+    name = baseline_of(matrix, bounds, name)
     return Checked(verdicts(matrix, bounds, name, settings), matrix.signature)
 
 
-def _compared_with(matrix: Matrix, bounds: Iterable[Bound], baseline: str | None) -> str | None:
+def baseline_of(matrix: Matrix, bounds: Iterable[Bound], baseline: str | None) -> str | None:
     """The baseline; the first run where none is named, if a bound needs one and there is another run to check."""
     needed = len(matrix.runs) > 1 and any(bound.kind in COMPARED for bound in bounds)
     return score_matrix.or_first(matrix, baseline, told_from=2, named=True) if needed else baseline
@@ -508,12 +501,16 @@ class Checked(kernel.results.FrameResult):
         ]
         return Document([Table(columns, cells)], self.signature, title=f"gradedeval check: {summary(self.verdicts)}")
 
-    def fails(self, form: str, output: str | None) -> bool:
-        """Whether a bound fails: told on stderr, too, unless people have read it already."""
-        if output is not None or form not in ("text", "github", *kernel.formats.formats_for("wide")):
-            for verdict in self.broken:
-                say(f"FAIL  {verdict.line}", "verdict")
-        return bool(self.broken)
+    @property
+    def passed(self) -> bool:
+        """Whether all bounds hold."""
+        return not self.broken
+
+    @property
+    def passed_by_run(self) -> dict[str, bool]:
+        """Whether each run satisfies its bounds."""
+        runs = dict.fromkeys((verdict.run for verdict in self.verdicts), True)
+        return runs | dict.fromkeys((verdict.run for verdict in self.broken), False)
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
@@ -527,13 +524,13 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     return f"{broken} of {len(verdicts)} bounds failed"
 
 
-def _text(found: Checked) -> str:
+def _text(found: Checked, sign: Callable[[str], str]) -> str:
     lines = [f"{'ok  ' if verdict.passed else 'FAIL'}  {verdict.line}" for verdict in found.verdicts]
-    signed = [line for line in [signing()(found.signature)] if line]
+    signed = [line for line in [sign(found.signature)] if line]
     return "\n".join([*lines, "", summary(found.verdicts), *signed]) + "\n"
 
 
-def _github(found: Checked) -> str:
+def _github(found: Checked, sign: Callable[[str], str]) -> str:
     """Workflow commands, which GitHub shows beside the job."""
     lines = [f"::error title={_escape(verdict.bound.name, ':,')}::{_escape(verdict.line)}" for verdict in found.broken]
     topics = sorted({verdict.topics for verdict in found.verdicts})
@@ -547,7 +544,7 @@ def _escape(text: str, more: str = "") -> str:
     return text
 
 
-def _junit(found: Checked) -> str:
+def _junit(found: Checked, sign: Callable[[str], str]) -> str:
     cases = []
     for verdict in found.verdicts:
         name = f"{verdict.bound.name} {verdict.bound.allowed}"
@@ -589,123 +586,15 @@ def _quote(text: str) -> str:
     return quoteattr("".join(legal), {"\n": "&#10;"})
 
 
-REPORTS: dict[str, tuple[str, Callable[[Checked], str]]] = {
-    "text": (".txt", _text), "github": ("", _github), "junit": (".xml", _junit),
+REPORTS: dict[str, Callable[[Checked, Callable[[str], str]], str]] = {
+    "text": _text, "github": _github, "junit": _junit,
 }  # fmt: skip
-"""The formats of a check alone, which no other result has."""
+"""The formats of a check alone, which no other result has: from the result and a function that shortens signatures."""
 FAULTS: dict[str, Callable[[InputError], str]] = {"junit": _junit_fault, "github": _github_fault, "json": _json_fault}
 """The formats in which a program is told that nothing could be checked."""
 
 
-# `gradedeval check RUN... QRELS --min err@20=0.25`: a gate for CI.
-
-
-Min = Annotated["Iterable[BoundSpec]", limit("min", "The mean (or total, or geometric mean) must be at least X.")]
-Max = Annotated["Iterable[BoundSpec]", limit("max", "It must be at most X: for measures such as unjudged@10, of which "
-    "lower scores are better.")]  # fmt: skip
-MaxDrop = Annotated["Iterable[BoundSpec]", limit("max-drop", "The mean may drop by at most X, or by X percent of the "
-    "baseline's; where lower is better, it may rise by that.", "X|X%")]  # fmt: skip
-MaxTopicDrop = Annotated["Iterable[BoundSpec]", limit("max-topic-drop", "No topic may drop by more than X.")]
-Significant = Annotated["Iterable[BoundSpec]", limit("significant", "The mean may not drop significantly at level P. "
-    "Without MEASURE: each measure of -m, or else of the other bounds.", "P")]  # fmt: skip
-MaxUnjudged = Annotated["Iterable[BoundSpec]", limit("max-unjudged", "The residual of the run's unjudged documents "
-    "may be at most X (column 'unjudged' of --residuals split).")]  # fmt: skip
-MinTopics = Annotated["Iterable[BoundSpec]", limit("min-topics", "The mean must cover at least N topics for which "
-    "the run has documents; with a baseline, at least N that both have. Without MEASURE: each measure, as for "
-    "--significant.", "N")]  # fmt: skip
-Config = Annotated[Any, Setting("Read bounds and options from a file.", metavar="FILE.toml", reads=True,
-    default_text="gradedeval.toml, or [tool.gradedeval] in pyproject.toml, if present")]  # fmt: skip
-History = Annotated[str | None, Setting(HISTORY, metavar="FILE", grows=True)]  # fmt: skip
-
-
-def _settings(
-    config: str | None, measures_from: tuple[str, ...], given: Collection[str], form: str, output: str | None
-) -> dict[str, Any]:
-    """The file of settings, and what it says in place of defaults; and where the report goes."""
-    found = find_settings(config, measure_table(measures_from))
-    instead = {name: value for name, value in found.options.items() if name not in given}
-    found = found._replace(options=instead)
-    return instead | {"config": found, "measures_from": (), "form": form, "output": output}
-
-
-@question(
-    "check",
-    "files",
-    files="RUN... QRELS",
-    help="""Check runs against bounds. Exit code 0: all bounds hold; 1: a bound fails; 2: bounds or options are
-    invalid; 3: the data are bad, so nothing was checked.
-
-    A bound of a slice has its name before it, as in --min 'intent=tail: ndcg@10=0.4' (see --slices).
-    With --replicates bounds are of systems: the mean over the seeds.
-
-    MEASURE need not be given with -m. A bound without MEASURE applies to the only measure of -m, as in -m err@20 --min
-    0.25.
-    """,
-    check=check_history,
-    asking=_settings,
-    fails=Checked.fails,
-    reports=REPORTS,
-    besides=("unseen", "queries", "slices", "replicates"),
-    own_measures=True,
-    form="text",
-    by_extension=".md, .json, .xml for junit",
-    output="Write the report to FILE; failed bounds are also printed to stderr.",
-)
-def check_files(
-    files: tuple[str, ...],
-    *,
-    baseline: Baseline = None,
-    minimum: Min = (),
-    maximum: Max = (),
-    max_drop: MaxDrop = (),
-    max_topic_drop: MaxTopicDrop = (),
-    significant: Significant = (),
-    max_unjudged: MaxUnjudged = (),
-    min_topics: MinTopics = (),
-    history: History = None,
-    label: Label = None,
-    config: Config = None,
-    test: Test = "randomization",
-    draws: Draws = 10_000,
-    seed: Seed = 0,
-    measures: Measures = (),
-    form: str = "text",
-    output: str | None = None,
-    **keywords: Any,
-) -> Checked:
-    """As `check`, of files, by the bounds of the command line and of a file of settings. What is wrong with the data is
-    written where the report was to go, in a format that has a place for it."""
-    scoring, chosen = _scoring(keywords, config), parse_measures(measures, config.table)
-    written = [*minimum, *maximum, *max_drop, *max_topic_drop, *significant, *max_unjudged, *min_topics]
-    bounds, needed = resolve_bounds([*config.specs, *written], chosen, scoring, config.table)
-    if config.path is not None:
-        tell([f"settings from {config.path}"])
-    try:
-        matrix, name = scores_with_baseline(files, baseline, needed, scoring)
-        _check_order(matrix)
-        name = _compared_with(matrix, bounds, name)
-        tell_assumptions(matrix, paired=name is not None)
-        tell(slice_notes(matrix, bounds))
-        found = verdicts(matrix, bounds, name, significance.TestSettings(test, draws=draws, seed=seed))
-    except InputError as error:
-        if form in FAULTS and not error.usage:  # which is of the command line, and ends before there is a report
-            write(FAULTS[form](error), output)
-        raise
-    if history is not None:
-        passed = {run: all(one.passed for one in found if one.run == run) for run in matrix.runs if run != name}
-        each = kernel.parse.each_once(kernel.scores.with_defaults(measure, scoring) for measure in needed)
-        scored = matrix.select(measures=[measure.label for measure in each])
-        append_lines(history, lines_of(scored, each, None, label or "", passed))
-    return Checked(found, matrix.signature)
-
-
-def _scoring(keywords: Mapping[str, Any], config: Found) -> kernel.Options:
-    """Return the options; those of a file are defaults of many checks, and need not be of use in each."""
-    options = score_matrix.options_with_residuals(**keywords)
-    return replace(options, untold=options.untold.union(config.options))
-
-
-def _check_order(matrix: Matrix) -> None:
+def check_order(matrix: Matrix) -> None:
     """Raise InputError for a run whose scores rise with the rank: a gate that lets it pass guards nothing."""
     for note in matrix.notes:
         if isinstance(note, Note) and note.kind == "rising-scores":

@@ -30,11 +30,10 @@ from gradedeval.kernel import (
     Document,
     Layout,
     OptionKwargs,
-    Question,
     Setting,
     Table,
-    question,
     shares_work,
+    takes_options,
 )
 from gradedeval.questions.shared import Alpha, Correction, Draws, Rope, Seed, Test, against, texts_unused
 
@@ -53,11 +52,6 @@ AllPairs = Annotated[
 
 
 # Comparisons and risks -> tables: which columns people see, and how the numbers were made.
-
-
-Judging = Annotated[
-    bool, Setting("Say of each pair whether more judging could reverse its order, in a table of its own.")
-]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,6 +106,7 @@ def _ranks(first: str, last: str) -> Any:
     return shown
 
 
+@takes_options("reading")
 @public
 @shares_work
 def letters(
@@ -249,12 +244,6 @@ def rank_interval(values: Floats, sign: int, draws: int, seed: int, alpha: float
     return ends[0].astype(np.int64), ends[1].astype(np.int64)
 
 
-LETTERS = Question("compare", letters, "matrix", mode=Setting("Print a row for each run: which runs it does not differ "
-    "from, as letters that they share, and the ranks that it can have. By Tukey's HSD unless --test names another.",
-    name="letters", type=bool), shows=Letters.document)  # fmt: skip
-"""The mode of `compare` that asks it."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(OfScores):
     """Runs compared pair by pair: the frame of `compare`, the scores that it is of, and how they were tested.
@@ -325,7 +314,7 @@ class Comparison(OfScores):
         topics = dict(zip(self.frame["measure"], _sizes(self.frame), strict=True))
         return _how_sliced(self.slices, self.tested, topics)
 
-    def document(self, layout: Layout, *, judging: Judging = False) -> Document:
+    def document(self, layout: Layout, *, judging: bool = False) -> Document:
         """A row for each pair and measure; with anova the analysis of variance too.
 
         judging  whether people see what more judging could do to the order of each pair, as they do with --unseen
@@ -598,6 +587,7 @@ class TopicTable(OfScores):
         return Document(blocks, matrix.signature)
 
 
+@takes_options("reading", "queries", "replicates")
 @public
 @shares_work
 def topic_table(
@@ -646,47 +636,20 @@ def topic_table(
     return TopicTable(kernel.results.joined(frames), matrix)
 
 
-def _by_topic(scores: Matrix, baseline: Baseline = None) -> TopicTable:
-    """`topic_table` of runs and of the baseline, which is among them."""
-    return topic_table(scores)
-
-
-BY_TOPIC = Question("compare", _by_topic, "matrix", mode=Setting("Print the scores of all runs on each topic, with "
-    "median, best and worst, in place of comparisons.", spelled=("-q", "--by-topic"), name="by_topic",
-    type=bool, why=", which tests nothing"), besides=("replicates",),
-    used=("queries",), answered_by=(topic_table,))  # fmt: skip
-
-
 # `compare`: pairs of runs by every measure: means, differences, significance, and whether judging could reverse it.
 
 
-def counted(runs: int) -> None:
+USED = ("unseen", "queries", "slices", "replicates", "predicted")
+"""The options of an evaluation that a comparison takes, too."""
+
+
+def check_runs(runs: int) -> None:
     """Raise InputError (usage) for fewer than two runs."""
     score_matrix.two_or_more("compare", runs, f"add a run or {flag.baseline}")
 
 
-@question(
-    "compare",
-    "matrix",
-    help="""Compare runs: means, differences, wins, ties and losses per topic, effect sizes, confidence intervals,
-    p-values.
-
-    With --judging a second table says whether judging all documents of two runs, each alike for both, could reverse
-    their order: it stays the same, or so many relevant documents of the lower run would reverse it, or that is not
-    known.
-    """,
-    check=lambda baseline, all_pairs, replicates, predicted, **tested: _check(
-        baseline, all_pairs, significance.TestSettings(**tested), replicates, predicted
-    ),
-    asking=lambda layout, judging, unseen, replicates, predicted: _asking(
-        layout, judging or unseen is not None, replicates, predicted
-    ),
-    shows=Comparison.document,
-    counted=counted,
-    modes=(BY_TOPIC, LETTERS),
-    besides=("unseen", "queries", "slices", "replicates", "predicted"),
-    wide=True,
-)
+@takes_options("reading", *USED)
+@public
 @shares_work
 def compare(
     runs: Any,
@@ -728,15 +691,15 @@ def compare(
     topics differ alike bootstrap, t, anova and bayes have neither p nor interval, which is reported too.
     """
     settings = significance.TestSettings(test, correction, draws, alpha, seed, rope)
-    _check(baseline, all_pairs, settings, keywords.get("replicates"), keywords.get("predicted"))
+    check_settings(baseline, all_pairs, settings, keywords.get("replicates"), keywords.get("predicted"))
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords, judging, predicts=True)
     matrix, name = score_matrix.with_baseline(given, baseline)
-    counted(len(matrix.runs))
+    check_runs(len(matrix.runs))
     _check_test(matrix.seeds, matrix.machine, settings)
     return compared_pairs(matrix, None if all_pairs else score_matrix.or_first(matrix, name), settings, judging)
 
 
-def _check(baseline: Any, all_pairs: bool, settings: TestSettings, replicates: Any, predicted: Any) -> None:
+def check_settings(baseline: Any, all_pairs: bool, settings: TestSettings, replicates: Any, predicted: Any) -> None:
     """Raise InputError (usage) where a baseline is named and all pairs are asked for, and for a test of runs where
     systems of several seeds or estimates are compared."""
     _check_test(replicates, predicted, settings)
@@ -746,18 +709,13 @@ def _check(baseline: Any, all_pairs: bool, settings: TestSettings, replicates: A
         )
 
 
-def _asking(layout: Layout, judging: bool, replicates: Any, predicted: Any) -> dict[str, bool]:
-    """Whether it is looked at what judging could do. Raises InputError (usage) where that is asked of systems, or of
-    estimates."""
+def check_judging(replicates: Any, predicted: Any) -> None:
+    """Raise InputError (usage) for systems of several seeds, or estimates: it is not known what judging could do."""
+    hint = f"leave out {flag.judging} and {flag.unseen}"
     if predicted is not None:
-        if judging:
-            what = "what judging could do to estimates is not known"
-            raise InputError(flag.predicted, what, f"leave out {flag.judging} and {flag.unseen}", usage=True)
-        return {"judging": False}
-    if judging and replicates is not None:
-        what = "what judging could do to means over seeds is not known"
-        raise InputError(flag.replicates, what, f"leave out {flag.judging} and {flag.unseen}", usage=True)
-    return {"judging": layout == "long" or judging}
+        raise InputError(flag.predicted, "what judging could do to estimates is not known", hint, usage=True)
+    if replicates is not None:
+        raise InputError(flag.replicates, "what judging could do to means over seeds is not known", hint, usage=True)
 
 
 def _check_test(seeds: Any, machine: Any, settings: TestSettings) -> None:

@@ -16,11 +16,9 @@ from gradedeval.errors import InputError, check_choice, flag, plural, public
 from gradedeval.kernel import (
     AnyMeasure,
     OptionKwargs,
-    Picture,
-    Question,
     Setting,
-    question,
     shares_work,
+    takes_options,
 )
 
 if TYPE_CHECKING:
@@ -85,28 +83,12 @@ def _extent(counts: list[int]) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def two_measures(scores: Matrix) -> Matrix:
-    """The scores that are drawn against each other. Raises InputError (usage) unless they are by two measures."""
+def check_two_measures(scores: Matrix) -> None:
+    """Raise InputError (usage) unless the scores are by two measures."""
     if len(scores.measures) != 2:
-        what = f"{len(scores.measures)} {plural(len(scores.measures), 'measure')} given"
-        raise InputError(
-            flag.scatter, what, f"give two, such as {flag.measures:err@20} {flag.measures:ndcg@10}", usage=True
-        )
-    return scores
-
-
-SCATTER = Question(
-    "correlate",
-    two_measures,
-    "matrix",
-    paired=lambda settings: False,
-    bounded=False,
-    mode=Setting("Draw two measures against each other, a point for each run and topic.", name="scatter", type=bool),
-    picture=Picture(
-        lambda scores: [pictures.Panel(partial(draw_scatter, matrix=scores, columns=_two(scores, None, None)), 3.0)],
-        signature=lambda scores: scores.signature,
-    ),
-)
+        problem = f"{len(scores.measures)} {plural(len(scores.measures), 'measure')} given"
+        hint = f"give two, such as {flag.measures:err@20} {flag.measures:ndcg@10}"
+        raise InputError(flag.scatter, problem, hint, usage=True)
 
 
 def above_and_below(coefficient: Kind | Sequence[Kind]) -> tuple[Kind, Kind]:
@@ -120,28 +102,15 @@ def above_and_below(coefficient: Kind | Sequence[Kind]) -> tuple[Kind, Kind]:
     return kinds[0], kinds[-1]
 
 
-def counted(runs: int, coefficient: Kind | Sequence[Kind]) -> None:
+def check_runs(runs: int, coefficient: Kind | Sequence[Kind]) -> None:
     """Raise InputError (usage) where orderings are compared, and there is one run."""
     if runs < 2 and not set(above_and_below(coefficient)) <= set(BY_TOPIC):
         hint = f"add a run, or use {flag.coefficient:spearman}"
         raise InputError("", "rank correlation needs at least two runs", hint, usage=True)
 
 
-@question(
-    "correlate",
-    "matrix",
-    counted=counted,
-    used=("replicates",),
-    besides=("residual_depth", "max_residual"),
-    bounded=False,
-    paired=lambda settings: not set(above_and_below(settings["coefficient"])) <= set(BY_TOPIC),
-    help="Correlate measures, over the scores of all topics or over the rankings of runs.",
-    picture=Picture(
-        lambda found: [agreement_panel(found.frame)],
-        "Draw how well measures agree, as a heat map with the numbers; with --scatter two measures point by point.",
-        modes=(SCATTER,),
-    ),
-)
+@takes_options("reading", "residual_depth", "max_residual", "replicates")
+@public
 @shares_work
 def correlate(
     runs: Any,
@@ -172,7 +141,7 @@ def correlate(
     matrix = score_matrix.comparable(given)
     if len(matrix.measures) < 2:
         raise InputError("", "correlate needs at least two measures", f"add another {flag.measure}", usage=True)
-    counted(len(matrix.runs), coefficient)
+    check_runs(len(matrix.runs), coefficient)
     rows = []
     for row, measure in enumerate(matrix.measures):
         for column, other in enumerate(matrix.measures):
@@ -311,6 +280,12 @@ def plot_correlate(agreement: Any, *, ax: Axes | None = None) -> Axes:
 def agreement_panel(frame: pd.DataFrame) -> Panel:
     """The heat map, as high as wide."""
     return pictures.Panel(partial(draw_agreement, frame=frame), 0.9 + 0.36 * max(4, frame["measure"].nunique()))
+
+
+def scatter_panel(matrix: Matrix) -> Panel:
+    """Return the scatter of two measures. Raises InputError (usage) for more or fewer."""
+    check_two_measures(matrix)
+    return pictures.Panel(partial(draw_scatter, matrix=matrix, columns=_two(matrix, None, None)), 3.0)
 
 
 def draw_agreement(ax: Axes, frame: pd.DataFrame) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from gradedeval import kernel
 from gradedeval.analysis import difference_bounds, flips, ranked_runs, replicates, score_matrix
@@ -29,13 +29,12 @@ from gradedeval.kernel import (
     Layout,
     Measure,
     OptionKwargs,
-    Setting,
     Table,
     parse_measures,
-    question,
     resolve_options,
+    takes_options,
 )
-from gradedeval.questions.agreement import AGREEMENT, REPRODUCTION, TOPICS, Measures, Top, Topic
+from gradedeval.questions.agreement import TOPICS, Measures
 from gradedeval.questions.explain import BEYOND, DEFAULT, DOCUMENT
 
 if TYPE_CHECKING:
@@ -139,7 +138,6 @@ SEEDED = {"baseline_seeds": "Int64", "seeds": "Int64"}
 
 
 Only = Literal["worse", "better", "reversible"]
-Chosen = Annotated[Only | None, Setting("Only topics that got worse or better, or whose order judging could reverse.")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +228,13 @@ class Diff(kernel.results.InNotebook):
         return replace(self, topics=topics, documents=documents)
 
     def document(
-        self, layout: Layout, *, topic: Topic = None, top: Top = None, only: Chosen = None, digits: int | None = None
+        self,
+        layout: Layout,
+        *,
+        topic: str | None = None,
+        top: int | None = None,
+        only: Only | None = None,
+        digits: int | None = None,
     ) -> Document:
         """The changes, or those of them that are asked for.
 
@@ -267,45 +271,7 @@ class Diff(kernel.results.InNotebook):
         return name if self.seeds is None else f"{name} ({self.seeds[side]} {plural(self.seeds[side], 'seed')})"
 
 
-First = Annotated[str | None, Setting("Compare every run with this one: one of the two, or another file.",
-    metavar="RUN", spelled=("--baseline",), default_text="the first run", reads=True)]  # fmt: skip
-
-
-def _from_first(files: tuple[Any, ...], first: First = None, replicates: Any = None) -> Mapping[str, Any]:
-    """The runs with the one of --baseline as the first, or those of that system."""
-    if first is None:
-        return {}
-    runs, qrels = files
-    names = list(kernel.named_runs(list(runs)))
-    members = {name: [name] for name in names}
-    seeds = None if replicates is None else resolve_options(replicates=replicates).replicates
-    known = {} if seeds is None else {"replicates": seeds}
-    if seeds is not None:
-        members = seeds.systems(names)
-    word = score_matrix.whole_name(first, list(members))
-    if seeds is not None and word in members:
-        front = [runs[names.index(name)] for name in members[word]]
-        return {"files": ([*front, *(run for run in runs if run not in front)], qrels), **known}
-    compared = score_matrix.Baseline.read(first, runs)
-    if compared.saved is not None:
-        what = f"'{first}' holds saved scores, and a diff shows rankings"
-        raise InputError(flag.baseline, what, "give the baseline as a run", usage=True)
-    if compared.path is None and compared.name not in members:
-        raise score_matrix.no_baseline(first, list(members), seeds is not None)
-    path = compared.path or runs[names.index(str(compared.name))]
-    return {"files": ([path, *(run for run in runs if run != path)], qrels), **known}
-
-
-def _files(runs: Sequence[str], qrels: str) -> Mapping[str, Any]:
-    """What `diff` takes: two runs, or those of two systems. Raises InputError (usage) for a single one."""
-    if len(runs) == 2:
-        return {"baseline": runs[0], "run": runs[1], "qrels": qrels}
-    if len(runs) < 2:
-        raise _not_two(runs)
-    return {"baseline": runs, "run": qrels}
-
-
-def _not_two(runs: Sequence[str]) -> InputError:
+def not_two(runs: Sequence[str]) -> InputError:
     """That another number of runs is given."""
     what, hint = f"{len(runs)} {plural(len(runs), 'run')} given", "with qrels diff compares two: diff A B QRELS"
     return InputError("", what, hint, usage=True)
@@ -321,46 +287,15 @@ def _given(baseline: Any, run: Any, qrels: Any, measures: Any, replicates: Any) 
             how = "[A, B]" if replicates is None else "runs"
             raise InputError("diff", "is given more than two runs", f"as in diff({how}, qrels, measures)", usage=True)
         if len(named) > 2 and replicates is None:
-            raise _not_two(list(named))
+            raise not_two(list(named))
         return named, run, measures if qrels is None else qrels
     if qrels is None:
         raise InputError("diff", "needs qrels", "as in diff(baseline, run, qrels, measures)", usage=True)
     return ranked_runs.two_runs(baseline, run), qrels, measures
 
 
-@question(
-    "diff",
-    "runs, qrels if any",
-    files="A B [QRELS]",
-    help="""Show what changed from run A to run B: topics by difference, the worst first, and the documents that made
-    it.
-
-    A document entered, left, rose, fell, or stayed where it was and counts otherwise; what they explain sums to the
-    difference. Where judging unjudged documents could reverse the order of the two scores of a topic, that is said.
-
-    Without QRELS: how far the rankings agree, by rank-biased overlap (extrapolated, with its residual), overlap and
-    Kendall's tau, of two runs by topic, of more as a matrix.
-
-    With --replicates of two systems: scores and contributions are means over their seeds, ranks medians. Without QRELS
-    agreement is a mean over pairs of seeds, of each system with itself, too: that is how far the seed moves a ranking.
-
-    \b
-    gradedeval diff before.run after.run qrels.txt -m ndcg@10 --only worse
-    gradedeval diff before.run after.run qrels.txt -m ndcg@10 --topic 301
-    gradedeval diff runs/*.run
-    gradedeval diff *.run qrels.txt --replicates 'old=a-*' --replicates 'new=b-*'
-    gradedeval diff base.run new.run qrels.txt -m ap --reproduce a.run b.run
-    """,
-    asking=_from_first,
-    takes=_files,
-    answer=lambda found, like: replace(found, digits=kernel.options.preset_digits(like)),
-    shows=Diff.document,
-    wide=True,
-    modes=(AGREEMENT, REPRODUCTION),
-    besides=("unseen", "queries", "slices", "replicates"),
-    own_measures=True,
-    digits="4",
-)
+@takes_options("reading", "unseen", "queries", "slices", "replicates")
+@public
 def diff(
     baseline: Any,
     run: Any,

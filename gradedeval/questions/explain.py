@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
@@ -23,7 +23,6 @@ from gradedeval.analysis.pictures import (
     shown,
     whole_numbers,
 )
-from gradedeval.analysis.tables import text_lines
 from gradedeval.arrays import Bools, Floats, np
 from gradedeval.errors import InputError, Note, did_you_mean, flag, public, shorten, tell, visible
 from gradedeval.kernel import (
@@ -34,15 +33,13 @@ from gradedeval.kernel import (
     Measure,
     OptionKwargs,
     Options,
-    Picture,
-    Setting,
     Table,
     decode,
     encode,
     numbers,
     parse_measures,
-    question,
     resolve_options,
+    takes_options,
 )
 
 if TYPE_CHECKING:
@@ -55,17 +52,6 @@ if TYPE_CHECKING:
 DEFAULT = ("err@20",)
 RANKS = 20
 """Ranks that are shown of a measure without a cutoff, where the user asks for no other number."""
-
-Topics = Annotated[tuple[str, ...], Setting("Topic to explain; may be repeated. Default: the topic with the median "
-    "score; of two runs the one with the largest difference.", metavar="ID", spelled=("--topic",), repeats=True,
-    place="words")]  # fmt: skip
-Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting("Measure to explain, such as err@20; each has a "
-    "table of its own. Repeat -m, or separate measures by spaces.", metavar="MEASURE", section="Measures and gains",
-    spelled=("-m", "--measure"), measure="several")]  # fmt: skip
-Shown = Annotated[int | None, Setting("Number of ranks in a table. Default: down to the cutoff, or 20. Other "
-    "formats list all ranks.", numbers.SHOW, metavar="N", section="Output")]  # fmt: skip
-Drawn = Annotated[int | None, Setting("Number of ranks.", numbers.SHOW, metavar="N", default_text="down to the "
-    f"cutoff, or {RANKS}")]  # fmt: skip
 
 BEFORE, DOCUMENT, BEYOND = "empty", "document", "beyond"
 """The parts of a ranking: the empty ranking (where it has a score), its documents, and all that comes after them."""
@@ -183,14 +169,14 @@ class Explanations(kernel.results.InNotebook):
     def texts(self) -> Mapping[str, str]:
         return {topic: text for own in self.of_runs for one in own for topic, text in one.texts.items()}
 
-    def document(self, layout: Layout, *, show: Shown = None, digits: int | None = None) -> Document:
+    def document(self, layout: Layout, *, show: int | None = None, digits: int | None = None) -> Document:
         """A table for each topic and measure; of two runs beside each other."""
         digits, (one, *others) = self.digits if digits is None else digits, self.of_runs
         if others:
             return beside_document(one, others[0], layout, digits=digits, shown=show)
         return explanation_document(one, layout, digits=digits, shown=show)
 
-    def panels(self, *, show: Drawn = None) -> list[Panel]:
+    def panels(self, *, show: int | None = None) -> list[Panel]:
         """A picture for each run, topic and measure."""
         panels = []
         for explanation in (explanation for own in self.of_runs for explanation in own):
@@ -202,6 +188,7 @@ class Explanations(kernel.results.InNotebook):
         return panels
 
 
+@takes_options("reading", "queries", "fill", "costs")
 @public
 def explain(
     run: Any,
@@ -694,47 +681,12 @@ def _named(drawn: Floats, colors: Mapping[float, Any]) -> list[tuple[str, Any]]:
 # `gradedeval explain RUN [RUN] QRELS [TOPIC]...`: how a score is made up, rank by rank.
 
 
-def _check_shown(form: str, layout: Layout, show: int | None) -> dict[str, Any]:
-    """Raise InputError (usage) for a number of ranks in a format that lists all."""
-    if show is not None and layout != "wide":
-        raise InputError(flag.show, f"the format {form} lists all ranks", f"leave out {flag.show}", usage=True)
-    return {}
-
-
-@question(
-    "explain",
-    "runs",
-    files="RUN [RUN] QRELS [TOPIC]...",
-    help="""Explain the scores of a topic, rank by rank.
-
-    For each rank: docno, grade (blank if unjudged), gain, intermediate values of the measure, the contribution of the
-    document to the score, the score so far, and what an unjudged document could still add. The contributions sum to the
-    score. Of two runs the rankings stand beside each other.
-    """,
-    asking=_check_shown,
-    shows=Explanations.document,
-    picture=Picture(
-        Explanations.panels,
-        """Draw how the score of a topic comes about, rank by rank: what each document contributes, in the color of its
-        grade, the score so far, and hatched what an unjudged document could add.
-
-        Several topics, measures and two runs are drawn below each other.
-        """,
-        signature=lambda found: found.signature,
-        caption=lambda found: "\n".join(text_lines(found.texts)),
-    ),
-    besides=("queries", "fill", "costs"),
-    answered_by=(explain,),
-    own_measures=True,
-    digits="4",
-    wide=True,
-)
 def explain_runs(
     runs: Sequence[str],
     qrels: Any,
     *,
-    explained: Topics = (),
-    measures: Measures = DEFAULT,
+    explained: tuple[str, ...] = (),
+    measures: AnyMeasure | Iterable[AnyMeasure] = DEFAULT,
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Explanations:

@@ -16,8 +16,6 @@ from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix
 from gradedeval.analysis.tables import Row, Shown, frame_document, near_best, same, signature_lines
 from gradedeval.arrays import Bools, Floats, Ints, chunks, np
-from gradedeval.cli.arguments import remember_cut
-from gradedeval.cli.output import asked_for
 from gradedeval.errors import InputError, Note, check_choice, flag, plural, public, shorten
 from gradedeval.kernel import (
     AnyMeasure,
@@ -27,14 +25,12 @@ from gradedeval.kernel import (
     Measure,
     OptionKwargs,
     Options,
-    Picture,
-    Question,
     Setting,
     numbers,
     parse_measures,
-    question,
     resolve_options,
     shares_work,
+    takes_options,
 )
 from gradedeval.questions import weights as weighing
 from gradedeval.questions.correlate import BY_TOPIC, KINDS, NAMES, Kind, scores_agreement_with
@@ -114,7 +110,9 @@ class MeasureRange:
 
 
 def read_ranges(
-    measures: str | Sequence[str] | Sequence[MeasureRange] | None, table: Mapping[str, Measure] | None = None
+    measures: str | Sequence[str] | Sequence[MeasureRange] | None,
+    table: Mapping[str, Measure] | None = None,
+    cutoff: int | None = None,
 ) -> list[MeasureRange]:
     """The measures with a range, several in one text separated by spaces.
 
@@ -127,10 +125,7 @@ def read_ranges(
     if not words:
         hint = f"for example {flag.measures:'rbp(p=0.1..0.95)'} or {flag.measures:ndcg@1..40}"
         raise InputError("", "no measure with a range", hint, usage=True)
-    cutoff = asked_for("k")  # of the command line
     cut = [word if cutoff is None or "@" in word else f"{word}@{cutoff}" for word in words]
-    if cutoff is not None:
-        remember_cut(words, table, cut != words)
     return [_read_range(word, table) for word in dict.fromkeys(cut)]
 
 
@@ -437,26 +432,6 @@ def check_total(measure: Measure, total: float) -> None:
         raise InputError("", what, f"add {flag.normalize:sum}", usage=True)
 
 
-CURVE = Setting("Write the curve: every value tried, with its correlation.", metavar="FILE.csv"), "curve"
-OF_WEIGHTS = Question(
-    "fit",
-    fit_weights,
-    "nothing",
-    mode=Setting("", name="weights"),
-    writes={"curve": CURVE},
-    picture=Picture(lambda found: fit_panels(found)),
-)
-PICTURE = Picture(
-    lambda found: fit_panels(found),
-    """Draw how well measures agree with another over their parameter: the best value, and those within 0.001 of it.
-
-    A line for each measure and kind of agreement; measures whose parameters differ are drawn below each other.
-    Azzopardi et al., ICTIR 2021, figure 5.
-    """,
-    modes=(OF_WEIGHTS,),
-)
-
-
 # `fit`: the parameter with which one measure agrees best with another.
 
 
@@ -670,20 +645,8 @@ OtherTopics = Annotated[Any, Setting("Evaluate the fitted values on the topics l
     reads=True)]  # fmt: skip
 
 
-@question(
-    "fit",
-    "runs",
-    help="""Find the parameter value with which a measure agrees best with another, or whose weights are closest.
-
-    The parameter to fit is given as a range: 'nerr10(phi=0.05..0.95)', nerr9@1..40, or with the step of the first grid
-    'rbp(p=0.1..0.9..0.1)'. After the whole grid, finer grids around the best value are tried.
-    """,
-    modes=(OF_WEIGHTS,),
-    writes={"curve": CURVE},
-    picture=PICTURE,
-    besides=("residual_depth", "max_residual"),
-    own_measures=True,
-)
+@takes_options("reading", "residual_depth", "max_residual")
+@public
 @shares_work
 def fit(
     runs: Any,

@@ -26,7 +26,6 @@ from gradedeval.kernel import (
     append_lines,
     numbers,
     parse_measures,
-    question,
 )
 
 if TYPE_CHECKING:
@@ -183,17 +182,7 @@ def lines_of(
     return lines
 
 
-@question(
-    "history",
-    "file",
-    files="FILE",
-    digits="4",
-    help="""Show the scores of each run over time: score, interval, change from the last and from the best.
-
-    FILE is written by `gradedeval eval --history FILE` and `gradedeval check --history FILE`. Where the qrels or an
-    option changed, a mark says what; nothing is compared across it.
-    """,
-)
+@public
 def read_history(
     path: str | os.PathLike[str],
     *,

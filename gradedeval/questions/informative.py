@@ -20,16 +20,15 @@ from gradedeval.kernel import (
     Measure,
     OptionKwargs,
     Options,
-    Picture,
     Setting,
     Table,
     Workers,
     decode,
     numbers,
     parse_measures,
-    question,
     resolve_options,
     shares_work,
+    takes_options,
 )
 from gradedeval.questions import maximum_entropy
 
@@ -313,41 +312,8 @@ class Informativeness(kernel.results.InNotebook):
         return Document(blocks, self.signature)
 
 
-CURVE = Setting("Write the curves: the actual and the inferred precision at 20 levels of recall, means over lists.",
-    metavar="FILE.csv")  # fmt: skip
-
-
-@question(
-    "informative",
-    "runs",
-    digits="4",
-    own_measures=True,
-    jobs=True,
-    shows=Informativeness.document,
-    writes={"curve": (CURVE, "curves")},
-    help="""Report how well a score predicts the precision-recall curve.
-
-    Of all chances of grades at the ranks of a list that have its score, and as many documents of each grade, those of
-    the greatest entropy make a curve; printed is how far it is from the actual one (root mean square), in the mean over
-    lists: the less, the more informative the measure. --depth cuts the lists.
-
-    Aslam, Yilmaz & Pavlu, SIGIR 2005; Robertson et al., SIGIR 2010, section 4.1.
-
-    \b
-    gradedeval informative runs/*.run qrels.txt -m 'gap ndcg ap' --depth 100
-    """,
-    picture=Picture(
-        lambda found: [
-            pictures.Panel(partial(draw_inferred, frame=own), 1.9)
-            for _, own in found.curves.groupby("curve", sort=False)
-        ],
-        """Draw the actual precision-recall curve, and the curve that each measure's score alone determines: binary
-        from each grade on, and graded. Means over lists.
-
-        Aslam, Yilmaz & Pavlu, SIGIR 2005; Robertson et al., SIGIR 2010, section 4.1.
-        """,
-    ),
-)
+@takes_options("reading")
+@public
 @shares_work
 def informativeness(
     runs: Any,
@@ -527,6 +493,12 @@ def plot_informative(result: Any, curve: str | None = None, *, ax: Axes | None =
         hint = did_you_mean(curve, known) or f"choose from {shorten(known)}"
         raise InputError("plot.informative", f"no curve '{curve}'", hint, usage=True)
     return pictures.drawn(partial(draw_inferred, frame=frame[frame["curve"] == (curve or known[0])]), ax)
+
+
+def curve_panels(result: Informativeness) -> list[pictures.Panel]:
+    """Return a picture for each curve: binary from each grade on, and graded."""
+    curves = result.curves.groupby("curve", sort=False)
+    return [pictures.Panel(partial(draw_inferred, frame=frame), 1.9) for _, frame in curves]
 
 
 def draw_inferred(ax: Axes, frame: pd.DataFrame) -> None:

@@ -17,13 +17,13 @@ from gradedeval.kernel import (
     Layout,
     Measure,
     OptionKwargs,
-    Question,
     Setting,
     Table,
     numbers,
     parse_measures,
     resolve_options,
     shares_work,
+    takes_options,
 )
 from gradedeval.questions import correlate
 from gradedeval.questions.to_judge import PoolDepth
@@ -194,6 +194,7 @@ class LeftOut(kernel.results.InNotebook):
         return f"<LeftOut: {len(kernel.results.distinct(self.frame, 'run'))} runs>"
 
 
+@takes_options("reading")
 @public
 @shares_work
 def leave_one_out(
@@ -315,13 +316,3 @@ def _orders(frame: pd.DataFrame, measures: list[Measure]) -> pd.DataFrame:
         rows.append((measure.label, len(own), float(relative.mean()), float(relative.max()), drop, tau, tau_ap))
     columns = ["measure", "runs", "mean_change", "largest_change", "largest_drop", "tau", "tau_ap"]
     return kernel.results.to_frame(rows, columns=columns)
-
-
-LEAVE_ONE_OUT = Question(
-    "pool",
-    leave_one_out,
-    "runs, qrels if any",
-    mode=Setting("Score each run without the judgments that only it, or its group, contributed, to test whether the "
-        "collection is reusable.",
-                 name="leave_one_out", type=bool),
-)  # fmt: skip

@@ -8,15 +8,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
-from gradedeval import analysis, kernel
+from gradedeval import kernel
 from gradedeval.analysis import significance
-from gradedeval.cli.arguments import remember_cut
-from gradedeval.cli.output import asked_for
 from gradedeval.errors import InputError, check_choice, did_you_mean, flag
-from gradedeval.kernel import Measure, Options, Setting, parse_measures, resolve_options
-from gradedeval.questions.shared import Draws, Seed
+from gradedeval.kernel import Measure, Options, parse_measures, resolve_options
 
 # The bounds of a check, and how they are written: `--min err@20=0.25`.
 
@@ -96,22 +93,16 @@ AS_WRITTEN = {"min": ">", "max": "<"}
 """What may stand before the = of a bound, as in `--min 'ndcg@20>=0.8'`."""
 
 
-def limit(kind: Kind, help: str, value: str = "X") -> Setting:
-    """Bounds of one kind, written as `--KIND MEASURE=VALUE`, or as a bare VALUE, perhaps behind `SLICE: `."""
+def read_bound(kind: Kind, word: str, cutoff: int | None = None) -> BoundSpec:
+    """Read a bound of one kind, written as MEASURE=VALUE, or as a bare VALUE, perhaps behind `SLICE: `.
 
-    def spec(word: str, table: Mapping[str, Measure]) -> BoundSpec:
-        sliced = OF_SLICE.fullmatch(word)
-        name, equals, value = (sliced["bound"] if sliced else word).rpartition("=")
-        measure = name.removesuffix(AS_WRITTEN.get(kind, "=")) if equals else None
-        of = sliced["slice"].strip() if sliced else ""
-        if measure is not None and asked_for("k") is not None:
-            remember_cut(measure, table)
-        return BoundSpec(kind, measure, value, f"--{kind} {word}", slice=of, cutoff=asked_for("k"))
-
-    def specs(words: Iterable[str], table: Mapping[str, Measure]) -> list[BoundSpec]:
-        return [spec(word, table) for word in words]
-
-    return Setting(help, metavar=f"[MEASURE=]{value}", spelled=(f"--{kind}",), measure=specs)
+    cutoff  that of its measure, where this has none
+    """
+    sliced = OF_SLICE.fullmatch(word)
+    name, equals, value = (sliced["bound"] if sliced else word).rpartition("=")
+    measure = name.removesuffix(AS_WRITTEN.get(kind, "=")) if equals else None
+    label = sliced["slice"].strip() if sliced else ""
+    return BoundSpec(kind, measure, value, f"--{kind} {word}", slice=label, cutoff=cutoff)
 
 
 def resolve_bounds(
@@ -233,15 +224,8 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 
-Baseline = Annotated[str | None, Setting("Measure drops against this run or these saved scores. Default: the "
-    "first of several runs, which is then not checked itself.",
-    metavar="RUN|SCORES.csv", reads=True)]  # fmt: skip
-Measures = Annotated[tuple[str, ...], Setting("Measure of the bounds that name none. Repeat -m, or separate "
-    "measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
-    repeats=True)]  # fmt: skip
-Test = Annotated[analysis.PairTest, Setting("Significance test of --significant.")]
-SETTINGS: dict[str, Any] = {"baseline": Baseline, "measures": Measures,
-    "test": Test, "draws": Draws, "seed": Seed}  # fmt: skip
+SETTINGS: dict[str, Any] = {"baseline": str, "measures": tuple, "test": str, "draws": int,
+    "seed": int}  # fmt: skip
 # The options of `gradedeval check`, as on the command line but without `--`.
 OPTION_KEYS = {
     described.flag[2:]: described for described in kernel.options.OPTIONS.values() if "reading" in described.taken_by
@@ -249,7 +233,7 @@ OPTION_KEYS = {
 OPTION_KEYS |= {name: kernel.options.OPTIONS[name] for name in ("unseen", "queries", "slices", "replicates")}
 
 
-class Found(NamedTuple):
+class Settings(NamedTuple):
     """A file of settings, if any: the bounds there, options by name, and the measures by which both are read."""
 
     path: str | None
@@ -258,15 +242,15 @@ class Found(NamedTuple):
     table: Mapping[str, Measure]
 
 
-def find_settings(given: str | None, table: Mapping[str, Measure]) -> Found:
+def find_settings(given: str | None, table: Mapping[str, Measure]) -> Settings:
     """The settings of the file given, else of gradedeval.toml, else of pyproject.toml if it has a table
     [tool.gradedeval]. Raises InputError (usage) with the line of what is wrong."""
     if given is not None:
-        return Found(given, *read_settings(given, table), table)
+        return Settings(given, *read_settings(given, table), table)
     for name in ("gradedeval.toml", "pyproject.toml"):
         if os.path.isfile(name) and any(settings := read_settings(name, table, required=False)):
-            return Found(name, *settings, table)
-    return Found(None, [], {}, table)
+            return Settings(name, *settings, table)
+    return Settings(None, [], {}, table)
 
 
 def read_settings(
@@ -459,8 +443,8 @@ def _setting(key: str, value: Any, place: str, config: str, table: Mapping[str, 
             raise InputError(place, "measures is not a list of strings", hint, usage=True)
         _at(place, lambda: parse_measures(words, table))
         return tuple(words)
-    (kind, *_) = get_args(SETTINGS[key])
-    if type(value) is not (kind if kind in (bool, int) else str):
+    kind = SETTINGS[key]
+    if type(value) is not kind:
         what = {bool: "true or false", int: "a whole number"}.get(kind, "a string")
         raise InputError(place, f"{key} is not {what}", usage=True)
     given: dict[str, Any] = {key: value} if key in ("test", "draws", "seed") else {}

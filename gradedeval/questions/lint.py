@@ -8,12 +8,10 @@ from dataclasses import asdict, astuple, dataclass, field, fields, replace
 from functools import cache
 from itertools import groupby, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from gradedeval import __version__, kernel
 from gradedeval.arrays import np
-from gradedeval.cli.arguments import check_standard_input, usage
-from gradedeval.cli.output import asked_for
 from gradedeval.errors import SHOWN, InputError, either, flag, plural, public, shorten, visible
 from gradedeval.kernel import (
     Column,
@@ -21,12 +19,10 @@ from gradedeval.kernel import (
     Layout,
     Measure,
     Options,
-    Setting,
     Table,
     decode,
     numbers,
     parse_measures,
-    question,
     resolve_options,
 )
 
@@ -34,19 +30,6 @@ if TYPE_CHECKING:
     from gradedeval.kernel import Batch, Qrels, Scorer
 
 Ties = Literal["docno-desc", "worst", "best"]
-
-
-QrelsFile = Annotated[str | None, Setting("Also check against these qrels: missing and extra topics, the share of "
-    "unjudged documents, and how much ties could change scores.", metavar="QRELS", spelled=("--qrels",),
-    place="qrels", reads=True)]  # fmt: skip
-Measures = Annotated["Iterable[str | Measure]", Setting("Measure to check for the effect of ties. Repeat -m, or "
-    "separate measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
-    measure="several")]  # fmt: skip
-MaxDepth = Annotated[int | None, Setting("Report topics with more than N documents as errors.", numbers.MAX_DEPTH, "N")]
-TagIsFilename = Annotated[bool, Setting("Report a tag that differs from the file name as an error.")]
-Strict = Annotated[bool, Setting("Exit with code 1 for warnings too.")]
-Everything = Annotated[bool, Setting("List every problem, not only the first ten of a kind.", section="Output",
-    spelled=("--all",))]  # fmt: skip
 
 
 # Checks of a submission by itself, against the others, and against the qrels; and what its ties could change.
@@ -390,7 +373,7 @@ class Report(kernel.results.FrameResult):
     def warnings(self) -> int:
         return sum(file.count("warning") for file in self.files)
 
-    def document(self, layout: Layout, *, everything: Everything = False) -> Document:
+    def document(self, layout: Layout, *, everything: bool = False) -> Document:
         """People see the first ten defects of a kind, or with `everything` all; programs always get all."""
         if layout == "long":
             names = ("file", *(field.name for field in fields(kernel.submissions.Defect)))
@@ -400,10 +383,6 @@ class Report(kernel.results.FrameResult):
         listed = [_problems(file, everything) for file in self.files] if few else _by_kind(self, everything)
         blocks: list[Table | str] = [*listed]
         return Document([*blocks, _facts_table(self)] if self.runs else blocks, self.signature, messages=True)
-
-    def fails(self, *, strict: Strict = False) -> bool:
-        """Whether it has errors, or warnings where it is read strictly."""
-        return bool(self.errors or (strict and self.warnings))
 
 
 def lint_runs(
@@ -630,53 +609,4 @@ def lint(
             what = f"is an object of type {type(source).__name__}"
             raise InputError(name, what, "lint reads files: give a path", usage=True)
     options = resolve_options(run_format=run_format, qrels_format=qrels_format, labels=labels)
-    return lint_runs(named, qrels, parse_measures(measures), max_depth, tag_is_filename, options)
-
-
-# `gradedeval lint RUN... [QRELS]`: the problems of runs, before they are scored.
-
-
-def _check_measured(qrels: str | None, measures: Any) -> None:
-    """Raise InputError (usage) for options about measures where there are no qrels to score runs with."""
-    for option, given in (("-m", measures is not kernel.parse.DEFAULT), ("-k", asked_for("k") is not None)):
-        if given and qrels is None:
-            raise InputError(option, "needs qrels", "add QRELS", usage=True)
-
-
-@question(
-    "lint",
-    "files",
-    files="RUN... [QRELS]",
-    help="""Check runs before scoring, and report every problem with its place and how to fix it.
-
-    RUN is a file, a folder or a pattern such as 'runs/*.run'; QRELS is skipped in a folder. With QRELS, or with
-    --qrels, topics, unjudged documents and the effect of ties are checked, too.
-
-    Errors are what an evaluator would refuse; warnings are what it would score, but not as intended. Exit code 1: there
-    are errors, or warnings with --strict.
-    """,
-    check=lambda qrels, measures: _check_measured(qrels, measures),
-    own_measures=True,
-    options="none",
-    besides=("run_format", "qrels_format", "labels"),
-    shows=Report.document,
-    fails=Report.fails,
-    wide=True,
-    by_extension=False,
-)
-def lint_files(
-    files: Sequence[str],
-    *,
-    qrels: QrelsFile = None,
-    measures: Measures = kernel.parse.DEFAULT,
-    max_depth: MaxDepth = None,
-    tag_is_filename: TagIsFilename = False,
-    **formats: Any,
-) -> Report:
-    """As `lint_runs`, for files, folders and patterns, without the qrels where these are among them."""
-    if not files and qrels is None:
-        raise InputError("", "no run given", usage(), usage=True)
-    check_standard_input([*files, qrels])
-    runs = [file for word in files for file in kernel.stream.files_of(word, [] if qrels is None else [qrels])]
-    named, options = kernel.named_runs(runs) if runs else {}, resolve_options(**formats)
     return lint_runs(named, qrels, parse_measures(measures), max_depth, tag_is_filename, options)

@@ -9,7 +9,7 @@ from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import GROUP, shown
 from gradedeval.arrays import Bools, Floats, Ints, np
-from gradedeval.errors import tell
+from gradedeval.errors import public, tell
 from gradedeval.kernel import (
     Column,
     Document,
@@ -19,20 +19,18 @@ from gradedeval.kernel import (
     Setting,
     Table,
     numbers,
-    question,
     resolve_options,
     shares_work,
+    takes_options,
 )
-from gradedeval.questions.assessors import AGREEMENT
 from gradedeval.questions.leave_one_out import (
-    LEAVE_ONE_OUT,
     Groups,
     contributed,
     group_counts,
     read_groups,
 )
 from gradedeval.questions.shared import AT
-from gradedeval.questions.to_judge import TO_JUDGE, PoolDepth
+from gradedeval.questions.to_judge import PoolDepth
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,21 +121,8 @@ class Pool(kernel.results.InNotebook):
         return f"<Pool of {len(self.runs)} runs, {len(self.topics)} topics>"
 
 
-@question(
-    "pool",
-    "runs, qrels if any",
-    files="RUN... [QRELS]",
-    help="""Show statistics of the pool: how deep each run is judged, what only it found, how far runs overlap.
-
-    \b
-    gradedeval pool runs/*.run qrels.txt --groups teams.txt
-    gradedeval pool runs/*.run qrels.txt --to-judge --as-qrels -o next.qrels
-    gradedeval pool runs/*.run qrels.txt --leave-one-out -m ap
-    gradedeval pool runs/*.run qrels.txt --agreement second.qrels
-    """,
-    modes=(TO_JUDGE, LEAVE_ONE_OUT, AGREEMENT),
-    own_measures=True,
-)
+@takes_options("reading")
+@public
 @shares_work
 def pool(
     runs: Any,

@@ -21,12 +21,10 @@ from gradedeval.kernel import (
     Document,
     Layout,
     OptionKwargs,
-    Picture,
-    Question,
     Setting,
     numbers,
-    question,
     shares_work,
+    takes_options,
 )
 
 if TYPE_CHECKING:
@@ -114,6 +112,7 @@ class Plan(OfScores):
         return frame_document(self.frame, layout, shown, signature_lines(self.aside, self.scores.signature))
 
 
+@takes_options("reading")
 @public
 @shares_work
 def plan_topics(
@@ -203,10 +202,6 @@ def _smallest(enough: Callable[[int], bool]) -> int:
     return bisect_left(range(high + 1), True, lo=2, key=enough)
 
 
-PLAN = Question("power", plan_topics, "matrix", mode=Setting("Print how many topics are needed to detect "
-    "a difference.", section="Planning", name="plan", type=bool))  # fmt: skip
-
-
 # How many pairs of runs a measure tells apart.
 
 
@@ -255,31 +250,13 @@ def _needed(row: Row) -> Any:
     return ratio(row["needed"]) if row["tested"] == "ratio" else row["needed"]
 
 
-CURVE = Setting("Write the curve: the achieved significance level of every pair, from the highest to the lowest.",
-    metavar="FILE.csv")  # fmt: skip
+def check_runs(runs: int) -> None:
+    """Raise InputError (usage) for fewer than two runs."""
+    score_matrix.two_or_more("power", runs)
 
 
-@question(
-    "power",
-    "matrix",
-    counted=lambda runs: score_matrix.two_or_more("power", runs),
-    help="""Report the discriminative power of measures.
-
-    That is how many pairs of runs each finds significantly different, and how large a difference that takes. Uses
-    Sakai's paired bootstrap test (studentized, on shifted differences). With --plan: how many topics a collection needs
-    (Sakai's topic set size design).
-    """,
-    writes={"curve": (CURVE, "curve")},
-    modes=(PLAN,),
-    picture=Picture(
-        lambda found: [pictures.Panel(partial(draw_levels, curve=found.curve, level="level", alpha=found.alpha), 2.1)],
-        """Draw the achieved significance levels of all pairs of runs, from the highest to the lowest, a line for each
-        measure: the nearer to the axes, the more it tells apart.
-
-        Sakai, SIGIR 2006; Robertson et al., SIGIR 2010, figure 3.
-        """,
-    ),
-)
+@takes_options("reading")
+@public
 @shares_work
 def power(
     runs: Any,
@@ -319,7 +296,7 @@ def power(
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     matrix = score_matrix.comparable(given)
     best_runs = numbers.BEST_RUNS.check_or_none(best_runs)
-    score_matrix.two_or_more("power", len(score_matrix.without_seeds("power", matrix).runs))
+    check_runs(len(score_matrix.without_seeds("power", matrix).runs))
     of = [_best(matrix, measure, best_runs) for measure in matrix.comparable_measures()]
     curves = [kernel.results.to_frame(_levels(paired, draws, alpha, seed)) for paired in of]
     rows = [_row(paired, curve, alpha) for paired, curve in zip(of, curves, strict=True)]
@@ -387,6 +364,12 @@ def plot_power(result: Any, *, alpha: float = 0.05, ax: Axes | None = None) -> A
         raise InputError("plot.power", "the frame has no levels and no p-values", f"give {SOURCE}", usage=True)
     pictures.check_numbers(curve, [level], "power", SOURCE)
     return pictures.drawn(partial(draw_levels, curve=curve, level=level, alpha=alpha), ax)
+
+
+def power_panels(result: Power) -> list[pictures.Panel]:
+    """Return the picture of all measures."""
+    levels = partial(draw_levels, curve=result.curve, level="level", alpha=result.alpha)
+    return [pictures.Panel(levels, 2.1)]
 
 
 def draw_levels(ax: Axes, curve: pd.DataFrame, level: str, alpha: float) -> None:

@@ -16,13 +16,12 @@ from gradedeval.kernel import (
     Measure,
     OptionKwargs,
     Options,
-    Picture,
     Setting,
     decode,
     parse_measures,
-    question,
     resolve_options,
     shares_work,
+    takes_options,
 )
 
 if TYPE_CHECKING:
@@ -75,23 +74,8 @@ class PrecisionRecall(kernel.results.InNotebook):
         return kernel.Document(blocks, self.signature)
 
 
-@question(
-    "pr",
-    "runs",
-    digits="4",
-    help="""Print graded precision over graded recall, interpolated, and beside it the binary curve of each threshold.
-
-    Means over topics of the highest precision at or beyond a level of recall. Robertson et al., SIGIR 2010.
-    """,
-    picture=Picture(
-        lambda found: curve_panels(found.frame),
-        """Draw graded precision over graded recall, interpolated, and thinner the binary curve of each threshold.
-
-        More than 8 curves are drawn below each other, alike, the runs by one measure in one picture; of more than 7
-        runs the first 7 are in color. Robertson et al., SIGIR 2010, section 3.2.
-        """,
-    ),
-)
+@takes_options("reading")
+@public
 @shares_work
 def precision_recall(
     runs: Any,

@@ -21,7 +21,7 @@ from gradedeval.analysis.tables import (
     whole,
 )
 from gradedeval.arrays import TOLERANCE, Floats, np
-from gradedeval.errors import InputError, flag, shorten, tell, visible
+from gradedeval.errors import InputError, flag, public, shorten, tell, visible
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -30,8 +30,8 @@ from gradedeval.kernel import (
     OptionKwargs,
     Setting,
     numbers,
-    question,
     shares_work,
+    takes_options,
 )
 from gradedeval.questions.compare import WON, won
 from gradedeval.questions.shared import against
@@ -87,22 +87,13 @@ def _is_mean(baseline: Any, scores: AnyScores) -> bool:
     return named and baseline not in score_matrix.to_matrix(scores).runs
 
 
-def counted(runs: int) -> None:
+def check_runs(runs: int) -> None:
     """Raise InputError (usage) for fewer than two runs."""
     score_matrix.two_or_more("risk", runs, f"add a run or {flag.baseline}")
 
 
-@question(
-    "risk",
-    "matrix",
-    counted=counted,
-    used=("replicates",),
-    wide=True,
-    help="""Report the risk of runs: URisk and TRisk against a baseline, GeoRisk among all runs.
-
-    A run that gains on most topics and loses much on a few has a low URisk, though its mean may be high.
-    """,
-)
+@takes_options("reading", "replicates")
+@public
 @shares_work
 def risk(
     runs: Any,
@@ -137,7 +128,7 @@ def risk(
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     of_all = _is_mean(baseline, given)
     matrix, name = score_matrix.with_baseline(given, None if of_all else baseline)
-    counted(len(matrix.runs))
+    check_runs(len(matrix.runs))
     of = None if of_all else matrix.run_index(score_matrix.or_first(matrix, name))
     compared = [score_matrix.shared_topics(matrix, one) for one in matrix.comparable_measures()]
     usable = [paired for paired in compared if paired.reading.better != "neither"]

@@ -13,7 +13,7 @@ from gradedeval.analysis import pictures, replicates, score_matrix
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import np
 from gradedeval.errors import InputError, Note, did_you_mean, flag, public, shorten, tell
-from gradedeval.kernel import OptionKwargs, Picture, Setting, parse_measures, question, shares_work
+from gradedeval.kernel import OptionKwargs, Setting, parse_measures, shares_work, takes_options
 from gradedeval.questions.shared import texts_unused
 
 if TYPE_CHECKING:
@@ -49,24 +49,8 @@ class RunSummaries(OfScores):
         return [*found, *([Note(f"{flag.slices} is not used", hint, kind="slices-unused")] if column else [])]
 
 
-@question(
-    "runs",
-    "matrix",
-    paired=lambda settings: False,
-    picture=Picture(
-        lambda found: run_panels(found.frame),
-        """Draw runs by their mean, the best on top: score, bootstrap interval, and stacked above the score the
-        residuals of unjudged documents and of ranks beyond the end of the run.
-
-        With --replicates a bar is a system, and its interval is of other topics and other seeds; with fewer than three
-        seeds it is of other topics alone.
-
-        Several measures, and the slices of --slice, are drawn below each other.
-        """,
-        signature=lambda found: found.signature,
-    ),
-    besides=("queries", "slices", "replicates"),
-)
+@takes_options("reading", "queries", "slices", "replicates")
+@public
 @shares_work
 def run_summaries(
     runs: Any,

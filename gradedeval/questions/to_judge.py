@@ -20,13 +20,13 @@ from gradedeval.kernel import (
     Measure,
     OptionKwargs,
     Options,
-    Question,
     Setting,
     Table,
     numbers,
     parse_measures,
     resolve_options,
     shares_work,
+    takes_options,
 )
 
 if TYPE_CHECKING:
@@ -454,6 +454,7 @@ class ToJudge(kernel.results.InNotebook):
         return f"<ToJudge {len(self.frame)} documents by {self.settings.strategy}>"
 
 
+@takes_options("reading", "queries")
 @public
 @shares_work
 def to_judge(
@@ -576,18 +577,3 @@ def _frame(ranked: RankedRuns, chosen: Ints, weights: Floats, best: Ints, wanted
 def qrels_lines(found: ToJudge) -> str:
     """What to judge as lines of a qrels file that lack the grade."""
     return "".join(f"{row['topic']} 0 {row['docno']}\n" for row in kernel.results.to_rows(found.frame))
-
-
-TO_JUDGE = Question(
-    "pool",
-    to_judge,
-    "runs, qrels if any",
-    mode=Setting("List the unjudged documents to judge next, the most informative first.", name="to_judge", type=bool),
-    as_text=(
-        Setting("Write the documents of --to-judge as qrels lines without grades.", name="as_qrels",
-                type=bool),
-        qrels_lines,
-    ),
-    besides=("queries",),
-    unjudged=("gain", "rel", "top_grade", "measure"),
-)  # fmt: skip

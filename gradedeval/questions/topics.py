@@ -13,7 +13,7 @@ from gradedeval.analysis.pairs import unseen_in
 from gradedeval.analysis.tables import OfScores, text_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, plural, public, tell
-from gradedeval.kernel import OptionKwargs, Picture, question, shares_work
+from gradedeval.kernel import OptionKwargs, shares_work, takes_options
 from gradedeval.questions.shared import against
 
 if TYPE_CHECKING:
@@ -37,33 +37,15 @@ class TopicDifferences(OfScores):
     """How two runs differ on each topic: the frame of `topic_differences`, and the scores that it is of."""
 
 
-def counted(runs: int, what: str = "run") -> None:
+def check_runs(runs: int, what: str = "run") -> None:
     """Raise InputError (usage) unless there are two runs, or two systems."""
     if runs != 2:
         message = f"{runs} {plural(runs, what)} given, and two are compared topic by topic"
         raise InputError("", message, f"add a {what}" if runs < 2 else "choose two", usage=True)
 
 
-@question(
-    "topics",
-    "matrix",
-    counted=counted,
-    files="RUN RUN QRELS",
-    picture=Picture(
-        lambda found: topic_panels(found.frame, found.scores),
-        """Draw the difference of two runs on each topic, the second less the first, the largest gain first.
-
-        A thin line says what judging could make of each difference. Topics whose order it could reverse are grey.
-        Several measures are drawn below each other.
-
-        With --replicates a score is the mean over the seeds of a system, and a thin line is one standard error over
-        seeds to each side. A topic is grey where judgments, the same for all seeds, could reverse the order.
-        """,
-        signature=lambda found: found.signature,
-        caption=lambda found: "\n".join(texts_of_largest(found)),
-    ),
-    besides=("unseen", "queries", "replicates"),
-)
+@takes_options("reading", "unseen", "queries", "replicates")
+@public
 @shares_work
 def topic_differences(
     runs: Any,
@@ -95,7 +77,7 @@ def topic_differences(
     """
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     matrix, name = score_matrix.with_baseline(given, baseline)
-    counted(len(matrix.runs), "run" if matrix.seeds is None else "system")
+    check_runs(len(matrix.runs), "run" if matrix.seeds is None else "system")
     first = matrix.run_index(name) if name is not None else 0
     by_measure = [matrix.paired(measure) for measure in matrix.comparable_measures()]
     reread = flips.Reread.of((matrix.seeds or matrix).scores)

@@ -19,15 +19,14 @@ from gradedeval.kernel import (
     Measure,
     OptionKwargs,
     Options,
-    Picture,
     Setting,
     Table,
     decode,
     numbers,
     parse_measures,
-    question,
     resolve_options,
     shares_work,
+    takes_options,
 )
 
 if TYPE_CHECKING:
@@ -430,50 +429,15 @@ class Weights(kernel.results.InNotebook):
 
 RANKS_DRAWN = 50
 """As many as linear axes show unless told otherwise."""
-RanksDrawn = Annotated[int | None, Setting("Draw ranks 1 to N.", numbers.WEIGHED_RANKS, metavar="N",
-    default_text=f"{RANKS_DRAWN}; with --log {DEPTH}")]  # fmt: skip
-Log = Annotated[bool, Setting("Logarithmic axes, down to one millionth of each measure's largest weight.")]
 
 
-def ranks_drawn(*, ranks: RanksDrawn = None, log: Log = False) -> dict[str, Any]:
-    """How many ranks a picture asks for."""
-    return {"ranks": ranks or (DEPTH if log else RANKS_DRAWN)}
-
-
-def weight_panels(weights: Weights, *, log: Log = False) -> list[Panel]:
+def weight_panels(weights: Weights, log: bool) -> list[Panel]:
     """The picture of some weights."""
     return [pictures.Panel(partial(draw_weights, frame=weights.frame, quantity=weights.quantity, log=log), 2.1)]
 
 
-@question(
-    "weights",
-    "runs if any",
-    own_measures=True,
-    files="[MEASURE... | RUN... QRELS]",
-    form="csv",
-    at_terminal="table",
-    digits="6",
-    help="""Print the weight of each rank, one column per measure.
-
-    Without files: for measures that are sums of gains with fixed weights, such as p@10, dcg, rbp or insq; they may be
-    named without -m. With runs and qrels also for ap, rr, sp, bpref and q: the weights implied by each ranking,
-    averaged over all of them.
-
-    \b
-    gradedeval weights 'rbp(p=0.95)' insq dcg@10 --ranks 50
-    gradedeval weights runs/*.run qrels.txt -m 'ap rr' --normalize sum -o w.csv
-    """,
-    picture=Picture(
-        weight_panels,
-        """Draw the weight of each rank, a line for each measure; with runs and qrels also the background weights of ap,
-        rr, sp, bpref and q.
-
-        With --quantity C or L: the probability that a user with these weights goes on from a rank, or stops there.
-        """,
-        asking=ranks_drawn,
-        signature=lambda found: found.signature,
-    ),
-)
+@takes_options("reading")
+@public
 @shares_work
 def weights(
     measures: By,

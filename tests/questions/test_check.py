@@ -400,14 +400,14 @@ def both(job: Path, signature: str = "") -> Checked:
 
 
 def test_github_s_annotations_are_one_line_each_and_escaped(words: Path) -> None:
-    lines = REPORTS["github"][1](both(words)).splitlines()
+    lines = REPORTS["github"](both(words), str).splitlines()
     assert len(lines) == 2
     assert lines[0].startswith("::error title=max-drop rr::new.run: rr fell by 0.1833 (26.8%25), from 0.6833 to 0.5000")
     assert lines[1] == "::notice title=gradedeval check::1 of 2 bounds failed, over 10 topics"
 
 
 def test_junit_is_xml_with_a_case_for_each_bound(words: Path) -> None:
-    suite = ElementTree.fromstring(REPORTS["junit"][1](both(words, 'a "signature" <&>')))
+    suite = ElementTree.fromstring(REPORTS["junit"](both(words, 'a "signature" <&>'), str))
     assert suite.attrib == {"name": "gradedeval check", "tests": "2", "failures": "1", "errors": "0"}
     cases = suite.findall("testcase")
     assert [case.get("name") for case in cases] == ["min rr 0.1", "max-drop rr 5%"]
@@ -628,7 +628,7 @@ def test_a_baseline_of_means_alone_is_bad_data(words: Path, cli: Command) -> Non
 
 
 def test_a_defect_of_ours_is_no_broken_bound(words: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradedeval.questions.check.verdicts", lambda *_: 1 / 0)
+    monkeypatch.setattr("gradedeval.cli.commands.check.verdicts", lambda *_: 1 / 0)
     found = cli(*NEW, "--min", "rr=0.1")
     assert (found.code, found.messages[-1]) == (3, "ZeroDivisionError: division by zero")
 

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import math
 import platform
-import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
 from itertools import compress
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
-
-import click
 
 from gradedeval import __version__, kernel
 from gradedeval.analysis import significance
 from gradedeval.analysis.pairs import Pair, Prospect, prospect
 from gradedeval.arrays import TOLERANCE
-from gradedeval.errors import InputError, at_prompt, plural, redacted, tell
+from gradedeval.errors import InputError, plural, public, tell
 from gradedeval.kernel import (
+    AnyMeasure,
     Column,
     Measure,
     OptionKwargs,
+    Options,
     Setting,
     Table,
     numbers,
     parse_measures,
-    question,
     resolve_options,
     shares_work,
+    takes_options,
 )
 from gradedeval.questions.compare import won
 from gradedeval.questions.report import views
@@ -262,27 +261,16 @@ NAMED_IN_MAP = 120
 MADE_WITH = ("numpy", "pandas", "scipy", "jinja2")
 
 
-@question(
-    "report",
-    "runs",
-    help="""Write one HTML page that opens from disk and loads nothing: runs by measures with intervals, residuals and
-    significance, whether more judging could change the result, topics, two rankings side by side, judgments, and
-    how all of it was computed.
-
-    \b
-    gradedeval report runs/*.run qrels.txt -m err@20 -m ndcg@10 -o report.html
-    gradedeval report a.run b.run qrels.txt --baseline a.run -o report.html
-    """,
-    check=lambda measures, baseline, at, show, **tested: ReportSettings(significance.TestSettings(**tested), at, show),
-    text=str,
-    page=True,
-    besides=("unseen", "queries", "slices", "replicates"),
-    cures={
-        "residuals": "leave it out: a page always has them",
-        "interval": "give alpha, as in alpha=0.05: a page always has it",
-    },
-    own_measures=True,
+@takes_options(
+    "reading",
+    "unseen",
+    "queries",
+    "slices",
+    "replicates",
+    residuals="leave it out: a page always has them",
+    interval="give alpha, as in alpha=0.05: a page always has it",
 )
+@public
 @shares_work
 def html_report(
     runs: Any,
@@ -315,21 +303,30 @@ def html_report(
     jinja2 (`pip install 'gradedeval[report]'`). Raises InputError as `evaluate` and `compare` do; what is skipped or
     assumed is a warning, and stands on the page.
     """
-    page_template()  # whether it can be written is known before runs are read
     settings = ReportSettings(significance.TestSettings(test, correction, draws, alpha, seed, rope), at, show)
-    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
+    return report_of(runs, qrels, measures, settings, resolve_options(like, **keywords), baseline)
+
+
+def report_of(
+    runs: Any,
+    qrels: Any,
+    measures: AnyMeasure | Iterable[AnyMeasure],
+    settings: ReportSettings,
+    options: Options,
+    baseline: str | None,
+    command: str = "",
+) -> str:
+    """Return the page of `html_report`.
+
+    command  the command line that asks for it, which the page shows
+    """
+    page_template()  # whether it can be written is known before runs are read
+    chosen = parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
     found = find(kernel.named_runs(runs, qrels), qrels, chosen, options, baseline, settings)
     tell(found.notes)
-    return page(found, words_typed())
-
-
-def words_typed() -> str:
-    """The command line that runs, without passwords in it; empty in Python."""
-    if not at_prompt():
-        return ""
-    return shlex.join(["gradedeval", *map(redacted, click.get_current_context().obj)])
+    return page(found, command)
 
 
 def page(found: Findings, command: str = "", most_bytes: int = MOST_BYTES) -> str:

@@ -1,0 +1,71 @@
+"""`gradedeval compare`: pairs of runs, letters of runs that do not differ, and the scores of all runs by topic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradedeval.analysis.significance import TestSettings
+from gradedeval.cli.many_runs import MATRIX_OPTIONS, check_run_count, matrix_from
+from gradedeval.cli.options import WIDE, Option, command_line, one_registered, output_options
+from gradedeval.cli.results import Destination, with_remarks
+from gradedeval.cli.settings import check_mode, only_one, setting_options, take_settings
+from gradedeval.kernel.formats import formats_for
+from gradedeval.kernel.options.settings import settings_of
+from gradedeval.questions.compare import USED, check_judging, check_runs, check_settings, compare, letters, topic_table
+
+BY_TOPIC = Option("-q", "--by-topic", is_flag=True, help="Print the scores of all runs on each topic, with median, "
+                  "best and worst, in place of comparisons.")  # fmt: skip
+LETTERS = Option("--letters", "by_letters", is_flag=True, help="Print a row for each run: which runs it does not "
+                 "differ from, as letters that they share, and the ranks that it can have. By Tukey's HSD unless "
+                 "--test names another.")  # fmt: skip
+JUDGING = Option("--judging", is_flag=True, help="Say of each pair whether more judging could reverse its order, in a "
+                 "table of its own.")  # fmt: skip
+SETTINGS = [BY_TOPIC, LETTERS, *setting_options(letters, compare), JUDGING]
+READING = [*map(one_registered, USED), *MATRIX_OPTIONS]
+TAKEN = {
+    "-q": {"baseline", "replicates"},
+    "--letters": settings_of(letters),
+    "": {*settings_of(compare), "judging", *USED},
+}
+"""Flag of a mode -> the names of the options that not all modes take, and it does."""
+
+
+@command_line("compare", "RUN... QRELS", SETTINGS, READING, output_options(formats_for()), [WIDE])
+def command(by_topic: bool, by_letters: bool, judging: bool, **options: Any) -> None:
+    """Compare runs: means, differences, wins, ties and losses per topic, effect sizes, confidence intervals,
+    p-values.
+
+    With --judging a second table says whether judging all documents of two runs, each alike for both, could reverse
+    their order: it stays the same, or so many relevant documents of the lower run would reverse it, or that is not
+    known.
+    """
+    mode = only_one({"-q": by_topic, "--letters": by_letters})
+    check_mode(mode, TAKEN, ", which tests nothing" if by_topic else "")
+    if by_topic:
+        destination = Destination(options)
+        settings = take_settings(compare, options)
+        matrix, _ = matrix_from(options, settings.get("baseline"))
+        destination.print(with_remarks(topic_table(matrix)))
+    elif by_letters:
+        destination = Destination(options)
+        settings = take_settings(letters, options, compare)
+        matrix, _ = matrix_from(options)
+        destination.print(with_remarks(letters(matrix, **settings)))
+    else:
+        _compare(judging, options)
+
+
+def _compare(judging: bool, options: dict[str, Any]) -> None:
+    """Compare pairs of runs; programs are always told what judging could do, people if they ask."""
+    settings = take_settings(compare, options)
+    tested = {name: settings[name] for name in TestSettings.__annotations__ if name in settings}
+    replicates, predicted, baseline = options["replicates"], options["predicted"], settings.get("baseline")
+    check_settings(baseline, settings.get("all_pairs", False), TestSettings(**tested), replicates, predicted)
+    destination = Destination(options)
+    judging_asked = judging or options["unseen"] is not None
+    if judging_asked:
+        check_judging(replicates, predicted)
+    settings["judging"] = judging_asked or (destination.layout == "long" and predicted is None)
+    check_run_count(check_runs, options, baseline)
+    matrix, settings["baseline"] = matrix_from(options, baseline, keep=settings["judging"])
+    destination.print(with_remarks(compare(matrix, **settings)), judging=judging)

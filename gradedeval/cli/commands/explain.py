@@ -1,0 +1,76 @@
+"""`gradedeval explain` and `gradedeval plot explain`: the score of a topic, rank by rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradedeval.analysis.tables import text_lines
+from gradedeval.cli.arguments import measure_table, named_measures, run_and_qrels, tell_unused_cutoff, topics_among
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.cli.options import (
+    CUTOFF,
+    MEASURES_FROM,
+    WIDE,
+    Option,
+    command_line,
+    one_registered,
+    output_options,
+    registered,
+)
+from gradedeval.cli.results import Destination, call
+from gradedeval.cli.settings import without_place
+from gradedeval.errors import InputError, flag
+from gradedeval.kernel.formats import formats_for
+from gradedeval.kernel.options import numbers
+from gradedeval.questions.explain import DEFAULT, RANKS, Explanations, explain_runs
+
+FILES = "RUN [RUN] QRELS [TOPIC]..."
+TOPIC = Option("--topic", "topics_explained", multiple=True, metavar="ID", help="Topic to explain; may be repeated. "
+               "Default: the topic with the median score; of two runs the one with the largest "
+               "difference.")  # fmt: skip
+MEASURE = Option("-m", "--measure", "measures", multiple=True, section="Measures and gains", metavar="MEASURE",
+                 help="Measure to explain, such as err@20; each has a table of its own. Repeat -m, or separate "
+                 f"measures by spaces. Default: {' '.join(DEFAULT)}.")  # fmt: skip
+SHOW = Option(number=numbers.SHOW, metavar="N", section="Output", help="Number of ranks in a table. Default: down to "
+              "the cutoff, or 20. Other formats list all ranks.")  # fmt: skip
+DRAWN = Option(number=numbers.SHOW, metavar="N", help=f"Number of ranks. Default: down to the cutoff, or {RANKS}.")
+READING = [CUTOFF, *MEASURES_FROM, *map(one_registered, ("queries", "fill", "costs")), *registered("reading")]
+
+
+@command_line("explain", FILES, [TOPIC, MEASURE, SHOW], READING, output_options(formats_for(), digits="4"), [WIDE])
+def command(files: tuple[str, ...], show: int | None, **options: Any) -> None:
+    """Explain the scores of a topic, rank by rank.
+
+    For each rank: docno, grade (blank if unjudged), gain, intermediate values of the measure, the contribution of the
+    document to the score, the score so far, and what an unjudged document could still add. The contributions sum to the
+    score. Of two runs the rankings stand beside each other.
+    """
+    destination = Destination(options)
+    if show is not None and destination.layout != "wide":
+        problem = f"the format {destination.form} lists all ranks"
+        raise InputError(flag.show, problem, f"leave out {flag.show}", usage=True)
+    destination.print(_explanations(files, options), show=show, digits=destination.digits)
+
+
+@command_line("explain", FILES, [TOPIC, MEASURE, DRAWN], PICTURE_OPTIONS, READING)
+def picture(files: tuple[str, ...], show: int | None, **options: Any) -> None:
+    """Draw how the score of a topic comes about, rank by rank: what each document contributes, in the color of its
+    grade, the score so far, and hatched what an unjudged document could add.
+
+    Several topics, measures and two runs are drawn below each other.
+    """
+    canvas = Canvas(options)
+    explanations = _explanations(files, options)
+    canvas.draw(explanations.panels(show=show), explanations.signature, "\n".join(text_lines(explanations.texts)))
+
+
+def _explanations(files: tuple[str, ...], options: dict[str, Any]) -> Explanations:
+    files, named = topics_among(files)
+    topics = (*named, *options.pop("topics_explained"))
+    measures, table = options.pop("measures") or DEFAULT, measure_table(options.pop("measures_from"))
+    runs, qrels = run_and_qrels(files, options)
+    chosen = named_measures(measures, table)
+    tell_unused_cutoff()
+    with without_place("--topic", named):
+        explanations: Explanations = call(explain_runs, runs, qrels, explained=topics, measures=chosen, **options)
+    return explanations

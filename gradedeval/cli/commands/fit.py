@@ -1,0 +1,74 @@
+"""`gradedeval fit` and `gradedeval plot fit`: the parameter with which a measure agrees best with another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradedeval.cli.arguments import run_and_qrels
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas, lines_under
+from gradedeval.cli.options import (
+    CUTOFF,
+    MEASURES_FROM,
+    WRITES,
+    Option,
+    command_line,
+    one_registered,
+    output_options,
+    registered,
+)
+from gradedeval.cli.results import Destination, call, curve_form, with_remarks, write_curve
+from gradedeval.cli.settings import check_mode, setting_options, take_measures, take_settings
+from gradedeval.errors import InputError
+from gradedeval.kernel.formats import formats_for
+from gradedeval.kernel.options.settings import settings_of
+from gradedeval.questions.fit import FitResult, fit, fit_panels, fit_weights
+
+SETTINGS = setting_options(fit_weights, fit)
+CURVE = Option("--curve", metavar="FILE.csv", file=WRITES, help="Write the curve: every value tried, with its "
+               "correlation.")  # fmt: skip
+READING = [CUTOFF, *MEASURES_FROM, *map(one_registered, ("residual_depth", "max_residual")), *registered("reading")]
+
+
+@command_line("fit", "RUN... QRELS", SETTINGS, [CURVE], READING, output_options(formats_for()))
+def command(files: tuple[str, ...], curve: str | None, **options: Any) -> None:
+    """Find the parameter value with which a measure agrees best with another, or whose weights are closest.
+
+    The parameter to fit is given as a range: 'nerr10(phi=0.05..0.95)', nerr9@1..40, or with the step of the first grid
+    'rbp(p=0.1..0.9..0.1)'. After the whole grid, finer grids around the best value are tried.
+    """
+    destination = Destination(options)
+    curve_form(curve)
+    result = _fit(files, options)
+    if curve:
+        write_curve(result.curve, curve, result.aside or result.signature)
+    destination.print(result)
+
+
+@command_line("fit", "RUN... QRELS", SETTINGS, PICTURE_OPTIONS, READING)
+def picture(files: tuple[str, ...], **options: Any) -> None:
+    """Draw how well measures agree with another over their parameter: the best value, and those within 0.001 of it.
+
+    A line for each measure and kind of agreement; measures whose parameters differ are drawn below each other.
+    Azzopardi et al., ICTIR 2021, figure 5.
+    """
+    canvas = Canvas(options)
+    result = _fit(files, options)
+    canvas.draw(fit_panels(result), lines_under(result))
+
+
+def _fit(files: tuple[str, ...], options: dict[str, Any]) -> FitResult:
+    mode = "--to-weights" if options["weights"] is not None else ""
+    check_mode(mode, {"--to-weights": settings_of(fit_weights), "": settings_of(fit)})
+    result: FitResult
+    if mode:
+        settings = take_settings(fit_weights, options, fit)
+        if files:
+            raise InputError(mode, "cannot be combined with runs", "leave them out", usage=True)
+        settings = take_measures(fit_weights, settings, options)
+        result = with_remarks(fit_weights(**settings))
+    else:
+        settings = take_settings(fit, options, fit_weights)
+        runs, qrels = run_and_qrels(files, options)
+        settings = take_measures(fit, settings, options)
+        result = call(fit, runs, qrels, **settings, **options)
+    return result

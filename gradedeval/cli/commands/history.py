@@ -1,0 +1,25 @@
+"""`gradedeval history`: scores over time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradedeval.cli.arguments import one_file
+from gradedeval.cli.options import command_line, output_options
+from gradedeval.cli.results import Destination, with_remarks
+from gradedeval.cli.settings import setting_options, take_measures, take_settings
+from gradedeval.kernel.formats import formats_for
+from gradedeval.questions.history import read_history
+
+
+@command_line("history", "FILE", setting_options(read_history), output_options(formats_for(), digits="4"))
+def command(files: tuple[str, ...], **options: Any) -> None:
+    """Show the scores of each run over time: score, interval, change from the last and from the best.
+
+    FILE is written by `gradedeval eval --history FILE` and `gradedeval check --history FILE`. Where the qrels or an
+    option changed, a mark says what; nothing is compared across it.
+    """
+    settings = take_measures(read_history, take_settings(read_history, options), options)
+    destination = Destination(options)
+    history = read_history(one_file(files, "history"), **settings)
+    destination.print(with_remarks(history))

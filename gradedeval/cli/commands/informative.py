@@ -1,0 +1,62 @@
+"""`gradedeval informative` and `gradedeval plot informative`: how well a score predicts the precision-recall curve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradedeval.cli.arguments import run_and_qrels
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas, lines_under
+from gradedeval.cli.options import CUTOFF, JOBS, MEASURES_FROM, WRITES, Option, command_line, output_options, registered
+from gradedeval.cli.results import Destination, call, curve_form, write_curve
+from gradedeval.cli.settings import setting_options, take_measures, take_settings
+from gradedeval.kernel.formats import formats_for
+from gradedeval.questions.informative import Informativeness, curve_panels, informativeness
+
+SETTINGS = setting_options(informativeness)
+VIEW = setting_options(Informativeness.document)
+CURVE = Option("--curve", metavar="FILE.csv", file=WRITES, help="Write the curves: the actual and the inferred "
+               "precision at 20 levels of recall, means over lists.")  # fmt: skip
+READING = [CUTOFF, *MEASURES_FROM, JOBS, *registered("reading")]
+
+
+@command_line(
+    "informative", "RUN... QRELS", SETTINGS, VIEW, [CURVE], READING, output_options(formats_for(), digits="4")
+)
+def command(files: tuple[str, ...], by_topic: bool, curve: str | None, **options: Any) -> None:
+    """Report how well a score predicts the precision-recall curve.
+
+    Of all chances of grades at the ranks of a list that have its score, and as many documents of each grade, those of
+    the greatest entropy make a curve; printed is how far it is from the actual one (root mean square), in the mean over
+    lists: the less, the more informative the measure. --depth cuts the lists.
+
+    Aslam, Yilmaz & Pavlu, SIGIR 2005; Robertson et al., SIGIR 2010, section 4.1.
+
+    \b
+    gradedeval informative runs/*.run qrels.txt -m 'gap ndcg ap' --depth 100
+    """
+    destination = Destination(options)
+    curve_form(curve)
+    result = _answer(files, options)
+    if curve:
+        write_curve(result.curves, curve, result.aside or result.signature)
+    destination.print(result, by_topic=by_topic)
+
+
+@command_line("informative", "RUN... QRELS", SETTINGS, PICTURE_OPTIONS, READING)
+def picture(files: tuple[str, ...], **options: Any) -> None:
+    """Draw the actual precision-recall curve, and the curve that each measure's score alone determines: binary
+    from each grade on, and graded. Means over lists.
+
+    Aslam, Yilmaz & Pavlu, SIGIR 2005; Robertson et al., SIGIR 2010, section 4.1.
+    """
+    canvas = Canvas(options)
+    result = _answer(files, options)
+    canvas.draw(curve_panels(result), lines_under(result))
+
+
+def _answer(files: tuple[str, ...], options: dict[str, Any]) -> Informativeness:
+    settings, jobs = take_settings(informativeness, options), options.pop("jobs")
+    runs, qrels = run_and_qrels(files, options)
+    settings = take_measures(informativeness, settings, options)
+    result: Informativeness = call(informativeness, runs, qrels, jobs=jobs, **settings, **options)
+    return result

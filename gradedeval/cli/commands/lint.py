@@ -1,0 +1,89 @@
+"""`gradedeval lint`: the problems of runs, before they are scored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from gradedeval import kernel
+from gradedeval.cli.arguments import (
+    check_standard_input,
+    measure_table,
+    named_measures,
+    qrels_among,
+    tell_unused_cutoff,
+    usage,
+)
+from gradedeval.cli.options import (
+    CUTOFF,
+    MEASURES_FROM,
+    READS,
+    WIDE,
+    Option,
+    command_line,
+    one_registered,
+    output_options,
+)
+from gradedeval.cli.output import asked_for
+from gradedeval.cli.results import Destination, form_by_extension, with_remarks
+from gradedeval.errors import InputError
+from gradedeval.kernel.formats import formats_for
+from gradedeval.kernel.options import numbers, resolve_options
+from gradedeval.questions.lint import lint_runs
+
+OPTIONS = [
+    Option("--qrels", metavar="QRELS", file=READS, help="Also check against these qrels: missing and extra topics, the "
+           "share of unjudged documents, and how much ties could change scores."),
+    Option("-m", "--measure", "measures", multiple=True, section="Measures and gains", metavar="MEASURE",
+           help="Measure to check for the effect of ties. Repeat -m, or separate measures by spaces. Default: "
+           f"{' '.join(kernel.parse.DEFAULT)}."),
+    Option(number=numbers.MAX_DEPTH, metavar="N", help="Report topics with more than N documents as errors."),
+    Option("--tag-is-filename", is_flag=True, help="Report a tag that differs from the file name as an error."),
+    Option("--all", "everything", section="Output", is_flag=True, help="List every problem, not only the first ten "
+           "of a kind."),
+    Option("--strict", is_flag=True, help="Exit with code 1 for warnings too."),
+    CUTOFF,
+    *MEASURES_FROM,
+    *map(one_registered, ("run_format", "qrels_format", "labels")),
+]  # fmt: skip
+
+
+@command_line("lint", "RUN... [QRELS]", OPTIONS, output_options(formats_for(), by_extension=False), [WIDE])
+def command(
+    files: tuple[str, ...],
+    qrels: str | None,
+    measures: tuple[str, ...],
+    measures_from: tuple[str, ...],
+    max_depth: int | None,
+    tag_is_filename: bool,
+    everything: bool,
+    strict: bool,
+    **options: Any,
+) -> None:
+    """Check runs before scoring, and report every problem with its place and how to fix it.
+
+    RUN is a file, a folder or a pattern such as 'runs/*.run'; QRELS is skipped in a folder. With QRELS, or with
+    --qrels, topics, unjudged documents and the effect of ties are checked, too.
+
+    Errors are what an evaluator would refuse; warnings are what it would score, but not as intended. Exit code 1: there
+    are errors, or warnings with --strict.
+    """
+    if qrels is None:
+        files, qrels = qrels_among(files)
+    for flag, given in (("-m", measures), ("-k", asked_for("k") is not None)):
+        if given and qrels is None:
+            raise InputError(flag, "needs qrels", "add QRELS", usage=True)
+    options["form"] = options["form"] or form_by_extension(options["output"], {}, "table")
+    destination = Destination(options)
+    chosen = named_measures(measures or kernel.parse.DEFAULT, measure_table(measures_from))
+    tell_unused_cutoff()
+    if not files and qrels is None:
+        raise InputError("", "no run given", usage(), usage=True)
+    check_standard_input([*files, qrels])
+    runs = [file for word in files for file in kernel.stream.files_of(word, [] if qrels is None else [qrels])]
+    named = kernel.named_runs(runs) if runs else {}
+    result = with_remarks(lint_runs(named, qrels, chosen, max_depth, tag_is_filename, resolve_options(**options)))
+    destination.print(result, everything=everything)
+    if result.errors or (strict and result.warnings):
+        click.get_current_context().exit(1)

@@ -1,0 +1,46 @@
+"""`gradedeval pr` and `gradedeval plot pr`: precision-recall curves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradedeval.cli.arguments import run_and_qrels
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas, lines_under
+from gradedeval.cli.options import CUTOFF, command_line, output_options, registered
+from gradedeval.cli.results import Destination, call
+from gradedeval.cli.settings import setting_options, take_measures, take_settings
+from gradedeval.kernel.formats import formats_for
+from gradedeval.questions.precision_recall import PrecisionRecall, curve_panels, precision_recall
+
+SETTINGS = setting_options(precision_recall)
+READING = [CUTOFF, *registered("reading")]
+
+
+@command_line("pr", "RUN... QRELS", SETTINGS, READING, output_options(formats_for(), digits="4"))
+def command(files: tuple[str, ...], **options: Any) -> None:
+    """Print graded precision over graded recall, interpolated, and beside it the binary curve of each threshold.
+
+    Means over topics of the highest precision at or beyond a level of recall. Robertson et al., SIGIR 2010.
+    """
+    destination = Destination(options)
+    destination.print(_curves(files, options))
+
+
+@command_line("pr", "RUN... QRELS", SETTINGS, PICTURE_OPTIONS, READING)
+def picture(files: tuple[str, ...], **options: Any) -> None:
+    """Draw graded precision over graded recall, interpolated, and thinner the binary curve of each threshold.
+
+    More than 8 curves are drawn below each other, alike, the runs by one measure in one picture; of more than 7
+    runs the first 7 are in color. Robertson et al., SIGIR 2010, section 3.2.
+    """
+    canvas = Canvas(options)
+    curves = _curves(files, options)
+    canvas.draw(curve_panels(curves.frame), lines_under(curves))
+
+
+def _curves(files: tuple[str, ...], options: dict[str, Any]) -> PrecisionRecall:
+    settings = take_settings(precision_recall, options)
+    runs, qrels = run_and_qrels(files, options)
+    settings = take_measures(precision_recall, settings, options)
+    curves: PrecisionRecall = call(precision_recall, runs, qrels, **settings, **options)
+    return curves

@@ -1,0 +1,56 @@
+"""`gradedeval report`: one HTML page that shows an evaluation."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import click
+
+from gradedeval.analysis.significance import TestSettings
+from gradedeval.cli.arguments import sharing
+from gradedeval.cli.many_runs import runs_with_baseline
+from gradedeval.cli.options import CUTOFF, MEASURES_FROM, command_line, one_registered, output_file, registered
+from gradedeval.cli.output import write
+from gradedeval.cli.settings import setting_options, take_measures, take_settings
+from gradedeval.errors import InputError, redacted
+from gradedeval.kernel.options import resolve_options
+from gradedeval.kernel.trec.stream import extension_of
+from gradedeval.questions.report.page import html_report, report_of
+from gradedeval.questions.report.views import SHOW, ReportSettings
+from gradedeval.questions.shared import AT
+
+READING = [
+    CUTOFF,
+    *MEASURES_FROM,
+    *map(one_registered, ("unseen", "queries", "slices", "replicates")),
+    *registered("reading"),
+]
+OUTPUT = output_file("Write to FILE.html, atomically; - is standard output.", metavar="FILE.html", required=True)
+
+
+@command_line("report", "RUN... QRELS", setting_options(html_report), READING, [OUTPUT])
+def command(files: tuple[str, ...], output: str, **options: Any) -> None:
+    """Write one HTML page that opens from disk and loads nothing: runs by measures with intervals, residuals and
+    significance, whether more judging could change the result, topics, two rankings side by side, judgments, and
+    how all of it was computed.
+
+    \b
+    gradedeval report runs/*.run qrels.txt -m err@20 -m ndcg@10 -o report.html
+    gradedeval report a.run b.run qrels.txt --baseline a.run -o report.html
+    """
+    from gradedeval.kernel.parallel import shared_by  # not for a help page
+
+    given = take_settings(html_report, options)
+    baseline = given.get("baseline")
+    tested = {name: given[name] for name in TestSettings.__annotations__ if name in given}
+    settings = ReportSettings(TestSettings(**tested), given.get("at", AT), given.get("show", SHOW))
+    if output != "-" and extension_of(output) not in (".html", ".htm"):
+        raise InputError(f"'{output}'", "a report is an HTML page", "name a .html file", usage=True)
+    problem = f"'{baseline}' holds saved scores, and a report shows rankings"
+    runs, qrels, compared = runs_with_baseline(files, baseline, problem, options)
+    measures = take_measures(html_report, given, options)["measures"]
+    words = shlex.join(["gradedeval", *map(redacted, click.get_current_context().obj)])
+    with shared_by(sharing()):
+        page = report_of(runs, qrels, measures, settings, resolve_options(**options), compared.name, words)
+    write(page, output)

@@ -1,0 +1,28 @@
+"""`gradedeval risk`: the risk of runs against a baseline, and among each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradedeval.analysis.score_matrix import MEAN
+from gradedeval.cli.many_runs import MATRIX_OPTIONS, check_run_count, matrix_from
+from gradedeval.cli.options import WIDE, command_line, output_options
+from gradedeval.cli.results import Destination, with_remarks
+from gradedeval.cli.settings import setting_options, take_settings
+from gradedeval.kernel.formats import formats_for
+from gradedeval.questions.risk import check_runs, risk
+
+
+@command_line("risk", "RUN... QRELS", setting_options(risk), MATRIX_OPTIONS, output_options(formats_for()), [WIDE])
+def command(**options: Any) -> None:
+    """Report the risk of runs: URisk and TRisk against a baseline, GeoRisk among all runs.
+
+    A run that gains on most topics and loses much on a few has a low URisk, though its mean may be high.
+    """
+    settings = take_settings(risk, options)
+    destination = Destination(options)
+    baseline = settings.get("baseline")
+    check_run_count(check_runs, options, baseline)
+    matrix, name = matrix_from(options, None if baseline == MEAN else baseline)
+    result = risk(matrix, **settings | {"baseline": name or baseline})
+    destination.print(with_remarks(result))

@@ -1,0 +1,32 @@
+"""`gradedeval plot topics`: the difference of two runs on each topic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.cli.many_runs import MATRIX_OPTIONS, check_run_count, matrix_from
+from gradedeval.cli.options import command_line, one_registered
+from gradedeval.cli.results import with_remarks
+from gradedeval.cli.settings import setting_options, take_settings
+from gradedeval.questions.topics import check_runs, texts_of_largest, topic_differences, topic_panels
+
+READING = [*map(one_registered, ("unseen", "queries", "replicates")), *MATRIX_OPTIONS]
+
+
+@command_line("topics", "RUN RUN QRELS", setting_options(topic_differences), PICTURE_OPTIONS, READING)
+def picture(**options: Any) -> None:
+    """Draw the difference of two runs on each topic, the second less the first, the largest gain first.
+
+    A thin line says what judging could make of each difference. Topics whose order it could reverse are grey.
+    Several measures are drawn below each other.
+
+    With --replicates a score is the mean over the seeds of a system, and a thin line is one standard error over
+    seeds to each side. A topic is grey where judgments, the same for all seeds, could reverse the order.
+    """
+    canvas = Canvas(options)
+    settings = take_settings(topic_differences, options)
+    check_run_count(check_runs, options, settings.get("baseline"))
+    matrix, settings["baseline"] = matrix_from(options, settings.get("baseline"))
+    result = with_remarks(topic_differences(matrix, **settings))
+    canvas.draw(topic_panels(result.frame, result.scores), result.signature, "\n".join(texts_of_largest(result)))

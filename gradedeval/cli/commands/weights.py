@@ -1,0 +1,71 @@
+"""`gradedeval weights` and `gradedeval plot weights`: the weight that measures give each rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradedeval.cli.arguments import measures_among, run_and_qrels
+from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
+from gradedeval.cli.options import CUTOFF, MEASURES_FROM, Option, command_line, given, output_options, registered
+from gradedeval.cli.results import Destination, call, form_at_terminal
+from gradedeval.cli.settings import setting_options, take_measures, take_settings, without_place
+from gradedeval.errors import InputError
+from gradedeval.kernel.formats import formats_for
+from gradedeval.kernel.options import numbers
+from gradedeval.questions.weights import DEPTH, RANKS_DRAWN, Weights, weight_panels, weights
+
+FILES = "[MEASURE... | RUN... QRELS]"
+READING = [CUTOFF, *MEASURES_FROM, *registered("reading")]
+MEASURE, *OTHERS = setting_options(weights, without=("ranks",))
+PICTURE_SETTINGS = [
+    MEASURE,
+    Option("ranks", number=numbers.WEIGHED_RANKS, metavar="N", help="Draw ranks 1 to N. Default: "
+           f"{RANKS_DRAWN}; with --log {DEPTH}."),
+    *OTHERS,
+    Option("--log", is_flag=True, help="Logarithmic axes, down to one millionth of each measure's largest weight."),
+]  # fmt: skip
+
+
+@command_line("weights", FILES, setting_options(weights), READING,
+              output_options(formats_for(), "csv, at a terminal table", "6"))  # fmt: skip
+def command(files: tuple[str, ...], **options: Any) -> None:
+    """Print the weight of each rank, one column per measure.
+
+    Without files: for measures that are sums of gains with fixed weights, such as p@10, dcg, rbp or insq; they may be
+    named without -m. With runs and qrels also for ap, rr, sp, bpref and q: the weights implied by each ranking,
+    averaged over all of them.
+
+    \b
+    gradedeval weights 'rbp(p=0.95)' insq dcg@10 --ranks 50
+    gradedeval weights runs/*.run qrels.txt -m 'ap rr' --normalize sum -o w.csv
+    """
+    destination = Destination(options, form_at_terminal(options["output"], "csv", "table"))
+    destination.print(_weights(files, take_settings(weights, options), options))
+
+
+@command_line("weights", FILES, PICTURE_SETTINGS, PICTURE_OPTIONS, READING)
+def picture(files: tuple[str, ...], log: bool, **options: Any) -> None:
+    """Draw the weight of each rank, a line for each measure; with runs and qrels also the background weights of ap,
+    rr, sp, bpref and q.
+
+    With --quantity C or L: the probability that a user with these weights goes on from a rank, or stops there.
+    """
+    canvas = Canvas(options)
+    settings = take_settings(weights, options)
+    settings.setdefault("ranks", DEPTH if log else RANKS_DRAWN)
+    result = _weights(files, settings, options)
+    canvas.draw(weight_panels(result, log), result.signature)
+
+
+def _weights(files: tuple[str, ...], settings: dict[str, Any], options: dict[str, Any]) -> Weights:
+    files, named = measures_among(files)
+    if named:
+        settings["measures"] = (*named, *settings.get("measures", ()))
+    runs, qrels = run_and_qrels(files, options) if files else (None, None)
+    with without_place("-m", named):
+        settings = take_measures(weights, settings, options)
+    if not files and given(options):
+        hint = "add RUN... QRELS; --ranks N ends the table"
+        raise InputError(given(options)[0], "applies to runs, and none are given", hint, usage=True)
+    result: Weights = call(weights, settings.pop("measures"), runs, qrels, **settings, **options)
+    return result

@@ -250,11 +250,6 @@ class WrongCall(InputError, TypeError):
     """A function was called with arguments that it does not take, which in Python is a TypeError."""
 
 
-def as_said(text: str) -> str:
-    """A message as it is said here: with flags where a command runs, and else with keywords."""
-    return with_flags(text) if at_prompt() else with_keywords(text)
-
-
 class EvaluationWarning(UserWarning):
     """Something was counted, skipped or assumed: the result is valid, but the user should know."""
 
@@ -339,25 +334,20 @@ def heard_by(hear: Callable[[Iterable[str]], None]) -> Iterator[None]:
         _HEARD.reset(before)
 
 
-def at_prompt() -> bool:
-    """Whether a command runs, and not a function that Python called."""
-    return _HEARD.get() is not None
-
-
 def tell(notes: Iterable[str], packages: Collection[str] = ("gradedeval",)) -> list[str]:
-    """Tell each note once: to the command that runs, or else as a warning at the line that called this package, or the
-    first of several packages. Returns the notes in the words of who hears them: with flags, or with keywords."""
-    said = list(dict.fromkeys(notes))
+    """Pass each note on once: to the handler of `heard_by`, or else as a warning at the line that called this package,
+    or the first of several packages. Returns the notes with options as keywords."""
+    unique = list(dict.fromkeys(notes))
+    with_names = [note.in_python() if isinstance(note, Note) else with_keywords(note) for note in unique]
     if (heard := _HEARD.get()) is not None:
-        hear, known = heard
-        said = [note if isinstance(note, Note) else with_flags(note) for note in said]
-        hear([note for note in said if note not in known])
-        known.update(said)
-        return said
-    said = [note.in_python() if isinstance(note, Note) else with_keywords(note) for note in said]
-    for note in said:
-        warnings.warn(note, EvaluationWarning, stacklevel=_outside(packages))
-    return said
+        handle, known = heard
+        rendered = [note if isinstance(note, Note) else with_flags(note) for note in unique]
+        handle([note for note in rendered if note not in known])
+        known.update(rendered)
+    else:
+        for note in with_names:
+            warnings.warn(note, EvaluationWarning, stacklevel=_outside(packages))
+    return with_names
 
 
 def _outside(packages: Collection[str]) -> int:

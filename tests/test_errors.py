@@ -176,8 +176,8 @@ def test_a_note_is_told_once_and_to_whoever_hears_it() -> None:
     heard: list[str] = []
     use = f"use {flag.top_grade:4}"
     with heard_by(heard.extend):
-        assert tell([use, use]) == ["use --top-grade 4"]
-        assert tell([Note(use), "and another"]) == ["use --top-grade 4", "and another"]
+        assert tell([use, use]) == ["use top_grade=4"]
+        assert tell([Note(use), "and another"]) == ["use top_grade=4", "and another"]
     assert heard == ["use --top-grade 4", "and another"]
     for said in (use, Note(use)):
         with pytest.warns(EvaluationWarning, match="use top_grade=4") as caught:

@@ -18,7 +18,6 @@ from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import (
     InputError,
     Note,
-    at_prompt,
     did_you_mean,
     flag,
     plural,
@@ -768,13 +767,15 @@ def whole_name(word: str, names: Sequence[str]) -> str:
     return next((name for name, shown in short.items() if shown == word), word)
 
 
-def or_first(matrix: Matrix, baseline: str | None, *, told_from: int = 3, named: bool = False) -> str:
-    """The baseline, or the first run where none is named. At the prompt that is told where there are
-    `told_from` runs or more, by name where `named` asks for it; frames say it."""
-    if baseline is None and len(matrix.runs) >= told_from and at_prompt():
-        name = f", {visible(matrix.runs[0])}," if named else ""
-        tell([Note(f"using the first run{name} as baseline", f"change it with {flag.baseline:RUN}")])
-    return matrix.runs[0] if baseline is None else baseline
+def first_baseline_notes(matrix: Matrix, baseline: str | None, *, fewest: int = 3, named: bool = False) -> list[Note]:
+    """Return a note that the first run is the baseline, where none is named and there are `fewest` runs or more.
+
+    named  whether the note names it: frames do
+    """
+    if baseline is not None or len(matrix.runs) < fewest:
+        return []
+    name = f", {visible(matrix.runs[0])}," if named else ""
+    return [Note(f"using the first run{name} as baseline", f"change it with {flag.baseline:RUN}")]
 
 
 MEAN = "mean"
@@ -784,7 +785,7 @@ MEAN = "mean"
 def no_baseline(word: str, runs: Sequence[str], systems: bool) -> InputError:
     """The error of a baseline that is neither a file nor one of the runs, or systems."""
     what = f"'{word}' is neither a file nor one of the {'systems' if systems else 'runs'} ({shorten(runs)})"
-    near = "" if at_prompt() else did_you_mean(word, runs)
+    near = did_you_mean(word, runs)
     hint = "only risk compares with the mean of runs" if word == MEAN else near or "check the path"
     return InputError(flag.baseline, what, hint)
 

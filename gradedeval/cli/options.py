@@ -165,7 +165,15 @@ class Command(Described):
                 (inputs if does == READS else outputs).append((flag, file))
                 if does != READS:
                     sizes[file] = size_of(file) if does == GROWS else None
-        with heard_by(warn), files_in_use() if outputs else nullcontext() as files:
+        from gradedeval.kernel.parallel import Workers, shared_by, shown_by, with_progress  # not for a help page
+
+        workers = Workers.of(None, with_progress)
+        with (
+            heard_by(warn),
+            shared_by(workers),
+            shown_by(with_progress),
+            files_in_use() if outputs else nullcontext() as files,
+        ):
             if files is not None:
                 for flag, file in outputs:
                     _check_no_format(flag, file, ctx)

@@ -160,7 +160,7 @@ def view_of(target: str | None) -> View:
     wide, standard = asked_for("wide"), target in STDOUT
     width = columns_of(sys.stdout) if standard else None
     view = PAGE if width is None else View(width, terminal=True)
-    return view._replace(wide=wide, line=line_width(sys.stdout) if standard else None)
+    return view._replace(flags=True, wide=wide, line=line_width(sys.stdout) if standard else None)
 
 
 def columns_of(stream: TextIO | None) -> int | None:

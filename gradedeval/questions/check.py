@@ -155,7 +155,7 @@ def check(
 def baseline_of(matrix: Matrix, bounds: Iterable[Bound], baseline: str | None) -> str | None:
     """The baseline; the first run where none is named, if a bound needs one and there is another run to check."""
     needed = len(matrix.runs) > 1 and any(bound.kind in COMPARED for bound in bounds)
-    return score_matrix.or_first(matrix, baseline, told_from=2, named=True) if needed else baseline
+    return matrix.runs[0] if needed and baseline is None else baseline
 
 
 def baseline_notes(matrix: Matrix, baseline: str | None) -> list[str]:

@@ -23,7 +23,7 @@ from gradedeval.analysis.tables import (
     whole,
 )
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
-from gradedeval.errors import InputError, at_prompt, flag, plural, public, shorten, tell, visible
+from gradedeval.errors import InputError, flag, plural, public, shorten, tell, visible
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -303,8 +303,9 @@ class Comparison(OfScores):
 
     @property
     def remarks(self) -> list[str]:
-        """What the command tells beside it: that texts of topics are not shown."""
-        return [*texts_unused(self.scores, "rows are of all topics", "`gradedeval diff` shows topics")]
+        """Notes that texts of topics are not shown, and on documents that no run retrieved."""
+        unused = texts_unused(self.scores, "rows are of all topics", "`gradedeval diff` shows topics")
+        return [*unused, *(pairs.unseen_in(self.frame, self.scores) if "same_order" in self.frame else [])]
 
     @property
     def slice_words(self) -> list[str]:
@@ -694,9 +695,21 @@ def compare(
     check_settings(baseline, all_pairs, settings, keywords.get("replicates"), keywords.get("predicted"))
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords, judging, predicts=True)
     matrix, name = score_matrix.with_baseline(given, baseline)
+    return compare_scores(matrix, name, all_pairs, settings, judging)
+
+
+def compare_scores(
+    matrix: Matrix, baseline: str | None, all_pairs: bool, settings: TestSettings, judging: bool, keep: bool = False
+) -> Comparison:
+    """Return the comparison of runs with the baseline, the first if none is named, or of all pairs.
+
+    judging  whether runs are read again, to see what judging could do
+    keep     whether the result keeps the runs that are read, for the table of `--judging`
+    """
     check_runs(len(matrix.runs))
     _check_test(matrix.seeds, matrix.machine, settings)
-    return compared_pairs(matrix, None if all_pairs else score_matrix.or_first(matrix, name), settings, judging)
+    first = None if all_pairs else baseline or matrix.runs[0]
+    return compared_pairs(matrix, first, settings, judging, keep=keep)
 
 
 def check_settings(baseline: Any, all_pairs: bool, settings: TestSettings, replicates: Any, predicted: Any) -> None:
@@ -728,12 +741,18 @@ def _check_test(seeds: Any, machine: Any, settings: TestSettings) -> None:
 
 
 def compared_pairs(
-    matrix: Matrix, baseline: str | None, settings: TestSettings, judging: bool, reread: Reread | None = None
+    matrix: Matrix,
+    baseline: str | None,
+    settings: TestSettings,
+    judging: bool,
+    reread: Reread | None = None,
+    keep: bool = False,
 ) -> Comparison:
     """What `compare` finds, of all runs with the baseline, or of all pairs; its notes are told.
 
     judging  whether it is asked what judging could do: of systems of several seeds that is not known
     reread   the runs, where they have been read for that; None: they are read again
+    keep     whether the result keeps them
     """
     reread = (reread or flips.Reread.of(matrix.scores)) if judging and matrix.machine is None else None
     baselines = [] if baseline is None else [matrix.run_index(baseline)]
@@ -767,11 +786,10 @@ def compared_pairs(
             *pairs.interval_notes(frame, measures, settings),
         ]
     if judging and not modelled:
-        # In Python the attributes have what is assumed of documents that nobody retrieved.
-        notes += [*(pairs.unseen_in(frame, matrix) if at_prompt() else ()), *pairs.later_topics(frame, matrix)]
+        notes += pairs.later_topics(frame, matrix)
     tell(notes)
-    reread = reread if at_prompt() else None  # in Python it would outlive its use
-    return Comparison(frame, matrix, settings, reread, pairs.sliced_frame(matrix, first, second, settings))
+    sliced = pairs.sliced_frame(matrix, first, second, settings)
+    return Comparison(frame, matrix, settings, reread if keep else None, sliced)
 
 
 def _attributes(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> dict[Any, Any]:

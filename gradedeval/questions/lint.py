@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, fields, replace
 from functools import cache
 from itertools import groupby, takewhile
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gradedeval import __version__, kernel
 from gradedeval.arrays import np
-from gradedeval.errors import SHOWN, InputError, either, flag, plural, public, shorten, visible
+from gradedeval.errors import SHOWN, InputError, either, flag, plural, public, shorten, visible, with_keywords
 from gradedeval.kernel import (
     Column,
     Document,
@@ -392,6 +392,7 @@ def lint_runs(
     max_depth: int | None,
     tag_is_filename: bool,
     options: Options,
+    words: Callable[[str], str] = with_keywords,
 ) -> Report:
     """Check submissions for everything that a careful organizer checks before scoring.
 
@@ -401,19 +402,22 @@ def lint_runs(
     max_depth        documents allowed in a topic
     tag_is_filename  whether the tag of a run must be its file name
     options          the formats of runs and qrels, and labels, where the grades of the qrels are words
+    words            names options by keywords or by flags in the texts of defects
 
     Raises InputError where a measure cannot be computed from these qrels; problems of the files are in the report.
     """
     max_depth = numbers.MAX_DEPTH.check_or_none(max_depth)
     labels = options.labels.of if options.labels else None
-    judged = None if qrels is None else kernel.submissions.Judgments.of_qrels(qrels, options.qrels_format, labels)
+    judged = None
+    if qrels is not None:
+        judged = kernel.submissions.Judgments.of_qrels(qrels, options.qrels_format, labels, words=words)
     valid = None if judged is None else judged.valid
     report, orders = Report([], [], judged), None
     if judged is not None and valid is not None:
         check_relevant(judged, valid, measures)
         orders = TieOrders(valid, measures)
     for name, path in kernel.parallel.progress("runs")(list(runs.items())):
-        run = kernel.submissions.Submission.read(name, path, options.run_format)
+        run = kernel.submissions.Submission.read(name, path, options.run_format, words=words)
         facts = collect_facts(run)
         check_alone(run, facts, max_depth, tag_is_filename)
         if judged is not None and orders is not None:

@@ -129,7 +129,7 @@ def risk(
     of_all = _is_mean(baseline, given)
     matrix, name = score_matrix.with_baseline(given, None if of_all else baseline)
     check_runs(len(matrix.runs))
-    of = None if of_all else matrix.run_index(score_matrix.or_first(matrix, name))
+    of = None if of_all else matrix.run_index(matrix.runs[0] if name is None else name)
     compared = [score_matrix.shared_topics(matrix, one) for one in matrix.comparable_measures()]
     usable = [paired for paired in compared if paired.reading.better != "neither"]
     if not usable:

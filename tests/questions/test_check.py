@@ -603,7 +603,11 @@ def test_a_command_line_that_makes_no_sense_has_no_report(form: str, words: Path
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("none.run", None, "--baseline: 'none.run' is neither a file nor one of the runs (new.run); check the path"),
+        (
+            "none.run",
+            None,
+            "--baseline: 'none.run' is neither a file nor one of the runs (new.run); did you mean 'new.run'?",
+        ),
         ("bad.csv", "qid,docno,rank,scor\n1,a,1,2\n", "bad.csv: no column 'score' among"),
         ("bad.json", "[]", "bad.json: is empty; expected"),
     ],

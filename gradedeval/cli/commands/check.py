@@ -121,7 +121,8 @@ def command(files: tuple[str, ...], config: str | None, history: str | None, lab
     try:
         matrix, name = scores_with_baseline(files, baseline, measures, scoring)
         check_order(matrix)
-        name = baseline_of(matrix, bounds, name)
+        if name is None and (name := baseline_of(matrix, bounds, None)) is not None:
+            tell(score_matrix.first_baseline_notes(matrix, None, fewest=2, named=True))
         tell_assumptions(matrix, paired=name is not None)
         tell(slice_notes(matrix, bounds))
         checked = Checked(verdicts(matrix, bounds, name, test), matrix.signature)

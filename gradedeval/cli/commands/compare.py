@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradedeval.analysis.score_matrix import first_baseline_notes
 from gradedeval.analysis.significance import TestSettings
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, check_run_count, matrix_from
 from gradedeval.cli.options import WIDE, Option, command_line, one_registered, output_options
 from gradedeval.cli.results import Destination, with_remarks
 from gradedeval.cli.settings import check_mode, only_one, setting_options, take_settings
+from gradedeval.errors import tell
 from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options.settings import settings_of
-from gradedeval.questions.compare import USED, check_judging, check_runs, check_settings, compare, letters, topic_table
+from gradedeval.questions.compare import (
+    USED,
+    check_judging,
+    check_runs,
+    check_settings,
+    compare,
+    compare_scores,
+    letters,
+    topic_table,
+)
 
 BY_TOPIC = Option("-q", "--by-topic", is_flag=True, help="Print the scores of all runs on each topic, with median, "
                   "best and worst, in place of comparisons.")  # fmt: skip
@@ -60,12 +71,17 @@ def _compare(judging: bool, options: dict[str, Any]) -> None:
     settings = take_settings(compare, options)
     tested = {name: settings[name] for name in TestSettings.__annotations__ if name in settings}
     replicates, predicted, baseline = options["replicates"], options["predicted"], settings.get("baseline")
-    check_settings(baseline, settings.get("all_pairs", False), TestSettings(**tested), replicates, predicted)
+    test = TestSettings(**tested)
+    check_settings(baseline, settings.get("all_pairs", False), test, replicates, predicted)
     destination = Destination(options)
     judging_asked = judging or options["unseen"] is not None
     if judging_asked:
         check_judging(replicates, predicted)
-    settings["judging"] = judging_asked or (destination.layout == "long" and predicted is None)
+    reread = judging_asked or (destination.layout == "long" and predicted is None)
     check_run_count(check_runs, options, baseline)
-    matrix, settings["baseline"] = matrix_from(options, baseline, keep=settings["judging"])
-    destination.print(with_remarks(compare(matrix, **settings)), judging=judging)
+    matrix, name = matrix_from(options, baseline, keep=reread)
+    all_pairs = settings.get("all_pairs", False)
+    if not all_pairs:
+        tell(first_baseline_notes(matrix, name))
+    result = compare_scores(matrix, name, all_pairs, test, reread, keep=True)
+    destination.print(with_remarks(result), judging=judging)

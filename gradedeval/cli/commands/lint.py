@@ -27,7 +27,7 @@ from gradedeval.cli.options import (
 )
 from gradedeval.cli.output import asked_for
 from gradedeval.cli.results import Destination, form_by_extension, with_remarks
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, with_flags
 from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options import numbers, resolve_options
 from gradedeval.questions.lint import lint_runs
@@ -83,7 +83,8 @@ def command(
     check_standard_input([*files, qrels])
     runs = [file for word in files for file in kernel.stream.files_of(word, [] if qrels is None else [qrels])]
     named = kernel.named_runs(runs) if runs else {}
-    result = with_remarks(lint_runs(named, qrels, chosen, max_depth, tag_is_filename, resolve_options(**options)))
+    formats = resolve_options(**options)
+    result = with_remarks(lint_runs(named, qrels, chosen, max_depth, tag_is_filename, formats, with_flags))
     destination.print(result, everything=everything)
     if result.errors or (strict and result.warnings):
         click.get_current_context().exit(1)

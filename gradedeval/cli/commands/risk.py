@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.analysis.score_matrix import MEAN
+from gradedeval.analysis.score_matrix import MEAN, first_baseline_notes
 from gradedeval.cli.many_runs import MATRIX_OPTIONS, check_run_count, matrix_from
 from gradedeval.cli.options import WIDE, command_line, output_options
 from gradedeval.cli.results import Destination, with_remarks
 from gradedeval.cli.settings import setting_options, take_settings
+from gradedeval.errors import tell
 from gradedeval.kernel.formats import formats_for
 from gradedeval.questions.risk import check_runs, risk
 
@@ -24,5 +25,7 @@ def command(**options: Any) -> None:
     baseline = settings.get("baseline")
     check_run_count(check_runs, options, baseline)
     matrix, name = matrix_from(options, None if baseline == MEAN else baseline)
+    if baseline != MEAN:
+        tell(first_baseline_notes(matrix, name))
     result = risk(matrix, **settings | {"baseline": name or baseline})
     destination.print(with_remarks(result))

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import repeat
 from typing import Any
 
-from gradedeval.errors import InputError, as_said, did_you_mean, flag, visible
+from gradedeval.errors import InputError, did_you_mean, flag, visible, with_flags, with_keywords
 from gradedeval.kernel.formats.tables import GAP, PLAIN_TEXT, across, aligned
 from gradedeval.kernel.formats.tables import PAGE as PAGE
 from gradedeval.kernel.formats.tables import QUERY as QUERY
@@ -196,7 +196,7 @@ def render(
     blocks, uncommon = list[Table | str](), bool(document.runs)
     for block in document.blocks:
         if isinstance(block, str):
-            blocks.append(as_said(block))
+            blocks.append(with_flags(block) if view.flags else with_keywords(block))
             continue
         blocks.append(block)
         for column in block.columns:

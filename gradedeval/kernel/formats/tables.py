@@ -58,12 +58,16 @@ NO_MARK = Mark()
 
 class View(NamedTuple):
     """How people see tables: in lines of that many columns, on a `terminal` or not, with all columns or without those
-    that few need; and how wide a `line` of words may be that programs read where there is no terminal."""
+    that few need; and how wide a `line` of words may be that programs read where there is no terminal.
+
+    flags  whether words name options by the flags of the command line, in place of Python's keywords
+    """
 
     width: int = 100
     terminal: bool = False
     wide: bool = False
     line: int | None = None
+    flags: bool = False
 
 
 PAGE = View()

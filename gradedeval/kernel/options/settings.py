@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial, wraps
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
-from gradedeval.errors import REFUSING, at_prompt
+from gradedeval.errors import REFUSING
 from gradedeval.kernel.options import OPTIONS, THIS_COMMAND, Commands, Number, Section, numbers
 
 
@@ -157,8 +157,6 @@ def shares_work(function: Asked) -> Asked:
 
     @wraps(function)
     def shared(*given: Any, **keywords: Any) -> Any:
-        if at_prompt():
-            return function(*given, **keywords)
         jobs, progress = numbers.JOBS.check(keywords.get("jobs", 1)), keywords.get("progress", False)
         if jobs == 1 and not progress:
             return function(*given, **keywords)

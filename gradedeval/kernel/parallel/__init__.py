@@ -13,7 +13,6 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from gradedeval.arrays import np
-from gradedeval.errors import at_prompt
 from gradedeval.lazy import late_modules
 
 if TYPE_CHECKING:
@@ -80,28 +79,24 @@ def with_progress(items: Iterable[Item], count: int | None = None, label: str = 
             _STANDING.remove(bar)
 
 
-_WANTED: ContextVar[bool] = ContextVar("wanted", default=False)
+_PROGRESS: ContextVar[Progress] = ContextVar("progress", default=no_progress)
 
 
 def progress(label: str) -> Progress:
-    """The progress of a loop over what `label` names, in the plural: with a bar where a command runs, and in Python
-    where `progress=True` asks for one."""
-    import click
-
-    if _WANTED.get():
-        return partial(in_python, label=label)
-    runs = at_prompt() and click.get_current_context(silent=True) is not None  # a page hears notes too
-    return partial(with_progress, label=label) if runs else no_progress
+    """Return the progress of a loop over the items that `label` names, in the plural: with a bar if one is asked for by
+    `shown_by`."""
+    shown = _PROGRESS.get()
+    return shown if shown is no_progress else partial(shown, label=label)
 
 
 @contextmanager
-def progress_wanted() -> Iterator[None]:
-    """While this lasts, in this thread, functions of Python show bars."""
-    before = _WANTED.set(True)
+def shown_by(progress: Progress) -> Iterator[None]:
+    """Show by `progress`, in this block and thread, how much is done."""
+    before = _PROGRESS.set(progress)
     try:
         yield
     finally:
-        _WANTED.reset(before)
+        _PROGRESS.reset(before)
 
 
 def in_python(items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterator[Item]:
@@ -207,9 +202,8 @@ class Workers:
 
     @classmethod
     def here(cls) -> Workers:
-        """Who shares the work of a question: those that a command or a function was asked for; else, where a command
-        runs, as many processes as there are cores, with a progress bar, and in Python this process alone."""
-        return _SHARING.get() or (cls.of(None, with_progress) if at_prompt() else cls())
+        """Return the workers of the block that runs, `shared_by`: this process alone, unless others are named."""
+        return _SHARING.get() or cls()
 
     @property
     def far(self) -> bool:
@@ -315,7 +309,7 @@ def shared_by(those: Workers | None) -> Iterator[None]:
 def asked_for(jobs: int, progress: bool) -> Iterator[None]:
     """While this lasts, in this thread, a function of Python shares its work among `jobs` processes, and shows bars."""
     with (
-        progress_wanted() if progress else nullcontext(),
+        shown_by(in_python) if progress else nullcontext(),
         shared_by(Workers.of(jobs, in_python if progress else no_progress)),
     ):
         yield

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Ints
-from gradedeval.errors import InputError, as_said, flag, plural, visible
+from gradedeval.errors import InputError, flag, plural, visible, with_keywords
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.options.metadata import Labels
 from gradedeval.kernel.parallel import raise_malloc_threshold
@@ -74,15 +74,25 @@ class Submission:
     tags: dict[bytes, int] = field(default_factory=dict)
     defects: list[Defect] = field(default_factory=list)
     format: str = ""
+    words: Callable[[str], str] = with_keywords
 
     @classmethod
-    def read(cls, name: str, path: str, wanted: str | None = None, *, by_line: bool = False) -> Submission:
+    def read(
+        cls,
+        name: str,
+        path: str,
+        wanted: str | None = None,
+        *,
+        by_line: bool = False,
+        words: Callable[[str], str] = with_keywords,
+    ) -> Submission:
         """A run, with the defects of its lines.
 
         wanted   its format, as `--run-format` takes it
         by_line  read all of it line by line, whatever it holds: the same comes of it
+        words    names options by keywords or by flags in the texts of defects
         """
-        run = cls(name, Source(path).place)
+        run = cls(name, Source(path).place, words=words)
         topics: dict[bytes, Ranking] = {}
 
         def add(form: LineLayout | WholeFile, stream: Stream) -> None:
@@ -109,10 +119,10 @@ class Submission:
         self.error(kind, problem, hint, line)
 
     def error(self, kind: str, problem: str, hint: str = "", line: int | None = None) -> None:
-        self.defects.append(Defect("error", kind, self._place(line), *map(as_said, (problem, hint))))
+        self.defects.append(Defect("error", kind, self._place(line), *map(self.words, (problem, hint))))
 
     def warn(self, kind: str, problem: str, hint: str = "", line: int | None = None) -> None:
-        self.defects.append(Defect("warning", kind, self._place(line), *map(as_said, (problem, hint))))
+        self.defects.append(Defect("warning", kind, self._place(line), *map(self.words, (problem, hint))))
 
     def _place(self, line: int | None) -> str:
         return self.place if line is None else f"{self.place}:{line}"
@@ -144,14 +154,16 @@ class Judgments(Submission):
         labels: Mapping[bytes, float] | None = None,
         *,
         by_line: bool = False,
+        words: Callable[[str], str] = with_keywords,
     ) -> Judgments:
         """A qrels file, with the defects of its lines.
 
         wanted   its format, as `--qrels-format` takes it
         labels   label -> grade, where grades are words
         by_line  read all of it line by line, whatever it holds: the same comes of it
+        words    names options by keywords or by flags in the texts of defects
         """
-        qrels = cls(path, Source(path).place)
+        qrels = cls(path, Source(path).place, words=words)
 
         def add(form: LineLayout | WholeFile, stream: Stream) -> None:
             if isinstance(form, WholeFile):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval import kernel
 from gradedeval.analysis import flips, ranked_runs, score_matrix
-from gradedeval.analysis.pairs import Pair, reversible_pairs
+from gradedeval.analysis.pairs import Pair, reversible_pairs, unseen_in
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, Note, flag, heard_by, plural, visible
@@ -234,6 +234,7 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: 
             raise
         return Compared(notes=[f"nothing is compared: {error.at_prompt}"])
     frame = comparison.frame
+    notes += unseen_in(frame, matrix)
     table, *more = _tables(comparison.document("wide"))
     settings, sliced = comparison.aside.replace("\n", " | "), comparison.slices
     words = " | ".join(comparison.slice_words)

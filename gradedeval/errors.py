@@ -104,7 +104,7 @@ def with_keywords(text: str) -> str:
 class InputError(ValueError):
     """What is wrong with a user's files or arguments, in one line: `place: problem; hint`.
 
-    The text of the error names options as Python's keywords, its parts and `at_prompt` as the command line's flags.
+    The text of the error names options as Python's keywords, its parts and `cli_text` as the command line's flags.
 
     place    the file, line or option: `run.txt:17`, `--depth`
     problem  what is wrong there, and `hint` what to do about it
@@ -179,7 +179,7 @@ class InputError(ValueError):
         return self._lines(with_keywords)
 
     @property
-    def at_prompt(self) -> str:
+    def cli_text(self) -> str:
         """The text of the error with the flags of the command line."""
         return self._lines(with_flags)
 
@@ -319,31 +319,30 @@ class ProblemList:
         return error.replace(problem=f"{problem}, here and on {more} more {plural(more, 'line')}") if more else error
 
 
-_HEARD: ContextVar[tuple[Callable[[Iterable[str]], None], set[str]] | None] = ContextVar("heard", default=None)
-"""Who hears notes, and those that were heard."""
+_HANDLER: ContextVar[tuple[Callable[[Iterable[str]], None], set[str]] | None] = ContextVar("handler", default=None)
+"""The note handler, and the notes that it already had."""
 
 
 @contextmanager
-def heard_by(hear: Callable[[Iterable[str]], None]) -> Iterator[None]:
-    """While this lasts, in this thread, `hear` is called with the notes of `tell`, each once: what a command prints on
-    stderr."""
-    before = _HEARD.set((hear, set()))
+def handling_notes(handle: Callable[[Iterable[str]], None]) -> Iterator[None]:
+    """Call `handle` with the notes of `emit_notes`, each once, in this thread and for this context."""
+    token = _HANDLER.set((handle, set()))
     try:
         yield
     finally:
-        _HEARD.reset(before)
+        _HANDLER.reset(token)
 
 
-def tell(notes: Iterable[str], packages: Collection[str] = ("gradedeval",)) -> list[str]:
-    """Pass each note on once: to the handler of `heard_by`, or else as a warning at the line that called this package,
-    or the first of several packages. Returns the notes with options as keywords."""
+def emit_notes(notes: Iterable[str], packages: Collection[str] = ("gradedeval",)) -> list[str]:
+    """Pass each note once to the handler of `handling_notes`, or else issue it as a warning at the line that called
+    `packages`. Returns the notes with options as keywords."""
     unique = list(dict.fromkeys(notes))
     with_names = [note.in_python() if isinstance(note, Note) else with_keywords(note) for note in unique]
-    if (heard := _HEARD.get()) is not None:
-        handle, known = heard
+    if (handler := _HANDLER.get()) is not None:
+        handle, emitted = handler
         rendered = [note if isinstance(note, Note) else with_flags(note) for note in unique]
-        handle([note for note in rendered if note not in known])
-        known.update(rendered)
+        handle([note for note in rendered if note not in emitted])
+        emitted.update(rendered)
     else:
         for note in with_names:
             warnings.warn(note, EvaluationWarning, stacklevel=_outside(packages))
@@ -351,7 +350,7 @@ def tell(notes: Iterable[str], packages: Collection[str] = ("gradedeval",)) -> l
 
 
 def _outside(packages: Collection[str]) -> int:
-    """The first caller of `tell` that is not of these packages, as a stacklevel there."""
+    """Return the stacklevel, as `emit_notes` gives it to `warn`, of the first caller outside `packages`."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in packages:
         frame, level = frame.f_back, level + 1

@@ -12,7 +12,7 @@ from typing import Any, Unpack
 
 from gradedeval import kernel
 from gradedeval.analysis import saved_scores, score_matrix
-from gradedeval.errors import InputError, flag, public, tell
+from gradedeval.errors import InputError, emit_notes, flag, public
 from gradedeval.kernel import OptionKwargs, Options, parse_measures
 from gradedeval.questions.check import Checked, check, summary
 from gradedeval.questions.limits import COMPARED, Bound, BoundSpec, Kind, resolve_bounds
@@ -55,7 +55,7 @@ def assert_scores(
             raise InputError("run", f"a run is called '{BASELINE}'", "give it another name", usage=True)
         runs[BASELINE], saved = other, BASELINE
     scores = kernel.evaluate_runs(runs, qrels, measures, options)
-    tell(scores.notes)
+    emit_notes(scores.notes)
     found = check(scores, wanted, saved)
     if found.broken:
         lines = [verdict.line for verdict in found.broken]

@@ -11,7 +11,17 @@ import click
 import pytest
 
 import gradedeval
-from gradedeval.errors import EvaluationWarning, Flag, InputError, Note, ProblemList, flag, heard_by, tell, visible
+from gradedeval.errors import (
+    EvaluationWarning,
+    Flag,
+    InputError,
+    Note,
+    ProblemList,
+    emit_notes,
+    flag,
+    handling_notes,
+    visible,
+)
 from support.commands import Command, Outcome
 from support.every_command import POSITIONS, collection
 from support.every_command import WORDS as CALLS
@@ -135,7 +145,7 @@ def test_an_error_that_was_added_to_can_still_be_replaced_and_pickled() -> None:
 )  # fmt: skip
 def test_python_names_keywords_where_the_prompt_names_flags(said: str, prompt: str, python: str) -> None:
     for error in (InputError("", said), pickle.loads(pickle.dumps(InputError("", said)))):
-        assert (error.at_prompt, error.problem, str(error)) == (prompt, prompt, python)
+        assert (error.cli_text, error.problem, str(error)) == (prompt, prompt, python)
     note = pickle.loads(pickle.dumps(Note(said, said)))
     assert (note, note.text, note.hint) == (f"{prompt}; {prompt}", prompt, prompt)
     assert note.in_python() == f"{python}; {python}"
@@ -146,7 +156,7 @@ def test_a_place_is_an_option_too() -> None:
     error = InputError(flag.residual_depth, "is wrong", also=[InputError(f"{flag.ties:best}", "too")], beyond=2)
     assert str(error) == 'residual_depth: is wrong\nties="best": too\nresidual_depth: 2 more such lines'
     assert error.place == "--residual-depth"
-    assert error.at_prompt == "--residual-depth: is wrong\n--ties best: too\n--residual-depth: 2 more such lines"
+    assert error.cli_text == "--residual-depth: is wrong\n--ties best: too\n--residual-depth: 2 more such lines"
     assert str(pickle.loads(pickle.dumps(error)).replace(hint=f"{error.said[0]}?")) == str(error).replace(
         "is wrong\n", "is wrong; is wrong?\n"
     )
@@ -155,7 +165,7 @@ def test_a_place_is_an_option_too() -> None:
 def test_what_a_user_writes_as_a_value_holds_no_marks() -> None:
     topic = "a\ufdd1b\ufdd2"
     error = InputError("", f"leave out {flag.topic:{topic}} here")
-    assert (error.at_prompt, str(error)) == ("leave out --topic ab here", 'leave out topic="ab" here')
+    assert (error.cli_text, str(error)) == ("leave out --topic ab here", 'leave out topic="ab" here')
 
 
 def test_what_leaves_a_function_names_keywords_and_at_the_prompt_flags(cli: Command, tmp_path: Path) -> None:
@@ -175,13 +185,13 @@ def test_what_leaves_a_function_names_keywords_and_at_the_prompt_flags(cli: Comm
 def test_a_note_is_told_once_and_to_whoever_hears_it() -> None:
     heard: list[str] = []
     use = f"use {flag.top_grade:4}"
-    with heard_by(heard.extend):
-        assert tell([use, use]) == ["use top_grade=4"]
-        assert tell([Note(use), "and another"]) == ["use top_grade=4", "and another"]
+    with handling_notes(heard.extend):
+        assert emit_notes([use, use]) == ["use top_grade=4"]
+        assert emit_notes([Note(use), "and another"]) == ["use top_grade=4", "and another"]
     assert heard == ["use --top-grade 4", "and another"]
     for said in (use, Note(use)):
         with pytest.warns(EvaluationWarning, match="use top_grade=4") as caught:
-            assert tell([said]) == ["use top_grade=4"]
+            assert emit_notes([said]) == ["use top_grade=4"]
         assert [warning.filename for warning in caught] == [__file__]
 
 

@@ -65,7 +65,7 @@ def imported(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: imports are written in full"
-            # `from gradedeval.clicks import log` names a module, `from gradedeval.errors import tell` what is in it.
+            # `from gradedeval.clicks import log` names a module, `from gradedeval.errors import flag` does not.
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
             found |= inner & MODULES.keys() or {str(node.module)}
     return (found | imported_by_name(path)) & MODULES.keys()

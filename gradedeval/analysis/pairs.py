@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from gradedeval.analysis import difference_bounds, flips, replicates, reversals, score_matrix, significance
 from gradedeval.analysis.tables import Row, whole
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
-from gradedeval.errors import InputError, Note, flag, plural, tell
+from gradedeval.errors import InputError, Note, emit_notes, flag, plural
 from gradedeval.kernel.formats.tables import Column
 from gradedeval.kernel.scoring import predicted
 from gradedeval.kernel.scoring.predicted import HEAVY, PREDICTED, saved_words, summarized, within
@@ -271,7 +271,9 @@ def significance_matrix(matrix: Matrix, baselines: Sequence[str], settings: Test
         p = significance.pair_p_values(paired, score_matrix.topic_differences(paired.values, first, second), settings)
         own = {"measure": paired.measure, "run": names[second], "baseline": names[first], "topics": len(paired.topics)}
         frames.append(to_frame({**own, **p}))
-    tell([*matrix.omission_notes(), *significance.unattainable_notes(measures, len(first), settings, fixed_draws=True)])
+    emit_notes(
+        [*matrix.omission_notes(), *significance.unattainable_notes(measures, len(first), settings, fixed_draws=True)]
+    )
     return joined(frames)
 
 

@@ -19,10 +19,10 @@ from gradedeval.errors import (
     InputError,
     Note,
     did_you_mean,
+    emit_notes,
     flag,
     plural,
     shorten,
-    tell,
     visible,
 )
 from gradedeval.kernel.measures.definition import AnyMeasure, Reading
@@ -443,7 +443,7 @@ def checked(matrix: Matrix) -> Matrix:
     """The same, where its scores may be compared; what is assumed of them is told."""
     own = matrix.seeds or matrix
     notes = check_origins(own.runs, own.measures, own.origin)
-    tell([*notes, *matrix.reading_notes()])
+    emit_notes([*notes, *matrix.reading_notes()])
     return matrix
 
 
@@ -576,10 +576,10 @@ def with_known(matrix: Matrix, known: Mapping[str, Any]) -> Matrix:
     from gradedeval.kernel.options.metadata import unmatched_notes
 
     options = resolve_options(**known)
-    tell(unmatched_notes(options.queries, options.slices, matrix.topics))
+    emit_notes(unmatched_notes(options.queries, options.slices, matrix.topics))
     if options.replicates is not None:
         matrix = matrix.seeds or matrix
-        tell(options.replicates.notes(matrix.runs))
+        emit_notes(options.replicates.notes(matrix.runs))
     matrix = replace(matrix, **{name: getattr(options, name) or getattr(matrix, name) for name in KNOWN})
     return matrix if options.replicates is None else with_systems(matrix)
 
@@ -699,7 +699,7 @@ def scores_of(
         chosen = parse_measures(DEFAULT if measures is None else measures)
         how: dict[str, Any] = {"keep": keep, "predicts": predicts, "workers": Workers.here()}
         scores = evaluate_runs(named_runs(runs, qrels), qrels, chosen, options, **how)
-        tell(scores.notes)
+        emit_notes(scores.notes)
         return estimable(scores)
     runs = estimable(runs) if predicts else runs
     resolve_options(**dict.fromkeys(keywords))  # which refuses what is no option

@@ -26,7 +26,7 @@ from gradedeval.analysis.score_matrix import (
 )
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, chunks
-from gradedeval.errors import InputError, Note, check_choice, flag, plural, public, tell
+from gradedeval.errors import InputError, Note, check_choice, emit_notes, flag, plural, public
 from gradedeval.kernel.measures.definition import AnyMeasure
 from gradedeval.kernel.options import OptionKwargs, numbers
 from gradedeval.kernel.options.numbers import MOST_DRAWS
@@ -818,5 +818,5 @@ def differing(paired: Paired, settings: TestSettings) -> Bools:
     alike = int((np.isnan(p) & differences.any(1)).sum())
     if alike:
         what = f"{settings.test} has no p for {alike} {plural(alike, 'pair')} with the same difference on all topics"
-        tell([Note(f"{paired.measure}: {what}, which counts as none", f"use {flag.test:randomization}")])
+        emit_notes([Note(f"{paired.measure}: {what}, which counts as none", f"use {flag.test:randomization}")])
     return differ

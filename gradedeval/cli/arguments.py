@@ -13,7 +13,7 @@ import click
 
 from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, Option, given
 from gradedeval.cli.output import REMEMBERED, asked_for
-from gradedeval.errors import InputError, Note, shorten, tell
+from gradedeval.errors import InputError, Note, emit_notes, shorten
 from gradedeval.kernel.formats import EXTENSIONS
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure, parse_measures
@@ -71,9 +71,11 @@ def named_measures(texts: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str,
         return measures
     if texts == DEFAULT:  # nobody has written these cutoffs
         kept = [one.label for one in measures if "@" in one.label and one.label in DEFAULT and one.cutoff != cutoff]
-        tell([f"-k {cutoff}: {', '.join(kept)} keep their cutoffs; name measures without one, as in -m 'err ndcg'"])
+        emit_notes(
+            [f"-k {cutoff}: {', '.join(kept)} keep their cutoffs; name measures without one, as in -m 'err ndcg'"]
+        )
     if whole := [one.label for one in measures if one.definition.cutoff == "none"]:
-        tell([f"-k {cutoff}: {', '.join(whole)} {'take' if len(whole) > 1 else 'takes'} no cutoff"])
+        emit_notes([f"-k {cutoff}: {', '.join(whole)} {'take' if len(whole) > 1 else 'takes'} no cutoff"])
     return measures
 
 
@@ -102,7 +104,9 @@ def tell_unused_cutoff() -> None:
     if known and not any(cut for cut, _ in known):
         names = dict.fromkeys(label for _, labels in known for label in labels)
         hint = "it is for measures written without a cutoff, such as err and ap"
-        tell([Note(f"-k {asked_for('k')}: no measure here uses it ({shorten(names)})", hint, kind="unused-option")])
+        emit_notes(
+            [Note(f"-k {asked_for('k')}: no measure here uses it ({shorten(names)})", hint, kind="unused-option")]
+        )
 
 
 def one_measure(flag: str, text: str | None, table: Mapping[str, Measure]) -> Measure:

@@ -21,7 +21,7 @@ from gradedeval.analysis.pictures import (
 from gradedeval.cli.arguments import signing
 from gradedeval.cli.options import SIGNATURE, WRITES, Option
 from gradedeval.cli.output import asked_for, write_bytes
-from gradedeval.errors import InputError, shorten, tell
+from gradedeval.errors import InputError, emit_notes, shorten
 from gradedeval.kernel.options import OUTPUT
 
 PICTURE_OPTIONS = [
@@ -68,10 +68,10 @@ class Canvas:
             raise no_room(made)
         letters = {found[1]: text for text in said if (found := _NO_LETTER.match(text))}
         write_bytes(content, self.output)
-        tell(f"{self.output}: {text}" for text in said if text not in letters.values())
+        emit_notes(f"{self.output}: {text}" for text in said if text not in letters.values())
         if letters and self.form != "svg":
             lacking = shorten(chr(int(number)) for number in letters)
-            tell([f"{self.output}: no font here has {lacking}; install one, or write .svg, which keeps the text"])
+            emit_notes([f"{self.output}: no font here has {lacking}; install one, or write .svg, which keeps the text"])
 
 
 _NO_LETTER = re.compile(r"Glyph (\d+) .*missing from")

@@ -29,7 +29,7 @@ from gradedeval.cli.options import (
     registered,
 )
 from gradedeval.cli.output import write
-from gradedeval.errors import InputError, flag, tell
+from gradedeval.errors import InputError, emit_notes, flag
 from gradedeval.kernel.formats import FORMATS, formats_for, render
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.parse import DEFAULT
@@ -169,7 +169,7 @@ def tell_assumptions(matrix: Matrix, paired: bool) -> None:
     """Tell what was assumed of the scores; raise InputError (usage) where they may not be compared."""
     own = matrix.seeds or matrix
     mismatches = score_matrix.check_origins(own.runs, own.measures, own.origin)
-    tell([*matrix.notes, *mismatches, *matrix.reading_notes(), *(matrix.omission_notes() if paired else [])])
+    emit_notes([*matrix.notes, *mismatches, *matrix.reading_notes(), *(matrix.omission_notes() if paired else [])])
 
 
 def _from_saved(

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from gradedeval.cli.output import REMEMBERED, STDOUT, Described, check_target, say_written, size_of, warn
-from gradedeval.errors import InputError, check_choice, heard_by
+from gradedeval.errors import InputError, check_choice, handling_notes
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure
 from gradedeval.kernel.options import (
     GAINS,
@@ -169,7 +169,7 @@ class Command(Described):
 
         workers = Workers.of(None, with_progress)
         with (
-            heard_by(warn),
+            handling_notes(warn),
             shared_by(workers),
             shown_by(with_progress),
             files_in_use() if outputs else nullcontext() as files,

@@ -131,7 +131,7 @@ def warn(notes: Iterable[str]) -> None:
 
 def report(error: InputError) -> None:
     """Report what is wrong; if the variable GRADEDEVAL_DEBUG is set also the traceback of code that is not ours."""
-    say(error.at_prompt, "error")
+    say(error.cli_text, "error")
     if error.trace and os.environ.get("GRADEDEVAL_DEBUG"):
         say(error.trace.rstrip(), "page")
 

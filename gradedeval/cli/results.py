@@ -9,7 +9,7 @@ from typing import Any
 
 from gradedeval.cli.arguments import form_of, sharing, signing
 from gradedeval.cli.output import STDOUT, columns_of, show, view_of, warn, write
-from gradedeval.errors import InputError, tell
+from gradedeval.errors import InputError, emit_notes
 from gradedeval.kernel.formats import FORMATS, formats_for, render
 from gradedeval.kernel.scoring.results import InNotebook
 from gradedeval.kernel.trec.stream import extension_of
@@ -51,7 +51,7 @@ class Destination:
         shown  keywords of the `document` of the result
         """
         if result.aside and not FORMATS[self.form].signed:
-            tell([result.aside])
+            emit_notes([result.aside])
         text = render(partial(result.tables, **shown), self.form, self.digits, signing(), view_of(self.output))
         (show if self.form == "table" else write)(text, self.output)
 

@@ -47,7 +47,7 @@ from gradedeval.cli.options import (
     registered,
 )
 from gradedeval.cli.output import STDOUT, asked_for, columns_of, in_lines, show, view_of, warn, write
-from gradedeval.errors import InputError, tell
+from gradedeval.errors import InputError, emit_notes
 from gradedeval.kernel.formats import FORMATS, Maker, formats_for, render
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.options import OPTIONS
@@ -228,7 +228,7 @@ class Destination:
     def deliver(self, make: Maker, settings: str = "") -> None:
         """Write the result; where the format has no place for its settings, they go to stderr."""
         if settings and not FORMATS[self.form].signed:
-            tell([settings])
+            emit_notes([settings])
         text = render(make, self.form, self.digits, signing(), view_of(self.output))
         (show if self.form == "table" else write)(text, self.output)
 

@@ -28,7 +28,7 @@ from gradedeval.analysis.pictures import (
 from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.clicks.click_models import NO_LIST
 from gradedeval.clicks.log import READ_BY, ClickLog, ClicksAs, Depth, FromLog, Idle, Lenient, read_log
-from gradedeval.errors import InputError, check_choice, did_you_mean, flag, plural, public, shorten, tell
+from gradedeval.errors import InputError, check_choice, did_you_mean, emit_notes, flag, plural, public, shorten
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -196,7 +196,7 @@ def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: S
     }
     names = [name for name in CLICK_MEASURES if name != "ss" or qrels is not None]
     frame = kernel.results.to_frame(shown | {name: values[:, list(CLICK_MEASURES).index(name)] for name in names})
-    tell(notes)
+    emit_notes(notes)
     return ClickMeasures(frame, " | ".join(said))
 
 
@@ -595,7 +595,7 @@ def _correlated(
         notes.append(f"{log.place}: there are two lists{where}, and any two correlate by +1 or -1")
     if not frame["configurations"].any():
         raise InputError(log.place, "no topic has two lists to pair", f"leave out {flag.pairs}", usage=True)
-    return ClickCorrelations(frame, each if settings.pairs is None else None, said, tell(notes))
+    return ClickCorrelations(frame, each if settings.pairs is None else None, said, emit_notes(notes))
 
 
 def _paired(log: ClickLog, configurations: Ints) -> Bools:

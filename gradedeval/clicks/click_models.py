@@ -26,7 +26,7 @@ from gradedeval.clicks.model_kinds import (
     predicted,
     read_models,
 )
-from gradedeval.errors import Flag, InputError, Note, check_choice, flag, plural, public, tell
+from gradedeval.errors import Flag, InputError, Note, check_choice, emit_notes, flag, plural, public
 from gradedeval.kernel import Column, Document, Layout, Setting, Table, decode, encode, numbers, question
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class ClickModel:
         tried, notes = listed(read_log(log))
         if not tried.lengths.any():
             raise InputError(tried.place, *NO_LIST)
-        tell(notes)
+        emit_notes(notes)
         return self._predicts(tried, floor)
 
     def _predicts(self, log: ClickLog, floor: float) -> Prediction:
@@ -539,7 +539,7 @@ def relevance_text(found: ClickModels, write_relevance: str, min_seen: MinSeen =
     if few == documents:
         raise InputError(write_relevance, what, f"give a lower {flag.min_seen}", usage=True)
     if few:
-        tell([Note(f"{write_relevance}: {what}, and are left out", f"{flag.min_seen} says how many it takes")])
+        emit_notes([Note(f"{write_relevance}: {what}, and are left out", f"{flag.min_seen} says how many it takes")])
     return kernel.formats.render(
         lambda layout: Document([kernel.results.to_table(found.relevance(min_seen=least))]), "csv"
     )
@@ -626,4 +626,4 @@ def models(
         notes.append(Note(f"{what}; {flag.tie:grade} takes grades"))
     notes += [*more, *_notes(log, tried, fitted, predictions, floor)]
     settings = _said(log, None if test_log is None else tried, tie, counted, iterations, floor)
-    return ClickModels(fitted, predictions, "" if test_log is None else tried.place, settings, tell(notes))
+    return ClickModels(fitted, predictions, "" if test_log is None else tried.place, settings, emit_notes(notes))

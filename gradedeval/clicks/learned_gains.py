@@ -34,7 +34,7 @@ from gradedeval.clicks.log import (
     small_table_of,
 )
 from gradedeval.clicks.model_kinds import Chosen, Prior, read_models
-from gradedeval.errors import Flag, InputError, check_choice, flag, plural, shorten, tell
+from gradedeval.errors import Flag, InputError, check_choice, emit_notes, flag, plural, shorten
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -674,7 +674,7 @@ def gains(
     """
     lesson = Lesson(learn_from, target, model, by_document, click_measure, prior, iterations, share, ss_rel)
     learned = learn(source, qrels, measure, lesson, depth)
-    return replace(learned, notes=tell(learned.notes))
+    return replace(learned, notes=emit_notes(learned.notes))
 
 
 def learn(source: Any, qrels: Any, wanted: AnyMeasure, lesson: Lesson, depth: int | None) -> Learned:

@@ -27,7 +27,7 @@ from gradedeval.clicks.log import (
     read_log,
     small_table_of,
 )
-from gradedeval.errors import InputError, check_choice, flag, plural, tell
+from gradedeval.errors import InputError, check_choice, emit_notes, flag, plural
 from gradedeval.kernel import (
     MEASURES,
     Column,
@@ -193,7 +193,7 @@ def observe(
     kept = np.flatnonzero(np.bincount(rows.outer, minlength=len(names)))
     observed, names = observed[kept], [names[index] for index in kept.tolist()]
     settings = _settings(log, mu, page, clickless, depth)
-    return Observation(_frame(observed, names, per), model.gaps, model.pages, settings, tell(notes))
+    return Observation(_frame(observed, names, per), model.gaps, model.pages, settings, emit_notes(notes))
 
 
 class _Rows(NamedTuple):
@@ -563,7 +563,7 @@ def fit_observation(
     scaling = f"weights scaled to sum 1 {over}, as the observation is"
     if not scaled:
         scaling = f"the observation scaled to sum 1 {over}, weights as they are"
-    notes = [*observation.notes, *tell(notes)]  # the others are told
+    notes = [*observation.notes, *emit_notes(notes)]  # the others are told
     return Fits(frame, kernel.results.to_frame(curves), f"{scaling}\n{observation.settings}", notes)
 
 

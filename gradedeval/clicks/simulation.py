@@ -14,7 +14,7 @@ from gradedeval.clicks.click_measures import gains_of_lists, lists_of
 from gradedeval.clicks.click_models import ClickModel, read_model
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.model_kinds import Cells
-from gradedeval.errors import InputError, flag, tell
+from gradedeval.errors import InputError, emit_notes, flag
 from gradedeval.kernel import (
     AnyMeasure,
     Measure,
@@ -245,7 +245,7 @@ def simulate(
     else:
         found = users_of_measure(user, shown, judged, options)
         notes = [*notes, *kernel.Scorer(judged, [user], options).unused_notes]
-    return replace(drawn(found, shown, sessions, seed), place="<simulated>", notes=tell(notes))
+    return replace(drawn(found, shown, sessions, seed), place="<simulated>", notes=emit_notes(notes))
 
 
 def read_users(users: Any, keywords: Mapping[str, Any]) -> ClickModel | Measure:

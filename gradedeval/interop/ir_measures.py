@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from gradedeval import measures
-from gradedeval.errors import InputError, tell
+from gradedeval.errors import InputError, emit_notes
 from gradedeval.kernel import (
     MEASURES,
     AnyMeasure,
@@ -124,7 +124,7 @@ class GradedEvaluator(ir_measures.Evaluator):
         # A part of the topics may have nothing to score, as in batches of PyTerrier.
         ranked = ranked if len(ranked) else {next(iter(self.qrel_qids)): {}}
         scores = evaluate_runs({"run": ranked}, self.qrels, list(self.graded.values()), self.options)
-        tell((note for note in scores.notes if note not in self.said), PACKAGES)
+        emit_notes((note for note in scores.notes if note not in self.said), PACKAGES)
         self.said.update(scores.notes)  # batches and runs would repeat them
         for measure, own in self.graded.items():
             for topic, score in scores.by_topic(own).items():

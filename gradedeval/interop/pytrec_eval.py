@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradedeval import kernel
-from gradedeval.errors import InputError, tell
+from gradedeval.errors import InputError, emit_notes
 from gradedeval.interop.trec_eval import adapted_notes, drop_in_options, line_values, names_of, needed_measures
 from gradedeval.interop.trec_eval_lines import ENTRIES, EVERY, Line, Setting, select_lines
 from gradedeval.kernel import MEASURES, Options, Qrels, Scorer, Workers, decode, encode
@@ -90,7 +90,7 @@ class RelevanceEvaluator:
         )
         if result.error and result.error.kind != "no-common-topics":
             raise result.error
-        tell([*self._notes, *adapted_notes(result.notes), *([str(result.error)] if result.error else [])])
+        emit_notes([*self._notes, *adapted_notes(result.notes), *([str(result.error)] if result.error else [])])
         if result.scores is None:
             return {}
         values = line_values(result.scores.score, self._lines, self._scorer)
@@ -112,7 +112,7 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
     scores = np.fromiter(values, np.float64)
     if measure.startswith("num_"):
         return float(scores.sum())
-    tell(kernel.doubts.few_topics(len(scores)))
+    emit_notes(kernel.doubts.few_topics(len(scores)))
     return float(np.exp(scores.mean()) if measure.startswith("gm_") else scores.mean())
 
 

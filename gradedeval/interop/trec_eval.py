@@ -17,7 +17,7 @@ from gradedeval.cli.arguments import check_standard_input, usage
 from gradedeval.cli.help import short_page
 from gradedeval.cli.options import HELP, READS, Option, command_line
 from gradedeval.cli.output import view_of, write
-from gradedeval.errors import InputError, Note, did_you_mean, flag, shorten, tell
+from gradedeval.errors import InputError, Note, did_you_mean, emit_notes, flag, shorten
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS, VERSIONS, Entry, Line, Setting, select_lines
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS as QRELS_FORMATS
 from gradedeval.kernel import MEASURES, Measure, Options, SmallTable, decode, numbers, resolve_options
@@ -587,7 +587,7 @@ def evaluate_drop_in(
             text, notes = _evaluate_groups(runs, qrels, holds, lines, options, printing)
     except InputError as error:
         raise _adapted(error) from None
-    tell(adapted_notes(notes))
+    emit_notes(adapted_notes(notes))
     return text
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradedeval import kernel
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError, Note, public, tell
+from gradedeval.errors import InputError, Note, emit_notes, public
 from gradedeval.kernel import MEASURES, AnyMeasure, JudgedLists, Measure
 from gradedeval.ltr.lists import (
     CELLS,
@@ -110,7 +110,7 @@ class Metric:
         ]
         if self.top is None and self.measure.depends_on_top:
             notes.insert(0, f"{self.name}: the highest label of each data set is taken as the top grade; set top=")
-        tell(note for note in notes if note not in self._said)
+        emit_notes(note for note in notes if note not in self._said)
         self._said.update(notes)
         (mean,) = found.means.values()
         return float(mean)
@@ -254,7 +254,7 @@ class Objective:
             return
         if self._tops:
             what = f"the highest label is {highest:g}, and was {self._tops[-1]:g}: gains differ; set top="
-            tell([f"{self.measure}: {what}"])
+            emit_notes([f"{self.measure}: {what}"])
         self._tops.append(highest)
 
     def _seen(self, documents: JudgedLists) -> Lists:

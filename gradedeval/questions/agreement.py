@@ -15,11 +15,11 @@ from gradedeval.errors import (
     InputError,
     did_you_mean,
     either,
+    emit_notes,
     flag,
     plural,
     public,
     shorten,
-    tell,
     visible,
 )
 from gradedeval.kernel import (
@@ -258,11 +258,11 @@ def agreement(
     notes = [*ranked.notes, *([what] if left_out else [])]
     if systems is None:
         frame = _frame({run: [run] for run in named}, ranked, counts, topics, found)
-        return Agreement(list(named), frame.astype({"common": int}), settings, tell(notes))
+        return Agreement(list(named), frame.astype({"common": int}), settings, emit_notes(notes))
     assert options.replicates is not None
     seeds = {system: len(runs) for system, runs in systems.items()}
     notes += options.replicates.notes(named)
-    return Agreement(list(systems), _frame(systems, ranked, counts, topics, found), settings, tell(notes), seeds)
+    return Agreement(list(systems), _frame(systems, ranked, counts, topics, found), settings, emit_notes(notes), seeds)
 
 
 def _frame(
@@ -434,7 +434,7 @@ def reproduction(
         found, notes, signature = _scores(keyed, list(mine), list(theirs), qrels, chosen, options)
         rows += found
     frame = kernel.results.to_frame(rows, columns=["what", "run", "original", "measure", "value"])
-    return Reproduction(frame, [*mine, *theirs], settings, signature, tell(notes))
+    return Reproduction(frame, [*mine, *theirs], settings, signature, emit_notes(notes))
 
 
 def _rankings(

@@ -12,7 +12,7 @@ from gradedeval import kernel
 from gradedeval.analysis import pairs
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints, np
-from gradedeval.errors import InputError, flag, plural, public, tell
+from gradedeval.errors import InputError, emit_notes, flag, plural, public
 from gradedeval.kernel import (
     Column,
     Document,
@@ -206,7 +206,7 @@ def assessor_agreement(
         orders,
         by_run,
         signature,
-        tell(notes),
+        emit_notes(notes),
     )
 
 

@@ -13,7 +13,19 @@ from gradedeval import analysis, kernel
 from gradedeval.analysis import difference_bounds, flips, replicates, score_matrix, significance
 from gradedeval.analysis.tables import topic_text
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
-from gradedeval.errors import Flag, InputError, Note, did_you_mean, either, flag, plural, public, shorten, tell, visible
+from gradedeval.errors import (
+    Flag,
+    InputError,
+    Note,
+    did_you_mean,
+    either,
+    emit_notes,
+    flag,
+    plural,
+    public,
+    shorten,
+    visible,
+)
 from gradedeval.kernel import Column, Document, Layout, Table
 from gradedeval.questions.limits import COMPARED, Bound
 
@@ -193,8 +205,8 @@ def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, sett
     found = [_verdict(matrix, run, bound, baseline, tests) for run in runs for bound in bounds]
     if baseline is not None:
         found = [_with_settled(matrix, verdict, baseline, reread) for verdict in found]
-    tell(unequal_topics(matrix, runs, bounds, baseline))
-    tell([*baseline_notes(matrix, baseline), *direction_notes(matrix, bounds), *judging_notes(matrix, found)])
+    emit_notes(unequal_topics(matrix, runs, bounds, baseline))
+    emit_notes([*baseline_notes(matrix, baseline), *direction_notes(matrix, bounds), *judging_notes(matrix, found)])
     return found
 
 
@@ -564,16 +576,16 @@ def _suite(lines: Sequence[str], tests: int, *, failures: int = 0, errors: int =
 def _junit_fault(error: InputError) -> str:
     """One case that could not be run: an error, where a broken bound is a failure."""
     case = '  <testcase classname="gradedeval check" name="data">'
-    return _suite([f"{case}<error message={_quote(error.at_prompt)}/></testcase>"], 1, errors=1)
+    return _suite([f"{case}<error message={_quote(error.cli_text)}/></testcase>"], 1, errors=1)
 
 
 def _github_fault(error: InputError) -> str:
-    return f"::error title=gradedeval check%3A nothing was checked::{_escape(error.at_prompt)}\n"
+    return f"::error title=gradedeval check%3A nothing was checked::{_escape(error.cli_text)}\n"
 
 
 def _json_fault(error: InputError) -> str:
     return kernel.formats.render(
-        lambda _: Document([], nested={"passed": False, "error": error.at_prompt, "bounds": []}), "json"
+        lambda _: Document([], nested={"passed": False, "error": error.cli_text, "bounds": []}), "json"
     )
 
 

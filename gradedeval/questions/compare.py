@@ -23,7 +23,7 @@ from gradedeval.analysis.tables import (
     whole,
 )
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
-from gradedeval.errors import InputError, flag, plural, public, shorten, tell, visible
+from gradedeval.errors import InputError, emit_notes, flag, plural, public, shorten, visible
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -144,7 +144,7 @@ def letters(
     measures_paired = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
     found = [_of_measure(paired, settings) for paired in measures_paired]
     pairs = len(matrix.runs) * (len(matrix.runs) - 1) // 2
-    tell([*matrix.omission_notes(), *significance.unattainable_notes(measures_paired, pairs, settings)])
+    emit_notes([*matrix.omission_notes(), *significance.unattainable_notes(measures_paired, pairs, settings)])
     return Letters(kernel.results.joined(found), matrix, settings)
 
 
@@ -787,7 +787,7 @@ def compared_pairs(
         ]
     if judging and not modelled:
         notes += pairs.later_topics(frame, matrix)
-    tell(notes)
+    emit_notes(notes)
     sliced = pairs.sliced_frame(matrix, first, second, settings)
     return Comparison(frame, matrix, settings, reread if keep else None, sliced)
 

@@ -16,11 +16,11 @@ from gradedeval.errors import (
     check_choice,
     did_you_mean,
     either,
+    emit_notes,
     flag,
     plural,
     public,
     shorten,
-    tell,
     visible,
 )
 from gradedeval.kernel import (
@@ -353,7 +353,7 @@ def _found(sides: Sides, scorer: Scorer, reread: Reread | None, options: Options
         kernel.results.joined(documents),
         scorer.measures,
         f"{signature} | {sides.in_words}" if sides.of_seeds else signature,
-        tell([*scorer.notes, *ranked.notes, *few, *seeds, *unseen]),
+        emit_notes([*scorer.notes, *ranked.notes, *few, *seeds, *unseen]),
         texts=options.texts,
         slices=kernel.results.joined(known) if (known := [rows for rows in sliced if len(rows)]) else None,
         seeds=sides.counts if sides.of_seeds else None,

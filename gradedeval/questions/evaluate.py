@@ -40,7 +40,7 @@ from gradedeval.cli.options import (
     registered,
 )
 from gradedeval.cli.output import report, say, show, view_of, write
-from gradedeval.errors import SHOWN, InputError, Note, flag, tell
+from gradedeval.errors import SHOWN, InputError, Note, emit_notes, flag
 from gradedeval.kernel import resolve_options
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def command(
     if extras:
         scores = extras.applied(scores, form)
     else:
-        tell(scores.notes)
+        emit_notes(scores.notes)
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     if written := written and (extras is None or extras.are_possible(scores)):
         shown: dict[str, Any] = {"by_topic": by_topic, "digits": digits, "view": view_of(output), "signed": signed()}
@@ -262,7 +262,7 @@ class Extras:
     def applied(self, scores: Scores, form: str) -> Scores:
         """The scores as they are wanted, with their notes told; kept in a history where that is wanted."""
         scores = self._standardized(scores) if self._standardized else scores
-        tell([*scores.notes, *self._unused(form)])
+        emit_notes([*scores.notes, *self._unused(form)])
         scores = scores.sorted_by(self._order) if self._order else scores
         if self._history is not None and scores.runs:
             from gradedeval.questions.history import append_history  # few evaluations are kept
@@ -293,7 +293,7 @@ class Extras:
         if not scores.errors:
             self._published.check_runs(names)
         missing = [name for name in self._published.baselines if name not in names]
-        tell(f"{flag.baseline}: '{name}' is not scored, so there is no table" for name in missing)
+        emit_notes(f"{flag.baseline}: '{name}' is not scored, so there is no table" for name in missing)
         return not missing
 
     def shown(self, scores: Scores) -> dict[str, Any]:

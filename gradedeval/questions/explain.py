@@ -24,7 +24,7 @@ from gradedeval.analysis.pictures import (
     whole_numbers,
 )
 from gradedeval.arrays import Bools, Floats, np
-from gradedeval.errors import InputError, Note, did_you_mean, flag, public, shorten, tell, visible
+from gradedeval.errors import InputError, Note, did_you_mean, emit_notes, flag, public, shorten, visible
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -216,7 +216,7 @@ def explain(
     judged = kernel.qrels_for(named, qrels, options)
     topic, notes = (topic, []) if topic is not None else _default_topic(named, judged, chosen, options)
     (explanation,) = explain_topics(named, judged, chosen, options, [topic])
-    return replace(explanation, notes=tell([*notes, *explanation.notes]))
+    return replace(explanation, notes=emit_notes([*notes, *explanation.notes]))
 
 
 def _measures_or_topic(
@@ -700,7 +700,7 @@ def explain_runs(
     if not topics:
         topic, notes = _default_topic(named, judged, chosen, options)
         topics = (topic,)
-        tell(notes)
+        emit_notes(notes)
     each = [explain_topics({name: run}, judged, chosen, options, topics) for name, run in named.items()]
-    tell(note for of_run in each for explanation in of_run for note in explanation.notes)
+    emit_notes(note for of_run in each for explanation in of_run for note in explanation.notes)
     return Explanations(each, kernel.options.preset_digits(options.like))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from gradedeval import kernel
 from gradedeval.analysis import saved_scores, score_matrix
 from gradedeval.arrays import LARGEST
-from gradedeval.errors import InputError, ProblemList, did_you_mean, plural, public, shorten, tell, visible
+from gradedeval.errors import InputError, ProblemList, did_you_mean, emit_notes, plural, public, shorten, visible
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -133,7 +133,7 @@ def append_history(
     level = scores.options.interval
     if level is not None and level != LEVEL:
         kept = f"keeps intervals at {LEVEL:.0%}, as every history does, not at {100 * level:.10g}%"
-        tell([f"{os.fsdecode(path)}: {kept}"])
+        emit_notes([f"{os.fsdecode(path)}: {kept}"])
 
 
 def as_time(time: str | datetime | None) -> datetime | None:
@@ -208,7 +208,7 @@ def read_history(
     frame = frame.astype(dict.fromkeys(["score", "low", "high", "change", "from_best"], float))
     names = [one.label for one in parse_measures(measures)] if measures else []
     frame = _only(_only(frame, "run", [] if run is None else [run], stream.place), "measure", names, stream.place)
-    return History(frame, stream.place, tell(notes), last)
+    return History(frame, stream.place, emit_notes(notes), last)
 
 
 def _only(frame: pd.DataFrame, column: str, names: list[str], place: str) -> pd.DataFrame:

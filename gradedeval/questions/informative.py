@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Unpack
 from gradedeval import kernel
 from gradedeval.analysis import pictures
 from gradedeval.arrays import Floats, Ints, distinct, np
-from gradedeval.errors import InputError, did_you_mean, flag, plural, public, shorten, tell
+from gradedeval.errors import InputError, did_you_mean, emit_notes, flag, plural, public, shorten
 from gradedeval.kernel import (
     MEASURES,
     AnyMeasure,
@@ -354,7 +354,7 @@ def informativeness(
     solver, solved = _solved(named, scorer, min_found, judged.place)
     counts = [run.scored for run in solved]
     under = kernel.signature(judged, options, scorer.measures, counts, [run.format for run in solved])
-    notes = tell([*scorer.notes, *(note for run in solved for note in run.notes), *_notes(solver, solved)])
+    notes = emit_notes([*scorer.notes, *(note for run in solved for note in run.notes), *_notes(solver, solved)])
     settings = f"{under} | lists with {solver.enough}, or more"
     return Informativeness(_frame(solver, solved), _curve_frame(solver, solved), settings, notes)
 

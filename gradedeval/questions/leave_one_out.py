@@ -11,7 +11,7 @@ from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import GROUP, shown
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, merge_close, np
-from gradedeval.errors import InputError, ProblemList, did_you_mean, flag, plural, public, shorten, tell
+from gradedeval.errors import InputError, ProblemList, did_you_mean, emit_notes, flag, plural, public, shorten
 from gradedeval.kernel import (
     Document,
     Layout,
@@ -244,7 +244,7 @@ def leave_one_out(
     rows.sort(key=lambda row: (labels.index(row["measure"]), order.index(row["run"])))
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     listed = [run.listed.tobytes() for run in ranked.runs]
-    said = tell([*scorer.notes, *ranked.notes, *scorer.unequal_topics(listed), *group_notes])
+    said = emit_notes([*scorer.notes, *ranked.notes, *scorer.unequal_topics(listed), *group_notes])
     under, frame = kernel.signature(judged, scorer.options, scorer.measures, counts), kernel.results.to_frame(rows)
     return LeftOut(frame, _orders(frame, scorer.measures), scorer.measures, under, said)
 

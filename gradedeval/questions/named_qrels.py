@@ -10,7 +10,7 @@ import click
 from gradedeval import kernel
 from gradedeval.cli.options import NAME, Option, command_line
 from gradedeval.cli.output import in_lines, view_of, write
-from gradedeval.errors import InputError, did_you_mean, tell
+from gradedeval.errors import InputError, did_you_mean, emit_notes
 from gradedeval.kernel import Column, Document, Table
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def command(files: tuple[str, ...], download: bool, form: str) -> None:
         write("\n".join(in_lines(_page(one, download), sys.stdout) for one in chosen))
         return
     rows = [{**_row(one), "judgments": _judgments(one, download)} for one in chosen] or list(map(_row, known.values()))
-    tell([] if next(iter(known.values())).here is not None else [_MISSING])
+    emit_notes([] if next(iter(known.values())).here is not None else [_MISSING])
     write(kernel.formats.render(lambda _: _listed(rows, form), form, view=view_of(None)))
 
 

@@ -9,7 +9,7 @@ from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import GROUP, shown
 from gradedeval.arrays import Bools, Floats, Ints, np
-from gradedeval.errors import public, tell
+from gradedeval.errors import emit_notes, public
 from gradedeval.kernel import (
     Column,
     Document,
@@ -155,7 +155,7 @@ def pool(
     found = pool_statistics(
         ranked_runs.rank_runs(named, kernel.grade.Grader(judged, options)), group_of, options, at, pool_depth
     )
-    return replace(found, notes=tell([*found.notes, *notes]))
+    return replace(found, notes=emit_notes([*found.notes, *notes]))
 
 
 def pool_statistics(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 from gradedeval import kernel
 from gradedeval.analysis import pictures
 from gradedeval.arrays import TOLERANCE, Floats, np
-from gradedeval.errors import InputError, plural, public, tell
+from gradedeval.errors import InputError, emit_notes, plural, public
 from gradedeval.kernel import (
     AnyMeasure,
     Measure,
@@ -113,7 +113,7 @@ def precision_recall(
     frames, counts, formats, notes = _curves(named, graded, scorer)
     under = kernel.signature(judged, options, scorer.measures, counts, formats)
     signature = f"{under} | interpolated at {LEVELS} levels of recall"
-    return PrecisionRecall(kernel.results.joined(frames), signature, tell(notes))
+    return PrecisionRecall(kernel.results.joined(frames), signature, emit_notes(notes))
 
 
 def _curves(
@@ -238,13 +238,13 @@ def plot_pr(curves: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes
     frame = pictures.frame_of(curves, COLUMNS, "pr", "what gradedeval.precision_recall returns")
     frame = frame if measure is None else pictures.of_measure(frame, measure, "pr")
     ax = pictures.drawn(partial(draw_curves, frame=frame), ax)
-    tell(pictures.grey_notes(frame))
+    emit_notes(pictures.grey_notes(frame))
     return ax
 
 
 def curve_panels(frame: pd.DataFrame) -> list[Panel]:
     """One picture; where it would hold too many lines, one for each measure."""
-    tell(pictures.grey_notes(frame))
+    emit_notes(pictures.grey_notes(frame))
     if len(kernel.results.distinct(frame, "measure", "run")) <= TOGETHER:
         return [pictures.Panel(partial(draw_curves, frame=frame), 2.1)]
     groups = frame.groupby("measure", sort=False)

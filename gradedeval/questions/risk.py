@@ -21,7 +21,7 @@ from gradedeval.analysis.tables import (
     whole,
 )
 from gradedeval.arrays import TOLERANCE, Floats, np
-from gradedeval.errors import InputError, flag, public, shorten, tell, visible
+from gradedeval.errors import InputError, emit_notes, flag, public, shorten, visible
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -140,7 +140,7 @@ def risk(
     blank = list(dict.fromkeys(frame["measure"][frame["geo_risk"].isna()]))
     notes = [f"{', '.join(left_out)}: left out: no preferred direction"] if left_out else []
     what = "no ZRisk or GeoRisk; both need means of scores that are never below 0, and the higher the better"
-    tell([*notes, *([f"{', '.join(blank)}: {what}"] if blank else [])])
+    emit_notes([*notes, *([f"{', '.join(blank)}: {what}"] if blank else [])])
     return Risk(frame, matrix, aversion)
 
 

@@ -12,7 +12,7 @@ from gradedeval import kernel
 from gradedeval.analysis import pictures, replicates, score_matrix
 from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import np
-from gradedeval.errors import InputError, Note, did_you_mean, flag, public, shorten, tell
+from gradedeval.errors import InputError, Note, did_you_mean, emit_notes, flag, public, shorten
 from gradedeval.kernel import OptionKwargs, Setting, parse_measures, shares_work, takes_options
 from gradedeval.questions.shared import texts_unused
 
@@ -81,7 +81,7 @@ def run_summaries(
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     matrix = score_matrix.comparable(given)
     if matrix.machine is None:
-        tell(matrix.unequal_topics())
+        emit_notes(matrix.unequal_topics())
     if slice is None:
         return RunSummaries(kernel.results.to_frame(_rows(matrix)), matrix)
     columns = matrix.labelled
@@ -166,7 +166,7 @@ def plot_runs(scores: AnyScores, measure: Any = None, *, ax: Axes | None = None)
     frame = pictures.of_measure(run_summaries(scores).frame, measure, "runs")
     notes = run_notes(frame)
     ax = pictures.drawn(partial(draw_runs, frame=frame), ax)
-    tell(notes)
+    emit_notes(notes)
     return ax
 
 
@@ -174,7 +174,7 @@ def run_panels(summaries: pd.DataFrame) -> list[Panel]:
     """A picture for each measure; those of its slices have the same scale, so that they can be compared."""
     parts = ["measure", *(["slice"] if "slice" in summaries else [])]
     frames = [frame for _, frame in summaries.groupby(parts, sort=False)]
-    tell(note for frame in frames for note in run_notes(frame))
+    emit_notes(note for frame in frames for note in run_notes(frame))
     scales = {str(measure): _ends(frame) for measure, frame in summaries.groupby("measure")} if len(parts) > 1 else {}
     return [
         pictures.Panel(

@@ -12,7 +12,7 @@ from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct, np
-from gradedeval.errors import InputError, check_choice, flag, plural, public, tell
+from gradedeval.errors import InputError, check_choice, emit_notes, flag, plural, public
 from gradedeval.kernel import (
     Column,
     Document,
@@ -502,7 +502,7 @@ def to_judge(
         (ranked.code >= len(scorer.qrels.labels)) & (best <= (settings.pool_depth or ranked_runs.NOWHERE))
     )
     chosen, weights = choose(ranked, scorer, candidates, settings)
-    notes = tell(ranked.notes if qrels is None else [*scorer.notes, *ranked.notes])
+    notes = emit_notes(ranked.notes if qrels is None else [*scorer.notes, *ranked.notes])
     wanted = _wanted(ranked, chosen)
     frame = _frame(ranked, chosen, weights, best, wanted)
     return ToJudge(frame, wanted, len(candidates) - len(chosen), settings, scorer.measures[0], notes, options.texts)

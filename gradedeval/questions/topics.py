@@ -12,7 +12,7 @@ from gradedeval.analysis import difference_bounds, flips, pictures, replicates, 
 from gradedeval.analysis.pairs import unseen_in
 from gradedeval.analysis.tables import OfScores, text_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
-from gradedeval.errors import InputError, plural, public, tell
+from gradedeval.errors import InputError, emit_notes, plural, public
 from gradedeval.kernel import OptionKwargs, shares_work, takes_options
 from gradedeval.questions.shared import against
 
@@ -173,14 +173,14 @@ def plot_topics(
         pictures.frame_of(found, COLUMNS, "topics", "that of gradedeval.topic_differences"), measure, "topics"
     )
     ax = pictures.drawn(partial(draw_topics, frame=frame), ax)
-    tell(topic_notes(frame, matrix))
+    emit_notes(topic_notes(frame, matrix))
     return ax
 
 
 def topic_panels(differences: pd.DataFrame, matrix: Matrix) -> list[Panel]:
     """A picture for each measure."""
     frames = [frame for _, frame in differences.groupby("measure", sort=False)]
-    tell(note for frame in frames for note in topic_notes(frame, matrix))
+    emit_notes(note for frame in frames for note in topic_notes(frame, matrix))
     return [pictures.Panel(partial(draw_topics, frame=frame), 1.9) for frame in frames]
 
 

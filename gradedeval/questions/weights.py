@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Unpack, c
 from gradedeval import __version__, kernel
 from gradedeval.analysis import pictures, ranked_runs
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
-from gradedeval.errors import InputError, Note, check_choice, flag, plural, public, tell
+from gradedeval.errors import InputError, Note, check_choice, emit_notes, flag, plural, public
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -488,7 +488,7 @@ def weights(
         found = replace(found, signature=f"{under} | normalize {normalize}")
     else:
         found = _of_user(found, quantity, under)
-    return replace(found, notes=tell(found.notes))
+    return replace(found, notes=emit_notes(found.notes))
 
 
 def _weights(

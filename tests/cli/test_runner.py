@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import gradedeval
 from gradedeval.cli.runner import command_of
-from gradedeval.errors import InputError, tell
+from gradedeval.errors import InputError, emit_notes
 from gradedeval.kernel.formats import Column, Document, Layout, Table
 from gradedeval.kernel.options import Number
 from gradedeval.kernel.options.question import Question, Setting, question, settings_of
@@ -67,7 +67,7 @@ BESIDE = Question(
 @question("count", "file", files="FILE", help="Count.", modes=(LOWER, BESIDE), shows=Counted.document, jobs=True)
 def count(path: str, *, lines: Lines = 3, order: Order = "up", marked: Marked = True, word: Quoted = None) -> Counted:
     """Count."""
-    tell([f"{Workers.here().count} working"])
+    emit_notes([f"{Workers.here().count} working"])
     return Counted({"path": path, "lines": lines, "order": order, "marked": marked, "word": word})
 
 
@@ -193,7 +193,7 @@ def test_the_page_of_a_command_with_formats_of_its_own() -> None:
 def test_what_makes_no_sense_is_one_line(words: list[str], says: str) -> None:
     with pytest.raises(InputError) as error:
         asked(*words)
-    assert error.value.at_prompt.startswith(says)
+    assert error.value.cli_text.startswith(says)
     assert error.value.usage
 
 

@@ -35,7 +35,7 @@ from gradedeval.cli.options import (
 )
 from gradedeval.cli.output import asked_for, in_lines, say, show, write
 from gradedeval.cli.results import Destination, form_by_extension
-from gradedeval.errors import InputError, tell
+from gradedeval.errors import InputError, emit_notes
 from gradedeval.kernel import append_lines
 from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options import numbers
@@ -117,14 +117,14 @@ def command(files: tuple[str, ...], config: str | None, history: str | None, lab
     scoring = replace(scoring, untold=scoring.untold.union(from_file))  # not all that a file says need be of use
     bounds, measures = resolve_bounds(written, chosen, scoring, settings.table)
     if settings.path is not None:
-        tell([f"settings from {settings.path}"])
+        emit_notes([f"settings from {settings.path}"])
     try:
         matrix, name = scores_with_baseline(files, baseline, measures, scoring)
         check_order(matrix)
         if name is None and (name := baseline_of(matrix, bounds, None)) is not None:
-            tell(score_matrix.first_baseline_notes(matrix, None, fewest=2, named=True))
+            emit_notes(score_matrix.first_baseline_notes(matrix, None, fewest=2, named=True))
         tell_assumptions(matrix, paired=name is not None)
-        tell(slice_notes(matrix, bounds))
+        emit_notes(slice_notes(matrix, bounds))
         checked = Checked(verdicts(matrix, bounds, name, test), matrix.signature)
     except InputError as error:
         # Bad data are written where the report was to go, in a form that has a place for them.

@@ -10,7 +10,7 @@ from gradedeval.cli.many_runs import MATRIX_OPTIONS, check_run_count, matrix_fro
 from gradedeval.cli.options import WIDE, Option, command_line, one_registered, output_options
 from gradedeval.cli.results import Destination, with_remarks
 from gradedeval.cli.settings import check_mode, only_one, setting_options, take_settings
-from gradedeval.errors import tell
+from gradedeval.errors import emit_notes
 from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.compare import (
@@ -82,6 +82,6 @@ def _compare(judging: bool, options: dict[str, Any]) -> None:
     matrix, name = matrix_from(options, baseline, keep=reread)
     all_pairs = settings.get("all_pairs", False)
     if not all_pairs:
-        tell(first_baseline_notes(matrix, name))
+        emit_notes(first_baseline_notes(matrix, name))
     result = compare_scores(matrix, name, all_pairs, test, reread, keep=True)
     destination.print(with_remarks(result), judging=judging)

@@ -9,7 +9,7 @@ from gradedeval.cli.many_runs import MATRIX_OPTIONS, check_run_count, matrix_fro
 from gradedeval.cli.options import WIDE, command_line, output_options
 from gradedeval.cli.results import Destination, with_remarks
 from gradedeval.cli.settings import setting_options, take_settings
-from gradedeval.errors import tell
+from gradedeval.errors import emit_notes
 from gradedeval.kernel.formats import formats_for
 from gradedeval.questions.risk import check_runs, risk
 
@@ -26,6 +26,6 @@ def command(**options: Any) -> None:
     check_run_count(check_runs, options, baseline)
     matrix, name = matrix_from(options, None if baseline == MEAN else baseline)
     if baseline != MEAN:
-        tell(first_baseline_notes(matrix, name))
+        emit_notes(first_baseline_notes(matrix, name))
     result = risk(matrix, **settings | {"baseline": name or baseline})
     destination.print(with_remarks(result))

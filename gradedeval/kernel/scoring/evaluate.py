@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
-from gradedeval.errors import InputError, public, redacted, shorten, tell
+from gradedeval.errors import InputError, emit_notes, public, redacted, shorten
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import OPTIONS, OptionKwargs, Options, lists_options, numbers, resolve_options
@@ -161,7 +161,7 @@ def evaluate(
     numbers.JOBS.check(jobs)
     workers = _workers(jobs, executor, progress)
     scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=workers, predicts=True)
-    scores.notes[:] = tell([*scores.notes, *scores.unequal_topics()])
+    scores.notes[:] = emit_notes([*scores.notes, *scores.unequal_topics()])
     return scores
 
 
@@ -279,7 +279,7 @@ def collected(
                 what = f"tag '{run}' is used by another run as well"
                 raise InputError(result.place, what, "leave out --run-name tag", usage=True)
             scored[run] = result.scores if result.scores.run == run else replace(result.scores, run=run)
-    if errors and (not keep_going or (not scored and len({error.at_prompt for error in errors}) == 1)):
+    if errors and (not keep_going or (not scored and len({error.cli_text for error in errors}) == 1)):
         raise errors[0]  # or it is of the only run, or of no run in particular
     if len(runs) > 1:
         said = merged_over_runs(said, len(runs))

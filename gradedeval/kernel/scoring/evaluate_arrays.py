@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints, distinct, ranks
-from gradedeval.errors import EvaluationWarning, InputError, flag, public, tell
+from gradedeval.errors import EvaluationWarning, InputError, emit_notes, flag, public
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import OPTIONS, OptionKwargs, resolve_options
@@ -150,7 +150,7 @@ def evaluate_arrays(
         notes.append(f"scores: {TIED}")
         names = [measure.label for measure in scorer.measures]
         notes += ties_notes(GradedRun("scores", "", batches, chosen), run, scorer, names)
-    return Scores([run], scorer.measures, qrels, options, tell(notes))
+    return Scores([run], scorer.measures, qrels, options, emit_notes(notes))
 
 
 def _check_options(keywords: Mapping[str, Any]) -> None:

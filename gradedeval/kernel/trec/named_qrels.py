@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from gradedeval.errors import InputError, Note, did_you_mean, tell
+from gradedeval.errors import InputError, Note, did_you_mean, emit_notes
 from gradedeval.kernel.trec.stream import IR_DATASETS
 
 INSTALL = "pip install 'gradedeval[collections]'"
@@ -113,7 +113,7 @@ def named(source: str) -> Collection | None:
     if found is None or not os.path.exists(source):
         return found
     hint = f"the collection of that name is {found.place}" if found.name == source else ""
-    tell([Note(f"{source}: read from the file of that name", hint)])
+    emit_notes([Note(f"{source}: read from the file of that name", hint)])
     return None
 
 
@@ -161,7 +161,7 @@ def kept_offline(ir_datasets: Any, place: str, what: str = "qrels", allowed: boo
         for (kind, name), method in before.items():
             setattr(kind, name, method)
     if asked:
-        tell(
+        emit_notes(
             [
                 Note(
                     f"{place}: downloaded by ir_datasets, which keeps it",

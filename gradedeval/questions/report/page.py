@@ -13,7 +13,7 @@ from gradedeval import __version__, kernel
 from gradedeval.analysis import significance
 from gradedeval.analysis.pairs import Pair, Prospect, prospect
 from gradedeval.arrays import TOLERANCE
-from gradedeval.errors import InputError, plural, public, tell
+from gradedeval.errors import InputError, emit_notes, plural, public
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -325,7 +325,7 @@ def report_of(
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
     found = find(kernel.named_runs(runs, qrels), qrels, chosen, options, baseline, settings)
-    tell(found.notes)
+    emit_notes(found.notes)
     return page(found, command)
 
 

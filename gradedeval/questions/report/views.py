@@ -15,7 +15,7 @@ from gradedeval.analysis import flips, ranked_runs, score_matrix
 from gradedeval.analysis.pairs import Pair, reversible_pairs, unseen_in
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints, np
-from gradedeval.errors import InputError, Note, flag, heard_by, plural, visible
+from gradedeval.errors import InputError, Note, flag, handling_notes, plural, visible
 from gradedeval.kernel import Column, Measure, Options, Table, numbers
 from gradedeval.questions.compare import ACROSS, compared_pairs, topic_table
 from gradedeval.questions.shared import AT
@@ -227,12 +227,12 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: 
     matrix.run_index(str(baseline))
     notes: list[str] = []
     try:
-        with heard_by(notes.extend):  # the page has them, in the words of the command line
+        with handling_notes(notes.extend):  # the page has them, in the words of the command line
             comparison = compared_pairs(matrix, baseline, test, judging=True, reread=reread)
     except InputError as error:
         if error.usage:
             raise
-        return Compared(notes=[f"nothing is compared: {error.at_prompt}"])
+        return Compared(notes=[f"nothing is compared: {error.cli_text}"])
     frame = comparison.frame
     notes += unseen_in(frame, matrix)
     table, *more = _tables(comparison.document("wide"))

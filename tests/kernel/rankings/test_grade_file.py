@@ -308,7 +308,7 @@ class Pipe(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def tell(self) -> int:
+    def emit_notes(self) -> int:
         raise OSError("no place in a pipe")
 
     def readinto(self, view: Any) -> int:

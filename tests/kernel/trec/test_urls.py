@@ -104,7 +104,7 @@ def test_what_is_not_allowed_is_refused_alike_in_python_and_at_the_prompt(
         assert what in str(error.value)
         assert "secret" not in str(error.value)
     done = cli(url, "qrels", "-m", "rr")
-    assert (done.code, done.out, done.messages) == (2, b"", [error.value.at_prompt])
+    assert (done.code, done.out, done.messages) == (2, b"", [error.value.cli_text])
 
 
 def readers() -> list[Callable[[str], Any]]:

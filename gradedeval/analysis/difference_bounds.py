@@ -28,7 +28,7 @@ from gradedeval.analysis.completions import (
     small_integers,
     within,
 )
-from gradedeval.analysis.flips import Part, Reread
+from gradedeval.analysis.reversals import Part, Reread
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct, ranges
 from gradedeval.errors import InputError, Note

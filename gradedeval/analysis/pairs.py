@@ -7,7 +7,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
-from gradedeval.analysis import difference_bounds, flips, replicates, reversals, score_matrix, significance
+from gradedeval.analysis import difference_bounds, replicates, reversal_search, reversals, score_matrix, significance
 from gradedeval.analysis.tables import Row, whole
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
 from gradedeval.errors import InputError, Note, emit_notes, flag, plural
@@ -20,7 +20,7 @@ from gradedeval.kernel.scoring.results import joined, to_frame
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gradedeval.analysis.flips import Reread
+    from gradedeval.analysis.reversals import Reread
     from gradedeval.analysis.score_matrix import Matrix, Paired
     from gradedeval.analysis.significance import TestSettings
     from gradedeval.analysis.tables import Shown
@@ -382,12 +382,13 @@ def reversible_pairs(frame: pd.DataFrame, matrix: Matrix, reread: Reread | None 
     reread  the runs, where they have been read again; None: they are where it is necessary
     """
     asked = frame[frame["same_order"].eq(False) & frame["reversing"].isna()]
-    reread = (reread or flips.Reread.of(matrix.scores)) if len(asked) else None
+    reread = (reread or reversals.Reread.of(matrix.scores)) if len(asked) else None
     found: set[Pair] = set()
     for name in asked["measure"].unique().tolist() if reread is not None else ():
         assert reread is not None
         paired = score_matrix.shared_topics(matrix, name)
-        exact, judged = difference_bounds.Differences(reread, paired).are_exact, reversals.Reversals(reread, paired)
+        exact = difference_bounds.Differences(reread, paired).are_exact
+        judged = reversal_search.ReversalSearch(reread, paired)
         columns = ("run", "baseline", "difference", "lowest", "highest")
         for run, baseline, *ends in zip(
             *(asked[asked["measure"] == name][one].tolist() for one in columns), strict=True

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 from gradedeval import analysis, kernel
-from gradedeval.analysis import difference_bounds, flips, replicates, score_matrix, significance
+from gradedeval.analysis import difference_bounds, replicates, reversals, score_matrix, significance
 from gradedeval.analysis.tables import topic_text
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import (
@@ -30,7 +30,7 @@ from gradedeval.kernel import Column, Document, Layout, Table
 from gradedeval.questions.limits import COMPARED, Bound
 
 if TYPE_CHECKING:
-    from gradedeval.analysis.flips import Reread
+    from gradedeval.analysis.reversals import Reread
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
     from gradedeval.analysis.significance import TestSettings
 
@@ -201,7 +201,7 @@ def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, sett
     if not runs:
         raise InputError("", "the baseline is the only run", "add the run to check", usage=True)
     tests = _tests(matrix, runs, bounds, baseline, settings)
-    reread = flips.Reread.of(matrix.scores)
+    reread = reversals.Reread.of(matrix.scores)
     found = [_verdict(matrix, run, bound, baseline, tests) for run in runs for bound in bounds]
     if baseline is not None:
         found = [_with_settled(matrix, verdict, baseline, reread) for verdict in found]

@@ -10,7 +10,7 @@ from string import ascii_letters
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
-from gradedeval.analysis import difference_bounds, flips, pairs, replicates, score_matrix, significance
+from gradedeval.analysis import difference_bounds, pairs, replicates, reversals, score_matrix, significance
 from gradedeval.analysis.tables import (
     OfScores,
     Row,
@@ -40,7 +40,7 @@ from gradedeval.questions.shared import Alpha, Correction, Draws, Rope, Seed, Te
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gradedeval.analysis.flips import Reread
+    from gradedeval.analysis.reversals import Reread
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
     from gradedeval.analysis.significance import TestSettings
 
@@ -754,7 +754,7 @@ def compared_pairs(
     reread   the runs, where they have been read for that; None: they are read again
     keep     whether the result keeps them
     """
-    reread = (reread or flips.Reread.of(matrix.scores)) if judging and matrix.machine is None else None
+    reread = (reread or reversals.Reread.of(matrix.scores)) if judging and matrix.machine is None else None
     baselines = [] if baseline is None else [matrix.run_index(baseline)]
     first, second = score_matrix.run_pairs(len(matrix.runs), baselines)
     measures = [score_matrix.shared_topics(matrix, measure) for measure in matrix.comparable_measures()]
@@ -768,7 +768,8 @@ def compared_pairs(
         frame = frame.astype(dict.fromkeys(counts, "Int64"))
     else:
         frame = kernel.results.joined([compared(paired, reread=reread) for paired in watched])
-        frame = frame.assign(**flips.flip_columns(frame, {paired.measure: paired for paired in measures}, reread))
+        columns = reversals.reversal_columns(frame, {paired.measure: paired for paired in measures}, reread)
+        frame = frame.assign(**columns)
         counts = ("wins", "losses", "reversing", "unjudged", "reversing_rank")
         frame = frame.astype({"same_order": "boolean", **dict.fromkeys(counts, "Int64")})
     frame["tested"] = frame.pop("tested")  # the last column

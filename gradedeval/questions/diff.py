@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from gradedeval import kernel
-from gradedeval.analysis import difference_bounds, flips, ranked_runs, replicates, score_matrix
+from gradedeval.analysis import difference_bounds, ranked_runs, replicates, reversals, score_matrix
 from gradedeval.arrays import TOLERANCE, Floats, Ints, np
 from gradedeval.errors import (
     InputError,
@@ -40,8 +40,8 @@ from gradedeval.questions.explain import BEYOND, DEFAULT, DOCUMENT
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gradedeval.analysis.flips import Reread
     from gradedeval.analysis.ranked_runs import Change, RankedTerms, Sides
+    from gradedeval.analysis.reversals import Reread
     from gradedeval.analysis.score_matrix import Paired
     from gradedeval.kernel import Options, Scorer
 
@@ -332,7 +332,7 @@ def diff(
     sides = ranked_runs.Sides.of(ranked, systems, of_seeds=options.replicates is not None)
     if scorer.grader.types:
         raise InputError(flag.measures, "diff does not read the types of documents", "leave it out", usage=True)
-    return _found(sides, scorer, flips.Reread.of_runs(scorer, runs, ranked), options)
+    return _found(sides, scorer, reversals.Reread.of_runs(scorer, runs, ranked), options)
 
 
 def _found(sides: Sides, scorer: Scorer, reread: Reread | None, options: Options) -> Diff:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
-from gradedeval.analysis import difference_bounds, flips, pictures, replicates, score_matrix
+from gradedeval.analysis import difference_bounds, pictures, replicates, reversals, score_matrix
 from gradedeval.analysis.pairs import unseen_in
 from gradedeval.analysis.tables import OfScores, text_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from gradedeval.analysis.flips import Reread
     from gradedeval.analysis.pictures import Panel
+    from gradedeval.analysis.reversals import Reread
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
     from gradedeval.kernel import AnyMeasure
 
@@ -80,7 +80,7 @@ def topic_differences(
     check_runs(len(matrix.runs), "run" if matrix.seeds is None else "system")
     first = matrix.run_index(name) if name is not None else 0
     by_measure = [matrix.paired(measure) for measure in matrix.comparable_measures()]
-    reread = flips.Reread.of((matrix.seeds or matrix).scores)
+    reread = reversals.Reread.of((matrix.seeds or matrix).scores)
     if matrix.seeds is not None:
         frame = kernel.results.joined([_of_seeds(paired, first, matrix.seeds, reread) for paired in by_measure])
     else:

@@ -1,101 +1,246 @@
-"""Judgments that reverse the order of two runs: against every completion of small rankings."""
+"""How many unjudged documents reverse the order of two runs: against every subset of them, judged one by one."""
 
 from __future__ import annotations
 
 import itertools
 import random
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import gradedeval
-from gradedeval.analysis.pairs import prospect, reversible_pairs
-from gradedeval.analysis.score_matrix import to_matrix
-from gradedeval.kernel.scoring.results import to_rows
+from gradedeval.analysis.reversals import EXACT
+from gradedeval.kernel.measures.gains import scores_of
+from gradedeval.questions.compare import if_fully_judged
+from support.commands import Command
+from support.examples import sampled
+from support.paths import SAMPLES
 
-pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
-TOPICS = ("1", "2")
-MEASURES = ("ap", "gap", "q", "nerr", "ndcg@2", "recall", "f1", "err")
-Judged = dict[str, dict[str, int]]
+pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning", "error::RuntimeWarning")
+Ranking = dict[str, dict[str, float]]
+Pairs = Sequence[tuple[str, str]]
+TOPICS = ("1", "2", "3")
 
 
-def case(seed: int) -> tuple[dict[str, dict[str, dict[str, float]]], Judged]:
-    """Two runs of two to four documents in each of two topics, of which about half are judged; one topic may have
-    nothing that is known to be relevant."""
+def case(seed: int, depth: int = 3, shared: bool = False) -> tuple[dict[str, Ranking], dict[str, dict[str, int]]]:
+    """Two runs and qrels; the runs have unjudged documents in common where these are `shared`."""
     draw = random.Random(seed)
-    qrels = {
-        topic: {docno: draw.choice([0, 0, 1, 2]) for docno in "abcdefg" if draw.random() < 0.45}
-        | {"z": draw.choice([0, 1])}
-        for topic in TOPICS
-    }
-    runs = {
-        name: {
-            topic: {docno: -float(rank) for rank, docno in enumerate(draw.sample("abcdefg", draw.randint(2, 4)))}
-            for topic in TOPICS
-        }
-        for name in ("A", "B")
-    }
-    return runs, {topic: dict(judged) for topic, judged in qrels.items()}
+    qrels = {topic: {"a": 2, "b": 0, "c": 1} for topic in TOPICS}
+    runs: dict[str, Ranking] = {}
+    for name, share in (("first", 0.3), ("second", 0.7)):
+        runs[name] = {}
+        for topic in TOPICS:
+            docnos = [f"{name}{rank}" for rank in range(depth)]
+            if shared:
+                docnos = draw.sample("uvwxy"[: depth + 2], depth)
+            judged = draw.sample("abc", 3)
+            for rank in range(depth):
+                if judged and draw.random() < share:
+                    docnos[rank] = judged.pop()
+            runs[name][topic] = {docno: depth - rank for rank, docno in enumerate(docnos)}
+    return runs, qrels
 
 
-def ends(runs: Any, qrels: Judged, unseen: int) -> dict[str, tuple[float, float]]:
-    """measure -> how low and how high the sum of differences (A less B) comes, by scoring every completion."""
-    found = {measure: np.zeros(2) for measure in MEASURES}
+def compared(runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure: str) -> pd.Series:
+    scores = gradedeval.evaluate(runs, qrels, measure, residuals="total", top_grade=2)
+    return gradedeval.compare(scores).frame.iloc[0]
+
+
+def after(runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure: str, extra: Pairs) -> dict[str, float]:
+    """The means of runs where some documents of topics are judged and have the top grade."""
+    judged = {topic: {**of, **{docno: 2 for t, docno in extra if t == topic}} for topic, of in qrels.items()}
+    found = gradedeval.evaluate(runs, judged, measure, top_grade=2)
+    return {run.run: float(run.score[:, 0].mean()) for run in found.runs}
+
+
+def fewest(runs: dict[str, Ranking], qrels: dict[str, dict[str, int]], measure: str) -> float:
+    """The fewest documents of the run behind that reverse the order, by judging every subset; measures that do not
+    depend on the pool alone."""
+    before = after(runs, qrels, measure, ())
+    behind, ahead = sorted(before, key=before.__getitem__)
+    unjudged = [(topic, docno) for topic in TOPICS for docno in runs[behind][topic] if docno not in qrels[topic]]
+    for count in range(len(unjudged) + 1):
+        for chosen in itertools.combinations(unjudged, count):
+            means = after(runs, qrels, measure, chosen)
+            if means[behind] > means[ahead] + 1e-9:
+                return count
+    return np.nan
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("seed", sampled(range(1, 20), 20))
+@pytest.mark.parametrize("measure", ["dcg@3", "p@3", "rbp(p=0.8)"])
+def test_by_weights_of_ranks_no_fewer_documents_can_do(measure: str, seed: int, shared: bool) -> None:
+    runs, qrels = case(seed, shared=shared)
+    row, least = compared(runs, qrels, measure), fewest(runs, qrels, measure)
+    if row["difference"] == 0 or row["same_order"]:
+        return
+    assert (pd.isna(row["reversing"]) and np.isnan(least)) or row["reversing"] == least
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("seed", sampled(range(1, 20), 20))
+def test_elsewhere_the_number_suffices_and_no_smaller_one_than_the_least_is_told(seed: int, shared: bool) -> None:
+    runs, qrels = case(seed, shared=shared)
+    row, least = compared(runs, qrels, "err"), fewest(runs, qrels, "err")
+    assert pd.isna(row["reversing"]) or least <= row["reversing"]
+    if not pd.isna(row["reversing"]):
+        assert row["reversing_share"] == row["reversing"] / row["unjudged"]
+        assert 1 <= row["reversing_rank"] <= 3
+
+
+def test_documents_that_only_draw_level_reverse_nothing() -> None:
+    qrels = {topic: {"a": 2, "b": 0} for topic in TOPICS}
+    ahead, behind = ({topic: {docno: 9.0, "b": 8.0} for topic in TOPICS} for docno in ("a", "u"))
+    row = compared({"behind": behind, "ahead": ahead}, qrels, "p@1")
+    assert pd.isna(row["reversing"])
+    assert abs(row["difference"]) == 1
+
+
+def test_documents_that_the_run_ahead_lists_lift_it_too() -> None:
+    qrels = {topic: {"a": 2, "b": 0} for topic in TOPICS}
+    ahead = {topic: {"a": 9.0, "u": 8.0, "v": 7.0} for topic in TOPICS}
+    behind = {topic: {"b": 9.0, "u": 8.0, "v": 7.0} for topic in TOPICS}
+    row = compared({"behind": behind, "ahead": ahead}, qrels, "p@3")
+    # Both run lists have u and v at the same ranks: whatever they are, the order stays.
+    assert row["same_order"]
+    assert pd.isna(row["reversing"])
     for topic in TOPICS:
-        open_ = sorted({docno for run in runs.values() for docno in run[topic]} - qrels[topic].keys())
-        ways = [
-            {docno: grade for docno, grade in zip([*open_, *map(str, range(unseen))], grades, strict=True) if grade}
-            for grades in itertools.product((0, 1, 2), repeat=len(open_) + unseen)
-        ]
-        names = [str(number) for number in range(len(ways))]
-        judged = {name: qrels[topic] | way for name, way in zip(names, ways, strict=True)}
-        many = {run: dict.fromkeys(names, runs[run][topic]) for run in runs}
-        one, other = gradedeval.evaluate(many, judged, MEASURES, top_grade=2).runs
-        for column, measure in enumerate(MEASURES):
-            difference = one.score[:, column] - other.score[:, column]
-            found[measure] += (difference.min(), difference.max())
-    return {measure: (low, high) for measure, (low, high) in found.items()}
+        behind[topic] = {"w": 9.0, "u": 8.0, "v": 7.0}
+    row = compared({"behind": behind, "ahead": ahead | {"3": {"b": 9.0, "u": 8.0}}}, qrels, "p@3")
+    # Two topics behind: w of all three topics, u and v of none but v of the last, which one list has not.
+    assert row["reversing"] == 3
 
 
-@pytest.mark.parametrize(
-    "seed", [0, 2, 5, *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(6, 60))]
-)
-@pytest.mark.parametrize("unseen", [0, 1])
-def test_an_order_that_is_said_to_be_reversible_is(seed: int, unseen: int) -> None:
-    runs, qrels = case(seed)
-    scores = gradedeval.evaluate(runs, qrels, MEASURES, top_grade=2, residuals="total", unseen=unseen)
-    frame = gradedeval.compare(scores).frame
-    reversible, every = reversible_pairs(frame, to_matrix(scores)), ends(runs, qrels, unseen)
-    for row in to_rows(frame):
-        low, high = every[row["measure"]]  # A less B
-        low, high = (low, high) if row["run"] == "A" else (-high, -low)
-        can = (
-            high > 1e-9
-            if row["difference"] < 0
-            else low < -1e-9
-            if row["difference"] > 0
-            else low < -1e-9 or high > 1e-9
-        )
-        if row["reversing"] is None:
-            said = prospect(row, reversible)
-            assert said == "could be reversed" if can else said != "could be reversed", row
+@pytest.mark.parametrize("measure", ["rbp", "ndcg@10"])
+def test_topics_that_a_run_lacks_or_without_an_ideal_ranking_do_not_disturb(measure: str) -> None:
+    runs = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "dense")]
+    scores = gradedeval.evaluate(runs, str(SAMPLES / "rivers.qrels"), measure, residuals="total")
+    assert list(gradedeval.compare(scores, draws=100)["same_order"]) == [False]
 
 
-@pytest.mark.parametrize("measure", ["ap", "gap", "q", "nerr"])
-def test_what_neither_run_retrieved_reverses_an_order(measure: str) -> None:
-    """And in a topic of which nothing is known to be relevant: x serves the run behind alone."""
-    runs = {"ahead": {"1": {"y": 2.0, "x": 1.0}, "2": {"r": 1.0}}, "behind": {"1": {"x": 1.0}, "2": {"n": 1.0}}}
-    qrels = {"1": {"n": 0}, "2": {"r": 1, "n": 0}}
-    said = []
-    for unseen in (0, 3):
-        scores = gradedeval.evaluate(runs, qrels, measure, residuals="total", unseen=unseen)
-        frame = gradedeval.compare(scores).frame
-        reversible = reversible_pairs(frame, to_matrix(scores))
-        (row,) = to_rows(frame)
-        said.append(prospect(row, reversible))
-    assert said[0] != "could be reversed"
-    more = {topic: {f"w{number}": 1 for number in range(3 if topic == "2" else 0)} for topic in qrels}
-    judged = {topic: qrels[topic] | more[topic] for topic in qrels} | {"1": {"n": 0, "x": 1}}
-    ahead, behind = gradedeval.evaluate(runs, judged, measure).means_by_run.values()
-    assert said[1] == ("could be reversed" if behind[measure] > ahead[measure] else "unknown")  # type: ignore[operator]
+@pytest.mark.parametrize("measure", ["ap", "recall"])
+def test_a_topic_where_nothing_is_known_to_be_relevant_does_not_disturb(measure: str) -> None:
+    """One document there is worth infinitely more than all that is known, and to both runs."""
+    runs = {"a": {"1": {"y": 2.0, "x": 1.0}, "2": {"r": 1.0}}, "b": {"1": {"x": 1.0}, "2": {"n": 1.0}}}
+    assert compared(runs, {"1": {"n": 0}, "2": {"r": 1, "n": 0}}, measure)["difference"] == -0.5
+
+
+def test_long_rankings_are_tried_in_larger_steps() -> None:
+    depth = 4 * EXACT
+    runs = {
+        "behind": {"1": {f"u{rank}": -rank for rank in range(depth)}, "2": {"a": 1.0}},
+        "ahead": {topic: {"a": 3.0, "b": 2.0} for topic in "12"},
+    }
+    qrels = {topic: {"a": 1, "b": 1} for topic in "12"}
+    row = compared(runs, qrels, "dcg(rel=1)")
+    # Topic 1 needs 1 + 1/log2(3) more, and topic 2 another 1/log2(3): by 1/log2(i + 1) from the top.
+    needed = 1 + 2 / np.log2(3)
+    reached = np.cumsum(1 / np.log2(np.arange(depth) + 2))
+    assert row["reversing"] == row["reversing_rank"] == int(np.argmax(reached > needed + 1e-9)) + 1
+    assert row["unjudged"] == depth
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("measure", ["ap", "ndcg", "err"])
+def test_many_pairs_are_scored_in_few_calls_and_each_as_if_alone(measure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = 0
+
+    def counted(*words: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return scores_of(*words)
+
+    monkeypatch.setattr("gradedeval.analysis.reversals.scores_of", counted)
+    runs: dict[str, Ranking] = {}
+    qrels: dict[str, dict[str, int]] = {}
+    for seed in range(8):
+        two, qrels = case(seed, shared=True)
+        runs |= {f"{name}-{seed}": run for name, run in two.items()}
+    together = gradedeval.compare(gradedeval.evaluate(runs, qrels, measure, residuals="total", top_grade=2)).frame
+    assert calls < 10 * len(runs) + 40, calls  # of 120 pairs
+    drawn = random.Random(1).sample(range(len(together)), 6)
+    for row in (together.iloc[number] for number in drawn):
+        alone = compared({name: runs[name] for name in (row["run"], row["baseline"])}, qrels, measure)
+        for name in ("reversing", "unjudged", "reversing_share", "reversing_rank"):
+            assert pd.isna(alone[name]) if pd.isna(row[name]) else alone[name] == row[name]
+
+
+SESSION = {
+    "qrels": "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n" for topic in range(1, 41)),
+    "ahead": "".join(f"{topic} Q0 {'a' if topic < 22 else 'b'} 1 1 t\n" for topic in range(1, 41)),
+    "behind": "".join(f"{topic} Q0 {'a' if topic < 20 else 'u'} 1 1 t\n" for topic in range(1, 41)),
+    "far": "".join(f"{topic} Q0 {'a' if topic < 10 else 'u'} 1 1 t\n" for topic in range(1, 41)),
+}
+
+
+def test_a_table_of_its_own_tells_what_it_takes(tmp_path: Path, cli: Command) -> None:
+    for name, content in SESSION.items():
+        (tmp_path / name).write_text(content)
+    words = ("compare", "ahead", "behind", "far", "qrels", "-m", "p@1 bpref", "--baseline", "ahead")
+    assert "unjudged docs" not in cli(*words).text  # nobody asked
+    done = cli(*words, "--judging")
+    table, text = done.words, done.text
+    # Two topics of 40 behind: the third document reverses it. 21 - 9 topics behind: the 13th of 31.
+    assert re.search(r"p@1 +behind .* reverses if 3 of 21 unjudged docs are relevant ", table)
+    assert re.search(r"p@1 +far .* reverses if 13 of 31 unjudged docs are relevant ", table)
+    assert re.search(r"bpref +behind .* unknown$", text, re.M)
+    assert "reversals judge documents of the run behind, with the top grade" in table
+    rows = pd.read_csv(tmp_path / "out.csv") if cli(*words, "-o", "out.csv").code == 0 else None
+    assert rows is not None
+    found = rows[rows["measure"] == "p@1"][["run", "reversing", "unjudged", "reversing_rank"]].values.tolist()
+    assert found == [["behind", 3, 21, 1], ["far", 13, 31, 1]]
+
+    (tmp_path / "close").write_text(SESSION["behind"].replace("20 Q0 u", "20 Q0 a").replace("21 Q0 u", "21 Q0 b"))
+    near = cli("compare", "ahead", "close", "qrels", "-m", "p@1", "--judging").text
+    assert re.search(
+        r"reverses if 2 of 19 unjudged docs are relevant ", " ".join(near.split())
+    )  # by one they come level
+
+
+def test_one_document_is() -> None:
+    row = {"same_order": False, "reversing": 1, "unjudged": 19}
+    assert if_fully_judged(row) == "reverses if 1 of 19 unjudged docs is relevant"
+    assert if_fully_judged(row | {"unjudged": 1}) == "reverses if 1 of 1 unjudged doc is relevant"
+    assert if_fully_judged(row | {"reversing": 1200, "unjudged": 3000}).startswith(
+        "reverses if 1,200 of 3,000 unjudged docs are"
+    )
+
+
+def test_what_is_saved_is_unknown(tmp_path: Path, cli: Command) -> None:
+    for name, content in SESSION.items():
+        (tmp_path / name).write_text(content)
+    for words in ((), ("--residuals",)):
+        cli("ahead", "behind", "qrels", "-m", "p@1 bpref", "-q", "-o", "scores.csv", *words)
+        table = cli("compare", "--from-scores", "scores.csv", "--judging").text
+        assert re.search(r"p@1 .* unknown$", table, re.M)
+        assert re.search(r"bpref .* unknown$", table, re.M)
+
+
+def test_a_measure_is_known_by_the_name_that_was_asked(tmp_path: Path, cli: Command) -> None:
+    for name, content in SESSION.items():
+        (tmp_path / name).write_text(content)
+    table = cli("compare", "ahead", "behind", "qrels", "-m", "P@1", "--judging").words
+    assert re.search(r"P@1 +behind .* reverses if 3 of 21 unjudged docs are relevant ", table)
+
+
+def test_what_can_be_read_once_only_is_known_where_it_is_scored(tmp_path: Path, cli: Command) -> None:
+    def rows(first: str) -> Iterator[tuple[str, str, float]]:
+        for topic in TOPICS:
+            yield from ((topic, docno, 9.0 - rank) for rank, docno in enumerate([first, "u"]))
+
+    qrels = {topic: {"a": 1, "b": 0} for topic in TOPICS}
+    scores = gradedeval.evaluate({"one": rows("a"), "two": rows("v")}, qrels, "ap p@2", residuals="total")
+    found = gradedeval.compare(scores).frame
+    assert found["same_order"].tolist() == [False, False]
+    assert found["reversing"].isna().all()
+    for name, content in SESSION.items():
+        (tmp_path / name).write_text(content)
+    table = cli("compare", "ahead", "-", "qrels", "-m", "p@1 p@2", "--judging", stdin=SESSION["behind"].encode()).words
+    assert re.search(r"p@1 +stdin +ahead .* reverses if 3 of 21 unjudged docs are relevant ", table)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradedeval.analysis import flips
+from gradedeval.analysis import reversals
 from gradedeval.analysis.completions import Ceilings, largest_ratio
 from gradedeval.analysis.difference_bounds import Differences, Ranking, counts_of, shared_above, unknown_of
-from gradedeval.analysis.flips import Judging, Part, Reread, judge, values_of
 from gradedeval.analysis.ranked_runs import rank_runs
+from gradedeval.analysis.reversals import Judging, Part, Reread, judge, values_of
 from gradedeval.analysis.score_matrix import scores_of, shared_topics, to_matrix
 from gradedeval.arrays import Floats, Ints
 from gradedeval.kernel.scoring.scorer import bounds_beside, bounds_beside_any
@@ -133,7 +133,7 @@ def test_runs_that_are_ranked_need_not_be_read_again() -> None:
         assert one == other
     paired = shared_topics(to_matrix(scores), "ap")
     asked = [("a", "b", paired, 0.01), ("b", "c", paired, 0.3)]
-    assert Judging(read).flips(asked) == Judging(ranked).flips(asked)
+    assert Judging(read).reversals(asked) == Judging(ranked).reversals(asked)
 
 
 def _by_name(part: Part) -> dict[str, tuple[list[int], list[bool]]]:
@@ -207,7 +207,7 @@ def test_documents_of_the_largest_weights_are_the_best_where_they_are_sure_to_be
     draw, fast = np.random.default_rng(0), 0
     scores = evaluated(3, "ap")
     judging, paired = Judging(reread_of(scores)), shared_topics(to_matrix(scores), "ap")
-    monkeypatch.setattr(flips, "SORTED", 4)
+    monkeypatch.setattr(reversals, "SORTED", 4)
     for least in (0, -3):
         for _ in range(300):
             behind, ahead = (judging._judged(run, paired) for run in "ab")
@@ -216,13 +216,13 @@ def test_documents_of_the_largest_weights_are_the_best_where_they_are_sure_to_be
             behind = replace(behind, weight=draw.integers(least, 9, len(behind.weight)).astype(np.float64))
             ahead = replace(ahead, weight=draw.integers(least, 9, len(ahead.weight)).astype(np.float64))
             asked = behind, behind.weight, ahead, ahead.weight, float(draw.integers(0, 60))
-            monkeypatch.setattr(flips, "HEAVIEST", 1 << 20)
-            order, rises, complete = flips._best(*asked)
-            monkeypatch.setattr(flips, "HEAVIEST", int(draw.integers(5, 60)))
-            found = flips._best(*asked)
+            monkeypatch.setattr(reversals, "HEAVIEST", 1 << 20)
+            order, rises, complete = reversals._best(*asked)
+            monkeypatch.setattr(reversals, "HEAVIEST", int(draw.integers(5, 60)))
+            found = reversals._best(*asked)
             assert found[0].tolist() == order.tolist()
             assert found[1].tolist() == rises.tolist()
-            assert found[2] == complete or len(rises) == np.count_nonzero(flips._net(*asked[:4]) > 0)
+            assert found[2] == complete or len(rises) == np.count_nonzero(reversals._net(*asked[:4]) > 0)
             fast += "heaviest" in behind.__dict__
     assert fast
 
@@ -233,7 +233,7 @@ def test_documents_that_are_not_sorted_at_first_are_found_too(measure: str, monk
         scores = evaluated(seed, measure)
         paired = shared_topics(to_matrix(scores), measure)
         asked = [(*runs, paired, needed) for runs in ("ab", "ca", "bc") for needed in (0.01, 0.1, 0.4)]
-        wanted = Judging(reread_of(scores)).flips(asked)
+        wanted = Judging(reread_of(scores)).reversals(asked)
         with monkeypatch.context() as patched:
-            patched.setattr(flips, "SORTED", 4)
-            assert Judging(reread_of(scores)).flips(asked) == wanted
+            patched.setattr(reversals, "SORTED", 4)
+            assert Judging(reread_of(scores)).reversals(asked) == wanted

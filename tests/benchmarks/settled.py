@@ -18,7 +18,7 @@ import numpy as np
 
 import gradedeval
 from gradedeval.analysis.difference_bounds import difference_bounds
-from gradedeval.analysis.flips import Reread
+from gradedeval.analysis.reversals import Reread
 from gradedeval.analysis.score_matrix import run_pairs, shared_topics, to_matrix
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from fuzz import command
 from fuzz.case import Case, Kind
 from fuzz.scores import some_measure
-from gradedeval.analysis.flips import COLUMNS
+from gradedeval.analysis.reversals import COLUMNS
 from gradedeval.analysis.significance import PAIR_TESTS, TESTS
 from support.commands import Outcome, without_flips
 

@@ -14,7 +14,7 @@ import pytest
 
 import gradedeval
 from gradedeval import EvaluationWarning
-from gradedeval.analysis.flips import COLUMNS
+from gradedeval.analysis.reversals import COLUMNS
 from gradedeval.analysis.saved_scores import holds_scores
 from gradedeval.analysis.score_matrix import join_matrices, to_matrix
 from support.commands import Command, Outcome, without_flips

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from gradedeval.analysis.flips import COLUMNS
+from gradedeval.analysis.reversals import COLUMNS
 from support.paths import ROOT
 
 # What Python does not show a user by default, and so is not part of what a command says.

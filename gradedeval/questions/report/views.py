@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradedeval import kernel
-from gradedeval.analysis import flips, ranked_runs, score_matrix
+from gradedeval.analysis import ranked_runs, reversals, score_matrix
 from gradedeval.analysis.pairs import Pair, reversible_pairs, unseen_in
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints, np
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import jinja2
     import pandas as pd
 
-    from gradedeval.analysis.flips import Reread
     from gradedeval.analysis.ranked_runs import RankedRuns, RankedTerms
+    from gradedeval.analysis.reversals import Reread
     from gradedeval.analysis.score_matrix import Matrix
     from gradedeval.analysis.significance import TestSettings
     from gradedeval.kernel import Document, Scores
@@ -154,7 +154,7 @@ def find(
     from gradedeval.questions.pool import found_alone, pool_statistics, unjudged_by_depth  # not for a help page
 
     ranked = ranking.of(matrix.runs)
-    compared = _compared(matrix, baseline, settings.test, flips.Reread.of_runs(scorer, scores.sources, ranked))
+    compared = _compared(matrix, baseline, settings.test, reversals.Reread.of_runs(scorer, scores.sources, ranked))
     return Findings(
         scores,
         settings,

@@ -21,7 +21,7 @@ from support.commands import HIDDEN, Outcome, environment
 from support.paths import DATA
 
 PATCHED = """
-    analysis.completions analysis.reversals analysis.pictures analysis.score_matrix questions.to_judge
+    analysis.greatest_differences analysis.reversals analysis.pictures analysis.score_matrix questions.to_judge
     kernel.parallel kernel.parallel.executors
     kernel.rankings.docnos kernel.rankings.grade kernel.rankings.qrels
     kernel.rankings.segments kernel.rankings.submissions

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradedeval.analysis.completions import (
+from gradedeval.analysis.greatest_differences import (
     Cascade,
     Counts,
     Ideal,

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import gradedeval
-from gradedeval.analysis import completions, difference_bounds
+from gradedeval.analysis import difference_bounds, greatest_differences
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.questions.limits import Bound
@@ -116,9 +116,9 @@ def test_no_completion_of_the_judgments_leaves_the_bounds_and_some_come_as_far(s
 def test_where_the_documents_are_too_many_to_try_all_ways_the_bounds_are_safe(
     seed: int, unseen: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(completions, "COMPLETIONS", 0)
-    monkeypatch.setattr(completions, "EXACT", 1)
-    monkeypatch.setattr(completions, "CELLS", 0)
+    monkeypatch.setattr(greatest_differences, "COMPLETIONS", 0)
+    monkeypatch.setattr(greatest_differences, "EXACT", 1)
+    monkeypatch.setattr(greatest_differences, "CELLS", 0)
     (runs, qrels), measures = case(seed), (*EXACT, *SAFE)
     frame, ends = compared(runs, qrels, measures, unseen=unseen), every_way(runs, qrels, measures, unseen)
     assert (frame["lowest"] <= ends["least"] + 1e-12).all()
@@ -170,8 +170,8 @@ def test_bounds_of_the_difference_are_no_worse_than_those_of_each_run(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs, qrels = case(seed)
-    monkeypatch.setattr(completions, "COMPLETIONS", 0)
-    monkeypatch.setattr(completions, "CELLS", 0)
+    monkeypatch.setattr(greatest_differences, "COMPLETIONS", 0)
+    monkeypatch.setattr(greatest_differences, "CELLS", 0)
     joint = compared(runs, qrels, (*EXACT, *SAFE))
     monkeypatch.setattr(difference_bounds.Differences, "rank_sum", None)
     separate = compared(runs, qrels, (*EXACT, *SAFE))

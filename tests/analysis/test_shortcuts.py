@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from gradedeval.analysis import reversals
-from gradedeval.analysis.completions import Ceilings, largest_ratio
 from gradedeval.analysis.difference_bounds import Differences, Ranking, counts_of, shared_above, unknown_of
+from gradedeval.analysis.greatest_differences import Ceilings, largest_ratio
 from gradedeval.analysis.ranked_runs import rank_runs
 from gradedeval.analysis.reversals import Judging, Part, Reread, judge, values_of
 from gradedeval.analysis.score_matrix import scores_of, shared_topics, to_matrix

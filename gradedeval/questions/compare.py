@@ -768,8 +768,8 @@ def compared_pairs(
         frame = frame.astype(dict.fromkeys(counts, "Int64"))
     else:
         frame = kernel.results.joined([compared(paired, reread=reread) for paired in watched])
-        columns = reversals.reversal_columns(frame, {paired.measure: paired for paired in measures}, reread)
-        frame = frame.assign(**columns)
+        scored = {paired.measure: paired for paired in measures}
+        frame = frame.assign(**reversals.reversal_columns(frame, scored, reread))
         counts = ("wins", "losses", "reversing", "unjudged", "reversing_rank")
         frame = frame.astype({"same_order": "boolean", **dict.fromkeys(counts, "Int64")})
     frame["tested"] = frame.pop("tested")  # the last column

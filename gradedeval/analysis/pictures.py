@@ -15,7 +15,7 @@ from gradedeval.errors import InputError, did_you_mean, flag, plural, public, sh
 from gradedeval.kernel.formats import in_utf8
 from gradedeval.kernel.formats.fitting import short_names as short_names
 from gradedeval.kernel.measures.parse import canonical, parse_measures
-from gradedeval.kernel.options import numbers
+from gradedeval.kernel.options import ranges
 from gradedeval.kernel.scoring.results import distinct
 from gradedeval.kernel.trec.stream import extension_of
 
@@ -314,7 +314,7 @@ def read_size(text: str | None) -> tuple[float, float | None]:
     """Read the width and the height of a picture, `3.3x2.4`; without a height it is None. Raises InputError (usage)
     for what is not a size of at most 100 inches."""
     width, x, height = (text or str(WIDTH)).lower().partition("x")
-    return numbers.WIDTH.read(width), numbers.HEIGHT.read(height) if x else None
+    return ranges.WIDTH.read(width), ranges.HEIGHT.read(height) if x else None
 
 
 def no_room(figure: Figure) -> InputError:

@@ -28,8 +28,8 @@ from gradedeval.analysis.tables import OfScores
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, chunks
 from gradedeval.errors import InputError, Note, check_choice, emit_notes, flag, plural, public
 from gradedeval.kernel.measures.definition import AnyMeasure
-from gradedeval.kernel.options import OptionKwargs, numbers
-from gradedeval.kernel.options.numbers import MOST_DRAWS
+from gradedeval.kernel.options import OptionKwargs, ranges
+from gradedeval.kernel.options.ranges import MOST_DRAWS
 from gradedeval.kernel.options.settings import shares_work, takes_options
 from gradedeval.kernel.parallel import progress
 from gradedeval.kernel.scoring.intervals import centered, samples, standard_error, student_t, studentized_test
@@ -524,10 +524,10 @@ class TestSettings:
         check_choice(self.test, TESTS, flag.test)
         if self.correction is not None:
             check_choice(self.correction, CORRECTIONS, flag.correction)
-        numbers.DRAWS.check_field(self, "draws")
-        numbers.ALPHA.check_field(self, "alpha")
-        numbers.SEED.check_field(self, "seed")
-        numbers.ROPE.check_field(self, "rope")
+        ranges.DRAWS.check_field(self, "draws")
+        ranges.ALPHA.check_field(self, "alpha")
+        ranges.SEED.check_field(self, "seed")
+        ranges.ROPE.check_field(self, "rope")
         if self.test in NOT_BY_PAIR and self.correction not in (None, "none"):
             what = f"{self.test} {NOT_BY_PAIR[self.test]}"
             raise InputError(flag.correction, what, f"leave out {flag.correction}, or choose another test", usage=True)

@@ -24,7 +24,7 @@ from gradedeval.kernel.options import (
     THIS_COMMAND,
     Commands,
     Number,
-    numbers,
+    ranges,
 )
 from gradedeval.kernel.trec.stream import files_in_use
 
@@ -294,13 +294,13 @@ WIDE = Option("--wide", section=OUTPUT, is_flag=True, help="Show all columns of 
 SIGNATURE = Option("--signature", section=OUTPUT, type=click.Choice(["short", "full"]), help="Sign tables with the "
                    "version, the qrels and what differs from the defaults (short), or with all that numbers depend on, "
                    "as files for programs are. Default: short; below pictures none.", **REMEMBERED)  # fmt: skip
-JOBS = Option(number=numbers.JOBS, section=MANY_RUNS, metavar="N", help="Number of parallel processes. Default: the "
+JOBS = Option(number=ranges.JOBS, section=MANY_RUNS, metavar="N", help="Number of parallel processes. Default: the "
               "number of cores.")  # fmt: skip
 MEASURES_FROM = [
     Option("--measures-from", multiple=True, section=GAINS, metavar="FILE.py", file=READS, help="Load measures of your "
            "own."),
 ]  # fmt: skip
-CUTOFF = Option(number=numbers.CUTOFF, section=GAINS, metavar="N", help="Cut the measures that have no cutoff at "
+CUTOFF = Option(number=ranges.CUTOFF, section=GAINS, metavar="N", help="Cut the measures that have no cutoff at "
                 "rank N, as in -m 'ap ndcg' -k 10.", **REMEMBERED)  # fmt: skip
 MEASURES = [
     Option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=f"{REPORTED} Default: "
@@ -338,7 +338,7 @@ def output_options(
     ]  # fmt: skip
     if digits:
         help = f"Round to N digits. Default: {digits} in tables."
-        options.append(Option(number=numbers.DIGITS, section=OUTPUT, metavar="N", help=help))
+        options.append(Option(number=ranges.DIGITS, section=OUTPUT, metavar="N", help=help))
     return options
 
 

@@ -41,9 +41,9 @@ from gradedeval.kernel import (
     Setting,
     Table,
     encode,
-    numbers,
     parse_measures,
     question,
+    ranges,
     resolve_options,
 )
 from gradedeval.questions import weights as weighing
@@ -115,7 +115,7 @@ CLICK_MEASURES: dict[str, str] = {
 
 SS_REL: float = 2
 """The lowest grade that search success counts, of 0 to 4: fair and bad are not."""
-SsRel = Annotated[float, Setting("Lowest grade that search success counts.", numbers.SS_REL, "GRADE")]
+SsRel = Annotated[float, Setting("Lowest grade that search success counts.", ranges.SS_REL, "GRADE")]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -175,7 +175,7 @@ def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: S
     InputError where the log shows no lists. Warns of what was left out.
     """
     qrels = qrels if qrels is None or isinstance(qrels, kernel.Qrels) else kernel.Qrels(qrels)
-    log, ss_rel = read_log(log, depth=depth), numbers.SS_REL.check(ss_rel)
+    log, ss_rel = read_log(log, depth=depth), ranges.SS_REL.check(ss_rel)
     log = with_lists(log)
     notes, said = list(log.notes), [f"{log.sessions} sessions", f"{len(log.topics)} configurations"]
     if qrels is None:
@@ -413,8 +413,8 @@ By = Annotated[str | None, Setting("Correlate each part of the log separately: b
     "'decile', ten groups of topics by number of sessions.", metavar="COLUMN")]  # fmt: skip
 Unjudged = Annotated[Literal["drop", "keep"], Setting("Lists with unjudged documents: drop or keep.")]  # fmt: skip
 Pairs = Annotated[int | None, Setting("Correlate the differences of N pairs of simulated engines instead, each of "
-    "which shows a list of each topic that has several. Chapelle et al. draw 1000.", numbers.PAIRS, "N")]  # fmt: skip
-Seed = Annotated[int, Setting("Random seed of these pairs.", numbers.SEED, "N")]
+    "which shows a list of each topic that has several. Chapelle et al. draw 1000.", ranges.PAIRS, "N")]  # fmt: skip
+Seed = Annotated[int, Setting("Random seed of these pairs.", ranges.SEED, "N")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -544,9 +544,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_choice(self.unjudged, ("drop", "keep"), flag.unjudged)
-        numbers.SS_REL.check_field(self, "ss_rel")
-        numbers.SEED.check_field(self, "seed")
-        numbers.PAIRS.check_field(self, "pairs")
+        ranges.SS_REL.check_field(self, "ss_rel")
+        ranges.SEED.check_field(self, "seed")
+        ranges.PAIRS.check_field(self, "pairs")
         if self.seed and self.pairs is None:
             raise InputError(flag.seed, f"applies to {flag.pairs}", "add them", usage=True)
 

@@ -27,7 +27,7 @@ from gradedeval.clicks.model_kinds import (
     read_models,
 )
 from gradedeval.errors import Flag, InputError, Note, check_choice, emit_notes, flag, plural, public
-from gradedeval.kernel import Column, Document, Layout, Setting, Table, decode, encode, numbers, question
+from gradedeval.kernel import Column, Document, Layout, Setting, Table, decode, encode, question, ranges
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -493,11 +493,11 @@ TestLog = Annotated[Any, Setting("Test the models on this log. Default: the log 
     metavar="LOG", reads="log")]  # fmt: skip
 Counted = Annotated["float | Sequence[float]", Setting("Prior counts of clicks and skips for each document or grade.",
     metavar="A[,B]", default_text="1, one of each")]  # fmt: skip
-Iterations = Annotated[int, Setting("Number of EM iterations.", numbers.ITERATIONS, "N")]
+Iterations = Annotated[int, Setting("Number of EM iterations.", ranges.ITERATIONS, "N")]
 Floor = Annotated[float, Setting("Raise the probability of what a session did at a rank to X: the cascade model gives "
-    "0 to a second click.", numbers.FLOOR, "X", default_text="0")]  # fmt: skip
+    "0 to a second click.", ranges.FLOOR, "X", default_text="0")]  # fmt: skip
 MinSeen = Annotated[int | None, Setting("Leave out of --write-relevance what fewer than N sessions showed.",
-    numbers.MIN_SEEN, "N", default_text=str(MIN_SEEN))]  # fmt: skip
+    ranges.MIN_SEEN, "N", default_text=str(MIN_SEEN))]  # fmt: skip
 WRITE_MODEL = Setting("Write the only model, for `clicks simulate --model-from`.", metavar="FILE.json")
 WRITE_RELEVANCE = Setting("Write the relevance of each document by the only model, as lines of topic,docno,gain,seen, "
     "for --fill.", metavar="FILE.csv")  # fmt: skip
@@ -506,9 +506,9 @@ WRITE_RELEVANCE = Setting("Write the relevance of each document by the only mode
 def pair(prior: float | Sequence[float] | str) -> Prior:
     """A number twice, or two numbers, between which a text has a comma. Raises InputError (usage) for anything else."""
     if isinstance(prior, str):
-        values = list(map(numbers.PRIOR.read, prior.split(",")))
+        values = list(map(ranges.PRIOR.read, prior.split(",")))
     else:
-        values = list(map(numbers.PRIOR.check, np.ravel(prior).tolist()))
+        values = list(map(ranges.PRIOR.check, np.ravel(prior).tolist()))
     if len(values) not in (1, 2):
         raise InputError(flag.prior, f"{prior!r} is not a number or pair of numbers", "as in 1, 0 or 1,1", usage=True)
     return values[0], values[-1]
@@ -612,8 +612,8 @@ def models(
     if not chosen:
         raise InputError(MODEL, "no click model given", f"name one, such as {MODEL:dbn}", usage=True)
     check_choice(tie, TIES, flag.tie)
-    counted, floor = pair(prior), numbers.FLOOR.check(floor)
-    iterations = numbers.ITERATIONS.check(iterations)
+    counted, floor = pair(prior), ranges.FLOOR.check(floor)
+    iterations = ranges.ITERATIONS.check(iterations)
     qrels = qrels if qrels is None or isinstance(qrels, kernel.Qrels) else kernel.Qrels(qrels)
     log, notes = listed(log)
     tried, more = (log, []) if test_log is None else listed(read_log(test_log, depth=depth))

@@ -43,9 +43,9 @@ from gradedeval.kernel import (
     Measure,
     Setting,
     Table,
-    numbers,
     parse_measures,
     question,
+    ranges,
 )
 
 if TYPE_CHECKING:
@@ -554,9 +554,9 @@ class Lesson:
         default = {field.name: field.default for field in fields(self)}
         for what, (applied, names) in applies.items():
             check_applied(what, applied, {name: getattr(self, name) != default[name] for name in names})
-        numbers.PRIOR.check_field(self, "prior")
-        numbers.ITERATIONS.check_field(self, "iterations")
-        numbers.SS_REL.check_field(self, "ss_rel")
+        ranges.PRIOR.check_field(self, "prior")
+        ranges.ITERATIONS.check_field(self, "iterations")
+        ranges.SS_REL.check_field(self, "ss_rel")
 
 
 def model_of(measure: Measure) -> str:
@@ -605,11 +605,11 @@ Model = Annotated[str | None, Setting("Click model of --from model.", metavar="M
     "of the measure, cm for err and cascade, reader for rbp, pbm for other sums of gains")]  # fmt: skip
 ByDocument = Annotated[bool, Setting("Of --from model: a relevance of each document, and the mean over those of a "
     "grade; the prior pulls it to 0.5. Default: documents of a grade share it.")]  # fmt: skip
-Counted = Annotated[float, Setting("Of --from model: prior counts of clicks and skips.", numbers.PRIOR,
+Counted = Annotated[float, Setting("Of --from model: prior counts of clicks and skips.", ranges.PRIOR,
     "X", default_text="1")]  # fmt: skip
-Iterations = Annotated[int, Setting("Of --from model: iterations of EM.", numbers.ITERATIONS, "N")]
+Iterations = Annotated[int, Setting("Of --from model: iterations of EM.", ranges.ITERATIONS, "N")]
 Against = Annotated[ClickMeasure, Setting("Click measure of --from correlation.")]
-Success = Annotated[float, Setting("Lowest grade that search success counts.", numbers.SS_REL, "GRADE")]
+Success = Annotated[float, Setting("Lowest grade that search success counts.", ranges.SS_REL, "GRADE")]
 Of = Annotated["AnyMeasure", Setting("Measure that the gains are for: err, cascade, or a sum of gains such as "
     "rbp(p=0.8). With --for utility its gains say R.", metavar="MEASURE", spelled=("-m", "--measure"),
     measure="one")]  # fmt: skip

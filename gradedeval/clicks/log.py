@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, distinct, np
 from gradedeval.errors import InputError, Note, ProblemList, check_choice, did_you_mean, flag, plural, public, shorten
-from gradedeval.kernel import Setting, SmallTable, checked_lines, decimal, decode, encode, numbers
+from gradedeval.kernel import Setting, SmallTable, checked_lines, decimal, decode, encode, ranges
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -432,7 +432,7 @@ ROWS = 1 << 21  # that are kept before identical ones are added up
 
 ClicksAs = Annotated[Literal["rank", "docno"], Setting("Content of the column clicks: ranks from 1, or docnos of the "
     "shown list.", section="Reading and ranking")]  # fmt: skip
-Depth = Annotated[int | None, Setting("Cut shown lists to N documents, and ignore clicks below.", numbers.DEPTH,
+Depth = Annotated[int | None, Setting("Cut shown lists to N documents, and ignore clicks below.", ranges.DEPTH,
     metavar="N", section="Reading and ranking")]  # fmt: skip
 Idle = Annotated[float | str | None, Setting("Merge lines of one user, topic and list that follow within TIME, such as "
     "60m, 1h or 90s, by the column time.", metavar="TIME", section="Reading and ranking",
@@ -468,7 +468,7 @@ def read_log(
     are bad, where there is none, or a column is missing.
     """
     check_choice(clicks_as, ("rank", "docno"), flag.clicks_as)
-    depth = numbers.DEPTH.check_or_none(depth)
+    depth = ranges.DEPTH.check_or_none(depth)
     kept = [columns] if isinstance(columns, str) else list(columns)
     if isinstance(source, ClickLog):
         if missing := [name for name in kept if name not in source.columns]:
@@ -503,11 +503,11 @@ _IDLE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([smh]?)")
 def idle_seconds(idle: float | str) -> float:
     """Seconds of a time such as "60m", "1h", "90s" or 90. Raises InputError (usage)."""
     if not isinstance(idle, str):
-        return float(numbers.IDLE.check(idle))
+        return float(ranges.IDLE.check(idle))
     match = _IDLE.fullmatch(idle.strip())
     if not match:
         raise InputError(flag.idle, f"'{idle}' is not a time", "write 60m, 1h or 3600s", usage=True)
-    return float(numbers.IDLE.read(match[1])) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+    return float(ranges.IDLE.read(match[1])) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
 class _Interned(dict[Any, int]):

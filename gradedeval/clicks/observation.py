@@ -36,9 +36,9 @@ from gradedeval.kernel import (
     Measure,
     Setting,
     Table,
-    numbers,
     parse_measures,
     question,
+    ranges,
 )
 from gradedeval.questions import weights as weighing
 from gradedeval.questions.fit import (
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 MU, PAGE, RANKS = 5, 10, 50
-LOG_RANKS = kernel.numbers.Number("--ranks", whole=True, minimum=1, maximum=LAST_RANK)
+LOG_RANKS = kernel.ranges.Number("--ranks", whole=True, minimum=1, maximum=LAST_RANK)
 PAST_THE_LAST_PAGE = 1e-8
 """What a page boundary leaves that no click has been seen beyond."""
 
@@ -74,8 +74,8 @@ class Pages(NamedTuple):
 
 
 Mu = Annotated[float, Setting("Dirichlet smoothing of a user's gaps by those of all users, in clicks.",
-    numbers.MU, metavar="X")]  # fmt: skip
-Page = Annotated[int, Setting("Ranks on a page of results; 0: no pages.", numbers.PAGE, metavar="N")]
+    ranges.MU, metavar="X")]  # fmt: skip
+Page = Annotated[int, Setting("Ranks on a page of results; 0: no pages.", ranges.PAGE, metavar="N")]
 Ranks = Annotated[int | None, Setting("Weigh ranks 1 to N.", LOG_RANKS, metavar="N", default_text="as many as the "
     f"longest list, or {RANKS} where the log shows none")]  # fmt: skip
 Clickless = Annotated[Literal["count", "drop"], Setting("How to treat sessions without clicks.",
@@ -179,7 +179,7 @@ def observe(
     where the log has no click. Zhang et al., Information Retrieval 2010, section 4.
     """
     log = read_log(log)
-    mu, page, ranks = numbers.MU.check(mu), numbers.PAGE.check(page), LOG_RANKS.check_or_none(ranks)
+    mu, page, ranks = ranges.MU.check(mu), ranges.PAGE.check(page), LOG_RANKS.check_or_none(ranks)
     check_choice(clickless, ("count", "drop"), flag.clickless)
     if per is not None:
         check_choice(per, ("query", "user"), flag.per)
@@ -408,7 +408,7 @@ Scaled = Annotated[Normalize, Setting("'sum': scale the weights of measures over
     "to 1; 'none': compare them as they are.")]  # fmt: skip
 Vectors = Annotated[Any, Setting("Compare with these weights too: a column for each measure, as `gradedeval weights` "
     "writes.", metavar="FILE.csv", spelled=("--weights",), reads=True)]  # fmt: skip
-Precision = Annotated[float, Setting("Precision of the fitted values.", numbers.PRECISION, "X")]
+Precision = Annotated[float, Setting("Precision of the fitted values.", ranges.PRECISION, "X")]
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,9 +21,9 @@ from gradedeval.kernel import (
     OptionKwargs,
     Options,
     Setting,
-    numbers,
     parse_measures,
     question,
+    ranges,
     resolve_options,
 )
 
@@ -161,8 +161,8 @@ As = Annotated["ClickModel | AnyMeasure | os.PathLike[str]", Setting("Users are 
     measure="one")]  # fmt: skip
 ModelFile = Annotated[str | None, Setting("Users are those of a click model that `clicks models --write-model` wrote.",
     metavar="FILE.json", reads=True)]  # fmt: skip
-Sessions = Annotated[int, Setting("", numbers.SESSIONS, "N")]
-Seed = Annotated[int, Setting("Random seed; the same draws the same sessions.", numbers.SEED, "N")]
+Sessions = Annotated[int, Setting("", ranges.SESSIONS, "N")]
+Seed = Annotated[int, Setting("Random seed; the same draws the same sessions.", ranges.SEED, "N")]
 
 
 def asked_users(users: As, model_from: ModelFile = None) -> dict[str, Any]:
@@ -232,7 +232,7 @@ def simulate(
     wrong.
     """
     user, options = read_users(users, keywords), resolve_options(like, **keywords)
-    sessions, seed = numbers.SESSIONS.check(sessions), numbers.SEED.check(seed)
+    sessions, seed = ranges.SESSIONS.check(sessions), ranges.SEED.check(seed)
     graded = isinstance(user, Measure) or user.items.tie == "grade"
     if qrels is None and graded:
         raise InputError("", "the grades of documents are needed", "add QRELS", usage=True)

@@ -20,7 +20,7 @@ from gradedeval.cli.output import view_of, write
 from gradedeval.errors import InputError, Note, did_you_mean, emit_notes, flag, shorten
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS, VERSIONS, Entry, Line, Setting, select_lines
 from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS as QRELS_FORMATS
-from gradedeval.kernel import MEASURES, Measure, Options, SmallTable, decode, numbers, resolve_options
+from gradedeval.kernel import MEASURES, Measure, Options, SmallTable, decode, ranges, resolve_options
 
 if TYPE_CHECKING:
     from gradedeval.kernel import Batch, JudgmentGroups, Qrels, Scorer, Workers
@@ -741,13 +741,13 @@ OPTIONS = [
     Option("-q", "--query_eval_wanted", "by_topic", is_flag=True, help="Also print the scores of each topic."),
     Option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all topics of QRELS; a "
            "topic missing from the run counts as an empty ranking. Default: topics in both files."),
-    Option("--level_for_rel", "level", number=numbers.LEVEL_FOR_REL, metavar="N", help="Lowest relevant grade. "
+    Option("--level_for_rel", "level", number=ranges.LEVEL_FOR_REL, metavar="N", help="Lowest relevant grade. "
            "Default: 1."),
     Option("-n", "--nosummary", "no_summary", is_flag=True, help="Do not print the summary over topics."),
-    Option("--Max_retrieved_per_topic", "depth", number=numbers.MAX_RETRIEVED, metavar="N", help="Keep only the N "
+    Option("--Max_retrieved_per_topic", "depth", number=ranges.MAX_RETRIEVED, metavar="N", help="Keep only the N "
            "highest-ranked documents of each topic."),
     Option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Drop unjudged documents."),
-    Option("--Number_docs_in_coll", "documents", number=numbers.DOCS_IN_COLLECTION, metavar="N", help="Number of "
+    Option("--Number_docs_in_coll", "documents", number=ranges.DOCS_IN_COLLECTION, metavar="N", help="Number of "
            "documents in the collection, for utility. Default: 0."),
     Option("-m", "--measure", "measures", multiple=True, metavar="MEASURE[.PARAMETERS]", help="A measure, a set of "
            "measures (official, all_trec, set), or a measure in gradedeval's notation, such as err@20. May be "

@@ -8,7 +8,7 @@ from gradedeval.kernel.options.settings import Setting as Setting
 from gradedeval.kernel.options.question import Picture as Picture
 from gradedeval.kernel.options.settings import shares_work as shares_work
 from gradedeval.kernel.options.settings import takes_options as takes_options
-from gradedeval.kernel.options import numbers as numbers
+from gradedeval.kernel.options import ranges as ranges
 from gradedeval.kernel.options import Options as Options
 from gradedeval.kernel.options import OptionKwargs as OptionKwargs
 from gradedeval.kernel.options import resolve_options as resolve_options

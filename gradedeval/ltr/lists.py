@@ -36,7 +36,7 @@ def check_better(measure: Measure) -> None:
         raise InputError(f"'{measure}'", what, "choose a measure of quality or cost", usage=True)
 
 
-TOP = kernel.numbers.Number("top", above=0)
+TOP = kernel.ranges.Number("top", above=0)
 
 
 def checked_top(measure: Measure, top: float | None) -> float | None:

@@ -148,8 +148,8 @@ def metric(measure: AnyMeasure, *, top: float | None = None) -> Metric:
 LOWEST_HESSIAN = 1e-12
 """That of documents which nothing moves: libraries divide by sums of them."""
 
-SIGMA = kernel.numbers.Number("sigma", minimum=1e-12, maximum=1e12)
-TRUNCATION = kernel.numbers.Number("truncation", whole=True, minimum=1)
+SIGMA = kernel.ranges.Number("sigma", minimum=1e-12, maximum=1e12)
+TRUNCATION = kernel.ranges.Number("truncation", whole=True, minimum=1)
 
 Gradients = tuple[Floats, Floats]
 

@@ -32,8 +32,8 @@ from gradedeval.kernel import (
     Options,
     Setting,
     Table,
-    numbers,
     parse_measures,
+    ranges,
     resolve_options,
     shares_work,
     takes_options,
@@ -61,8 +61,8 @@ NUMBERS = ("rbo", "rbo_low", "rbo_high", "residual", "overlap", "tau", "common")
 SHOWN = ("rbo", "residual", "overlap", "tau", "common")
 
 Persistence = Annotated[float, Setting("Of rank-biased overlap: the probability of going on from rank to rank.",
-    numbers.PERSISTENCE, metavar="P")]  # fmt: skip
-At = Annotated[int, Setting("Depth of the column overlap.", numbers.AT, metavar="N")]
+    ranges.PERSISTENCE, metavar="P")]  # fmt: skip
+At = Annotated[int, Setting("Depth of the column overlap.", ranges.AT, metavar="N")]
 Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting("Measure to compare by. Repeat -m, or separate "
     "measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure="several")]  # fmt: skip
@@ -80,8 +80,8 @@ class AgreementSettings:
     ties: Ties = "a"
 
     def __post_init__(self) -> None:
-        numbers.PERSISTENCE.check_field(self, "persistence")
-        numbers.AT.check_field(self, "at")
+        ranges.PERSISTENCE.check_field(self, "persistence")
+        ranges.AT.check_field(self, "at")
 
     def __str__(self) -> str:
         rbo = f"rbo: extrapolated, p {self.persistence:g}, mean over the orders of ties"

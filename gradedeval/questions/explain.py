@@ -36,8 +36,8 @@ from gradedeval.kernel import (
     Table,
     decode,
     encode,
-    numbers,
     parse_measures,
+    ranges,
     resolve_options,
     takes_options,
 )
@@ -601,7 +601,7 @@ def plot_explain(explanation: Any, measure: Any = None, *, show: int | None = No
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, one of several runs or topics, where it
     is not said which measure, and for a number of ranks below 1.
     """
-    show = numbers.SHOW.check_or_none(show)
+    show = ranges.SHOW.check_or_none(show)
     frame = frame_of(explanation, COLUMNS, "explain", "what gradedeval.explain returns")
     own = of_measure(frame, measure, "explain")
     if len(kernel.results.distinct(own, "run", "topic")) > 1:

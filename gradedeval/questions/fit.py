@@ -26,8 +26,8 @@ from gradedeval.kernel import (
     OptionKwargs,
     Options,
     Setting,
-    numbers,
     parse_measures,
+    ranges,
     resolve_options,
     shares_work,
     takes_options,
@@ -174,30 +174,35 @@ Search = Callable[[list[tuple[MeasureRange, list[float]]]], list[list[list[float
 """Measures with values to try -> for each measure and value, how good it is by each criterion."""
 
 
-def resolution(ranges: Sequence[MeasureRange], precision: float) -> str:
+def resolution(measure_ranges: Sequence[MeasureRange], precision: float) -> str:
     """How fine the search is, in words: the steps stand beside the values."""
-    finer = any(not range_.whole and range_.resolution(precision) > precision * (1 + 1e-9) for range_ in ranges)
+    finer = any(not range_.whole and range_.resolution(precision) > precision * (1 + 1e-9) for range_ in measure_ranges)
     return "every step tried" + (f", then to {precision:g} around the best" if finer else "")
 
 
-def search(ranges: Sequence[MeasureRange], goodness: Search, criteria: int, precision: float) -> list[list[Values]]:
+def search(
+    measure_ranges: Sequence[MeasureRange], goodness: Search, criteria: int, precision: float
+) -> list[list[Values]]:
     """Try the whole grid of every measure; where its step is larger than `precision`, then finer ones around the best.
 
     Returns, for each measure and criterion, all values tried and how good they are. All measures are tried together, so
     that the runs are read once for each grid.
     """
-    precision = numbers.PRECISION.check(precision)
-    results: list[list[Values]] = [[{} for _ in range(criteria)] for _ in ranges]
-    steps = [range_.resolution(precision) for range_ in ranges]
-    todo: list[list[float]] = [range_.grid(step) for range_, step in zip(ranges, steps, strict=True)]
+    precision = ranges.PRECISION.check(precision)
+    results: list[list[Values]] = [[{} for _ in range(criteria)] for _ in measure_ranges]
+    steps = [range_.resolution(precision) for range_ in measure_ranges]
+    todo: list[list[float]] = [range_.grid(step) for range_, step in zip(measure_ranges, steps, strict=True)]
     while any(todo):
         trying = [index for index, values in enumerate(todo) if values]
-        goods = goodness([(ranges[index], todo[index]) for index in trying])
+        goods = goodness([(measure_ranges[index], todo[index]) for index in trying])
         for index, by_value in zip(trying, goods, strict=True):
             for value, by_criterion in zip(todo[index], by_value, strict=True):
                 for values, good in zip(results[index], by_criterion, strict=True):
                     values[value] = good
-        todo = [_finer(ranges[index], results[index], steps, index, precision) for index in range(len(ranges))]
+        todo = [
+            _finer(measure_ranges[index], results[index], steps, index, precision)
+            for index in range(len(measure_ranges))
+        ]
     return results
 
 
@@ -315,7 +320,7 @@ def _best_there(row: Row) -> str | None:
 Ranges = Annotated["str | Sequence[str] | Sequence[MeasureRange]", Setting("Measure with a range of parameter values, "
     "such as nerr9@1..40. Repeat -m, or separate measures by spaces.", metavar="MEASURE", section="Measures and gains",
     spelled=("-m", "--measure"), measure=read_ranges)]  # fmt: skip
-Precision = Annotated[float, Setting("Precision of the fitted value.", numbers.PRECISION, "X")]
+Precision = Annotated[float, Setting("Precision of the fitted value.", ranges.PRECISION, "X")]
 
 
 # `fit --to-weights`: the parameter with which the rank weights of a measure are nearest to a given distribution.
@@ -325,7 +330,7 @@ Vector = Annotated["Floats | Sequence[float] | str | Path", Setting("Instead of 
     "as lines of rank,weight, by Kullback-Leibler divergence.", metavar="FILE.csv", spelled=("--to-weights",),
     reads=True)]  # fmt: skip
 Ranks = Annotated[
-    int | None, Setting("Use only the first N ranks of --to-weights.", numbers.WEIGHED_RANKS, "N", default_text="all")
+    int | None, Setting("Use only the first N ranks of --to-weights.", ranges.WEIGHED_RANKS, "N", default_text="all")
 ]
 Normalize = Literal["none", "sum"]
 NORMALIZE: tuple[str, ...] = get_args(Normalize)
@@ -378,8 +383,8 @@ def fit_weights(
     check_choice(normalize, NORMALIZE, flag.normalize)
     reference, scale = _reference(weights, ranks), normalize == "sum"
     depth = len(reference)
-    ranges = read_ranges(measures)
-    for range_ in ranges:
+    measure_ranges = read_ranges(measures)
+    for range_ in measure_ranges:
         weighing.static_weights(range_.at(range_.low), depth)  # which refuses measures without fixed weights
 
     def closeness(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
@@ -389,7 +394,7 @@ def fit_weights(
         ]
 
     rows, curve, notes = [], [], []
-    for range_, (values,) in zip(ranges, search(ranges, closeness, 1, precision), strict=True):
+    for range_, (values,) in zip(measure_ranges, search(measure_ranges, closeness, 1, precision), strict=True):
         value, good, low, high, note = best_of(range_, values)
         head: dict[str, Any] = {"measure": range_.text, "parameter": range_.parameter}
         covered = float(weighing.static_weights(range_.at(value), depth).sum())
@@ -399,14 +404,14 @@ def fit_weights(
         curve += [{**head, "value": tried, "divergence": -values[tried]} for tried in sorted(values)]
         notes += [f"{range_.text}: {note}"] if note else []
     scaling = "the measures' scaled to 1 too" if scale else "the measures' as they are"
-    settings = f"{depth} ranks | the vector scaled to sum 1, {scaling} | {resolution(ranges, precision)}"
+    settings = f"{depth} ranks | the vector scaled to sum 1, {scaling} | {resolution(measure_ranges, precision)}"
     return FitResult(kernel.results.to_frame(rows), kernel.results.to_frame(curve), settings, "", notes)
 
 
 def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None) -> Floats:
     """The vector down to a depth, scaled to sum 1."""
     vector = read_vector(weights) if isinstance(weights, str | Path) else np.asarray(weights, np.float64)
-    depth = len(vector) if depth is None else numbers.WEIGHED_RANKS.check(depth)
+    depth = len(vector) if depth is None else ranges.WEIGHED_RANKS.check(depth)
     if depth > len(vector) or depth < 1:
         what = f"{depth} is out of range for {len(vector)} weights"
         raise InputError(flag.ranks, what, f"give 1 to {len(vector)}", usage=True)
@@ -626,7 +631,9 @@ class Target:
                     one.add(row, at, gains_of(scorer.tables[column], measure))
         return lists
 
-    def search(self, ranges: Sequence[MeasureRange], kinds: Sequence[Kind], precision: float) -> list[list[Values]]:
+    def search(
+        self, measure_ranges: Sequence[MeasureRange], kinds: Sequence[Kind], precision: float
+    ) -> list[list[Values]]:
         """For each measure and kind of agreement, the values tried and how well they agree."""
 
         def agreements_of(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
@@ -634,7 +641,7 @@ class Target:
             agreements = iter(self.agreements(measures, kinds))
             return [list(islice(agreements, len(grid))) for _, grid in grids]
 
-        return search(ranges, agreements_of, len(kinds), precision)
+        return search(measure_ranges, agreements_of, len(kinds), precision)
 
 
 To = Annotated["AnyMeasure", Setting("Measure to agree with. --max-residual leaves out the (run, topic) pairs where "
@@ -690,7 +697,7 @@ def fit(
 
 def fit_ranges(
     collection: Collection,
-    ranges: Sequence[MeasureRange],
+    measure_ranges: Sequence[MeasureRange],
     target: Measure,
     kinds: Sequence[Kind],
     precision: float,
@@ -704,11 +711,11 @@ def fit_ranges(
         hint = f"add a run, or use {flag.coefficient:spearman}"
         raise InputError(flag.coefficient, "rank correlation needs at least two runs", hint, usage=True)
     second = None if there is None else Target.of(there, target)
-    values_of = here.search(ranges, kinds, precision)
-    elsewhere = second and second.search(ranges, kinds, precision)
-    tried = kernel.Scorer(collection.qrels, [target, *(one.at(one.low) for one in ranges)], collection.options)
+    values_of = here.search(measure_ranges, kinds, precision)
+    elsewhere = second and second.search(measure_ranges, kinds, precision)
+    tried = kernel.Scorer(collection.qrels, [target, *(one.at(one.low) for one in measure_ranges)], collection.options)
     rows, curve, notes = [], [], [*tried.unused_notes, *here.matrix.notes, *_overlap_notes(here, second)]
-    for index, range_ in enumerate(ranges):
+    for index, range_ in enumerate(measure_ranges):
         for which, kind in enumerate(kinds):
             values, values_there = values_of[index][which], elsewhere[index][which] if elsewhere else None
             value, agreement, low, high, note = best_of(range_, values)
@@ -730,7 +737,7 @@ def fit_ranges(
             curve += _curve(head, values, values_there)
     signature = here.matrix.signature + (f"\nvalidated on {second.matrix.signature}" if second else "")
     count = f"{int(here.included.sum())} of {here.included.size} (run, topic) pairs"
-    settings = f"agreement with {here.matrix.measures[0]}, {count} | {resolution(ranges, precision)}"
+    settings = f"agreement with {here.matrix.measures[0]}, {count} | {resolution(measure_ranges, precision)}"
     return FitResult(kernel.results.to_frame(rows), kernel.results.to_frame(curve), settings, signature, notes)
 
 

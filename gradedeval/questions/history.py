@@ -24,8 +24,8 @@ from gradedeval.kernel import (
     Setting,
     Table,
     append_lines,
-    numbers,
     parse_measures,
+    ranges,
 )
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ MARK = "≠: not comparable with the line above, because of what has changed; ch
 Run = Annotated[str | None, Setting("Only this run.", metavar="NAME")]
 Only = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting("Only this measure. May be repeated.", metavar="MEASURE",
     spelled=("-m", "--measure"), measure="several")]  # fmt: skip
-Last = Annotated[int | None, Setting("Only the last N evaluations of each.", numbers.LAST, metavar="N",
+Last = Annotated[int | None, Setting("Only the last N evaluations of each.", ranges.LAST, metavar="N",
     default_text=f"{LAST} in tables, all elsewhere")]  # fmt: skip
 
 
@@ -201,7 +201,7 @@ def read_history(
     Raises `gradedeval.InputError` for any other line that is none of a history, or one of a later version, and (usage)
     for a run or a measure that it does not have.
     """
-    last = numbers.LAST.check_or_none(last)
+    last = ranges.LAST.check_or_none(last)
     with closing(kernel.stream.Stream(kernel.stream.Source(path))) as stream:
         entries, notes = _entries(stream)
     frame = kernel.results.to_frame(_course(entries), columns=list(COLUMNS))

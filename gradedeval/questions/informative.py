@@ -24,8 +24,8 @@ from gradedeval.kernel import (
     Table,
     Workers,
     decode,
-    numbers,
     parse_measures,
+    ranges,
     resolve_options,
     shares_work,
     takes_options,
@@ -265,7 +265,7 @@ class Solver:
 By = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting("Measure, such as 'gap(g=1:1)' or ndcg@20. Repeat -m, or "
     "separate measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure="several")]  # fmt: skip
-MinFound = Annotated[int, Setting("Leave out lists with fewer documents of any grade above 0.", numbers.MIN_FOUND,
+MinFound = Annotated[int, Setting("Leave out lists with fewer documents of any grade above 0.", ranges.MIN_FOUND,
     metavar="N")]  # fmt: skip
 ByTopic = Annotated[bool, Setting("Print a row per run and topic, then the means over them.", section="Output",
     spelled=("-q", "--by-topic"))]  # fmt: skip
@@ -347,7 +347,7 @@ def informativeness(
     """
     options = resolve_options(like, **keywords)
     named, chosen = kernel.named_runs(runs, qrels), parse_measures(measures)
-    min_found = numbers.MIN_FOUND.check(min_found)
+    min_found = ranges.MIN_FOUND.check(min_found)
     _check(chosen, options)
     judged = kernel.qrels_for(named, qrels, options)
     scorer = kernel.Scorer(judged, chosen, options, kernel.Workers.here().limits)

@@ -19,8 +19,8 @@ from gradedeval.kernel import (
     OptionKwargs,
     Setting,
     Table,
-    numbers,
     parse_measures,
+    ranges,
     resolve_options,
     shares_work,
     takes_options,
@@ -224,7 +224,7 @@ def leave_one_out(
     """
     options = resolve_options(like, **keywords)
     named, chosen = kernel.named_runs(runs), parse_measures(measures)
-    pool_depth = numbers.POOL_DEPTH.check_or_none(pool_depth)
+    pool_depth = ranges.POOL_DEPTH.check_or_none(pool_depth)
     if len(named) < 2:
         what = f"{len(named)} {plural(len(named), 'run')} given"
         raise InputError(flag.leave_one_out, what, "the order of runs needs two or more", usage=True)

@@ -21,7 +21,7 @@ from gradedeval.kernel import Measure, Options, parse_measures, resolve_options
 Kind = Literal["min", "max", "max-drop", "max-topic-drop", "significant", "max-unjudged", "min-topics"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 COMPARED = ("max-drop", "max-topic-drop", "significant")
-LIMIT = kernel.numbers.Number("the limit")
+LIMIT = kernel.ranges.Number("the limit")
 EVERY_MEASURE = ("significant", "min-topics")
 """Bounds whose bare value is for each measure."""
 

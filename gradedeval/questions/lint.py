@@ -21,8 +21,8 @@ from gradedeval.kernel import (
     Options,
     Table,
     decode,
-    numbers,
     parse_measures,
+    ranges,
     resolve_options,
 )
 
@@ -406,7 +406,7 @@ def lint_runs(
 
     Raises InputError where a measure cannot be computed from these qrels; problems of the files are in the report.
     """
-    max_depth = numbers.MAX_DEPTH.check_or_none(max_depth)
+    max_depth = ranges.MAX_DEPTH.check_or_none(max_depth)
     labels = options.labels.of if options.labels else None
     judged = None
     if qrels is not None:

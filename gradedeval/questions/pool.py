@@ -18,7 +18,7 @@ from gradedeval.kernel import (
     Options,
     Setting,
     Table,
-    numbers,
+    ranges,
     resolve_options,
     shares_work,
     takes_options,
@@ -45,7 +45,7 @@ DEPTHS = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
 FEW_RUNS = 8
 """Runs up to which the overlap of each pair is shown."""
 
-At = Annotated[int, Setting("Depth of judged@ and overlap@.", numbers.AT, "N")]
+At = Annotated[int, Setting("Depth of judged@ and overlap@.", ranges.AT, "N")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +149,7 @@ def pool(
     `gradedeval.InputError` as `evaluate` does, and where groups name an unknown run.
     """
     options, named = resolve_options(like, **keywords), kernel.named_runs(runs)
-    at, pool_depth = numbers.AT.check(at), numbers.POOL_DEPTH.check_or_none(pool_depth)
+    at, pool_depth = ranges.AT.check(at), ranges.POOL_DEPTH.check_or_none(pool_depth)
     group_of, notes = read_groups(groups, list(named))
     judged = kernel.Qrels.none() if qrels is None else kernel.qrels_for(named, qrels, options)
     found = pool_statistics(

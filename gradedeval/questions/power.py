@@ -22,7 +22,7 @@ from gradedeval.kernel import (
     Layout,
     OptionKwargs,
     Setting,
-    numbers,
+    ranges,
     shares_work,
     takes_options,
 )
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Matrix, Paired
 
 
-Alpha = Annotated[float, Setting("Significance level.", numbers.ALPHA, metavar="P")]
-Draws = Annotated[int, Setting("Number of bootstrap samples.", numbers.DRAWS, metavar="N")]
-Seed = Annotated[int, Setting("Random seed.", numbers.SEED, metavar="N")]
+Alpha = Annotated[float, Setting("Significance level.", ranges.ALPHA, metavar="P")]
+Draws = Annotated[int, Setting("Number of bootstrap samples.", ranges.DRAWS, metavar="N")]
+Seed = Annotated[int, Setting("Random seed.", ranges.SEED, metavar="N")]
 BestRuns = Annotated[
-    int | None, Setting("Use only the N best runs by the mean of each measure.", numbers.BEST_RUNS, "N")
+    int | None, Setting("Use only the N best runs by the mean of each measure.", ranges.BEST_RUNS, "N")
 ]
 Difference = Annotated[float, Setting("Difference of means to detect, in an analysis of variance between the best and "
-    "the worst system, and the width that the interval may have.", numbers.DIFFERENCE, "D", "Planning")]  # fmt: skip
-Beta = Annotated[float, Setting("Probability of missing it.", numbers.BETA, "P", "Planning")]
+    "the worst system, and the width that the interval may have.", ranges.DIFFERENCE, "D", "Planning")]  # fmt: skip
+Beta = Annotated[float, Setting("Probability of missing it.", ranges.BETA, "P", "Planning")]
 
 
 # How many topics a test collection needs, so that a difference is found or an interval is narrow.
@@ -63,9 +63,9 @@ class Aim:
     beta: float
 
     def __post_init__(self) -> None:
-        numbers.ALPHA.check_field(self, "alpha")
-        numbers.BETA.check_field(self, "beta")
-        numbers.DIFFERENCE.check_field(self, "difference")
+        ranges.ALPHA.check_field(self, "alpha")
+        ranges.BETA.check_field(self, "beta")
+        ranges.DIFFERENCE.check_field(self, "difference")
 
     def power(self, topics: int, variance: float, df: tuple[int, int]) -> float:
         """The probability that the F test with df finds a range of means as large as the difference, the runs between
@@ -285,9 +285,9 @@ def power(
     for alpha, and InputError if a measure has a single topic. Sakai, SIGIR 2006; used by Robertson et al., SIGIR 2010,
     section 4.2.
     """
-    draws, alpha, seed = numbers.DRAWS.check(draws), numbers.ALPHA.check(alpha), numbers.SEED.check(seed)
+    draws, alpha, seed = ranges.DRAWS.check(draws), ranges.ALPHA.check(alpha), ranges.SEED.check(seed)
     if draws * alpha < 1 - TOLERANCE:
-        most = int(numbers.DRAWS.maximum or draws)
+        most = int(ranges.DRAWS.maximum or draws)
         what = f"with {draws} draws only a level of 0 is below {alpha:g}"
         hint = f"use {math.ceil(min(1 / alpha, most) - TOLERANCE)} or more for {flag.alpha:{alpha:g}}"
         if 1 / alpha > most:
@@ -295,7 +295,7 @@ def power(
         raise InputError(flag.draws, what, hint, usage=True)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     matrix = score_matrix.comparable(given)
-    best_runs = numbers.BEST_RUNS.check_or_none(best_runs)
+    best_runs = ranges.BEST_RUNS.check_or_none(best_runs)
     check_runs(len(score_matrix.without_seeds("power", matrix).runs))
     of = [_best(matrix, measure, best_runs) for measure in matrix.comparable_measures()]
     curves = [kernel.results.to_frame(_levels(paired, draws, alpha, seed)) for paired in of]
@@ -357,7 +357,7 @@ def plot_power(result: Any, *, alpha: float = 0.05, ax: Axes | None = None) -> A
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, and for an alpha that is not a level.
     """
-    alpha = numbers.ALPHA.check(alpha)
+    alpha = ranges.ALPHA.check(alpha)
     curve = pictures.frame_of(result, ["measure"], "power", SOURCE, "curve")
     level = next((name for name in ("level", "p") if name in curve.columns), None)
     if level is None:

@@ -13,7 +13,7 @@ from gradedeval.analysis.pairs import significance_matrix, tests_of
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.significance import TestSettings
 from gradedeval.errors import Flag, InputError, check_choice, did_you_mean, flag, public, shorten, visible
-from gradedeval.kernel import Scores, numbers
+from gradedeval.kernel import Scores, ranges
 
 LEVELS, SIGNS, LETTERS = (0.05, 0.01), "†‡", "abcdefghijklmnopqrstuvwxyz"
 """The levels of significance and the signs of differences from one baseline, the weaker level first; of several
@@ -188,5 +188,5 @@ def table(
     check_choice(form, kernel.formats.SCORE_FORMATS, flag.format)
     published.check(form, by_topic=by_topic)
     published.check_runs([run.run for run in scores.runs])
-    shown: dict[str, Any] = {"by_topic": by_topic, "digits": numbers.DIGITS.check_or_none(digits)}
+    shown: dict[str, Any] = {"by_topic": by_topic, "digits": ranges.DIGITS.check_or_none(digits)}
     return kernel.score_tables.render_scores(scores, form, **shown, signed=signature, style=published.style(scores))

@@ -29,7 +29,7 @@ from gradedeval.kernel import (
     Layout,
     OptionKwargs,
     Setting,
-    numbers,
+    ranges,
     shares_work,
     takes_options,
 )
@@ -45,7 +45,7 @@ MEAN_OF_RUNS = "(mean of runs)"
 
 Baseline = Annotated["AnyScores | None", against("the first run", "mean")]
 RiskAversion = Annotated[float, Setting("A loss weighs 1 + A times as much as a gain: the α of URisk.",
-    numbers.RISK_AVERSION, metavar="A")]  # fmt: skip
+    ranges.RISK_AVERSION, metavar="A")]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,7 +124,7 @@ def risk(
     fewer than two runs, an invalid `risk_aversion`, and where no measure is left, and InputError for a measure with a
     single topic.
     """
-    aversion = numbers.RISK_AVERSION.check(risk_aversion)
+    aversion = ranges.RISK_AVERSION.check(risk_aversion)
     given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
     of_all = _is_mean(baseline, given)
     matrix, name = score_matrix.with_baseline(given, None if of_all else baseline)

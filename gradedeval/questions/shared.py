@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from gradedeval import analysis
 from gradedeval.cli.options import LABEL, REPORTED
 from gradedeval.errors import Note, flag
-from gradedeval.kernel import Setting, numbers
+from gradedeval.kernel import Setting, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,10 +27,10 @@ Test = Annotated[analysis.Test, Setting("Significance test; the interval inverts
 Correction = Annotated[analysis.Correction | None, Setting("Correction for multiple comparisons, over the pairs of "
     "each measure.", default_text="holm")]  # fmt: skip
 Rope = Annotated[float | None, Setting("Of --test bayes: means that differ by no more than D are practically equal.",
-    numbers.ROPE, metavar="D", default_text="0.01")]  # fmt: skip
-Draws = Annotated[int, Setting("Number of permutations, or of bootstrap samples.", numbers.DRAWS, metavar="N")]
-Alpha = Annotated[float, Setting("Significance level.", numbers.ALPHA, metavar="P")]
-Seed = Annotated[int, Setting("Random seed.", numbers.SEED, metavar="N")]
+    ranges.ROPE, metavar="D", default_text="0.01")]  # fmt: skip
+Draws = Annotated[int, Setting("Number of permutations, or of bootstrap samples.", ranges.DRAWS, metavar="N")]
+Alpha = Annotated[float, Setting("Significance level.", ranges.ALPHA, metavar="P")]
+Seed = Annotated[int, Setting("Random seed.", ranges.SEED, metavar="N")]
 
 AT = 10
 """The depth at which judged documents are counted, where none is given."""

@@ -22,8 +22,8 @@ from gradedeval.kernel import (
     Options,
     Setting,
     Table,
-    numbers,
     parse_measures,
+    ranges,
     resolve_options,
     shares_work,
     takes_options,
@@ -362,13 +362,13 @@ WANTED = 3
 Weighing = Annotated[Strategy, Setting("How --to-judge weights documents: by best rank (depth), by RBP weight as "
     "methods A, B and C of Moffat, Webber & Zobel, by residual, or by the pairs of runs whose order they could "
     "reverse (pairs).")]  # fmt: skip
-Budget = Annotated[int, Setting("Maximum number of documents that --to-judge lists.", numbers.BUDGET, "N")]
+Budget = Annotated[int, Setting("Maximum number of documents that --to-judge lists.", ranges.BUDGET, "N")]
 Persistence = Annotated[float, Setting("Of the RBP strategies: the probability of going on from rank to rank.",
-    numbers.PERSISTENCE, "P")]  # fmt: skip
+    ranges.PERSISTENCE, "P")]  # fmt: skip
 By = Annotated["str | Measure", Setting("Measure of --to-judge.", spelled=("-m", "--measure"), measure="one",
     section="Measures and gains")]  # fmt: skip
 PoolDepth = Annotated[int | None, Setting("Depth to which a run contributes to the pool.",
-    numbers.POOL_DEPTH, "N", default_text="all are")]  # fmt: skip
+    ranges.POOL_DEPTH, "N", default_text="all are")]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -382,9 +382,9 @@ class JudgingSettings:
 
     def __post_init__(self) -> None:
         check_choice(self.strategy, STRATEGIES, flag.strategy)
-        numbers.BUDGET.check_field(self, "budget")
-        numbers.PERSISTENCE.check_field(self, "persistence")
-        numbers.POOL_DEPTH.check_field(self, "pool_depth")
+        ranges.BUDGET.check_field(self, "budget")
+        ranges.PERSISTENCE.check_field(self, "persistence")
+        ranges.POOL_DEPTH.check_field(self, "pool_depth")
 
     def words(self, measure: Measure) -> str:
         """The strategy in a line."""

@@ -22,8 +22,8 @@ from gradedeval.kernel import (
     Setting,
     Table,
     decode,
-    numbers,
     parse_measures,
+    ranges,
     resolve_options,
     shares_work,
     takes_options,
@@ -200,8 +200,8 @@ def static_weights(measure: Measure, depth: int, tried: bool = False, shown: boo
     unless that was `tried` with another value of a parameter. Where it is `shown`, a bar tells how far it is. Raises
     InputError (usage) where it has no fixed weights.
     """
-    if depth > numbers.MOST_RANKS + 1:  # one more than is asked for tells whether users go on from the last
-        numbers.WEIGHED_RANKS.check(depth)
+    if depth > ranges.MOST_RANKS + 1:  # one more than is asked for tells whether users go on from the last
+        ranges.WEIGHED_RANKS.check(depth)
     ranked_runs.check_by_rank(measure)
     if measure.types:
         what = "its weights depend on the types of the documents"
@@ -352,7 +352,7 @@ QUANTITIES: tuple[str, ...] = get_args(Quantity)
 By = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting("Measure, such as 'rbp(p=0.95)' or p@10. Repeat -m, or "
     "separate measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure="several", place="measures", required="for example -m 'rbp(p=0.95)'")]  # fmt: skip
-Ranks = Annotated[int, Setting("Print ranks 1 to N.", numbers.WEIGHED_RANKS, metavar="N")]
+Ranks = Annotated[int, Setting("Print ranks 1 to N.", ranges.WEIGHED_RANKS, metavar="N")]
 Scaled = Annotated[Normalize, Setting("'sum': scale the weights of ranks 1 to N to sum to 1; 'max': scale the largest "
     "to 1.")]  # fmt: skip
 Of = Annotated[Quantity, Setting("W: the weights; C: the probability of going on from a rank to the next, W(i+1)/W(i); "
@@ -471,7 +471,7 @@ def weights(
     options = resolve_options(like, **keywords)
     named = None if runs is None else kernel.named_runs(runs)
     chosen = parse_measures(measures)
-    ranks = numbers.WEIGHED_RANKS.check(ranks)
+    ranks = ranges.WEIGHED_RANKS.check(ranks)
     check_choice(normalize, NORMALIZE, flag.normalize)
     check_choice(quantity, QUANTITIES, flag.quantity)
     if quantity != "W" and normalize != "none":
@@ -593,7 +593,7 @@ def plot_weights(weights: Any, *, log: bool = False, ranks: int | None = None, a
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, for ranks that are not numbers from 1,
     and where nothing is left to draw.
     """
-    ranks = numbers.RANKS.check_or_none(ranks)
+    ranks = ranges.RANKS.check_or_none(ranks)
     frame = pictures.frame_of(weights, ["rank"], "weights", SOURCE)
     if len(frame.columns) == 1:
         raise InputError("plot.weights", "the frame has no column but rank", f"give {SOURCE}", usage=True)

@@ -38,7 +38,7 @@ from gradedeval.cli.results import Destination, form_by_extension
 from gradedeval.errors import InputError, emit_notes
 from gradedeval.kernel import append_lines
 from gradedeval.kernel.formats import formats_for
-from gradedeval.kernel.options import numbers
+from gradedeval.kernel.options import ranges
 from gradedeval.questions.check import FAULTS, REPORTS, Checked, baseline_of, check_order, slice_notes, verdicts
 from gradedeval.questions.history import lines_of
 from gradedeval.questions.limits import KINDS, BoundSpec, Settings, find_settings, read_bound, resolve_bounds
@@ -75,8 +75,8 @@ RECORDED = [
 TESTED = [
     Option("--test", type=click.Choice(get_args(analysis.PairTest)), help="Significance test of --significant. "
            "Default: randomization."),
-    Option(number=numbers.DRAWS, metavar="N", help="Number of permutations, or of bootstrap samples. Default: 10000."),
-    Option(number=numbers.SEED, metavar="N", help="Random seed. Default: 0."),
+    Option(number=ranges.DRAWS, metavar="N", help="Number of permutations, or of bootstrap samples. Default: 10000."),
+    Option(number=ranges.SEED, metavar="N", help="Random seed. Default: 0."),
 ]  # fmt: skip
 MEASURED = [
     Option("-m", "--measure", "measures", multiple=True, section="Measures and gains", metavar="MEASURE",

@@ -28,7 +28,7 @@ from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import check_mode, setting_options, take_measures, take_settings
 from gradedeval.errors import InputError, flag
 from gradedeval.kernel.formats import formats_for
-from gradedeval.kernel.options import numbers, resolve_options
+from gradedeval.kernel.options import ranges, resolve_options
 from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.agreement import TOPICS, agreement, reproduction
 from gradedeval.questions.diff import Only, diff, not_two
@@ -37,7 +37,7 @@ BASELINE = Option("--baseline", metavar="RUN", file=READS, help="Compare every r
                   "another file. Default: the first run.")  # fmt: skip
 VIEWS = [
     Option("--topic", metavar="ID", help="Show this topic, with qrels document by document."),
-    Option(number=numbers.TOP, metavar="N", help=f"Show the N topics that agree least. Default: {TOPICS} in tables, "
+    Option(number=ranges.TOP, metavar="N", help=f"Show the N topics that agree least. Default: {TOPICS} in tables, "
            "all elsewhere."),
     Option("--only", type=click.Choice(get_args(Only)), help="Only topics that got worse or better, or whose order "
            "judging could reverse."),

@@ -21,7 +21,7 @@ from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import without_place
 from gradedeval.errors import InputError, flag
 from gradedeval.kernel.formats import formats_for
-from gradedeval.kernel.options import numbers
+from gradedeval.kernel.options import ranges
 from gradedeval.questions.explain import DEFAULT, RANKS, Explanations, explain_runs
 
 FILES = "RUN [RUN] QRELS [TOPIC]..."
@@ -31,9 +31,9 @@ TOPIC = Option("--topic", "topics_explained", multiple=True, metavar="ID", help=
 MEASURE = Option("-m", "--measure", "measures", multiple=True, section="Measures and gains", metavar="MEASURE",
                  help="Measure to explain, such as err@20; each has a table of its own. Repeat -m, or separate "
                  f"measures by spaces. Default: {' '.join(DEFAULT)}.")  # fmt: skip
-SHOW = Option(number=numbers.SHOW, metavar="N", section="Output", help="Number of ranks in a table. Default: down to "
+SHOW = Option(number=ranges.SHOW, metavar="N", section="Output", help="Number of ranks in a table. Default: down to "
               "the cutoff, or 20. Other formats list all ranks.")  # fmt: skip
-DRAWN = Option(number=numbers.SHOW, metavar="N", help=f"Number of ranks. Default: down to the cutoff, or {RANKS}.")
+DRAWN = Option(number=ranges.SHOW, metavar="N", help=f"Number of ranks. Default: down to the cutoff, or {RANKS}.")
 READING = [CUTOFF, *MEASURES_FROM, *map(one_registered, ("queries", "fill", "costs")), *registered("reading")]
 
 

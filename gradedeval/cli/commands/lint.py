@@ -29,7 +29,7 @@ from gradedeval.cli.output import asked_for
 from gradedeval.cli.results import Destination, form_by_extension, with_remarks
 from gradedeval.errors import InputError, with_flags
 from gradedeval.kernel.formats import formats_for
-from gradedeval.kernel.options import numbers, resolve_options
+from gradedeval.kernel.options import ranges, resolve_options
 from gradedeval.questions.lint import lint_runs
 
 OPTIONS = [
@@ -38,7 +38,7 @@ OPTIONS = [
     Option("-m", "--measure", "measures", multiple=True, section="Measures and gains", metavar="MEASURE",
            help="Measure to check for the effect of ties. Repeat -m, or separate measures by spaces. Default: "
            f"{' '.join(kernel.parse.DEFAULT)}."),
-    Option(number=numbers.MAX_DEPTH, metavar="N", help="Report topics with more than N documents as errors."),
+    Option(number=ranges.MAX_DEPTH, metavar="N", help="Report topics with more than N documents as errors."),
     Option("--tag-is-filename", is_flag=True, help="Report a tag that differs from the file name as an error."),
     Option("--all", "everything", section="Output", is_flag=True, help="List every problem, not only the first ten "
            "of a kind."),

@@ -11,7 +11,7 @@ from gradedeval.cli.results import Destination, call, form_at_terminal
 from gradedeval.cli.settings import setting_options, take_measures, take_settings, without_place
 from gradedeval.errors import InputError
 from gradedeval.kernel.formats import formats_for
-from gradedeval.kernel.options import numbers
+from gradedeval.kernel.options import ranges
 from gradedeval.questions.weights import DEPTH, RANKS_DRAWN, Weights, weight_panels, weights
 
 FILES = "[MEASURE... | RUN... QRELS]"
@@ -19,7 +19,7 @@ READING = [CUTOFF, *MEASURES_FROM, *registered("reading")]
 MEASURE, *OTHERS = setting_options(weights, without=("ranks",))
 PICTURE_SETTINGS = [
     MEASURE,
-    Option("ranks", number=numbers.WEIGHED_RANKS, metavar="N", help="Draw ranks 1 to N. Default: "
+    Option("ranks", number=ranges.WEIGHED_RANKS, metavar="N", help="Draw ranks 1 to N. Default: "
            f"{RANKS_DRAWN}; with --log {DEPTH}."),
     *OTHERS,
     Option("--log", is_flag=True, help="Logarithmic axes, down to one millionth of each measure's largest weight."),

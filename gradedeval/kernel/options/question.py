@@ -1,7 +1,7 @@
 """What a question says of itself, once: what it reads, its settings, its help, its second results, modes and picture.
 
 A setting is a keyword of its function, whose type is an alias: `Draws = Annotated[int, Setting("Number of bootstrap
-samples.", numbers.DRAWS, metavar="N")]`. Name, type and default are those of the signature. Of all this the runner,
+samples.", ranges.DRAWS, metavar="N")]`. Name, type and default are those of the signature. Of all this the runner,
 `cli.runner`, makes the command and its page.
 """
 

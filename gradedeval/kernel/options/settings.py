@@ -1,7 +1,7 @@
 """Settings in the signature of a function, which a command has as options, and keywords that a function refuses.
 
 A setting is a keyword whose type is an alias: `Draws = Annotated[int, Setting("Number of bootstrap samples.",
-numbers.DRAWS, metavar="N")]`. Its name, type and default are those of the signature.
+ranges.DRAWS, metavar="N")]`. Its name, type and default are those of the signature.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache, partial, wraps
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from gradedeval.errors import REFUSING
-from gradedeval.kernel.options import OPTIONS, THIS_COMMAND, Commands, Number, Section, numbers
+from gradedeval.kernel.options import OPTIONS, THIS_COMMAND, Commands, Number, Section, ranges
 
 
 @dataclass(eq=False, repr=False)
@@ -157,7 +157,7 @@ def shares_work(function: Asked) -> Asked:
 
     @wraps(function)
     def shared(*given: Any, **keywords: Any) -> Any:
-        jobs, progress = numbers.JOBS.check(keywords.get("jobs", 1)), keywords.get("progress", False)
+        jobs, progress = ranges.JOBS.check(keywords.get("jobs", 1)), keywords.get("progress", False)
         if jobs == 1 and not progress:
             return function(*given, **keywords)
         from gradedeval.kernel.parallel import asked_for  # not for a help page

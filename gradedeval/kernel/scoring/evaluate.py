@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from gradedeval.errors import InputError, emit_notes, public, redacted, shorten
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
-from gradedeval.kernel.options import OPTIONS, OptionKwargs, Options, lists_options, numbers, resolve_options
+from gradedeval.kernel.options import OPTIONS, OptionKwargs, Options, lists_options, ranges, resolve_options
 from gradedeval.kernel.parallel import Workers, in_python, no_progress
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.doubts import few_topics, merged_over_runs, not_too_many
@@ -158,7 +158,7 @@ def evaluate(
     chosen = parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
-    numbers.JOBS.check(jobs)
+    ranges.JOBS.check(jobs)
     workers = _workers(jobs, executor, progress)
     scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=workers, predicts=True)
     scores.notes[:] = emit_notes([*scores.notes, *scores.unequal_topics()])

@@ -22,8 +22,8 @@ from gradedeval.kernel import (
     Options,
     Setting,
     Table,
-    numbers,
     parse_measures,
+    ranges,
     resolve_options,
     shares_work,
     takes_options,
@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 
 Baseline = Annotated[str | None, Setting("Compare every run with this one: one of RUN, or another file.", metavar="RUN",
     default_text="the first", reads=True)]  # fmt: skip
-At = Annotated[int, Setting("Depth of the count of unjudged documents.", numbers.AT, "N")]
-Show = Annotated[int, Setting("Number of ranks of each ranking.", numbers.SHOW, "N")]
+At = Annotated[int, Setting("Depth of the count of unjudged documents.", ranges.AT, "N")]
+Show = Annotated[int, Setting("Number of ranks of each ranking.", ranges.SHOW, "N")]
 
 # The first page of a report: runs × measures, and in words what is not known.
 

@@ -16,7 +16,7 @@ from gradedeval.analysis.pairs import Pair, reversible_pairs, unseen_in
 from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, Note, flag, handling_notes, plural, visible
-from gradedeval.kernel import Column, Measure, Options, Table, numbers
+from gradedeval.kernel import Column, Measure, Options, Table, ranges
 from gradedeval.questions.compare import ACROSS, compared_pairs, topic_table
 from gradedeval.questions.shared import AT
 
@@ -49,8 +49,8 @@ class ReportSettings:
     show: int = SHOW
 
     def __post_init__(self) -> None:
-        numbers.AT.check_field(self, "at")
-        numbers.SHOW.check_field(self, "show")
+        ranges.AT.check_field(self, "at")
+        ranges.SHOW.check_field(self, "show")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

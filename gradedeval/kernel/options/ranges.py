@@ -1,4 +1,4 @@
-"""The numbers that settings of questions and commands take, by name: each has its flag and its limits."""
+"""Ranges of the numbers that settings and command-line options accept; each has its flag and its limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_RANKS = 100_000
 _count = partial(Number, whole=True, minimum=1)
 _share = partial(Number, above=0, below=1)
 
-# What a single command takes as well: defaults and their meaning stand beside the settings, limits here.
+# Defaults and their meaning stand beside the settings; limits here.
 ALPHA = _share("--alpha")
 AT = _count("--at")
 BEST_RUNS = Number("--best-runs", whole=True, minimum=2)

@@ -19,7 +19,7 @@ from gradedeval.errors import Flag, InputError, ProblemList, flag, plural
 from gradedeval.kernel.options import Duplicates
 from gradedeval.kernel.rankings.batch import GradeCounts
 from gradedeval.kernel.rankings.docnos import Index, JudgmentColumns
-from gradedeval.kernel.rankings.objects import (
+from gradedeval.kernel.rankings.in_memory import (
     Judgment,
     arrow_judgments,
     check_labels,

@@ -194,7 +194,7 @@ class Qrels:
     def _of_whole_file(self, stream: Stream, rules: QrelsRules) -> JudgmentColumns | Any:
         """The content of a file that is read whole; the judgments of an object topic -> docno -> grade that needs no
         further look."""
-        from gradedeval.kernel.rankings.objects import json_judgments
+        from gradedeval.kernel.rankings.in_memory import json_judgments
         from gradedeval.kernel.rankings.whole_files import read_whole
 
         if self.format == "json" and not (rules.lenient or rules.labels or rules.part):

@@ -34,7 +34,7 @@ from gradedeval.kernel.rankings.grade import (
     grade_whole_topics,
     order_check_of,
 )
-from gradedeval.kernel.rankings.objects import (
+from gradedeval.kernel.rankings.in_memory import (
     NONE,
     TOO_LARGE,
     Listed,

@@ -20,7 +20,7 @@ from gradedeval.errors import InputError, flag, plural, visible, with_keywords
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.options.metadata import Labels
 from gradedeval.kernel.parallel import raise_malloc_threshold
-from gradedeval.kernel.rankings import objects, whole_files
+from gradedeval.kernel.rankings import in_memory, whole_files
 from gradedeval.kernel.rankings.docnos import Docnos, JudgmentColumns, TopicCodes, repeats
 from gradedeval.kernel.rankings.grade import Rows
 from gradedeval.kernel.rankings.qrels import Qrels, read_judgments
@@ -394,7 +394,7 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
     at_topic, at_docno, at_grade = map(layout.columns.index, ("topic", "docno", "grade"))
     for number, fields in line_reader.records(stream, layout, qrels, tolerant=True):
         topic, docno, token = fields[at_topic], fields[at_docno], fields[at_grade]
-        grade = objects.grade_of(token, labels)
+        grade = in_memory.grade_of(token, labels)
         if grade != grade and is_header(fields, number, layout):
             qrels.error("grade", *about_field("grade", fields, number, layout), line=number)
             continue
@@ -413,7 +413,7 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
         else:
             qrels.error("duplicate", what, "keep one grade", number)
     try:
-        objects.check_labels(qrels.place, words, labels, words)
+        in_memory.check_labels(qrels.place, words, labels, words)
     except InputError as error:
         _add_error(qrels, error)
         return

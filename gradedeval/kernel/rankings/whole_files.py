@@ -7,7 +7,7 @@ from typing import Any
 
 from gradedeval.errors import InputError
 from gradedeval.kernel.parallel import raise_malloc_threshold
-from gradedeval.kernel.rankings.objects import (
+from gradedeval.kernel.rankings.in_memory import (
     GradeOfWord,
     grade,
     ident,

@@ -39,7 +39,7 @@ def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
     elif is_path(run):
         several = [run]
     else:
-        from gradedeval.kernel.rankings.objects import check_no_columns, is_ranking, is_row, rows_or_several
+        from gradedeval.kernel.rankings.in_memory import check_no_columns, is_ranking, is_row, rows_or_several
 
         if isinstance(run, Mapping):
             if is_ranking(run):

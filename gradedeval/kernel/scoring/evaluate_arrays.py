@@ -19,7 +19,7 @@ from gradedeval.kernel.options import OPTIONS, OptionKwargs, resolve_options
 from gradedeval.kernel.rankings.batch import Documents, GradeCounts
 from gradedeval.kernel.rankings.docnos import Docnos, Index, JudgmentColumns
 from gradedeval.kernel.rankings.grade import choose_topics
-from gradedeval.kernel.rankings.objects import checked_ids, ident
+from gradedeval.kernel.rankings.in_memory import checked_ids, ident
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.doubts import few_topics, ties_notes
 from gradedeval.kernel.scoring.scorer import Scorer, relevance_notes

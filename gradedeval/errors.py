@@ -53,9 +53,9 @@ class Flag(str):
 
     def __new__(cls, flag: str, keyword: str = "") -> Flag:
         keyword = keyword or (flag[2:].replace("-", "_") if flag.startswith("--") else flag)
-        said = super().__new__(cls, either(flag, keyword))
-        said.flag, said.keyword = flag, keyword
-        return said
+        option = super().__new__(cls, either(flag, keyword))
+        option.flag, option.keyword = flag, keyword
+        return option
 
     def __reduce__(self) -> tuple[Any, ...]:  # a str pickles its text
         return Flag, (self.flag, self.keyword)
@@ -112,7 +112,7 @@ class InputError(ValueError):
     usage    whether the command line is wrong (exit code 2) rather than the data (exit code 1)
     also     further problems of the same file; with `beyond` more that are counted only
     trace    the traceback of a user's own code that failed
-    said     the problem and the hint as they were given, with options as values: for another message
+    raw      the problem and the hint before rendering, with options as values: for another message
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class InputError(ValueError):
         beyond: int = 0,
         trace: str = "",
     ) -> None:
-        self._place, self.said = place, (problem, hint)
+        self._place, self.raw = place, (problem, hint)
         self.kind, self.usage = kind, usage
         self.also = tuple(also)
         self.beyond, self.trace = beyond, trace
@@ -142,7 +142,7 @@ class InputError(ValueError):
 
     @property
     def _parts(self) -> dict[str, Any]:
-        problem, hint = self.said
+        problem, hint = self.raw
         named = {"place": self._place, "problem": problem, "hint": hint}
         return named | {name: getattr(self, name) for name in ("kind", "usage", "also", "beyond", "trace")}
 
@@ -152,11 +152,11 @@ class InputError(ValueError):
 
     @property
     def problem(self) -> str:
-        return with_flags(self.said[0])
+        return with_flags(self.raw[0])
 
     @property
     def hint(self) -> str:
-        return with_flags(self.said[1])
+        return with_flags(self.raw[1])
 
     @property
     def exit_code(self) -> int:
@@ -167,7 +167,7 @@ class InputError(ValueError):
         return self._line(with_flags)
 
     def _line(self, words: Callable[[str], str]) -> str:
-        place, problem, hint = map(words, (self._place, *self.said))
+        place, problem, hint = map(words, (self._place, *self.raw))
         said = f"{problem}; {hint}" if hint else problem
         if not place:
             return visible(_brief(said))
@@ -208,7 +208,9 @@ def _rebuild(parts: dict[str, Any]) -> InputError:
 TRACE = either("GRADEDEVAL_DEBUG=1 shows the traceback", ".trace of this error is its traceback")
 
 
-def failure(error: BaseException, place: str, problem: str, hint: str = "", *, usage: bool = False) -> InputError:
+def user_code_error(
+    error: BaseException, place: str, problem: str, hint: str = "", *, usage: bool = False
+) -> InputError:
     """The message of a user's own code that failed: `my.py:7: measure 'x': failed (ZeroDivisionError: …)`, with the
     traceback for those who ask for it.
 
@@ -255,33 +257,33 @@ class EvaluationWarning(UserWarning):
 
 
 class Note(str):
-    """A note to the user that has parts: `text; hint`, and a `kind` for programs. It reads as at the prompt; `said` is
+    """A note to the user that has parts: `text; hint`, and a `kind` for programs. It reads as at the prompt; `raw` is
     its text and its hint as they were given, with options as values, and `about` all of what it lists cut short."""
 
-    said: tuple[str, str]
+    raw: tuple[str, str]
     kind: str
     about: tuple[str, ...]
 
     def __new__(cls, text: str, hint: str = "", *, kind: str = "", about: Iterable[str] = ()) -> Note:
         note = super().__new__(cls, with_flags(f"{text}; {hint}" if hint else text))
-        note.said, note.kind, note.about = (text, hint), kind, tuple(about)
+        note.raw, note.kind, note.about = (text, hint), kind, tuple(about)
         return note
 
     @property
     def text(self) -> str:
-        return with_flags(self.said[0])
+        return with_flags(self.raw[0])
 
     @property
     def hint(self) -> str:
-        return with_flags(self.said[1])
+        return with_flags(self.raw[1])
 
     def in_python(self) -> Note:
         """The same note with keywords in place of flags."""
-        return Note(*map(with_keywords, self.said), kind=self.kind, about=self.about)
+        return Note(*map(with_keywords, self.raw), kind=self.kind, about=self.about)
 
     def with_hint(self, hint: str) -> Note:
         """The same note with another hint."""
-        return Note(self.said[0], hint, kind=self.kind, about=self.about)
+        return Note(self.raw[0], hint, kind=self.kind, about=self.about)
 
 
 class ProblemList:
@@ -314,7 +316,7 @@ class ProblemList:
 
     def _counted(self, error: InputError) -> InputError:
         """The problem with the number of further lines that have it."""
-        problem, _ = error.said
+        problem, _ = error.raw
         more = self._alike.get(problem, 0)
         return error.replace(problem=f"{problem}, here and on {more} more {plural(more, 'line')}") if more else error
 
@@ -394,7 +396,7 @@ def _without_user(url: re.Match[str]) -> str:
     return f"{url['protocol']}://{shown}{url['path']}{'?…' if url['query'] else ''}"
 
 
-def shown(value: object) -> str:
+def safe_repr(value: object) -> str:
     """A value of Python as a message has it: Python itself shows no integer of thousands of digits."""
     try:
         return repr(value)

@@ -157,7 +157,7 @@ def test_a_place_is_an_option_too() -> None:
     assert str(error) == 'residual_depth: is wrong\nties="best": too\nresidual_depth: 2 more such lines'
     assert error.place == "--residual-depth"
     assert error.cli_text == "--residual-depth: is wrong\n--ties best: too\n--residual-depth: 2 more such lines"
-    assert str(pickle.loads(pickle.dumps(error)).replace(hint=f"{error.said[0]}?")) == str(error).replace(
+    assert str(pickle.loads(pickle.dumps(error)).replace(hint=f"{error.raw[0]}?")) == str(error).replace(
         "is wrong\n", "is wrong; is wrong?\n"
     )
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, positions_of, ranks
-from gradedeval.errors import TRACE, InputError, failure, flag, plural, shorten
+from gradedeval.errors import TRACE, InputError, flag, plural, shorten, user_code_error
 from gradedeval.kernel import parallel
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.diversity import Intents
@@ -458,7 +458,7 @@ def _details(measure: Measure, gains: Gains) -> dict[str, Floats]:
         raise
     except Exception as error:  # as in `scoring`
         hint = f"fix it; {TRACE}"
-        raise failure(error, f"measure '{measure}'", "`details` failed", hint) from error
+        raise user_code_error(error, f"measure '{measure}'", "`details` failed", hint) from error
     for name, shape in shapes.items():
         if shape not in ((topics, width), (topics, width + 1)):
             what, hint = f"`details` has '{name}' of shape {shape}", f"expected topics × ranks, ({topics}, {width})"

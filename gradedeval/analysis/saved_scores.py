@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gradedeval.arrays import as_float
-from gradedeval.errors import InputError, ProblemList, flag, shown
+from gradedeval.errors import InputError, ProblemList, flag, safe_repr
 from gradedeval.kernel.formats import FORM
 from gradedeval.kernel.measures import notation
 from gradedeval.kernel.measures.definition import ALL
@@ -266,7 +266,7 @@ def _of_file(file: Source) -> tuple[str, ProblemList, Rows, str]:
             data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
             head, rows = json_rows(decode(data), file.place, NEEDED, HINT)
             if (form := head.get("form", FORM)) != FORM:
-                what = f"is of form {shown(form)} of saved scores, and this reads form {FORM}"
+                what = f"is of form {safe_repr(form)} of saved scores, and this reads form {FORM}"
                 raise InputError(file.place, what, "update gradedeval, or save the scores again")
             return file.place, ProblemList(file.place), rows, str(head.get("signature"))
         table = SmallTable.headed(file.target, NEEDED, HINT, whole_lines(stream), multiline=True)

@@ -344,5 +344,5 @@ def _report(error: click.UsageError | InputError, context: click.Context, argume
     with context:
         problem = error if isinstance(error, InputError) else usage_error(error)
         report(problem)
-        if line := corrected(arguments, problem.said[1]):
+        if line := corrected(arguments, problem.raw[1]):
             say(f"  {line}", "page")

@@ -348,7 +348,7 @@ def _value_block(
             columns.append([_text(name, row.get(name)) for name in names])
             numbers.append(number)
         except InputError as error:
-            problems.add(number, *error.said)
+            problems.add(number, *error.raw)
     transposed = list(zip(*columns, strict=True)) or [()] * len(names)
     return Block(numbers, dict(zip(names, transposed, strict=True)))
 
@@ -409,7 +409,7 @@ def small_table_of(source: Any, needed: Sequence[str], place: str, hint: str) ->
             cells = {name: decode(_text(name, value)) for name, value in zip(names, row, strict=True)}
             found.add(number, cells)
         except InputError as error:
-            found.problems.add(number, *error.said)
+            found.problems.add(number, *error.raw)
     return found
 
 
@@ -593,7 +593,7 @@ class _Reader:
             self._check_sessions(given["session"], given.get("user", blank), configuration, faults)
         self.timed |= "time" in given and "session" not in given
         for index in sorted(faults):
-            self.problems.add(block.lines[index], *faults[index].said)
+            self.problems.add(block.lines[index], *faults[index].raw)
         good = np.delete(lines, sorted(faults))
         if faults and self.idle is not None:
             self.times[-1] = (self.times[-1][0][good], self.times[-1][1][good])

@@ -601,7 +601,7 @@ def adapted_notes(notes: Iterable[str]) -> list[str]:
 
 def _adapted(error: InputError) -> InputError:
     """The error with hints that this command line can follow."""
-    hint = HINTS.get(error.kind, _FORMATS.sub("", error.said[1]))
+    hint = HINTS.get(error.kind, _FORMATS.sub("", error.raw[1]))
     return error.replace(hint=hint, also=[_adapted(other) for other in error.also])
 
 

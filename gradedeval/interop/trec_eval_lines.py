@@ -341,7 +341,7 @@ def _lines(name: str, entry: Entry, words: str, setting: Setting) -> list[Line]:
     try:
         return entry.lines(name, words, setting)
     except InputError as error:
-        raise error if error.kind == "parameters" else bad_parameters(name, words, error.said[0]) from None
+        raise error if error.kind == "parameters" else bad_parameters(name, words, error.raw[0]) from None
 
 
 def _check_format(word: str, form: str) -> None:
@@ -374,5 +374,5 @@ def _own(word: str, known: Iterable[str]) -> list[Measure]:
             raise
         by_case = {name.lower(): name for name in known}
         near = f"did you mean '{by_case[word.lower()]}'?" if word.lower() in by_case else did_you_mean(word, known)
-        hint = near or error.said[1]
+        hint = near or error.raw[1]
         raise InputError(flag.measures, f"unknown measure '{word}'", hint, kind="unknown-measure", usage=True) from None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, distinct
-from gradedeval.errors import InputError, public, shown
+from gradedeval.errors import InputError, public, safe_repr
 from gradedeval.kernel import MEASURES, AnyMeasure, JudgedLists, Measure, parse_measures, scores_of
 
 CELLS = 1 << 17
@@ -44,7 +44,7 @@ def checked_top(measure: Measure, top: float | None) -> float | None:
     try:
         return TOP.check_or_none(top)  # type: ignore[no-any-return]
     except InputError:
-        what = f"top={shown(top)} is not a grade above 0"
+        what = f"top={safe_repr(top)} is not a grade above 0"
         raise InputError(f"'{measure}'", what, "give the top grade of the scale", usage=True) from None
 
 

@@ -304,7 +304,7 @@ def _fault(entry: dict[str, Any]) -> tuple[str, str] | None:
     try:
         as_time(entry["time"])
     except InputError as error:
-        return error.said[0], "correct the time"
+        return error.raw[0], "correct the time"
     return None
 
 

@@ -156,8 +156,8 @@ def _meant(spec: BoundSpec, measures: list[Measure], table: Mapping[str, Measure
         try:
             return parse_measures(spec.measure, table, spec.cutoff)
         except InputError as error:
-            said = f"{error.place}: {error.said[0]}" if error.place else error.said[0]
-            hint = "write SLICE=LABEL: MEASURE=VALUE" if ONLY_LABEL.fullmatch(spec.measure) else error.said[1]
+            said = f"{error.place}: {error.raw[0]}" if error.place else error.raw[0]
+            hint = "write SLICE=LABEL: MEASURE=VALUE" if ONLY_LABEL.fullmatch(spec.measure) else error.raw[1]
             raise error.replace(place=spec.place, problem=said, hint=hint, usage=True) from None
     unique = list(dict.fromkeys(measures))
     if spec.kind in EVERY_MEASURE and unique:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError, hint_of, shown
+from gradedeval.errors import InputError, hint_of, safe_repr
 from gradedeval.kernel.measures.notation import SCHEMES, Value, is_pairs, plain_value, read_value, write_value
 from gradedeval.kernel.trec.stream import Source, Stream, is_named, is_url
 
@@ -51,7 +51,7 @@ class Parameters:
         """The value as the measure takes it. Raises InputError (usage) for an unknown name or a wrong value."""
         value = plain_value(value)
         if not isinstance(value, str | int | float | tuple | os.PathLike):
-            what = f"{name}={shown(value)} is not a word, a number or a list of numbers"
+            what = f"{name}={safe_repr(value)} is not a word, a number or a list of numbers"
             raise InputError(self.place, what, f"as in {name}=1", usage=True)
         if name == "g" and isinstance(value, int | float):
             value = (float(value),)

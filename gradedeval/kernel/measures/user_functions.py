@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import TRACE, InputError, failure, shown
+from gradedeval.errors import TRACE, InputError, safe_repr, user_code_error
 from gradedeval.kernel.trec.lines import decode
 from gradedeval.kernel.trec.stream import Source
 
@@ -66,7 +66,7 @@ def of_batch(function: Callable[..., Any]) -> Callable[..., Floats]:
                 raise
             except (Exception, SystemExit) as error:
                 hint = f"fix its function; {TRACE}"
-                raise failure(error, _place(function, g, row), "failed", hint) from error
+                raise user_code_error(error, _place(function, g, row), "failed", hint) from error
             found[row] = _number(value, function, g, row)
         return found
 
@@ -90,7 +90,7 @@ def _number(value: Any, function: Callable[..., Any], g: Gains, row: int) -> flo
     except (TypeError, ValueError):
         number = np.nan
     if number != number:
-        what = f"an array of shape {np.shape(value)}" if np.ndim(value) else shown(value)
+        what = f"an array of shape {np.shape(value)}" if np.ndim(value) else safe_repr(value)
         raise InputError(_place(function, g, row), f"returned {what[:80]}", "return one number for each topic")
     return number
 
@@ -111,7 +111,7 @@ def run_own(measure: Measure, gains: Gains) -> Floats:
         hint = f"fix its function; {TRACE}"
         if _is_of_topic(measure.definition, error):
             hint = "a function of one topic's grades needs @gradedeval.measure(per_topic=True)"
-        raise failure(error, f"measure '{measure}'", "failed", hint) from error
+        raise user_code_error(error, f"measure '{measure}'", "failed", hint) from error
     if scores.shape != (len(gains.gain),):
         what = f"returned shape {scores.shape}"
         raise InputError(f"measure '{measure}'", what, f"expected one score per topic, ({len(gains.gain)},)")

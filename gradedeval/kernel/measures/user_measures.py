@@ -8,7 +8,7 @@ import sys
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from gradedeval.errors import InputError, failure, flag, public, url_place
+from gradedeval.errors import InputError, flag, public, url_place, user_code_error
 from gradedeval.kernel.measures.definition import MEASURES, Measure
 from gradedeval.kernel.measures.notation import IA
 from gradedeval.kernel.measures.spellings import ALIASES
@@ -42,7 +42,7 @@ def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # an error in the user's file is reported, not a traceback
-        raise failure(error, place, "cannot be loaded", usage=True) from error
+        raise user_code_error(error, place, "cannot be loaded", usage=True) from error
     # A file may import built-in measures to build on them.
     defined = [value for value in vars(module).values() if isinstance(value, Measure)]
     measures = {measure.name: measure for measure in defined if measure not in MEASURES.values()}
@@ -82,7 +82,7 @@ def _load(point: EntryPoint) -> Measure:
     try:
         loaded = point.load()
     except Exception as error:
-        raise failure(error, place, "cannot be loaded", usage=True) from error
+        raise user_code_error(error, place, "cannot be loaded", usage=True) from error
     if not isinstance(loaded, Measure):
         raise InputError(place, "is not a measure", "decorate it with @gradedeval.measure", usage=True)
     if loaded.name != point.name.lower():

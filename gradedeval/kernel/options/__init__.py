@@ -15,7 +15,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args, get_origin
 
 from gradedeval.arrays import as_float
-from gradedeval.errors import Flag, InputError, did_you_mean, flag, hint_of, plural, shown
+from gradedeval.errors import Flag, InputError, did_you_mean, flag, hint_of, plural, safe_repr
 from gradedeval.kernel.measures.notation import LAST_CUTOFF, Value, plain_value, read_value
 from gradedeval.kernel.trec.lines import formats_of
 from gradedeval.lazy import Late
@@ -93,7 +93,7 @@ class Number:
         if self.word is not None and isinstance(value, str) and value == self.word:
             return value
         if isinstance(value, bool) or not isinstance(value, _INTEGRAL if self.whole else _REAL):
-            raise self.error(f"{shown(value)} is not a {self.kind}")
+            raise self.error(f"{safe_repr(value)} is not a {self.kind}")
         if isinstance(value, _INTEGRAL):
             number = int(value)
             return self._within(number if self.whole else as_float(number), _said(number))
@@ -281,7 +281,7 @@ class Option:
         elif self.number is not None:
             return self.number.check(value)
         elif not isinstance(value, self.classes):
-            raise self.error(f"{shown(value)} is not {self.accepts}")
+            raise self.error(f"{safe_repr(value)} is not {self.accepts}")
         return value
 
     def error(self, problem: str, hint: str = "") -> InputError:

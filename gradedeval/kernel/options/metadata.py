@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from gradedeval.arrays import as_float
-from gradedeval.errors import InputError, Note, did_you_mean, flag, plural, shorten, shown
+from gradedeval.errors import InputError, Note, did_you_mean, flag, plural, safe_repr, shorten
 from gradedeval.kernel.measures.notation import plain_value
 from gradedeval.kernel.trec.lines import decimal, decode, encode
 from gradedeval.kernel.trec.stream import Source, Stream, is_url
@@ -35,7 +35,7 @@ class Costs:
             raise InputError(self.place, "has no costs", "expected a line for each type, such as 'video 30'")
         for name, cost in self.of.items():
             if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < math.inf:
-                what = f"cost {shown(cost)} of type '{decode(name)}' is not a finite number above 0"
+                what = f"cost {safe_repr(cost)} of type '{decode(name)}' is not a finite number above 0"
                 raise InputError(self.place, what, "costs must be positive")
 
     @property
@@ -98,7 +98,7 @@ def read_fill(fill: Any) -> Any:
                 documents[encode(str(docno))] = as_float(gain)
             except (TypeError, ValueError):
                 raise InputError(
-                    "fill", f"gain {shown(gain)} of {what} is not a number", "give one from 0 to 1"
+                    "fill", f"gain {safe_repr(gain)} of {what} is not a number", "give one from 0 to 1"
                 ) from None
         return Fill(found)
     if not isinstance(fill, str | os.PathLike):
@@ -528,7 +528,9 @@ def _systems_of_mapping(source: Mapping[Any, Any]) -> Replicates:
     for system, runs in source.items():
         several = [runs] if isinstance(runs, str) else list(runs) if isinstance(runs, Iterable) else []
         if not several or not all(isinstance(run, str) for run in several):
-            raise _systems_error(f"{shown(runs)} are not the runs of '{system}'", "give a list of names, or a pattern")
+            raise _systems_error(
+                f"{safe_repr(runs)} are not the runs of '{system}'", "give a list of names, or a pattern"
+            )
         patterns += [(str(system), run) for run in several]
     return Replicates(patterns)
 

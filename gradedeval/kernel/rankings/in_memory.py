@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, all_finite
-from gradedeval.errors import InputError, Note, flag, plural, shorten, shown
+from gradedeval.errors import InputError, Note, flag, plural, safe_repr, shorten
 from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import LAST_RANK
 from gradedeval.kernel.rankings.docnos import DIGITS, Docnos, Index, JudgmentColumns, TopicCodes, coded, repeats
@@ -876,7 +876,9 @@ def number(value: Any, place: str, what: str) -> float:
     except (TypeError, ValueError, OverflowError):
         result = math.nan
     if not math.isfinite(result):
-        raise InputError(place, f"{what} {shown(value)} is not a finite number", f"expected a number for each {what}")
+        raise InputError(
+            place, f"{what} {safe_repr(value)} is not a finite number", f"expected a number for each {what}"
+        )
     return result
 
 

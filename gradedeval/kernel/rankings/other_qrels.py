@@ -134,7 +134,7 @@ def judgments_by_line(qrels: Qrels, stream: Stream, layout: LineLayout, rules: Q
         if rules.part or not iterations:
             raise
         raise error.replace(
-            hint=f"{error.said[1]}, or {flag.subtopics:True} if the second column is a subtopic"
+            hint=f"{error.raw[1]}, or {flag.subtopics:True} if the second column is a subtopic"
         ) from None
 
 

@@ -268,7 +268,7 @@ def merged_over_runs(notes: Iterable[str], count: int) -> list[str]:
     alike: dict[tuple[str, str], list[re.Match[str]]] = {}
     for note in _alike_once(_rising_once(said, count), count):
         if isinstance(note, Note) and note.kind == "short-lists" and (found := re.fullmatch(_SHORT, note.text)):
-            alike.setdefault((found["what"], note.said[1]), []).append(found)
+            alike.setdefault((found["what"], note.raw[1]), []).append(found)
         else:
             kept.append(note)
     for (what, hint), several in alike.items():
@@ -288,7 +288,7 @@ def _rising_once(notes: list[str], runs: int) -> list[str]:
     said = RISING if any(note.text.endswith(RISING) for note in rising) else RISING_AS_LISTED
     at = notes.index(rising[0])
     places = [note.text.removesuffix(f": {RISING}").removesuffix(f": {RISING_AS_LISTED}") for note in rising]
-    hint = min((note.said[1] for note in rising), key=len)  # that of runs which are not listed by rank holds for all
+    hint = min((note.raw[1] for note in rising), key=len)  # that of runs which are not listed by rank holds for all
     merged = Note(f"{_some_of_all(len(rising), runs)} ({shorten(places, 2)}): {said}", hint, kind="rising-scores")
     return [*notes[:at], merged, *(note for note in notes[at:] if note not in rising)]
 
@@ -299,7 +299,7 @@ def _alike_once(notes: list[str], runs: int) -> list[str]:
     at: list[tuple[str, str, str] | None] = []
     for note in notes:
         found = re.fullmatch(_ALIKE.get(note.kind, ""), note.text) if isinstance(note, Note) else None
-        at.append((note.kind, found["what"], note.said[1]) if isinstance(note, Note) and found else None)
+        at.append((note.kind, found["what"], note.raw[1]) if isinstance(note, Note) and found else None)
         if found and at[-1]:
             places.setdefault(at[-1], []).append(found["place"])
     kept, said = list[str](), set[tuple[str, str, str]]()

@@ -323,7 +323,7 @@ def _checked_piece(data: bytes, number: int, problems: ProblemList) -> list[byte
             try:
                 check_text(line, problems.place, number + index)
             except InputError as error:
-                problems.add(number + index, *error.said, error.kind)
+                problems.add(number + index, *error.raw, error.kind)
                 lines[index] = b""
     return lines
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
-from gradedeval.errors import InputError, ProblemList, plural, shorten, shown
+from gradedeval.errors import InputError, ProblemList, plural, safe_repr, shorten
 from gradedeval.kernel.trec.file_formats import plain
 from gradedeval.kernel.trec.line_reader import Pieces, csv_rows, duplicate, settle_duplicates, whole_lines
 from gradedeval.kernel.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
@@ -324,7 +324,7 @@ def _id(value: Any, place: str) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, str | int) or isinstance(value, bool) or not str(value).strip():
-        raise InputError(place, f"{shown(value)} is not a topic", "give each line the number of its topic")
+        raise InputError(place, f"{safe_repr(value)} is not a topic", "give each line the number of its topic")
     return str(value).strip()
 
 
@@ -390,7 +390,7 @@ def _of_row(row: Any, what: str) -> Record:
         return flat
     if isinstance(row, Sequence) and not isinstance(row, str | bytes) and len(row) == 2:
         return _of_pair(row[0], row[1], what)
-    raise InputError(what, f"{shown(row)} is not a topic", "as in {'301': 'text'}, or rows with names")
+    raise InputError(what, f"{safe_repr(row)} is not a topic", "as in {'301': 'text'}, or rows with names")
 
 
 def _of_file(file: Source, what: str) -> tuple[str, list[Record]]:

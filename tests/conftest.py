@@ -25,7 +25,7 @@ PATCHED = """
     kernel.parallel kernel.parallel.executors
     kernel.rankings.docnos kernel.rankings.grade kernel.rankings.qrels
     kernel.rankings.segments kernel.rankings.submissions
-    kernel.scoring.doubts kernel.scoring.intervals kernel.scoring.sharing
+    kernel.scoring.caveats kernel.scoring.intervals kernel.scoring.sharing
     kernel.trec.blocks kernel.trec.documents kernel.trec.line_reader kernel.trec.remote kernel.trec.tokenizer
 """
 """Modules that tests patch: the modules themselves, and not what stands for them until they are imported."""

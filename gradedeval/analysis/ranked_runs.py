@@ -24,7 +24,7 @@ from gradedeval.kernel.parallel import Workers
 from gradedeval.kernel.rankings.batch import Batch, Codes, Documents, GradeCounts, coalesce
 from gradedeval.kernel.rankings.docnos import EVERY_TOPIC, Docnos, DocumentNumbers
 from gradedeval.kernel.rankings.grade import Grader, no_common_topics
-from gradedeval.kernel.scoring.doubts import merged_over_runs, not_too_many, notes_on
+from gradedeval.kernel.scoring.caveats import limit_caveats, merge_run_notes, notes_of_run
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, named_runs, scorer_of
 from gradedeval.kernel.scoring.scorer import Scorer
 from gradedeval.kernel.scoring.scores import RunScores, Scores
@@ -260,8 +260,8 @@ class Ranking:
             listed = np.zeros(len(topics), dtype=bool)
             listed[place[columns.topic]] = True
             ranked.append(RankedRun(name, run.place, own.document, own.counts, own.first, listed, run.missing))
-        said = [notes_on(run, scorer) if scorer else not_too_many(run.notes) for run in runs]
-        notes = merged_over_runs(dict.fromkeys(chain.from_iterable(said)), len(runs))
+        said = [notes_of_run(run, scorer) if scorer else limit_caveats(run.notes) for run in runs]
+        notes = merge_run_notes(dict.fromkeys(chain.from_iterable(said)), len(runs))
         return RankedRuns(ranked, topics, code, topic_of, grader, self._numbers, notes)
 
 

@@ -29,7 +29,7 @@ from gradedeval.kernel.measures.definition import AnyMeasure, Reading
 from gradedeval.kernel.measures.parse import DEFAULT, canonical, parse_measures
 from gradedeval.kernel.options import Options, resolve_options
 from gradedeval.kernel.parallel import Workers
-from gradedeval.kernel.scoring.doubts import different_topics
+from gradedeval.kernel.scoring.caveats import different_topics_notes
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, file_names, named_runs
 from gradedeval.kernel.scoring.scores import Scores
 from gradedeval.kernel.trec.stream import is_named, is_url, same_file
@@ -317,7 +317,7 @@ class Matrix:
         if averaged is None:
             each = self.included.transpose(2, 0, 1)
             averaged = {name: [run.tobytes() for run in rows] for name, rows in zip(self.measures, each, strict=True)}
-        return different_topics(averaged, None if self.scores is None else self.scores.options)
+        return different_topics_notes(averaged, None if self.scores is None else self.scores.options)
 
     @property
     def judged(self) -> Bools:

@@ -112,7 +112,7 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
     scores = np.fromiter(values, np.float64)
     if measure.startswith("num_"):
         return float(scores.sum())
-    emit_notes(kernel.doubts.few_topics(len(scores)))
+    emit_notes(kernel.caveats.few_topics_notes(len(scores)))
     return float(np.exp(scores.mean()) if measure.startswith("gm_") else scores.mean())
 
 

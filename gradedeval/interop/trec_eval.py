@@ -69,7 +69,7 @@ def score_run(
     retrieved = dict(pair for batch in batches for pair in zip(batch.topics, batch.retrieved.tolist(), strict=True))
     empty = [not retrieved.get(topics[row], 0) for row in order]
     names, values = [decode(topics[row]) for row in order], line_values(scores.score[order], lines, scorer)
-    notes = kernel.doubts.notes_on(scored, scorer, scores, names_of(lines, scorer))
+    notes = kernel.caveats.notes_of_run(scored, scorer, scores, names_of(lines, scorer))
     strings = _relevance_strings(batches, scorer.qrels.labels, max((line.length for line in lines), default=0))
     return ScoredRun(name, graded.tag, names, values, empty, notes, strings), of_run
 
@@ -411,7 +411,7 @@ def score_preferences(name: str, path: str, groups: JudgmentGroups, lines: list[
         return found
 
     own = values(True)
-    return _scored(name, run, topics, own, [*notes, *_doubts(run, topics, lines, options, own, lambda: values(False))])
+    return _scored(name, run, topics, own, [*notes, *_caveats(run, topics, lines, options, own, lambda: values(False))])
 
 
 BETWEEN = b"\t"
@@ -456,11 +456,11 @@ def score_groups(name: str, path: str, groups: JudgmentGroups, lines: list[Line]
 
     own, ascending = values(options), replace(options, ties="docno-asc")
     return _scored(
-        name, run, topics, own, [*notes, *_doubts(run, topics, lines, options, own, lambda: values(ascending))]
+        name, run, topics, own, [*notes, *_caveats(run, topics, lines, options, own, lambda: values(ascending))]
     )
 
 
-def _doubts(
+def _caveats(
     run: kernel.run.Run,
     topics: list[bytes],
     lines: list[Line],
@@ -477,14 +477,14 @@ def _doubts(
     scores = [_as_read(run.topics[topic].scores, options) for topic in topics if topic in run.topics]
     counts = [np.unique(one, return_counts=True)[1] for one in scores]
     tied = sum(int(count[count > 1].sum()) for count in counts)
-    if not kernel.doubts.many_tied(tied, sum(map(len, scores))):
+    if not kernel.caveats.many_tied(tied, sum(map(len, scores))):
         return found
     both = (own, other())
     ranges = []
     for column, line in enumerate(lines):
         if line.summed != "total":
             low, high = sorted(float(np.mean(values[:, column])) for values in both)
-            ranges += [f"{line.name} {low:.4f} or {high:.4f}"] if kernel.doubts.far_apart(low, high) else []
+            ranges += [f"{line.name} {low:.4f} or {high:.4f}"] if kernel.caveats.far_apart(low, high) else []
     if ranges:
         what = f"{run.place}: many documents have equal scores: {shorten(ranges, 3)}, as docnos ascend or descend"
         found.append(Note(what, HINTS["ties"], kind="ties"))
@@ -621,8 +621,10 @@ def _evaluate(
     results = [
         score_run(name, path, scorer, lines, workers.silent()) for name, path in workers.progress(list(runs.items()))
     ]
-    few = kernel.doubts.few_topics(max((scored.runs[0].most(len(scorer.measures)) for _, scored in results), default=0))
-    own = kernel.doubts.merged_over_runs((note for scored, _ in results for note in scored.notes), len(results))
+    few = kernel.caveats.few_topics_notes(
+        max((scored.runs[0].most(len(scorer.measures)) for _, scored in results), default=0)
+    )
+    own = kernel.caveats.merge_run_notes((note for scored, _ in results for note in scored.notes), len(results))
     notes = [*scorer.notes, *lost, *own, *few]
     if form is None:
         return _text([scored for scored, _ in results], lines, printing), notes
@@ -653,10 +655,10 @@ def _evaluate_groups(
     groups = kernel.JudgmentGroups.read(qrels, holds)
     score = score_groups if holds == "qrels_jg" else score_preferences
     results = [score(name, path, groups, lines, options) for name, path in runs.items()]
-    notes = [*(note for scored in results for note in kernel.doubts.not_too_many(scored.notes))]
+    notes = [*(note for scored in results for note in kernel.caveats.limit_caveats(scored.notes))]
     return _text(results, lines, printing), [
         *notes,
-        *kernel.doubts.few_topics(max(len(scored.topics) for scored in results)),
+        *kernel.caveats.few_topics_notes(max(len(scored.topics) for scored in results)),
     ]
 
 

@@ -64,7 +64,7 @@ from gradedeval.kernel.scoring import evaluate_arrays as evaluate_arrays
 from gradedeval.kernel.scoring.evaluate_arrays import JudgedLists as JudgedLists
 from gradedeval.kernel.scoring.signature import signature as signature
 from gradedeval.kernel.scoring.intervals import summary_intervals as summary_intervals
-from gradedeval.kernel.scoring import doubts as doubts
+from gradedeval.kernel.scoring import caveats as caveats
 
 # Who shares the work
 

@@ -346,7 +346,7 @@ def _found(sides: Sides, scorer: Scorer, reread: Reread | None, options: Options
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     signature = kernel.signature(scorer.qrels, options, scorer.measures, counts)
     seeds = [] if options.replicates is None else options.replicates.notes(run.name for run in ranked.runs)
-    few, unseen = kernel.doubts.few_topics(len(sides.shared)), _unseen(scorer.measures, topics, options)
+    few, unseen = kernel.caveats.few_topics_notes(len(sides.shared)), _unseen(scorer.measures, topics, options)
     return Diff(
         *sides.names,
         kernel.results.joined(topics),

@@ -307,7 +307,7 @@ def _of_topic(
         judged.labels.tolist(),
         [
             *scorer.notes,
-            *kernel.doubts.notes_on(replace(run, batches=[batch], topics=[topic], notes=notes), scorer),
+            *kernel.caveats.notes_of_run(replace(run, batches=[batch], topics=[topic], notes=notes), scorer),
         ],
         scorer.options.texts.get(decode(topic), ""),
     )

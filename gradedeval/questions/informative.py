@@ -202,7 +202,7 @@ class Solver:
         graded = kernel.tasks.grade_run(source, replace(self.scorer.grader, last_rank=None), Workers(), name)
         precision = np.zeros((len(self.measures), len(self.curves), 2, len(LEVELS)))
         scored = len(graded.topics), graded.missing
-        notes = kernel.doubts.notes_on(graded, self.scorer)
+        notes = kernel.caveats.notes_of_run(graded, self.scorer)
         found = RunCurves(name, [], [], [], [], precision, scored, graded.format, notes)
         for batch in graded.settled():
             self._add(found, batch)

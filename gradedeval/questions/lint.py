@@ -271,11 +271,11 @@ def check_judged(
 def check_relevant(judged: kernel.submissions.Judgments, qrels: Qrels, measures: Sequence[Measure]) -> None:
     """Warn of topics that have nothing relevant to a measure: they score 0."""
     scorer = kernel.Scorer(qrels, measures, Options())
-    for topics, columns in scorer.without_relevant.items():
+    for topics, columns in scorer.topics_without_relevant.items():
         if topics:
-            several = len(scorer.without_relevant) > 1
+            several = len(scorer.topics_without_relevant) > 1
             names = [scorer.measures[column].label for column in columns] if several else []
-            what = kernel.doubts.without_relevant("", topics, len(qrels), names)
+            what = kernel.caveats.no_relevant_text("", topics, len(qrels), names)
             judged.warn("relevant", what, f"exclude {'it' if len(topics) == 1 else 'them'} with {flag.topics:relevant}")
 
 

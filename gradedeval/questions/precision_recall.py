@@ -142,12 +142,12 @@ def _curves(
         counts.append((len(run.topics), run.missing))
         averaged.append(frozenset(run.topics))
         formats.append(run.format)
-        said += kernel.doubts.notes_on(run, graded)
+        said += kernel.caveats.notes_of_run(run, graded)
     count = len(scorer.measures)
     notes += [
-        *kernel.doubts.merged_over_runs(said, len(runs)),
+        *kernel.caveats.merge_run_notes(said, len(runs)),
         *graded.unequal_topics(averaged),
-        *kernel.doubts.few_topics(max(count for count, _ in counts)),
+        *kernel.caveats.few_topics_notes(max(count for count, _ in counts)),
         *_barren_notes(barren, scorer.qrels, max(count for count, _ in counts)),
     ]
     return [frame for column in range(count) for frame in frames[column::count]], counts, formats, notes
@@ -202,7 +202,7 @@ def _barren_notes(barren: Mapping[str, set[bytes]], qrels: Qrels, counted: int) 
     for name, topics in barren.items():
         alike.setdefault(frozenset(topics), []).append(name)
     return [
-        kernel.doubts.without_relevant(
+        kernel.caveats.no_relevant_text(
             qrels.place,
             [decode(topic) for topic in qrels.topics if topic in topics],
             counted,

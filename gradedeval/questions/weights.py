@@ -178,7 +178,7 @@ def _without_relevant(barren: Mapping[Measure, set[bytes]], place: str, counted:
     for measure, topics in barren.items():
         alike.setdefault(frozenset(topics), []).append(measure.label)
     return [
-        kernel.doubts.without_relevant(
+        kernel.caveats.no_relevant_text(
             place,
             sorted(map(decode, topics)),
             counted,

@@ -19,7 +19,7 @@ from support.paths import ROOT
 HIDDEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 
 
-# Nearly all examples of tests are small, which is said each time: tests/kernel/scoring/test_doubts.py looks for it.
+# Nearly all examples of tests are small, which is said each time: tests/kernel/scoring/test_caveats.py looks for it.
 FEW = re.compile(
     rb"^(there is one topic|the means are over \d topics); too few to tell systems apart\n"
     rb"|^.*: each topic has .* looks? at all ranks; .*\n",

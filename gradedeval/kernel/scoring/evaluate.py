@@ -15,7 +15,7 @@ from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import OPTIONS, OptionKwargs, Options, lists_options, ranges, resolve_options
 from gradedeval.kernel.parallel import Workers, in_python, no_progress
 from gradedeval.kernel.rankings.qrels import Qrels
-from gradedeval.kernel.scoring.doubts import few_topics, merged_over_runs, not_too_many
+from gradedeval.kernel.scoring.caveats import few_topics_notes, limit_caveats, merge_run_notes
 from gradedeval.kernel.scoring.scorer import Scorer, relevance_notes, scorer_for
 from gradedeval.kernel.scoring.scores import RunScores, Scores
 from gradedeval.kernel.scoring.tasks import RunResult, score_and_keep, score_in_turn, size_of
@@ -282,10 +282,10 @@ def collected(
     if errors and (not keep_going or (not scored and len({error.cli_text for error in errors}) == 1)):
         raise errors[0]  # or it is of the only run, or of no run in particular
     if len(runs) > 1:
-        said = merged_over_runs(said, len(runs))
+        said = merge_run_notes(said, len(runs))
     notes = [*scorer.notes, *said, *_notes_on_topics(scorer, list(scored.values()))]
     if len(runs) == 1:
-        notes = not_too_many(notes)
+        notes = limit_caveats(notes)
     if options.interval and (few := sorted(name for name, run in scored.items() if min(run.counts) < 3)):
         what = "an interval needs 3 topics or more; of fewer it is blank, or the whole range of the measure"
         notes.append(f"{shorten(few)}: {what}")
@@ -296,7 +296,7 @@ def collected(
 def _notes_on_topics(scorer: Scorer, scored: Sequence[RunScores]) -> list[str]:
     """What is said of the topics that means are over, and of the systems that runs are of."""
     most = max((max(run.counts, default=0) for run in scored), default=0)
-    notes = [*relevance_notes(scorer, scored), *few_topics(most)]
+    notes = [*relevance_notes(scorer, scored), *few_topics_notes(most)]
     if scorer.options.replicates is not None:
         notes += scorer.options.replicates.notes(run.run for run in scored)
     return notes

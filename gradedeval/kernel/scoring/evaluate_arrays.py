@@ -21,7 +21,7 @@ from gradedeval.kernel.rankings.docnos import Docnos, Index, JudgmentColumns
 from gradedeval.kernel.rankings.grade import choose_topics
 from gradedeval.kernel.rankings.in_memory import checked_ids, ident
 from gradedeval.kernel.rankings.qrels import Qrels
-from gradedeval.kernel.scoring.doubts import few_topics, ties_notes
+from gradedeval.kernel.scoring.caveats import few_topics_notes, tie_notes
 from gradedeval.kernel.scoring.scorer import Scorer, relevance_notes
 from gradedeval.kernel.scoring.scores import Scores
 from gradedeval.kernel.scoring.tasks import GradedRun
@@ -144,12 +144,12 @@ def evaluate_arrays(
     batches = [scorer.score_and_note_ties(batch) for batch in scorer.grader.batches(documents)]
     chosen, missing, said = choose_topics(topics, "scores", qrels, options)
     run = scorer.merge("run", batches, chosen, missing)
-    few = few_topics(run.most(len(scorer.measures)))
+    few = few_topics_notes(run.most(len(scorer.measures)))
     notes = [*scorer.notes, *said, *relevance_notes(scorer, [run]), *few]
     if ties is None and options.by_score and _tied(counts, codes, scored):
         notes.append(f"scores: {TIED}")
         names = [measure.label for measure in scorer.measures]
-        notes += ties_notes(GradedRun("scores", "", batches, chosen), run, scorer, names)
+        notes += tie_notes(GradedRun("scores", "", batches, chosen), run, scorer, names)
     return Scores([run], scorer.measures, qrels, options, emit_notes(notes))
 
 

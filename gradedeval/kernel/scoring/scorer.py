@@ -21,7 +21,7 @@ from gradedeval.kernel.parallel import Limits
 from gradedeval.kernel.rankings.batch import Batch, condensed, count_unjudged
 from gradedeval.kernel.rankings.grade import Grader, PartResult
 from gradedeval.kernel.rankings.qrels import Qrels
-from gradedeval.kernel.scoring.doubts import different_topics, with_ties, without_relevant
+from gradedeval.kernel.scoring.caveats import add_tie_ranges, different_topics_notes, no_relevant_text
 from gradedeval.kernel.scoring.scores import RunScores, with_defaults
 from gradedeval.kernel.scoring.signature import compares_single
 from gradedeval.kernel.trec.lines import decode
@@ -343,7 +343,7 @@ class BatchScores:
     empty          the topics without a document
     retrieved      topics: how many documents
     bounds         2 × topics × measures: the lowest and the highest score, where asked for; nan where blank
-    ties           4 × topics × measures, as `doubts.with_ties` says
+    ties           4 × topics × measures, as `caveats.add_tie_ranges` says
     unscored_ties  topics whose orders of ties are not scored yet
     """
 
@@ -489,7 +489,7 @@ class Scorer:
 
     def unequal_topics(self, topics: Sequence[Hashable]) -> list[Note]:
         """Return a note where means are over different topics; `topics` are those of each run."""
-        return different_topics({measure.label: topics for measure in self.measures}, self.options)
+        return different_topics_notes({measure.label: topics for measure in self.measures}, self.options)
 
     def score_part(self, part: RunPart) -> PartResult[BatchScores]:
         """The scores of a part of a run, in the process that reads it."""
@@ -499,9 +499,9 @@ class Scorer:
     def score_and_note_ties(self, batch: Batch) -> BatchScores:
         """The scores of a batch, and the lowest and the highest that another order of tied documents would give."""
         if batch.as_double is None:
-            return with_ties(self, batch, self.score_batch(batch))
+            return add_tie_ranges(self, batch, self.score_batch(batch))
         halves = replace(batch, as_double=None), batch.as_double
-        single, double = (with_ties(self, half, self.score_batch(half), at_once=True) for half in halves)
+        single, double = (add_tie_ranges(self, half, self.score_batch(half), at_once=True) for half in halves)
         return single.with_columns(double, [not single for single in self.single])
 
     def merge(
@@ -545,7 +545,7 @@ class Scorer:
         return notes
 
     @cached_property
-    def without_relevant(self) -> dict[tuple[str, ...], list[int]]:
+    def topics_without_relevant(self) -> dict[tuple[str, ...], list[int]]:
         """Topics in which no document has a gain -> the columns of the measures that see none, in the order of the
         measures; () for those that find some in every topic. Measures that do not look at gains, counts and measures
         by intent are left out."""
@@ -603,7 +603,7 @@ def _check_ties(measures: Sequence[Measure]) -> None:
 
 def relevance_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:
     """A note for measures whose means count topics that have nothing relevant to them, as 0."""
-    columns = scorer.without_relevant if scorer.grades.top > 0 else {}
+    columns = scorer.topics_without_relevant if scorer.grades.top > 0 else {}
     if not runs or not any(columns):
         return []
     counted = set().union(*{id(run.topics): run.topics for run in runs}.values())
@@ -613,7 +613,7 @@ def relevance_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:
         here = [topic for topic in topics if topic in counted]
         zero = [scorer.measures[column].label for column in of_topics if runs[0].is_zero(here, column)]
         if here and zero:
-            what = without_relevant(scorer.qrels.place, here, len(counted), zero if len(columns) > 1 else [])
+            what = no_relevant_text(scorer.qrels.place, here, len(counted), zero if len(columns) > 1 else [])
             graded = any(map(relevant.__getitem__, here))
             hint = f"exclude {'it' if len(here) == 1 else 'them'} with {flag.topics:relevant}"
             notes.append(Note(what, "" if graded else hint, kind="no-relevant"))

@@ -18,7 +18,7 @@ from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.options import PRESETS, Options
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring import score_tables
-from gradedeval.kernel.scoring.doubts import different_topics
+from gradedeval.kernel.scoring.caveats import different_topics_notes
 from gradedeval.kernel.scoring.results import InNotebook
 from gradedeval.kernel.scoring.signature import signature
 
@@ -271,7 +271,7 @@ class Scores(InNotebook):
         averaged = {measure.label: list(whole.values()) for measure in self.measures}
         if self.options.max_residual is not None:
             averaged = {label: [run.kept(column) for run in self.runs] for column, label in enumerate(averaged)}
-        return different_topics(averaged, self.options)
+        return different_topics_notes(averaged, self.options)
 
     @property
     def systems_of(self) -> dict[str, list[str]]:

@@ -26,7 +26,7 @@ from gradedeval.kernel.rankings.grade import (
     dropped_note,
 )
 from gradedeval.kernel.scoring import score_tables
-from gradedeval.kernel.scoring.doubts import notes_on
+from gradedeval.kernel.scoring.caveats import notes_of_run
 from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
 from gradedeval.kernel.scoring.scores import RunScores, RunSummary
 from gradedeval.kernel.trec.blocks import format_of
@@ -281,7 +281,7 @@ def score_run(
             looked_at = "" if last is None else f"down to rank {last} "
             what = f"{run.place}: none of its documents {looked_at}is judged in its topic"
             more.append(Note(what, "check that docnos match the qrels", kind="none-judged"))
-        notes = notes_on(run, scorer, scores, names, more)
+        notes = notes_of_run(run, scorer, scores, names, more)
         scores = scores if by_topic else summarized(scores, scorer)
         return RunResult(run.place, scores, run.tag, notes)
     except InputError as error:
@@ -330,7 +330,7 @@ def summarized(run: RunScores, scorer: Scorer) -> RunSummary:
     parts += score_tables.BOUNDS if scorer.options.bounds else ()
     none = np.empty((0, len(kinds)))
     included = none.astype(bool) if scorer.options.max_residual is None else run.included
-    empty = scorer.without_relevant.items() if scorer.grades.top > 0 else ()
+    empty = scorer.topics_without_relevant.items() if scorer.grades.top > 0 else ()
     return RunSummary(
         *(run.run, run.topics, run.missing, none, none, none, included, run.format, run.empty, None),
         {part: [run.summary(part, column, kind) for column, kind in enumerate(kinds)] for part in parts},

@@ -22,7 +22,7 @@ from gradedeval.kernel import parallel
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.rankings import grade
 from gradedeval.kernel.rankings.grade import OrderCheck
-from gradedeval.kernel.scoring import doubts
+from gradedeval.kernel.scoring import caveats
 from support.commands import Command
 from support.paths import DATA, QRELS, SAMPLES, shared
 from support.sessions import in_process
@@ -128,10 +128,10 @@ def test_a_run_of_several_that_is_held_in_python_is_named(bad: Any, place: str) 
 def test_all_runs_whose_scores_rise_are_counted_once() -> None:
     listed = [OrderCheck(looked=2, rising=2, in_order=of != "b") for of in "ab"]
     notes = [note for name, one in zip("ab", listed, strict=True) for note in one.notes(name, Options())]
-    (note,) = doubts.merged_over_runs(notes, 2)
+    (note,) = caveats.merge_run_notes(notes, 2)
     alone = "use --order rank, or negate the scores; --order score if they are right, which silences this"
     assert note == f"2 runs (a, b): {SAID}; {alone}"  # the file of one of them is in no order
-    assert doubts.merged_over_runs(notes[:1], 2) == notes[:1]
+    assert caveats.merge_run_notes(notes[:1], 2) == notes[:1]
 
 
 def test_a_check_of_a_run_whose_scores_rise_ends_with_3_unless_the_order_is_given(cli: Command, tmp_path: Path) -> None:
@@ -323,7 +323,7 @@ def test_the_range_counts_topics_with_few_ties_too(
 
     run = changed("rivers-neural.run", tmp_path, tie)
     monkeypatch.setattr(parallel, "LIMITS", parallel.Limits(cells=cells))
-    monkeypatch.setattr(doubts, "KEPT", kept)
+    monkeypatch.setattr(caveats, "KEPT", kept)
     (told,) = notes("ties", run, QRELS, "ap")
     low, high = (gradedeval.evaluate(run, QRELS, "ap", ties=ties).means["ap"] for ties in ("worst", "best"))
     assert f"ap between {low:.4f} and {high:.4f}" in told
@@ -340,7 +340,7 @@ def test_orders_of_ties_are_not_scored_where_few_documents_are_tied(
 ) -> None:
     run = changed("rivers-neural.run", tmp_path, lambda one: [*one[:4], str(100 - max(int(one[3]), 2)), one[5]])
     scored = list[Any]()
-    monkeypatch.setattr(doubts, "_lowest_and_highest", lambda *given: scored.append(given))
+    monkeypatch.setattr(caveats, "_lowest_and_highest", lambda *given: scored.append(given))
     assert not notes("ties", run, QRELS, "ap")
     assert not scored
 
@@ -383,7 +383,7 @@ def test_a_run_gets_three_notes_at_most(tmp_path: Path) -> None:
     def kinds(*measures: str, topics: str) -> list[str]:
         found = gradedeval.evaluate(str(tmp_path / "run"), QRELS, measures, topics=topics).notes
         told = [note.kind for note in found if isinstance(note, Note)]
-        return [kind for kind in told if kind in doubts.KINDS]
+        return [kind for kind in told if kind in caveats.KINDS]
 
     assert kinds("ap", "ndcg@20", topics="both") == ["rising-scores", "missing-topics", "ties"]
     assert kinds("num_ret", "ap(rel=4)", topics="both") == ["rising-scores", "missing-topics", "short-lists"]

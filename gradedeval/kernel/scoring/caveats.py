@@ -45,7 +45,7 @@ KINDS = ("rising-scores", "missing-topics", "ties", "short-lists", "few-topics")
 """The kinds of notes on why a run may mislead, in the order in which they are given."""
 
 
-def different_topics(averaged: Mapping[str, Iterable[Hashable]], options: Options | None) -> list[Note]:
+def different_topics_notes(averaged: Mapping[str, Iterable[Hashable]], options: Options | None) -> list[Note]:
     """Return a note where the means of several runs are over different topics.
 
     averaged  measure -> for each run, the topics that its mean is over
@@ -63,7 +63,7 @@ def different_topics(averaged: Mapping[str, Iterable[Hashable]], options: Option
     return [Note(f"{of}the means are over different topics for different runs", hint, kind="different-topics")]
 
 
-def without_relevant(
+def no_relevant_text(
     place: str, topics: Sequence[str], counted: int, measures: Sequence[str] = (), then: str = "score 0"
 ) -> str:
     """The note on topics without relevant documents for some measures, or for all of them where none is named.
@@ -78,7 +78,7 @@ def without_relevant(
     return f"{place and f'{place}: '}{said} ({shorten(topics)}) and {follows} {rest}"
 
 
-def with_ties(scorer: Scorer, batch: Batch, scored: BatchScores, *, at_once: bool = False) -> BatchScores:
+def add_tie_ranges(scorer: Scorer, batch: Batch, scored: BatchScores, *, at_once: bool = False) -> BatchScores:
     """The scores of a batch with what the order of tied documents leaves open of them.
 
     at_once  score all orders now
@@ -136,7 +136,7 @@ def _lowest_and_highest(scorer: Scorer, some: Batch, columns: Sequence[int]) -> 
     return np.stack([ends.min(axis=0), ends.max(axis=0)])  # of some measures lower is better
 
 
-def notes_on(
+def notes_of_run(
     run: GradedRun[Any],
     scorer: Scorer,
     scores: RunScores | None = None,
@@ -156,11 +156,11 @@ def notes_on(
             plain.options = replace(scorer.options, residuals=None, bounds=False, max_residual=None)
             run = run.with_batches([plain.score_and_note_ties(batch) for batch in run.batches])
             scores, scorer = plain.merge(run.place, run.batches, run.topics, run.missing), plain
-        said += ties_notes(run, scores, scorer, names)
-    return not_too_many([*said, *_of_short_lists(run.place, run.batches, scorer, names)])
+        said += tie_notes(run, scores, scorer, names)
+    return limit_caveats([*said, *_of_short_lists(run.place, run.batches, scorer, names)])
 
 
-def not_too_many(notes: Iterable[str]) -> list[str]:
+def limit_caveats(notes: Iterable[str]) -> list[str]:
     """The notes on a run, of which no more than `MOST` say that it may mislead."""
     kept, said = list[str](), 0
     for note in notes:
@@ -171,7 +171,7 @@ def not_too_many(notes: Iterable[str]) -> list[str]:
     return kept
 
 
-def ties_notes(
+def tie_notes(
     run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, names: Sequence[str] | None = None
 ) -> list[Note]:
     """A note where the order of ties decides a score.
@@ -260,7 +260,7 @@ _ALIKE = {
 _SHORT = r"(?s)(?P<place>.*): each topic has (?P<length>\d+) documents?(?P<what>.*)"
 
 
-def merged_over_runs(notes: Iterable[str], count: int) -> list[str]:
+def merge_run_notes(notes: Iterable[str], count: int) -> list[str]:
     """The notes on `count` runs; what is said of several, of lists cut short, and of scores that rise, is said once."""
     kept, said = list[str](), [*notes]
     if not said:
@@ -320,7 +320,7 @@ def _some_of_all(some: int, runs: int) -> str:
     return f"{runs} runs" if some == runs else f"{some} of {runs} runs"
 
 
-def few_topics(most: int) -> list[Note]:
+def few_topics_notes(most: int) -> list[Note]:
     """A note where means are over few topics.
 
     most  over how many any of them is

@@ -1,4 +1,4 @@
-"""Who shares work, at which sizes it is cut, a bar that shows how far it has come, and memory that is kept."""
+"""Share work among processes, set the sizes of tasks, show progress bars, and keep freed memory."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ PATIENCE = 2.0
 class Progress(Protocol):
     """Passes items on one by one, and may show how many are done.
 
-    items  a list of work to do; or with `count`, that many results as they arrive
-    label  what the items are, in the plural
+    items  a list of tasks; or with `count`, that many results as they arrive
+    label  the plural noun for the items
     """
 
     def __call__(self, items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterable[Item]: ...
 
 
 def no_progress(items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterable[Item]:
-    """The items as they are."""
+    """Return the items unchanged."""
     return items
 
 
@@ -50,29 +50,29 @@ _STANDING: list[Any] = []
 
 
 def with_progress(items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterator[Item]:
-    """Pass items on, with a progress bar where stderr is a terminal and the work takes longer than two seconds. Of
-    loops within each other one has a bar at a time."""
-    first = 1  # what arrives is done; what is yet to do is done when the next is asked for
+    """Pass items on, with a progress bar if stderr is a terminal and the work takes longer than two seconds. Of nested
+    loops only one has a bar at a time."""
+    number = 1  # what arrives is done; what is yet to do is done when the next is asked for
     if count is None:
         items = list(items)
-        first, count = 0, len(items)
-    begun = time.monotonic()
-    watched = sys.stderr is not None and sys.stderr.isatty() and count > 1
-    bar, shown = None, 0
+        number, count = 0, len(items)
+    start = time.monotonic()
+    is_visible = sys.stderr is not None and sys.stderr.isatty() and count > 1
+    bar, reported = None, 0
     try:
-        for done, item in enumerate(items, first):
-            late = bar is None and watched and 0 < done < count and time.monotonic() - begun > PATIENCE
-            if late and not _STANDING:
+        for done, item in enumerate(items, number):
+            is_due = bar is None and is_visible and 0 < done < count and time.monotonic() - start > PATIENCE
+            if is_due and not _STANDING:
                 import click
 
                 bar = click.progressbar(length=count, label=label, file=sys.stderr)
                 _STANDING.append(bar)
             if bar is not None:
-                bar.update(done - shown)
-                shown = done
+                bar.update(done - reported)
+                reported = done
             yield item
         if bar is not None:
-            bar.update(count - shown)
+            bar.update(count - reported)
     finally:
         if bar is not None:
             bar.render_finish()  # it hides the cursor while it stands
@@ -83,25 +83,23 @@ _PROGRESS: ContextVar[Progress] = ContextVar("progress", default=no_progress)
 
 
 def progress(label: str) -> Progress:
-    """Return the progress of a loop over the items that `label` names, in the plural: with a bar if one is asked for by
-    `shown_by`."""
-    shown = _PROGRESS.get()
-    return shown if shown is no_progress else partial(shown, label=label)
+    """Return the progress of a loop over items named by a plural `label`: with a bar if `shown_by` requests it."""
+    handler = _PROGRESS.get()
+    return handler if handler is no_progress else partial(handler, label=label)
 
 
 @contextmanager
 def shown_by(progress: Progress) -> Iterator[None]:
-    """Show by `progress`, in this block and thread, how much is done."""
-    before = _PROGRESS.set(progress)
+    """Show progress by `progress` in this block and thread."""
+    token = _PROGRESS.set(progress)
     try:
         yield
     finally:
-        _PROGRESS.reset(before)
+        _PROGRESS.reset(token)
 
 
 def in_python(items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterator[Item]:
-    """Pass items on, with a progress bar: that of tqdm, which knows notebooks, where it is installed; else a line on
-    stderr."""
+    """Pass items on, with a progress bar by tqdm, which supports notebooks, if installed; else by a line on stderr."""
     if count is None:
         items = list(items)
         count = len(items)
@@ -118,7 +116,7 @@ WIDTH, OFTEN = 30, 0.1
 
 
 def _in_text(items: Iterable[Item], count: int, label: str) -> Iterator[Item]:
-    """The items, with a bar of text in a line that is written again and again."""
+    """Yield the items, with a text bar on a line that is rewritten."""
     last = -OFTEN
     for done, item in enumerate(items, 1):
         yield item
@@ -139,7 +137,7 @@ Result = TypeVar("Result")
 
 @dataclass(eq=False, repr=False)
 class Limits:
-    """Sizes at which work is cut into pieces and shared. Scores do not depend on them: tests give small ones."""
+    """Sizes of pieces of work. Scores do not depend on them: tests use small ones."""
 
     block: int = 1 << 21
     """Bytes of a block of whole topics: enough that calls of numpy cost nothing, and a few blocks fit in memory."""
@@ -169,19 +167,18 @@ CLUSTER_LIMITS = Limits(segment=1 << 28, runs=50)
 
 
 def cores() -> int:
-    """How many processors this process may use."""
+    """Return the number of processors available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(eq=False, repr=False)
 class Workers:
-    """Who shares work, through an Executor of the standard library.
+    """Workers that share work through an Executor of the standard library.
 
-    count     how many work at the same time; 1 is this process alone
+    count     number of tasks at the same time; 1 is this process alone
     progress  shows how much is done
-    limits    the sizes at which work is cut
-    executor  who works; None for processes of our own, which are forked where that is safe, so that nothing is copied,
-              and spawned elsewhere
+    limits    the sizes of pieces of work
+    executor  of the caller; None for our own processes: forked if that is safe, so that nothing is copied, else spawned
     """
 
     count: int = 1
@@ -191,23 +188,23 @@ class Workers:
 
     @classmethod
     def of(cls, jobs: int | None = None, progress: Progress = no_progress, executor: Executor | None = None) -> Workers:
-        """As many workers as asked for, or else as the executor or this machine has."""
+        """Return `jobs` workers, or as many as the executor or this machine has."""
         if executor is not None:
             from gradedeval.kernel.parallel.executors import count_threads  # few evaluations have one
 
             if threads := count_threads(executor):
                 return cls(jobs or threads, progress, CLUSTER_LIMITS, executor)
-        own = getattr(executor, "_max_workers", None)  # as the executors of the standard library and loky have it
-        return cls(jobs or own or cores(), progress, executor=executor)
+        width = getattr(executor, "_max_workers", None)  # as the executors of the standard library and loky have it
+        return cls(jobs or width or cores(), progress, executor=executor)
 
     @classmethod
     def here(cls) -> Workers:
-        """Return the workers of the block that runs, `shared_by`: this process alone, unless others are named."""
+        """Return the workers of the enclosing `shared_by`; this process alone by default."""
         return _SHARING.get() or cls()
 
     @property
     def far(self) -> bool:
-        """Whether those who work inherit nothing of this process, as forked ones would."""
+        """Whether the workers inherit nothing of this process, unlike forked ones."""
         if self.executor is not None or self.count == 1:
             return self.executor is not None
         from gradedeval.kernel.parallel.executors import can_fork
@@ -215,11 +212,11 @@ class Workers:
         return not can_fork()
 
     def silent(self) -> Workers:
-        """The same without a progress bar."""
+        """Return the same workers without a progress bar."""
         return replace(self, progress=no_progress)
 
     def serial(self) -> Workers:
-        """This process alone."""
+        """Return this process alone."""
         return replace(self, count=1, executor=None)
 
     def _is_alone(self, tasks: Sequence[Any]) -> bool:
@@ -228,14 +225,13 @@ class Workers:
     def imap(
         self, work: Callable[[Task], Result], tasks: Sequence[Task] | Iterator[Task], count: int | None = None
     ) -> Generator[Result, None, None]:
-        """The result of each task, in their order.
+        """Yield the result of each task, in their order.
 
-        work   what is done with each: it travels to each worker once, and must be what pickle can write where the
-               workers are not forked
+        work   is called with each task; it is sent to each worker once, and must be picklable unless workers are forked
         tasks  a sequence, which is shared; or an iterator, whose tasks this process does as they come
-        count  how many those of an iterator are about; without it no progress is shown
+        count  the approximate number of tasks of an iterator; without it no progress is shown
 
-        Raises what `work` raises, and WorkerDied.
+        Raises the errors of `work`, and WorkerDied.
         """
         if isinstance(tasks, Sequence):
             count = len(tasks)
@@ -245,8 +241,8 @@ class Workers:
             return
         from gradedeval.kernel.parallel.executors import Raised, in_order
 
-        with closing(self._results(work, tasks)) as found:
-            for result in self.progress(in_order(found), len(tasks), "parts"):
+        with closing(self._results(work, tasks)) as pairs:
+            for result in self.progress(in_order(pairs), len(tasks), "parts"):
                 if isinstance(result, Raised):
                     raise result.error
                 yield result
@@ -258,18 +254,18 @@ class Workers:
         once: Callable[[Task], bool] = lambda task: False,
         unwanted: Callable[[Task], bool] = lambda task: False,
     ) -> Generator[tuple[Task, Result | WorkerDied], None, None]:
-        """Each task and its result, as they are done. Raises what `work` raises.
+        """Yield each task and its result, in order of completion. Raises the errors of `work`.
 
-        once      whether a task can be begun only once: it is not given to another worker when its own has died
-        unwanted  whether a task that is not begun is no longer asked for: it is left out
+        once      whether a task can be started only once: it is not retried if its worker dies
+        unwanted  whether a task that has not started is obsolete: it is skipped
         """
         if self._is_alone(tasks):
             yield from zip(tasks, map(work, tasks), strict=True)
             return
         from gradedeval.kernel.parallel.executors import Raised, WorkerDied
 
-        with closing(self._results(work, tasks, once, unwanted)) as found:
-            for number, result in found:
+        with closing(self._results(work, tasks, once, unwanted)) as pairs:
+            for number, result in pairs:
                 if not isinstance(result, Raised):
                     yield tasks[number], result
                 elif isinstance(result.error, WorkerDied):
@@ -296,18 +292,19 @@ _SHARING: ContextVar[Workers | None] = ContextVar("sharing", default=None)
 
 
 @contextmanager
-def shared_by(those: Workers | None) -> Iterator[None]:
-    """While this lasts, in this thread, these are the `workers`."""
-    before = _SHARING.set(those)
+def shared_by(workers: Workers | None) -> Iterator[None]:
+    """Make these the workers of `Workers.here` in this block and thread."""
+    token = _SHARING.set(workers)
     try:
         yield
     finally:
-        _SHARING.reset(before)
+        _SHARING.reset(token)
 
 
 @contextmanager
 def asked_for(jobs: int, progress: bool) -> Iterator[None]:
-    """While this lasts, in this thread, a function of Python shares its work among `jobs` processes, and shows bars."""
+    """Share the work of Python functions among `jobs` processes in this block and thread, optionally with progress
+    bars."""
     with (
         shown_by(in_python) if progress else nullcontext(),
         shared_by(Workers.of(jobs, in_python if progress else no_progress)),
@@ -324,10 +321,10 @@ FREED = 31 << 20
 
 @cache
 def raise_malloc_threshold() -> None:
-    """Make the C library keep freed memory for what is read next; once in a process.
+    """Make the C library keep freed memory for reuse; once per process.
 
-    It returns what is above a threshold to the system, which hands it out again page by page: a third of the time of
-    many small runs, and of qrels. glibc raises that threshold to the largest array that was ever freed, up to 32 MiB.
+    By default it returns memory above a threshold to the system, which hands it out again page by page: a third of the
+    time of many small runs, and of qrels. glibc raises that threshold to the largest array ever freed, up to 32 MiB.
     """
     np.empty(FREED, dtype=np.uint8)
     if "MALLOC_TRIM_THRESHOLD_" in os.environ:

@@ -1,6 +1,6 @@
-"""Work shared through an Executor of the standard library: processes of our own, or whatever the caller gives.
+"""Share work through an Executor of the standard library: our own processes, or one of the caller.
 
-Work goes to each worker once, and then one task after the other. Processes that are forked inherit both.
+Each worker receives the work once, and then one task after the other. Forked processes inherit both.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ AGAIN = 79
 
 
 def check_script() -> None:
-    """To be called before processes are started that run the script again. One that does so now ends here.
+    """Check that processes may be started that rerun the script; exit if this is such a process.
 
-    Raises InputError where there is no script to run, as in `python < script.py`.
+    Raises InputError if there is no script to run, as in `python < script.py`.
     """
     import multiprocessing
 
@@ -49,13 +49,13 @@ def check_script() -> None:
         os._exit(AGAIN)
     main = sys.modules["__main__"]
     if getattr(main, "__file__", "") == "<stdin>" and main.__spec__ is None:
-        what = "new processes run the script again, and standard input cannot be read twice"
-        raise InputError(flag.jobs, what, "save the script to a file", usage=True)
+        problem = "new processes run the script again, and standard input cannot be read twice"
+        raise InputError(flag.jobs, problem, "save the script to a file", usage=True)
 
 
 def start_method(executor: Any) -> str:
-    """How an executor starts its processes, in the words of `multiprocessing`; empty where it says nothing of it. None
-    are processes of our own."""
+    """Return how an executor starts its processes, in the terms of `multiprocessing`; empty if unknown. None stands for
+    our own processes."""
     if executor is None:
         return "fork" if can_fork() else "spawn"
     context = getattr(executor, "_mp_context", None)  # as the executors of the standard library and loky have it
@@ -63,7 +63,7 @@ def start_method(executor: Any) -> str:
 
 
 def guard_fault(method: str) -> InputError | None:
-    """What to say where processes have died because they ran the script again: one more is started to find out."""
+    """Return the error if processes have died because they reran the script; one more is started to find out."""
     import multiprocessing
 
     if method not in STARTED_ANEW:
@@ -72,8 +72,8 @@ def guard_fault(method: str) -> InputError | None:
     process = context.Process(target=int)
     process.start()
     process.join()
-    what = "new processes run this script again, and come to this call once more"
-    fault = InputError(flag.jobs, what, 'put the call under `if __name__ == "__main__":`', usage=True)
+    problem = "new processes run this script again, and come to this call once more"
+    fault = InputError(flag.jobs, problem, 'put the call under `if __name__ == "__main__":`', usage=True)
     return fault if process.exitcode == AGAIN else None
 
 
@@ -88,7 +88,7 @@ WARNINGS, QUIETLY = "PYTHONWARNINGS", "ignore:resource_tracker:UserWarning"
 
 
 def start_tracker() -> None:
-    """Start it before anybody else does, who would let it warn where this process is killed. Raises OSError."""
+    """Start the tracker first, since others would let it warn if this process is killed. Raises OSError."""
     from multiprocessing import resource_tracker
 
     with environment({SAFE_PATH: "1", WARNINGS: ",".join(filter(None, (os.environ.get(WARNINGS), QUIETLY)))}):
@@ -97,13 +97,13 @@ def start_tracker() -> None:
 
 @contextmanager
 def environment(values: dict[str, str]) -> Iterator[None]:
-    """These values in the environment of what is started in the block."""
-    before = {name: os.environ.get(name) for name in values}
+    """Set environment variables in this block."""
+    previous = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
         yield
     finally:
-        for name, value in before.items():
+        for name, value in previous.items():
             if value is None:
                 del os.environ[name]
             else:
@@ -125,19 +125,19 @@ KEPT = 4
 
 
 class Reply(Enum):
-    """What a worker answers instead of a result."""
+    """A reply of a worker in place of a result."""
 
     UNKNOWN = "it has not received the work yet"
 
 
 class Submit(Protocol):
-    """Hands the task of a number over to a worker; `with_work`, because that one did not know the work."""
+    """Submits the task of a number to a worker; `with_work` if the worker lacks the work."""
 
     def __call__(self, number: int, with_work: bool = False) -> Future[Any]: ...
 
 
 def can_fork() -> bool:
-    """Whether this process may be forked: on Linux, and where no other threads are that could hold a lock."""
+    """Return whether this process can be forked safely: on Linux, without other threads that could hold a lock."""
     import threading
 
     alone = threading.active_count() == 1 and threading.current_thread() is threading.main_thread()
@@ -145,9 +145,9 @@ def can_fork() -> bool:
 
 
 def completed(submit: Submit, numbers: Iterable[int], at_once: int) -> Generator[tuple[int, Future[Any]], None, None]:
-    """The number of each task and its future, as they are done; `at_once` are with the workers at any time.
+    """Yield the number and future of each task, in order of completion; at most `at_once` are submitted at any time.
 
-    What is not begun is cancelled where nobody asks for it any more.
+    Tasks that have not started are canceled when the generator is closed.
     """
     from concurrent.futures import FIRST_COMPLETED, wait
 
@@ -161,7 +161,7 @@ def completed(submit: Submit, numbers: Iterable[int], at_once: int) -> Generator
                 if not future.cancelled() and future.exception() is None and future.result() is Reply.UNKNOWN:
                     waiting[_submitted(submit, number, with_work=True)] = number
                     continue
-                waiting |= {_submitted(submit, after): after for after in islice(following, 1)}
+                waiting |= {_submitted(submit, next_number): next_number for next_number in islice(following, 1)}
                 yield number, future
     finally:
         for future in waiting:
@@ -192,9 +192,9 @@ def _inherited_task(key: int, number: int) -> Any:
 
 @contextmanager
 def forked(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> Iterator[Submit]:
-    """That many processes, which inherit work and tasks. They end with the block, however it ends.
+    """Start `count` processes that inherit work and tasks. They end with the block, even on errors.
 
-    Raises CannotShare, on entry or when the first task is handed over, which starts them.
+    Raises CannotShare, on entry or when the first task is submitted, which starts them.
     """
     key = max(_INHERITED, default=0) + 1
     _INHERITED[key] = work, tasks
@@ -207,11 +207,11 @@ def forked(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> It
 
 @contextmanager
 def _processes(method: str, count: int) -> Iterator[Executor]:
-    """So many processes of our own. Where the block ends by an error nobody waits for what they do."""
+    """Start `count` own processes. If the block ends by an error, they are killed."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
-    others = set(multiprocessing.active_children())
+    previous = set(multiprocessing.active_children())
     try:
         if method == "spawn":
             start_tracker()
@@ -224,7 +224,7 @@ def _processes(method: str, count: int) -> Iterator[Executor]:
         # First the pool forgets what was cancelled: Python 3.11 cannot say of such a task that its process died.
         manager = getattr(pool, "_executor_manager_thread", None)
         pool.shutdown(wait=False, cancel_futures=True)
-        for process in set(multiprocessing.active_children()) - others:
+        for process in set(multiprocessing.active_children()) - previous:
             process.kill()
         if manager is not None and manager.ident is not None:
             manager.join()
@@ -233,18 +233,18 @@ def _processes(method: str, count: int) -> Iterator[Executor]:
         pool.shutdown()
 
 
-def _handed_over(pool: Executor, task: Callable[..., Any], *given: Any) -> Future[Any]:
-    """The task handed over to a pool, which starts its processes and threads for the first one."""
+def _handed_over(pool: Executor, task: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    """Submit a task to a pool, which starts its processes and threads for the first one."""
     import threading
     import warnings
     from concurrent.futures import BrokenExecutor
 
-    say = threading.excepthook
+    hook = threading.excepthook
     threading.excepthook = lambda failed: None  # what a thread of the pool cannot do is found out below
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of threads that sleep inside numpy's libraries
-            future = pool.submit(task, *given)
+            future = pool.submit(task, *arguments)
         _check_feeder(pool)
         return future
     except BrokenExecutor:  # a worker died, which `Workers` looks into
@@ -252,11 +252,11 @@ def _handed_over(pool: Executor, task: Callable[..., Any], *given: Any) -> Futur
     except (OSError, RuntimeError):
         raise CannotShare from None
     finally:
-        threading.excepthook = say
+        threading.excepthook = hook
 
 
 def _check_feeder(pool: Any) -> None:
-    """Raise CannotShare where no thread feeds the processes of a pool: another one starts it, and ends where it
+    """Raise CannotShare if no thread feeds the processes of a pool: the manager thread starts it, and ends if it
     cannot; then nobody would answer."""
     manager = getattr(pool, "_executor_manager_thread", None)
     while manager is not None:
@@ -270,7 +270,7 @@ def _check_feeder(pool: Any) -> None:
 
 
 def _begin(parent: int) -> None:
-    """Have this process end when its parent does, even where that is killed and has no time to end its children."""
+    """End this process together with its parent, even if the parent is killed."""
     import ctypes
     import signal
 
@@ -282,7 +282,7 @@ def _begin(parent: int) -> None:
 
 
 def shared_array(count: int, kind: Any) -> Any:
-    """An array of `count` numbers that this process and those forked from now on read and write in common."""
+    """Return an array of `count` numbers in memory shared with processes forked later."""
     from mmap import mmap
 
     import numpy as np
@@ -299,7 +299,7 @@ def shared_array(count: int, kind: Any) -> Any:
 
 @contextmanager
 def spawned(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> Iterator[Submit]:
-    """So many new processes, which import what they need. They end with the block, as those of `forked`."""
+    """Start `count` processes, which import what they need. They end with the block, as in `forked`."""
     check_script()  # before there is a pool: a process that runs the script again is ended, and would leave it
     with _processes("spawn", count) as pool, lent(pool, work, tasks) as submit:
         yield submit
@@ -307,10 +307,11 @@ def spawned(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> I
 
 @contextmanager
 def lent(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Task]) -> Iterator[Submit]:
-    """An executor whose workers inherit nothing. Which of them takes a task only the executor knows: so a task goes
-    without the work at first, and again with it where a worker answers that it does not know it.
+    """Use an executor whose workers inherit nothing. Only the executor knows which worker takes a task: so a task is
+    sent without the work first, and again with it if the worker replies that it lacks it.
 
-    Raises CannotShare in a thread of that executor, and InputError where it is shut down."""
+    Raises CannotShare in a thread of that executor, and InputError if it is shut down.
+    """
     from concurrent.futures import ThreadPoolExecutor
     from threading import current_thread
     from uuid import uuid4
@@ -335,11 +336,11 @@ def lent(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Task])
     yield submit
 
 
-def _lent_to(executor: Executor, task: Callable[..., Any], *given: Any) -> Future[Any]:
+def _lent_to(executor: Executor, task: Callable[..., Any], *arguments: Any) -> Future[Any]:
     from concurrent.futures import BrokenExecutor
 
     try:
-        return executor.submit(task, *given)
+        return executor.submit(task, *arguments)
     except BrokenExecutor:  # a worker died, which `Workers` looks into
         raise
     except RuntimeError:
@@ -348,7 +349,7 @@ def _lent_to(executor: Executor, task: Callable[..., Any], *given: Any) -> Futur
 
 
 def check_takes_tasks(executor: Executor) -> None:
-    """Raise InputError where an executor takes no tasks: it is shut down, or broken by a worker that died."""
+    """Raise InputError if an executor takes no tasks: it is shut down, or broken by a worker that died."""
     try:
         executor.submit(int)
     except RuntimeError as error:
@@ -360,7 +361,7 @@ SENT: dict[str, Work] = {}
 
 
 def sent_task(name: str, packed: bytes, task: Any) -> Any:
-    """What comes of a task by the work of a name, which is remembered; UNKNOWN where it is neither known nor given."""
+    """Return the result of a task by named work, which is cached; UNKNOWN if it is neither cached nor sent."""
     if name not in SENT:
         if not packed:
             return Reply.UNKNOWN
@@ -372,7 +373,7 @@ def sent_task(name: str, packed: bytes, task: Any) -> Any:
 
 
 def checked_task(ours: dict[str, str], name: str, packed: bytes, task: Any) -> Any:
-    """The same, on a worker that an executor of the user's may have on another machine."""
+    """Return the result as `sent_task`, on a worker that may be on another machine."""
     import platform
 
     if fault := different(ours, own_versions(), f"a worker on {platform.node()}"):
@@ -384,7 +385,7 @@ def checked_task(ours: dict[str, str], name: str, packed: bytes, task: Any) -> A
 
 
 def own_versions() -> dict[str, str]:
-    """The versions that must be the same wherever work is done."""
+    """Return the versions that must be the same on all workers."""
     import numpy as np
 
     from gradedeval import __version__
@@ -393,16 +394,16 @@ def own_versions() -> dict[str, str]:
 
 
 def minor(version: str) -> str:
-    """3.11 of what Python says of itself: the third number changes nothing that travels."""
+    """Return the first two numbers of a Python version: the third does not affect pickles."""
     return ".".join(version.split()[0].split(".")[:2])
 
 
-def different(ours: dict[str, str], theirs: dict[str, str], who: str) -> InputError | None:
-    """What to say of a process with other versions than this one's; None where they are the same."""
+def different(ours: dict[str, str], theirs: dict[str, str], worker: str) -> InputError | None:
+    """Return the error for a worker with other versions; None if they are the same."""
     names = [name for name in ours if ours[name] != theirs[name]]
-    here, there = (shorten(f"{name} {one[name]}" for name in names) for one in (ours, theirs))
-    what = f"{here} here and {there} on {who}"
-    return InputError("executor", what, "install the same versions in both places") if names else None
+    here, there = (shorten(f"{name} {versions[name]}" for name in names) for versions in (ours, theirs))
+    problem = f"{here} here and {there} on {worker}"
+    return InputError("executor", problem, "install the same versions in both places") if names else None
 
 
 class CannotShare(Exception):
@@ -418,7 +419,7 @@ looks after what they share."""
 
 
 class WorkerDied(InputError):
-    """The process died that did a task, and so did the one that did it again, or it could not be done again."""
+    """The process of a task died, and so did the one that retried it, or it could not be retried."""
 
     def __init__(self, place: str = flag.jobs, hint: str = f"it may be out of memory; try {flag.jobs:1}") -> None:
         super().__init__(place, "a worker process died", hint)
@@ -426,7 +427,7 @@ class WorkerDied(InputError):
 
 @dataclass(frozen=True)
 class Raised:
-    """What a worker raised instead of giving a result; that of the first task is raised, whichever came first."""
+    """An error raised by a worker in place of a result; in order, the error of the first task is raised."""
 
     error: BaseException
 
@@ -439,24 +440,24 @@ def results(
     once: Callable[[Task], bool],
     unwanted: Callable[[Task], bool],
 ) -> Generator[tuple[int, Result | Raised], None, None]:
-    """Number and result of each task, as they are done: see `Workers.imap_unordered`.
+    """Yield number and result of each task, in order of completion, as for `Workers.imap_unordered`.
 
-    count     how many work at the same time
-    executor  who works, as `Workers` has it
+    count     number of tasks at the same time
+    executor  as in `Workers`
 
-    Raises CannotShare before anything is done.
+    Raises CannotShare before any task is done.
     """
     count = min(count, len(tasks))
     if executor is None and (count := min(count, startable(count + BESIDE) - BESIDE)) < 2:
         raise CannotShare
-    own = forked if can_fork() else spawned
-    hand_over = partial(own, count=count) if executor is None else partial(lent, executor)
-    left, at_once = list(range(len(tasks))), 2 * count + 1
-    while left:
+    start = forked if can_fork() else spawned
+    hand_over = partial(start, count=count) if executor is None else partial(lent, executor)
+    remaining, at_once = list(range(len(tasks))), 2 * count + 1
+    while remaining:
         died = []
         try:
             with hand_over(work, tasks) as submit:
-                for number, future in completed(submit, (one for one in left if not unwanted(tasks[one])), at_once):
+                for number, future in completed(submit, (n for n in remaining if not unwanted(tasks[n])), at_once):
                     error = _error_of(future)
                     if _is_worker_death(error):
                         died.append(number)
@@ -465,7 +466,7 @@ def results(
         except CannotShare:
             if at_once > 1:
                 raise
-            died = left  # no process is left to try them, and one of them may have killed the last
+            died = remaining  # no process is left to try them, and one of them may have killed the last
         if died and at_once > 1 and (unguarded := guard_fault(start_method(executor))):
             raise unguarded
         if died and executor is not None:
@@ -474,11 +475,11 @@ def results(
         lost = died[:1] if at_once == 1 else [number for number in died if once(tasks[number])]
         fault = WorkerDied() if executor is None else WorkerDied("executor", "it may be out of memory")
         yield from ((number, Raised(fault)) for number in lost)
-        left, at_once = [number for number in died if number not in lost], 1
+        remaining, at_once = [number for number in died if number not in lost], 1
 
 
 def _error_of(future: Future[Any]) -> BaseException | None:
-    """Return why a task has no result, as an error to report; None if it has one."""
+    """Return the error of a task to report; None if it has a result."""
     if future.cancelled():
         return InputError("executor", "the task was cancelled", "check that the scheduler and its workers still run")
     error = future.exception()
@@ -488,7 +489,7 @@ def _error_of(future: Future[Any]) -> BaseException | None:
 
 
 def _is_worker_death(error: BaseException | None) -> bool:
-    """Whether a task failed because its worker died, in the words of Python's executors or of dask's."""
+    """Return whether a task failed because its worker died, with an error of Python's executors or of dask's."""
     from concurrent.futures import BrokenExecutor
 
     dask = sys.modules.get("distributed")
@@ -496,8 +497,8 @@ def _is_worker_death(error: BaseException | None) -> bool:
 
 
 def startable(most: int) -> int:
-    """How many more threads or processes may be started, up to `most`: a limit of processes, as containers have it,
-    counts both alike."""
+    """Return how many more threads or processes can be started, up to `most`: a limit of processes, as in containers,
+    counts both."""
     from threading import Event, Thread
 
     end, started = Event(), list[Thread]()
@@ -513,14 +514,14 @@ def startable(most: int) -> int:
 
 
 def in_order(results: Iterable[tuple[int, Result]]) -> Iterator[Result]:
-    """The results of 0, 1, 2, …, each as soon as all before it are there."""
+    """Yield the results of 0, 1, 2, …, each as soon as all earlier ones have arrived."""
     waiting: dict[int, Result] = {}
-    turn = 0
+    following = 0
     for number, result in results:
         waiting[number] = result
-        while turn in waiting:
-            yield waiting.pop(turn)
-            turn += 1
+        while following in waiting:
+            yield waiting.pop(following)
+            following += 1
 
 
 # Freed memory that a worker keeps for its next task.
@@ -531,8 +532,8 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 
 
 def keep_freed_memory() -> None:
-    """Make the C library keep freed memory where a setting of the process forbids it, as MALLOC_TRIM_THRESHOLD_ of
-    dask's workers does: every array that is freed would go back to the system, and its work take four times as long."""
+    """Make the C library keep freed memory even if MALLOC_TRIM_THRESHOLD_ forbids it, as for dask's workers: otherwise
+    every freed array would be returned to the system, and work take four times as long."""
     import ctypes
 
     with suppress(OSError, AttributeError, TypeError):  # another C library
@@ -583,7 +584,7 @@ def connect(address: str) -> Iterator[Any]:
 
 
 def count_threads(executor: Any) -> int | None:
-    """Return how many tasks the workers of a dask executor run at once; None for any other executor."""
+    """Return the number of tasks that the workers of a dask executor run at once; None for any other executor."""
     client: Any = getattr(executor, "_client", None)
     return max(1, sum(client.nthreads().values())) if hasattr(client, "nthreads") else None
 

@@ -1,4 +1,4 @@
-"""A file as lines of fields: which format it has, where its topics begin, and its lines in blocks of whole topics."""
+"""Split files of lines into blocks of whole topics, after detecting their format."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ FIRST = 1 << 12
 
 
 def format_of(stream: Stream, holds: str, wanted: str | None = None) -> LineLayout | WholeFile:
-    """The layout of a file, or its format where it has no lines of fields.
+    """Return the layout of a file, or its format if it is not a file of lines.
 
     holds   what it should be: run or qrels
-    wanted  the format that the user names, as `format_name` spells it
+    wanted  the format named by the user, as `format_name` spells it
 
-    A file of no known format has the layout of TREC, whose reader says what is wrong with it. Raises InputError where
-    the file is of no format that is read, or could be of two.
+    A file of unknown format gets the layout of TREC, whose reader reports the problem. Raises InputError if the format
+    is not supported, or ambiguous.
     """
     trec = RUN if holds == "run" else STRATA if is_stratified(wanted) else QRELS
     wanted = None if wanted == STRATA.format else wanted  # a file of any layout may have strata
@@ -67,7 +67,8 @@ def format_of(stream: Stream, holds: str, wanted: str | None = None) -> LineLayo
 
 
 def is_certain_run(source: Source) -> bool:
-    """Whether the first lines of a file are those of MS MARCO, or its column `score` holds fractions."""
+    """Return whether a file is certainly a run: its first lines are of MS MARCO, or its column `score` holds
+    fractions."""
     with closing(Stream(source)) as stream:
         try:
             form = format_of(stream, "run")
@@ -75,14 +76,16 @@ def is_certain_run(source: Source) -> bool:
             return False
         if isinstance(form, WholeFile) or form.format == MSMARCO.format:
             return form.format == MSMARCO.format
-        at = form.position("score") if form.format in ("beir", "tsv", "csv", "headed") else None
+        index = form.position("score") if form.format in ("beir", "tsv", "csv", "headed") else None
         lines = stream.peek(FIRST)[form.skip :].split(b"\n")[:-1]
-    return at is not None and any(decimal(fields[at]) % 1 for line in lines if len(fields := form.split(line)) > at)
+    return index is not None and any(
+        decimal(fields[index]) % 1 for line in lines if len(fields := form.split(line)) > index
+    )
 
 
 @dataclass(eq=False, repr=False)
 class Block:
-    """Whole topics: `buffer[begin:end]`, which ends with a newline; `offset` is where it begins in the stream."""
+    """Whole topics: `buffer[begin:end]`, ending with a newline, at byte `offset` of the stream."""
 
     buffer: Bytes
     begin: int
@@ -98,14 +101,13 @@ class Block:
 
 
 def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: LineLayout = RUN) -> Iterator[Block]:
-    """The stream in blocks of about `size` bytes that begin with a topic; larger where a single topic is larger.
+    """Yield the stream in blocks of about `size` bytes that begin with a topic; larger for larger topics.
 
     offset  bytes of the source before the stream
     layout  of its lines
 
-    A topic may occur in several blocks, if its lines are not together, or if most of the bytes between them are blanks
-    and comments: of these no more is held than of lines. Raises NeedsLineReader as `commas_to_tabs`, and for a line
-    that is too long.
+    A topic can occur in more than one block, if its lines are not contiguous, or are mostly separated by blanks and
+    comments, which are not held. Raises NeedsLineReader as `commas_to_tabs`, and for a line that is too long.
     """
     part = stream.file if isinstance(stream, Stream) else stream
     whole = part.end - part.at + 1 if part is not None else 0  # plus a newline that may be missing
@@ -149,12 +151,12 @@ PART = 1 << 20
 
 
 def whole_text(stream: Stream, layout: LineLayout, *, numbered: bool = False) -> tuple[Bytes, int]:
-    """A buffer with the lines of a stream, and where they end, with a newline. Where most of a long text is blanks and
-    comments its lines are written anew, without these.
+    """Return a buffer with the lines of a stream, and the end of the text, after a newline. A long text that is mostly
+    blanks and comments is rewritten without them.
 
-    numbered  whether the text must stay as it is, because its lines are to be counted
+    numbered  whether the text must stay unchanged, because its lines will be counted
 
-    Raises NeedsLineReader as `lines_of`, for a line that is too long, and where a text must stay that is mostly blank.
+    Raises NeedsLineReader as `lines_of`, for a line that is too long, and if an unchangeable text is mostly blank.
     """
     file = stream.file
     buffer = padded(file.end - file.at + 2 if file else STEP)  # reading ends before, unless the file grows meanwhile
@@ -183,8 +185,7 @@ def whole_text(stream: Stream, layout: LineLayout, *, numbered: bool = False) ->
 
 
 def padded_text(stream: Stream) -> tuple[Bytes, int]:
-    """A buffer with the bytes of a stream as they are, from its beginning, and where they end; a newline behind them
-    where they end without one."""
+    """Return a buffer with all bytes of a stream, and the end of the text; a final newline is added if missing."""
     stream.again()
     file = stream.file
     buffer, end = padded(file.end - file.at + 2 if file else STEP), PAD
@@ -201,8 +202,8 @@ def padded_text(stream: Stream) -> tuple[Bytes, int]:
 
 
 def _without_blanks(buffer: Bytes, begin: int, end: int, layout: LineLayout, numbered: bool) -> tuple[int, int]:
-    """The end of the whole lines in `buffer[begin:end]` and that of all, once they are written anew where most of them
-    is blank. Raises NeedsLineReader as `whole_text`."""
+    """Return the end of the whole lines in `buffer[begin:end]` and the end of the text, after rewriting mostly blank
+    lines. Raises NeedsLineReader as `whole_text`."""
     whole = last_newline(memoryview(buffer), begin, end) + 1  # type: ignore[arg-type]
     if end < STEP or not is_sparse(buffer[begin:whole]):
         return whole, end
@@ -215,7 +216,7 @@ def _without_blanks(buffer: Bytes, begin: int, end: int, layout: LineLayout, num
 
 
 def parts_of(buffer: Bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """Where parts of whole lines begin and end in `buffer[begin:end]`."""
+    """Yield the begin and end of parts of `buffer[begin:end]` that consist of whole lines."""
     view = memoryview(buffer)  # type: ignore[arg-type]
     while begin < end:
         stop = min(begin + PART, end)
@@ -236,8 +237,8 @@ NEAR = 1 << 17
 
 
 def _plain_stretch(text: bytes, is_whole: bool) -> int | None:
-    """Where the lines of the last topic begin in a text that ends with a line, where searches for bytes tell: all lines
-    from there on begin with the topic and one separator, and the one before is of another topic. None where not.
+    """Return the start of the lines of the last topic, by searches for bytes, in a text that ends with a line. None
+    unless all lines from there on begin with the topic and one separator, and the line above has another topic.
 
     is_whole  whether the text begins with a line
     """
@@ -247,24 +248,24 @@ def _plain_stretch(text: bytes, is_whole: bool) -> int | None:
         return None
     topic = words[0]
     mark = b"\n" + text[last : last + len(topic) + 1]
-    size, start, at = NEAR, last, last - 1
+    size, start, position = NEAR, last, last - 1
     while text.startswith(topic, start):  # as long as the text looked at begins within the last topic
-        if size > 8 * len(text) or (at := text.find(mark, max(0, last - size))) <= 0:
+        if size > 8 * len(text) or (position := text.find(mark, max(0, last - size))) <= 0:
             return None
-        start, size = text.rfind(b"\n", 0, at) + 1, 8 * size
+        start, size = text.rfind(b"\n", 0, position) + 1, 8 * size
     if (not start and not is_whole) or text[start] <= SPACE or text[start] == HASH:
         return None
-    return at + 1 if text.count(mark, at) == text.count(b"\n", at, -1) else None
+    return position + 1 if text.count(mark, position) == text.count(b"\n", position, -1) else None
 
 
 def last_topic(buffer: Bytes, begin: int, end: int) -> int:
-    """Where the lines of the last topic begin: after the last complete line of another topic."""
+    """Return the start of the lines of the last topic: after the last complete line of another topic."""
     size, words, view = 1 << 16, words_at(buffer), memoryview(buffer)  # type: ignore[arg-type]
     while True:
         low = max(begin, end - size)
         text = buffer[low : last_newline(view, low, end) + 1]
-        if (found := _plain_stretch(text.tobytes(), low == begin)) is not None:
-            return low + found
+        if (stretch := _plain_stretch(text.tobytes(), low == begin)) is not None:
+            return low + stretch
         # Comments, blank lines and lines that begin with spaces are skipped: their topic is not at their beginning.
         has_topic = (text > SPACE) & (text != HASH)
         has_topic[1:] &= text[:-1] == NEWLINE
@@ -277,8 +278,8 @@ def last_topic(buffer: Bytes, begin: int, end: int) -> int:
             same &= buffer[candidates + length] <= SPACE
             others = np.flatnonzero(~same)
             if len(others):
-                other, following = map(int, candidates[others[-1] : others[-1] + 2])
-                return other + 1 + int((buffer[other:following] == NEWLINE).argmax())
+                preceding, following = map(int, candidates[others[-1] : others[-1] + 2])
+                return preceding + 1 + int((buffer[preceding:following] == NEWLINE).argmax())
         if low == begin:
             return begin
         size *= 4
@@ -287,11 +288,11 @@ def last_topic(buffer: Bytes, begin: int, end: int) -> int:
 def segments(
     file: Segment, processes: int, size: int, first: int | None = None, layout: LineLayout = RUN
 ) -> list[Segment]:
-    """A file in segments for several processes, each of which begins with a topic.
+    """Split a file into segments for several processes; each begins with a topic.
 
-    size    bytes of a segment. Towards the end they become fewer, down to a quarter: processes that share a file end at
+    size    bytes of a segment, decreasing towards the end to a quarter, so that processes that share a file finish at
             about the same time
-    first   about how many bytes are in the first of them
+    first   approximate bytes of the first segment
     layout  of its lines
     """
     near = file.at + (first or size)
@@ -302,38 +303,36 @@ def segments(
     return [Segment(file.file, *bounds) for bounds in zip(starts, [*starts[1:], file.end], strict=True)]
 
 
-def topic_start(file: Segment, at: int, layout: LineLayout = RUN) -> int:
-    """Where the first line begins, from `at` on, whose topic is not that of the last line before `at` that has one;
-    the end of the file where there is none. Blank lines and comments have no topic.
+def topic_start(file: Segment, position: int, layout: LineLayout = RUN) -> int:
+    """Return the start of the first line, from `position` on, whose topic differs from the last topic before
+    `position`; the end of the file if there is none. Blank lines and comments have no topic.
 
-    Some kilobytes around a place tell, as a rule. The result never falls as `at` grows: from one place to the next
-    there are whole topics, and of a topic whose lines are together all lines. Raises NeedsLineReader for a line that is
-    too long.
+    It reads some kilobytes around the position, as a rule. The result is monotonic in `position`: between two positions
+    there are whole topics, and all lines of a contiguous topic. Raises NeedsLineReader for a line that is too long.
     """
     begin = file.at + layout.skip
-    if at <= begin or at >= file.end:
-        return file.at if at <= begin else file.end
-    topic, start, text = _topic_before(file, at, begin, layout)
-    other, size = _other_topic(topic, layout), LOOK
+    if position <= begin or position >= file.end:
+        return file.at if position <= begin else file.end
+    topic, start, text = _topic_before(file, position, begin, layout)
+    pattern, size = _other_topic(topic, layout), LOOK
     while start < file.end:
         text = text or file.file.token(0, start, min(size, file.end - start))
         whole = len(text) if start + len(text) == file.end else text.rfind(b"\n") + 1
         if not whole and len(text) > LONGEST:
             raise NeedsLineReader
-        if _holds_more_than_blanks(text[:whole]) and (found := other.search(text, 0, whole)):
-            return start + found.start()
+        if _holds_more_than_blanks(text[:whole]) and (match := pattern.search(text, 0, whole)):
+            return start + match.start()
         start, size, text = start + whole, min(2 * size, MOST) if whole else 4 * size, b""
     return file.end
 
 
-def _topic_before(file: Segment, at: int, begin: int, layout: LineLayout) -> tuple[bytes | None, int, bytes]:
-    """The topic of the last line that begins before a place, and has one; where the first line begins behind, and some
-    text from there on."""
+def _topic_before(file: Segment, position: int, begin: int, layout: LineLayout) -> tuple[bytes | None, int, bytes]:
+    """Return the last topic before a position, the start of the first line after it, and some text from there on."""
     back, ahead = LOOK // 8, LOOK
     while True:
-        low, high = max(begin, at - back), min(file.end, at + ahead)
+        low, high = max(begin, position - back), min(file.end, position + ahead)
         text = file.file.token(0, low, high - low)
-        after = text.find(b"\n", at - 1 - low) + 1 or len(text)
+        after = text.find(b"\n", position - 1 - low) + 1 or len(text)
         if after < len(text) or high == file.end:
             break
         if ahead > LONGEST:
@@ -361,7 +360,7 @@ def _holds_more_than_blanks(text: bytes) -> bool:
 
 
 def _other_topic(topic: bytes | None, layout: LineLayout) -> re.Pattern[bytes]:
-    """Finds a line that has another topic, where lines begin."""
+    """Return a pattern that matches at the start of a line with another topic."""
     ends = re.escape(layout.separator) if layout.separator else rb"[ \t\r]"
     same = rb"|[ \t]*%b(?:%b|\n|\Z)" % (re.escape(topic), ends) if topic is not None else b""
     return re.compile(rb"^(?!#|[ \t\r]*(?:\n|\Z)%b)" % same, re.MULTILINE)

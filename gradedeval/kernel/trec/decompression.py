@@ -1,8 +1,6 @@
-"""Compressed bytes -> a stream of decompressed bytes, a bounded piece at a time, made ahead in a background thread; and
-pipes, whose bytes are kept.
+"""Decompress streams in bounded pieces, ahead in a background thread; keep the bytes of pipes for rereading.
 
-Compression is recognized by content. A stream that grows without measure, as a file does that was made to fill the
-memory of whoever unpacks it, is refused.
+Compression is recognized by content. A stream that grows beyond a limit, as a decompression bomb does, is refused.
 """
 
 from __future__ import annotations
@@ -34,12 +32,12 @@ AHEAD = 16
 
 @dataclass(eq=False, repr=False)
 class Packing:
-    """How the streams of a compressed file are unpacked.
+    """A compression format.
 
-    make    a decompressor for one of them
-    pieces  what it makes of some bytes, at most PIECE at a time
-    size    bytes that are given to it at once
-    most    how many times as many bytes they may become
+    make    return a decompressor for one stream
+    pieces  yield the decompressed bytes of some input, at most PIECE at a time
+    size    bytes of input at a time
+    most    maximum growth factor
     """
 
     make: Callable[[], Any]
@@ -49,7 +47,7 @@ class Packing:
 
 
 def packing_of(head: bytes, place: str) -> Packing | None:
-    """How a file is packed that starts with these bytes; None if it is not compressed."""
+    """Return the compression format of a file that starts with these bytes; None if it is not compressed."""
     packings: dict[bytes, Packing] = {
         b"\x1f\x8b": Packing(lambda: zlib.decompressobj(wbits=31), _of_zlib),
         b"BZh": Packing(lambda: _library("bz2", place).BZ2Decompressor(), _bounded),
@@ -64,9 +62,9 @@ def packing_of(head: bytes, place: str) -> Packing | None:
 
 def _of_zlib(stream: Any, piece: bytes) -> Iterator[bytes]:
     while True:
-        yield (made := stream.decompress(piece, PIECE))
+        yield (output := stream.decompress(piece, PIECE))
         piece = stream.unconsumed_tail
-        if stream.eof or (not piece and len(made) < PIECE):
+        if stream.eof or (not piece and len(output) < PIECE):
             return
 
 
@@ -79,14 +77,14 @@ def _bounded(stream: Any, piece: bytes) -> Iterator[bytes]:
 
 
 def _at_once(stream: Any, piece: bytes) -> Iterator[bytes]:
-    made = stream.decompress(piece)
-    yield from (made[at : at + PIECE] for at in range(0, len(made), PIECE))
+    output = stream.decompress(piece)
+    yield from (output[i : i + PIECE] for i in range(0, len(output), PIECE))
 
 
 def decompressed_pieces(read: Callable[[int], bytes], packing: Packing, place: str) -> Iterator[bytes]:
-    """The decompressed bytes of what `read` returns, piece by piece.
+    """Yield the decompressed bytes of the input from `read`, piece by piece.
 
-    Raises InputError where they are broken, or become too many, and the OSError of `read`.
+    Raises InputError if the data are broken or grow too much, and any OSError of `read`.
     """
     try:
         yield from _pieces(read, packing, place)
@@ -99,28 +97,28 @@ def decompressed_pieces(read: Callable[[int], bytes], packing: Packing, place: s
 
 
 def _pieces(read: Callable[[int], bytes], packing: Packing, place: str) -> Iterator[bytes]:
-    size, taken, given = packing.size, 0, 0
+    size, consumed, produced = packing.size, 0, 0
     piece = read(size)
-    taken += len(piece)
+    consumed += len(piece)
     while piece:
         piece = piece.lstrip(b"\x00")  # zero padding after a stream, as on tapes
         stream = packing.make() if piece else None
         while stream is not None and not stream.eof:
             if not piece:
                 piece = read(size)
-                taken += len(piece)
+                consumed += len(piece)
             if not piece:
                 raise EOFError("unexpected end of file")
             # In slices, because a decompressor keeps a copy of all that follows the end of its stream.
-            for made in packing.pieces(stream, piece):
-                given += len(made)
-                check_growth(given, taken, place, packing.most)
-                yield made
+            for output in packing.pieces(stream, piece):
+                produced += len(output)
+                check_growth(produced, consumed, place, packing.most)
+                yield output
             piece = (stream.unused_data or b"") if stream.eof else b""
         # Several streams may follow each other: the output of `cat a.gz b.gz` is a valid file.
         while len(piece) < size and (more := read(size - len(piece))):
             piece += more
-            taken += len(more)
+            consumed += len(more)
 
 
 GROWTH, MOST_GROWTH = "GRADEDEVAL_MAX_GROWTH", 1000
@@ -128,36 +126,36 @@ GROWTH, MOST_GROWTH = "GRADEDEVAL_MAX_GROWTH", 1000
 and qrels grow by a few to a hundred times."""
 
 
-def limit_of(variable: str, default: int, what: str) -> int:
-    """Return the limit that a variable of the environment gives, a whole number above 0. Raises InputError (usage)."""
+def limit_of(variable: str, default: int, description: str) -> int:
+    """Return the limit in an environment variable, a whole number above 0. Raises InputError (usage)."""
     text = os.environ.get(variable) or str(default)
     if not re.fullmatch("0*[1-9][0-9]{0,17}", text):
-        raise InputError(variable, f"'{text}' is not {what}", f"as in {variable}={default}", usage=True)
+        raise InputError(variable, f"'{text}' is not {description}", f"as in {variable}={default}", usage=True)
     return int(text)
 
 
 def most_growth() -> int:
-    """Return how many times its own size a compressed stream may unpack to."""
+    """Return the maximum growth factor of a compressed stream."""
     return limit_of(GROWTH, MOST_GROWTH, "a whole number of times")
 
 
 def check_growth(grown: int, size: int, place: str, most: int | None = None) -> None:
-    """Raise InputError where bytes unpack to more than they may: `most` times as many, or what the user allows."""
+    """Raise InputError if `size` bytes grow to more than `most` times as many (default: the user's limit)."""
     most = most_growth() if most is None else most
     if grown > most * size:
-        what = f"expands to more than {most:,} times its size"
+        problem = f"expands to more than {most:,} times its size"
         hint = f"if the file is trusted, allow more, as with {GROWTH}={1000 * most}"
-        raise InputError(place, what, hint, kind="growth")
+        raise InputError(place, problem, hint, kind="growth")
 
 
 def decompress(data: bytes, place: str) -> bytes:
-    """Bytes decompressed, if they are compressed. Raises InputError where they are broken, or become too many."""
+    """Return the bytes, decompressed if necessary. Raises InputError if they are broken or grow too much."""
     packing = packing_of(data[:8], place)
     return b"".join(decompressed_pieces(BytesIO(data).read, packing, place)) if packing else data
 
 
 def _library(name: str, place: str) -> Any:
-    """A compression library, imported when a file needs it: most runs are plain, and not every Python has it."""
+    """Import a compression library on first use: most runs are plain, and not every Python has it."""
     try:
         return import_module(name)
     except ImportError:
@@ -181,8 +179,8 @@ def _lz4(place: str) -> Any:
 
 
 class BackgroundDecompressor:
-    """The decompressed bytes, from a thread that stays a few pieces ahead: zlib and the like release the GIL. Where no
-    thread can be started, or none is to work `ahead`, they are made when they are asked for.
+    """Decompressed bytes from a thread that stays a few pieces ahead: zlib and others release the GIL. Without `ahead`,
+    or if no thread can be started, they are decompressed on request.
 
     Raises the errors of `decompressed_pieces`.
     """
@@ -218,7 +216,7 @@ class BackgroundDecompressor:
         self._put(end)
 
     def _put(self, piece: Any) -> bool:
-        """Queue a piece; False if the reader has stopped."""
+        """Add a piece to the queue; return False if the reader has stopped."""
         from queue import Full
 
         while not self._closed:
@@ -249,7 +247,7 @@ class BackgroundDecompressor:
         return count
 
     def close(self, wait: float | None = None) -> bool:
-        """Stop the thread, and tell whether it ended within `wait` seconds: only then may the source be read again or
+        """Stop the thread, and return whether it ended within `wait` seconds: only then may the source be reused or
         closed."""
         self._closed = True
         if self._thread is None:
@@ -268,7 +266,7 @@ IN_MEMORY = 1 << 23
 
 
 class ReplayablePipe:
-    """A pipe that can be read again, because its bytes are kept as they are read."""
+    """A pipe that can be read again, because its bytes are kept."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self._pipe = pipe
@@ -278,23 +276,23 @@ class ReplayablePipe:
     def read(self, size: int) -> bytes:
         if self._at < self._size:
             self._file.seek(self._at)
-            got: bytes = self._file.read(min(size, self._size - self._at))
+            data: bytes = self._file.read(min(size, self._size - self._at))
         else:
-            read = getattr(self._pipe, "read1", self._pipe.read)
-            got = read(size) or b""
-            self._keep(got)
-        self._at += len(got)
-        return got
+            fetch = getattr(self._pipe, "read1", self._pipe.read)
+            data = fetch(size) or b""
+            self._keep(data)
+        self._at += len(data)
+        return data
 
-    def _keep(self, got: bytes) -> None:
+    def _keep(self, data: bytes) -> None:
         if self._file is None:
             from tempfile import SpooledTemporaryFile  # only for pipes
 
             self._file = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
         with temporary_file_errors():
             self._file.seek(self._size)
-            self._file.write(got)
-        self._size += len(got)
+            self._file.write(data)
+        self._size += len(data)
 
     def rewind(self) -> None:
         self._at = 0
@@ -302,9 +300,9 @@ class ReplayablePipe:
 
 @contextmanager
 def temporary_file_errors() -> Iterator[None]:
-    """Errors of the operating system about a temporary file, as InputError."""
+    """Raise errors of the operating system about a temporary file as InputError."""
     try:
         yield
     except OSError as error:
-        what = f"cannot be written ({reason(error)})"
-        raise InputError("temporary file", what, "set TMPDIR to a folder with more space") from None
+        problem = f"cannot be written ({reason(error)})"
+        raise InputError("temporary file", problem, "set TMPDIR to a folder with more space") from None

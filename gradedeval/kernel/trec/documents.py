@@ -1,4 +1,4 @@
-"""Files that a library reads whole: JSON, JSON Lines, Parquet, Arrow; LETOR; qrels of the package ir_datasets."""
+"""Read whole files through libraries: JSON, JSON Lines, Parquet, Arrow; LETOR; qrels of the package ir_datasets."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def read_parquet(data: bytes, skipped: Skipped) -> tuple[str, TableColumns]:
 
 def read_arrow(data: bytes, skipped: Skipped) -> tuple[str, TableColumns]:
     def opened(pa: Any) -> Table:
-        source, before, batches = pa.BufferReader(data), pa.total_allocated_bytes(), []
+        source, baseline, batches = pa.BufferReader(data), pa.total_allocated_bytes(), []
         is_stream = data.startswith(b"\xff\xff\xff\xff")
         reader = pa.ipc.open_stream(source) if is_stream else pa.ipc.open_file(source)
         for batch in reader if is_stream else map(reader.get_batch, range(reader.num_record_batches)):
-            check_growth(pa.total_allocated_bytes() - before, len(data), skipped.place)
+            check_growth(pa.total_allocated_bytes() - baseline, len(data), skipped.place)
             batch.validate()  # a column may be too short here, and too long in another batch
             batches.append(batch)
         table = pa.Table.from_batches(batches, reader.schema)
@@ -65,20 +65,20 @@ def read_arrow(data: bytes, skipped: Skipped) -> tuple[str, TableColumns]:
     return "arrow", _table(opened, skipped.place, "an Arrow file")
 
 
-def _table(opened: Callable[[Any], Table], place: str, what: str) -> TableColumns:
-    """The columns of a table, which are read as they are asked for. Raises InputError then, too."""
+def _table(opened: Callable[[Any], Table], place: str, description: str) -> TableColumns:
+    """Return a table whose columns are read on first use, which may raise InputError, too."""
     try:
         import pyarrow as pa
     except ImportError:
-        raise InputError(place, f"is {what}", "pip install 'gradedeval[parquet]'") from None
+        raise InputError(place, f"is {description}", "pip install 'gradedeval[parquet]'") from None
 
-    def whole(read: Callable[[Any], Made], given: Any) -> Made:
+    def whole(load: Callable[[Any], Made], argument: Any) -> Made:
         try:
-            return read(given)
+            return load(argument)
         except InputError:
             raise
         except (pa.ArrowException, OSError, ValueError, KeyError):
-            problem = f"begins like {what} but cannot be read as one"
+            problem = f"begins like {description} but cannot be read as one"
             raise InputError(place, problem, "write the file again", kind="format") from None
 
     from gradedeval.kernel.trec.text_columns import check_column, held_in_arrow  # few files are such
@@ -94,7 +94,7 @@ def _table(opened: Callable[[Any], Table], place: str, what: str) -> TableColumn
 
 
 def by_column(document: dict[str, Any], place: str) -> TableColumns | None:
-    """The table of an object column -> values, as `DataFrame.to_json` writes it: lists, or index -> value."""
+    """Return the table of an object column -> values, as `DataFrame.to_json` writes it: lists, or index -> value."""
     if not is_record(document) or not all(isinstance(values, dict | list) for values in document.values()):
         return None
     columns = {name: list(values.values() if isinstance(values, dict) else values) for name, values in document.items()}
@@ -104,7 +104,7 @@ def by_column(document: dict[str, Any], place: str) -> TableColumns | None:
 
 
 def records_of_pandas(document: Any) -> Any:
-    """The records of a table of orient split, table or index; any other document as it is."""
+    """Return the records of a table of orient split, table or index; any other document unchanged."""
     if not isinstance(document, dict):
         return document
     rows = list(document.values())
@@ -139,11 +139,11 @@ _TOKEN = re.compile(
 
 
 def read_json(text: str, of_pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """The value of a text.
+    """Return the value of a text.
 
-    of_pairs  makes a value of the names and values of an object, and may raise InputError
+    of_pairs  converts the pairs of an object to a value, and may raise InputError
 
-    Raises json.JSONDecodeError, with `msg` and `lineno`, for what is not JSON, is `TOO_DEEP` or is `TOO_LONG`.
+    Raises json.JSONDecodeError, with `msg` and `lineno`, if it is not JSON, is `TOO_DEEP` or `TOO_LONG`.
     """
     import json  # not before it is needed
 
@@ -158,8 +158,8 @@ def read_json(text: str, of_pairs: Callable[[list[tuple[str, Any]]], Any] | None
 
 
 def json_lines(stream: Stream) -> Iterator[tuple[int, Any, str]]:
-    """The lines of a stream that are not blank: number, value, and what keeps the value from being read: a number that
-    is too long, or "torn" where the line is the beginning of an object. What is no object may be None."""
+    """Yield number, value and fault of each line that is not blank. The fault is the message for a number that is too
+    long, or "torn" for the beginning of an object; the value may be None if the line is not an object."""
     for number, line in numbered_lines(stream, longest=None):
         value, fault = None, ""
         try:
@@ -173,19 +173,19 @@ def json_lines(stream: Stream) -> Iterator[tuple[int, Any, str]]:
 
 
 def _deep(text: str) -> int:
-    """Where the brackets of a text are too deep."""
+    """Return the position at which brackets are nested too deeply."""
     depth = 0
-    for found in _TOKEN.finditer(text):
-        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found["bracket"], 0)
+    for token in _TOKEN.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token["bracket"], 0)
         if depth > _NESTED:
-            return found.start()
+            return token.start()
     return 0
 
 
 def _long(text: str) -> int:
-    """Where the first integer of too many digits stands."""
-    digits = (found for found in _TOKEN.finditer(text) if found["digits"] and not found["fraction"])
-    return next((found.start() for found in digits if len(found["digits"]) > _DIGITS), 0)
+    """Return the position of the first integer with too many digits."""
+    digits = (token for token in _TOKEN.finditer(text) if token["digits"] and not token["fraction"])
+    return next((token.start() for token in digits if len(token["digits"]) > _DIGITS), 0)
 
 
 _JSON_HINT = 'expected topic -> docno -> number, or records such as {"topic": "51", "docno": "d7", …}'
@@ -199,11 +199,11 @@ _LETOR_DOCNO = re.compile(rb"(?<!\w)(?:docid|docno)\s*[=:]\s*(\S+)")
 
 
 def read_document(format: str, stream: Stream, skipped: Skipped | None = None) -> tuple[str, Any]:
-    """The format of a file and its content: a dict topic -> docno -> number, or `Columns`.
+    """Return the format of a file and its content: a dict topic -> docno -> number, or `TableColumns`.
 
-    skipped  takes bad lines; without it they are errors
+    skipped  collects bad lines; without it they are errors
 
-    Raises InputError where the file is not of that format, a docno is longer than a line may be, or a library is
+    Raises InputError if the file does not have that format, a docno is longer than a line may be, or a library is
     missing.
     """
     skipped = skipped or Skipped(stream.place)
@@ -226,17 +226,17 @@ def read_document(format: str, stream: Stream, skipped: Skipped | None = None) -
 
 
 def _has_short_texts(data: bytes) -> bool:
-    """Whether surely no text of JSON is longer than a line may be: this looks at few of the bytes."""
-    at = 0
-    while len(data) - at > LONGEST:
-        if (quote := data.rfind(b'"', at, at + LONGEST)) < 0:
+    """Return whether certainly no JSON text is longer than a line may be, looking at few of the bytes."""
+    position = 0
+    while len(data) - position > LONGEST:
+        if (quote := data.rfind(b'"', position, position + LONGEST)) < 0:
             return False
-        at = quote + 1
+        position = quote + 1
     return b"\\" not in data  # a quote within a text has one before it
 
 
 def _longest_docno(content: Any) -> int:
-    """The length of the longest docno in what was read."""
+    """Return the length of the longest docno."""
     if isinstance(content, dict):
         nested = (inner for inner in content.values() if isinstance(inner, dict | list))
         return max((_longest(inner) for inner in nested), default=0)
@@ -255,11 +255,11 @@ def _longest(docnos: Collection[Any]) -> int:
         return max((len(docno) for docno in docnos if isinstance(docno, str)), default=0)
 
 
-def ir_datasets_rows(place: str, what: Literal["qrels", "queries"], download: bool = False) -> TableColumns:
-    """The judgments of `ir_datasets:NAME`, or its queries.
+def ir_datasets_rows(place: str, kind: Literal["qrels", "queries"], download: bool = False) -> TableColumns:
+    """Return the judgments of `ir_datasets:NAME`, or its queries.
 
-    Raises InputError where the package is missing, where they would have to be downloaded and `download` is False, and
-    with the package's own message where it has none of them or cannot download them.
+    Raises InputError if the package is missing, if a download is necessary but not allowed, and with the message of the
+    package if it lacks them or cannot download them.
     """
     short = place.partition(":")[2]
     try:
@@ -271,16 +271,16 @@ def ir_datasets_rows(place: str, what: Literal["qrels", "queries"], download: bo
     disabled = logging.root.manager.disable
     try:
         logging.disable(logging.WARNING)  # it says at length what the error says as well
-        with named_qrels.kept_offline(ir_datasets, place, what, download):
-            rows = list(getattr(ir_datasets.load(short), f"{what}_iter")())
+        with named_qrels.kept_offline(ir_datasets, place, kind, download):
+            rows = list(getattr(ir_datasets.load(short), f"{kind}_iter")())
     except InputError:
         raise
     except KeyError:
         hint = named_qrels.hint_of(short) or "see https://ir-datasets.com for the names"
         raise InputError(place, "unknown to ir_datasets", hint) from None
     except Exception as error:  # of the network, of files, of what is to be downloaded by hand
-        said = str(error.args[0] if error.args else type(error).__name__).strip().partition("\n")[0]
-        raise InputError(place, f"ir_datasets says: {said}", "try it with the package, or give a file") from None
+        message = str(error.args[0] if error.args else type(error).__name__).strip().partition("\n")[0]
+        raise InputError(place, f"ir_datasets says: {message}", "try it with the package, or give a file") from None
     finally:
         logging.disable(disabled)
     names = rows[0]._fields if rows else ()
@@ -323,7 +323,7 @@ def _json(data: bytes, skipped: Skipped) -> tuple[str, Any]:
 
 
 def _begins_with_a_value(data: bytes) -> bool:
-    """Whether the first line is JSON, and not the last: such a file has a record in each line."""
+    """Return whether the first of several lines is valid JSON: such a file has one record per line."""
     import json
 
     begin = _TEXT.search(data)
@@ -338,13 +338,13 @@ def _begins_with_a_value(data: bytes) -> bool:
 
 
 def _goes_on_with_a_record(data: bytes) -> bool:
-    """Whether the second line is an object: in such a file the first line alone is bad."""
+    """Return whether the second line is an object: then only the first line is bad."""
     line = next(islice((line for line in data.split(b"\n", 64) if _TEXT.search(line)), 1, None), b"")
     return _is_object(decode(line))
 
 
 def _lines_alike(stream: Stream) -> TableColumns | None:
-    """The columns of JSON Lines that are written alike, in a tenth of the time; None of any other file."""
+    """Return the columns of JSON Lines with a uniform format, in a tenth of the time; None for any other file."""
     line, _, following = stream.peek(MOST_OF_LINE).partition(b"\n")
     if not following or (first := _usual_record(line)) is None:
         return None
@@ -354,8 +354,8 @@ def _lines_alike(stream: Stream) -> TableColumns | None:
 
 
 def _usual_record(line: bytes) -> dict[str, Any] | None:
-    """The object of a line that has nothing but text and numbers, and text for the topic and the docno; None of any
-    other line."""
+    """Return the object of a line that has only text and numbers, and text for topic and docno; None for any other
+    line."""
     import json
 
     try:
@@ -364,13 +364,13 @@ def _usual_record(line: bytes) -> dict[str, Any] | None:
         return None
     if not isinstance(first, dict) or not {type(value) for value in first.values()} <= {str, int, float}:
         return None
-    if not all(type(first.get(find_column(first, known))) is str for known in (TOPIC, DOCNO)):
+    if not all(type(first.get(find_column(first, names))) is str for names in (TOPIC, DOCNO)):
         return None
     return first
 
 
 def _pieces(data: bytes, skipped: Skipped) -> Iterator[tuple[list[int], list[Any]]]:
-    """The records of some lines at a time, and their lines. Together they are decoded as one list, in half the time."""
+    """Yield line numbers and records of some lines at a time: decoding them as one list halves the time."""
     import json
 
     load = partial(read_json, of_pairs=_distinct(skipped.place))
@@ -379,7 +379,7 @@ def _pieces(data: bytes, skipped: Skipped) -> Iterator[tuple[list[int], list[Any
         end = data.find(b"\n", begin + PIECE)
         end = len(data) if end < 0 else end
         text = decode(data[begin:end]).split("\n")
-        lines = [number + at for at, line in enumerate(text) if line and not line.isspace()]
+        lines = [number + i for i, line in enumerate(text) if line and not line.isspace()]
         begin, number = end + 1, number + len(text)
         text = [line.strip() for line in text if line and not line.isspace()]
         try:
@@ -389,12 +389,12 @@ def _pieces(data: bytes, skipped: Skipped) -> Iterator[tuple[list[int], list[Any
         if len(records) == len(lines):
             yield lines, records
         else:
-            for line, one in zip(lines, text, strict=True):
-                yield from _one(load, line, one, skipped)
+            for line, record in zip(lines, text, strict=True):
+                yield from _one(load, line, record, skipped)
 
 
 def _one(load: Callable[[str], Any], line: int, text: str, skipped: Skipped) -> Iterator[tuple[list[int], list[Any]]]:
-    """The record of a line, unless it is bad."""
+    """Yield the record of a line, unless it is bad."""
     import json
 
     try:
@@ -406,26 +406,26 @@ def _one(load: Callable[[str], Any], line: int, text: str, skipped: Skipped) -> 
 
 
 def _distinct(place: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
-    """Makes a dict of the pairs of a JSON object. Raises InputError where a name occurs twice: JSON would keep the last
-    without a word."""
+    """Return a function that makes a dict of the pairs of a JSON object. It raises InputError if a name occurs twice:
+    JSON would silently keep the last value."""
 
     def of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        known = dict(pairs)
-        if len(known) < len(pairs):
+        record = dict(pairs)
+        if len(record) < len(pairs):
             names = [name for name, _ in pairs]
             again = next(name for position, name in enumerate(names) if name in names[:position])
             raise InputError(place, f"duplicate name '{again}' in a JSON object", "give each name once", kind="format")
-        return known
+        return record
 
     return of_pairs
 
 
-def _invalid(place: str, line: int, what: str) -> InputError:
-    return InputError(f"{place}:{line}", f"is not valid JSON ({what})", "write the file again", kind="format")
+def _invalid(place: str, line: int, problem: str) -> InputError:
+    return InputError(f"{place}:{line}", f"is not valid JSON ({problem})", "write the file again", kind="format")
 
 
 def _of_records(pieces: Iterable[tuple[Sequence[int], list[Any]]], skipped: Skipped) -> TableColumns:
-    """The columns of records, which come in pieces with their lines."""
+    """Return the columns of records, which come in pieces with their lines."""
     columns = dict[str, list[Any]]()
     topics = dict[str, str]()  # one text for all the lines that have it
     shapes: set[tuple[str, ...] | None] = set()  # of which there are few
@@ -454,14 +454,14 @@ def _shape(record: Any) -> tuple[str, ...] | None:
 
 
 def _checked(lines: Sequence[int], records: list[Any], skipped: Skipped) -> tuple[list[int], list[dict[str, Any]]]:
-    """Those records that have a topic and a docno."""
+    """Return the records with a topic and a docno, and their lines."""
     good: list[tuple[int, dict[str, Any]]] = []
     for line, record in zip(lines, records, strict=True):
         if isinstance(record, dict) and is_record(record):
             good.append((line, record))
         else:
-            what = f"no record with a topic and a docno: {_what(record)}"
-            error = InputError(f"{skipped.place}:{line}", what, _JSON_HINT, kind="format")
+            problem = f"no record with a topic and a docno: {_what(record)}"
+            error = InputError(f"{skipped.place}:{line}", problem, _JSON_HINT, kind="format")
             skipped.add(error, line)
     return [line for line, _ in good], [record for _, record in good]
 
@@ -482,19 +482,19 @@ def _letor(stream: Stream, skipped: Skipped) -> tuple[str, TableColumns]:
         line = line.removeprefix(BYTE_ORDER_MARKS[0]) if number == 1 else line
         if not line.strip() or line.lstrip().startswith(b"#"):
             continue
-        found = _LETOR_LINE.fullmatch(line.rstrip(b"\r\n"))
-        named = _LETOR_DOCNO.search(found[4] or b"") if found else None
-        words = (found[4] or b"").split() if found else []
-        if found is None or not (named or words):
-            what = ("no line of LETOR", "expected 'label qid:… features # docid'")
+        match = _LETOR_LINE.fullmatch(line.rstrip(b"\r\n"))
+        docno = _LETOR_DOCNO.search(match[4] or b"") if match else None
+        words = (match[4] or b"").split() if match else []
+        if match is None or not (docno or words):
+            problem = ("no line of LETOR", "expected 'label qid:… features # docid'")
             hint = "runs name documents by docid; rows without any are for evaluate_arrays in Python"
-            what = what if found is None else ("no docid behind #", hint)
-            kind = "" if found is None else "fields"
-            skipped.add(InputError(f"{skipped.place}:{number}", *what, kind=kind), number)
+            problem = problem if match is None else ("no docid behind #", hint)
+            kind = "" if match is None else "fields"
+            skipped.add(InputError(f"{skipped.place}:{number}", *problem, kind=kind), number)
             continue
-        topics.append(found[2])
-        docnos.append(named[1] if named else words[0])
-        grades.append(_label(found[1]))
+        topics.append(match[2])
+        docnos.append(docno[1] if docno else words[0])
+        grades.append(_label(match[1]))
         lines.append(number)
     if not lines and not skipped.count:
         raise InputError(skipped.place, "is empty", "expected letor", kind="empty")
@@ -523,10 +523,10 @@ Rows = list[tuple[int, Mapping[str, Any]]]
 
 
 def json_rows(text: str, place: str, needed: Sequence[str], hint: str) -> tuple[dict[str, Any], Rows]:
-    """What a document says beside its `rows`, and the rows with their lines; of JSON Lines and of a list of rows, as
-    pandas writes records, nothing and the rows, those of a list with their numbers.
+    """Return the values of a document other than `rows`, and the rows with their lines. JSON Lines and lists of rows,
+    as pandas writes records, have no other values; rows of a list are numbered from 1.
 
-    Raises InputError where the text is not JSON, or a row lacks a key that is needed.
+    Raises InputError if the text is not JSON, or a row lacks a needed key.
     """
     problems = ProblemList(place)
     try:
@@ -537,13 +537,13 @@ def json_rows(text: str, place: str, needed: Sequence[str], hint: str) -> tuple[
             raise _invalid_rows(error, f"{place}:{error.lineno}", hint) from None
     is_document = isinstance(document, dict) and isinstance(document.get("rows"), list)
     if is_document:
-        found = _rows_of(text, len(document["rows"]))
+        pairs = _rows_of(text, len(document["rows"]))
     elif isinstance(document, list):
-        found = iter(enumerate(document, 1))  # all of them may stand on one line
+        pairs = iter(enumerate(document, 1))  # all of them may stand on one line
     else:
-        found = _lines_of(text, place, hint)
+        pairs = _lines_of(text, place, hint)
     rows = []
-    for line, row in found:
+    for line, row in pairs:
         missing = [name for name in needed if not isinstance(row, dict) or name not in row]
         if missing:
             problems.add(line, f"no key '{missing[0]}'", hint)
@@ -565,7 +565,7 @@ def _invalid_rows(error: json.JSONDecodeError, place: str, hint: str) -> InputEr
 
 
 def _rows_of(text: str, count: int) -> Iterator[tuple[int, Any]]:
-    """The rows of a valid document. Within strings the quotes of '"rows"' would be escaped."""
+    """Yield the rows of a valid document with their lines. Within strings the quotes of '"rows"' would be escaped."""
     decoder, line, counted = json.JSONDecoder(), 1, 0
     position = text.index("[", text.index('"rows"'))
     for _ in range(count):

@@ -1,4 +1,4 @@
-"""Which format a file has that is not plain TREC, and what columns of tables are called."""
+"""Recognize formats other than plain TREC, and name the columns of tables."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _SCORE_WORDS = (
 
 
 def plain(name: Any) -> str:
-    """A name without what does not matter: case, hyphens, underscores and spaces. ranx's `q_id` is `qid`."""
+    """Return a name without case, hyphens, underscores and spaces: the `q_id` of ranx is `qid`."""
     return _plain(str(name))
 
 
@@ -77,10 +77,10 @@ def _plain(name: str) -> str:
 _PLAIN = {known: tuple(map(plain, known)) for known in COLUMNS.values()}
 
 
-def find_column(names: Iterable[Any], known: tuple[str, ...]) -> Any:
-    """The name among `names` that comes first in a row of `COLUMNS`; None where there is none."""
+def find_column(names: Iterable[Any], aliases: tuple[str, ...]) -> Any:
+    """Return the name among `names` that comes first in a row of `COLUMNS`; None if there is none."""
     names = tuple(names)
-    return (_found if len(names) <= FEW else _found.__wrapped__)(names, known)
+    return (_found if len(names) <= FEW else _found.__wrapped__)(names, aliases)
 
 
 FEW = 32
@@ -88,68 +88,68 @@ FEW = 32
 
 
 @lru_cache(maxsize=256)
-def _found(names: tuple[Any, ...], known: tuple[str, ...]) -> Any:
+def _found(names: tuple[Any, ...], aliases: tuple[str, ...]) -> Any:
     present: dict[str, Any] = {}
     for name in names:
         present.setdefault(plain(name), name)
-    return next((present[name] for name in _PLAIN[known] if name in present), None)
+    return next((present[name] for name in _PLAIN[aliases] if name in present), None)
 
 
 def is_record(document: Mapping[str, Any]) -> bool:
-    """Whether the names of an object are those of a topic and a docno."""
+    """Return whether an object has keys for a topic and a docno."""
     return find_column(document, TOPIC) is not None and find_column(document, DOCNO) is not None
 
 
 def find_grades(names: Iterable[Any]) -> Any:
-    """The column of grades; None where there is none. BEIR and ranx call it `score`, which is taken for grades where
-    neither a rank nor a tag says that the table is a run."""
+    """Return the column of grades; None if there is none. BEIR and ranx call it `score`: this counts as grades unless a
+    rank or a tag indicates a run."""
     names = list(names)
-    found = find_column(names, GRADE)
-    if found is None and find_column(names, RANK) is None and find_column(names, TAG) is None:
+    name = find_column(names, GRADE)
+    if name is None and find_column(names, RANK) is None and find_column(names, TAG) is None:
         return find_column(names, SCORE)
-    return found
+    return name
 
 
 def check_one_grade(names: Iterable[Any], place: str, hint: str = "") -> None:
-    """Raise InputError where several columns could hold the grades; `hint` says how to choose one by its name."""
+    """Raise InputError if more than one column could hold the grades; `hint` tells how to choose one by name."""
     names = list(map(str, names))
-    found = [name for name in names if plain(name) in _PLAIN[GRADE]]
-    if len(found) > 1:
-        what = f"several columns could be the grades: {', '.join(found)}"
-        hint = hint if len(set(found)) == len(found) else ""
-        raise InputError(place, what, hint or "leave one of them, or rename the others", usage=True)
+    candidates = [name for name in names if plain(name) in _PLAIN[GRADE]]
+    if len(candidates) > 1:
+        problem = f"several columns could be the grades: {', '.join(candidates)}"
+        hint = hint if len(set(candidates)) == len(candidates) else ""
+        raise InputError(place, problem, hint or "leave one of them, or rename the others", usage=True)
 
 
 def check_distinct(names: Sequence[Any], place: str) -> None:
-    """Raise InputError where a column that a reader may look for is there twice by the same name."""
+    """Raise InputError if a column that a reader may look for occurs twice under the same name."""
     for name in names:
-        if names.count(name) > 1 and any(find_column([name], known) is not None for known in COLUMNS.values()):
+        if names.count(name) > 1 and any(find_column([name], aliases) is not None for aliases in COLUMNS.values()):
             raise InputError(place, f"has several columns '{name}'", "give each column a name of its own")
 
 
 def not_whole(name: str, place: str, cure: str = "") -> InputError:
-    """The error of a column `score` that is to be grades, and holds fractions; `cure`: what else than another name
-    makes it grades."""
+    """Return the error of a column `score` used as grades that holds fractions; `cure` adds a way other than renaming
+    it."""
     hint = f"if it holds grades and is no run, call it 'grade'{cure}"
     return InputError(place, f"'{name}' holds fractions, as the scores of a run do", hint)
 
 
-def about_field(what: str, fields: Sequence[bytes], line: int, layout: LineLayout) -> tuple[str, str]:
-    """The problem of a line whose field of this name should be a number, and the hint: the line may be a header."""
+def about_field(name: str, fields: Sequence[bytes], line: int, layout: LineLayout) -> tuple[str, str]:
+    """Return the problem and hint for a line whose field of this name should be a number: the line may be a header."""
     if is_header(fields, line, layout):
         return "is a header among the lines of data", f"remove the line, or skip it with {flag.lenient:True}"
-    return about_number(what, fields[layout.columns.index(what)], line)
+    return about_number(name, fields[layout.columns.index(name)], line)
 
 
 def is_header(fields: Sequence[bytes], line: int, layout: LineLayout) -> bool:
-    """Whether a line that is not the first of its file names the columns of the topic and the docno."""
-    named = (find_column([decode(fields[layout.columns.index(name)])], COLUMNS[name]) for name in ("topic", "docno"))
-    return line > 1 and None not in named
+    """Return whether a line other than the first of a file names the columns of the topic and the docno."""
+    matches = (find_column([decode(fields[layout.columns.index(name)])], COLUMNS[name]) for name in ("topic", "docno"))
+    return line > 1 and None not in matches
 
 
 def check_no_score(columns: Mapping[Any, Iterable[Any]], place: str) -> None:
-    """Raise InputError where a table with ranks and no scores has a column that may be that of scores: by its name, or
-    because it is unknown and holds fractions.
+    """Raise InputError if a table with ranks but no scores has a column that may hold scores: by its name, or because
+    it is unknown and holds fractions.
 
     columns  name -> values, as numbers or text
     """
@@ -157,10 +157,10 @@ def check_no_score(columns: Mapping[Any, Iterable[Any]], place: str) -> None:
     if any(did_you_mean(str(name), SCORE) for name in names if find_column([name], RANK) is None):
         raise no_column(names, SCORE, place)
     for name, values in columns.items():
-        known = any(find_column([name], row) for row in COLUMNS.values())
-        if re.search(_SCORE_WORDS, plain(name)) or (not known and any(map(_is_fraction, values))):
-            what = f"has a column of ranks and none called 'score', but '{name}', which may be that"
-            raise InputError(place, what, f"call it 'score', or leave out '{name}' to order by rank", usage=True)
+        is_known = any(find_column([name], row) for row in COLUMNS.values())
+        if re.search(_SCORE_WORDS, plain(name)) or (not is_known and any(map(_is_fraction, values))):
+            problem = f"has a column of ranks and none called 'score', but '{name}', which may be that"
+            raise InputError(place, problem, f"call it 'score', or leave out '{name}' to order by rank", usage=True)
 
 
 def _is_fraction(value: Any) -> bool:
@@ -170,36 +170,40 @@ def _is_fraction(value: Any) -> bool:
         return False
 
 
-def no_column(names: Iterable[Any], known: tuple[str, ...], place: str) -> InputError:
-    """The error of a table that lacks a column."""
+def no_column(names: Iterable[Any], aliases: tuple[str, ...], place: str) -> InputError:
+    """Return the error of a table that lacks a column."""
     names = list(map(str, names))
     others = [name for name in names if not any(find_column([name], row) for row in COLUMNS.values())]
-    near = next((hint for name in others if (hint := did_you_mean(name, known))), f"known names: {', '.join(known)}")
+    near = next(
+        (hint for name in others if (hint := did_you_mean(name, aliases))), f"known names: {', '.join(aliases)}"
+    )
     among = f" among {', '.join(names)}" if names else ": the table has no columns"
-    return InputError(place, f"no column '{known[0]}'{among}", near)
+    return InputError(place, f"no column '{aliases[0]}'{among}", near)
 
 
 def format_name(value: str, holds: str) -> str:
-    """The value of --run-format or --qrels-format in one spelling: the name of a format, or columns in order.
+    """Return the value of --run-format or --qrels-format in canonical spelling: a format name, or columns in order.
 
-    Raises InputError (usage) where it is neither, or lacks a column.
+    Raises InputError (usage) if it is neither, or lacks a column.
     """
-    flag, known = Flag(f"--{holds}-format"), formats_of(holds)
+    flag, names = Flag(f"--{holds}-format"), formats_of(holds)
     base = value.strip().lower().removesuffix(HEADER)
     header = HEADER if value.strip().lower().endswith(HEADER) else ""
-    if base in known:
+    if base in names:
         return base + header
     words = base.split(",")
     if len(words) == 1:
-        other = "qrels" if holds == "run" else "runs"
-        hint = f"{base} is a format of {other}; the" if base in FORMATS else did_you_mean(base, known)
-        listed = f"formats: {', '.join(known)}; or columns in order, as in {','.join(_example(holds))}"
+        opposite = "qrels" if holds == "run" else "runs"
+        hint = f"{base} is a format of {opposite}; the" if base in FORMATS else did_you_mean(base, names)
+        listed = f"formats: {', '.join(names)}; or columns in order, as in {','.join(_example(holds))}"
         raise InputError(flag, f"no format '{value}'", f"{hint} {listed}".strip(), usage=True)
     columns = [_column(word, holds, flag) for word in words]
     for needed in ("topic", "docno", *(("grade",) if holds == "qrels" else ())):
         if columns.count(needed) != 1:
-            what = "no column" if needed not in columns else "more than one column"
-            raise InputError(flag, f"{what} '{needed}' in '{value}'", f"as in {','.join(_example(holds))}", usage=True)
+            problem = "no column" if needed not in columns else "more than one column"
+            raise InputError(
+                flag, f"{problem} '{needed}' in '{value}'", f"as in {','.join(_example(holds))}", usage=True
+            )
     return ",".join(columns) + header
 
 
@@ -208,15 +212,15 @@ def _example(holds: str) -> tuple[str, ...]:
 
 
 def _column(word: str, holds: str, flag: str) -> str:
-    """What a column in the value of an option holds."""
+    """Return the content of a column named in the value of an option."""
     if plain(word) in ("", "skip"):
         return IGNORED
-    column = next((column for column, known in COLUMNS.items() if find_column([word], known)), "")
+    column = next((column for column, aliases in COLUMNS.items() if find_column([word], aliases)), "")
     if holds == "qrels" and column == "score":
         return "grade"  # as BEIR calls it
     if not column:
-        known = sorted(name for names in COLUMNS.values() for name in names)
-        hint = did_you_mean(word, known) or f"columns: {', '.join(COLUMNS)}, and {IGNORED} for what is ignored"
+        aliases = sorted(name for names in COLUMNS.values() for name in names)
+        hint = did_you_mean(word, aliases) or f"columns: {', '.join(COLUMNS)}, and {IGNORED} for what is ignored"
         raise InputError(flag, f"no column '{word.strip()}'", hint, usage=True)
     return column
 
@@ -225,24 +229,23 @@ def _column(word: str, holds: str, flag: str) -> str:
 
 
 class Column(list[Any]):
-    """A column as a DataFrame has it."""
+    """A column with the interface of a DataFrame's."""
 
     def tolist(self) -> list[Any]:
         return self
 
 
 def _nothing(name: str) -> None:
-    """What is held of columns that are lists."""
+    """Return nothing: columns given as lists hold no arrays."""
 
 
 @dataclass(eq=False, repr=False)
 class TableColumns:
-    """A table as a DataFrame shows it: the names of its columns, and the values of each when they are asked for.
+    """A table with the interface of a DataFrame: column names, and the values of each column on request.
 
-    note   what was assumed
-    lines  the line of its file that each row stands on; empty where rows are counted
-    held   the values of a column as text or numbers in one piece, without an object for each; None of a column that has
-           others
+    note   an assumption for the user
+    lines  the line of each row in its file; empty if rows are counted
+    held   return a column as one array of text or numbers, without an object per value; None for any other column
     """
 
     columns: list[str]
@@ -254,7 +257,7 @@ class TableColumns:
 
     @classmethod
     def of(cls, values: Mapping[str, Sequence[Any]], lines: Sequence[int] = ()) -> TableColumns:
-        """Columns of equal length that are at hand."""
+        """Make a table of columns of equal length."""
         return cls(list(values), lambda name: values[name], len(next(iter(values.values()), ())), lines=lines)
 
     def __len__(self) -> int:
@@ -264,7 +267,7 @@ class TableColumns:
         return Column(self.values(name))
 
     def head(self, rows: int) -> TableColumns:
-        """The first rows; numbers of files are floats."""
+        """Return the first rows; numbers of files are floats."""
 
         def first(name: str) -> list[Any]:
             held = self.held(name)
@@ -316,7 +319,7 @@ _MAY_BE = {
 
 
 def check_bytes(head: bytes, place: str) -> None:
-    """Raise InputError for what is recognized and not read: UTF-16, archives, pickles, zeros."""
+    """Raise InputError for recognized but unsupported data: UTF-16, archives, pickles, zeros."""
     if head and not any(head[:64]):
         raise InputError(
             place, "begins with zero bytes, and is not text", "copy or write the file again", kind="format"
@@ -326,27 +329,27 @@ def check_bytes(head: bytes, place: str) -> None:
         raise InputError(place, "is UTF-16", "save the file as UTF-8", kind="format")
     if head[_TAR] == b"ustar":
         raise InputError(place, "is a tar archive", _UNPACK, kind="format")
-    for magic, (what, hint) in _REFUSED.items():
+    for magic, (problem, hint) in _REFUSED.items():
         if head.startswith(magic) and (magic not in _TEXT_OR_NOT or _CONTROL.search(head, 1, 64)):
             if _WORKBOOK in head:
-                what, hint = "is an Excel workbook", "save the table as CSV"
-            raise InputError(place, what, hint, kind="format")
+                problem, hint = "is an Excel workbook", "save the table as CSV"
+            raise InputError(place, problem, hint, kind="format")
     if _MARKUP.match(head):
         raise InputError(place, "is XML or HTML", "save the table as CSV", kind="format")
 
 
 def check_lines(lines: list[bytes], holds: str, width: int, place: str) -> None:
-    """Raise InputError for lines between which something else stands than tabs, commas and spaces, and for a header
-    of which no name is known.
+    """Raise InputError for lines with separators other than tabs, commas and spaces, and for a header without known
+    names.
 
-    width  the fields of a line of TREC, for which the line reader has the words
+    width  the fields of a TREC line, about which the line reader reports
     """
     lines = lines[:LINES]
     for mark in (b";", b"|"):
         if lines and all(line.count(mark) > 1 and len(line.split()) < line.count(mark) + 1 for line in lines):
-            shown = decode(mark)
-            hint = rf"separate them by tabs, as tr '{shown}' '\t' <OLD >NEW does"
-            raise InputError(place, f"fields are separated by '{shown}'", hint, kind="format")
+            delimiter = decode(mark)
+            hint = rf"separate them by tabs, as tr '{delimiter}' '\t' <OLD >NEW does"
+            raise InputError(place, f"fields are separated by '{delimiter}'", hint, kind="format")
     separator = next((mark for mark in (b"\t", b",") if lines and mark in lines[0]), b"")
     header, *rows = [cells(separator, line) for line in lines] or [[]]
     if {"topic", "clicks"} <= set(header):
@@ -354,16 +357,16 @@ def check_lines(lines: list[bytes], holds: str, width: int, place: str) -> None:
         raise InputError(place, "is a click log", hint, kind="format")
     if len(header) < 3 or {len(row) for row in rows} != {len(header)} or (len(header) == width and separator != b","):
         return
-    numbers = [all(_is_number(row[at]) for row in rows) for at in range(len(header))]
+    numbers = [all(_is_number(row[i]) for row in rows) for i in range(len(header))]
     if any(map(_is_number, header)) or not any(numbers):
         return
-    lacks = [known[0] for known in (TOPIC, DOCNO) if find_column(header, known) is None]
+    lacks = [aliases[0] for aliases in (TOPIC, DOCNO) if find_column(header, aliases) is None]
     if not lacks:
         return
-    what = f"no known name for a {' and a '.join(lacks)} in the header '{shorten(decode(lines[0].strip()))}'"
+    problem = f"no known name for a {' and a '.join(lacks)} in the header '{shorten(decode(lines[0].strip()))}'"
     columns = ",".join(_likely(header, numbers, holds))
     hint = f"say what the columns are, in order, as in {Flag(f'--{holds}-format'):{columns}{HEADER}}"
-    raise InputError(place, what, hint, kind="format")
+    raise InputError(place, problem, hint, kind="format")
 
 
 def _is_number(cell: str) -> bool:
@@ -372,34 +375,33 @@ def _is_number(cell: str) -> bool:
 
 
 def _likely(names: list[str], numbers: list[bool], holds: str) -> list[str]:
-    """What columns may be, by their names, by their order and by which are numbers."""
-    found = [IGNORED] * len(names)
+    """Guess the content of columns from their names, their order, and which are numeric."""
+    columns = [IGNORED] * len(names)
 
     def take(column: str, places: list[int]) -> bool:
-        at = next((at for at in places if found[at] == IGNORED), None)
-        if at is not None:
-            found[at] = column
-        return at is not None
+        i = next((i for i in places if columns[i] == IGNORED), None)
+        if i is not None:
+            columns[i] = column
+        return i is not None
 
     def like(column: str) -> list[int]:
-        known = COLUMNS[column]
-        sure = [at for at, name in enumerate(names) if find_column([name], known) is not None]
-        return sure + [at for at, name in enumerate(names) if re.search(_MAY_BE[column], name.lower())]
+        aliases = COLUMNS[column]
+        sure = [i for i, name in enumerate(names) if find_column([name], aliases) is not None]
+        return sure + [i for i, name in enumerate(names) if re.search(_MAY_BE[column], name.lower())]
 
     every = list(range(len(names)))
     values = ("score", "rank") if holds == "run" else ("grade",)
-    wanted = [column for column in ("topic", "docno") if not take(column, like(column))]
-    valued = any(take(column, [at for at in like(column) if numbers[at] or holds == "qrels"]) for column in values)
+    remaining = [column for column in ("topic", "docno") if not take(column, like(column))]
+    valued = any(take(column, [i for i in like(column) if numbers[i] or holds == "qrels"]) for column in values)
     if not valued:
-        take(values[0], [at for at in reversed(every) if numbers[at]] + every[::-1])
-    for column in wanted:
+        take(values[0], [i for i in reversed(every) if numbers[i]] + every[::-1])
+    for column in remaining:
         take(column, every)
-    return found
+    return columns
 
 
 def cells(separator: bytes, line_of: bytes) -> list[str]:
-    """The fields of a line as text, out of their quotes; none where the separator is not in it, or a quote is not
-    closed."""
+    """Return the unquoted fields of a line as text; none if the separator is missing or a quote is not closed."""
     if separator and separator not in line_of:
         return []
     # pandas writes a tab before the header, above its index.
@@ -413,7 +415,7 @@ def cells(separator: bytes, line_of: bytes) -> list[str]:
 
 
 def shorten(text: str) -> str:
-    """A line for a message."""
+    """Truncate a line for a message."""
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
@@ -444,18 +446,18 @@ _RISES = (
 )
 
 
-def recognize(stream: Stream, holds: str, trec: LineLayout, wanted: str | None) -> LineLayout | WholeFile:
-    """As `blocks.format_of`; `trec` is the layout that the file has in TREC."""
+def recognize(stream: Stream, holds: str, trec: LineLayout, requested: str | None) -> LineLayout | WholeFile:
+    """Return the layout or format as `blocks.format_of`; `trec` is the layout that the file has in TREC."""
     for size in (SAMPLE, SAMPLE + LONGEST):
         head = stream.peek(size)
-        found = _Sample(head, len(head) < size, stream.place, holds, trec)
-        if not found.is_cut:
+        sample = _Sample(head, len(head) < size, stream.place, holds, trec)
+        if not sample.is_cut:
             break
-    return found.as_wanted(wanted) if wanted else found.by_content()
+    return sample.as_wanted(requested) if requested else sample.by_content()
 
 
 class _Sample:
-    """The first bytes of a file, and its first lines; `is_cut` says that none of these is there to its end."""
+    """The first bytes and lines of a file; `is_cut` if not even the first line is complete."""
 
     def __init__(self, head: bytes, complete: bool, place: str, holds: str, trec: LineLayout) -> None:
         self.place, self.holds, self.trec = place, holds, trec
@@ -465,18 +467,18 @@ class _Sample:
         self.notes = ("starts with a byte order mark, which is skipped",) if marked else ()
         self.head = head[self.skip :]
         check_mark(self.head, place)  # a second one
-        found = self._found(len(self.head) if complete else self.head.rfind(b"\n") + 1)
-        self.is_cut = not (found or complete)
-        found = found or self._found(len(self.head))[:1]  # JSON in one line
-        self.lines = [line[0] for line in found]
-        self.first, end = (found[0][0], found[0].end()) if found else (b"", len(self.head))
+        matches = self._found(len(self.head) if complete else self.head.rfind(b"\n") + 1)
+        self.is_cut = not (matches or complete)
+        matches = matches or self._found(len(self.head))[:1]  # JSON in one line
+        self.lines = [line[0] for line in matches]
+        self.first, end = (matches[0][0], matches[0].end()) if matches else (b"", len(self.head))
         self.after_first = min(end + 1, len(self.head))
 
     def _found(self, end: int) -> list[re.Match[bytes]]:
         return [line for line in _LINE.finditer(self.head, 0, end) if line[0].lstrip()[:1] not in (b"", b"#")]
 
     def _check_first(self) -> None:
-        """Raise InputError where the first line is too long for one of fields."""
+        """Raise InputError if the first line is too long for a line of fields."""
         if self.is_cut and len(self.first) > LONGEST:
             line = 1 + self.head.count(b"\n")
             raise too_long(f"{self.place}:{line}")
@@ -504,17 +506,17 @@ class _Sample:
         check_lines(self.lines, self.holds, self.trec.width, self.place)
         return self._layout(self._of_run() if self.holds == "run" else self._of_qrels())
 
-    def as_wanted(self, wanted: str) -> LineLayout | WholeFile:
-        """Raises InputError where the file is not what the user says."""
-        base, header = wanted.removesuffix(HEADER), wanted.endswith(HEADER)
+    def as_wanted(self, requested: str) -> LineLayout | WholeFile:
+        """Return the layout or format for the one requested. Raises InputError if the file does not have it."""
+        base, header = requested.removesuffix(HEADER), requested.endswith(HEADER)
         if base in FORMATS and base not in _LINES:
             return WholeFile(base, self.notes)
         self._check_first()
         if base in _SEPARATORS:
             layout = self._headed(base)
             if layout is None:
-                what = f"has no header with columns for {base}: the first line is '{self._shown()}'"
-                raise self._error(what, f"expected {FORMATS[base][1]}")
+                problem = f"has no header with columns for {base}: the first line is '{self._shown()}'"
+                raise self._error(problem, f"expected {FORMATS[base][1]}")
             return layout
         skip = self.after_first if header else 0
         if base == "msmarco":
@@ -523,24 +525,24 @@ class _Sample:
         else:
             layout = {"trec": self.trec, "strata": STRATA, "ntcir": NTCIR}.get(base) or self._of_columns(base, header)
         if header:
-            self._note_data(layout, wanted)
-        return self._layout(layout, skip, wanted)
+            self._note_data(layout, requested)
+        return self._layout(layout, skip, requested)
 
-    def _note_data(self, layout: LineLayout, wanted: str) -> None:
-        """A note where the line that is skipped as a header reads as data."""
+    def _note_data(self, layout: LineLayout, requested: str) -> None:
+        """Add a note if the line skipped as a header reads as data."""
         fields, value = layout.split(self.first), {"run": "score", "qrels": "grade"}[self.holds]
-        at = layout.position(value if value in layout.columns else "rank")
-        if at is None or len(fields) != layout.width:
+        index = layout.position(value if value in layout.columns else "rank")
+        if index is None or len(fields) != layout.width:
             return
-        if decimal(fields[at]) == decimal(fields[at]) or _LABEL.fullmatch(fields[at]):
-            what = f"the first line reads as data, and is skipped: '{self._shown()}'"
-            self.notes = (*self.notes, f"{what}; leave out {HEADER} if it is not a header")
+        if decimal(fields[index]) == decimal(fields[index]) or _LABEL.fullmatch(fields[index]):
+            problem = f"the first line reads as data, and is skipped: '{self._shown()}'"
+            self.notes = (*self.notes, f"{problem}; leave out {HEADER} if it is not a header")
 
     def _fields(self, line: int) -> list[bytes]:
         return self.lines[line].split() if line < len(self.lines) else []
 
     def _of_columns(self, columns: str, header: bool) -> LineLayout:
-        """The layout of the columns that the user names; what separates them gives as many in most of the lines."""
+        """Return the layout of columns named by the user, with the separator that gives as many in most lines."""
         names, lines = tuple(columns.split(",")), self.lines[header:]
         layouts = [LineLayout(columns, names, separator) for separator in (b"", b"\t", b",")]
         fitting = [sum(len(layout.split(line)) == len(names) for line in lines) for layout in layouts]
@@ -549,22 +551,24 @@ class _Sample:
         last = lines[-1] if lines else b""
         return LineLayout(columns, names, next((mark for mark in (b"\t", b",") if mark in last), b""))
 
-    def _layout(self, layout: LineLayout, skip: int = 0, wanted: str = "") -> LineLayout:
-        """The layout in this file, which may have something before its lines."""
+    def _layout(self, layout: LineLayout, skip: int = 0, requested: str = "") -> LineLayout:
+        """Return the layout for this file, whose lines may not begin at its start."""
         skip += self.skip
-        if not skip and not self.notes and wanted in ("", layout.format):
+        if not skip and not self.notes and requested in ("", layout.format):
             return layout
-        return LineLayout(wanted or layout.format, layout.columns, layout.separator, skip, (*self.notes, *layout.notes))
+        return LineLayout(
+            requested or layout.format, layout.columns, layout.separator, skip, (*self.notes, *layout.notes)
+        )
 
     # Lines with a header
 
     def _headed(self, format: str) -> LineLayout | None:
-        """The layout that the first line names; None where it names no columns."""
+        """Return the layout named by the first line; None if it names no columns."""
         names = cells(_SEPARATORS[format], self.first)
         topic, docno = find_column(names, TOPIC), find_column(names, DOCNO)
-        known = [name for name in names if any(find_column([name], row) for row in COLUMNS.values())]
+        known_names = [name for name in names if any(find_column([name], row) for row in COLUMNS.values())]
         if topic is None or docno is None or len(names) < 2:
-            if len(known) < 2 or len(known) * 2 <= len(names) or not _SEPARATORS[format]:
+            if len(known_names) < 2 or len(known_names) * 2 <= len(names) or not _SEPARATORS[format]:
                 return None
             raise no_column(names, TOPIC if topic is None else DOCNO, self.place)
         columns = self._columns(names, _SEPARATORS[format])
@@ -582,14 +586,14 @@ class _Sample:
         return LineLayout(format, columns, separator, skip, (*self.notes, *notes), whole)
 
     def _columns(self, names: list[str], separator: bytes) -> tuple[str, ...]:
-        """What each column holds; those that nothing looks at keep their names behind a hyphen."""
+        """Return the content of each column; ignored columns keep their names after a hyphen."""
         holds = {find_column(names, COLUMNS[column]): column for column in _COLUMNS[self.holds]}
         value = find_grades(names) if self.holds == "qrels" else find_column(names, SCORE) or find_column(names, RANK)
         if value is None:
             raise no_column(names, COLUMNS["grade" if self.holds == "qrels" else "score"], self.place)
         if self.holds == "run" and value == find_column(names, RANK):
             rows = [cells(separator, line) for line in self.lines[1:]]
-            values = {name: [row[at] for row in rows if at < len(row)] for at, name in enumerate(names)}
+            values = {name: [row[i] for row in rows if i < len(row)] for i, name in enumerate(names)}
             check_no_score(values, self.place)
         if self.holds == "qrels":
             holds[value] = "grade"
@@ -608,27 +612,28 @@ class _Sample:
         if self.holds == "qrels" and self.trec is QRELS and fields[2] in (b"0", b"1") and self._counts(MSMARCO):
             rows = [line.split() for line in self.lines]
             if any(decimal(row[3]) % 1 for row in rows):
-                what = "looks like a run of MS MARCO, whose lines are 'qid pid rank score'"
-                raise self._error(what, "the order is RUN... QRELS: are they swapped?")
+                problem = "looks like a run of MS MARCO, whose lines are 'qid pid rank score'"
+                raise self._error(problem, "the order is RUN... QRELS: are they swapped?")
         if self.trec is QRELS and _has_grades_for_docnos([line.split() for line in self.lines]):
-            what = f"has 4 fields in a line, and '{decode(fields[2])}' in the third, as grades are, and no docnos"
-            raise self._ambiguous(what, "topic,docno,grade,-", "trec")
+            problem = f"has 4 fields in a line, and '{decode(fields[2])}' in the third, as grades are, and no docnos"
+            raise self._ambiguous(problem, "topic,docno,grade,-", "trec")
         return number == number or (self.holds == "qrels" and _LABEL.fullmatch(fields[value]) is not None)
 
     def _counts(self, layout: LineLayout, surely: bool = False) -> bool:
-        """Whether the lines have ranks 1, 2, 3, … within topics, of which one has several documents at least.
+        """Return whether the lines have ranks 1, 2, 3, … within topics, at least one of which has more than one
+        document.
 
-        surely  they begin with 1, and some topic has a third document: 0 and 1 may be the scores of a classifier
+        surely  require ranks from 1 and a topic with three documents: 0 and 1 may be scores of a classifier
         """
         rows = [line.split() for line in self.lines]
         if any(len(row) != layout.width for row in rows):
             return False
         rank, count, most = layout.columns.index("rank"), 1, 1
-        for before, row in pairwise([[b""] * layout.width, *rows]):
-            same = before[0] == row[0]
+        for previous, row in pairwise([[b""] * layout.width, *rows]):
+            same = previous[0] == row[0]
             count = count + 1 if same else 1
             most = max(most, count)
-            if same and (not _follows(before[rank], row[rank]) or before[1] == row[1]):
+            if same and (not _follows(previous[rank], row[rank]) or previous[1] == row[1]):
                 return False
             if not same and row[rank] not in ((b"1",) if surely else (b"0", b"1")):
                 return False
@@ -644,14 +649,14 @@ class _Sample:
         if widths == {3} and all(numbers):
             few = self._counts(MSMARCO_RANKS)
             counts = "counts, but not from 1 to 3 or more" if few else "does not count 1, 2, 3, …"
-            what = f"has 3 fields in a line, and the third {counts} as the ranks of MS MARCO do"
-            raise self._ambiguous(what, "topic,docno,score", "topic,docno,rank")
+            problem = f"has 3 fields in a line, and the third {counts} as the ranks of MS MARCO do"
+            raise self._ambiguous(problem, "topic,docno,score", "topic,docno,rank")
         ranked = widths == {4} and all(row[2].isdigit() for row in rows) and _has_docnos(rows)  # no iteration
         if widths == {4} and all(numbers) and (any(decimal(row[3]) % 1 for row in rows) or ranked):
             raise self._ambiguous("has 4 fields in a line", "msmarco", "topic,q0,docno,score", "topic,docno,score,tag")
         if widths == {4} and all(decimal(row[2]) == decimal(row[2]) for row in rows) and _has_docnos(rows):
-            what = f"has 4 fields in a line, and words such as '{decode(rows[0][3])}' in the last, as tags are"
-            raise self._ambiguous(what, "topic,docno,score,tag", "topic,docno,rank,tag")
+            problem = f"has 4 fields in a line, and words such as '{decode(rows[0][3])}' in the last, as tags are"
+            raise self._ambiguous(problem, "topic,docno,score,tag", "topic,docno,rank,tag")
         return self.trec
 
     def _of_qrels(self) -> LineLayout:
@@ -662,48 +667,48 @@ class _Sample:
         if all(_LABEL.fullmatch(label) for label in last):
             return NTCIR
         if {row[1] for row in rows} <= {b"0", b"Q0"} and _are_docnos(rows):
-            what = "has 3 fields in a line, 'topic iteration docno': the grade is missing"
-            raise InputError(self.place, what, "fill it in as the fourth field", kind=NO_GRADES)
+            problem = "has 3 fields in a line, 'topic iteration docno': the grade is missing"
+            raise InputError(self.place, problem, "fill it in as the fourth field", kind=NO_GRADES)
         if any(decimal(label) != decimal(label) for label in last):
             return LineLayout("topic,docno,grade", NTCIR.columns)
         if self._counts(MSMARCO_RANKS):
-            what = "has 3 fields in a line, and the third counts 1, 2, 3, … as the ranks of a run do"
-            raise self._ambiguous(what, "topic,docno,grade")
+            problem = "has 3 fields in a line, and the third counts 1, 2, 3, … as the ranks of a run do"
+            raise self._ambiguous(problem, "topic,docno,grade")
         if len(rows) > 1 and len({row[1] for row in rows}) == 1:
-            what = f"has 3 fields in a line, and the second is always '{decode(rows[0][1])}' as an iteration is"
-            raise self._ambiguous(what, "topic,docno,grade")
+            problem = f"has 3 fields in a line, and the second is always '{decode(rows[0][1])}' as an iteration is"
+            raise self._ambiguous(problem, "topic,docno,grade")
         if any(decimal(label) % 1 for label in last):
-            what = "has 3 fields in a line, and fractions in the third, as scores are"
-            raise self._ambiguous(what, "topic,docno,grade")
+            problem = "has 3 fields in a line, and fractions in the third, as scores are"
+            raise self._ambiguous(problem, "topic,docno,grade")
         return LineLayout("topic,docno,grade", NTCIR.columns)
 
-    def _ambiguous(self, what: str, *candidates: str) -> InputError:
-        named = Flag(f"--{self.holds}-format")
-        return self._error(what, f"say what they are: {' or '.join(f'{named:{name}}' for name in candidates)}")
+    def _ambiguous(self, problem: str, *candidates: str) -> InputError:
+        option = Flag(f"--{self.holds}-format")
+        return self._error(problem, f"say what they are: {' or '.join(f'{option:{name}}' for name in candidates)}")
 
-    def _error(self, what: str, hint: str) -> InputError:
-        return InputError(self.place, what, hint, kind="format")
+    def _error(self, problem: str, hint: str) -> InputError:
+        return InputError(self.place, problem, hint, kind="format")
 
     def _shown(self) -> str:
         return shorten(decode(self.first.strip()))
 
 
 def _are_docnos(rows: list[list[bytes]]) -> bool:
-    """Whether the last of three fields cannot be grades, or labels, of a document that the second names."""
-    several = len({row[0] for row in rows}) < len(rows)  # which would be one document, judged more than once
+    """Return whether the last of three fields cannot be grades or labels of a document named by the second."""
+    repeated = len({row[0] for row in rows}) < len(rows)  # which would be one document, judged more than once
     distinct = len({row[2] for row in rows}) == len(rows)
-    return (several or distinct) and any(not decimal(row[2]) <= HIGHEST_GRADE for row in rows)
+    return (repeated or distinct) and any(not decimal(row[2]) <= HIGHEST_GRADE for row in rows)
 
 
 def _rises(rows: list[list[bytes]]) -> bool:
-    """Whether the scores of MS MARCO rise with the rank in every topic, as distances do."""
-    pairs = [(before, row) for before, row in pairwise(rows) if before[0] == row[0]]
-    return all(decimal(before[3]) < decimal(row[3]) for before, row in pairs)
+    """Return whether MS MARCO scores increase with the rank in every topic, as distances do."""
+    pairs = [(previous, row) for previous, row in pairwise(rows) if previous[0] == row[0]]
+    return all(decimal(previous[3]) < decimal(row[3]) for previous, row in pairs)
 
 
 def _has_grades_for_docnos(rows: list[list[bytes]]) -> bool:
-    """Whether lines of qrels seem to be 'topic docno grade iteration', as ir_datasets exports tabs: grades of one
-    digit, of which there are fewer than names before them, and always the same after them."""
+    """Return whether qrels seem to be 'topic docno grade iteration', as ir_datasets exports them: one-digit grades with
+    fewer values than the names before them, followed by a constant."""
     if {len(row) for row in rows} != {QRELS.width}:
         return False
     _, names, grades, last = (set(column) for column in zip(*rows, strict=True))
@@ -712,10 +717,10 @@ def _has_grades_for_docnos(rows: list[list[bytes]]) -> bool:
 
 
 def _has_docnos(rows: list[list[bytes]]) -> bool:
-    """Whether the second field may be a docno: it is not an iteration, and no Q0."""
+    """Return whether the second field may be a docno: not an iteration or Q0."""
     second = {row[1] for row in rows}
     return len(second) > 1 or not second & {b"0", b"1", b"Q0"}
 
 
-def _follows(before: bytes, rank: bytes) -> bool:
-    return before.isdigit() and rank.isdigit() and len(rank) < 20 and int(rank) == int(before[:20]) + 1
+def _follows(previous: bytes, rank: bytes) -> bool:
+    return previous.isdigit() and rank.isdigit() and len(rank) < 20 and int(rank) == int(previous[:20]) + 1

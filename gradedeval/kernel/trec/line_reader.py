@@ -1,4 +1,4 @@
-"""Files line by line: the reference that the block reader agrees with, and what says where a file is wrong."""
+"""Read files line by line: the reference for the block reader, and the source of error messages about lines."""
 
 from __future__ import annotations
 
@@ -36,31 +36,31 @@ Pieces = Iterator[tuple[int, bytes]]
 
 
 def whole_lines(stream: Stream, *, longest: int | None = LONGEST, skip: int = 0) -> Pieces:
-    """The stream from its beginning, in pieces of about SIZE bytes. A piece that holds blank lines alone is left out.
+    """Yield the stream from its beginning in pieces of about SIZE bytes, without pieces that are entirely blank.
 
-    longest  bytes that a line may have; None: any number
-    skip     bytes that are left out, and whose lines count
+    longest  maximum bytes of a line; None: any number
+    skip     bytes to skip, whose lines count
 
-    Raises InputError at a line that is longer.
+    Raises InputError for a longer line.
     """
     stream.again()
-    number, held, rest = 1, 0, list[bytes]()  # what begins a line that is not complete, and how much that is
+    number, pending, rest = 1, 0, list[bytes]()  # what begins a line that is not complete, and how much that is
     buffer = memoryview(bytearray(SIZE))
     while skip > 0 and (size := stream.read_into(buffer[:skip])):
         number, skip = number + bytes(buffer[:size]).count(b"\n"), skip - size
     while size := stream.read_into(buffer):
-        got = bytes(buffer[:size])
-        cut = got.rfind(b"\n")
+        data = bytes(buffer[:size])
+        cut = data.rfind(b"\n")
         if cut >= 0:
-            text = b"".join([*rest, got[:cut]])
+            text = b"".join([*rest, data[:cut]])
             check_lengths(text, number, stream.place, longest)
             if not _is_blank(text):
                 yield number, text
             number += text.count(b"\n") + 1
-            held, rest = 0, []
-        rest.append(got[cut + 1 :])
-        held += size - cut - 1
-        if longest is not None and held > longest:
+            pending, rest = 0, []
+        rest.append(data[cut + 1 :])
+        pending += size - cut - 1
+        if longest is not None and pending > longest:
             raise too_long(f"{stream.place}:{number}", longest)
     text = b"".join(rest)
     if not _is_blank(text):
@@ -73,20 +73,20 @@ def _is_blank(text: bytes) -> bool:
 
 
 def numbered_lines(stream: Stream, *, longest: int | None = LONGEST) -> Pieces:
-    """The lines of a stream that are not blank, and their numbers. Raises InputError as `whole_lines`."""
-    for number, text in whole_lines(stream, longest=longest):
-        yield from ((at, line) for at, line in enumerate(text.split(b"\n"), number) if line.strip(b" \t\r"))
+    """Yield number and bytes of each line that is not blank. Raises InputError as `whole_lines`."""
+    for start, text in whole_lines(stream, longest=longest):
+        yield from ((number, line) for number, line in enumerate(text.split(b"\n"), start) if line.strip(b" \t\r"))
 
 
 def check_lengths(text: bytes, number: int, place: str, longest: int | None = LONGEST) -> None:
-    """Raise InputError where a text, whose first line has this number, has a line that is too long."""
+    """Raise InputError if a text, whose first line has this number, has a line that is too long."""
     if longest is not None and (begin := long_line(memoryview(text), 0, len(text), longest)) is not None:
         number += text.count(b"\n", 0, begin)
         raise too_long(f"{place}:{number}", longest)
 
 
 def too_long(place: str, longest: int = LONGEST) -> InputError:
-    """What to say of a line that is too long."""
+    """Return the error of a line that is too long."""
     hint = "check for a missing line end or another file format"
     return InputError(place, f"the line is longer than {longest:,} bytes", hint, kind="format")
 
@@ -98,22 +98,22 @@ CLOSE_QUOTE = 'close it, or write """abc" for "abc'
 def csv_rows(
     pieces: Pieces, delimiter: str, broken: Callable[[int, str, str], None], *, multiline: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield the first line of each row and its cells, as Python's csv reads them. A line with a quote that is not
-    closed is no row: `broken` is called with its number, the problem and the hint, and the next line is read.
+    """Yield the first line number and the cells of each row, as Python's csv reads them. A line with an unclosed quote
+    is not a row: `broken` is called with its number, the problem and the hint, and reading continues at the next line.
 
-    multiline  cells may hold line breaks, as texts do; then a quote that is not closed takes the rest of the file.
-               Without it a stray quote in a table of ids cannot take another line
+    multiline  allow line breaks in cells, as in texts; then an unclosed quote takes the rest of the file. Without it a
+               stray quote in a table of ids cannot take another line
     """
     import csv  # few files have quotes
 
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST))  # a cell may be as long as a line
-    rest = ((at, line) for number, text in pieces for at, line in enumerate(decode(text).split("\n"), number))
+    rest = ((number, line) for start, text in pieces for number, line in enumerate(decode(text).split("\n"), start))
     first, is_open, is_broken = 0, False, False
 
     def lines() -> Iterator[str]:
         nonlocal first, is_open, is_broken
-        for at, line in rest:
-            first, is_open = first if is_open else at, True
+        for number, line in rest:
+            first, is_open = first if is_open else number, True
             yield f"{line}\n"
             if is_open and not multiline:  # csv asks for another line of the same row
                 break
@@ -152,7 +152,7 @@ _STARTS_WITH_MARK = ("starts with a byte order mark", "save the file as UTF-8 wi
 
 
 class Problems(Protocol):
-    """Takes what is wrong with the lines of a file."""
+    """Collects the problems of the lines of a file."""
 
     @property
     def place(self) -> str: ...
@@ -163,11 +163,10 @@ class Problems(Protocol):
 def records(
     stream: Stream, layout: LineLayout, problems: Problems, *, extra: bool = False, tolerant: bool = False
 ) -> Iterator[tuple[int, list[bytes]]]:
-    """Line number and fields of every line of a stream that has the fields of a layout; other lines are problems.
+    """Yield number and fields of each line that has the fields of a layout; other lines are problems.
 
-    extra     what a line has beyond these fields is ignored
-    tolerant  bytes that no text holds are problems of their lines; otherwise InputError is raised for them, and for an
-              empty file
+    extra     ignore additional fields
+    tolerant  report control bytes as problems of their lines; otherwise raise InputError for them and for an empty file
 
     Blank lines and lines that begin with `#` are skipped. Raises InputError for a line that is too long.
     """
@@ -182,7 +181,7 @@ def records(
 
 
 def _checked(pieces: Pieces, layout: LineLayout, place: str) -> Pieces:
-    """The pieces as they are. Raises InputError where there is none, or one has bytes that no text holds."""
+    """Yield the pieces unchanged. Raises InputError if there is none, or one contains control bytes."""
     empty = True
     for number, text in pieces:
         check_text(text, place, number)
@@ -193,7 +192,7 @@ def _checked(pieces: Pieces, layout: LineLayout, place: str) -> Pieces:
 
 
 def _without_control(pieces: Pieces, problems: Problems) -> Pieces:
-    """The pieces without the lines that have bytes that no text has: these are problems, and blank."""
+    """Yield the pieces, with lines that contain control bytes reported as problems and blanked."""
     for number, text in pieces:
         if _CONTROL.search(text):
             lines = text.split(b"\n")
@@ -225,8 +224,8 @@ def _unseparated(
 
 
 def _has_long_tag(fields: list[bytes], layout: LineLayout) -> bool:
-    """Whether what a line of a run has beyond its fields belongs to its tag, which comes last and has spaces. A docno
-    with spaces shifts the fields: then the rank is no number, or the tag begins with one."""
+    """Return whether the extra words of a run's line belong to its tag, which is last and may have spaces. A docno with
+    spaces shifts the fields: then the rank is not a number, or the tag begins with one."""
     if layout.columns[-1] != "tag":
         return False
     numbers = [decimal(fields[layout.columns.index(name)]) for name in ("rank", "score") if name in layout.columns]
@@ -235,8 +234,8 @@ def _has_long_tag(fields: list[bytes], layout: LineLayout) -> bool:
 
 
 def _separated(pieces: Pieces, layout: LineLayout, problems: Problems) -> Iterator[tuple[int, list[bytes]]]:
-    """The same of lines whose fields a tab or a comma separates: a field that nothing looks at may be empty, and the
-    first may begin with `#`."""
+    """Yield number and fields of lines separated by tabs or commas: an ignored field may be empty, and the first may
+    begin with `#`."""
     needed = [(name, layout.columns.index(name)) for name in ("topic", "docno")]
     for number, fields in _cells(pieces, layout, problems):
         if len(fields) == layout.width:
@@ -253,13 +252,13 @@ def _cells(pieces: Pieces, layout: LineLayout, problems: Problems) -> Iterator[t
     def broken(number: int, problem: str, hint: str) -> None:
         problems.add(number, problem, hint, "format")
 
-    for number, text in pieces:
+    for start, text in pieces:
         if b'"' in text:
-            for at, row in csv_rows(iter([(number, text)]), decode(layout.separator), broken):
-                yield at, [encode(field).strip() for field in row]
+            for number, row in csv_rows(iter([(start, text)]), decode(layout.separator), broken):
+                yield number, [encode(field).strip() for field in row]
             continue
-        for at, line in enumerate(text.split(b"\n"), number):
-            yield at, layout.split(line)
+        for number, line in enumerate(text.split(b"\n"), start):
+            yield number, layout.split(line)
 
 
 def _about_width(fields: list[bytes], layout: LineLayout) -> str:
@@ -284,14 +283,14 @@ def _width_hint(fields: list[bytes], layout: LineLayout) -> str:
 
 
 def expected_lines(layout: LineLayout) -> str:
-    """The hint about a file that has no such lines."""
+    """Return the hint for a file without such lines."""
     return f"expected lines of '{layout.words}'"
 
 
 def check_text(data: bytes, place: str, first: int = 1) -> None:
-    """Raise InputError where bytes are not text lines: a byte order mark, a control byte, a lone carriage return.
+    """Raise InputError for a byte order mark, a control byte or a lone carriage return.
 
-    first  the number of the first line; behind that of the file a mark is one of its characters
+    first  the number of the first line; after line 1 a mark is an ordinary character
     """
     if first == 1:
         check_mark(data, place)
@@ -304,8 +303,8 @@ def check_text(data: bytes, place: str, first: int = 1) -> None:
 def checked_lines(
     stream: Stream, problems: ProblemList, *, longest: int | None = LONGEST, skip: int = 0
 ) -> Iterator[tuple[int, list[bytes]]]:
-    """The lines of a stream in pieces, each with the number of its first. One with bytes that no text holds is blank,
-    and a problem. Raises InputError as `whole_lines`, and where the first bytes are of no text."""
+    """Yield the number of the first line, and the lines, of each piece of a stream. A line with control bytes is a
+    problem, and becomes blank. Raises InputError as `whole_lines`, and if the first bytes are not text."""
     for number, data in whole_lines(stream, longest=longest, skip=skip):
         yield number, _checked_piece(data, number, problems)
 
@@ -329,30 +328,30 @@ def _checked_piece(data: bytes, number: int, problems: ProblemList) -> list[byte
 
 
 def check_mark(data: bytes, place: str) -> None:
-    """Raise InputError where a file begins with a byte order mark."""
+    """Raise InputError if a file begins with a byte order mark."""
     if data.startswith(BYTE_ORDER_MARKS):
         raise InputError(f"{place}:1", *_STARTS_WITH_MARK, kind="format")
 
 
 def about_control(byte: bytes) -> tuple[str, str]:
-    """The problem of a byte that no text line holds, and the hint."""
-    what = "carriage return inside a line" if byte == b"\r" else f"control byte 0x{byte[0]:02x}"
-    return what, "save the file as UTF-8" if byte == b"\x00" else "use a text file with LF or CRLF line ends"
+    """Return problem and hint for a byte that text lines do not contain."""
+    problem = "carriage return inside a line" if byte == b"\r" else f"control byte 0x{byte[0]:02x}"
+    return problem, "save the file as UTF-8" if byte == b"\x00" else "use a text file with LF or CRLF line ends"
 
 
-def about_number(what: str, token: bytes, line: int) -> tuple[str, str]:
-    """The problem of a token that should be a number, and the hint: the first line may be a header."""
-    form = flag.qrels_format if what == "grade" else flag.run_format
+def about_number(name: str, token: bytes, line: int) -> tuple[str, str]:
+    """Return problem and hint for a token that should be a number: the first line may be a header."""
+    form = flag.qrels_format if name == "grade" else flag.run_format
     hint = "expected a finite decimal such as 12.5"
     if line == 1:
         hint = f"remove the line if it is a header, or skip it with {form:trec+header}"
-    elif what == "grade" and token.isalpha() and token.lower() not in (b"nan", b"inf", b"infinity"):
+    elif name == "grade" and token.isalpha() and token.lower() not in (b"nan", b"inf", b"infinity"):
         hint = f"map the word to a grade, as in {flag.labels:{decode(token)}=…}"
-    return f"{what} '{decode(token)}' is not a number", hint
+    return f"{name} '{decode(token)}' is not a number", hint
 
 
 def check_read(
-    what: str,
+    content: str,
     present: bool,
     stream: Stream,
     layout: LineLayout,
@@ -360,12 +359,12 @@ def check_read(
     lenient: bool,
     notes: list[str],
 ) -> None:
-    """Raise InputError where lines of a file are bad, or none is left of `what` it should hold; with `--lenient` a note
-    about the skipped lines is added instead."""
+    """Raise InputError if lines of a file are bad, or no content is left; with `lenient` add a note about the skipped
+    lines instead."""
     bad = f"{problems.count} bad {plural(problems.count, 'line')}"
-    other, name = (QRELS, "qrels") if layout.holds == "run" else (RUN, "a run")
-    if not present and layout.format == "trec" and looks_like(_head(stream), other):
-        looks = f"looks like {name} ({other.width} fields per line)"
+    swapped, name = (QRELS, "qrels") if layout.holds == "run" else (RUN, "a run")
+    if not present and layout.format == "trec" and looks_like(_head(stream), swapped):
+        looks = f"looks like {name} ({swapped.width} fields per line)"
         raise InputError(problems.place, looks, "the order is RUN... QRELS: are they swapped?", kind="swapped-files")
     if lenient and problems.count:
         first = problems.errors[0].place.rpartition(":")[2]
@@ -374,7 +373,7 @@ def check_read(
         problems.check()
     if not present:
         skipped = f" ({bad} skipped)" if problems.count else ""
-        raise InputError(problems.place, f"no {what}{skipped}", expected_lines(layout), kind="empty")
+        raise InputError(problems.place, f"no {content}{skipped}", expected_lines(layout), kind="empty")
 
 
 def _head(stream: Stream) -> bytes:
@@ -383,7 +382,7 @@ def _head(stream: Stream) -> bytes:
 
 
 def looks_like(data: bytes, layout: LineLayout) -> bool:
-    """Whether the first line that is neither blank nor a comment has as many fields as a layout."""
+    """Return whether the first line, blanks and comments aside, has as many fields as a layout."""
     for line in data[:HEAD].split(b"\n"):
         if line.split() and not line.startswith(b"#"):
             return len(line.split()) == layout.width and not line.startswith((b"{", b"["))
@@ -395,10 +394,10 @@ def looks_like(data: bytes, layout: LineLayout) -> bool:
 
 @dataclass(eq=False)
 class Skipped:
-    """The bad lines, rows or entries of a file: errors, or with `lenient` counted.
+    """Counts the bad lines, rows or entries of a file if `lenient`, and raises their errors otherwise.
 
-    unit    what they are called
-    report  is called with each error and its number or name, too
+    unit    the word for a line, row or entry
+    report  is also called with each error and its number or name
     """
 
     place: str
@@ -408,15 +407,15 @@ class Skipped:
     count: int = 0
     at: int | str = ""
 
-    def add(self, error: InputError, at: int | str) -> None:
-        """Count one, at its number or by its name. Raises the error unless that is wanted."""
+    def add(self, error: InputError, position: int | str) -> None:
+        """Count an error at its number or name. Raises it unless `lenient`."""
         if not self.lenient:
             raise error
         if self.report is not None:
-            self.report(error, at)
+            self.report(error, position)
         self.count += 1
-        if not self.at or (isinstance(at, int) and isinstance(self.at, int)):
-            self.at = min(at, self.at or at)
+        if not self.at or (isinstance(position, int) and isinstance(self.at, int)):
+            self.at = min(position, self.at or position)
 
     @property
     def notes(self) -> list[str]:
@@ -436,26 +435,27 @@ KEEP_ONE = f"use {flag.duplicates:first or last} to keep one"
 
 
 def settle_duplicates(keys: Iterable[Key], policy: str, repeated: Callable[[int, int], None]) -> dict[Key, int]:
-    """key -> the position that counts, in order of first appearance: the last one by the policy `last`, or the first.
+    """Return key -> the position that counts, in order of first appearance: the last one by the policy `last`, or the
+    first.
 
-    repeated  is called with the position of each repeated key and the position that counted so far: it decides whether
-              that is an error or worth a note
+    repeated  is called with the position of each repeated key and the position that counted before: it decides whether
+              that is an error or a note
     """
     chosen: dict[Key, int] = {}
     for position, key in enumerate(keys):
-        before = chosen.setdefault(key, position)
-        if before != position:
-            repeated(position, before)
+        previous = chosen.setdefault(key, position)
+        if previous != position:
+            repeated(position, previous)
             if policy == "last":
                 chosen[key] = position
     return chosen
 
 
-def duplicate(what: str, line: int, details: str = "") -> str:
-    """The problem of something that stands twice, first on a line."""
-    return f"duplicate {what} (first on line {line}{details})"
+def duplicate(name: str, line: int, details: str = "") -> str:
+    """Return the problem of an item that occurs twice, first on a line."""
+    return f"duplicate {name} (first on line {line}{details})"
 
 
 def document(docno: bytes | str, topic: bytes) -> str:
-    """How messages name a document of a topic."""
+    """Return the name of a document of a topic for messages."""
     return f"document '{docno if isinstance(docno, str) else decode(docno)}' in topic {decode(topic)}"

@@ -1,4 +1,4 @@
-"""Bytes -> lines of fields: what run files and qrels files have in common."""
+"""Define the layouts of lines and the names of formats, common to runs and qrels."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ NO_GRADES = "missing-grades"
 class LineLayout:
     """Lines of fields.
 
-    format     what the signature and --run-format call it
-    columns    what the columns hold, as in `file_formats.COLUMNS`; by other names, what nothing looks at
-    separator  a tab or a comma alone; empty: any mix of spaces and tabs, as in TREC files
+    format     its name in the signature and in --run-format
+    columns    the content of the columns, as in `file_formats.COLUMNS`; ignored columns have other names
+    separator  a tab or a comma; empty: any mix of spaces and tabs, as in TREC files
     skip       bytes before the first line that counts: a byte order mark, a header
-    notes      what a user is told of the file
-    whole      whether grades must be whole numbers: those of a column `score`, which may be that of a run
-    width      how many columns there are
-    by_rank    whether a run has ranks and no scores: then the rank orders its documents
-    in_blocks  whether the block reader reads such lines: a topic begins each
+    notes      about the file, for the user
+    whole      whether grades must be whole numbers: a column `score` may be of a run
+    width      number of columns
+    by_rank    whether a run has ranks but no scores: then the rank orders its documents
+    in_blocks  whether the block reader reads such lines: they begin with a topic
     """
 
     format: str
@@ -49,7 +49,7 @@ class LineLayout:
         self.in_blocks = self.columns[0] == "topic"
 
     def position(self, column: str) -> int | None:
-        """The number of a column, from 0; None where there is none."""
+        """Return the index of a column; None if there is none."""
         return self.columns.index(column) if column in self.columns else None
 
     @cached_property
@@ -63,13 +63,13 @@ class LineLayout:
         return "qrels" if "grade" in self.columns else "run"
 
     def split(self, line: bytes) -> list[bytes]:
-        """The fields of a line; quotes are part of them."""
+        """Split a line into fields, without removing quotes."""
         if not self.separator:
             return line.split()
         return [field.strip() for field in line.split(self.separator)] if line.strip() else []
 
     def after(self, skip: int, *notes: str) -> LineLayout:
-        """The same lines in a file that has something before them."""
+        """Return the layout for a file with bytes to skip before these lines."""
         return replace(self, skip=skip, notes=(*self.notes, *notes))
 
 
@@ -94,8 +94,8 @@ NEAR = 1 << 12
 
 
 def long_line(text: memoryview, begin: int, end: int, longest: int = LONGEST) -> int | None:
-    """Where a line begins that is too long, in `text[begin:end]`; None if there is none. It looks at the ends of
-    stretches of that length, and so at few of the bytes."""
+    """Return the start of a line that is too long in `text[begin:end]`; None if there is none. It looks only at the
+    ends of stretches of that length."""
     while end - begin > longest:
         newline = last_newline(text, begin, begin + longest + 1)
         if newline < begin:
@@ -105,21 +105,21 @@ def long_line(text: memoryview, begin: int, end: int, longest: int = LONGEST) ->
 
 
 def last_newline(text: memoryview, begin: int, end: int) -> int:
-    """Where the last newline is in `text[begin:end]`; before `begin` if there is none."""
+    """Return the position of the last newline in `text[begin:end]`; begin - 1 if there is none."""
     size = NEAR
     while True:
         low = max(begin, end - size)
-        found = bytes(text[low:end]).rfind(b"\n")
-        if found >= 0:
-            return low + found
+        position = bytes(text[low:end]).rfind(b"\n")
+        if position >= 0:
+            return low + position
         if low == begin:
             return begin - 1
         size *= 16
 
 
 class NeedsLineReader(Exception):
-    """The block reader met something that it does not handle: the line reader reads the source again, and reports what
-    is wrong, or, with `--lenient`, skips it."""
+    """The block reader cannot handle the source: the line reader rereads it and reports problems, or with `--lenient`
+    skips bad lines."""
 
 
 BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
@@ -127,9 +127,9 @@ _DECIMAL = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def is_trec(head: bytes, layout: LineLayout) -> bool:
-    """Whether a text surely has the lines of a TREC layout: its first is one of them, with a number where a number
-    belongs. The lines of MS MARCO have as many fields as qrels, and ranks where docnos are; those of ir_datasets have
-    grades there."""
+    """Return whether a text certainly has the lines of a TREC layout: its first line matches, with a number in its
+    place. MS MARCO lines have as many fields as qrels, but ranks in place of docnos; those of ir_datasets have grades
+    there."""
     fields = head[: head.find(b"\n")].split()
     if len(fields) != layout.width or head.startswith((b"#", *BYTE_ORDER_MARKS)):
         return False
@@ -138,7 +138,8 @@ def is_trec(head: bytes, layout: LineLayout) -> bool:
 
 
 def decimal(token: bytes) -> float:
-    """The float of a plain decimal (`[+-]digits[.digits][e±digits]`); nan for anything else, nan and inf included."""
+    """Return the float of a plain decimal (`[+-]digits[.digits][e±digits]`); nan for anything else, even nan and
+    inf."""
     if not _DECIMAL.fullmatch(token):
         return math.nan
     value = float(token)
@@ -146,12 +147,12 @@ def decimal(token: bytes) -> float:
 
 
 def decode(name: bytes) -> str:
-    """An id as text; bytes that are not UTF-8 survive a round trip through `encode`."""
+    """Return an id as text; bytes that are not UTF-8 survive a round trip through `encode`."""
     return name.decode("utf-8", "surrogateescape")
 
 
 def encode(name: str) -> bytes:
-    """An id as bytes: the reverse of `decode`."""
+    """Return an id as bytes: the inverse of `decode`."""
     return name.encode("utf-8", "surrogateescape")
 
 
@@ -194,13 +195,13 @@ IGNORED = "-"
 
 
 def formats_of(holds: str) -> list[str]:
-    """The names of the formats that a run or qrels may have."""
+    """Return the names of the formats of runs or qrels."""
     return [name for name, (of, _) in FORMATS.items() if holds in of]
 
 
 @dataclass(eq=False, repr=False)
 class WholeFile:
-    """A file that is read whole, by a library: JSON, Parquet and the like."""
+    """A file that a library reads as a whole: JSON, Parquet and similar."""
 
     format: str
     notes: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Test collections by short names, and how the package ir_datasets is kept from downloading what nobody asked for."""
+"""Look up test collections by short names, and keep the package ir_datasets from unrequested downloads."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ INSTALL = "pip install 'gradedeval[collections]'"
 
 @dataclass(frozen=True)
 class Collection:
-    """A test collection, and the conventions of those who evaluate on it.
+    """A test collection and its evaluation conventions.
 
-    name      its short name; empty for others of ir_datasets
-    dataset   what ir_datasets calls it
+    name      its short name; empty for other collections of ir_datasets
+    dataset   its name in ir_datasets
     what      its name in words
-    rel       the lowest grade that binary measures count as relevant there
-    measures  those that are usual there, in our notation
-    note      what else is usual there
+    rel       the lowest grade that counts as relevant for binary measures
+    measures  the usual measures, in our notation
+    note      another convention
     """
 
     name: str
@@ -37,7 +37,7 @@ class Collection:
 
     @property
     def place(self) -> str:
-        """How it is written in full."""
+        """The full name."""
         return IR_DATASETS + self.dataset
 
     @cached_property
@@ -82,9 +82,9 @@ def _listed() -> Iterator[Collection]:
         **dict.fromkeys(("nfcorpus", "fiqa", "scifact", "dbpedia-entity", "hotpotqa", "fever", "quora"), "/test"),
         **dict.fromkeys(("nq", "arguana", "climate-fever", "scidocs"), ""),
     }
-    own = "BEIR leaves out documents whose id is the topic's"
+    exclusion = "BEIR leaves out documents whose id is the topic's"
     for name, subset in sorted(of_beir.items()):
-        note = own if name in ("arguana", "quora") else ""
+        note = exclusion if name in ("arguana", "quora") else ""
         yield Collection(name, f"beir/{name}{subset}", f"BEIR, {name}", "ndcg@10", note=note)
     yield Collection("touche2020", "beir/webis-touche2020/v2", "BEIR, Touché 2020, second version", "ndcg@10")
     yield Collection("beir-trec-covid", "beir/trec-covid", "BEIR, TREC-COVID", "ndcg@10")
@@ -100,7 +100,7 @@ _BY_DATASET = {collection.dataset: collection for collection in COLLECTIONS.valu
 
 
 def called(name: str) -> Collection | None:
-    """The collection of a short name, or of `ir_datasets:NAME`; None of any other name."""
+    """Return the collection of a short name or of `ir_datasets:NAME`; None for any other name."""
     if not name.startswith(IR_DATASETS):
         return COLLECTIONS.get(name)
     dataset = name.removeprefix(IR_DATASETS)
@@ -108,17 +108,17 @@ def called(name: str) -> Collection | None:
 
 
 def named(source: str) -> Collection | None:
-    """As `called`, and None where there is a file of that name, which wins: a note says so."""
-    found = called(source)
-    if found is None or not os.path.exists(source):
-        return found
-    hint = f"the collection of that name is {found.place}" if found.name == source else ""
+    """Return the collection as `called`; None, with a note, if a file of that name exists, which wins."""
+    collection = called(source)
+    if collection is None or not os.path.exists(source):
+        return collection
+    hint = f"the collection of that name is {collection.place}" if collection.name == source else ""
     emit_notes([Note(f"{source}: read from the file of that name", hint)])
     return None
 
 
 def hint_of(name: str) -> str:
-    """How a name that is no file may have been meant: a collection under another name; empty for any other."""
+    """Return a suggestion for a missing file: a collection of a similar name; empty for any other name."""
     name = name.removeprefix("irds:")
     short = re.sub(r"^(trec-)?dl-20(\d\d)$", r"dl\2-passage", name.lower().replace("_", "-").removesuffix("-qrels"))
     if short in COLLECTIONS:
@@ -134,33 +134,33 @@ def hint_of(name: str) -> str:
 
 
 @contextmanager
-def kept_offline(ir_datasets: Any, place: str, what: str = "qrels", allowed: bool = False) -> Iterator[None]:
-    """What ir_datasets does within this block downloads nothing, unless that is allowed: then a note says that it did.
+def kept_offline(ir_datasets: Any, place: str, content: str = "qrels", allowed: bool = False) -> Iterator[None]:
+    """Prevent downloads by ir_datasets in this block, or add a note about them if they are allowed.
 
-    All that it downloads passes the methods of `BaseDownload`, which are replaced meanwhile. Raises InputError where
-    something would have to be downloaded, and where this version of the package has no such class.
+    All downloads go through methods of `BaseDownload`, which are replaced meanwhile. Raises InputError if a download is
+    necessary but not allowed, or if this version of the package has no such class.
     """
-    known = called(place)
-    place, asked = (known and known.name) or place, list[Any]()
+    collection = called(place)
+    place, attempts = (collection and collection.name) or place, list[Any]()
     cure = f"`gradedeval collections {place} --download` fetches them"
-    if what != "qrels":
-        cure = f"`ir_datasets export {known.dataset if known else place} {what}` fetches them"
+    if content != "qrels":
+        cure = f"`ir_datasets export {collection.dataset if collection else place} {content}` fetches them"
     kinds = _downloads(ir_datasets)
     if not kinds and not allowed:
         raise InputError(place, "this version of ir_datasets cannot be kept from downloading", cure)
-    before = {(kind, name): vars(kind)[name] for kind in kinds for name in ("stream", "__iter__") if name in vars(kind)}
-    for (kind, name), method in before.items():
-        setattr(kind, name, _watched(method, allowed, asked))
+    saved = {(kind, name): vars(kind)[name] for kind in kinds for name in ("stream", "__iter__") if name in vars(kind)}
+    for (kind, name), method in saved.items():
+        setattr(kind, name, _watched(method, allowed, attempts))
     try:
         yield
     except Exception:
-        if asked and not allowed:
+        if attempts and not allowed:
             raise InputError(place, "its files are not on this machine", cure, kind="download") from None
         raise
     finally:
-        for (kind, name), method in before.items():
+        for (kind, name), method in saved.items():
             setattr(kind, name, method)
-    if asked:
+    if attempts:
         emit_notes(
             [
                 Note(
@@ -172,26 +172,26 @@ def kept_offline(ir_datasets: Any, place: str, what: str = "qrels", allowed: boo
 
 
 def _downloads(ir_datasets: Any) -> list[type]:
-    """The classes of ir_datasets that download, without the one of files that users have put in its folder."""
+    """Return the download classes of ir_datasets, without the one for files that users put in its folder."""
     util = getattr(ir_datasets, "util", None)
     base, local = (getattr(util, name, None) for name in ("BaseDownload", "LocalDownload"))
     if base is None or local is None:
         return []
-    found: list[type] = []
-    more: list[type] = list(base.__subclasses__())
-    while more:
-        kind = more.pop()
-        more += kind.__subclasses__()
+    classes: list[type] = []
+    pending: list[type] = list(base.__subclasses__())
+    while pending:
+        kind = pending.pop()
+        pending += kind.__subclasses__()
         if not issubclass(kind, local):
-            found.append(kind)
-    return found
+            classes.append(kind)
+    return classes
 
 
-def _watched(method: Any, allowed: bool, asked: list[Any]) -> Any:
-    def watched(download: Any, *given: Any) -> Any:
-        asked.append(download)
+def _watched(method: Any, allowed: bool, attempts: list[Any]) -> Any:
+    def watched(download: Any, *arguments: Any) -> Any:
+        attempts.append(download)
         if not allowed:
             raise OSError("downloads were not asked for")
-        return method(download, *given)
+        return method(download, *arguments)
 
     return watched

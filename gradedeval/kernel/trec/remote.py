@@ -1,4 +1,4 @@
-"""Files that a URL names, as s3://bucket/run.txt: read as a stream through fsspec, and listed."""
+"""Read URLs such as s3://bucket/run.txt through fsspec, and list patterns of them."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def fault(url: str, error: Exception) -> InputError:
     first = reason(causes[-1]).strip().partition("\n")[0]  # the whole answer of the server may follow
     why = redacted(" ".join(first.split())).rstrip(".!")
     kinds = " ".join(type(cause).__name__ for cause in causes).lower()
-    if (refused := next((cause for cause in causes if isinstance(cause, InputError)), None)) is not None:
-        return refused.replace(place=place)
+    if (input_error := next((cause for cause in causes if isinstance(cause, InputError)), None)) is not None:
+        return input_error.replace(place=place)
     if isinstance(error, ImportError):
         hint = "pip install 'gradedeval[remote]' and the fsspec package of the storage, such as s3fs"
         return InputError(place, f"needs a package that is not installed ({why})", hint)
     if "redirect" in kinds:
-        what = "too often" if "toomany" in kinds else "to what is neither http nor https"
-        return InputError(place, f"the server redirects {what}", "name the file itself")
+        destination = "too often" if "toomany" in kinds else "to what is neither http nor https"
+        return InputError(place, f"the server redirects {destination}", "name the file itself")
     if any(word in kinds for word in _CUT_OFF):
         return InputError(place, "the connection ended before all of the file had come", "try again")
     if isinstance(error, IsADirectoryError):
@@ -59,7 +59,7 @@ def fault(url: str, error: Exception) -> InputError:
 
 
 def _causes(error: Exception) -> Iterator[Exception]:
-    """An error, and those that libraries say led to it."""
+    """Yield an error and its causes."""
     cause: BaseException | None = error
     while isinstance(cause, Exception):
         yield cause
@@ -91,16 +91,16 @@ _MARKS = ("ETag", "etag", "blob_id", "mtime", "LastModified", "Last-Modified", "
 """What file systems call that by which a changed file is known; the first that there is counts."""
 
 
-def asked(url: str, call: Callable[..., Any], *given: Any, **named: Any) -> Any:
-    """Return what a call of fsspec returns, made in a thread of its own: one that does not come back is left there.
-    Raises InputError where it fails or takes too long."""
+def asked(url: str, call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+    """Return the result of a call to fsspec, made in its own thread, which is abandoned on timeout. Raises InputError
+    if the call fails or takes too long."""
     answer: list[Any] = []
     errors: list[BaseException] = []
     done = Event()
 
     def run() -> None:
         try:
-            answer.append(call(*given, **named))
+            answer.append(call(*arguments, **keywords))
         except BaseException as error:
             errors.append(error)
         done.set()
@@ -131,16 +131,16 @@ def _seconds() -> float:
 
 
 def file_system(url: str) -> tuple[Any, str]:
-    """The file system of a URL, which fsspec makes once, and the path there. Whatever is read or listed passes here:
-    raises InputError for a URL that is not allowed."""
+    """Return the cached file system of a URL, and the path there; all access goes through here. Raises InputError for a
+    URL that is not allowed."""
     check_url(url)
     try:
         to_fs = import_module("fsspec").core.url_to_fs
     except ImportError as error:
         raise fault(url, error) from None
-    named = {"get_client": Client.of(url)} if _is_web(url) else {}
-    found: tuple[Any, str] = asked(url, to_fs, url, **named)
-    return found
+    options = {"get_client": Client.of(url)} if _is_web(url) else {}
+    result: tuple[Any, str] = asked(url, to_fs, url, **options)
+    return result
 
 
 def _is_web(url: str) -> bool:
@@ -148,8 +148,8 @@ def _is_web(url: str) -> bool:
 
 
 def _state(url: str) -> tuple[int | None, str]:
-    """Return the size of a file, if its server says it, and the mark by which a change is known. Raises InputError for
-    a folder."""
+    """Return the size of a file, if its server reports it, and a mark of its version. Raises InputError for a
+    folder."""
     files, name = file_system(url)
     files.invalidate_cache(name)
     info = asked(url, files.info, name)
@@ -159,8 +159,8 @@ def _state(url: str) -> tuple[int | None, str]:
 
 
 def opened(url: str) -> IO[bytes]:
-    """Return all bytes of a URL, in memory or in a temporary file. Raises InputError where it cannot be read, and
-    OSError of the temporary file alone."""
+    """Return all bytes of a URL, in memory or in a temporary file. Raises InputError if it cannot be read, and OSError
+    only for the temporary file."""
     from tempfile import SpooledTemporaryFile  # few evaluations read a URL
 
     state, file = _state(url), SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - it is read later
@@ -177,8 +177,7 @@ def opened(url: str) -> IO[bytes]:
 
 
 def _pieces(url: str, size: int | None) -> Iterator[bytes]:
-    """The bytes of a file; no more than the `size` that the server says, and, if it says none, no more than the user
-    allows."""
+    """Yield the bytes of a file: at most the `size` reported by the server, or else the user's limit."""
     files, name = file_system(url)
     most, received = limit_of(MOST, MOST_BYTES, "a number of bytes") if size is None else size, 0
     block = 0 if _is_web(url) else WINDOW  # by one request, for web servers that know no ranges
@@ -196,12 +195,11 @@ def _pieces(url: str, size: int | None) -> Iterator[bytes]:
 
 
 def _next_window(remote: Any) -> bytes:
-    """The next bytes, as many as a window has, however few the server sends at a time: the time limit is for all of
-    them."""
-    got = bytearray()
-    while len(got) < WINDOW and (some := remote.read(WINDOW - len(got))):
-        got += some
-    return bytes(got)
+    """Return the next WINDOW bytes, however few the server sends at a time: the time limit applies to all of them."""
+    data = bytearray()
+    while len(data) < WINDOW and (chunk := remote.read(WINDOW - len(data))):
+        data += chunk
+    return bytes(data)
 
 
 _LISTED: set[str] = set()
@@ -209,22 +207,23 @@ _LISTED: set[str] = set()
 
 
 def is_pattern(url: str) -> bool:
-    """Whether a URL means all files in a folder, or that match. What a listing named is a file, whatever is in it."""
+    """Return whether a URL means all files in a folder or matching a pattern. A listed URL is a file, whatever its
+    name."""
     return url not in _LISTED and (url.endswith("/") or bool(set(url) & set("*[")))  # ? begins the query of a URL
 
 
 def matching(url: str) -> list[str]:
-    """The URLs that a pattern, or a folder that ends with /, names; sorted. Hidden ones are none of a folder's."""
+    """Return the sorted URLs matching a pattern, or in a folder that ends with /, without hidden files."""
     if url.endswith("://"):
         return []
     pattern = f"{url}[!.]*" if url.endswith("/") else url
     files, path = file_system(pattern)
-    found = asked(url, files.glob, path, detail=True)
-    before = pattern.removesuffix(path) if pattern.endswith(path) else None
+    entries = asked(url, files.glob, path, detail=True)
+    prefix = pattern.removesuffix(path) if pattern.endswith(path) else None
     urls = [
-        files.unstrip_protocol(name) if before is None else f"{before}{name}"
-        for name in sorted(found)
-        if found[name]["type"] == "file"
+        files.unstrip_protocol(name) if prefix is None else f"{prefix}{name}"
+        for name in sorted(entries)
+        if entries[name]["type"] == "file"
     ]
     _LISTED.update(urls)
     return urls
@@ -240,10 +239,10 @@ _OF_ANY_REQUEST = {"accept", "accept-encoding", "connection", "content-length", 
 
 @dataclass(frozen=True)
 class Client:
-    """Makes the session in which fsspec asks a server. Where that redirects to another one, no password, token or
-    cookie goes there, be it from the URL or from fsspec's settings.
+    """Creates the fsspec session for a server. On redirects to another server no password, token or cookie is sent
+    there, neither from the URL nor from the settings of fsspec.
 
-    origin  protocol, host and port of the server, as `https://host`; fsspec keeps a session for each
+    origin  protocol, host and port of the server, as `https://host`; fsspec keeps one session for each
     """
 
     origin: str
@@ -281,9 +280,9 @@ _REFUSED: ContextVar[list[InputError] | None] = ContextVar("refused", default=No
 
 
 class _Sockets:
-    """Makes the sockets of a session: none to this machine or its network where a server outside redirects there.
+    """Creates the sockets of a session: none to this machine or its network after a redirect from an outside server.
 
-    The addresses are those to which a socket connects, whatever a name meant a moment before.
+    It checks the addresses actually connected to, so a name cannot change its meaning in between.
     """
 
     def __init__(self) -> None:
@@ -301,7 +300,7 @@ class _Sockets:
 
 
 def is_inside(address: str) -> bool:
-    """Return whether an IP address is not one of the public network: loopback, private, link-local and the like."""
+    """Return whether an IP address is outside the public network: loopback, private, link-local and similar."""
     from ipaddress import ip_address
 
     host = ip_address(address.partition("%")[0])
@@ -320,13 +319,13 @@ PROTOCOLS = ("file", "memory", "http", "https", "s3", "gs", "az", "abfs", "hf")
 
 
 def check_url(url: str) -> None:
-    """Raise InputError (usage) for a URL of a protocol that is not allowed, and for a chain of several."""
+    """Raise InputError (usage) for a URL with a forbidden protocol, or a chain of URLs."""
     protocol = url.partition("://")[0]
     if "::" in url:
-        what, hint = "joins several URLs by '::', which is not allowed", "copy the file, and name the copy"
+        problem, hint = "joins several URLs by '::', which is not allowed", "copy the file, and name the copy"
     elif protocol not in PROTOCOLS:
-        what = f"has the protocol '{protocol}', which is not allowed"
+        problem = f"has the protocol '{protocol}', which is not allowed"
         hint = f"allowed are {', '.join(PROTOCOLS[:-1])} and {PROTOCOLS[-1]}"
     else:
         return
-    raise InputError(url_place(url), what, hint, usage=True)
+    raise InputError(url_place(url), problem, hint, usage=True)

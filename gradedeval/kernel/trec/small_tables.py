@@ -1,10 +1,8 @@
-"""Small tables that a user gives in a file: weights, gains, costs, probabilities, saved scores; texts and labels of
-topics, which objects of Python hold, too.
+"""Read small tables given by users: weights, gains, costs, probabilities, saved scores; texts and labels of topics.
 
-All of them are read alike: compressed or not; with tabs, commas or spaces between columns; with or without a byte order
-mark, a header, blank lines, and comments (lines that begin with `#`); rows with ranks in any order. Topics are read
-from TREC topics (SGML or XML), tables, JSON, JSON Lines as BEIR has them, Parquet and Arrow, or through the package
-ir_datasets.
+Each may be compressed; have tabs, commas or spaces between columns; have a byte order mark, a header, blank lines and
+comments (lines that begin with `#`); and list ranks in any order. Topics are read from TREC topics (SGML or XML),
+tables, JSON, JSON Lines as in BEIR, Parquet, Arrow, Python objects, or the package ir_datasets.
 """
 
 from __future__ import annotations
@@ -30,14 +28,14 @@ SPACE = " \t\r"
 
 
 class TableRow(NamedTuple):
-    """A row: column -> cell, and the line it stands on."""
+    """A row: column -> cell, and its line number."""
 
     line: int
     cells: dict[str, str]
 
 
 class SmallTable:
-    """The rows of a file. `problems` collects what is wrong with them."""
+    """The rows of a file, and their `problems`."""
 
     def __init__(self, place: str, usage: bool = False) -> None:
         self.place, self.problems = place, ProblemList(place, usage=usage)
@@ -53,17 +51,15 @@ class SmallTable:
         usage: bool = False,
         pieces: Iterable[tuple[int, bytes]] | None = None,
     ) -> SmallTable:
-        """The rows of a file that may have a header.
+        """Read a file that may have a header.
 
-        columns  the names of a row's columns; several where rows may have different numbers of columns
-        hint     what the file should hold, for messages
-        words    whether the first column holds words: then a header is known by that column's name; otherwise by having
-                 no number
-        usage    whether problems are those of the command line (exit code 2), as for the file of a measure's parameter
-        pieces   its lines, if they have been read already, as `whole_lines` gives them
+        columns  the names of the columns; more than one tuple if rows may have different numbers of columns
+        hint     the expected content, for messages
+        words    whether the first column holds words: then its name identifies a header; otherwise the lack of numbers
+        usage    whether problems are errors of the command line (exit code 2), as for the file of a measure's parameter
+        pieces   its lines as from `whole_lines`, if already read
 
-        Raises InputError where the file cannot be read, or is empty. Rows with a wrong number of columns are
-        `problems`.
+        Raises InputError if the file cannot be read, or is empty. Rows with a wrong number of columns are `problems`.
         """
         table = cls(Source(path).place, usage)
         widths = {len(shape): shape for shape in columns}
@@ -80,8 +76,8 @@ class SmallTable:
             shape = widths.get(len(cells))
             if shape is None:
                 expected = " or ".join(f"{len(shape)} ({', '.join(shape)})" for shape in columns)
-                what = f"{len(cells)} {plural(len(cells), 'field')}, expected {expected}"
-                table.problems.add(line, what, hint, kind="fields")
+                problem = f"{len(cells)} {plural(len(cells), 'field')}, expected {expected}"
+                table.problems.add(line, problem, hint, kind="fields")
             else:
                 table.add(line, dict(zip(shape, cells, strict=True)))
         if not table.rows and not table.problems.count:
@@ -101,12 +97,12 @@ class SmallTable:
         *,
         multiline: bool = False,
     ) -> SmallTable:
-        """The rows of a file whose header names these columns, in any order, and perhaps others; cells as they are.
+        """Read a file whose header names these columns, in any order, and perhaps others; cells stay unchanged.
 
-        pieces     as of `read`
-        multiline  quoted cells may hold line breaks, as of `csv_rows`: in files that this program writes
+        pieces     as in `read`
+        multiline  as in `csv_rows`: for files written by this program
 
-        Raises InputError where the file cannot be read, or a column is missing.
+        Raises InputError if the file cannot be read, or a column is missing.
         """
         table = cls(Source(path).place)
         header: list[str] = []
@@ -119,8 +115,8 @@ class SmallTable:
                 if missing := [name for name in columns if name not in header]:
                     raise InputError(f"{table.place}:{line}", f"no column '{missing[0]}'", hint)
             elif len(cells) != len(header):
-                what = f"{len(cells)} {plural(len(cells), 'field')}, expected {len(header)}"
-                table.problems.add(line, what, hint, kind="fields")
+                problem = f"{len(cells)} {plural(len(cells), 'field')}, expected {len(header)}"
+                table.problems.add(line, problem, hint, kind="fields")
             else:
                 table.add(line, dict(zip(header, cells, strict=True)))
         if not header:
@@ -128,11 +124,11 @@ class SmallTable:
         return table
 
     def add(self, line: int, cells: dict[str, str]) -> None:
-        """Add a row that stands on this line."""
+        """Add the row on a line."""
         self.rows.append(TableRow(line, cells))
 
     def number(self, row: TableRow, column: str, minimum: float = -math.inf, maximum: float = math.inf) -> float:
-        """A cell as a finite number from `minimum` to `maximum`; nan, and a problem, where it is not."""
+        """Return a cell as a finite number from `minimum` to `maximum`; nan, and a problem, for any other."""
         cell = row.cells[column]
         value = decimal(encode(cell))
         if value != value:
@@ -144,21 +140,21 @@ class SmallTable:
         return value
 
     def check(self, keys: Sequence[Hashable] = (), columns: Sequence[str] = ()) -> None:
-        """Raise InputError if there is any problem, or if rows have the same key, which stands in these columns."""
+        """Raise InputError if there is any problem, or if rows have the same key, which is in these columns."""
         self.problems.check()
 
         def repeated(position: int, first: int) -> None:
             row = self.rows[position]
-            what = " of ".join(f"{column} '{row.cells[column]}'" for column in columns)
-            self.problems.add(row.line, duplicate(what, self.rows[first].line), "list each once")
+            name = " of ".join(f"{column} '{row.cells[column]}'" for column in columns)
+            self.problems.add(row.line, duplicate(name, self.rows[first].line), "list each once")
 
         settle_duplicates(keys, "error", repeated)
         self.problems.check()
 
     def by_rank(self, column: str, rows: Iterable[TableRow] | None = None, maximum: float = math.inf) -> list[float]:
-        """A column's numbers from 0 to `maximum` by ascending rank, whatever the order of the rows.
+        """Return the numbers of a column, from 0 to `maximum`, by ascending rank.
 
-        Raises InputError unless each rank from 1 to the last has one row.
+        Raises InputError unless each rank from 1 to the last has exactly one row.
         """
         values: dict[int, tuple[int, float]] = {}
         for row in self.rows if rows is None else rows:
@@ -172,14 +168,14 @@ class SmallTable:
         self.problems.check()
         missing = next((rank for rank in range(1, len(values) + 1) if rank not in values), None)
         if missing is not None:
-            what, hint = f"rank {missing} is missing", "list every rank from 1, in any order"
-            raise InputError(self.place, what, hint, usage=self.problems.usage)
+            problem, hint = f"rank {missing} is missing", "list every rank from 1, in any order"
+            raise InputError(self.place, problem, hint, usage=self.problems.usage)
         return [values[rank][1] for rank in sorted(values)]
 
 
 def _is_header(cells: list[str], first: str, words: bool) -> bool:
-    named = cells[0].lower() == first.lower()
-    return (named or not words) and all(math.isnan(decimal(encode(cell))) for cell in cells)
+    is_named = cells[0].lower() == first.lower()
+    return (is_named or not words) and all(math.isnan(decimal(encode(cell))) for cell in cells)
 
 
 def _records(
@@ -190,7 +186,7 @@ def _records(
     usage: bool = False,
     multiline: bool = False,
 ) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of the lines that are not blank. Raises InputError where there is no text to read."""
+    """Yield line number and cells of each line that is not blank. Raises InputError if there is no text."""
     try:
         if pieces is not None:
             yield from _cells(iter(pieces), Source(path).place, widths, multiline)
@@ -203,29 +199,29 @@ def _records(
 
 def _cells(pieces: Pieces, place: str, widths: Collection[int], multiline: bool) -> Iterator[tuple[int, list[str]]]:
     space, rows = encode(SPACE), list[bytes]()
-    for number, text in pieces:
-        if number == 1 and text.startswith(BYTE_ORDER_MARKS[1:]):
+    for start, text in pieces:
+        if start == 1 and text.startswith(BYTE_ORDER_MARKS[1:]):
             raise InputError(f"{place}:1", "is UTF-16", "save the file as UTF-8", kind="format")
-        text = text.removeprefix(BYTE_ORDER_MARKS[0]) if number == 1 else text
+        text = text.removeprefix(BYTE_ORDER_MARKS[0]) if start == 1 else text
         rows = [line for line in text.split(b"\n") if line.strip(space) and not line.lstrip(space).startswith(b"#")]
         if rows:
-            pieces = chain([(number, text)], pieces)
+            pieces = chain([(start, text)], pieces)
             break
     separator = _separator(rows[0], widths) if rows else None
     if separator is None:
-        for number, text in pieces:
-            for at, line in enumerate(text.split(b"\n"), number):
+        for start, text in pieces:
+            for number, line in enumerate(text.split(b"\n"), start):
                 if cells := [cell for cell in re.split(f"[{SPACE}]+", decode(line)) if cell]:
-                    yield at, cells
+                    yield number, cells
         return
 
-    for at, row in csv_rows(pieces, separator, _refuse_in(place), multiline=multiline):
+    for number, row in csv_rows(pieces, separator, _refuse_in(place), multiline=multiline):
         if any(cell.strip(SPACE) for cell in row):
-            yield at, row
+            yield number, row
 
 
 def _refuse_in(place: str) -> Callable[[int, str, str], None]:
-    """What raises InputError for a bad line of a file."""
+    """Return a function that raises InputError for a bad line of a file."""
 
     def refuse(line: int, problem: str, hint: str) -> None:
         raise InputError(f"{place}:{line}", problem, hint, kind="format")
@@ -234,8 +230,8 @@ def _refuse_in(place: str) -> Callable[[int, str, str], None]:
 
 
 def _separator(line: bytes, widths: Collection[int]) -> str | None:
-    """What separates the columns: tabs or commas if the first line has them, else spaces (None). Tabs may stand among
-    spaces, but not at the end: there a cell is missing."""
+    """Return the column separator: a tab or a comma if the first line has it, else None for spaces. Tabs may occur
+    among spaces, but not at the end, where a cell would be missing."""
     present = [separator for separator in (b"\t", b",") if separator in line]
     fitting = [separator for separator in present if len(line.split(separator)) in widths or not widths]
     if not fitting and len(line.split()) in widths and not line.rstrip(b" \r").endswith(b"\t"):
@@ -259,66 +255,68 @@ LABEL = "slice"
 
 @dataclass(eq=False, repr=False)
 class TopicTable:
-    """What a source says of topics.
+    """Texts and labels of topics.
 
-    place    where it was read
-    records  topic -> what is said of it
+    place    their source
+    records  topic -> its record
     """
 
     place: str
     records: dict[str, Record]
 
     def text_column(self) -> str:
-        """The column of texts. Raises InputError where there is none."""
+        """Return the column of texts. Raises InputError if there is none."""
         if (column := _named(self.records.values(), TEXT_NAMES)) is None:
             raise _no_column(self.place, TEXT_NAMES, self.records.values())
         return column
 
     def columns(self, without: Collection[str] = ()) -> dict[str, dict[str, Any]]:
-        """column -> topic -> value, without the columns of these names, however they are spelled."""
-        others, found = {plain(name) for name in without}, dict[str, dict[str, Any]]()
+        """Return column -> topic -> value, without the columns of these names, in any spelling."""
+        excluded, result = {plain(name) for name in without}, dict[str, dict[str, Any]]()
         for topic, record in self.records.items():
             for column, value in record.items():
-                if plain(column) not in others and value is not None:
-                    found.setdefault(column, {})[topic] = value
-        return found
+                if plain(column) not in excluded and value is not None:
+                    result.setdefault(column, {})[topic] = value
+        return result
 
 
-def topic_table(source: Any, what: Literal["queries", "slices"]) -> TopicTable | None:
-    """What is said of topics in a file, `ir_datasets:NAME`, a DataFrame, a dict topic -> text or label, or an iterable
-    of records: dicts, namedtuples or pairs. None of what is none of these.
+def topic_table(source: Any, content: Literal["queries", "slices"]) -> TopicTable | None:
+    """Return the topics in a file, `ir_datasets:NAME`, a DataFrame, a dict topic -> text or label, or an iterable of
+    records: dicts, namedtuples or pairs. None for any other object.
 
-    Raises InputError where a file cannot be read, there is no column of topics, or two lines of a topic differ.
+    Raises InputError if a file cannot be read, there is no column of topics, or two lines of a topic differ.
     """
-    if (found := _records_of(source, what)) is None:
+    if (parsed := _records_of(source, content)) is None:
         return None
-    place, records = found
+    place, records = parsed
     if (column := _named(records, TOPIC_NAMES)) is None:
         raise _no_column(place, TOPIC_NAMES, records)
     topics: dict[str, Record] = {}
     for record in records:
         topic = _id(record.pop(column, None), place)
-        said = {name: None if value != value else value for name, value in record.items()}  # what pandas calls missing
-        known = topics.setdefault(topic, said)
-        if other := next((name for name in said if known.get(name) != said[name]), None):
-            raise InputError(place, f"two lines of topic '{topic}' differ in '{other}'", "list each topic once")
+        fields = {
+            name: None if value != value else value for name, value in record.items()
+        }  # what pandas calls missing
+        previous = topics.setdefault(topic, fields)
+        if conflict := next((name for name in fields if previous.get(name) != fields[name]), None):
+            raise InputError(place, f"two lines of topic '{topic}' differ in '{conflict}'", "list each topic once")
     return TopicTable(place, topics)
 
 
-def _named(records: Iterable[Record], known: Sequence[str]) -> str | None:
-    """The column of records that comes first among known names."""
+def _named(records: Iterable[Record], aliases: Sequence[str]) -> str | None:
+    """Return the column of records that comes first among some aliases."""
     present = {plain(name): name for record in records for name in record}
-    return next((present[plain(name)] for name in known if plain(name) in present), None)
+    return next((present[plain(name)] for name in aliases if plain(name) in present), None)
 
 
-def _no_column(place: str, known: Sequence[str], records: Iterable[Record]) -> InputError:
+def _no_column(place: str, aliases: Sequence[str], records: Iterable[Record]) -> InputError:
     names = list(dict.fromkeys(name for record in records for name in record))
     among = f" among {shorten(names)}" if names else ""
-    return InputError(place, f"no column '{known[0]}'{among}", f"known names: {', '.join(known)}")
+    return InputError(place, f"no column '{aliases[0]}'{among}", f"known names: {', '.join(aliases)}")
 
 
 def _id(value: Any, place: str) -> str:
-    """The name of a topic. Raises InputError for what is none."""
+    """Return the id of a topic as text. Raises InputError for a value that cannot be one."""
     if isinstance(value, bytes):
         return decode(value)
     if isinstance(value, float) and value.is_integer():
@@ -332,14 +330,14 @@ def _id(value: Any, place: str) -> str:
 
 
 def is_source(text: str) -> bool:
-    """Whether a text names what can be read, and is not the name of a column."""
+    """Return whether a text names a source to read, rather than a column."""
     return text == "-" or text.startswith(IR_DATASETS) or is_url(text) or os.path.exists(text) or "/" in text
 
 
-def _records_of(source: Any, what: str) -> tuple[str, list[Record]] | None:
-    """The records of a source; None where it is none that is known.
+def _records_of(source: Any, content: str) -> tuple[str, list[Record]] | None:
+    """Return the place and records of a source; None if its kind is unknown.
 
-    what  "queries" or "slices"
+    content  "queries" or "slices"
     """
     if isinstance(source, str) and source.startswith(IR_DATASETS):
         from gradedeval.kernel.trec.documents import ir_datasets_rows
@@ -347,14 +345,14 @@ def _records_of(source: Any, what: str) -> tuple[str, list[Record]] | None:
         table = ir_datasets_rows(source, "queries")
         return source, list(_of_table(table, table.columns))
     if isinstance(source, str | os.PathLike):
-        return _of_file(Source(source), what)
+        return _of_file(Source(source), content)
     if (names := getattr(source, "columns", getattr(source, "column_names", None))) is not None:
         names = [str(name) for name in getattr(source, "column_names", names)]
-        return what, list(_of_table(source, names))
+        return content, list(_of_table(source, names))
     if isinstance(source, Mapping):
-        return what, [_of_pair(topic, value, what) for topic, value in source.items()]
+        return content, [_of_pair(topic, value, content) for topic, value in source.items()]
     if isinstance(source, Iterable) and not isinstance(source, bytes):
-        return what, [_of_row(row, what) for row in source]
+        return content, [_of_row(row, content) for row in source]
     return None
 
 
@@ -364,36 +362,36 @@ def _of_table(table: Any, names: Sequence[str]) -> Iterator[Record]:
 
 
 def _values(column: Any) -> list[Any]:
-    """Python's own values of a column of any library."""
+    """Return the values of a column of any library as Python objects."""
     for method in ("to_pylist", "tolist", "to_list"):
         if callable(getattr(column, method, None)):
             return list(getattr(column, method)())
     return list(column)
 
 
-def _of_pair(topic: Any, value: Any, what: str) -> Record:
-    """A record of a dict topic -> text or label, or topic -> record."""
+def _of_pair(topic: Any, value: Any, content: str) -> Record:
+    """Return the record of an item of a dict topic -> text or label, or topic -> record."""
     if isinstance(value, Mapping) or hasattr(value, "_asdict"):
-        return {TOPIC_NAMES[0]: topic, **_of_row(value, what)}
-    return {TOPIC_NAMES[0]: topic, (TEXT_NAMES[0] if what == "queries" else LABEL): value}
+        return {TOPIC_NAMES[0]: topic, **_of_row(value, content)}
+    return {TOPIC_NAMES[0]: topic, (TEXT_NAMES[0] if content == "queries" else LABEL): value}
 
 
-def _of_row(row: Any, what: str) -> Record:
-    """A dict, a namedtuple, or a pair of topic and text, as a record. What is nested in it, as the metadata of BEIR,
-    is taken apart."""
+def _of_row(row: Any, content: str) -> Record:
+    """Return a dict, a namedtuple, or a pair of topic and text, as a flat record; nested dicts, as the metadata of
+    BEIR, are merged into it."""
     if hasattr(row, "_asdict"):
         row = row._asdict()
     if isinstance(row, Mapping):
         flat: Record = {}
         for name, value in row.items():
-            flat |= {str(key): one for key, one in value.items()} if isinstance(value, Mapping) else {str(name): value}
+            flat |= {str(key): v for key, v in value.items()} if isinstance(value, Mapping) else {str(name): value}
         return flat
     if isinstance(row, Sequence) and not isinstance(row, str | bytes) and len(row) == 2:
-        return _of_pair(row[0], row[1], what)
-    raise InputError(what, f"{safe_repr(row)} is not a topic", "as in {'301': 'text'}, or rows with names")
+        return _of_pair(row[0], row[1], content)
+    raise InputError(content, f"{safe_repr(row)} is not a topic", "as in {'301': 'text'}, or rows with names")
 
 
-def _of_file(file: Source, what: str) -> tuple[str, list[Record]]:
+def _of_file(file: Source, content: str) -> tuple[str, list[Record]]:
     with closing(Stream(file)) as stream:
         place, head = stream.place, stream.peek(1 << 12).removeprefix(BYTE_ORDER_MARKS[0]).lstrip()
         if head.startswith((b"PAR1", b"ARROW1", b"FEA1")):
@@ -403,12 +401,12 @@ def _of_file(file: Source, what: str) -> tuple[str, list[Record]]:
         raise InputError(place, "is UTF-16", "save the file as UTF-8", kind="format")
     text = decode(data)
     if not text.strip():
-        raise InputError(place, "is empty", f"expected {what} of topics", kind="empty")
+        raise InputError(place, "is empty", f"expected {content} of topics", kind="empty")
     if head.startswith(b"<"):
         return place, _marked_up(text, place)
     if head.startswith((b"{", b"[")):
-        return place, [_of_row(row, what) for row in _json(text, place, what)]
-    return place, _rows(text, place, what)
+        return place, [_of_row(row, content) for row in _json(text, place, content)]
+    return place, _rows(text, place, content)
 
 
 def _columnar(stream: Stream) -> list[Record]:
@@ -420,57 +418,57 @@ def _columnar(stream: Stream) -> list[Record]:
     return list(_of_table(table, table.columns))
 
 
-def _json(text: str, place: str, what: str) -> list[Any]:
-    """The records of a JSON document or of JSON Lines."""
+def _json(text: str, place: str, noun: str) -> list[Any]:
+    """Return the records of a JSON document or of JSON Lines."""
     from gradedeval.kernel.trec.documents import read_json
 
     try:
         content = read_json(text)
     except json.JSONDecodeError as whole:
         lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-        found = []
+        records = []
         for number, line in lines:
             try:
-                found.append(read_json(line))
+                records.append(read_json(line))
             except json.JSONDecodeError as error:
-                at = number if found else whole.lineno
-                what_is_wrong = f"is not valid JSON ({(error if found else whole).msg})"
-                raise InputError(f"{place}:{at}", what_is_wrong, "write the file again", kind="format") from None
-        return found
+                position = number if records else whole.lineno
+                problem = f"is not valid JSON ({(error if records else whole).msg})"
+                raise InputError(f"{place}:{position}", problem, "write the file again", kind="format") from None
+        return records
     if isinstance(content, Mapping):
         inner = list(content.values())
         if len(inner) == 1 and isinstance(inner[0], list):
             return inner[0]
         if plain(TEXT_NAMES[1]) in map(plain, content) and _named([dict(content)], TOPIC_NAMES):
             return [content]  # the only line of JSON Lines
-        return [_of_pair(topic, value, what) for topic, value in content.items()]
+        return [_of_pair(topic, value, noun) for topic, value in content.items()]
     return content if isinstance(content, list) else [content]
 
 
 # Lines of text.
 
 
-def _rows(text: str, place: str, what: str) -> list[Record]:
-    """The records of lines with tabs, commas, `topic:text`, or spaces between topic and text."""
+def _rows(text: str, place: str, content: str) -> list[Record]:
+    """Return the records of lines with tabs, commas, `topic:text`, or spaces between topic and text."""
     lines = [line.rstrip("\r") for line in text.split("\n")]
     first = next(line for line in lines if line.strip() and not line.startswith("#"))
     separator = "\t" if "\t" in first else "," if re.match(r'\s*("[^"]*"|[^\s,]+)\s*,', first) else ""
     if separator == ",":
         rows = _csv(text, place)
     else:
-        kept = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
+        numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
         with_colon = bool(_COLON.match(first))
         parts = [
             (number, line.split("\t") if separator else _cut(line, with_colon, f"{place}:{number}"))
-            for number, line in kept
+            for number, line in numbered
         ]
         rows = [(number, [_unquoted(cell) for cell in cells]) for number, cells in parts]
     header = rows[0][1]
-    known = {plain(name) for name in (*TOPIC_NAMES, *(TEXT_NAMES[:1] if what == "queries" else ()))}
-    if plain(header[0]) in known or any(plain(name) in map(plain, TOPIC_NAMES) for name in header):
+    aliases = {plain(name) for name in (*TOPIC_NAMES, *(TEXT_NAMES[:1] if content == "queries" else ()))}
+    if plain(header[0]) in aliases or any(plain(name) in map(plain, TOPIC_NAMES) for name in header):
         return [_of_cells(header, cells, f"{place}:{number}") for number, cells in rows[1:]]
-    names = [TOPIC_NAMES[0], TEXT_NAMES[0] if what == "queries" else LABEL]
-    if what == "slices" and len(header) > 2:
+    names = [TOPIC_NAMES[0], TEXT_NAMES[0] if content == "queries" else LABEL]
+    if content == "slices" and len(header) > 2:
         hint = "begin with a line such as 'topic,intent,language'"
         raise InputError(f"{place}:{rows[0][0]}", "has no header that names its columns", hint, kind="format")
     joint = [(number, [cells[0], (separator or " ").join(cells[1:])]) for number, cells in rows]
@@ -482,31 +480,30 @@ _SPACE = re.compile(r"\s*(\S+)\s*(.*)")
 
 
 def _cut(line: str, with_colon: bool, place: str) -> list[str]:
-    """Return the topic and the text of a line, between which a colon or a space stands."""
-    found = (_COLON if with_colon else _SPACE).match(line)
-    if found is None:
+    """Split a line at the first colon or space into topic and text."""
+    parts = (_COLON if with_colon else _SPACE).match(line)
+    if parts is None:
         problem = "no ':' behind the topic, as in the first line"
         raise InputError(place, problem, "write all lines as 'topic: text', or all as 'topic text'", kind="fields")
-    return list(found.groups())
+    return list(parts.groups())
 
 
 def _of_cells(names: Sequence[str], cells: Sequence[str], place: str) -> Record:
     if len(names) != len(cells):
-        what = f"{len(cells)} {plural(len(cells), 'field')}, expected {len(names)} ({', '.join(names)})"
-        raise InputError(place, what, "quote a text that has the separator in it", kind="fields")
+        problem = f"{len(cells)} {plural(len(cells), 'field')}, expected {len(names)} ({', '.join(names)})"
+        raise InputError(place, problem, "quote a text that has the separator in it", kind="fields")
     return {name.strip(): cell.strip() for name, cell in zip(names, cells, strict=True)}
 
 
 def _csv(text: str, place: str) -> list[tuple[int, list[str]]]:
-    """The rows of lines with commas, whose cells may have quotes and, as texts do, line breaks in them; the number of
-    the first line of each."""
+    """Return the first line number and cells of each comma-separated row; quoted cells may contain line breaks."""
     pieces = iter([(1, encode(re.sub("\r\n?", "\n", text)))])
     rows = csv_rows(pieces, ",", _refuse_in(place), multiline=True)
     return [(line, cells) for line, cells in rows if any(map(str.strip, cells)) and not cells[0].startswith("#")]
 
 
 def _unquoted(cell: str) -> str:
-    """A cell between tabs without the quotes that spreadsheets put around it. Texts may hold quotes of their own."""
+    """Return a cell between tabs without the quotes added by spreadsheets; quotes within texts stay."""
     inner = cell[1:-1]
     is_quoted = len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in inner.replace('""', "")
     return inner.replace('""', '"') if is_quoted else cell
@@ -519,7 +516,7 @@ _PREFIX = re.compile(r"\s*(number|topic|description|title)\s*:\s*", re.IGNORECAS
 
 
 def _marked_up(text: str, place: str) -> list[Record]:
-    """The topics of a file in SGML, as TREC has written them since 1992, or in XML."""
+    """Return the topics of a file in SGML, used by TREC since 1992, or in XML."""
     blocks = re.findall(r"<top>(.*?)</top>", text, re.DOTALL | re.IGNORECASE)
     if not blocks:
         return _xml(text, place)
@@ -544,8 +541,8 @@ def _xml(text: str, place: str) -> list[Record]:
         root = ElementTree.fromstring(text.encode("utf-8", "replace"))
     except ElementTree.ParseError as error:
         line = error.position[0]
-        what = f"is not valid XML ({str(error).partition(':')[0]})"
-        raise InputError(f"{place}:{line}", what, "write & as &amp; and < as &lt;", kind="format") from None
+        problem = f"is not valid XML ({str(error).partition(':')[0]})"
+        raise InputError(f"{place}:{line}", problem, "write & as &amp; and < as &lt;", kind="format") from None
     records = list(_topics_in(root))
     if not records:
         hint = 'as in <topic number="1"><query>text</query></topic>'
@@ -554,7 +551,8 @@ def _xml(text: str, place: str) -> list[Record]:
 
 
 def _topics_in(element: Any) -> Iterator[Record]:
-    """The records of an element, or of those within it: subtopics have numbers and texts, too, and are none."""
+    """Yield the records of an element or of its descendants. Subtopics have numbers and texts, too, but are not
+    topics."""
     if (record := _of_element(element)) is not None:
         yield record
         return
@@ -563,14 +561,15 @@ def _topics_in(element: Any) -> Iterator[Record]:
 
 
 def _of_element(element: Any) -> Record | None:
-    """The record of an element that has a number and a text, as attributes or children; None of any other."""
+    """Return the record of an element with a number and a text, as attributes or children; None for any other
+    element."""
     record: Record = dict(element.attrib)
     for child in element:
         words = " ".join("".join(child.itertext()).split())
         if words and isinstance(child.tag, str):
             record.setdefault(child.tag, words)
-    own = (element.text or "").strip()
-    if own and not len(element):
-        record.setdefault(TEXT_NAMES[0], own)
+    content = (element.text or "").strip()
+    if content and not len(element):
+        record.setdefault(TEXT_NAMES[0], content)
     number, text = _named([record], TOPIC_NAMES), _named([record], TEXT_NAMES)
     return record if number is not None and text is not None else None

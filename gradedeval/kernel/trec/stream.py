@@ -1,4 +1,4 @@
-"""Where bytes come from: sources, streams of them, and the files that a command reads and writes."""
+"""Open sources as streams of bytes, and track the files read and written by a command."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ IR_DATASETS = "ir_datasets:"
 
 
 class FilesInUse:
-    """What the command that runs reads, and what it writes.
+    """The files that the running command reads and writes.
 
-    Outputs are named before anything is read. From then on whoever opens a file says so, in `trec.stream.Source`, so
-    that a file named in a list of runs, in a measure or in a configuration is met as an argument is.
+    Outputs are declared before any input is read. From then on every `Source` registers itself, so that a file named in
+    a list of runs, a measure or a configuration is checked as an argument is.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class FilesInUse:
         self._known: set[str] = set()
 
     def will_write(self, path: str, flag: str) -> None:
-        """Name an output. Raises InputError (usage) where another option names it too."""
+        """Register an output. Raises InputError (usage) if another option names it too."""
         if (file := identity(path, new=True)) is None:
             return
         if file in self._written:
@@ -46,7 +46,8 @@ class FilesInUse:
         self._written[file] = flag, path
 
     def will_read(self, path: str, flag: str = "") -> None:
-        """Name an input, by the option that has it, if any. Raises InputError (usage) where it is an output."""
+        """Register an input, with the option that names it, if any. Raises InputError (usage) if it is also an
+        output."""
         if not self._written or path in self._known:
             return
         self._known.add(path)
@@ -56,9 +57,8 @@ class FilesInUse:
                 raise self._error(file, self._read[file], *self._written[file])
 
     def check_written(self, path: str) -> None:
-        """Raise InputError (usage) where a file that is about to be written has been read: where an error of one run
-        does not end the command, the one of `will_read` did not end it either. That an option declares each file that
-        is written is known here only of commands that have an output."""
+        """Raise InputError (usage) if a file about to be written has been read: the error of `will_read` does not
+        always end the command."""
         if (file := identity(path, new=True)) is None:
             return
         if file in self._read:
@@ -66,9 +66,9 @@ class FilesInUse:
         assert file in self._written, f"{path} is written, and no option declares it"
 
     @staticmethod
-    def _error(file: Identity, other: str, flag: str, path: str) -> InputError:
-        what = f"'{path}' is also {f'the file of {other}' if other else 'an input file'}"
-        return InputError(flag, what, "choose another output file", usage=True)
+    def _error(file: Identity, option: str, flag: str, path: str) -> InputError:
+        problem = f"'{path}' is also {f'the file of {option}' if option else 'an input file'}"
+        return InputError(flag, problem, "choose another output file", usage=True)
 
 
 _current: FilesInUse | None = None
@@ -77,41 +77,41 @@ _current: FilesInUse | None = None
 
 @contextmanager
 def files_in_use() -> Iterator[FilesInUse]:
-    """The files of a command, as long as it runs, where it has an output: without one it writes to no input."""
+    """Track the files of a command while it runs; only needed if it has an output."""
     global _current
-    before, _current = _current, FilesInUse()
+    previous, _current = _current, FilesInUse()
     try:
         yield _current
     finally:
-        _current = before
+        _current = previous
 
 
 def will_read(path: Any) -> None:
-    """Say that a file is read, to the command that runs, if any."""
+    """Register an input of the running command, if any."""
     if _current is not None:
         _current.will_read(os.fsdecode(path))
 
 
 def check_written(path: str) -> None:
-    """Raise InputError (usage) where a file that is about to be written is an input of the command that runs."""
+    """Raise InputError (usage) if a file about to be written is an input of the running command."""
     if _current is not None:
         _current.check_written(path)
 
 
 def identity(path: str, new: bool = False) -> Identity | None:
-    """What two names of one file have in common: its inode. None of what is no file here, such as a pipe or a URL, and
-    of what is not there, unless it is `new`. `-` is standard input."""
+    """Return a key common to all names of a file: its inode. None for anything but regular files, and for missing files
+    unless `new`. `-` is standard input."""
     if is_url(path := local_path(path)):
         return None
     try:
-        found = os.fstat(0) if path == "-" and not new else _found(path)
+        status = os.fstat(0) if path == "-" and not new else _found(path)
     except (OSError, ValueError):  # a name with a zero byte
         return os.path.realpath(path) if new and "\0" not in path else None
-    return (found.st_dev, found.st_ino) if S_ISREG(found.st_mode) else None
+    return (status.st_dev, status.st_ino) if S_ISREG(status.st_mode) else None
 
 
 def _found(path: str) -> os.stat_result:
-    """What a name leads to; `run/` and `run/.` are the file `run` to whoever writes, who resolves names first."""
+    """Return the status of a file; `run/` and `run/.` are `run` to a writer that resolves names first."""
     try:
         return os.stat(path)
     except NotADirectoryError:
@@ -133,12 +133,12 @@ _PATHS = str, os.PathLike
 
 
 def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
-    """Whether this names a file, or standard input."""
+    """Return whether this is a path, or `-` for standard input."""
     return isinstance(source, _PATHS)
 
 
 def is_file(source: Any) -> bool:
-    """Whether this is a path or an open file, and no DataFrame or dict."""
+    """Return whether this is a path or an open file, rather than a DataFrame or dict."""
     if is_path(source) or hasattr(source, "iloc"):  # pandas, which takes its time to say what it lacks
         return is_path(source)
     return hasattr(source, "read") and not hasattr(source, "columns")
@@ -146,7 +146,7 @@ def is_file(source: Any) -> bool:
 
 @dataclass(eq=False, repr=False)
 class PlacedPath(os.PathLike[str]):
-    """A path that processes in other folders can open; `place` is what messages call it."""
+    """A path that processes in other folders can open; `place` is its name in messages."""
 
     path: str
     place: str
@@ -160,8 +160,8 @@ class Source:
     """A named place to read from.
 
     target  a path, `-` for standard input, or an open file
-    place   the name that messages use
-    is_url  whether it is one
+    place   its name in messages
+    is_url  whether it is a URL
     """
 
     target: str | os.PathLike[str] | IO[Any]
@@ -181,14 +181,14 @@ class Source:
 
     @property
     def size(self) -> int | None:
-        """Bytes of a file on disk, as it is stored; None of anything else."""
+        """The stored bytes of a file on disk; None for any other source."""
         if not is_path(self.target) or os.fspath(self.target) == "-":
             return None
         try:
-            found = os.stat(self.target)
+            status = os.stat(self.target)
         except OSError:
             return None
-        return found.st_size if S_ISREG(found.st_mode) else None
+        return status.st_size if S_ISREG(status.st_mode) else None
 
     @property
     def is_read_once(self) -> bool:
@@ -200,7 +200,7 @@ class Source:
         return os.fspath(self.target) == "-" or (os.path.exists(self.target) and not os.path.isfile(self.target))
 
     def read(self) -> bytes:
-        """All bytes, decompressed. Raises InputError where they cannot be read."""
+        """Return all bytes, decompressed. Raises InputError if they cannot be read."""
         from gradedeval.kernel.trec.decompression import decompress  # which is for streams, as a rule
 
         content = self.stored()
@@ -208,7 +208,7 @@ class Source:
         return decompress(content, self.place)
 
     def stored(self) -> bytes:
-        """All bytes as they are stored. Raises InputError where they cannot be read."""
+        """Return all bytes as stored. Raises InputError if they cannot be read."""
         with file_errors(self.place):
             if not isinstance(self.target, str | os.PathLike):
                 content = self.target.read()
@@ -221,7 +221,7 @@ class Source:
                 return file.read()
 
     def digest(self) -> str:
-        """SHA-256 of all bytes as they are stored, of a path. Raises InputError where they cannot be read."""
+        """Return the SHA-256 of all stored bytes of a path. Raises InputError if they cannot be read."""
         from hashlib import file_digest  # few signatures name a file
 
         target: Any = self.target
@@ -231,17 +231,17 @@ class Source:
 
 
 def is_url(target: Any) -> bool:
-    """Whether this is a URL, as s3://bucket/run.txt."""
+    """Return whether this is a URL, such as s3://bucket/run.txt."""
     return isinstance(target, str) and "://" in target and not os.path.exists(target)
 
 
 def local_path(path: str) -> str:
-    """Return the local path that a file:// URL names, as fsspec reads it; any other name as it is."""
+    """Return the local path of a file:// URL, as fsspec reads it; any other name unchanged."""
     return os.path.expanduser(path.removeprefix("file://")) if is_url(path) else path
 
 
 def beside(file: str, name: str) -> str:
-    """A file that another one names: a path is relative to its folder, also where that is far away."""
+    """Resolve a name relative to the folder of a file or URL."""
     if is_url(name):
         return name
     if is_url(file):
@@ -252,7 +252,7 @@ def beside(file: str, name: str) -> str:
 
 
 def beginning(path: str, most: int) -> bytes:
-    """The first bytes of a file or URL. Raises OSError, or the InputError of a URL."""
+    """Return the first bytes of a file or URL. Raises OSError, or the InputError of a URL."""
     will_read(path)
     if is_url(path):
         return remote(path).read(most)
@@ -261,18 +261,18 @@ def beginning(path: str, most: int) -> bytes:
 
 
 def is_named(path: Any) -> bool:
-    """Whether a file has this name; of a URL that is known where it is read."""
+    """Return whether a file of this name exists; a URL is checked only on reading."""
     return os.path.isfile(path) or is_url(path)
 
 
 def extension_of(path: str | None) -> str:
-    """The extension of a file name, in small letters: `.csv`."""
+    """Return the lower-case extension of a file name: `.csv`."""
     name = os.fspath(path or "")
     return os.path.splitext(name.partition("?")[0] if is_url(name) else name)[1].lower()
 
 
 def remote(url: Any) -> IO[bytes]:
-    """The bytes of a URL. Raises InputError where it cannot be opened."""
+    """Return a file with the bytes of a URL. Raises InputError if it cannot be opened."""
     from gradedeval.kernel.trec.decompression import temporary_file_errors
     from gradedeval.kernel.trec.remote import opened  # few evaluations read one
 
@@ -281,7 +281,7 @@ def remote(url: Any) -> IO[bytes]:
 
 
 def standard_input(place: str) -> IO[bytes]:
-    """The bytes of standard input. Raises InputError where it is closed."""
+    """Return standard input as a binary file. Raises InputError if it is closed."""
     if sys.stdin is None:
         raise InputError(place, "is closed", "give a file")
     return sys.stdin.buffer
@@ -289,7 +289,7 @@ def standard_input(place: str) -> IO[bytes]:
 
 @contextmanager
 def file_errors(place: str) -> Iterator[None]:
-    """Errors of the operating system about a file, as InputError."""
+    """Raise errors of the operating system about a file as InputError."""
     try:
         yield
     except IsADirectoryError:
@@ -307,7 +307,7 @@ def file_errors(place: str) -> Iterator[None]:
 
 
 def without_suffix(path: str) -> str:
-    """The path without a compression suffix."""
+    """Return the path without a compression suffix."""
     for suffix in COMPRESSED:
         if path.endswith(suffix) and path != suffix:
             return path[: -len(suffix)]
@@ -318,9 +318,9 @@ def without_suffix(path: str) -> str:
 
 
 class OpenFile:
-    """A file on disk, read from any place. Another process opens it again by its path, and checks that it is the same.
+    """A file on disk with random access. Other processes reopen it by its path, and check that it is the same.
 
-    path    where it is
+    path    its path
     number  its descriptor
     """
 
@@ -338,8 +338,8 @@ class OpenFile:
         with file_errors(self.path):
             return os.pread(self.number, length, begin + start)
 
-    def read_into(self, view: memoryview, at: int, end: int) -> int:
-        return os.preadv(self.number, [view], at)
+    def read_into(self, view: memoryview, position: int, end: int) -> int:
+        return os.preadv(self.number, [view], position)
 
     def closed(self) -> ClosedFile:
         return ClosedFile(os.path.abspath(self.path), self.path, _state(self.number))
@@ -349,11 +349,11 @@ class OpenFile:
 
 
 class ClosedFile(OpenFile):
-    """A file that is opened when somebody is to read it.
+    """A file opened on first use.
 
-    path    where it is, for any process of this machine or of others that see it there
-    place   what messages call it
-    state   its size and time when it was first met; it is an error if they are others later
+    path    valid for any process that sees the file, on this or another machine
+    place   its name in messages
+    state   its original size and time; if they change, reading is an error
     """
 
     def __init__(self, path: str, place: str, state: tuple[int, int]) -> None:
@@ -367,7 +367,7 @@ class ClosedFile(OpenFile):
 
 
 class _Reopened(OpenFile):
-    """A file that was opened here, and is closed with the object."""
+    """A file opened in this process, and closed with the object."""
 
     def __del__(self) -> None:
         os.close(self.number)
@@ -382,8 +382,8 @@ def _reopened(path: str, place: str, state: tuple[int, int]) -> OpenFile:
 
 
 def _state(number: int) -> tuple[int, int]:
-    found = os.fstat(number)
-    return found.st_size, found.st_mtime_ns
+    status = os.fstat(number)
+    return status.st_size, status.st_mtime_ns
 
 
 @dataclass
@@ -395,15 +395,15 @@ class Segment:
     end: int
 
     def own(self) -> Segment:
-        """The same, to be read by one alone."""
+        """Return the same segment with its own file descriptor."""
         return replace(self, file=self.file.own())
 
     def closed(self) -> Segment:
-        """The same of a file that need not stay open."""
+        """Return the same segment of a file that need not stay open."""
         return replace(self, file=self.file.closed())
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the view as far as there are bytes; returns their number."""
+        """Fill the view as far as there are bytes; return their number."""
         return fill(view, self._some)
 
     def _some(self, view: memoryview) -> int:
@@ -413,6 +413,7 @@ class Segment:
 
 
 def fill(view: memoryview, some: Callable[[memoryview], int]) -> int:
+    """Fill the view by repeated calls of `some`; return the number of bytes."""
     filled = 0
     while filled < len(view) and (count := some(view[filled:])):
         filled += count
@@ -430,12 +431,12 @@ GRACE = 0.5
 
 
 class Stream:
-    """The bytes of a source from its beginning, decompressed. Raises InputError where it cannot be read.
+    """The decompressed bytes of a source from its beginning. Raises InputError if it cannot be read.
 
-    A file can be read again; the bytes of a pipe are kept, as they came, in memory or in a temporary file.
+    It can be read again: the bytes of a pipe are kept as received, in memory or in a temporary file.
 
-    ahead  whether compressed bytes are unpacked before they are asked for
-    plain  whether the bytes are those of the file, at the same offsets
+    ahead  whether to decompress ahead of reading
+    plain  whether the bytes equal those of the file, at the same offsets
     """
 
     def __init__(self, source: Source, *, ahead: bool = True) -> None:
@@ -476,11 +477,11 @@ class Stream:
         self.plain = self._decompressor is None and self._replay is None
 
     def peek(self, size: int) -> bytes:
-        """The first `size` bytes, or all there are; they are still to be read."""
+        """Return the first `size` bytes, or all there are, without consuming them."""
         if len(self._peeked) < size:
-            known, self._peeked = self._peeked, b""
-            more = bytearray(size - len(known))
-            self._peeked = known + more[: self.read_into(memoryview(more))]
+            peeked, self._peeked = self._peeked, b""
+            more = bytearray(size - len(peeked))
+            self._peeked = peeked + more[: self.read_into(memoryview(more))]
         return self._peeked[:size]
 
     @property
@@ -496,40 +497,40 @@ class Stream:
         return Segment(file, self._begin, file.size)
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the view as far as there are bytes; returns their number."""
+        """Fill the view as far as there are bytes; return their number."""
         with file_errors(self.place):
             return fill(view, self._some)
 
     def _some(self, view: memoryview) -> int:
         if self._peeked:
-            got, self._peeked = self._peeked[: len(view)], self._peeked[len(view) :]
-            view[: len(got)] = got
-            return len(got)
+            data, self._peeked = self._peeked[: len(view)], self._peeked[len(view) :]
+            view[: len(data)] = data
+            return len(data)
         if self._decompressor is not None:
             return self._decompressor.read_into(view)
         if self._replay is None and not self._ahead and hasattr(self._raw, "readinto"):
             return self._raw.readinto(view) or 0
-        got = self._read(min(len(view), 1 << 20))
-        view[: len(got)] = got
-        return len(got)
+        data = self._read(min(len(view), 1 << 20))
+        view[: len(data)] = data
+        return len(data)
 
     def _read(self, size: int) -> bytes:
-        """The next bytes as they are stored."""
+        """Return the next stored bytes."""
         if self._ahead:
-            got, self._ahead = self._ahead[:size], self._ahead[size:]
-            return got
+            data, self._ahead = self._ahead[:size], self._ahead[size:]
+            return data
         return (self._replay.read(size) if self._replay is not None else self._raw.read(size)) or b""
 
     def whole(self) -> bytes:
-        """All bytes, from the beginning."""
+        """Return all bytes, from the beginning."""
         self.again()
-        held, part = BytesIO(), memoryview(bytearray(WHOLE))
+        buffer, part = BytesIO(), memoryview(bytearray(WHOLE))
         while size := self.read_into(part):
-            held.write(part[:size])
-        return held.getvalue()  # which copies nothing
+            buffer.write(part[:size])
+        return buffer.getvalue()  # which copies nothing
 
     def token(self, start: int, length: int) -> bytes:
-        """The bytes at an offset of a plain stream that has been read to its end."""
+        """Return the bytes at an offset of a plain stream that has been read to its end."""
         with file_errors(self.place):
             if (file := self.file) is not None:  # processes share the position of an open file
                 return file.file.token(file.at, start, length)
@@ -538,7 +539,7 @@ class Stream:
         return token
 
     def close(self) -> None:
-        """Release the source; a file that was opened here is closed."""
+        """Release the source, and close a file that was opened here."""
         # A thread that waits for a pipe keeps the pipe open: both end with the process.
         ended = self._decompressor is None or self._decompressor.close(wait=GRACE)
         if self._opened_here and ended:
@@ -559,14 +560,14 @@ def _opened(source: Source) -> Any:
 
 
 def check_pointer(head: bytes, place: str) -> None:
-    """Raise InputError for the beginning of a Git LFS pointer."""
+    """Raise InputError if a file begins as a Git LFS pointer."""
     if head.startswith(LFS_POINTER):
         problem = "is a Git LFS pointer, which stands for the file itself"
         raise InputError(place, problem, "fetch it with git lfs pull", kind="format")
 
 
 def first_bytes(source: Source, most: int = 1 << 12) -> bytes:
-    """How a file begins, decompressed."""
+    """Return the first bytes of a file, decompressed."""
     stream = Stream(source, ahead=False)
     try:
         head = bytearray(most)
@@ -579,12 +580,12 @@ def first_bytes(source: Source, most: int = 1 << 12) -> bytes:
 
 
 def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
-    """The files that an argument means: itself; all files in a folder, by name, without hidden ones; or, where no file
-    has that name, all that match a pattern such as 'runs/*.run'.
+    """Return the files of an argument: the file itself; all files in a folder, sorted by name, without hidden ones; or,
+    if no file has that name, all that match a pattern such as 'runs/*.run'.
 
     leave_out  files that are not runs, such as the qrels in the same folder
 
-    Raises InputError where a folder holds no file, or none matches, and for a URL that is not allowed.
+    Raises InputError if a folder holds no file, or nothing matches, and for a URL that is not allowed.
     """
     if is_url(word):
         from gradedeval.kernel.trec.remote import check_url, is_pattern, matching  # few evaluations read a URL
@@ -592,9 +593,9 @@ def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
         check_url(word)
         if not is_pattern(word):
             return [word]
-        if not (found := [url for url in matching(word) if url not in leave_out]):
+        if not (urls := [url for url in matching(word) if url not in leave_out]):
             raise InputError(url_place(word), "names no file", "check the URL")
-        return found
+        return urls
     if os.path.isdir(word):
         with file_errors(word):
             paths = sorted(os.path.join(word, name) for name in os.listdir(word) if not name.startswith("."))
@@ -606,17 +607,19 @@ def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
         problem, hint = "matches no file", "check the pattern"
     else:
         return [word]
-    files = [path for path in paths if os.path.isfile(path) and not any(same_file(path, other) for other in leave_out)]
+    files = [
+        path for path in paths if os.path.isfile(path) and not any(same_file(path, excluded) for excluded in leave_out)
+    ]
     if not files:
         raise InputError(word, problem, hint)
     return files
 
 
-def same_file(path: str, other: str) -> bool:
-    """Whether two paths, or two URLs, lead to the same file."""
+def same_file(path: str, second: str) -> bool:
+    """Return whether two paths, or two URLs, lead to the same file."""
     if is_url(path):
-        return path == other
+        return path == second
     try:
-        return os.path.isfile(path) and os.path.samefile(path, other)
+        return os.path.isfile(path) and os.path.samefile(path, second)
     except OSError:
         return False

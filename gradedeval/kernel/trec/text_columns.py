@@ -1,4 +1,4 @@
-"""Columns of Arrow and of JSON: a buffer, and where in it each value stands. No string is made of a value."""
+"""Represent columns of Arrow and JSON by a buffer and the positions of values, without a string per value."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from gradedeval.kernel.trec.tokenizer import (
 
 @dataclass(eq=False, repr=False)
 class Text:
-    """A column of ids: a buffer, and where in it each begins, and how long it is."""
+    """A column of ids: a buffer, and the start and length of each id in it."""
 
     buffer: Bytes
     start: Ints
@@ -49,25 +49,24 @@ class Text:
         return Text(self.buffer, self.start[rows], self.length[rows])
 
     def tolist(self) -> list[str]:
-        """The ids themselves."""
+        """Return the ids as text."""
         return list(map(decode, tokens(self.buffer, self.start, self.start + self.length)))
 
     def stretches(self) -> tuple[list[bytes], Ints]:
-        """The id of each stretch of rows with one id, and how many rows it has."""
+        """Return the id and the number of rows of each stretch of rows with one id."""
         first = run_starts(gather(self.buffer, self.start, self.length), self.length)
         begin, bounds = self.start[first], np.append(first, len(self.start))
         return tokens(self.buffer, begin, begin + self.length[first]), bounds[1:] - bounds[:-1]
 
     def hashes(self) -> Words:
-        """rows: the hash of the id."""
+        """Return rows: the hash of the id."""
         return hashes(gather(self.buffer, self.start, self.length), self.length)
 
 
 def check_column(values: Any, name: Any, rows: int, place: str) -> Any:
-    """Return a column of Arrow, in which all offsets, indices and texts are valid, with a value for each row.
+    """Return a column of Arrow after validating all its offsets, indices and texts, and its number of rows.
 
-    Raises InputError otherwise. Arrow trusts them: to read a damaged column may end the process, or give the values of
-    other rows.
+    Raises InputError if it is damaged: Arrow trusts it, and could crash or return the values of other rows.
     """
     try:
         values.validate(full=True)
@@ -80,13 +79,13 @@ def check_column(values: Any, name: Any, rows: int, place: str) -> Any:
 
 
 def held_in_arrow(values: Any) -> Text | Floats | None:
-    """A column of Arrow as text or as numbers; None where it holds anything else, or a value is missing or empty."""
+    """Return a column of Arrow as text or as numbers; None if it is neither, or a value is missing or empty."""
     text = text_of_arrow(values)
     return numbers_of_arrow(values) if text is None else text
 
 
 def text_of_arrow(values: Any) -> Text | None:
-    """A column of Arrow as text; None where it holds anything else, or a value is missing or empty."""
+    """Return a column of Arrow as text; None if it is not, or a value is missing or empty."""
     values = _in_one_piece(values)
     wide = {"string": np.int32, "large_string": np.int64}.get(str(values.type))
     if wide is None or not hasattr(values, "buffers") or values.null_count or not len(values):
@@ -103,7 +102,7 @@ def text_of_arrow(values: Any) -> Text | None:
 
 
 def _in_one_piece(values: Any) -> Any:
-    """A column of Arrow as one array, which most columns hold alone."""
+    """Return a column of Arrow as a single array."""
     if not hasattr(values, "combine_chunks"):
         return values
     return values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
@@ -117,14 +116,14 @@ _NUMBERS = {
 
 
 def numbers_of_arrow(values: Any) -> Floats | None:
-    """A column of Arrow as numbers; None where it holds anything else, or a value is missing. Arrow itself would import
-    pandas first."""
+    """Return a column of Arrow as numbers; None if it is not, or a value is missing. Arrow itself would import pandas
+    first."""
     values = _in_one_piece(values)
     kind = _NUMBERS.get(str(values.type))
     if kind is None or not hasattr(values, "buffers") or values.null_count or not len(values):
         return None
-    held = np.frombuffer(values.buffers()[1], kind, values.offset + len(values))[values.offset :]
-    return held.astype(np.float64)
+    numbers = np.frombuffer(values.buffers()[1], kind, values.offset + len(values))[values.offset :]
+    return numbers.astype(np.float64)
 
 
 # JSON Lines in which only the values differ from line to line -> where these stand, thousands of lines at a time.
@@ -143,7 +142,7 @@ _MEMBER = re.compile(rb'"? *[{,] *"([^"\\]*)" *: *(?:("[^"\\]*)|-?[0-9][-+.0-9eE
 
 
 class _Values(NamedTuple):
-    """The values of one name: where they begin, how long they are, and what they are where they are numbers."""
+    """The values of one name: their starts and lengths, and the numbers if they are numeric."""
 
     start: Ints
     length: Ints
@@ -151,8 +150,8 @@ class _Values(NamedTuple):
 
 
 class _Between(NamedTuple):
-    """What stands between values in every line: before the first, between two, and behind the last. A text's quotes
-    belong to it."""
+    """The literal text around the values of every line: before the first, between two, and after the last, including
+    the quotes of texts."""
 
     names: list[str]
     is_text: list[bool]
@@ -160,7 +159,7 @@ class _Between(NamedTuple):
 
 
 def regular_lines(stream: Stream, line: bytes, first: Mapping[str, Any]) -> TableColumns | None:
-    """The columns of records that are written alike; None of any others, such as where a text has an escape.
+    """Return the columns of records with a uniform format; None for any others, such as texts with escapes.
 
     line   the first line
     first  its record, which is valid
@@ -187,76 +186,76 @@ def regular_lines(stream: Stream, line: bytes, first: Mapping[str, Any]) -> Tabl
 
     @cache
     def listed(name: str) -> list[Any]:
-        found = tokens(buffer, text(name).start, text(name).start + text(name).length)
+        values = tokens(buffer, text(name).start, text(name).start + text(name).length)
         is_text = columns[name][0].numbers is None
-        return list(map(decode, found)) if is_text else json.loads(b"[%b]" % b",".join(found))
+        return list(map(decode, values)) if is_text else json.loads(b"[%b]" % b",".join(values))
 
     return TableColumns(between.names, listed, sum(len(part[0].start) for part in parts), held=held)
 
 
 def _between(line: bytes, first: Mapping[str, Any]) -> _Between | None:
-    """What stands between the values of a line; None where it is no object of text and numbers."""
-    at, names, is_text, literals = 0, list[str](), list[bool](), list[bytes]()
-    while found := _MEMBER.match(line, at):
-        names.append(decode(found[1]))
-        is_text.append(found[2] is not None)
-        value = found.start(2) + 1 if is_text[-1] else found.end() - len(found[0].rpartition(b":")[2].lstrip())
-        literals.append(line[at:value])
-        at = found.end()
-    literals.append(line[at:])
+    """Return the literals around the values of a line; None if it is not an object of text and numbers."""
+    position, names, is_text, literals = 0, list[str](), list[bool](), list[bytes]()
+    while member := _MEMBER.match(line, position):
+        names.append(decode(member[1]))
+        is_text.append(member[2] is not None)
+        value = member.start(2) + 1 if is_text[-1] else member.end() - len(member[0].rpartition(b":")[2].lstrip())
+        literals.append(line[position:value])
+        position = member.end()
+    literals.append(line[position:])
     return _Between(names, is_text, literals) if names == list(first) and literals[-1].strip(b'" ') == b"}" else None
 
 
 def _values(buffer: Bytes, begin: int, end: int, between: _Between) -> list[_Values] | None:
-    """The values of the lines in `buffer[begin:end]`, the last of which ends with a newline; None where a line is
-    written in another way."""
+    """Return the values of the lines in `buffer[begin:end]`, which ends with a newline; None if a line has another
+    format."""
     text, words, small = buffer[begin:end], words_at(buffer), np.int32 if len(buffer) < 1 << 31 else np.int64
     ends = np.flatnonzero(text < SPACE)
     if not (text[ends] == NEWLINE).all() or (text == BACKSLASH).any():
         return None
     ends += begin
-    at, found = np.append(begin, ends[:-1] + 1), list[_Values]()
+    position, columns = np.append(begin, ends[:-1] + 1), list[_Values]()
     for is_text, literal, following in zip(between.is_text, between.literals, between.literals[1:], strict=False):
-        if not begin_with(buffer, at, literal):
+        if not begin_with(buffer, position, literal):
             return None
-        start = at + len(literal)
+        start = position + len(literal)
         if (stop := _first(words, start, following[0])) is None:
             return None
         numbers = None if is_text else json_numbers(buffer, start, stop, text, begin)
         if numbers is None and not is_text:
             return None
-        found.append(_Values(start.astype(small), (stop - start).astype(np.int32), numbers))
-        at = stop
+        columns.append(_Values(start.astype(small), (stop - start).astype(np.int32), numbers))
+        position = stop
     last = between.literals[-1]
-    return found if (at + len(last) == ends).all() and begin_with(buffer, at, last) else None
+    return columns if (position + len(last) == ends).all() and begin_with(buffer, position, last) else None
 
 
-def begin_with(buffer: Bytes, at: Ints, literal: bytes) -> bool:
-    """Whether the text begins with some bytes at all these places."""
-    word = gather(buffer, at, np.array([len(literal)]))
+def begin_with(buffer: Bytes, positions: Ints, literal: bytes) -> bool:
+    """Return whether the text has the literal at all these positions."""
+    word = gather(buffer, positions, np.array([len(literal)]))
     for offset in range(0, len(literal), 8):
         piece = literal[offset : offset + 8]
-        other = word(offset, slice(None)) ^ _U(int.from_bytes(piece, "little"))
-        if (other << _U(64 - 8 * len(piece))).any():
+        difference = word(offset, slice(None)) ^ _U(int.from_bytes(piece, "little"))
+        if (difference << _U(64 - 8 * len(piece))).any():
             return False
     return True
 
 
 def _first(words: Words, start: Ints, byte: int) -> Ints | None:
-    """Where a byte is first met from each place on; None where that is far away."""
+    """Return the first position of a byte from each start; None if one is too far away."""
     stop, rows, sought = start.copy(), np.empty(0, np.int64), _U(byte * _EACH)
     places = start
     for step in range(0, MOST, 8):
         word = words[places] ^ sought
-        found = (word - _ONES) & ~word & _HIGH  # the lowest bit is of the first byte that is sought
-        after = ((np.bitwise_count(found ^ (found - _U(1))) - np.uint8(1)) >> np.uint8(3)).astype(np.int64)
-        missing = np.flatnonzero(found == 0)
-        after[missing] = 8
+        matches = (word - _ONES) & ~word & _HIGH  # the lowest bit is of the first byte that is sought
+        offset = ((np.bitwise_count(matches ^ (matches - _U(1))) - np.uint8(1)) >> np.uint8(3)).astype(np.int64)
+        missing = np.flatnonzero(matches == 0)
+        offset[missing] = 8
         if step:
-            stop[rows] += after
+            stop[rows] += offset
             rows = rows[missing]
         else:
-            stop += after
+            stop += offset
             rows = missing
         if not len(rows):
             return stop
@@ -267,8 +266,8 @@ def _first(words: Words, start: Ints, byte: int) -> Ints | None:
 
 
 def json_numbers(buffer: Bytes, start: Ints, stop: Ints, text: Bytes, begin: int) -> Floats | None:
-    """The values of numbers; None where one is none of JSON, which takes no sign but a minus, no zero before other
-    digits, and no dot without digits on both sides."""
+    """Return the values of numbers; None if one is not valid JSON, which allows no sign but a minus, no zero before
+    other digits, and no dot without digits on both sides."""
     negative = buffer[start] == _MINUS
     digits = [buffer[start + negative + after] - np.uint8(_ZERO) for after in (0, 1)]
     wrong: Bools = (digits[0] > 9) | ((digits[0] == 0) & (digits[1] <= 9)) | (buffer[stop - 1] == _DOT)
@@ -300,11 +299,11 @@ NAMES = 1 << 14
 
 
 class NestedNumbers(NamedTuple):
-    """The documents of such a file, topic after topic.
+    """The documents of a file topic -> docno -> number, topic by topic.
 
-    topics  the ids, all different
-    size    topics: how many documents
-    docno   documents: some may be alike
+    topics  distinct ids
+    size    topics: number of documents
+    docno   documents: may repeat
     value   documents: a finite number
     """
 
@@ -315,8 +314,8 @@ class NestedNumbers(NamedTuple):
 
 
 def nested_numbers(stream: Stream) -> NestedNumbers | None:
-    """The documents of a stream; None of any other document, where a name has an escape, or where spaces or lines are
-    other than those of the first names."""
+    """Return the documents of a stream; None if it has another structure, a name has an escape, or the spacing is not
+    uniform."""
     if (begin := _BEGIN.match(stream.peek(MOST_OF_BEGIN))) is None:
         return None
     colon, comma = begin.groups()
@@ -337,16 +336,16 @@ def nested_numbers(stream: Stream) -> NestedNumbers | None:
     if opens[0] != PAD + 1 or not is_topic[0]:
         return None
     values: list[Floats] = []
-    for at in range(0, len(closes), NAMES):
-        some = [column[at : at + NAMES] for column in (closes, following, is_topic, is_last)]
-        if (found := _nested_numbers_values(buffer, colon, comma, *some)) is None:
+    for i in range(0, len(closes), NAMES):
+        columns = [column[i : i + NAMES] for column in (closes, following, is_topic, is_last)]
+        if (numbers := _nested_numbers_values(buffer, colon, comma, *columns)) is None:
             return None
-        values.append(found)
+        values.append(numbers)
     return _columns(buffer, opens + 1, closes, is_topic, np.concatenate(values))
 
 
 def _quotes(buffer: Bytes, end: int) -> NDArray[Any] | None:
-    """Where the quotes of a text stand; None where it has escapes or lines."""
+    """Return the positions of the quotes in a text; None if it has escapes or line ends."""
     small, quotes = np.int32 if len(buffer) < 1 << 31 else np.int64, []
     for begin in range(PAD, end, PART):
         text = buffer[begin : min(begin + PART, end)]
@@ -359,12 +358,12 @@ def _quotes(buffer: Bytes, end: int) -> NDArray[Any] | None:
 def _nested_numbers_values(
     buffer: Bytes, colon: bytes, comma: bytes, close: Ints, following: Ints, is_topic: Bools, is_last: Bools
 ) -> Floats | None:
-    """The numbers of some names that follow each other; None where something else is among them.
+    """Return the numbers of consecutive names; None if there is anything else among them.
 
-    close      where each name ends
-    following  where the next one begins
+    close      the end of each name
+    following  the start of the next one
     is_topic   whether an object follows the name
-    is_last    whether the next one is of a topic
+    is_last    whether the next one is a topic
     """
     close, following = close.astype(np.int64), following.astype(np.int64)
     begin = close + (1 + len(colon))
@@ -387,7 +386,7 @@ def _nested_numbers_values(
 
 
 def _columns(buffer: Bytes, start: Ints, stop: Ints, is_topic: Bools, value: Floats) -> NestedNumbers | None:
-    """The documents of names that begin and end at these places."""
+    """Return the documents of names with these starts and ends."""
     length = stop - start
     first = np.flatnonzero(is_topic)
     topics = tokens(buffer, start[first], stop[first])

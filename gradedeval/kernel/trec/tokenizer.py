@@ -1,4 +1,4 @@
-"""Blocks of whole lines -> where their fields begin and end, thousands of lines at a time."""
+"""Find the fields in blocks of whole lines, thousands of lines at a time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _ODD = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)  # multipliers of a Weyl sequenc
 
 
 def padded(size: int) -> Bytes:
-    """A buffer for a text of `size` bytes, which begins at PAD; zeros around it."""
+    """Return a buffer for a text of `size` bytes, which begins at PAD, surrounded by zeros."""
     buffer = np.empty(size + 2 * PAD, dtype=np.uint8)
     buffer[:PAD] = 0
     buffer[PAD + size :] = 0
@@ -51,53 +51,53 @@ def padded(size: int) -> Bytes:
 
 
 def words_at(buffer: Bytes) -> Words:
-    """A view of the buffer: at every position the little-endian word that begins there."""
+    """Return a view of the buffer: at every position the little-endian word that begins there."""
     return np.ndarray((len(buffer) - 7,), dtype="<u8", buffer=buffer.data, strides=(1,))
 
 
 def tokens(buffer: Bytes, start: Ints, end: Ints) -> list[bytes]:
-    """The tokens that begin and end at these positions."""
+    """Return the tokens with these starts and ends."""
     view = memoryview(buffer)  # type: ignore[arg-type]
     return [view[begin:stop].tobytes() for begin, stop in zip(start.tolist(), end.tolist(), strict=True)]
 
 
 def gather(buffer: Bytes, start: Ints, length: NDArray[Any]) -> Word:
-    """The words of tokens that begin at these positions. Where all have at most NEAR bytes one step copies the whole of
-    each, which costs less than a step for every word, and the words are views of the copy."""
+    """Return the words of tokens with these starts. If all have at most NEAR bytes, they are copied in one step, which
+    costs less than a step for every word, and the words are views of the copy."""
     longest = int(length.max(initial=0))
     if longest > NEAR:
         words = words_at(buffer)
-        return lambda at, rows: words[start[rows] + at]
+        return lambda offset, rows: words[start[rows] + offset]
     width = 8 * max(1, -(-longest // 8))
     whole = np.ndarray((len(buffer) - width + 1,), f"V{width}", buffer.data, strides=(1,))[start]
     columns: Words = whole.view("<u8").reshape(len(start), width // 8)
-    return lambda at, rows: columns[rows, at // 8]
+    return lambda offset, rows: columns[rows, offset // 8]
 
 
 def gather_trailing(buffer: Bytes, end: Ints) -> TrailingBytes:
-    """The last bytes of tokens that end at these positions."""
+    """Return the last bytes of tokens with these ends."""
     sixteen = np.ndarray((len(buffer) - 15,), "V16", buffer.data, strides=(1,))
 
     def nine(rows: slice) -> tuple[Words, Words]:
         pairs = sixteen[end[rows] - 16].view("<u8")
-        before = pairs[::2] >> np.uint64(56)
-        before |= pairs[1::2] << np.uint64(8)
-        return before, pairs[1::2]
+        first = pairs[::2] >> np.uint64(56)
+        first |= pairs[1::2] << np.uint64(8)
+        return first, pairs[1::2]
 
     return nine
 
 
 def hashes(word: Word, length: NDArray[Any]) -> Words:
-    """A 64-bit hash of each token, whose highest bits can choose a slot."""
+    """Return a 64-bit hash of each token, whose highest bits can choose a slot."""
     hashed = np.zeros(len(length), dtype=np.uint64)
-    for at, rows, part in _parts(word, length):
+    for offset, rows, part in _parts(word, length):
         mixed = part >> _HALF  # the last bytes are highest: unmixed, they would change only the highest bits
         mixed ^= part
         if isinstance(rows, int):
-            mixed *= _powers(int(at[-1] // 8).bit_length())[at[0] // 8 : at[-1] // 8 + 1]
+            mixed *= _powers(int(offset[-1] // 8).bit_length())[offset[0] // 8 : offset[-1] // 8 + 1]
             hashed[rows : rows + 1] += mixed.sum()
             continue
-        mixed *= np.uint64(pow(_ODD[0], at // 8 + 1, 1 << 64))
+        mixed *= np.uint64(pow(_ODD[0], offset // 8 + 1, 1 << 64))
         if isinstance(rows, slice):
             hashed += mixed
         else:
@@ -106,19 +106,19 @@ def hashes(word: Word, length: NDArray[Any]) -> Words:
 
 
 def keyed_hashes(word: Word, length: NDArray[Any], secret: bytes) -> Words:
-    """Return a 64-bit hash of each token, as `hashes` does, for which nobody finds collisions without the secret.
+    """Return a 64-bit hash of each token as `hashes`, but without the secret nobody can find collisions.
 
-    A sum of the halves of all words, each times a random factor of 64 bits: with one factor for a whole word, tokens
-    that differ only in the highest bits of words would collide whatever the factors are.
+    Each half of a word is multiplied by its own random factor of 64 bits: with one factor for a whole word, tokens that
+    differ only in the highest bits of words would collide whatever the factors are.
     """
     from hashlib import shake_128  # few files need it
 
     words = -(-int(length.max(initial=0)) // 8)
     low, high = np.frombuffer(shake_128(secret).digest(16 * words), "<u8").reshape(words, 2).T
     hashed = np.zeros(len(length), dtype=np.uint64)
-    for at, rows, part in _parts(word, length):
-        mixed = (part & _LOW) * low[at // 8]
-        mixed += (part >> _HALF) * high[at // 8]
+    for offset, rows, part in _parts(word, length):
+        mixed = (part & _LOW) * low[offset // 8]
+        mixed += (part >> _HALF) * high[offset // 8]
         if isinstance(rows, int):
             hashed[rows : rows + 1] += mixed.sum()
         else:
@@ -133,16 +133,18 @@ def _finished(hashed: Words) -> Words:
     return hashed
 
 
-def equal(words: Words, start: Ints, other_words: Words, other: Ints, length: Ints) -> Bools:
-    """Whether the tokens at `start` and those at `other`, of equal lengths, are equal byte by byte."""
+def equal(words: Words, start: Ints, other_words: Words, other_start: Ints, length: Ints) -> Bools:
+    """Return whether pairs of tokens of equal lengths are equal byte by byte."""
     same = np.ones(len(length), dtype=bool)
-    for _, rows, part in _parts(lambda at, rows: words[start[rows] + at] ^ other_words[other[rows] + at], length):
+    for _, rows, part in _parts(
+        lambda offset, rows: words[start[rows] + offset] ^ other_words[other_start[rows] + offset], length
+    ):
         same[rows] &= not part.any() if isinstance(rows, int) else part == 0
     return same
 
 
 def text_of(tokens: list[bytes] | list[str]) -> tuple[Bytes, Ints, Ints]:
-    """Tokens, as bytes or as text, written to a buffer: the buffer, and the start and length of each."""
+    """Write tokens to a buffer; return the buffer, and the start and length of each."""
     if tokens and isinstance(tokens[0], str):
         words = tokens
         # Where all is ASCII a character is a byte.
@@ -157,61 +159,61 @@ def text_of(tokens: list[bytes] | list[str]) -> tuple[Bytes, Ints, Ints]:
 
 
 def text_hashes(tokens: list[bytes] | list[str]) -> tuple[Bytes, Ints, Ints, Words]:
-    """The same, and the hash of each."""
+    """Return the same as `text_of`, and the hash of each token."""
     buffer, start, length = text_of(tokens)
     return buffer, start, length, hashes(gather(buffer, start, length), length)
 
 
 def run_starts(word: Word, length: NDArray[Any]) -> Ints:
-    """The positions of the tokens that differ from the one before; the first is one of them."""
+    """Return the positions of the tokens that differ from the preceding one, and of the first."""
     changed: Bools = length[1:] != length[:-1]
-    before: tuple[int, Any] = -2, None
+    previous: tuple[int, Any] = -2, None
     for _, rows, part in _parts(word, length):
         if isinstance(rows, slice):
             changed |= part[1:] != part[:-1]
         elif isinstance(rows, int):
-            if before[0] == rows - 1 and not np.array_equal(before[1], part):
+            if previous[0] == rows - 1 and not np.array_equal(previous[1], part):
                 changed[rows - 1] = True
-            before = rows, part
+            previous = rows, part
         else:  # the rows before must be equally long to be equal
-            after = np.flatnonzero(rows[1:] - rows[:-1] == 1) + 1
-            changed[rows[after] - 1] |= part[after] != part[after - 1]
+            adjacent = np.flatnonzero(rows[1:] - rows[:-1] == 1) + 1
+            changed[rows[adjacent] - 1] |= part[adjacent] != part[adjacent - 1]
     return np.append(0, np.flatnonzero(changed) + 1)
 
 
 @cache
 def _powers(bits: int) -> Words:
-    """The first 2**bits powers of the multiplier, from itself on."""
+    """Return the first 2**bits powers of the multiplier, starting with itself."""
     return np.multiply.accumulate(np.full(1 << bits, _ODD[0], dtype=np.uint64))
 
 
 def _parts(word: Word, length: NDArray[Any]) -> Iterator[tuple[Any, Any, Words]]:
-    """The tokens eight bytes at a time: offset, rows that are that long, and their words. Where few tokens are left
-    that are much longer, each of these to its end: offsets, its row, and the words there.
+    """Yield the tokens eight bytes at a time: offset, rows that are that long, and their words. If only a few much
+    longer tokens remain, yield each up to its end: offsets, its row, and the words there.
 
-    Bytes behind the end of a token are shifted out: the others are highest, with zeros below, which no text contains.
+    Bytes after the end of a token are shifted out: the others are highest, with zeros below, which no text contains.
     """
     longest = int(length.max(initial=0))
     shortest = int(length.min(initial=longest))
     rows: Any = slice(None)
-    for at in range(0, longest, 8):
-        if at >= NEAR:
-            rows = np.flatnonzero(length > at) if at == NEAR else rows[length[rows] > at]
-            if longest - at > max(FAR, 8 * len(rows)):
+    for offset in range(0, longest, 8):
+        if offset >= NEAR:
+            rows = np.flatnonzero(length > offset) if offset == NEAR else rows[length[rows] > offset]
+            if longest - offset > max(FAR, 8 * len(rows)):
                 break
-        part = word(at, rows)
+        part = word(offset, rows)
         if longest == shortest:
-            if at + 8 > longest:
-                part = part << np.uint64(8 * (at + 8 - longest))
-        elif at + 8 > shortest:
-            inside = length[rows] if at == 0 else np.maximum(length[rows], at) - at
+            if offset + 8 > longest:
+                part = part << np.uint64(8 * (offset + 8 - longest))
+        elif offset + 8 > shortest:
+            inside = length[rows] if offset == 0 else np.maximum(length[rows], offset) - offset
             part = part << _BEHIND.take(inside, mode="clip")
-        yield at, rows, part
+        yield offset, rows, part
     else:
         return
     for row in rows.tolist():
         end = int(length[row])
-        offsets = np.arange(at, end, 8)
+        offsets = np.arange(offset, end, 8)
         part = word(offsets, row)
         part[-1] <<= np.uint64(8 * (offsets[-1] + 8 - end))
         yield offsets, row, part
@@ -221,58 +223,58 @@ ALL = slice(None)
 
 
 class Lines(Protocol):
-    """The lines of a block, without comments and blank lines, and where their fields are. Positions are those in
-    `buffer`, which has PAD bytes before and after the text; fields are counted from 0."""
+    """The fields of the lines of a block, without comments and blank lines. Positions refer to `buffer`, which has PAD
+    bytes before and after the text; fields are counted from 0."""
 
     buffer: Bytes
 
     def __len__(self) -> int: ...
 
     def start(self, column: int, rows: Ints | slice = ALL) -> Ints:
-        """Where a field begins in each line, or in these."""
+        """Return the start of a field in each line, or in these."""
 
     def end(self, column: int, rows: Ints | slice = ALL) -> Ints:
-        """Where it ends."""
+        """Return the end of a field in each line, or in these."""
 
     def length(self, column: int) -> NDArray[Any]:
-        """How many bytes it has in each line."""
+        """Return the bytes of a field in each line."""
 
     def word(self, column: int) -> Word:
-        """Its words."""
+        """Return the words of a field."""
 
     def trailing_bytes(self, column: int) -> TrailingBytes:
-        """Its last bytes."""
+        """Return the last bytes of a field."""
 
     def tokens(self, column: int, rows: Ints) -> list[bytes]:
-        """A field of some lines."""
+        """Return a field of some lines."""
         return tokens(self.buffer, self.start(column, rows), self.end(column, rows))
 
     def numbers(self, column: int) -> Floats:
-        """A field as numbers. Raises NeedsLineReader where one is not a plain decimal."""
+        """Return a field as numbers. Raises NeedsLineReader if one is not a plain decimal."""
         try:
             return decimals(self.buffer, self.end(column), self.length(column), self.trailing_bytes(column))
         except ValueError:
             raise NeedsLineReader from None
 
     def sort_keys(self, column: int) -> Floats | Ints:
-        """Numbers that order lines as a field does. Raises NeedsLineReader where one is not a plain decimal."""
+        """Return numbers that order lines as a field does. Raises NeedsLineReader if one is not a plain decimal."""
         try:
             return sort_keys(self.buffer, self.end(column), self.length(column), self.trailing_bytes(column))
         except ValueError:
             raise NeedsLineReader from None
 
     def hashes(self, column: int) -> Words:
-        """A hash of a field in each line."""
+        """Return a hash of a field in each line."""
         return hashes(self.word(column), self.length(column))
 
     def starts(self, column: int) -> Ints:
-        """The first line of each stretch of lines that have the same in a field; there is a line."""
+        """Return the first line of each stretch of lines with the same field; there must be a line."""
         return run_starts(self.word(column), self.length(column))
 
     def joined(self, width: int, separator: int) -> Bytes:
-        """The text of the lines, which have `width` fields, with one byte between fields and nothing else."""
+        """Return the text of the lines, which have `width` fields, with one byte between fields and nothing else."""
         bounds = [self.start, self.end]
-        starts, ends = (np.stack([bound(at) for at in range(width)], axis=1).ravel() for bound in bounds)
+        starts, ends = (np.stack([bound(column) for column in range(width)], axis=1).ravel() for bound in bounds)
         begin, end = (int(starts[0]), int(ends[-1]) + 1) if len(self) else (0, 0)
         change = np.zeros(end - begin + 1, dtype=np.int8)
         change[starts - begin] = 1
@@ -296,13 +298,13 @@ Within = NDArray[np.uint8]
 
 @dataclass(eq=False, repr=False)
 class ShortLines(Lines):
-    """Lines that have at most 62 bytes.
+    """Lines of at most 62 bytes.
 
     buffer  the bytes of the block
-    rows    lines × bytes: each line, followed by whatever follows it in the text
-    line    where each line begins in the buffer
-    begins  number of a field -> where it begins within each line
-    ends    number of a field -> where it ends
+    rows    lines × bytes: each line, and the text after it
+    line    the start of each line in the buffer
+    begins  index of a field -> its start within each line
+    ends    index of a field -> its end
     """
 
     buffer: Bytes
@@ -324,24 +326,24 @@ class ShortLines(Lines):
         return self.ends[column] - self.begins[column]
 
     def word(self, column: int) -> Word:
-        """The words of a field. Where it begins at the same position in all lines, they are a view, not a copy."""
+        """Return the words of a field: a view, not a copy, if it begins at the same position in all lines."""
         begin = self.begins[column]
-        at, width = int(begin[0]), self.rows.shape[1]
-        if not (begin == at).all():
+        position, width = int(begin[0]), self.rows.shape[1]
+        if not (begin == position).all():
             return gather(self.buffer, self.start(column), self.length(column))
 
-        def word(after: int, rows: Any) -> Words:
-            if at + after + 8 <= width:
-                words: Words = self._column(at + after)[rows]
+        def word(offset: int, rows: Any) -> Words:
+            if position + offset + 8 <= width:
+                words: Words = self._column(position + offset)[rows]
                 return words
-            beyond: Words = words_at(self.buffer)[self.start(column)[rows] + after]
+            beyond: Words = words_at(self.buffer)[self.start(column)[rows] + offset]
             return beyond
 
         return word
 
     def trailing_bytes(self, column: int) -> TrailingBytes:
-        """The last bytes of a field. Where it ends at about the same position in all lines, two columns of words hold
-        them all, and nothing is gathered."""
+        """Return the last bytes of a field: if it ends at about the same position in all lines, from two columns of
+        words."""
         end = self.ends[column]
         first, last = int(end.min()), int(end.max())
         if last - first > 7 or not 9 <= first <= self.rows.shape[1] - 7:
@@ -351,23 +353,23 @@ class ShortLines(Lines):
             low, high = self._column(first - 9)[rows].copy(), self._column(first - 1)[rows].copy()
             up = ((end[rows] - np.uint8(first)) << np.uint8(3)).astype(np.uint64)
             down = np.uint64(64) - up  # a shift by 64 gives 0
-            before = low >> up
-            before |= high << down
+            leading = low >> up
+            leading |= high << down
             up += np.uint64(8)
             down -= np.uint64(8)
             low >>= up
             low |= high << down
-            return before, low
+            return leading, low
 
         return nine
 
-    def _column(self, at: int) -> Words:
-        """The word that begins at a position of each line."""
-        return np.ndarray(len(self.rows), "<u8", self.rows.data, at, (self.rows.shape[1],))
+    def _column(self, position: int) -> Words:
+        """Return the word that begins at a position of each line."""
+        return np.ndarray(len(self.rows), "<u8", self.rows.data, position, (self.rows.shape[1],))
 
 
 def short_lines(buffer: Bytes, begin: int, end: int, fields: int) -> ShortLines | None:
-    """The fields of the lines in `buffer[begin:end]`, the last of which ends with a newline.
+    """Return the fields of the lines in `buffer[begin:end]`, which ends with a newline.
 
     None if a line is too long, a comment, or blank, has another number of fields, or contains control bytes.
     """
@@ -397,9 +399,9 @@ def short_lines(buffer: Bytes, begin: int, end: int, fields: int) -> ShortLines 
 
 
 def _single_spaced(separates: Any, length: Within, fields: int) -> tuple[list[Within], list[Within]] | None:
-    """Where fields begin and end if exactly one byte separates them, and none is around them; None otherwise."""
-    one = separates.dtype.type(1)
-    if (separates & (separates << one | one)).any():
+    """Return starts and ends of fields if exactly one byte separates them, and none is around them; else None."""
+    bit = separates.dtype.type(1)
+    if (separates & (separates << bit | bit)).any():
         return None
     after = _places(separates, fields)
     if not (after[-1] == length + np.uint8(1)).all():
@@ -408,7 +410,7 @@ def _single_spaced(separates: Any, length: Within, fields: int) -> tuple[list[Wi
 
 
 def _spaced(separates: Any, length: Within, fields: int) -> tuple[list[Within], list[Within]] | None:
-    """The same where separators are repeated, or are before or after the fields."""
+    """Return the same if separators are repeated, or are before or after the fields."""
     kind = separates.dtype.type
     inside = (kind(2) << length) - kind(1)
     separates = separates & inside
@@ -421,8 +423,8 @@ def _spaced(separates: Any, length: Within, fields: int) -> tuple[list[Within], 
 
 
 def _newlines(buffer: Bytes, begin: int, end: int) -> Ints | None:
-    """Where the newlines are in `buffer[begin:end]`; None if two are within eight bytes, or if there are control bytes
-    other than newlines and tabs. Tabs are allowed if the first bytes have one."""
+    """Return the positions of newlines in `buffer[begin:end]`; None if two are within eight bytes, or if there are
+    control bytes other than newlines and tabs. Tabs are allowed if the first bytes have one."""
     size = end - begin
     text = buffer[begin : end + -size % 32]
     tabs = TAB in text[:FIRST]
@@ -440,29 +442,29 @@ def _newlines(buffer: Bytes, begin: int, end: int) -> Ints | None:
 
 
 def _single_bits(words: NDArray[Any], width: int) -> Ints | None:
-    """Which bits are set, in words of `width` bits; None if a word has two. This scans words, not bits."""
-    at = np.flatnonzero(words != 0)
-    word = words[at]
+    """Return the positions of set bits in words of `width` bits; None if a word has two. This scans words, not bits."""
+    position = np.flatnonzero(words != 0)
+    word = words[position]
     below = word - word.dtype.type(1)
     if (word & below).any():
         return None
     below ^= word  # the bit and all below it
-    at *= width
-    at += np.bitwise_count(below) - np.uint8(1)
-    return at
+    position *= width
+    position += np.bitwise_count(below) - np.uint8(1)
+    return position
 
 
 def _places(bits: NDArray[Any], count: int) -> NDArray[np.uint8]:
-    """count × words: the positions, counted from 1, of the lowest bits of each word."""
+    """Return count × words: the positions, counted from 1, of the lowest bits of each word."""
     places = np.empty((count, len(bits)), np.uint8)
-    one = bits.dtype.type(1)
+    bit = bits.dtype.type(1)
     below = np.empty_like(bits)
     lowest = np.empty_like(bits)
-    for at in range(count):
-        np.subtract(bits, one, out=below)
+    for i in range(count):
+        np.subtract(bits, bit, out=below)
         np.bitwise_xor(bits, below, out=lowest)  # the lowest bit and all below it
-        np.bitwise_count(lowest, out=places[at])
-        bits = np.bitwise_and(bits, below, out=None if at == 0 else bits)
+        np.bitwise_count(lowest, out=places[i])
+        bits = np.bitwise_and(bits, below, out=None if i == 0 else bits)
     return places
 
 
@@ -490,13 +492,13 @@ ROWS = 1 << 14
 
 
 def decimals(buffer: Bytes, end: Ints, length: NDArray[Any], trailing_bytes: TrailingBytes) -> Floats:
-    """The value of each token, all of them plain decimals: `[+-]digits[.digits][e±digits]`.
+    """Return the value of each token, all of them plain decimals: `[+-]digits[.digits][e±digits]`.
 
-    Raises ValueError where a token is not, or is too large for a float.
+    Raises ValueError if a token is not, or is too large for a float.
     """
     values = np.empty(len(end))
-    for at in range(0, len(end), ROWS):
-        rows = slice(at, at + ROWS)
+    for i in range(0, len(end), ROWS):
+        rows = slice(i, i + ROWS)
         nine, after = trailing_bytes(rows), _after_dot(buffer, end[rows], length[rows])
         word = _uniform_digits(length[rows], *nine, after)
         if word is None:
@@ -507,11 +509,11 @@ def decimals(buffer: Bytes, end: Ints, length: NDArray[Any], trailing_bytes: Tra
 
 
 def sort_keys(buffer: Bytes, end: Ints, length: NDArray[Any], trailing_bytes: TrailingBytes) -> Floats | Ints:
-    """Numbers that compare as the values of the tokens do: their digits where all tokens have the same format, which
-    is less work, or else the values. Raises ValueError as `decimals`."""
+    """Return numbers that order as the values of the tokens do: their digits if all tokens have the same format, which
+    is cheaper, or else the values. Raises ValueError as `decimals`."""
     values, after = np.empty(len(end), dtype=np.int64), _after_dot(buffer, end, length)
-    for at in range(0, len(end), ROWS):
-        rows = slice(at, at + ROWS)
+    for i in range(0, len(end), ROWS):
+        rows = slice(i, i + ROWS)
         word = _uniform_digits(length[rows], *trailing_bytes(rows), after)
         if word is None:
             return decimals(buffer, end, length, trailing_bytes)
@@ -520,16 +522,17 @@ def sort_keys(buffer: Bytes, end: Ints, length: NDArray[Any], trailing_bytes: Tr
 
 
 def _after_dot(buffer: Bytes, end: Ints, length: NDArray[Any]) -> int:
-    """How many digits the first token has after its dot; 0 if it has no dot."""
+    """Return the number of digits after the dot of the first token; 0 if it has no dot."""
     if not len(end):
         return 0
     token = buffer[int(end[0]) - int(length[0]) : int(end[0])].tobytes()
     return len(token.partition(b".")[2])
 
 
-def _uniform_digits(length: NDArray[Any], before: Words, last: Words, after: int) -> Words | None:
-    """The digit values of unsigned numbers with `after` digits behind the dot (0: and no dot) and at most eight in all,
-    the first digit lowest; None if any token has another format. This is the usual case, and takes half the steps."""
+def _uniform_digits(length: NDArray[Any], leading: Words, last: Words, after: int) -> Words | None:
+    """Return the digit values of unsigned numbers with `after` digits after the dot (0: no dot) and at most eight in
+    all, the first digit lowest; None if any token has another format. This is the usual case, and takes half the
+    steps."""
     longest, shortest, most = int(length.max()), int(length.min()), 9 if after else 8
     if not (after < 8 and (not after or after + 1 < shortest) and longest <= most):
         return None
@@ -539,21 +542,21 @@ def _uniform_digits(length: NDArray[Any], before: Words, last: Words, after: int
             return None
         # The bytes before the dot, moved up by one over it, and those after it: eight digits in their places.
         low = _U((1 << 8 * (8 - after)) - 1)
-        word = before & low
+        word = leading & low
         word |= last & ~low
         word ^= _ZEROS
     else:
         word = last ^ _ZEROS
-    beside: Any = _U(8 * (most - longest)) if longest == shortest else (8 * (most - length)).astype(np.uint64)
-    word >>= beside
-    word <<= beside
+    unused: Any = _U(8 * (most - longest)) if longest == shortest else (8 * (most - length)).astype(np.uint64)
+    word >>= unused
+    word <<= unused
     bad = word + _ABOVE_NINE
     bad |= word
     return None if np.bitwise_or.reduce(bad) & _HIGH else word
 
 
 def _read_any(buffer: Bytes, end: Ints, token_length: Ints, last: Words, values: Floats) -> None:
-    """Numbers of any format into `values`: digits with a sign and a dot eight at a time, the others by `float`."""
+    """Read numbers of any format into `values`: digits with a sign and a dot eight at a time, others by `float`."""
     words, start = words_at(buffer), end - token_length
     head = words[start]
     first = head.astype(np.uint8)
@@ -581,9 +584,9 @@ def _read_any(buffer: Bytes, end: Ints, token_length: Ints, last: Words, values:
         # The digits of the fraction in the word that ends `skipped` bytes before the end of the token.
         rows: Any = slice(None) if skipped == 0 else np.flatnonzero(fraction > skipped)
         digits = fraction[rows] - _U(skipped)
-        beside = 64 - 8 * (digits if deepest <= 8 else np.minimum(digits, _U(8)))
+        unused = 64 - 8 * (digits if deepest <= 8 else np.minimum(digits, _U(8)))
         word = last if skipped == 0 else words[end[rows] - (8 + skipped)]
-        part, wrong = _eight_digits((word ^ _ZEROS) >> beside << beside)
+        part, wrong = _eight_digits((word ^ _ZEROS) >> unused << unused)
         number[rows] += part if skipped == 0 else part * TEN[skipped]
         bad[rows] |= wrong
     good &= bad == 0
@@ -597,12 +600,12 @@ def _read_any(buffer: Bytes, end: Ints, token_length: Ints, last: Words, values:
 
 
 def _each_read(buffer: Bytes, start: Ints, end: Ints) -> Floats:
-    """Numbers in plain decimals of any length. Of these characters `float` takes what `decimal` does, and one look at
-    all of them costs less than one at each token."""
+    """Return numbers from plain decimals of any length. Restricted to these characters `float` accepts what `decimal`
+    does; checking all tokens at once is cheaper than one by one."""
     begin = int(start.min())
     text = buffer[begin : int(end.max())].tobytes()
     ends = (end - begin).tolist()
-    tokens = [text[at:stop] for at, stop in zip((start - begin).tolist(), ends, strict=True)]
+    tokens = [text[first:stop] for first, stop in zip((start - begin).tolist(), ends, strict=True)]
     try:
         if b"".join(tokens).translate(None, b"0123456789+-.eE"):
             raise ValueError
@@ -615,21 +618,21 @@ def _each_read(buffer: Bytes, start: Ints, end: Ints) -> Floats:
 
 
 def _digits_before_dot(head: Words, length: Words) -> Words:
-    """How many of the first eight bytes of a token are before its dot: all of them where there is none."""
-    other = head ^ _DOTS
-    dots = other & _LOW
+    """Return how many of the first eight bytes of a token are before its dot: all of them if there is none."""
+    difference = head ^ _DOTS
+    dots = difference & _LOW
     dots += _LOW
-    dots |= other
+    dots |= difference
     dots |= _LOW
     np.invert(dots, out=dots)  # the highest bit is set in each byte that is a dot
     first = np.bitwise_count(dots ^ (dots - _U(1)))  # bits up to the first of them
-    before = ((first - np.uint8(1)) >> np.uint8(3)).astype(np.uint64)
-    before[dots == 0] = 8
-    return np.minimum(before, length, out=before)
+    result = ((first - np.uint8(1)) >> np.uint8(3)).astype(np.uint64)
+    result[dots == 0] = 8
+    return np.minimum(result, length, out=result)
 
 
 def _eight_digits(word: Words) -> tuple[Words, Words]:
-    """The number of eight digit values (not characters), the first in the lowest byte, in place; and a word that is not
+    """Merge eight digit values (not characters), the first in the lowest byte, in place; also return a word that is not
     0 if a byte is not a digit value."""
     bad = word + _ABOVE_NINE
     bad |= word
@@ -638,16 +641,16 @@ def _eight_digits(word: Words) -> tuple[Words, Words]:
 
 
 def _merged(word: Words) -> Words:
-    """The number that eight digit values make, in place."""
-    for factor, shift, kept in _MERGED:
+    """Merge eight digit values into a number, in place."""
+    for factor, shift, mask in _MERGED:
         word *= factor
         word >>= shift
-        word &= kept
+        word &= mask
     return word
 
 
 def _scaled(number: Words, scale: Words, values: Floats, good: Bools) -> None:
-    """number / 10**scale into `values`, correctly rounded; where that cannot be decided, `good` becomes false."""
+    """Write number / 10**scale to `values`, correctly rounded; `good` becomes false if that cannot be decided."""
     np.divide(number.astype(np.float64), TEN_EXACT[scale], out=values)
     # Up to 2**53 both are exact, and a division rounds once.
     rows = np.flatnonzero(number >> _U(53))
@@ -657,10 +660,10 @@ def _scaled(number: Words, scale: Words, values: Floats, good: Bools) -> None:
 
 
 def _divided(number: Words, scale: Words) -> tuple[Floats, Bools]:
-    """number / 10**scale for numbers of 2**53 and more, and whether the result is certainly the nearest float.
+    """Return number / 10**scale for numbers of 2**53 and more, and whether the result is certainly the nearest float.
 
     The quotient is the high word of the number times a truncated 64-bit reciprocal; the true quotient is at most six
-    units larger. Where both ends of that interval round to the same float, the result is certain.
+    units larger. If both ends of that interval round to the same float, the result is certain.
     """
     up = (64 - np.frexp(number.astype(np.float64))[1]).astype(np.uint64)  # a number rounded up: one bit less
     factors, powers = _reciprocals()
@@ -675,7 +678,7 @@ def _divided(number: Words, scale: Words) -> tuple[Floats, Bools]:
 
 @cache
 def _reciprocals() -> tuple[Words, NDArray[np.int32]]:
-    """10**-scale = factor × 2**(power − 64) with factors of 64 bits, truncated."""
+    """Return factors and powers with 10**-scale = factor × 2**(power − 64), factors truncated to 64 bits."""
     factors, powers = [], []
     for scale in range(20):
         bits = (10**scale - 1).bit_length() + 63  # the quotient has 64 bits
@@ -697,7 +700,7 @@ class AnyLines(Lines):
     """Lines of any length and format.
 
     buffer  the bytes of the block
-    count   how many lines
+    count   number of lines
     """
 
     buffer: Bytes
@@ -724,7 +727,7 @@ class AnyLines(Lines):
 
 
 def commas_to_tabs(text: Bytes) -> None:
-    """Commas that separate fields become tabs, in place. Raises NeedsLineReader where there are tabs as well."""
+    """Convert commas that separate fields to tabs, in place. Raises NeedsLineReader if there are tabs as well."""
     if (text == TAB).any():
         raise NeedsLineReader
     text[text == COMMA] = TAB
@@ -735,13 +738,13 @@ PIECE = 1 << 17
 
 
 def is_sparse(text: Bytes) -> bool:
-    """Whether most bytes of a text are blanks or comments."""
-    blank, has_hash, found = 0, False, np.empty(min(PIECE, len(text)), bool)
+    """Return whether most bytes of a text are blanks or comments."""
+    blank, has_hash, scratch = 0, False, np.empty(min(PIECE, len(text)), bool)
     for begin in range(0, len(text), PIECE):
         piece = text[begin : begin + PIECE]
-        within = found[: len(piece)]
-        blank += int(np.count_nonzero(np.less_equal(piece, SPACE, out=within)))
-        has_hash = has_hash or bool(np.equal(piece, HASH, out=within).any())
+        mask = scratch[: len(piece)]
+        blank += int(np.count_nonzero(np.less_equal(piece, SPACE, out=mask)))
+        has_hash = has_hash or bool(np.equal(piece, HASH, out=mask).any())
     if 2 * blank <= len(text) and has_hash:
         newlines = np.flatnonzero(text == NEWLINE)
         begins = np.append(0, newlines[:-1] + 1) if len(newlines) else newlines
@@ -750,10 +753,10 @@ def is_sparse(text: Bytes) -> bool:
 
 
 def lines_of(buffer: Bytes, begin: int, end: int, layout: LineLayout) -> Lines:
-    """The lines in `buffer[begin:end]`, the last of which ends with a newline, after `commas_to_tabs`.
+    """Return the lines in `buffer[begin:end]`, which ends with a newline, after `commas_to_tabs`.
 
-    Raises NeedsLineReader where a line does not have the fields of the layout, or contains bytes that no text has; and,
-    where tabs or commas alone separate fields, for what could shift them: a space or a quote in a field, an empty one.
+    Raises NeedsLineReader if a line does not have the fields of the layout, or contains control bytes; and, if only
+    tabs or commas separate fields, for anything that could shift them: a space or a quote in a field, an empty field.
     """
     lines = split_lines(buffer, begin, end, layout.width)
     if layout.separator:
@@ -765,18 +768,18 @@ def lines_of(buffer: Bytes, begin: int, end: int, layout: LineLayout) -> Lines:
 
 
 def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
-    """The fields of the lines in `buffer[begin:end]`, the last of which ends with a newline.
+    """Return the fields of the lines in `buffer[begin:end]`, which ends with a newline.
 
-    Raises NeedsLineReader where a line does not have `width` fields, or contains bytes that no text has.
+    Raises NeedsLineReader if a line does not have `width` fields, or contains control bytes.
     """
     if end > begin and (short := short_lines(buffer, begin, end, width)) is not None:
         return short
     separated = buffer[begin:end] <= SPACE
     blank = 2 * SAMPLED * np.count_nonzero(separated[::SAMPLED]) > len(separated)
-    at = np.empty(0, dtype=np.int64) if blank else np.flatnonzero(separated)
-    at += begin
-    if len(at) % width == 0 and len(at) and _regular(buffer, at, separated, begin, width):
-        of_line = at.reshape(-1, width)
+    stops = np.empty(0, dtype=np.int64) if blank else np.flatnonzero(separated)
+    stops += begin
+    if len(stops) % width == 0 and len(stops) and _regular(buffer, stops, separated, begin, width):
+        of_line = stops.reshape(-1, width)
 
         @cache
         def bounds(column: int) -> tuple[Ints, Ints]:
@@ -788,15 +791,16 @@ def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
     return _normalized(buffer, separated, begin, width)
 
 
-def _regular(buffer: Bytes, at: Ints, separated: Bools, begin: int, width: int) -> bool:
-    """Whether exactly one space or tab separates fields, lines have none around them, and no line is a comment."""
-    last = at[width - 1 :: width]
-    text = buffer[begin : int(at[-1]) + 1]
+def _regular(buffer: Bytes, stops: Ints, separated: Bools, begin: int, width: int) -> bool:
+    """Return whether exactly one space or tab separates fields, lines have none around them, and no line is a
+    comment."""
+    last = stops[width - 1 :: width]
+    text = buffer[begin : int(stops[-1]) + 1]
     between = np.count_nonzero(text == SPACE)
-    if between != len(at) - len(last):
+    if between != len(stops) - len(last):
         between += np.count_nonzero(text == TAB)
     return bool(
-        between == len(at) - len(last)
+        between == len(stops) - len(last)
         and (buffer[last] == NEWLINE).all()
         and not separated[0]
         and not (separated[1:] & separated[:-1]).any()
@@ -806,8 +810,8 @@ def _regular(buffer: Bytes, at: Ints, separated: Bools, begin: int, width: int) 
 
 
 def _normalized(buffer: Bytes, separated: Bools, begin: int, width: int) -> Lines:
-    """As `split_lines`, for lines of any format: repeated spaces, spaces around fields, CRLF, comments. What takes
-    memory are fields: of the bytes between them there may be a million for each."""
+    """Return the fields as `split_lines` for any format: repeated spaces, spaces around fields, CRLF, comments. Memory
+    grows with fields, not with the bytes between them, which may be a million for each."""
     text = buffer[begin : begin + len(separated)]
     newline, returned = text == NEWLINE, text == RETURN
     plain = sum(np.count_nonzero(text == kind) for kind in (SPACE, TAB)) + np.count_nonzero(newline)

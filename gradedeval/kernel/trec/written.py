@@ -1,6 +1,4 @@
-"""Files that are written completely or not at all, or that grow by whole lines. What is written is on the disk before
-that is said.
-"""
+"""Write files completely or not at all, or append whole lines; both wait until the data are on the disk."""
 
 from __future__ import annotations
 
@@ -37,8 +35,8 @@ always do, so that nothing can make a process wait for ever."""
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Signals wait until the block ends, whichever thread they meet: to block them would keep them from this thread
-    alone, and libraries have threads of their own. For the main thread; in another nothing waits."""
+    """Defer signals until the block ends. Blocking them would defer them in this thread only, but libraries have
+    threads of their own. For the main thread; without effect in others."""
     met: list[int] = []
     try:
         with _handled(met.append, lambda before: before != signal.SIG_IGN):
@@ -50,8 +48,8 @@ def held() -> Iterator[None]:
 
 @contextmanager
 def _handled(handle: Callable[[int], None], concerns: Callable[[Any], bool]) -> Iterator[None]:
-    """`handle` of the first signal, in place of what would become of it, where it concerns that."""
-    before: dict[int, Any] = {}
+    """Call `handle` for the first signal, in place of handlers that satisfy `concerns`."""
+    originals: dict[int, Any] = {}
     first: list[float] = []
 
     def meet(number: int, frame: Any) -> None:
@@ -59,20 +57,20 @@ def _handled(handle: Callable[[int], None], concerns: Callable[[Any], bool]) -> 
             first.append(monotonic())
             handle(number)
         elif monotonic() - first[0] > GRACE:
-            signal.signal(number, before[number])
+            signal.signal(number, originals[number])
             signal.raise_signal(number)
 
     try:
         if threading.current_thread() is threading.main_thread():
             for number in ENDING:
-                known = signal.getsignal(number)
-                if known is not None and concerns(known):  # None is a handler that Python could not put back
-                    before[number] = known
+                handler = signal.getsignal(number)
+                if handler is not None and concerns(handler):  # None is a handler that Python could not put back
+                    originals[number] = handler
                     signal.signal(number, meet)
         yield
     finally:
-        for number, known in before.items():
-            signal.signal(number, known)
+        for number, handler in originals.items():
+            signal.signal(number, handler)
 
 
 UNFINISHED = ".gradedeval-"
@@ -87,7 +85,7 @@ UNITS = (("kB", 1e3), ("MB", 1e6), ("GB", 1e9))
 
 
 def readable_size(path: str) -> str:
-    """The size of a file, as in `812 bytes` and `1.7 MB`."""
+    """Return the size of a file as text, such as `812 bytes` or `1.7 MB`."""
     size = os.path.getsize(path)
     if size < 1000:
         return f"{size} {plural(size, 'byte')}"
@@ -96,17 +94,17 @@ def readable_size(path: str) -> str:
 
 
 def local_target(target: str) -> str:
-    """Return the path to write for a target: of a file:// URL the local path that it names. Raises InputError (usage)
-    for any other URL."""
+    """Return the local path to write for a target, which may be a file:// URL. Raises InputError (usage) for any other
+    URL."""
     if is_url(path := local_path(target)):
         raise InputError(url_place(target), "is a URL, and what is written is a local file", "name a file", usage=True)
     return path
 
 
 def write_file(content: bytes, target: str) -> None:
-    """Write a file: a temporary file beside it is renamed, so that it is never incomplete.
+    """Write a file atomically: a temporary file in the same folder is renamed.
 
-    A pipe or device is written directly. Raises InputError where it cannot be written, or is an input.
+    A pipe or device is written directly. Raises InputError if it cannot be written, or is an input.
     """
     target = local_target(target)
     check_written(target)
@@ -131,9 +129,9 @@ def _replace(target: str, content: bytes) -> None:
     with held():
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=UNFINISHED)
         try:
-            with os.fdopen(handle, "wb") as beside:
-                beside.write(content)
-                beside.flush()
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
                 _sync(handle)  # or a power failure could leave the new name with nothing in it
             Path(name).chmod(mode)
             Path(name).replace(path)
@@ -144,7 +142,7 @@ def _replace(target: str, content: bytes) -> None:
 
 
 def _sync(handle: int) -> None:
-    """Have what was written on the disk."""
+    """Flush a file to the disk."""
     try:
         os.fsync(handle)
     except OSError as error:
@@ -153,7 +151,7 @@ def _sync(handle: int) -> None:
 
 
 def _sync_folder(path: str | os.PathLike[str]) -> None:
-    """Have the names in a folder on the disk, where the system knows such a thing."""
+    """Flush the names in a folder to the disk, if the system supports it."""
     with suppress(OSError):
         handle = os.open(path, os.O_RDONLY)
         try:
@@ -169,8 +167,8 @@ def _umask() -> int:
 
 
 def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
-    """Append lines to a file, all by one write at its end, so that two writers lose nothing. Behind
-    a line that was cut short a new one begins. Raises InputError where the file cannot be written."""
+    """Append lines to a file by a single write at its end, so that concurrent writers lose nothing. A line that was cut
+    short is ended first. Raises InputError if the file cannot be written."""
     place = path = local_target(os.fsdecode(path))
     check_written(place)
     data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
@@ -193,8 +191,8 @@ def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
 
 
 def _is_torn(handle: int) -> bool:
-    """Whether the last line of a file has no end, and nobody is about to write it: then a blank line would do no harm,
-    for those are skipped."""
+    """Return whether the last line of a file lacks its end for good. If a writer is about to end it after all, the
+    extra line end only makes a blank line, which readers skip."""
     for _ in range(LOOKS):
         if os.lseek(handle, 0, os.SEEK_END) == 0:
             return False

@@ -1,4 +1,4 @@
-"""`compare`: pairs of runs by every measure: differences, significance, and whether judging could reverse them."""
+"""`compare`: differences between pairs of runs by each measure, their significance, and effects of further judging."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from gradedeval.kernel import (
     shares_work,
     takes_options,
 )
-from gradedeval.questions.shared import Alpha, Correction, Draws, Rope, Seed, Test, against, texts_unused
+from gradedeval.questions.shared import Alpha, Correction, Draws, Rope, Seed, Test, baseline_setting, texts_unused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,65 +45,65 @@ if TYPE_CHECKING:
     from gradedeval.analysis.significance import TestSettings
 
 
-Baseline = Annotated["AnyScores | None", against("the first run")]
+Baseline = Annotated["AnyScores | None", baseline_setting("the first run")]
 AllPairs = Annotated[
     bool, Setting("Compare all pairs of runs, each run with those before it, instead of all with a baseline.")
 ]
 
 
-# Comparisons and risks -> tables: which columns people see, and how the numbers were made.
+# Letters: one row for each run; runs that do not differ share a letter.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Letters(OfScores):
-    """Runs by each measure, the best first: the frame of `letters`, the scores that it is of, and how they were tested.
+    """A letter display of runs: `frame`, the scores of the runs, and the settings of the test.
 
-    The columns are measure, run, topics, mean (what `evaluate` gives), same_as (letters: two runs share one if and only
-    if no significant difference separates them), best_rank and worst_rank (1 and the number of runs that are
-    significantly better; all runs but those that are significantly worse), rank_low and rank_high (the bootstrap
-    interval of the rank over samples of topics). Ranks are blank where no direction is preferred.
+    `frame` has a row for each measure and run, the best run first: measure, run, topics, mean (as from `evaluate`),
+    same_as (letters: two runs share a letter if and only if they do not differ significantly), best_rank and worst_rank
+    (1 + the number of significantly better runs; the number of runs − the number of significantly worse runs), rank_low
+    and rank_high (bootstrap interval of the rank over samples of topics). Ranks are blank if the measure prefers no
+    direction.
     """
 
     scores: Matrix
-    tested: TestSettings
+    settings: TestSettings
 
     @property
     def aside(self) -> str:
-        """How runs were tested, and what letters and ranks are."""
-        pairs = len(self.scores.runs) * (len(self.scores.runs) - 1) // 2
+        """The line under the table: tests, intervals, and the direction of measures."""
+        pair_count = len(self.scores.runs) * (len(self.scores.runs) - 1) // 2
         measures = list(dict.fromkeys(self.frame["measure"]))
-        tests = dict.fromkeys(self.tested.describe(self.scores.paired(name), pairs) for name in measures)
-        settings = self.tested
-        said = [
+        tests = dict.fromkeys(self.settings.describe(self.scores.paired(name), pair_count) for name in measures)
+        settings = self.settings
+        parts = [
             f"runs that share a letter do not differ significantly at {settings.alpha:g}",
             *tests,
             f"{settings.level} of ranks: bootstrap of topics, {settings.draws} draws, seed {settings.seed}",
             *readings(self.scores, measures, tested=False),
         ]
-        return " | ".join(said)
+        return " | ".join(parts)
 
     def document(self, layout: Layout) -> Document:
-        """A row for each run and measure."""
-        shown: Shown = {
+        """Return a table with a row for each measure and run."""
+        columns: Shown = {
             **same(Column("measure"), Column("run")),
             Column("mean", "score"): whole(self.scores, "mean"),
             Column("same as"): itemgetter("same_as"),
-            Column("ranks", "figures"): _ranks("best_rank", "worst_rank"),
-            Column(f"{self.tested.level} of ranks", "figures"): _ranks("rank_low", "rank_high"),
+            Column("ranks", "figures"): _format_ranks("best_rank", "worst_rank"),
+            Column(f"{self.settings.level} of ranks", "figures"): _format_ranks("rank_low", "rank_high"),
         }
-        under = signature_lines(self.aside, self.signature)
-        return frame_document(self.frame, layout, shown, under, signed=True)
+        return frame_document(self.frame, layout, columns, signature_lines(self.aside, self.signature), signed=True)
 
 
-def _ranks(first: str, last: str) -> Any:
-    """A range of ranks as text."""
+def _format_ranks(first: str, last: str) -> Callable[[Row], str | None]:
+    """Return a function that formats the ranks in columns `first` and `last` of a row as a range."""
 
-    def shown(row: Row) -> str | None:
+    def format_row(row: Row) -> str | None:
         if row[first] is None:
             return None
         return f"{row[first]}" if row[first] == row[last] else f"{row[first]}–{row[last]}"
 
-    return shown
+    return format_row
 
 
 @takes_options("reading")
@@ -124,46 +124,46 @@ def letters(
     progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> Letters:
-    """Which runs do not differ, by each measure: all pairs are tested, and runs that do not differ share a letter.
+    """Test all pairs of runs by each measure and give the same letter to runs that do not differ.
 
-    runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
-    qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`
-    test            as of `gradedeval.compare`, bayes aside: the randomized Tukey HSD test compares all pairs at once
-    correction      over all pairs of a measure, of tests that do not: holm (default), bonferroni, bh or none
+    runs            as for `gradedeval.evaluate`; without `qrels`, the result of `evaluate` or saved scores
+    qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`
+    test            as for `gradedeval.compare`, except bayes; the randomized Tukey HSD test compares all pairs at once
+    correction      over all pairs of a measure, for tests of single pairs: holm (default), bonferroni, bh or none
     draws, seed     permutations, and bootstrap samples of topics for the interval of ranks
-    alpha           significance level; 1 − alpha is that of the interval of ranks
+    alpha           significance level; the interval of ranks has level 1 − alpha
 
-    Returns `Letters`. Raises InputError as `gradedeval.compare` does. A pair without p, of which the difference is the
-    same on all topics, counts as not different; it is reported.
+    Returns `Letters`. Raises InputError as `gradedeval.compare` does. A pair with the same difference on all topics
+    has no p: it counts as not different, with a warning.
     """
     settings = significance.TestSettings(test, correction, draws, alpha, seed)
     if test == "bayes":
-        raise InputError("--test", "bayes gives no p, by which letters go", "choose another test", usage=True)
+        raise InputError("--test", "bayes gives no p, which letters need", "choose another test", usage=True)
     matrix, _ = score_matrix.with_baseline(score_matrix.scores_of(runs, qrels, measures, like, keywords), None)
     score_matrix.two_or_more("compare", len(score_matrix.without_seeds("a letter display", matrix).runs))
-    measures_paired = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
-    found = [_of_measure(paired, settings) for paired in measures_paired]
-    pairs = len(matrix.runs) * (len(matrix.runs) - 1) // 2
-    emit_notes([*matrix.omission_notes(), *significance.unattainable_notes(measures_paired, pairs, settings)])
-    return Letters(kernel.results.joined(found), matrix, settings)
+    by_measure = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
+    frame = kernel.results.joined([_letter_rows(paired, settings) for paired in by_measure])
+    pair_count = len(matrix.runs) * (len(matrix.runs) - 1) // 2
+    emit_notes([*matrix.omission_notes(), *significance.unattainable_notes(by_measure, pair_count, settings)])
+    return Letters(frame, matrix, settings)
 
 
-def _of_measure(paired: Paired, settings: TestSettings) -> pd.DataFrame:
-    """The rows of one measure, the best run first; equal ones in their order. The best have the first letters."""
+def _letter_rows(paired: Paired, settings: TestSettings) -> pd.DataFrame:
+    """Return the rows of one measure, the best run first; runs with equal means keep their order."""
     reading, summaries = paired.reading, paired.summaries
     differ = significance.differing(paired, settings)
     order = np.argsort(-reading.sign * summaries, kind="stable").tolist()
-    best, worst = ranks(summaries, differ, reading)
+    best, worst = possible_ranks(summaries, differ, reading)
     low, high = rank_interval(paired.values, reading.sign, settings.draws, settings.seed, settings.alpha)
-    columns: dict[str, Ints] = {"best_rank": best, "worst_rank": worst, "rank_low": low, "rank_high": high}
+    ranks: dict[str, Ints] = {"best_rank": best, "worst_rank": worst, "rank_low": low, "rank_high": high}
     frame = kernel.results.to_frame({
         "measure": paired.measure, "run": [paired.runs[run] for run in order], "topics": len(paired.topics),
         "mean": summaries[order], "same_as": shared_letters(differ[np.ix_(order, order)]),
-        **{name: values[order] for name, values in columns.items()},
+        **{name: values[order] for name, values in ranks.items()},
     })  # fmt: skip
     if reading.better == "neither":
-        frame[list(columns)] = np.nan
-    return frame.astype(dict.fromkeys(columns, "Int64"))
+        frame[list(ranks)] = np.nan
+    return frame.astype(dict.fromkeys(ranks, "Int64"))
 
 
 # A compact letter display by insertion and absorption: Piepho, An algorithm for a letter-based representation of
@@ -171,53 +171,54 @@ def _of_measure(paired: Paired, settings: TestSettings) -> pd.DataFrame:
 
 
 def shared_letters(differ: Bools) -> list[str]:
-    """The letters of each run: two share one if and only if they do not differ. Those of the first runs come first.
+    """Return the letters of each run. Two runs share a letter if and only if they do not differ; the first runs have
+    the first letters.
 
-    differ  runs × runs, symmetric: whether the difference of two is significant
+    differ  runs × runs, symmetric: whether two runs differ significantly
     """
-    runs = len(differ)
-    groups = [frozenset(range(runs))]
-    for one, other in zip(*np.nonzero(np.triu(differ, 1)), strict=True):
-        parted = [group for group in groups if one in group and other in group]
-        if parted:
-            kept = [group for group in groups if group not in parted]
-            groups = _largest([*kept, *(group - {one} for group in parted), *(group - {other} for group in parted)])
-    groups = sorted(_needed(groups), key=sorted)
-    names = [ascii_letters[number] if number < len(ascii_letters) else f"{number + 1}" for number in range(len(groups))]
-    between = " " if len(groups) > len(ascii_letters) else ""
+    count = len(differ)
+    groups = [frozenset(range(count))]
+    for first, second in zip(*np.nonzero(np.triu(differ, 1)), strict=True):
+        split = [group for group in groups if first in group and second in group]
+        if split:
+            intact = [group for group in groups if group not in split]
+            halves = [group - {run} for run in (first, second) for group in split]
+            groups = _maximal([*intact, *halves])
+    groups = sorted(_without_redundant(groups), key=sorted)
+    enough = len(groups) <= len(ascii_letters)
+    names = [ascii_letters[n] if n < len(ascii_letters) else f"{n + 1}" for n in range(len(groups))]
     return [
-        between.join(name for name, group in zip(names, groups, strict=True) if run in group) for run in range(runs)
+        ("" if enough else " ").join(name for name, group in zip(names, groups, strict=True) if run in group)
+        for run in range(count)
     ]
 
 
-def _largest(groups: Sequence[frozenset[int]]) -> list[frozenset[int]]:
-    """The groups that are not within another one."""
-    kept: list[frozenset[int]] = []
+def _maximal(groups: Sequence[frozenset[int]]) -> list[frozenset[int]]:
+    """Return the groups that are not subsets of another group."""
+    maximal: list[frozenset[int]] = []
     for group in sorted(dict.fromkeys(groups), key=len, reverse=True):
-        if not any(group <= other for other in kept):
-            kept.append(group)
-    return kept
+        if not any(group <= larger for larger in maximal):
+            maximal.append(group)
+    return maximal
 
 
-def _needed(groups: Sequence[frozenset[int]]) -> list[frozenset[int]]:
-    """The groups without those of which every pair, or the only run, is in another one too: the smallest go first."""
-    kept = list(groups)
-    for group in sorted(groups, key=lambda one: (len(one), [-run for run in sorted(one)])):
-        others = [other for other in kept if other is not group]
-        pairs = [{one, other} for one in group for other in group]
-        if all(any(pair <= other for other in others) for pair in pairs):
-            kept = others
-    return kept
+def _without_redundant(groups: Sequence[frozenset[int]]) -> list[frozenset[int]]:
+    """Remove groups, the smallest first, as long as other groups contain each of their pairs, or their only run."""
+    remaining = list(groups)
+    for group in sorted(groups, key=lambda runs: (len(runs), [-run for run in sorted(runs)])):
+        others = [candidate for candidate in remaining if candidate is not group]
+        pairs_in_group = [{first, second} for first in group for second in group]
+        if all(any(pair <= candidate for candidate in others) for pair in pairs_in_group):
+            remaining = others
+    return remaining
 
 
-# The ranks that a run can have.
+def possible_ranks(score: Floats, differ: Bools, reading: kernel.definition.Reading) -> tuple[Ints, Ints]:
+    """Return the best and the worst possible rank of each run: 1 + the number of significantly better runs, and the
+    number of runs − the number of significantly worse runs.
 
-
-def ranks(score: Floats, differ: Bools, reading: kernel.definition.Reading) -> tuple[Ints, Ints]:
-    """The best and the worst rank that each run can have: 1 and the number of runs that are significantly better, and
-    all but those that are significantly worse.
-
-    score  of each run
+    score   of each run
+    differ  runs × runs: whether two runs differ significantly
     """
     gains = reading.sign * score
     better = differ & (gains[None] > gains[:, None])
@@ -226,266 +227,208 @@ def ranks(score: Floats, differ: Bools, reading: kernel.definition.Reading) -> t
 
 
 def rank_interval(values: Floats, sign: int, draws: int, seed: int, alpha: float) -> tuple[Ints, Ints]:
-    """The percentile bootstrap interval of the rank of each run, over samples of topics; equal means share the better
-    rank.
+    """Return the percentile bootstrap interval of the rank of each run, over samples of topics. Equal means share the
+    better rank.
 
-    values  runs × topics, whose means order the runs
-    sign    what they are multiplied by so that more is better
+    values  runs × topics; runs are ordered by their means
+    sign    −1 if lower values are better, else 1
     """
     runs, topics = values.shape
-    rng, found, done = np.random.default_rng(seed), np.empty((draws, runs), dtype=np.int64), 0
+    rng, sampled_ranks, done = np.random.default_rng(seed), np.empty((draws, runs), dtype=np.int64), 0
     while done < draws:
-        several = min(256, draws - done)
-        times = rng.multinomial(topics, np.full(topics, 1 / topics), size=several)
+        batch = min(256, draws - done)
+        times = rng.multinomial(topics, np.full(topics, 1 / topics), size=batch)
         means = sign * (times @ values.T) / topics
-        found[done : done + several] = 1 + (means[:, None] > means[:, :, None] + TOLERANCE).sum(2)
-        done += several
-    ends = np.quantile(found, [alpha / 2, 1 - alpha / 2], axis=0, method="inverted_cdf")
+        sampled_ranks[done : done + batch] = 1 + (means[:, None] > means[:, :, None] + TOLERANCE).sum(2)
+        done += batch
+    ends = np.quantile(sampled_ranks, [alpha / 2, 1 - alpha / 2], axis=0, method="inverted_cdf")
     return ends[0].astype(np.int64), ends[1].astype(np.int64)
+
+
+# Comparisons as tables.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(OfScores):
-    """Runs compared pair by pair: the frame of `compare`, the scores that it is of, and how they were tested.
+    """Differences between runs, pair by pair: `frame`, the scores of the runs, and the settings of the test.
 
-    The columns are measure, run, baseline,
-    topics, mean (what `evaluate` gives), baseline_mean, difference (run − baseline), relative (to |baseline_mean|),
-    wins, ties, losses (topics), effect (mean difference / deviation), low, high (the interval, obtained by
-    inverting the test), p, p_corrected, lowest, highest, same_order, reversing, unjudged,
-    reversing_share, reversing_rank, tested.
+    Columns of `frame`: measure, run, baseline, topics, mean (as from `evaluate`), baseline_mean, difference (run −
+    baseline), relative (difference / |baseline_mean|), wins, ties, losses (topics), effect (mean difference / standard
+    deviation), low, high (interval, by inverting the test), p, p_corrected, lowest, highest, same_order, reversing,
+    unjudged, reversing_share, reversing_rank, tested.
+
     `tested` is `difference`, or `ratio` for geometric means: effect and p are then of differences of logarithms, low
-    and high are ratios. With bayes, better, equivalent and worse stand in place of p: the probabilities that the true
-    difference is above rope, within ±rope, below −rope, or the other way round where lower is better; low and high are
-    a credible interval. `lowest` and `highest` are the ends of the difference once all is judged; `same_order`:
-    they do not reverse the order. `reversing` is how many `unjudged` documents of the lower run would have to be
-    relevant to do so:
-    the fewest where what a document adds depends on its rank alone, else a number that suffices; `reversing_share`
-    is their share, `reversing_rank` the lowest rank among them. Blank where the order stays the same or runs cannot be
-    read again.
+    and high are ratios. With test="bayes", better, equivalent and worse replace p: the posterior probabilities of a
+    true difference above rope, within ±rope and below −rope (swapped if lower is better); low and high are the ends of
+    a credible interval.
 
-    Where runs have replicates `run` and `baseline` are systems, and seeds, sd, baseline_seeds, baseline_sd, se and df
-    stand before `tested`, without what judging could do: p and interval are of the mixed model with random topics and
-    seeds. p is nan unless both systems have five seeds or more. A system of fewer than three seeds is compared as it
-    is: the interval is of its very runs.
+    `lowest` and `highest` bound the difference after all documents are judged; `same_order`: these bounds do not
+    reverse the order. `reversing` counts the `unjudged` documents of the lower run that must be relevant to reverse it:
+    the minimum if a document's gain depends on its rank alone, otherwise a sufficient number. `reversing_share` is
+    reversing / unjudged, `reversing_rank` the deepest rank of these documents. Blank if judging cannot reverse the
+    order, or if runs cannot be read again.
 
-    With predictions people, people_low, people_high, machine, lambda_, narrower, times and se stand before low, as in
-    `evaluate`, of differences, and others, how many topics the machine alone judged, behind topics. The difference is
-    estimated from those by topic, and may be another than that of the two means, which are estimated each by itself.
-    Wins and effect are of the topics that people judged.
+    With replicates, `run` and `baseline` are systems; seeds, sd, baseline_seeds, baseline_sd, se and df precede
+    `tested`, and the columns on judging are absent. p and interval come from a mixed model with random topics and
+    seeds. p is nan unless both systems have at least five seeds. With fewer than three seeds, the interval holds for
+    these runs only.
 
-    `slices` is a frame of the same on the topics of each slice, without what judging could do: see `sliced_frame`. None
-    where there are no slices.
+    With predictions, people, people_low, people_high, machine, lambda_, narrower, times and se precede low: as in
+    `evaluate`, for differences. others, after topics, counts topics judged by the machine alone. The estimate is made
+    from differences by topic; it may deviate from the difference of the two estimated means. Wins and effect cover the
+    topics judged by people.
+
+    `slices` has a row for each pair, measure and slice, without columns on judging; None without slices.
     """
 
     scores: Matrix
-    tested: TestSettings
+    settings: TestSettings
     _reread: Reread | None = None
+    _judging: bool = False
     slices: pd.DataFrame | None = None
 
     @property
     def aside(self) -> str:
-        """What differences are from, how they were tested, and what the interval is."""
-        frame, alpha = self.frame, self.tested.alpha
-        tests, measures = pairs.tests_of(frame, self.scores, self.tested), list(dict.fromkeys(frame["measure"]))
-        mark = f"* probability ≥ {1 - alpha:.10g}" if self.tested.test == "bayes" else f"* p ≤ {alpha:g}"
-        interval, *counted = pairs.interval_words(frame, self.tested)
-        against = (
-            []
-            if len(kernel.results.distinct(frame, "baseline")) > 1
-            else [visible(f"baseline {frame['baseline'].iloc[0]}")]
-        )
-        told = [
-            " | ".join([*against, *tests, mark, interval, *readings(self.scores, measures)]),
-            *counted,
-            *self.slice_words,
-        ]
-        return "\n".join(told)
+        """The lines under the table: the baseline, tests, intervals, and slices."""
+        frame, alpha = self.frame, self.settings.alpha
+        tests, measures = pairs.tests_of(frame, self.scores, self.settings), list(dict.fromkeys(frame["measure"]))
+        mark = f"* probability ≥ {1 - alpha:.10g}" if self.settings.test == "bayes" else f"* p ≤ {alpha:g}"
+        interval, *more_lines = pairs.interval_words(frame, self.settings)
+        baseline = [] if self._is_pairwise else [visible(f"baseline {frame['baseline'].iloc[0]}")]
+        line = " | ".join([*baseline, *tests, mark, interval, *readings(self.scores, measures)])
+        return "\n".join([line, *more_lines, *self.slice_words])
 
     @property
     def remarks(self) -> list[str]:
-        """Notes that texts of topics are not shown, and on documents that no run retrieved."""
+        """Notes on unused texts of topics and on documents that no run retrieved."""
         unused = texts_unused(self.scores, "rows are of all topics", "`gradedeval diff` shows topics")
-        return [*unused, *(pairs.unseen_in(self.frame, self.scores) if "same_order" in self.frame else [])]
+        judged = self._judging and not self._is_modelled
+        return [*unused, *(pairs.unseen_in(self.frame, self.scores) if judged else [])]
 
     @property
     def slice_words(self) -> list[str]:
-        """How slices were tested, and which of them were not."""
+        """The line on tests of slices, and on slices without a test."""
         if self.slices is None:
             return []
-        topics = dict(zip(self.frame["measure"], _sizes(self.frame), strict=True))
-        return _how_sliced(self.slices, self.tested, topics)
+        topics = dict(zip(self.frame["measure"], _topic_counts(self.frame), strict=True))
+        return _describe_slice_tests(self.slices, self.settings, topics)
+
+    @property
+    def _is_pairwise(self) -> bool:
+        """Whether rows have different baselines."""
+        return len(kernel.results.distinct(self.frame, "baseline")) > 1
+
+    @property
+    def _is_modelled(self) -> bool:
+        """Whether runs are systems of several seeds, or scores are estimates."""
+        return self.scores.seeds is not None or self.scores.machine is not None
 
     def document(self, layout: Layout, *, judging: bool = False) -> Document:
-        """A row for each pair and measure; with anova the analysis of variance too.
+        """Return a table with a row for each pair and measure; with anova, also the analysis of variance.
 
-        judging  whether people see what more judging could do to the order of each pair, as they do with --unseen
+        judging  add a table for people: whether more judging could reverse the order of each pair; --unseen implies it
         """
-        frame, matrix, count = self.frame, self.scores, len(self.frame) // self.frame["measure"].nunique()
-        if matrix.seeds is not None:
-            count = int(replicates.are_tested(frame).sum()) // frame["measure"].nunique()
-        title = f"p ({self.tested.correction_applied})" if self.tested.corrects(count) else "p"
-        pairwise = len(kernel.results.distinct(frame, "baseline")) > 1
-        against = [Column("baseline")] if pairwise else []
-        more = (matrix.seeds, matrix.machine)  # whose columns stand beside it
-        crowded = self.tested.test == "bayes" or any(one is not None for one in more)
-        seeds: Shown = SEEDS if matrix.seeds is not None else {}
-        of_people = "" if matrix.machine is None else BY_PEOPLE
-        interval: Shown = {
-            Column(f"{self.tested.level} interval", "figures"): partial(_interval, alpha=self.tested.alpha)
-        }
-        shown: Shown = {
-            **same(Column("measure"), Column("run"), *against),
-            **{column: value for column, value in seeds.items() if column.name == "seeds"},
-            Column("mean", "score"): whole(matrix, "mean"),
-            **{column: value for column, value in seeds.items() if column.name != "seeds"},
-            Column("difference", "signed"): whole(matrix, "difference", "+"),
-            Column("%", "percent", wide=crowded): itemgetter("relative"),
-            **_verdict(self.tested, title, NOT_TESTED if any(one is not None for one in more) else None),
-            **(interval if matrix.machine is None else pairs.estimate_columns(matrix, interval)),
-            replace(WON, name=WON.name + of_people, wide=crowded): won,
-            **({Column("baseline mean", "score", wide=True): whole(matrix, "baseline_mean")} if pairwise else {}),
-            Column("effect" + of_people, "signed", digits=2, wide=True): itemgetter("effect"),
-        }
-        under = signature_lines(self.aside, matrix.signature)
+        frame, matrix = self.frame, self.scores
         if layout == "long" and self.slices is not None:
             frame = kernel.results.joined([frame, self.slices])
             frame.insert(3, "slice", frame.pop("slice"))
-        document = replace(frame_document(frame, layout, shown, under, signed=True), runs=matrix.runs)
-        if layout == "wide" and not pairwise:
-            document = replace(document, blocks=[_with_baseline(document.table, frame, matrix)])
-        if layout == "wide" and self.slices is not None:
-            document = replace(document, blocks=[*document.blocks, *slice_tables(self.slices, shown, self.tested)])
-        unseen = None if matrix.scores is None else matrix.scores.options.unseen
-        if layout == "wide" and (judging or unseen is not None):
-            words = [said] if (said := judging_words(frame, matrix)) else []
-            document = replace(document, blocks=[*document.blocks, judging_table(frame, matrix, self._reread), *words])
-        if self.tested.test != "anova":
-            return document
-        variances = frame_document(significance.anova(matrix).frame, layout, ANOVA, "").table
+        columns, signature = self._columns(), signature_lines(self.aside, matrix.signature)
+        document = replace(frame_document(frame, layout, columns, signature, signed=True), runs=matrix.runs)
+        anova = [_anova_table(matrix, layout)] if self.settings.test == "anova" else []
         if layout == "long":
-            rows = [dict(zip(variances.names, row, strict=True)) for row in variances.rows]
-            return replace(document, head={"anova": rows})
-        return replace(document, blocks=[*document.blocks, variances])
+            rows = [dict(zip(table.names, row, strict=True)) for table in anova for row in table.rows]
+            return replace(document, head={"anova": rows}) if anova else document
+        table = document.table if self._is_pairwise else _insert_baseline(document.table, frame, matrix)
+        blocks: list[Table | str] = [table]
+        if self.slices is not None:
+            blocks += slice_tables(self.slices, columns, self.settings)
+        if judging or (matrix.scores is not None and matrix.scores.options.unseen is not None):
+            legend = judging_legend(frame, matrix)
+            blocks += [judging_table(frame, matrix, self._reread), *([legend] if legend else [])]
+        return replace(document, blocks=[*blocks, *anova])
+
+    def _columns(self) -> Shown:
+        """Return the columns of the table for people."""
+        frame, matrix, settings = self.frame, self.scores, self.settings
+        count = len(frame) if matrix.seeds is None else int(replicates.are_tested(frame).sum())
+        corrected = settings.corrects(count // frame["measure"].nunique())
+        crowded = settings.test == "bayes" or self._is_modelled
+        basis = "" if matrix.machine is None else BY_PEOPLE
+        interval: Shown = {Column(f"{settings.level} interval", "figures"): partial(format_interval, settings.alpha)}
+        seeds, deviations = ({}, {}) if matrix.seeds is None else (SEEDS, DEVIATIONS)
+        return {
+            **same(Column("measure"), Column("run"), *([Column("baseline")] if self._is_pairwise else [])),
+            **seeds,
+            Column("mean", "score"): whole(matrix, "mean"),
+            **deviations,
+            Column("difference", "signed"): whole(matrix, "difference", "+"),
+            Column("%", "percent", wide=crowded): itemgetter("relative"),
+            **_significance_columns(
+                settings,
+                f"p ({settings.correction_applied})" if corrected else "p",
+                NOT_TESTED if self._is_modelled else None,
+            ),
+            **(interval if matrix.machine is None else pairs.estimate_columns(matrix, interval)),
+            replace(WINS, name=WINS.name + basis, wide=crowded): format_wins,
+            **({Column("baseline mean", "score", wide=True): whole(matrix, "baseline_mean")}
+               if self._is_pairwise else {}),
+            Column("effect" + basis, "signed", digits=2, wide=True): itemgetter("effect"),
+        }  # fmt: skip
 
 
-SEEDS: Shown = {Column("seeds", "count"): itemgetter("seeds"), Column("± sd", "score"): itemgetter("sd"),
-    Column("df", "score", digits=1, wide=True): itemgetter("df")}  # fmt: skip
-"""What people see of the seeds of a system."""
+SEEDS: Shown = {Column("seeds", "count"): itemgetter("seeds")}
+DEVIATIONS: Shown = {
+    Column("± sd", "score"): itemgetter("sd"),
+    Column("df", "score", digits=1, wide=True): itemgetter("df"),
+}
+"""Columns of systems of several seeds, before and after the mean."""
+WINS = Column("won/tied/lost", "figures")
+NOT_TESTED = "—"
+"""Cell in place of p for an estimate, or for a system of few seeds."""
+BY_PEOPLE = " (people)"
+"""Suffix, beside estimates, of columns about the topics judged by people."""
+ANOVA: Shown = {
+    **same(Column("measure"), Column("source")),
+    Column("sum of squares", "score"): itemgetter("squares"),
+    **same(Column("df", "count")),
+    Column("mean square", "number"): itemgetter("mean_square"),
+    Column("F", "score", digits=2): itemgetter("f"),
+    Column("p", "figures"): lambda row: None if row["p"] is None else significance.p_value(row["p"]),
+}
+"""Columns of the analysis of variance."""
 
 
-def _sizes(frame: pd.DataFrame) -> pd.Series[int]:
-    """How many topics each row is of, with those that a machine alone judged."""
-    return frame["topics"] + frame["others"] if "others" in frame else frame["topics"]
+def _anova_table(matrix: Matrix, layout: Layout) -> Table:
+    return frame_document(significance.anova(matrix).frame, layout, ANOVA, "").table
 
 
-def _how_sliced(frame: pd.DataFrame, settings: TestSettings, topics: Mapping[str, int]) -> list[str]:
-    """How slices were tested, and which of them were not.
+def _wide_table(frame: pd.DataFrame, columns: Shown) -> Table:
+    return frame_document(frame, "wide", columns, "").table
 
-    topics  measure -> how many topics are compared by it
+
+def _significance_columns(settings: TestSettings, title: str, missing: str | None) -> Shown:
+    """Return the column of p, or of each posterior probability; an asterisk marks significant values.
+
+    missing  the cell if a pair has no p
     """
-    few = frame[frame["topics"] < pairs.LEAST_LABELLED]["slice"].unique().tolist()
-    every = frame[_sizes(frame) == frame["measure"].map(topics)]["slice"].unique().tolist()
-    kept = frame[replicates.are_tested(frame)] if "df" in frame else frame
-    tested = kept["slice"].nunique() - len({*few, *every} & {*kept["slice"]})
-    said = []
-    if tested and settings.test in significance.NOT_BY_PAIR:
-        said.append(f"slices: p times {tested}, the number of slices; an interval is of its slice alone")
-    elif tested and settings.test != "bayes" and (over := _over(kept, tested, "slice", settings)):
-        said.append(f"slices: {over}; an interval is of its slice and pair alone")
-    is_between = frame["p_between"].notna()
-    if is_between.any():
-        over = _over(frame, frame[is_between]["column"].nunique(), "column", settings)
-        drawn = f"between slices: labels permuted over topics, {settings.draws} draws, seed {settings.seed}"
-        said.append(f"{drawn}, {over}" if over else drawn)
-    if few:
-        said.append(f"{shorten(few)}: fewer than {pairs.LEAST_LABELLED} topics, not tested")
-    if every:
-        said.append(f"{shorten(every)}: all topics, tested above")
-    return [" | ".join(said)] if said else []
+    alpha = settings.alpha
+    if settings.test != "bayes":
+        return {Column(title, "figures"): partial(_format_p, "p_corrected", alpha, missing=missing)}
+
+    def probability(name: str) -> Callable[[Row], str | None]:
+        return lambda row: None if row[name] is None else f"{row[name]:.4f}" + ("*" if row[name] >= 1 - alpha else " ")
+
+    return {Column(f"P({name})", "figures"): probability(name) for name in ("better", "equivalent", "worse")}
 
 
-def _over(frame: pd.DataFrame, count: int, noun: str, settings: TestSettings) -> str:
-    """The family that p is corrected over; nothing where there is one test of each measure, or no correction."""
-    of_runs = len(frame.drop_duplicates(["run", "baseline"]))
-    if settings.correction_applied == "none" or count * of_runs == 1:
-        return ""
-    over = f"{count} {plural(count, noun)} × {of_runs} {plural(of_runs, 'pair')} of each measure"
-    return f"{settings.correction_applied} over {over}"
-
-
-def slice_tables(found: pd.DataFrame, shown: Shown, tested: TestSettings) -> list[Table]:
-    """A table of each column of labels, and one of whether differences depend on the labels.
-
-    shown  the columns of the table of all topics
-    """
-    tables = list[Table]()
-    for column in kernel.results.distinct(found, "column"):
-        own, columns = found[found["column"] == column], dict[Column, Callable[[Row], Any]]()
-        for one, value in shown.items():
-            name = _title(found, tested) if one.name.partition(" ")[0] == "p" else one.name
-            columns[replace(one, name=name, wide=one.wide or one.name.startswith((WON.name, "people", "λ")))] = value
-            if one.name == "run":
-                columns |= {Column(column): itemgetter("label"), Column("topics", "count"): itemgetter("topics")}
-        tables.append(_only_table(own, columns))
-    known = found[found["p_between"].notna()].drop_duplicates(["measure", "column", "run", "baseline"])
-    if not len(known):
-        return tables
-    correction = tested.correction_applied
-    title = f"p ({correction})" if correction != "none" and len(known) > known["measure"].nunique() else "p"
-    differ: Shown = {
-        **same(Column("measure"), Column("run"), Column("baseline")),
-        Column("differs between"): itemgetter("column"),
-        Column(title, "figures"): partial(_starred, "p_between_corrected", tested.alpha),
-    }
-    return [*tables, _only_table(known, differ)]
-
-
-def _title(frame: pd.DataFrame, settings: TestSettings) -> str:
-    """What the column of p of slices is called."""
-    if settings.test in significance.NOT_BY_PAIR:
-        return "p (× slices)"
-    several = len(frame) > frame["measure"].nunique()
-    return f"p ({settings.correction_applied})" if several and settings.correction_applied != "none" else "p"
-
-
-def _only_table(frame: pd.DataFrame, shown: Shown) -> Table:
-    return frame_document(frame, "wide", shown, "").table
-
-
-def _starred(name: str, alpha: float, row: Row, without: str | None = None) -> str | None:
-    """p with an asterisk where it reaches the level; what stands there without one."""
+def _format_p(name: str, alpha: float, row: Row, missing: str | None = None) -> str | None:
+    """Format the p in column `name` of a row, with an asterisk if it is at most alpha."""
     p = row[name]
-    return without if p is None else significance.p_value(p) + ("*" if p <= alpha else " ")
+    return missing if p is None else significance.p_value(p) + ("*" if p <= alpha else " ")
 
 
-def _with_baseline(table: Table, frame: pd.DataFrame, matrix: Matrix) -> Table:
-    """The table with the mean of the baseline as the first row of each measure."""
-    rows, mean = list[Sequence[Any]](), whole(matrix, "baseline_mean")
-    for cells, row in zip(table.rows, kernel.results.to_rows(frame), strict=True):
-        if not rows or rows[-1][0] != row["measure"]:
-            own = {"measure": row["measure"], "run": row["baseline"], "mean": mean(row)}
-            own |= {"seeds": row["baseline_seeds"], "± sd": row["baseline_sd"]} if "df" in row else {}
-            rows.append([own.get(name, "—") for name in table.names])
-        rows.append(cells)
-    return replace(table, rows=rows)
-
-
-def judging_words(frame: pd.DataFrame, matrix: Matrix) -> str:
-    """What is meant by documents that would reverse an order, where some would."""
-    reversing = list(dict.fromkeys(frame["measure"][frame["reversing"].notna()]))
-    kept = [
-        measure
-        for measure in reversing
-        if difference_bounds.depends_on_unseen(matrix.notations[matrix.measure_index(measure)])
-    ]
-    what = "reversals judge documents of the run behind, with the top grade"
-    said = f"{difference_bounds.IF_JUDGED}: {what}"
-    of = f"; of {', '.join(kept)} with R and the ideal ranking as judged" if kept else ""
-    return f"{said}{of}" if reversing else ""
-
-
-def _interval(row: Row, alpha: float) -> str | None:
-    """Of a ratio of geometric means, or of a difference; an end of no difference is open where the test rejects it."""
+def format_interval(alpha: float, row: Row) -> str | None:
+    """Format the interval of a difference or ratio. If the test rejects equality, an end at equality is open."""
     if row["low"] is None:
         return None
     number, equal = (ratio, 1) if row["tested"] == "ratio" else ("{:+.4f}".format, 0)
@@ -498,29 +441,123 @@ def _interval(row: Row, alpha: float) -> str | None:
     return f"{low} to {high}"
 
 
-def won(row: Row) -> str:
-    """Only ties where neither score is better."""
+def format_wins(row: Row) -> str:
+    """Format the topics won, tied and lost; of a measure without a preferred direction only the ties."""
     wins, ties, losses = (row[name] for name in ("wins", "ties", "losses"))
     return f"–/{ties}/–" if wins is None else f"{wins}/{ties}/{losses}"
 
 
+def _insert_baseline(table: Table, frame: pd.DataFrame, matrix: Matrix) -> Table:
+    """Return the table with the mean of the baseline as the first row of each measure."""
+    rows, mean = list[Sequence[Any]](), whole(matrix, "baseline_mean")
+    for cells, row in zip(table.rows, kernel.results.to_rows(frame), strict=True):
+        if not rows or rows[-1][0] != row["measure"]:
+            baseline = {"measure": row["measure"], "run": row["baseline"], "mean": mean(row)}
+            baseline |= {"seeds": row["baseline_seeds"], "± sd": row["baseline_sd"]} if "df" in row else {}
+            rows.append([baseline.get(name, "—") for name in table.names])
+        rows.append(cells)
+    return replace(table, rows=rows)
+
+
+# Slices: the same comparisons on the topics of each label.
+
+
+def _topic_counts(frame: pd.DataFrame) -> pd.Series[int]:
+    """Return the number of topics of each row, including topics judged by the machine alone."""
+    return frame["topics"] + frame["others"] if "others" in frame else frame["topics"]
+
+
+def _describe_slice_tests(slices: pd.DataFrame, settings: TestSettings, topics: Mapping[str, int]) -> list[str]:
+    """Return a line on the tests of slices, and on slices without a test; nothing if there is nothing to say.
+
+    topics  measure -> number of topics compared
+    """
+    small = slices[slices["topics"] < pairs.LEAST_LABELLED]["slice"].unique().tolist()
+    complete = slices[_topic_counts(slices) == slices["measure"].map(topics)]["slice"].unique().tolist()
+    tested = slices[replicates.are_tested(slices)] if "df" in slices else slices
+    count = tested["slice"].nunique() - len({*small, *complete} & {*tested["slice"]})
+    parts = []
+    if count and settings.test in significance.NOT_BY_PAIR:
+        parts.append(f"slices: p times {count}, the number of slices; an interval is of its slice alone")
+    elif count and settings.test != "bayes" and (family := _correction_family(tested, count, "slice", settings)):
+        parts.append(f"slices: {family}; an interval is of its slice and pair alone")
+    between = slices[slices["p_between"].notna()]
+    if len(between):
+        family = _correction_family(slices, between["column"].nunique(), "column", settings)
+        method = f"between slices: labels permuted over topics, {settings.draws} draws, seed {settings.seed}"
+        parts.append(f"{method}, {family}" if family else method)
+    if small:
+        parts.append(f"{shorten(small)}: fewer than {pairs.LEAST_LABELLED} topics, not tested")
+    if complete:
+        parts.append(f"{shorten(complete)}: all topics, tested above")
+    return [" | ".join(parts)] if parts else []
+
+
+def _correction_family(frame: pd.DataFrame, count: int, noun: str, settings: TestSettings) -> str:
+    """Describe the family of tests that p is corrected over; "" without correction, or for a family of one test."""
+    pair_count = len(frame.drop_duplicates(["run", "baseline"]))
+    if settings.correction_applied == "none" or count * pair_count == 1:
+        return ""
+    family = f"{count} {plural(count, noun)} × {pair_count} {plural(pair_count, 'pair')} of each measure"
+    return f"{settings.correction_applied} over {family}"
+
+
+def slice_tables(slices: pd.DataFrame, columns: Shown, settings: TestSettings) -> list[Table]:
+    """Return a table for each column of labels, and a table of tests whether differences depend on labels.
+
+    columns  of the table of all topics
+    """
+    tables = list[Table]()
+    for labels in kernel.results.distinct(slices, "column"):
+        of_label = dict[Column, Callable[[Row], Any]]()
+        for column, value in columns.items():
+            name = _slice_p_title(slices, settings) if column.name.partition(" ")[0] == "p" else column.name
+            wide = column.wide or column.name.startswith((WINS.name, "people", "λ"))
+            of_label[replace(column, name=name, wide=wide)] = value
+            if column.name == "run":
+                of_label |= {Column(labels): itemgetter("label"), Column("topics", "count"): itemgetter("topics")}
+        tables.append(_wide_table(slices[slices["column"] == labels], of_label))
+    between = slices[slices["p_between"].notna()].drop_duplicates(["measure", "column", "run", "baseline"])
+    if not len(between):
+        return tables
+    correction = settings.correction_applied
+    title = f"p ({correction})" if correction != "none" and len(between) > between["measure"].nunique() else "p"
+    differences: Shown = {
+        **same(Column("measure"), Column("run"), Column("baseline")),
+        Column("differs between"): itemgetter("column"),
+        Column(title, "figures"): partial(_format_p, "p_between_corrected", settings.alpha),
+    }
+    return [*tables, _wide_table(between, differences)]
+
+
+def _slice_p_title(slices: pd.DataFrame, settings: TestSettings) -> str:
+    """Return the title of the column of p, which names the correction."""
+    if settings.test in significance.NOT_BY_PAIR:
+        return "p (× slices)"
+    correction = settings.correction_applied
+    return f"p ({correction})" if correction != "none" and len(slices) > slices["measure"].nunique() else "p"
+
+
+# Further judging: whether it could reverse the order of two runs.
+
+
 def judging_table(frame: pd.DataFrame, matrix: Matrix, reread: Reread | None) -> Table:
-    """Whether more judging could reverse the order of each pair: how low and how high its difference could come."""
+    """Return a table of the bounds of each difference, and whether further judging could reverse the order."""
     reversible = pairs.reversible_pairs(frame, matrix, reread)
-    shown: Shown = {
+    columns: Shown = {
         **same(Column("measure"), Column("run"), Column("baseline")),
         Column("difference", "signed"): whole(matrix, "difference", "+"),
         Column("lowest", "signed"): whole(matrix, "lowest", "+"),
         Column("highest", "signed"): whole(matrix, "highest", "+"),
-        Column(difference_bounds.IF_JUDGED): partial(if_fully_judged, reversible=reversible),
+        Column(difference_bounds.IF_JUDGED): partial(describe_reversal, reversible=reversible),
     }
-    return _only_table(frame, shown)
+    return _wide_table(frame, columns)
 
 
-def if_fully_judged(row: Row, reversible: frozenset[pairs.Pair] = frozenset()) -> str:
-    """Whether judging could reverse the order of two runs, and what it takes.
+def describe_reversal(row: Row, reversible: frozenset[pairs.Pair] = frozenset()) -> str:
+    """Describe whether judging could reverse the order of two runs, and how many relevant documents it takes.
 
-    reversible  the pairs whose order some judgments reverse
+    reversible  pairs whose order some judgments reverse
     """
     if row["reversing"] is None:
         return pairs.prospect(row, reversible)
@@ -528,59 +565,45 @@ def if_fully_judged(row: Row, reversible: frozenset[pairs.Pair] = frozenset()) -
     return f"reverses if {row['reversing']:,} of {row['unjudged']:,} unjudged {are} relevant"
 
 
-ANOVA: Shown = {
-    **same(Column("measure"), Column("source")),
-    Column("sum of squares", "score"): itemgetter("squares"),
-    **same(Column("df", "count")),
-    Column("mean square", "number"): itemgetter("mean_square"),
-    Column("F", "score", digits=2): itemgetter("f"),
-    Column("p", "figures"): lambda row: None if row["p"] is None else significance.p_value(row["p"]),
-}
-"""The analysis of variance for people."""
-
-
-WON = Column("won/tied/lost", "figures")
-NOT_TESTED = "—"
-"""In place of p, between an estimate or a difference of systems and its interval."""
-BY_PEOPLE = " (people)"
-"""What follows the name of a column that is of the topics that people judged, beside estimates."""
-
-
-def _verdict(settings: TestSettings, title: str, without: str | None) -> Shown:
-    """p, or the posterior probabilities, with an asterisk where they reach the level; what stands there without p."""
-    alpha = settings.alpha
-    if settings.test != "bayes":
-        return {Column(title, "figures"): partial(_starred, "p_corrected", alpha, without=without)}
-
-    def probability(name: str) -> Callable[[Row], str | None]:
-        return lambda row: None if row[name] is None else f"{row[name]:.4f}" + ("*" if row[name] >= 1 - alpha else " ")
-
-    return {Column(f"P({name})", "figures"): probability(name) for name in ("better", "equivalent", "worse")}
+def judging_legend(frame: pd.DataFrame, matrix: Matrix) -> str:
+    """Return the assumption behind the documents that reverse an order; "" if no row has any."""
+    measures = list(dict.fromkeys(frame["measure"][frame["reversing"].notna()]))
+    if not measures:
+        return ""
+    fixed = [
+        measure
+        for measure in measures
+        if difference_bounds.depends_on_unseen(matrix.notations[matrix.measure_index(measure)])
+    ]
+    exception = f"; for {', '.join(fixed)}, R and the ideal ranking stay as judged" if fixed else ""
+    assumption = "a reversal assumes that unjudged documents of the trailing run get the top grade"
+    return f"{difference_bounds.IF_JUDGED}: {assumption}{exception}"
 
 
 # `compare -q`: topics × runs of each measure, with the median, best and worst of all runs.
 
 
 ACROSS = ("median", "best", "worst")
+"""Columns over all runs."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TopicTable(OfScores):
-    """The scores of runs by topic: the frame of `topic_table`, and the scores that it is of."""
+    """Scores of runs by topic: `frame`, and the scores of the runs."""
 
     scores: Matrix
 
     def document(self, layout: Layout) -> Document:
-        """A table of topics × runs for each measure."""
+        """Return a table of topics × runs for each measure."""
         matrix = self.scores
         if layout == "long":
             return Document([kernel.results.to_table(self.frame)], matrix.signature)
         blocks: list[Table | str] = []
         for name in matrix.measures:
-            own = self.frame[self.frame["measure"] == name]
-            scores = own["score"].to_numpy().reshape(-1, len(matrix.runs)).tolist()
-            across = own[list(ACROSS)].to_numpy()[:: len(matrix.runs)].tolist()
-            topics = own["topic"].tolist()[:: len(matrix.runs)]
+            frame = self.frame[self.frame["measure"] == name]
+            scores = frame["score"].to_numpy().reshape(-1, len(matrix.runs)).tolist()
+            across = frame[list(ACROSS)].to_numpy()[:: len(matrix.runs)].tolist()
+            topics = frame["topic"].tolist()[:: len(matrix.runs)]
             columns = [Column(name), *(Column(run, "score", of_run=True) for run in matrix.runs)]
             columns += [Column(title, "score") for title in ACROSS]
             rows = [[topic, *row, *more] for topic, row, more in zip(topics, scores, across, strict=True)]
@@ -601,55 +624,45 @@ def topic_table(
     progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> TopicTable:
-    """The scores of runs by topic, as in the appendices of TREC, with what all runs reach on each.
+    """Return the scores of runs by topic, as in the appendices of TREC, with the median, best and worst of all runs.
 
-    runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
-    qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
+    runs            as for `gradedeval.evaluate`; without `qrels`, the result of `evaluate` or saved scores
+    qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`; with residuals
 
     Returns `TopicTable`, with a row for each measure, topic and run: measure, topic, run, score, median, best, worst.
-    Where lower is better the best is the lowest; the topic `all` has the means (or totals, or geometric means) of each
-    column.
+    The best score is the lowest if lower is better. The topic `all` has the means (or totals, or geometric means) of
+    each column.
     """
-    given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
-    matrix = score_matrix.comparable(given)
+    matrix = score_matrix.comparable(score_matrix.scores_of(runs, qrels, measures, like, keywords))
+    runs_in_table = len(matrix.runs)
     frames = []
-    for column, name in enumerate(matrix.measures):
-        paired, reading = matrix.paired(name), matrix.reading(column)
+    for index, name in enumerate(matrix.measures):
+        paired, reading = matrix.paired(name), matrix.reading(index)
         by_topic = paired.score  # runs × topics
         best, worst = (by_topic.max(0), by_topic.min(0)) if reading.sign > 0 else (by_topic.min(0), by_topic.max(0))
         rows = np.vstack([by_topic, np.median(by_topic, axis=0), best, worst])
-        whole = np.column_stack([rows, [float(reading.summarize(row)) for row in rows]])
+        rows = np.column_stack([rows, [float(reading.summarize(row)) for row in rows]])
         topics = [*paired.topics, "all"]
-        frames.append(
-            kernel.results.to_frame(
-                {
-                    "measure": name,
-                    "topic": np.repeat(topics, len(matrix.runs)),
-                    "run": np.tile(matrix.runs, len(topics)),
-                    "score": whole[: len(matrix.runs)].T.ravel(),
-                    **{
-                        part: np.repeat(whole[len(matrix.runs) + at], len(matrix.runs))
-                        for at, part in enumerate(ACROSS)
-                    },
-                }
-            )
-        )
+        across = zip(ACROSS, rows[runs_in_table:], strict=True)
+        columns = {
+            "measure": name,
+            "topic": np.repeat(topics, runs_in_table),
+            "run": np.tile(matrix.runs, len(topics)),
+            "score": rows[:runs_in_table].T.ravel(),
+            **{column: np.repeat(values, runs_in_table) for column, values in across},
+        }
+        frames.append(kernel.results.to_frame(columns))
     return TopicTable(kernel.results.joined(frames), matrix)
 
 
-# `compare`: pairs of runs by every measure: means, differences, significance, and whether judging could reverse it.
+# `compare`
 
 
-USED = ("unseen", "queries", "slices", "replicates", "predicted")
-"""The options of an evaluation that a comparison takes, too."""
+EVALUATION_OPTIONS = ("unseen", "queries", "slices", "replicates", "predicted")
+"""Options of an evaluation that a comparison takes, too."""
 
 
-def check_runs(runs: int) -> None:
-    """Raise InputError (usage) for fewer than two runs."""
-    score_matrix.two_or_more("compare", runs, f"add a run or {flag.baseline}")
-
-
-@takes_options("reading", *USED)
+@takes_options("reading", *EVALUATION_OPTIONS)
 @public
 @shares_work
 def compare(
@@ -671,76 +684,78 @@ def compare(
     progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> Comparison:
-    """Compare runs pair by pair, by every measure, on the topics that all runs are scored on.
+    """Compare runs pair by pair, by each measure, on the topics that all runs are scored on.
 
-    runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
-    qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
-    baseline        what the others are compared with: one of the runs (None: the first), or saved scores of a run
-    all_pairs       compare all pairs in its place, each run with those listed before it
+    runs            as for `gradedeval.evaluate`; without `qrels`, the result of `evaluate` or saved scores
+    qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`; with residuals
+    baseline        the run to compare the others with: the name of a run (None: the first), or saved scores of a run
+    all_pairs       compare all pairs instead, each run with the runs before it
     test            randomization, bootstrap (studentized), t, wilcoxon, sign, tukey-hsd, anova or bayes
     correction      over the pairs of a measure: holm (default), bonferroni, bh or none
-    draws, seed     permutations, or bootstrap samples, and the seed that they are drawn by
-    alpha, rope     significance level; of bayes: means that differ by no more are practically equal; None: 0.01
-    judging         without it no run is read again, and what judging could do is blank or rough
+    draws, seed     number of permutations or bootstrap samples, and the seed of the generator
+    alpha, rope     significance level; with bayes, the largest difference that is practically zero (None: 0.01)
+    judging         read runs again to find effects of further judging; False: these columns are blank or rough
 
-    Returns `Comparison`, which lists the columns of its `.frame` and has the `.signature`.
-    `.frame.attrs` has the `test` with its correction, `alpha`, the `signature`, and as `if_fully_judged` what these
-    columns assume. What is assumed or left out is a warning, `gradedeval.EvaluationWarning`. Raises InputError for
-    fewer than two runs, and one topic.
+    Returns `Comparison`, with the columns of its `.frame`, and a `.signature`. `.frame.attrs` has `test` (with its
+    correction), `interval`, `alpha`, `signature`, and `if_fully_judged`: assumptions of the columns on judging. Other
+    assumptions and omissions are warnings, `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs
+    or two topics.
 
-    An interval leaves out 0 where p is no more than alpha; `.frame.attrs["interval"]` says what it is of. Where all
-    topics differ alike bootstrap, t, anova and bayes have neither p nor interval, which is reported too.
+    An interval excludes 0 if p is at most alpha. If all topics differ by the same amount, bootstrap, t, anova and bayes
+    give neither p nor interval, with a warning.
     """
     settings = significance.TestSettings(test, correction, draws, alpha, seed, rope)
     check_settings(baseline, all_pairs, settings, keywords.get("replicates"), keywords.get("predicted"))
-    given = score_matrix.scores_of(runs, qrels, measures, like, keywords, judging, predicts=True)
-    matrix, name = score_matrix.with_baseline(given, baseline)
+    scores = score_matrix.scores_of(runs, qrels, measures, like, keywords, judging, predicts=True)
+    matrix, name = score_matrix.with_baseline(scores, baseline)
     return compare_scores(matrix, name, all_pairs, settings, judging)
 
 
-def compare_scores(
-    matrix: Matrix, baseline: str | None, all_pairs: bool, settings: TestSettings, judging: bool, keep: bool = False
-) -> Comparison:
-    """Return the comparison of runs with the baseline, the first if none is named, or of all pairs.
-
-    judging  whether runs are read again, to see what judging could do
-    keep     whether the result keeps the runs that are read, for the table of `--judging`
-    """
-    check_runs(len(matrix.runs))
-    _check_test(matrix.seeds, matrix.machine, settings)
-    first = None if all_pairs else baseline or matrix.runs[0]
-    return compared_pairs(matrix, first, settings, judging, keep=keep)
+def check_runs(count: int) -> None:
+    """Raise InputError (usage) for fewer than two runs."""
+    score_matrix.two_or_more("compare", count, f"add a run or {flag.baseline}")
 
 
 def check_settings(baseline: Any, all_pairs: bool, settings: TestSettings, replicates: Any, predicted: Any) -> None:
-    """Raise InputError (usage) where a baseline is named and all pairs are asked for, and for a test of runs where
-    systems of several seeds or estimates are compared."""
+    """Raise InputError (usage) for a baseline with all pairs, and for a test that does not apply to replicates or
+    predictions."""
     _check_test(replicates, predicted, settings)
     if all_pairs and baseline is not None:
-        raise InputError(
-            flag.all_pairs, f"cannot be combined with {flag.baseline}", "leave one of them out", usage=True
-        )
+        problem = f"cannot be combined with {flag.baseline}"
+        raise InputError(flag.all_pairs, problem, "leave one of them out", usage=True)
 
 
 def check_judging(replicates: Any, predicted: Any) -> None:
-    """Raise InputError (usage) for systems of several seeds, or estimates: it is not known what judging could do."""
+    """Raise InputError (usage) for replicates or predictions: effects of further judging on them are unknown."""
     hint = f"leave out {flag.judging} and {flag.unseen}"
     if predicted is not None:
-        raise InputError(flag.predicted, "what judging could do to estimates is not known", hint, usage=True)
+        raise InputError(flag.predicted, "effects of judging on estimates are unknown", hint, usage=True)
     if replicates is not None:
-        raise InputError(flag.replicates, "what judging could do to means over seeds is not known", hint, usage=True)
+        raise InputError(flag.replicates, "effects of judging on means over seeds are unknown", hint, usage=True)
 
 
 def _check_test(seeds: Any, machine: Any, settings: TestSettings) -> None:
-    """Raise InputError (usage) where systems of several seeds, or estimates, are to be compared by a test of pairs of
-    runs."""
+    """Raise InputError (usage) for a test that does not apply to systems of several seeds or to estimates."""
     if machine is not None:
         pairs.check_estimates_test(settings.test)
     if seeds is not None:
         replicates.check_test(settings.test)
 
 
-def compared_pairs(
+def compare_scores(
+    matrix: Matrix, baseline: str | None, all_pairs: bool, settings: TestSettings, judging: bool, keep: bool = False
+) -> Comparison:
+    """Compare runs with the baseline, by default the first run, or all pairs.
+
+    judging  read runs again to find effects of further judging
+    keep     keep the runs read again, for the table of `--judging`
+    """
+    check_runs(len(matrix.runs))
+    _check_test(matrix.seeds, matrix.machine, settings)
+    return compare_pairs(matrix, None if all_pairs else baseline or matrix.runs[0], settings, judging, keep=keep)
+
+
+def compare_pairs(
     matrix: Matrix,
     baseline: str | None,
     settings: TestSettings,
@@ -748,11 +763,11 @@ def compared_pairs(
     reread: Reread | None = None,
     keep: bool = False,
 ) -> Comparison:
-    """What `compare` finds, of all runs with the baseline, or of all pairs; its notes are told.
+    """Compare all runs with the baseline, or all pairs if it is None, and emit the notes.
 
-    judging  whether it is asked what judging could do: of systems of several seeds that is not known
-    reread   the runs, where they have been read for that; None: they are read again
-    keep     whether the result keeps them
+    judging  find effects of further judging; without effect for systems of several seeds and estimates
+    reread   runs that were read again before; None: read them now
+    keep     keep the runs read again in the result
     """
     reread = (reread or reversals.Reread.of(matrix.scores)) if judging and matrix.machine is None else None
     baselines = [] if baseline is None else [matrix.run_index(baseline)]
@@ -760,40 +775,36 @@ def compared_pairs(
     measures = [score_matrix.shared_topics(matrix, measure) for measure in matrix.comparable_measures()]
     watched = kernel.parallel.progress("measures")(measures)
     compared = partial(pairs.compared, first=first, second=second, settings=settings)
-    modelled = matrix.seeds is not None or matrix.machine is not None
-    if modelled:
-        compared = partial(compared, settles=False, seeds=matrix.seeds)
-        frame = kernel.results.joined([compared(paired, reread=None) for paired in watched])
+    if matrix.seeds is not None or matrix.machine is not None:
+        compared = partial(compared, reread=None, settles=False, seeds=matrix.seeds)
+        frame = kernel.results.joined([compared(paired) for paired in watched])
         counts = ("wins", "losses", *(("seeds", "baseline_seeds") if matrix.seeds is not None else ()))
         frame = frame.astype(dict.fromkeys(counts, "Int64"))
-    else:
-        frame = kernel.results.joined([compared(paired, reread=reread) for paired in watched])
-        scored = {paired.measure: paired for paired in measures}
-        frame = frame.assign(**reversals.reversal_columns(frame, scored, reread))
-        counts = ("wins", "losses", "reversing", "unjudged", "reversing_rank")
-        frame = frame.astype({"same_order": "boolean", **dict.fromkeys(counts, "Int64")})
-    frame["tested"] = frame.pop("tested")  # the last column
-    frame.attrs = _attributes(frame, matrix, settings)
-    notes = matrix.omission_notes()
-    if modelled:
-        notes += pairs.same_notes(frame)
+        notes = pairs.same_notes(frame)
         if matrix.seeds is not None:
             notes += replicates.untested_notes(frame)
         else:
             notes += pairs.heavy_difference_notes(measures, first, second, settings.alpha)
     else:
-        notes += [
+        frame = kernel.results.joined([compared(paired, reread=reread) for paired in watched])
+        frame = frame.assign(
+            **reversals.reversal_columns(frame, {paired.measure: paired for paired in measures}, reread)
+        )
+        counts = ("wins", "losses", "reversing", "unjudged", "reversing_rank")
+        frame = frame.astype({"same_order": "boolean", **dict.fromkeys(counts, "Int64")})
+        notes = [
             *significance.unattainable_notes(measures, len(first), settings),
             *pairs.interval_notes(frame, measures, settings),
+            *(pairs.later_topics(frame, matrix) if judging else []),
         ]
-    if judging and not modelled:
-        notes += pairs.later_topics(frame, matrix)
-    emit_notes(notes)
-    sliced = pairs.sliced_frame(matrix, first, second, settings)
-    return Comparison(frame, matrix, settings, reread if keep else None, sliced)
+    frame["tested"] = frame.pop("tested")  # the last column
+    frame.attrs = _frame_attributes(frame, matrix, settings)
+    emit_notes([*matrix.omission_notes(), *notes])
+    slices = pairs.sliced_frame(matrix, first, second, settings)
+    return Comparison(frame, matrix, settings, reread if keep else None, judging, slices)
 
 
-def _attributes(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> dict[Any, Any]:
+def _frame_attributes(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> dict[Any, Any]:
     return {
         "test": "; ".join(pairs.tests_of(frame, matrix, settings)),
         "interval": " | ".join(pairs.interval_words(frame, settings)),

@@ -29,7 +29,7 @@ from gradedeval.questions.leave_one_out import (
     group_counts,
     read_groups,
 )
-from gradedeval.questions.shared import AT
+from gradedeval.questions.shared import DEFAULT_DEPTH
 from gradedeval.questions.to_judge import PoolDepth
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def pool(
     *,
     groups: Groups = None,
     pool_depth: PoolDepth = None,
-    at: At = AT,
+    at: At = DEFAULT_DEPTH,
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,

@@ -33,8 +33,8 @@ from gradedeval.kernel import (
     shares_work,
     takes_options,
 )
-from gradedeval.questions.compare import WON, won
-from gradedeval.questions.shared import against
+from gradedeval.questions.compare import WINS, format_wins
+from gradedeval.questions.shared import baseline_setting
 
 if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 MEAN_OF_RUNS = "(mean of runs)"
 """What --baseline calls the mean of all runs on each topic, unless a run is called so, and what tables call it."""
 
-Baseline = Annotated["AnyScores | None", against("the first run", "mean")]
+Baseline = Annotated["AnyScores | None", baseline_setting("the first run", "mean")]
 RiskAversion = Annotated[float, Setting("A loss weighs 1 + A times as much as a gain: the α of URisk.",
     ranges.RISK_AVERSION, metavar="A")]  # fmt: skip
 
@@ -71,7 +71,7 @@ class Risk(OfScores):
             **same(Column("measure"), Column("run")),
             Column("mean", "score"): whole(self.scores, "mean"),
             Column("baseline mean", "score", wide=True): whole(self.scores, "baseline_mean"),
-            WON: won,
+            WINS: format_wins,
             Column("URisk", "signed"): itemgetter("u_risk"),
             Column("TRisk", "signed", digits=2): itemgetter("t_risk"),
             Column("ZRisk", "signed", digits=2): itemgetter("z_risk"),

@@ -1,4 +1,4 @@
-"""Settings that several questions take."""
+"""Settings of two or more questions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting(REPORTED, meta
 
 Label = Annotated[str | None, Setting(LABEL, metavar="TEXT")]
 
-# How differences are tested: see `compare`.
+# Tests of differences: see `compare`.
 Test = Annotated[analysis.Test, Setting("Significance test; the interval inverts it. bootstrap is "
     "studentized, tukey-hsd the randomized Tukey HSD test, anova a two-way analysis of variance with Tukey's HSD; "
     "these two correct for all pairs themselves. bayes gives posterior probabilities instead of p.")]  # fmt: skip
@@ -32,20 +32,20 @@ Draws = Annotated[int, Setting("Number of permutations, or of bootstrap samples.
 Alpha = Annotated[float, Setting("Significance level.", ranges.ALPHA, metavar="P")]
 Seed = Annotated[int, Setting("Random seed.", ranges.SEED, metavar="N")]
 
-AT = 10
-"""The depth at which judged documents are counted, where none is given."""
+DEFAULT_DEPTH = 10
+"""Default depth for the count of judged documents."""
 
 
-def against(default: str, *words: str) -> Setting:
-    """What runs are compared with, and what that is where no --baseline says it; `words` stand for what is no run."""
-    beside = "".join(f", or '{word}' of all runs" for word in words)
-    return Setting(f"Compare every run with this one: one of RUN, another file, or saved scores{beside}.",
+def baseline_setting(default: str, *words: str) -> Setting:
+    """Return the setting `--baseline`; `words` are values with a meaning of their own, such as `mean`."""
+    alternatives = "".join(f", or '{word}' of all runs" for word in words)
+    return Setting(f"Compare every run with this one: one of RUN, another file, or saved scores{alternatives}.",
                    metavar="RUN|SCORES.csv", default_text=default, reads=True, words=words)  # fmt: skip
 
 
-def texts_unused(known: Options | Matrix, why: str, hint: str) -> list[Note]:
-    """A note where topics have texts and nothing shows these, unless labels of slices are columns beside them."""
-    queries, labels = known.queries, known.slices
+def texts_unused(source: Options | Matrix, why: str, hint: str) -> list[Note]:
+    """Return a note on texts of topics that no output shows, unless the same file has the labels of slices."""
+    queries, labels = source.queries, source.slices
     if queries is None or (labels is not None and labels.place == queries.place):
         return []
     return [Note(f"{flag.queries} is not used: {why}", hint, kind="queries-unused")]

@@ -14,7 +14,7 @@ from gradedeval.analysis.tables import OfScores, text_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, emit_notes, plural, public
 from gradedeval.kernel import OptionKwargs, shares_work, takes_options
-from gradedeval.questions.shared import against
+from gradedeval.questions.shared import baseline_setting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Two runs topic by topic: by how much they differ, and whether judging could reverse their order.
 
 
-Baseline = Annotated["AnyScores | None", against("the first")]
+Baseline = Annotated["AnyScores | None", baseline_setting("the first")]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

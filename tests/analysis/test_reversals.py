@@ -16,7 +16,7 @@ import pytest
 import gradedeval
 from gradedeval.analysis.reversals import EXACT
 from gradedeval.kernel.measures.gains import scores_of
-from gradedeval.questions.compare import if_fully_judged
+from gradedeval.questions.compare import describe_reversal
 from support.commands import Command
 from support.examples import sampled
 from support.paths import SAMPLES
@@ -191,7 +191,7 @@ def test_a_table_of_its_own_tells_what_it_takes(tmp_path: Path, cli: Command) ->
     assert re.search(r"p@1 +behind .* reverses if 3 of 21 unjudged docs are relevant ", table)
     assert re.search(r"p@1 +far .* reverses if 13 of 31 unjudged docs are relevant ", table)
     assert re.search(r"bpref +behind .* unknown$", text, re.M)
-    assert "reversals judge documents of the run behind, with the top grade" in table
+    assert "a reversal assumes that unjudged documents of the trailing run get the top grade" in table
     rows = pd.read_csv(tmp_path / "out.csv") if cli(*words, "-o", "out.csv").code == 0 else None
     assert rows is not None
     found = rows[rows["measure"] == "p@1"][["run", "reversing", "unjudged", "reversing_rank"]].values.tolist()
@@ -206,9 +206,9 @@ def test_a_table_of_its_own_tells_what_it_takes(tmp_path: Path, cli: Command) ->
 
 def test_one_document_is() -> None:
     row = {"same_order": False, "reversing": 1, "unjudged": 19}
-    assert if_fully_judged(row) == "reverses if 1 of 19 unjudged docs is relevant"
-    assert if_fully_judged(row | {"unjudged": 1}) == "reverses if 1 of 1 unjudged doc is relevant"
-    assert if_fully_judged(row | {"reversing": 1200, "unjudged": 3000}).startswith(
+    assert describe_reversal(row) == "reverses if 1 of 19 unjudged docs is relevant"
+    assert describe_reversal(row | {"unjudged": 1}) == "reverses if 1 of 1 unjudged doc is relevant"
+    assert describe_reversal(row | {"reversing": 1200, "unjudged": 3000}).startswith(
         "reverses if 1,200 of 3,000 unjudged docs are"
     )
 

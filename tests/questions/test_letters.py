@@ -11,7 +11,7 @@ import pytest
 import gradedeval
 from gradedeval.arrays import Bools
 from gradedeval.kernel.measures.definition import Reading
-from gradedeval.questions.compare import rank_interval, ranks, shared_letters
+from gradedeval.questions.compare import possible_ranks, rank_interval, shared_letters
 from support.commands import Command
 from support.commands import rows as csv_rows
 from support.paths import QRELS, SAMPLES
@@ -60,9 +60,9 @@ def test_the_best_have_the_first_letters_and_many_runs_have_enough() -> None:
 def test_ranks_count_the_runs_that_are_significantly_better_or_worse() -> None:
     score = np.array([0.5, 0.9, 0.7, 0.1])
     differ = np.array([[0, 1, 0, 1], [1, 0, 0, 1], [0, 0, 0, 1], [1, 1, 1, 0]], dtype=bool)
-    best, worst = ranks(score, differ, Reading())
+    best, worst = possible_ranks(score, differ, Reading())
     assert (best.tolist(), worst.tolist()) == ([2, 1, 1, 4], [3, 2, 3, 4])
-    best, worst = ranks(score, differ, Reading(better="lower"))
+    best, worst = possible_ranks(score, differ, Reading(better="lower"))
     assert (best.tolist(), worst.tolist()) == ([2, 3, 2, 1], [3, 4, 4, 1])
 
 
@@ -104,7 +104,7 @@ def test_letters_have_a_column_in_every_table(form: str, cli: Command) -> None:
 def test_letters_are_by_the_test_of_all_pairs_at_once_unless_one_is_named(cli: Command) -> None:
     words = ("compare", *RUNS, QRELS, "-m", "ndcg@10 ap", "--letters", "--draws", "500", "-f", "csv")
     assert cli(*words).text == cli(*words, "--test", "tukey-hsd").text
-    assert gradedeval.letters(RUNS, QRELS, "ap", draws=500).tested.test == "tukey-hsd"
+    assert gradedeval.letters(RUNS, QRELS, "ap", draws=500).settings.test == "tukey-hsd"
     assert "t | holm over 6 pairs" in " ".join(cli(*words[:-2], "--test", "t").text.split())
 
 
@@ -112,7 +112,7 @@ def test_letters_are_by_the_test_of_all_pairs_at_once_unless_one_is_named(cli: C
     ("words", "message"),
     [
         ((RUNS[0], QRELS), "at least two"),
-        ((*RUNS, QRELS, "--test", "bayes"), "--test: bayes gives no p, by which letters go; choose another test"),
+        ((*RUNS, QRELS, "--test", "bayes"), "--test: bayes gives no p, which letters need; choose another test"),
         (
             (*RUNS, QRELS, "--correction", "bh"),
             "--correction: tukey-hsd already corrects for all pairs; leave out --correction, or choose",

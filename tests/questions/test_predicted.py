@@ -189,7 +189,7 @@ def test_the_table_says_what_the_machine_saves(cli: Command, files: None) -> Non
 
 
 TOGETHER = "--predicted: cannot be combined with {0}; leave out one of them"
-JUDGING = "--predicted: what judging could do to estimates is not known; leave out --judging and --unseen"
+JUDGING = "--predicted: effects of judging on estimates are unknown; leave out --judging and --unseen"
 
 
 @pytest.mark.parametrize(

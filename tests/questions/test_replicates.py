@@ -361,7 +361,7 @@ def test_wrong_replicates_are_one_line(
         (("--interval",), "cannot be combined with --interval"),
         (("--best",), "cannot be combined with the marks"),
         (("compare", "--test", "t"), "t compares runs, and systems with seeds are compared by a mixed model"),
-        (("compare", "--judging"), "what judging could do to means over seeds is not known"),
+        (("compare", "--judging"), "effects of judging on means over seeds are unknown"),
     ],
 )
 def test_what_systems_do_not_have_is_one_line(

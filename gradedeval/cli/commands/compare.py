@@ -1,4 +1,4 @@
-"""`gradedeval compare`: pairs of runs, letters of runs that do not differ, and the scores of all runs by topic."""
+"""`gradedeval compare`: pairs of runs, letters for runs that do not differ, and scores of runs by topic."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gradedeval.errors import emit_notes
 from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.compare import (
-    USED,
+    EVALUATION_OPTIONS,
     check_judging,
     check_runs,
     check_settings,
@@ -25,20 +25,20 @@ from gradedeval.questions.compare import (
 )
 
 BY_TOPIC = Option("-q", "--by-topic", is_flag=True, help="Print the scores of all runs on each topic, with median, "
-                  "best and worst, in place of comparisons.")  # fmt: skip
-LETTERS = Option("--letters", "by_letters", is_flag=True, help="Print a row for each run: which runs it does not "
-                 "differ from, as letters that they share, and the ranks that it can have. By Tukey's HSD unless "
-                 "--test names another.")  # fmt: skip
-JUDGING = Option("--judging", is_flag=True, help="Say of each pair whether more judging could reverse its order, in a "
-                 "table of its own.")  # fmt: skip
+                  "best and worst, instead of comparisons.")  # fmt: skip
+LETTERS = Option("--letters", "by_letters", is_flag=True, help="Print a row for each run: letters, which it shares "
+                 "with runs that do not differ from it, and its possible ranks. By Tukey's HSD unless --test names "
+                 "another test.")  # fmt: skip
+JUDGING = Option("--judging", is_flag=True, help="Add a table: whether more judging could reverse the order of each "
+                 "pair.")  # fmt: skip
 SETTINGS = [BY_TOPIC, LETTERS, *setting_options(letters, compare), JUDGING]
-READING = [*map(one_registered, USED), *MATRIX_OPTIONS]
-TAKEN = {
+READING = [*map(one_registered, EVALUATION_OPTIONS), *MATRIX_OPTIONS]
+OPTIONS_OF_MODE = {
     "-q": {"baseline", "replicates"},
     "--letters": settings_of(letters),
-    "": {*settings_of(compare), "judging", *USED},
+    "": {*settings_of(compare), "judging", *EVALUATION_OPTIONS},
 }
-"""Flag of a mode -> the names of the options that not all modes take, and it does."""
+"""Flag of a mode -> the options that it takes and another mode does not."""
 
 
 @command_line("compare", "RUN... QRELS", SETTINGS, READING, output_options(formats_for()), [WIDE])
@@ -46,12 +46,11 @@ def command(by_topic: bool, by_letters: bool, judging: bool, **options: Any) -> 
     """Compare runs: means, differences, wins, ties and losses per topic, effect sizes, confidence intervals,
     p-values.
 
-    With --judging a second table says whether judging all documents of two runs, each alike for both, could reverse
-    their order: it stays the same, or so many relevant documents of the lower run would reverse it, or that is not
-    known.
+    With --judging a second table shows whether further judging could reverse the order of two runs: no; yes, if N
+    documents of the trailing run are relevant; or unknown.
     """
     mode = only_one({"-q": by_topic, "--letters": by_letters})
-    check_mode(mode, TAKEN, ", which tests nothing" if by_topic else "")
+    check_mode(mode, OPTIONS_OF_MODE, ", which tests nothing" if by_topic else "")
     if by_topic:
         destination = Destination(options)
         settings = take_settings(compare, options)
@@ -67,20 +66,19 @@ def command(by_topic: bool, by_letters: bool, judging: bool, **options: Any) -> 
 
 
 def _compare(judging: bool, options: dict[str, Any]) -> None:
-    """Compare pairs of runs; programs are always told what judging could do, people if they ask."""
+    """Compare pairs of runs. Formats for programs always include effects of further judging."""
     settings = take_settings(compare, options)
-    tested = {name: settings[name] for name in TestSettings.__annotations__ if name in settings}
-    replicates, predicted, baseline = options["replicates"], options["predicted"], settings.get("baseline")
-    test = TestSettings(**tested)
-    check_settings(baseline, settings.get("all_pairs", False), test, replicates, predicted)
+    test = TestSettings(**{name: settings[name] for name in TestSettings.__annotations__ if name in settings})
+    baseline, all_pairs = settings.get("baseline"), settings.get("all_pairs", False)
+    replicates, predicted = options["replicates"], options["predicted"]
+    check_settings(baseline, all_pairs, test, replicates, predicted)
     destination = Destination(options)
-    judging_asked = judging or options["unseen"] is not None
-    if judging_asked:
+    judging_table = judging or options["unseen"] is not None
+    if judging_table:
         check_judging(replicates, predicted)
-    reread = judging_asked or (destination.layout == "long" and predicted is None)
+    reread = judging_table or (destination.layout == "long" and predicted is None)
     check_run_count(check_runs, options, baseline)
     matrix, name = matrix_from(options, baseline, keep=reread)
-    all_pairs = settings.get("all_pairs", False)
     if not all_pairs:
         emit_notes(first_baseline_notes(matrix, name))
     result = compare_scores(matrix, name, all_pairs, test, reread, keep=True)

@@ -18,7 +18,7 @@ from gradedeval.kernel.options import resolve_options
 from gradedeval.kernel.trec.stream import extension_of
 from gradedeval.questions.report.page import html_report, report_of
 from gradedeval.questions.report.views import SHOW, ReportSettings
-from gradedeval.questions.shared import AT
+from gradedeval.questions.shared import DEFAULT_DEPTH
 
 READING = [
     CUTOFF,
@@ -44,7 +44,7 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
     given = take_settings(html_report, options)
     baseline = given.get("baseline")
     tested = {name: given[name] for name in TestSettings.__annotations__ if name in given}
-    settings = ReportSettings(TestSettings(**tested), given.get("at", AT), given.get("show", SHOW))
+    settings = ReportSettings(TestSettings(**tested), given.get("at", DEFAULT_DEPTH), given.get("show", SHOW))
     if output != "-" and extension_of(output) not in (".html", ".htm"):
         raise InputError(f"'{output}'", "a report is an HTML page", "name a .html file", usage=True)
     problem = f"'{baseline}' holds saved scores, and a report shows rankings"

@@ -28,7 +28,7 @@ from gradedeval.kernel import (
     shares_work,
     takes_options,
 )
-from gradedeval.questions.compare import won
+from gradedeval.questions.compare import format_wins
 from gradedeval.questions.report import views
 from gradedeval.questions.report.views import (
     SHOW,
@@ -50,7 +50,7 @@ from gradedeval.questions.report.views import (
     scores_of_topics,
     unjudged_by_run,
 )
-from gradedeval.questions.shared import AT, Alpha, Correction, Draws, Measures, Rope, Seed, Test
+from gradedeval.questions.shared import DEFAULT_DEPTH, Alpha, Correction, Draws, Measures, Rope, Seed, Test
 
 if TYPE_CHECKING:
     from gradedeval.analysis.significance import TestSettings
@@ -162,7 +162,7 @@ def _cell(
     cell: dict[str, Any] = {"text": number(row.score, measure), "value": row.score, "words": "; ".join(words)}
     cell["bar"] = dict.fromkeys(("score", "low", "high", "most")) | places
     if pair is not None:
-        cell["won"] = won(pair)
+        cell["won"] = format_wins(pair)
         cell["mark"], cell["tested"] = _mark(pair, found.settings.test)
     return cell
 
@@ -284,7 +284,7 @@ def html_report(
     alpha: Alpha = 0.05,
     draws: Draws = 10_000,
     seed: Seed = 0,
-    at: At = AT,
+    at: At = DEFAULT_DEPTH,
     show: Show = SHOW,
     like: str | None = None,
     jobs: int = 1,

@@ -17,8 +17,8 @@ from gradedeval.analysis.tables import shown
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, Note, flag, handling_notes, plural, visible
 from gradedeval.kernel import Column, Measure, Options, Table, ranges
-from gradedeval.questions.compare import ACROSS, compared_pairs, topic_table
-from gradedeval.questions.shared import AT
+from gradedeval.questions.compare import ACROSS, compare_pairs, topic_table
+from gradedeval.questions.shared import DEFAULT_DEPTH
 
 if TYPE_CHECKING:
     import jinja2
@@ -45,7 +45,7 @@ class ReportSettings:
     """
 
     test: TestSettings
-    at: int = AT
+    at: int = DEFAULT_DEPTH
     show: int = SHOW
 
     def __post_init__(self) -> None:
@@ -202,7 +202,7 @@ def _systems(scores: Scores, systems: Matrix, baseline: str | None, test: TestSe
     tables = [(of_seeds if one.names[0] == "system" else f"Means by {one.names[0]}", one) for one in means]
     try:
         settings = replace(test, test="randomization", rope=None)  # systems are compared by a model of their own
-        comparison = compared_pairs(systems, own, settings, judging=False) if len(systems.runs) > 1 else None
+        comparison = compare_pairs(systems, own, settings, judging=False) if len(systems.runs) > 1 else None
     except InputError:
         comparison = None
     if comparison is None:
@@ -228,7 +228,7 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: 
     notes: list[str] = []
     try:
         with handling_notes(notes.extend):  # the page has them, in the words of the command line
-            comparison = compared_pairs(matrix, baseline, test, judging=True, reread=reread)
+            comparison = compare_pairs(matrix, baseline, test, judging=True, reread=reread)
     except InputError as error:
         if error.usage:
             raise

@@ -90,6 +90,8 @@ def _run_of(baseline: Any) -> Any:
     """The baseline where it is a run; None where it is saved scores, or there is none."""
     if isinstance(baseline, str | os.PathLike):
         return baseline if score_matrix.Baseline.read(os.fspath(baseline), ()).saved is None else None
-    if isinstance(baseline, kernel.Scores) or set(saved_scores.NEEDED) <= set(getattr(baseline, "columns", ())):
+    if isinstance(baseline, kernel.Scores) or set(saved_scores.REQUIRED_COLUMNS) <= set(
+        getattr(baseline, "columns", ())
+    ):
         return None
     return baseline

@@ -74,7 +74,7 @@ def _weighted_tau(one: list[int], other: list[int]) -> float:
     both = _tied_weight(order, weight, [(one[item], other[item]) for item in range(count)])
     tied = _tied_weight(order, weight, one)
     by_other, exchanged = order[:], [0.0]
-    _exchange(by_other, weight, other, 0, count, exchanged)
+    _merge_sort(by_other, weight, other, 0, count, exchanged)
     others_tied = _tied_weight(by_other, weight, other)
     total = 0.0
     for item in by_other:
@@ -95,15 +95,15 @@ def _tied_weight(order: list[int], weight: list[float], place: Sequence[Any]) ->
     return found + within * (len(order) - first - 1)
 
 
-def _exchange(
+def _merge_sort(
     order: list[int], weight: list[float], place: list[int], begin: int, count: int, exchanged: list[float]
 ) -> float:
     """Merge sort by place, in place: adds to `exchanged` what exchanges weigh, and gives the weight of all items."""
     if count == 1:
         return weight[order[begin]]
     half, middle = count // 2, begin + count // 2
-    left = _exchange(order, weight, place, begin, half, exchanged)
-    whole = _exchange(order, weight, place, middle, count - half, exchanged) + left
+    left = _merge_sort(order, weight, place, begin, half, exchanged)
+    whole = _merge_sort(order, weight, place, middle, count - half, exchanged) + left
     if place[order[middle - 1]] < place[order[middle]]:
         return whole
     ones, others, merged = order[begin:middle], order[middle : begin + count], list[int]()
@@ -126,19 +126,19 @@ def _pairs(sizes: Ints, one: Ints, other: Ints, by_other: Ints) -> tuple[Floats,
     and in the other."""
     group = np.repeat(np.arange(len(sizes)), sizes)
     order: Ints | None
-    order, tied, both = _ties_settled(group, one, other, len(sizes))
+    order, tied, both = _order_ties(group, one, other, len(sizes))
     if order is not None:  # items that are tied in the one come by the other
         seat = np.empty_like(order)
         seat[order] = np.arange(len(order))
         other, by_other = other[order], seat[by_other]
-    order, others_tied, _ = _ties_settled(group, other[by_other], by_other, len(sizes))
+    order, others_tied, _ = _order_ties(group, other[by_other], by_other, len(sizes))
     by_other = by_other if order is None else by_other[order]
     pairs: Floats = sizes * (sizes - 1) / 2
     agreeing = pairs - tied - others_tied + both - 2 * _inversions(by_other, sizes)
     return agreeing, pairs - tied, pairs - others_tied
 
 
-def _ties_settled(group: Ints, place: Ints, then: Ints, groups: int) -> tuple[Ints | None, Floats, Floats]:
+def _order_ties(group: Ints, place: Ints, then: Ints, groups: int) -> tuple[Ints | None, Floats, Floats]:
     """Items that come by group and place, with those of each tie by another number: as positions, None where they come
     so; and groups: how many pairs are tied, and how many in the other number too."""
     tied = np.flatnonzero((place[1:] == place[:-1]) & (group[1:] == group[:-1]))
@@ -172,11 +172,11 @@ def _inversions(order: Ints, sizes: Ints) -> Floats:
     found = np.zeros(len(sizes))
     for rows in by_width(sizes, parallel.LIMITS.cells):
         part = place if len(rows) == len(sizes) else place[positions_of(sizes, rows)]
-        found[rows] = _by_bits(part, sizes[rows])
+        found[rows] = _inversions_by_bits(part, sizes[rows])
     return found
 
 
-def _by_bits(place: Ints, sizes: Ints) -> Floats:
+def _inversions_by_bits(place: Ints, sizes: Ints) -> Floats:
     """groups: inversions of 0, 1, 2, … in any order, group by group.
 
     Two numbers differ first in one bit: items whose higher bits agree stand together, in order, and each with a 0 there
@@ -201,17 +201,19 @@ def _by_bits(place: Ints, sizes: Ints) -> Floats:
     parts = (sizes + (1 << 2 * BITS) - 1) >> 2 * BITS
     whole = np.repeat(np.arange(len(sizes)), parts)
     each = np.minimum(sizes[whole] - (ranks(parts) << 2 * BITS), 1 << 2 * BITS)
-    return found + np.bincount(whole, weights=_by_blocks(place & ((1 << 2 * BITS) - 1), each), minlength=len(sizes))
+    return found + np.bincount(
+        whole, weights=_inversions_by_blocks(place & ((1 << 2 * BITS) - 1), each), minlength=len(sizes)
+    )
 
 
-def _by_blocks(place: Ints, sizes: Ints) -> Floats:
+def _inversions_by_blocks(place: Ints, sizes: Ints) -> Floats:
     """The same of small groups: pairs that stand in one block, pairs of other blocks whose numbers are of one block,
     and all others by how many items stand in a block and have numbers of another."""
     groups, blocks = len(sizes), (sizes + (1 << BITS) - 1) >> BITS
     begin, stands = np.cumsum(blocks) - blocks, ranks(sizes)
     first = np.repeat(begin, sizes)
-    found = _inside(first + (stands >> BITS), stands, place, int(blocks.sum()))
-    found += _inside(first + (place >> BITS), place, stands >> BITS, len(found))
+    found = _block_inversions(first + (stands >> BITS), stands, place, int(blocks.sum()))
+    found += _block_inversions(first + (place >> BITS), place, stands >> BITS, len(found))
     most = int(blocks.max(initial=0))
     group = np.repeat(np.arange(groups) * most, sizes)
     cells = (group + (stands >> BITS)) * most + (place >> BITS)
@@ -222,7 +224,7 @@ def _by_blocks(place: Ints, sizes: Ints) -> Floats:
     return others + np.bincount(np.repeat(np.arange(groups), blocks), weights=found, minlength=groups)
 
 
-def _inside(block: Ints, at: Ints, value: Ints, blocks: int) -> Ints:
+def _block_inversions(block: Ints, at: Ints, value: Ints, blocks: int) -> Ints:
     """blocks: how many pairs of its items have the larger value first.
 
     at  where an item is in its block, by the last bits; each block is filled from its begin

@@ -15,20 +15,20 @@ from gradedeval.analysis.greatest_differences import (
     Cascade,
     Counts,
     Ideal,
-    Level,
     Outline,
-    Unknown,
+    Threshold,
+    UnjudgedDocuments,
     block_weights,
+    cumulative_counts,
     greatest_cascade,
     greatest_precision,
     greatest_share,
     greatest_sum,
     rank_blocks,
-    reaches,
+    reachable_sums,
     small_integers,
-    within,
 )
-from gradedeval.analysis.reversals import Part, Reread
+from gradedeval.analysis.reversals import Part, RereadRuns
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct, ranges
 from gradedeval.errors import InputError, Note
@@ -101,12 +101,12 @@ class Ranking:
     @cached_property
     def unjudged(self) -> Ints:
         """topics × depth: how many unjudged documents stand at or above each rank."""
-        return within(self.topic, self.rank, *self.gain.shape)
+        return cumulative_counts(self.topic, self.rank, *self.gain.shape)
 
     @cached_property
     def reach(self) -> list[Floats]:
         """of each level: topics × …: see `reaches`."""
-        return [reaches(hits, self.unjudged) for hits in self.hits]
+        return [reachable_sums(hits, self.unjudged) for hits in self.hits]
 
     @cached_property
     def top(self) -> Ints:
@@ -114,7 +114,7 @@ class Ranking:
         return np.flatnonzero(self.rank < self.gain.shape[1])
 
 
-def unknown_of(first: Ranking, second: Ranking, unseen: int | Ints) -> Unknown:
+def unjudged_of(first: Ranking, second: Ranking, unseen: int | Ints) -> UnjudgedDocuments:
     """The unjudged documents of two runs, and `unseen` in each topic that neither retrieved."""
     topics, depth = first.gain.shape
     own, other = first.top, second.top
@@ -136,7 +136,7 @@ def unknown_of(first: Ranking, second: Ranking, unseen: int | Ints) -> Unknown:
         np.searchsorted(np.flatnonzero(second.places(first.number) >= 0), first.begin + first.sizes), prepend=0
     )
     hidden = first.sizes + second.sizes - shared - np.bincount(topic, minlength=topics) + unseen
-    return Unknown(topic, *ranks, hidden, depth)
+    return UnjudgedDocuments(topic, *ranks, hidden, depth)
 
 
 def counts_of(first: Ranking, second: Ranking, unseen: int | Ints, rows: Ints) -> Counts:
@@ -146,7 +146,7 @@ def counts_of(first: Ranking, second: Ranking, unseen: int | Ints, rows: Ints) -
     rank, place = first.rank[own], second.places(first.number[own])
     shared = np.flatnonzero(place >= 0)
     row = np.repeat(np.arange(len(rows)), sizes)[shared]
-    both = within(row, np.maximum(place[shared], rank[shared]), len(rows), first.gain.shape[1])
+    both = cumulative_counts(row, np.maximum(place[shared], rank[shared]), len(rows), first.gain.shape[1])
     more = np.broadcast_to(unseen, first.sizes.shape)[rows]
     total = sizes + second.sizes[rows] - np.bincount(row, minlength=len(rows)) + more
     return Counts.of(total, first.unjudged[rows], second.unjudged[rows], both)
@@ -154,7 +154,7 @@ def counts_of(first: Ranking, second: Ranking, unseen: int | Ints, rows: Ints) -
 
 def shared_above(runs: Sequence[Ranking], first: Ints, ends: Ints) -> Iterator[Floats]:
     """of each topic: ends × first runs × runs: how many unjudged documents two runs have above each of these ranks."""
-    topic_of = _topics_of([(runs[run].topic, runs[run].number) for run in first.tolist()])
+    topic_of = _topic_by_document([(runs[run].topic, runs[run].number) for run in first.tolist()])
     order = np.argsort(topic_of, kind="stable")
     begins = np.searchsorted(topic_of[order], np.arange(len(runs[0].gain) + 1)).tolist()
     for begin, end in pairwise(begins):
@@ -185,7 +185,7 @@ score little, and topics with as many are one."""
 
 
 def separate_bounds(
-    paired: Paired, first: Ints, second: Ints, reread: Reread, beside_all: bool = False
+    paired: Paired, first: Ints, second: Ints, reread: RereadRuns, beside_all: bool = False
 ) -> tuple[Floats, Floats]:
     """2 runs × pairs × topics, twice: the lowest and the highest score of each run, beside the other, or beside all
     that are paired; nan where it is not known."""
@@ -195,18 +195,20 @@ def separate_bounds(
     known = readable[runs].all(0)
     missed = np.zeros(ends.shape[1:], dtype=np.int64)
     if falls(reread.scorer.measures[reread.column[paired.measure]]):
-        missed = _missed(parts, runs, known, paired.topics, beside_all)
+        missed = _missed_counts(parts, runs, known, paired.topics, beside_all)
     for run in np.unique(runs[:, known]).tolist():
         at = (runs == run) & known
         some = parts[run]
         assert some is not None
-        low, score, high = _beside(reread, some, paired, missed[at])
+        low, score, high = _score_bounds(reread, some, paired, missed[at])
         if np.allclose(score, paired.score[run], rtol=1e-9, atol=1e-9):  # else the file has changed since
             ends[:, at] = low, high
     return ends[0], ends[1]
 
 
-def _missed(parts: list[list[Part] | None], runs: Ints, known: Bools, topics: list[str], beside_all: bool) -> Ints:
+def _missed_counts(
+    parts: list[list[Part] | None], runs: Ints, known: Bools, topics: list[str], beside_all: bool
+) -> Ints:
     """2 runs × pairs × topics: how many unjudged documents the other run alone retrieved, or any other run, rounded
     up."""
     row = {topic: row for row, topic in enumerate(topics)}
@@ -241,12 +243,12 @@ def documents_by_topic(of_runs: Sequence[tuple[Ints, Ints]], topics: int) -> Int
 
     of_runs  the topic and the number of each document of each run
     """
-    topic_of = _topics_of(of_runs)
+    topic_of = _topic_by_document(of_runs)
     counts: Ints = np.bincount(topic_of[topic_of >= 0], minlength=topics)
     return counts
 
 
-def _topics_of(of_runs: Sequence[tuple[Ints, Ints]]) -> Ints:
+def _topic_by_document(of_runs: Sequence[tuple[Ints, Ints]]) -> Ints:
     """number of a document -> its topic; −1 where no run has it."""
     topic_of = np.full(max(int(number.max(initial=-1)) for _, number in of_runs) + 1, -1)
     for topic, number in of_runs:
@@ -254,7 +256,7 @@ def _topics_of(of_runs: Sequence[tuple[Ints, Ints]]) -> Ints:
     return topic_of
 
 
-def _beside(reread: Reread, parts: list[Part], paired: Paired, missed: Ints) -> Floats:
+def _score_bounds(reread: RereadRuns, parts: list[Part], paired: Paired, missed: Ints) -> Floats:
     """3 × pairs × topics: the lowest score of one run, which missed that many documents, its score, and the highest."""
     topics, column = len(paired.topics), reread.column[paired.measure]
     cell, place = distinct((missed * topics + np.arange(topics)).ravel())
@@ -264,11 +266,11 @@ def _beside(reread: Reread, parts: list[Part], paired: Paired, missed: Ints) -> 
         own = {name: at for at, name in enumerate(part.names)}
         at = np.array([own.get(topic, -1) for topic in paired.topics])[row]
         mine = np.flatnonzero(at >= 0)
-        ends[:, mine] = _beside_in(reread.scorer, part, column, at[mine], number[mine])
+        ends[:, mine] = _part_score_bounds(reread.scorer, part, column, at[mine], number[mine])
     return ends[:, place.reshape(missed.shape)]
 
 
-def _beside_in(scorer: Scorer, part: Part, column: int, rows: Ints, missed: Ints) -> Floats:
+def _part_score_bounds(scorer: Scorer, part: Part, column: int, rows: Ints, missed: Ints) -> Floats:
     """3 × rows: the same of topics of a part; a topic stands in as many rows as there are numbers."""
     known = bounds_beside_any(scorer, part.batch, column, rows, missed)
     if known is not None:
@@ -296,7 +298,7 @@ class Differences:
     """All pairs of runs by one measure; beside the documents of the two perhaps those of all that are paired may turn
     out to be relevant."""
 
-    def __init__(self, reread: Reread, paired: Paired, beside_all: bool = False) -> None:
+    def __init__(self, reread: RereadRuns, paired: Paired, beside_all: bool = False) -> None:
         self.reread, self.paired, self.beside_all = reread, paired, beside_all
         self.scorer, self.column = reread.scorer, reread.column[paired.measure]
         self.measure: Measure = self.scorer.measures[self.column]
@@ -454,18 +456,18 @@ class Differences:
         for begin in range(0, len(first), size):
             part = slice(begin, begin + size)
             baselines, runs = ([self._known(run) for run in some[part].tolist()] for some in (first, second))
-            unknown = [unknown_of(*both, self._others(*both)) for both in zip(runs, baselines, strict=True)]
+            unknown = [unjudged_of(*both, self._others(*both)) for both in zip(runs, baselines, strict=True)]
             unknown += [one.swapped() for one in unknown]
-            greatest = of([*runs, *baselines], [*baselines, *runs], Unknown.joined(unknown))
+            greatest = of([*runs, *baselines], [*baselines, *runs], UnjudgedDocuments.joined(unknown))
             greatest += np.concatenate([ranking.beyond for ranking in (*runs, *baselines)])
             found[:, part] = greatest.reshape(2, -1, enough.shape[2])
         return found
 
-    def _of_gain(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
+    def _of_gain(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: UnjudgedDocuments) -> Floats:
         difference = np.concatenate([(a.gain - b.gain) @ self.weights for a, b in zip(first, second, strict=True)])
         return self._of_sum(difference, unknown, np.append(self.weights, 0.0))
 
-    def _of_sum(self, difference: Floats, unknown: Unknown, weights: Floats) -> Floats:
+    def _of_sum(self, difference: Floats, unknown: UnjudgedDocuments, weights: Floats) -> Floats:
         """pairs · topics: the greatest Σ gain · w, divided as the scores are, by `greatest_sum` or `greatest_share`."""
         if not self.over:
             return greatest_sum(difference, unknown, self.table.top * weights)
@@ -493,7 +495,7 @@ class Differences:
         ]
         return np.array([-ends[0], ends[1]])
 
-    def _lifts(self, one: Sequence[Ranking], other: Sequence[Ranking]) -> tuple[Unknown, Floats]:
+    def _lifts(self, one: Sequence[Ranking], other: Sequence[Ranking]) -> tuple[UnjudgedDocuments, Floats]:
         """The unjudged documents of all these runs, each at a rank of its own, and what a gain of 1 is worth there: the
         mean over the others less that over the first ones; 0 comes last."""
         weights, topics = np.append(self.weights, 0.0), len(self.paired.topics)
@@ -508,7 +510,7 @@ class Differences:
         number = np.flatnonzero(counted)
         ranks = np.arange(len(number))
         return (
-            Unknown(topic[number], ranks, np.full(len(ranks), len(ranks)), hidden, len(ranks)),
+            UnjudgedDocuments(topic[number], ranks, np.full(len(ranks), len(ranks)), hidden, len(ranks)),
             np.append(lift[number], 0.0),
         )
 
@@ -535,7 +537,7 @@ class Differences:
         found: Floats = weights / weights[:1]
         return found
 
-    def _of_stop(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: Unknown) -> Floats:
+    def _of_stop(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: UnjudgedDocuments) -> Floats:
         top, utility = self.table.top, self.weights
         own, other = (Cascade(np.concatenate([ranking.gain for ranking in some]), utility) for some in (first, second))
         found = greatest_cascade(own, other, unknown, top)
@@ -578,7 +580,7 @@ class Differences:
         owner = np.repeat(np.arange(len(sides)), [len(rows) for *_, rows in sides])
         topic = np.concatenate([rows for *_, rows in sides])
         levels = [
-            Level(
+            Threshold(
                 step,
                 np.concatenate([first.hits[at][rows] for first, _, rows in sides]),
                 np.concatenate([second.hits[at][rows] for _, second, rows in sides]),
@@ -590,10 +592,10 @@ class Differences:
             for at, step in enumerate(self.steps.tolist())
         ]
 
-        def listed(rows: Ints) -> Unknown:
+        def listed(rows: Ints) -> UnjudgedDocuments:
             used, place = distinct(owner[rows])
             runs = [(first, second) for first, second, _ in (sides[side] for side in used.tolist())]
-            joined = Unknown.joined([unknown_of(*pair, self._others(*pair)) for pair in runs])
+            joined = UnjudgedDocuments.joined([unjudged_of(*pair, self._others(*pair)) for pair in runs])
             return joined.of_topics(place * len(self.paired.topics) + topic[rows])
 
         every = Counts.joined([*counts, *(one.swapped() for one in counts)])
@@ -624,7 +626,7 @@ class Differences:
         for topic, table in enumerate(shared_above(runs, baselines, edges[1:])):
             both = np.tile(table[:, row, one[: len(second)]], 2).T.astype(np.int64)
             levels = [
-                Level(
+                Threshold(
                     step,
                     above[one, 1 + at, topic],
                     below[other, 1 + at, topic],
@@ -642,7 +644,9 @@ class Differences:
         return found
 
 
-def topic_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread | None, beside_all: bool = False) -> Floats:
+def topic_bounds(
+    paired: Paired, first: Ints, second: Ints, reread: RereadRuns | None, beside_all: bool = False
+) -> Floats:
     """2 × pairs × topics: how low and how high the difference of scores (second − first) can come; nan where that is
     not known. Where the bounds of the difference are not the best possible ones or there are none, by those of each
     run.
@@ -660,7 +664,7 @@ def topic_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread | Non
     return np.array([np.fmax(lowest, least), np.fmin(highest, most)])
 
 
-def bounds_of_means(paired: Paired, first: Ints, second: Ints, reread: Reread | None) -> Floats:
+def bounds_of_means(paired: Paired, first: Ints, second: Ints, reread: RereadRuns | None) -> Floats:
     """2 × topics: how low and how high the difference of two means over runs (second − first) can come, a document
     being judged alike for all runs; nan where that is not known.
 
@@ -682,7 +686,7 @@ def bounds_of_means(paired: Paired, first: Ints, second: Ints, reread: Reread | 
     return np.array([np.fmax(of_pairs[0], means[0]), np.fmin(of_pairs[1], means[1])])
 
 
-def difference_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread | None) -> tuple[Floats, Floats]:
+def difference_bounds(paired: Paired, first: Ints, second: Ints, reread: RereadRuns | None) -> tuple[Floats, Floats]:
     """pairs: how low and how high the difference of the summaries (second − first) can come; nan where that is not
     known. The documents of a topic have nothing to do with those of others, so that each may be at its worst."""
     summary = paired.reading.summary
@@ -694,7 +698,7 @@ def difference_bounds(paired: Paired, first: Ints, second: Ints, reread: Reread 
     return paired.reading.summarize(lowest), paired.reading.summarize(highest)
 
 
-def never_falls(label: str, reread: Reread | None) -> bool:
+def never_falls(label: str, reread: RereadRuns | None) -> bool:
     """Whether no judgment lowers a score by this measure, so that the score is the lowest one."""
     try:
         (measure,) = parse_measures(label) if reread is None else [reread.scorer.measures[reread.column[label]]]
@@ -703,7 +707,7 @@ def never_falls(label: str, reread: Reread | None) -> bool:
     return measure.bounds == "rises"
 
 
-def drop_keeps_order(both: Paired, reread: Reread | None) -> bool | None:
+def drop_keeps_order(both: Paired, reread: RereadRuns | None) -> bool | None:
     """Whether the second of two runs stays behind the first, however the unjudged documents of both are judged; None
     where that is not known."""
     lowest, highest = difference_bounds(both, np.array([0]), np.array([1]), reread)

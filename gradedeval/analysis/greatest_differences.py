@@ -17,7 +17,7 @@ from gradedeval.arrays import Bools, Floats, Ints, Item
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Unknown:
+class UnjudgedDocuments:
     """The unjudged documents of two runs, those of all topics one after the other.
 
     topic   of each that one of the runs has at a rank that counts: its row
@@ -35,7 +35,7 @@ class Unknown:
     depth: int
 
     @classmethod
-    def joined(cls, several: Sequence[Unknown]) -> Unknown:
+    def joined(cls, several: Sequence[UnjudgedDocuments]) -> UnjudgedDocuments:
         """Those of several pairs of runs, the topics of one pair after those of the other."""
         begin = np.cumsum([0, *(len(one.hidden) for one in several)]).tolist()
         topic = np.concatenate([one.topic + row for one, row in zip(several, begin, strict=False)])
@@ -44,22 +44,22 @@ class Unknown:
         )
         return cls(topic, first, second, hidden, several[0].depth)
 
-    def swapped(self) -> Unknown:
+    def swapped(self) -> UnjudgedDocuments:
         """The same of the second run and the first."""
         return replace(self, first=self.second, second=self.first)
 
-    def select(self, chosen: Bools) -> Unknown:
+    def select(self, chosen: Bools) -> UnjudgedDocuments:
         """Some of the documents."""
         return replace(self, topic=self.topic[chosen], first=self.first[chosen], second=self.second[chosen])
 
-    def of_topics(self, rows: Ints) -> Unknown:
+    def of_topics(self, rows: Ints) -> UnjudgedDocuments:
         """Those of some topics alone, which become the rows 0, 1, …"""
         row = np.full(len(self.hidden), -1)
         row[rows] = np.arange(len(rows))
         some = self.select(row[self.topic] >= 0)
         return replace(some, topic=row[some.topic], hidden=self.hidden[rows])
 
-    def cut(self, depth: int) -> Unknown:
+    def cut(self, depth: int) -> UnjudgedDocuments:
         """Those of rankings with no more ranks; what stands below them is no longer there."""
         if depth >= self.depth:
             return self
@@ -81,7 +81,7 @@ class Unknown:
         return table
 
 
-def within(topic: Ints, rank: NDArray[Any], topics: int, depth: int) -> Ints:
+def cumulative_counts(topic: Ints, rank: NDArray[Any], topics: int, depth: int) -> Ints:
     """topics × depth: how many documents stand at or above each rank, where these are the topics and ranks of all."""
     at = np.bincount(topic * (depth + 1) + np.minimum(rank, depth), minlength=topics * (depth + 1))
     counts: Ints = at.reshape(topics, depth + 1)[:, :depth].cumsum(1, dtype=small_integers(depth))
@@ -172,7 +172,7 @@ def _reached(on: Floats) -> Floats:
     return reached
 
 
-def slopes(low: Cascade, high: Cascade, unknown: Unknown, rank: Ints) -> tuple[Floats, Floats]:
+def slopes(low: Cascade, high: Cascade, unknown: UnjudgedDocuments, rank: Ints) -> tuple[Floats, Floats]:
     """of each document: the least and the largest derivative of the score by its chance, with the others anywhere
     between two states of the run; 0 below the last rank that counts.
 
@@ -188,7 +188,7 @@ def slopes(low: Cascade, high: Cascade, unknown: Unknown, rank: Ints) -> tuple[F
     return least * there, most * there
 
 
-def greatest_cascade(first: Cascade, second: Cascade, unknown: Unknown, top: float) -> Floats:
+def greatest_cascade(first: Cascade, second: Cascade, unknown: UnjudgedDocuments, top: float) -> Floats:
     """topics: a difference (first − second) that none of the ways to judge the documents exceeds; exact where those
     that may serve either run are few.
 
@@ -199,7 +199,7 @@ def greatest_cascade(first: Cascade, second: Cascade, unknown: Unknown, top: flo
     """
     if top == 1 and (first.chance * (1 - first.chance) == 0).all() and (second.chance * (1 - second.chance) == 0).all():
         return _first_relevant(first, second, unknown)
-    end = np.maximum(*(_end(run) for run in (first, second)))
+    end = np.maximum(*(_last_useful_rank(run) for run in (first, second)))
     found, left = np.empty(len(end)), np.arange(len(end))
     width = WIDTHS
     while len(left):
@@ -213,21 +213,21 @@ def greatest_cascade(first: Cascade, second: Cascade, unknown: Unknown, top: flo
     return found
 
 
-def _end(run: Cascade) -> Ints:
+def _last_useful_rank(run: Cascade) -> Ints:
     """topics: the rank, from 0, below which next to nothing can be gained, whatever is known of the documents."""
     end: Ints = (run.reached[:, :-1] * run.utility > NEGLIGIBLE).sum(1)
     return end
 
 
-def _greatest(first: Cascade, second: Cascade, unknown: Unknown, top: float) -> Floats:
+def _greatest(first: Cascade, second: Cascade, unknown: UnjudgedDocuments, top: float) -> Floats:
     """As `greatest_cascade`, of rankings that are cut alike."""
     in_first, in_second = unknown.first < unknown.depth, unknown.second < unknown.depth
     alone = in_first & ~in_second
     first = first.put(unknown.topic[alone], unknown.first[alone], top)
-    return _of_shared(first, second, unknown.select(in_first & in_second), top, PASSES)
+    return _greatest_shared(first, second, unknown.select(in_first & in_second), top, PASSES)
 
 
-def _of_shared(first: Cascade, second: Cascade, both: Unknown, top: float, passes: int) -> Floats:
+def _greatest_shared(first: Cascade, second: Cascade, both: UnjudgedDocuments, top: float, passes: int) -> Floats:
     """The same, where no other documents are left than those of both runs: this many times those whose effect is known
     are settled, which narrows down that of the others."""
     done = both.counts == 0
@@ -243,7 +243,7 @@ def _of_shared(first: Cascade, second: Cascade, both: Unknown, top: float, passe
         lifted = both.select(sure & (least >= 0))
         first = first.put(lifted.topic, lifted.first, top)
         second = second.put(lifted.topic, lifted.second, top)
-        found[rows] = _of_shared(first, second, both.select(~sure), top, passes - 1)
+        found[rows] = _greatest_shared(first, second, both.select(~sure), top, passes - 1)
         return found
     none, every = (one.score - other.score for one, other in ((ends[0], ends[2]), (ends[1], ends[3])))
     up, down = (np.bincount(both.topic, top * np.maximum(step, 0), minlength=len(rows)) for step in (most, -least))
@@ -258,7 +258,7 @@ def _of_shared(first: Cascade, second: Cascade, both: Unknown, top: float, passe
     return found
 
 
-def _first_relevant(first: Cascade, second: Cascade, unknown: Unknown) -> Floats:
+def _first_relevant(first: Cascade, second: Cascade, unknown: UnjudgedDocuments) -> Floats:
     """As `greatest_cascade`, exact, where everybody stops at the first relevant document: that of the first run is one
     of its unjudged ones, or a judged one, and in the second no more need be relevant."""
     utility = np.append(first.utility, 0.0)
@@ -273,7 +273,7 @@ def _first_relevant(first: Cascade, second: Cascade, unknown: Unknown) -> Floats
 
 
 def _ranges(
-    first: Cascade, second: Cascade, both: Unknown, top: float
+    first: Cascade, second: Cascade, both: UnjudgedDocuments, top: float
 ) -> tuple[Floats, Floats, tuple[Cascade, Cascade, Cascade, Cascade]]:
     """of each document of both runs: the least and largest derivative of the difference; and the first run with none
     and with all of them at the top, and the second."""
@@ -287,7 +287,7 @@ def _ranges(
     return own[0] - other[1], own[1] - other[0], ends
 
 
-def _enumerated(first: Cascade, second: Cascade, both: Unknown, top: float, count: int) -> Floats:
+def _enumerated(first: Cascade, second: Cascade, both: UnjudgedDocuments, top: float, count: int) -> Floats:
     """topics: the largest difference, by trying all.
 
     count  how many documents each topic has
@@ -313,7 +313,7 @@ ROUNDS = 100
 """Most rounds of a search that takes two to five."""
 
 
-def greatest_sum(difference: Floats, unknown: Unknown, worth: Floats) -> Floats:
+def greatest_sum(difference: Floats, unknown: UnjudgedDocuments, worth: Floats) -> Floats:
     """topics: the largest Σ gain · w of the first run less that of the second. Exact: of each document that is the
     better for the first run the gain is the highest there is, of the others 0.
 
@@ -348,7 +348,7 @@ class Ideal:
         return part
 
 
-def greatest_share(difference: Floats, unknown: Unknown, weights: Floats, ideal: Ideal) -> Floats:
+def greatest_share(difference: Floats, unknown: UnjudgedDocuments, weights: Floats, ideal: Ideal) -> Floats:
     """topics: the largest Σ gain · w of the first run less that of the second, as a share of the ideal. Exact.
 
     For a share λ the numerator less λ times the ideal is a sum over levels of gain. Of a level it is best to lift the
@@ -370,11 +370,13 @@ def greatest_share(difference: Floats, unknown: Unknown, weights: Floats, ideal:
     below = np.flatnonzero(difference + top * lifted[:, -1] < 0)
     found = largest_ratio(difference, steps, parts, parts)
     if len(below):
-        found[below] = _alike(difference[below], unknown.of_topics(below), weights, ideal.of_topics(below))
+        found[below] = _greatest_negative_share(
+            difference[below], unknown.of_topics(below), weights, ideal.of_topics(below)
+        )
     return found
 
 
-def _alike(difference: Floats, unknown: Unknown, weights: Floats, ideal: Ideal) -> Floats:
+def _greatest_negative_share(difference: Floats, unknown: UnjudgedDocuments, weights: Floats, ideal: Ideal) -> Floats:
     """As `greatest_share`, where it is below 0. What serves no run makes the ideal larger, and the difference
     smaller."""
     lift = -np.sort(-unknown.padded(weights[unknown.first] - weights[unknown.second], -np.inf), axis=1)
@@ -439,7 +441,7 @@ EXACT, STEP = 4, 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Level:
+class Threshold:
     """A threshold: what is judged relevant from it on.
 
     step    its share of the users
@@ -459,7 +461,7 @@ class Level:
     counts: Ints | None
     most: float = np.inf
 
-    def of_topics(self, rows: Ints) -> Level:
+    def of_topics(self, rows: Ints) -> Threshold:
         """That of some topics alone."""
         names = ("first", "second", "reach", "base", "counts")
         return replace(self, **{name: value[rows] for name in names if (value := getattr(self, name)) is not None})
@@ -491,7 +493,7 @@ def sums_of_precisions(twice: Floats) -> Floats:
     return summed
 
 
-def reaches(hits: Ints, unjudged: Ints) -> Floats:
+def reachable_sums(hits: Ints, unjudged: Ints) -> Floats:
     """topics × …: Σ_n ω_n H_n (H_n + 1) / 2 as it is, and the most that it can be where no more of the unjudged
     documents are relevant than 1, 3, 7, …, the last number no less than there are.
 
@@ -503,7 +505,7 @@ def reaches(hits: Ints, unjudged: Ints) -> Floats:
 
 
 def greatest_precision(
-    levels: list[Level], counts: Counts, listed: Callable[[Ints], Unknown], enough: Floats
+    levels: list[Threshold], counts: Counts, listed: Callable[[Ints], UnjudgedDocuments], enough: Floats
 ) -> Floats:
     """topics: a difference of average precision (first − second) that none of the ways to judge the documents exceeds;
     exact where these are no more than `COMPLETIONS`.
@@ -512,7 +514,7 @@ def greatest_precision(
     enough  topics: a difference as large, or a larger one, need not be told from another; nan: all are
     """
     seen, found = counts.seen, np.empty(len(counts.total))
-    few = _are_few(levels, seen)
+    few = _are_enumerable(levels, seen)
     if few.any():
         chosen = np.flatnonzero(few)
         unknown = listed(chosen)
@@ -522,17 +524,17 @@ def greatest_precision(
             found[chosen[at]] = _enumerated_pairs(own, unknown.of_topics(at), count)
     if not few.all():
         rows = np.flatnonzero(~few)
-        found[rows] = _by_rank([level.of_topics(rows) for level in levels], counts.of_topics(rows), enough[rows])
+        found[rows] = _bound_by_rank([level.of_topics(rows) for level in levels], counts.of_topics(rows), enough[rows])
     return found
 
 
-def _are_few(levels: Sequence[Level], seen: Ints) -> Bools:
+def _are_enumerable(levels: Sequence[Threshold], seen: Ints) -> Bools:
     """topics: whether each way to judge that many documents is tried."""
     few: Bools = (len(levels) + 1.0) ** np.minimum(seen, 64) <= COMPLETIONS  # powers of thousands overflow
     return few
 
 
-def _by_rank(levels: list[Level], counts: Counts, enough: Floats) -> Floats:
+def _bound_by_rank(levels: list[Threshold], counts: Counts, enough: Floats) -> Floats:
     """Rank by rank the largest difference with that many relevant documents; at each rank it may be of another set."""
     total = counts.total
     edges = _edges(int(total.max(initial=0)))
@@ -548,15 +550,15 @@ def _by_rank(levels: list[Level], counts: Counts, enough: Floats) -> Floats:
         return level.step * counts.of_topics(rows).largest(level.of_topics(rows), low[cells], high[cells])
 
     sure = [np.arange(len(low)) + np.zeros((len(total), 1)) == 0 for _ in parts]
-    return Ceilings(parts, least, most, exact, sure).largest_ratio(enough)
+    return UpperBounds(parts, least, most, exact, sure).largest_ratio(enough)
 
 
-Exact = Callable[[int, Ints, Ints], Floats]
+ExactValues = Callable[[int, Ints, Ints], Floats]
 """What some cells of a part hold: the number of the part, and of each cell the topic and the column."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ceilings:
+class UpperBounds:
     """Parts as `largest_ratio` takes them, without a base, of which it is not known what they hold but in the first
     cell: what they do not exceed. What their cells hold is put in where it may be the best; few need be asked for.
 
@@ -568,7 +570,7 @@ class Ceilings:
     parts: list[Floats]
     least: list[Floats]
     most: list[Floats]
-    exact: Exact
+    exact: ExactValues
     sure: list[Bools]
 
     def largest_ratio(self, enough: Floats) -> Floats:
@@ -660,7 +662,7 @@ class Counts:
         """Those of some topics alone."""
         return Counts(*(getattr(self, each.name)[rows] for each in fields(self)))
 
-    def largest(self, level: Level, low: Ints, high: Ints) -> Floats:
+    def largest(self, level: Threshold, low: Ints, high: Ints) -> Floats:
         """topics: Σ_n the largest ω_n (H_n (H_n + 1) − H'_n (H'_n + 1)) / 2 where `low` to `high` documents are
         relevant, of each topic its own number.
 
@@ -711,7 +713,7 @@ class Outline:
     weights   blocks: Σ ω_n / 2 of the ranks of each
     """
 
-    levels: Sequence[Level]
+    levels: Sequence[Threshold]
     unjudged: Ints
     both: Ints
     room: Ints
@@ -724,7 +726,7 @@ class Outline:
         Some cell of each level is enough for that, as `Ceilings` has them: its value is no less than `_least` says, and
         costs what is enough of the smallest number that sums are divided by there.
         """
-        possible, sure = (enough >= 0) & ~_are_few(self.levels, self.seen), np.zeros(len(enough), dtype=bool)
+        possible, sure = (enough >= 0) & ~_are_enumerable(self.levels, self.seen), np.zeros(len(enough), dtype=bool)
         best = np.array(
             [
                 level.step * (level.reach[:, 0] - level.base - enough * level.number(np.array([[0]]))[:, 0])
@@ -740,7 +742,7 @@ class Outline:
             sure[rows] = best[:, rows].sum(0) > SURE
         return sure
 
-    def _least(self, level: Level, rows: Ints, high: int) -> Floats:
+    def _least(self, level: Threshold, rows: Ints, high: int) -> Floats:
         """of some topics: what `Counts.largest` is no less than, where up to `high` documents are relevant, and none
         of those that the second run alone has must be.
 
@@ -764,23 +766,25 @@ def block_weights(edges: Ints) -> Floats:
     return weights
 
 
-def _enumerated_pairs(levels: list[Level], unknown: Unknown, count: int) -> Floats:
+def _enumerated_pairs(levels: list[Threshold], unknown: UnjudgedDocuments, count: int) -> Floats:
     """topics: the largest difference, by trying all. Documents at no rank that counts change the number of relevant
     ones alone, and so all of them or none.
 
     count  how many documents each topic has
     """
-    unknown, levels = _cut_where_nothing_follows(unknown, levels)
+    unknown, levels = _cut_constant_ranks(unknown, levels)
     base = len(levels) + 1
     grades = np.arange(base**count)[:, None] // base ** np.arange(count) % base  # ways × documents
     found, size = np.empty(len(unknown.hidden)), max(1, CELLS_OF_PAIRS // (len(grades) * max(unknown.depth, 1)))
     for begin in range(0, len(found), size):
         rows = np.arange(begin, min(begin + size, len(found)))
-        found[rows] = _tried([level.of_topics(rows) for level in levels], unknown.of_topics(rows), grades)
+        found[rows] = _enumerated_grades([level.of_topics(rows) for level in levels], unknown.of_topics(rows), grades)
     return found
 
 
-def _cut_where_nothing_follows(unknown: Unknown, levels: list[Level]) -> tuple[Unknown, list[Level]]:
+def _cut_constant_ranks(
+    unknown: UnjudgedDocuments, levels: list[Threshold]
+) -> tuple[UnjudgedDocuments, list[Threshold]]:
     """The same down to the last rank at which a run has a document that is relevant or may be, where that is far above
     the others: below it no number changes, and what it counts there is the weight of the last rank."""
     ends = [1, *(int(rank[rank < unknown.depth].max(initial=0)) + 1 for rank in (unknown.first, unknown.second))]
@@ -794,7 +798,7 @@ def _cut_where_nothing_follows(unknown: Unknown, levels: list[Level]) -> tuple[U
     return replace(cut, depth=depth), shorter
 
 
-def _tried(levels: list[Level], unknown: Unknown, grades: Ints) -> Floats:
+def _enumerated_grades(levels: list[Threshold], unknown: UnjudgedDocuments, grades: Ints) -> Floats:
     """As `_enumerated`, of a few topics."""
     ranks, weights = np.arange(unknown.depth), rank_weights(unknown.depth)
     above = [

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from gradedeval.analysis import difference_bounds, replicates, reversal_search, reversals, score_matrix, significance
-from gradedeval.analysis.tables import Row, whole
+from gradedeval.analysis.tables import Row, total_formatter
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
 from gradedeval.errors import InputError, Note, emit_notes, flag, plural
 from gradedeval.kernel.formats.tables import Column
@@ -20,25 +20,25 @@ from gradedeval.kernel.scoring.results import joined, to_frame
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gradedeval.analysis.reversals import Reread
+    from gradedeval.analysis.reversals import RereadRuns
     from gradedeval.analysis.score_matrix import Matrix, Paired
     from gradedeval.analysis.significance import TestSettings
-    from gradedeval.analysis.tables import Shown
+    from gradedeval.analysis.tables import DisplayColumns
 
 
 # By one measure: a row for each pair.
 
 
-AT_ONCE = 1 << 14
+MAX_PAIRS = 1 << 14
 """Pairs whose differences by topic are held at a time, where each pair is tested by itself."""
 
 
-def compared(
-    paired: Paired, first: Ints, second: Ints, settings: TestSettings, reread: Reread | None, **how: Any
+def comparison_frame(
+    paired: Paired, first: Ints, second: Ints, settings: TestSettings, reread: RereadRuns | None, **how: Any
 ) -> pd.DataFrame:
     """The rows of a comparison by one measure; `how` as in `_columns`."""
     apart = settings.test not in significance.NOT_BY_PAIR and reread is None
-    step = AT_ONCE if apart else max(len(first), 1)
+    step = MAX_PAIRS if apart else max(len(first), 1)
     parts = [slice(begin, begin + step) for begin in range(0, len(first), step)]
     frames = [to_frame(_columns(paired, first[part], second[part], settings, reread, **how)) for part in parts]
     if len(frames) == 1:
@@ -57,7 +57,7 @@ def _columns(
     first: Ints,
     second: Ints,
     settings: TestSettings,
-    reread: Reread | None,
+    reread: RereadRuns | None,
     *,
     tests: bool = True,
     settles: bool = True,
@@ -75,9 +75,9 @@ def _columns(
     with np.errstate(divide="ignore", invalid="ignore"):
         relative = np.where(summaries[first] == 0, np.nan, difference / np.abs(summaries[first]))
     names = np.array(paired.runs, dtype=object)
-    inferred = _of_seeds(paired, seeds, first, second, settings) if seeds is not None else {}
+    inferred = _system_columns(paired, seeds, first, second, settings) if seeds is not None else {}
     if paired.machine is not None:
-        inferred = compared_estimates(paired, first, second, settings)
+        inferred = estimate_comparison(paired, first, second, settings)
     if not tests:
         of_test = ("better", "equivalent", "worse") if settings.test == "bayes" else ("p", "p_corrected")
         inferred |= dict.fromkeys(("low", "high", *of_test), np.nan)
@@ -95,15 +95,15 @@ def _columns(
         **paired.wins(score_matrix.topic_differences(paired.score, first, second)),
         "effect": significance.effect_size(differences),
         **inferred,
-        **(_settled(paired, difference, first, second, reread) if settles else {}),
+        **(_judging_columns(paired, difference, first, second, reread) if settles else {}),
         "tested": paired.tested,
     }
 
 
-def _of_seeds(paired: Paired, seeds: Matrix, first: Ints, second: Ints, settings: TestSettings) -> dict[str, Any]:
+def _system_columns(paired: Paired, seeds: Matrix, first: Ints, second: Ints, settings: TestSettings) -> dict[str, Any]:
     """The columns of systems, with p and interval by the mixed model."""
-    found = replicates.compared(paired, seeds, first, second, settings.alpha)
-    tested = replicates.have_enough(found["seeds"], found["baseline_seeds"])
+    found = replicates.compare_systems(paired, seeds, first, second, settings.alpha)
+    tested = replicates.have_enough_seeds(found["seeds"], found["baseline_seeds"])
     corrected = np.full(len(first), np.nan)
     corrected[tested] = significance.correct_p_values(found["p"][tested], settings.correction_applied)
     return {**found, "p_corrected": corrected}
@@ -114,7 +114,7 @@ def _inference(paired: Paired, differences: Floats, settings: TestSettings) -> d
     if settings.test == "bayes":
         found = _posterior(paired, differences, settings)
     else:
-        p, low, high = significance.tested(paired, differences, settings)
+        p, low, high = significance.run_test(paired, differences, settings)
         corrected = significance.correct_p_values(p, settings.correction_applied)
         found = {"low": low, "high": high, "p": p, "p_corrected": corrected}
     ends = {end: paired.reading.of_mean(found[end], len(paired.topics)) for end in ("low", "high")}
@@ -132,8 +132,8 @@ def _posterior(paired: Paired, differences: Floats, settings: TestSettings) -> d
     return found
 
 
-def _settled(
-    paired: Paired, difference: Floats, first: Ints, second: Ints, reread: Reread | None
+def _judging_columns(
+    paired: Paired, difference: Floats, first: Ints, second: Ints, reread: RereadRuns | None
 ) -> dict[str, Floats | list[bool | None]]:
     """How low and how high the differences could come, and whether their order stays the same."""
     lowest, highest = difference_bounds.difference_bounds(paired, first, second, reread)
@@ -175,14 +175,16 @@ def sliced_frame(matrix: Matrix, first: Ints, second: Ints, settings: TestSettin
                     continue
                 paired = own.paired(measure)
                 tests = len(paired.topics) >= LEAST_LABELLED and paired.count < of_all.count
-                frame = compared(paired, first, second, settings, None, tests=tests, settles=False, seeds=own.seeds)
+                frame = comparison_frame(
+                    paired, first, second, settings, None, tests=tests, settles=False, seeds=own.seeds
+                )
                 known = {"slice": f"{column}={label}", "column": column, "label": label, "p_between": p}
                 of_measure.append(frame.assign(**known))
-        frames += [_corrected(joined(of_measure), settings)] if of_measure else []
+        frames += [_correct_slices(joined(of_measure), settings)] if of_measure else []
     return joined(frames) if frames else None
 
 
-def between(differences: Floats, members: Sequence[Bools], draws: int, seed: int) -> Floats | None:
+def label_p_values(differences: Floats, members: Sequence[Bools], draws: int, seed: int) -> Floats | None:
     """Whether the mean difference depends on the label: p of each pair, by permutations of the labels over the topics.
 
     differences  pairs × topics
@@ -227,11 +229,11 @@ def _p_between(
     """p of each pair, that its difference depends on the label; nan where that is not tested."""
     at = np.isin(np.array(matrix.topics, dtype=object), np.array(paired.topics, dtype=object))
     differences = score_matrix.topic_differences(paired.values, first, second)
-    found = between(differences, [one[at] for one in members], settings.draws, settings.seed)
+    found = label_p_values(differences, [one[at] for one in members], settings.draws, settings.seed)
     return np.nan if found is None else found
 
 
-def _corrected(frame: pd.DataFrame, settings: TestSettings) -> pd.DataFrame:
+def _correct_slices(frame: pd.DataFrame, settings: TestSettings) -> pd.DataFrame:
     """The rows of one measure, p corrected over slices × pairs, and p_between over columns × pairs.
 
     Tests of all pairs together correct for these: their p is multiplied by the number of slices.
@@ -263,7 +265,7 @@ def significance_matrix(matrix: Matrix, baselines: Sequence[str], settings: Test
 
     Raises InputError as `compare` does. The test is none that gives no p.
     """
-    matrix = score_matrix.without_seeds("a table to publish", matrix)
+    matrix = score_matrix.require_single_runs("a table to publish", matrix)
     first, second = score_matrix.run_pairs(len(matrix.runs), [matrix.run_index(name) for name in baselines])
     measures = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
     names, frames = np.array(matrix.runs, dtype=object), []
@@ -280,11 +282,11 @@ def significance_matrix(matrix: Matrix, baselines: Sequence[str], settings: Test
 # What has to be said of p values and intervals: what an interval is, and where there is nothing to see.
 
 
-CENTRES = {"wilcoxon": "pseudo-median", "sign": "median"}
+CENTERS = {"wilcoxon": "pseudo-median", "sign": "median"}
 """What the interval of a test is of, where that is not the mean."""
 
 
-def tests_of(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> list[str]:
+def describe_tests(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> list[str]:
     """The tests of all measures in words, each once: those of the number of pairs that a frame has of each."""
     measures = frame["measure"].unique().tolist()
     pairs = len(frame) // len(measures)
@@ -292,11 +294,11 @@ def tests_of(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> lis
         over = f" | {settings.correction_applied} over {pairs} pairs of each measure"
         return [PREDICTED + over * settings.corrects(pairs)]
     if matrix.seeds is not None:
-        return [replicates.test_words(frame, settings.correction_applied)]
+        return [replicates.describe_test(frame, settings.correction_applied)]
     return list(dict.fromkeys(settings.describe(matrix.paired(name), pairs) for name in measures))
 
 
-def interval_words(frame: pd.DataFrame, settings: TestSettings) -> list[str]:
+def describe_intervals(frame: pd.DataFrame, settings: TestSettings) -> list[str]:
     """What the intervals of a comparison are; and where p is corrected, how many leave out 0 beside a corrected p above
     the level."""
     pairs = len(frame) // frame["measure"].nunique()
@@ -307,7 +309,7 @@ def interval_words(frame: pd.DataFrame, settings: TestSettings) -> list[str]:
     if settings.test in significance.NOT_BY_PAIR:
         whose = "Tukey's" if settings.test == "anova" else "by the same ranges"
         return [f"{settings.level} interval: {whose}, of all pairs together"]
-    centre = f"of the {CENTRES[settings.test]}, " if settings.test in CENTRES else ""
+    centre = f"of the {CENTERS[settings.test]}, " if settings.test in CENTERS else ""
     said = f"{settings.level} interval: {centre}obtained by inverting the test"
     if not settings.corrects(pairs):
         return [said]
@@ -337,7 +339,7 @@ def interval_notes(frame: pd.DataFrame, measures: list[Paired], settings: TestSe
     return notes
 
 
-def same_notes(frame: pd.DataFrame) -> list[str]:
+def no_variance_notes(frame: pd.DataFrame) -> list[str]:
     """A note of the measures by which two systems differ by the same on all topics and seeds."""
     blank = frame["p"].isna().to_numpy() & (replicates.are_tested(frame) if "df" in frame else True)
     names, count = frame["measure"][blank].unique().tolist(), int(blank.sum())
@@ -346,7 +348,7 @@ def same_notes(frame: pd.DataFrame) -> list[str]:
     return [f"{', '.join(names)}: {what}"] if names else []
 
 
-def unseen_in(frame: pd.DataFrame, matrix: Matrix, column: str = "same_order") -> list[Note]:
+def unseen_notes(frame: pd.DataFrame, matrix: Matrix, column: str = "same_order") -> list[Note]:
     """That no unjudged document is relevant which neither of two runs retrieved, where the column says whether judging
     could reverse an order."""
     known = frame["measure"][frame[column].notna()].unique().tolist() if column in frame else []
@@ -355,7 +357,7 @@ def unseen_in(frame: pd.DataFrame, matrix: Matrix, column: str = "same_order") -
     return difference_bounds.unseen_notes(notations, scores.options if scores else None, matrix.seeds is not None)
 
 
-def later_topics(frame: pd.DataFrame, matrix: Matrix) -> list[str]:
+def later_topic_notes(frame: pd.DataFrame, matrix: Matrix) -> list[str]:
     """That further judgments may bring in other topics."""
     chosen = matrix.scores.options.topics_judged_later if matrix.scores else ""
     return (
@@ -375,14 +377,14 @@ Pair = tuple[str, str, str]
 """A measure, a run and its baseline."""
 
 
-def reversible_pairs(frame: pd.DataFrame, matrix: Matrix, reread: Reread | None = None) -> frozenset[Pair]:
+def reversible_pairs(frame: pd.DataFrame, matrix: Matrix, reread: RereadRuns | None = None) -> frozenset[Pair]:
     """The pairs of a comparison whose order some judgments reverse, of those whose bounds allow it and of which no
     number of documents is known that does it: where bounds are reached, or such judgments have been found.
 
     reread  the runs, where they have been read again; None: they are where it is necessary
     """
     asked = frame[frame["same_order"].eq(False) & frame["reversing"].isna()]
-    reread = (reread or reversals.Reread.of(matrix.scores)) if len(asked) else None
+    reread = (reread or reversals.RereadRuns.of(matrix.scores)) if len(asked) else None
     found: set[Pair] = set()
     for name in asked["measure"].unique().tolist() if reread is not None else ():
         assert reread is not None
@@ -440,7 +442,7 @@ def estimated_differences(paired: Paired, first: Ints, second: Ints, alpha: floa
     return summarized(human, machine, others, paired.reading, alpha)
 
 
-def compared_estimates(
+def estimate_comparison(
     paired: Paired, first: Ints, second: Ints, settings: significance.TestSettings
 ) -> dict[str, Any]:
     """The columns of a comparison of pairs of runs by one measure, in place of those by people alone.
@@ -483,15 +485,15 @@ def heavy_difference_notes(measures: Iterable[Paired], first: Ints, second: Ints
     return predicted.heavy_notes(heavy)
 
 
-def estimate_columns(matrix: Matrix, interval: Shown) -> Shown:
+def estimate_columns(matrix: Matrix, interval: DisplayColumns) -> DisplayColumns:
     """What people see of estimated differences, in place of the column of their intervals."""
     return {
         Column("±", "figures"): _margin,
         **{replace(column, wide=True): value for column, value in interval.items()},
-        Column("people", "signed"): whole(matrix, "people", "+"),
-        Column("machine", "signed", wide=True): whole(matrix, "machine", "+"),
+        Column("people", "signed"): total_formatter(matrix, "people", "+"),
+        Column("machine", "signed", wide=True): total_formatter(matrix, "machine", "+"),
         Column("λ", "score", digits=2): itemgetter("lambda_"),
-        Column("saves", "figures"): _saved,
+        Column("saves", "figures"): _savings,
     }
 
 
@@ -504,5 +506,5 @@ def _margin(row: Row) -> str | None:
     return f"{(row['high'] - row['low']) / 2:.4f}"
 
 
-def _saved(row: Row) -> str | None:
+def _savings(row: Row) -> str | None:
     return None if row["times"] is None else saved_words(row["narrower"], row["times"])

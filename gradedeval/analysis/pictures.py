@@ -43,7 +43,7 @@ EAST_ASIAN = (
     *("IPAexGothic", "Hiragino Sans", "PingFang SC", "Microsoft YaHei", "Yu Gothic", "MS Gothic", "Malgun Gothic"),
 )
 """Fonts for letters that the others do not have: those that Linux, macOS and Windows come with."""
-MANY = len(COLORS)
+MAX_COLORED = len(COLORS)
 """Of more lines than these the others are grey."""
 
 STYLE: Mapping[str, Any] = {
@@ -82,7 +82,7 @@ STYLE: Mapping[str, Any] = {
 }
 
 
-def need_matplotlib() -> None:
+def require_matplotlib() -> None:
     """Raise InputError (usage) where matplotlib is not installed."""
     try:
         import matplotlib  # noqa: F401
@@ -98,7 +98,7 @@ def style(width: float = WIDTH, height: float = HEIGHT) -> Iterator[None]:
 
     width, height  of figures, in inches
     """
-    need_matplotlib()
+    require_matplotlib()
     import matplotlib.style
     from matplotlib.font_manager import fontManager
 
@@ -109,10 +109,10 @@ def style(width: float = WIDTH, height: float = HEIGHT) -> Iterator[None]:
         yield
 
 
-def drawn(draw: Callable[[Axes], Any], ax: Axes | None) -> Axes:
+def draw_on(draw: Callable[[Axes], Any], ax: Axes | None) -> Axes:
     """Draw on `ax`, which keeps its own style; on None as pyplot does, on the current axes, which are made in the style
     of the house where there are none. Returns the axes."""
-    need_matplotlib()
+    require_matplotlib()
     if ax is not None:
         draw(ax)
         return ax
@@ -125,22 +125,25 @@ def drawn(draw: Callable[[Axes], Any], ax: Axes | None) -> Axes:
     return ax
 
 
-def looks(count: int) -> list[dict[str, Any]]:
+def line_styles(count: int) -> list[dict[str, Any]]:
     """How each of `count` lines is drawn: by color, and by dashes where colors repeat; those beyond `MANY` in grey."""
-    if count > MANY:
-        return [*looks(MANY), *({"color": LIGHT, "linestyle": "-", "linewidth": 0.6, "zorder": 1},) * (count - MANY)]
+    if count > MAX_COLORED:
+        return [
+            *line_styles(MAX_COLORED),
+            *({"color": LIGHT, "linestyle": "-", "linewidth": 0.6, "zorder": 1},) * (count - MAX_COLORED),
+        ]
     colors = list(islice(cycle(COLORS), count))
     return [{"color": color, "linestyle": LINES[index // len(COLORS)]} for index, color in enumerate(colors)]
 
 
-def whole_numbers(ax: Axes) -> None:
+def use_integer_ticks(ax: Axes) -> None:
     """Ticks at whole numbers alone, for ranks and counts."""
     from matplotlib.ticker import MaxNLocator
 
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
 
 
-def inches_of(ax: Axes) -> tuple[float, float]:
+def size_in_inches(ax: Axes) -> tuple[float, float]:
     """The width and the height of axes."""
     box = ax.get_window_extent()
     dots = ax.figure.dpi
@@ -151,7 +154,7 @@ LONGEST = 30
 """Characters of a name in a picture; of a longer one the middle is left out."""
 
 
-def shown(name: str, longest: int = LONGEST) -> str:
+def label_text(name: str, longest: int = LONGEST) -> str:
     """A name of the user's as text in a picture: in one line, not too long, and never as a formula."""
     text = in_utf8(visible(name))
     if len(text) > longest:
@@ -165,7 +168,7 @@ def run_labels(runs: Iterable[str]) -> dict[str, str]:
     """What legends call each run: its name as in tables, without what all have alike."""
     names = list(dict.fromkeys(map(str, runs)))
     short, _ = short_names(names)
-    return {name: shown(short.get(name, name)) for name in names}
+    return {name: label_text(short.get(name, name)) for name in names}
 
 
 def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0, runs: Sequence[str] = ()) -> None:
@@ -184,7 +187,7 @@ def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0, runs: 
     looks = {name: STYLE[f"legend.{name}"] for name in ("frameon", "handlelength", "columnspacing", "borderpad")}
     looks |= {"fontsize": points, "borderaxespad": 0.2, "handletextpad": 0.8}
     if pattern := short_names(runs)[1]:
-        looks |= {"title": f"runs: {shown(pattern, 40)}", "title_fontsize": points, "alignment": "left"}
+        looks |= {"title": f"runs: {label_text(pattern, 40)}", "title_fontsize": points, "alignment": "left"}
     measured = ax.legend(handles, labels, **looks)
     measured.set_in_layout(False)
     beside, gap = (points / 72 * (looks[name] + more) for name, more in (("handlelength", 0.8), ("columnspacing", 0)))
@@ -225,7 +228,7 @@ def _rooms(ax: Axes) -> tuple[float, float]:
     figure out anew, the axes are what labels beside them leave."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure, spec, own = ax.figure, ax.get_subplotspec(), inches_of(ax)[0]
+    figure, spec, own = ax.figure, ax.get_subplotspec(), size_in_inches(ax)[0]
     if spec is None or not isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
         return own * 1.05, own * 1.05
     columns = spec.get_gridspec().ncols
@@ -249,15 +252,17 @@ def _width(widths: Sequence[float], columns: int, gap: float) -> float:
     return sum(max(widths[start:end]) for start, end in pairwise(starts)) + gap * (columns - 1)
 
 
-def beside(ax: Axes, names: Sequence[str]) -> list[str]:
+def side_labels(ax: Axes, names: Sequence[str]) -> list[str]:
     """Names as text beside axes, short enough to leave the axes more than half of the figure, unless they could not be
     told apart so."""
     figure, spec = ax.figure, ax.get_subplotspec()
     share = 0.36 / (1 if spec is None else spec.get_gridspec().ncols)
     points = float(ax.yaxis.get_major_ticks(1)[0].label1.get_fontsize())
     letters = max(8, min(LONGEST, int(share * figure.bbox.width / figure.dpi * 72 / (0.6 * points))))
-    of_length = ([shown(name, longest) for name in names] for longest in range(letters, LONGEST + 1))
-    return next((texts for texts in of_length if len(set(texts)) == len(set(names))), [shown(name) for name in names])
+    of_length = ([label_text(name, longest) for name in names] for longest in range(letters, LONGEST + 1))
+    return next(
+        (texts for texts in of_length if len(set(texts)) == len(set(names))), [label_text(name) for name in names]
+    )
 
 
 def fit_labels(ax: Axes) -> float:
@@ -317,7 +322,7 @@ def read_size(text: str | None) -> tuple[float, float | None]:
     return ranges.WIDTH.read(width), ranges.HEIGHT.read(height) if x else None
 
 
-def no_room(figure: Figure) -> InputError:
+def no_room_error(figure: Figure) -> InputError:
     """Return the error of a figure that its pictures do not fit into, which names the side that is too short."""
     width, height = figure.get_size_inches().tolist()
     boxes = [(ax.get_tightbbox(for_layout_only=True), ax.bbox.width) for ax in figure.axes]
@@ -338,7 +343,7 @@ def figure(
     width, height  inches; None: as high as the pictures ask for
     signature      text below them, in small print
     """
-    need_matplotlib()
+    require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -389,7 +394,7 @@ def _wrapped(signature: str, width: float) -> list[str]:
     return [part for line in signature.splitlines() for part in textwrap.wrap(line, letters)]
 
 
-def as_bytes(figure: Figure, form: str, signature: str = "") -> bytes:
+def render(figure: Figure, form: str, signature: str = "") -> bytes:
     """The file of a figure: png, svg or pdf, with the signature in its metadata and no date."""
     import matplotlib
 
@@ -423,7 +428,7 @@ def save(picture: Axes | Figure, path: str | os.PathLike[str], signature: str = 
     if not hasattr(whole, "savefig"):
         what = f"expected axes or a figure, not a {type(picture).__name__}"
         raise InputError("plot.save", what, "give what a function of gradedeval.plot returns", usage=True)
-    write_file(as_bytes(whole, form, signature), os.fsdecode(path))
+    write_file(render(whole, form, signature), os.fsdecode(path))
 
 
 # What pictures are drawn from: the frames of results, the part of them that is one picture, and words for axes.
@@ -436,7 +441,9 @@ NUMBERS = frozenset({
 """The columns that are drawn as numbers."""
 
 
-def frame_of(result: Any, columns: Collection[str], picture: str, source: str, part: str = "frame") -> pd.DataFrame:
+def require_frame(
+    result: Any, columns: Collection[str], picture: str, source: str, part: str = "frame"
+) -> pd.DataFrame:
     """The frame of a result, or the frame itself.
 
     columns  what it must have
@@ -470,7 +477,7 @@ def check_numbers(frame: pd.DataFrame, columns: Iterable[str], picture: str, sou
             raise InputError(f"plot.{picture}", f"column {name} holds other than numbers", f"give {source}", usage=True)
 
 
-def of_measure(frame: pd.DataFrame, measure: Any, picture: str) -> pd.DataFrame:
+def select_measure(frame: pd.DataFrame, measure: Any, picture: str) -> pd.DataFrame:
     """The rows of one measure: of the only one, or of that named. Raises InputError (usage) where it is not there, or
     none is named of several."""
     known = list(dict.fromkeys(frame["measure"]))
@@ -490,13 +497,13 @@ def of_measure(frame: pd.DataFrame, measure: Any, picture: str) -> pd.DataFrame:
 def grey_notes(frame: pd.DataFrame) -> list[str]:
     """A note where runs are more than can be told apart, and most are grey."""
     count = len(distinct(frame, "run"))
-    return [f"{count} runs: the first {MANY} are in color, the others grey"] if count > MANY else []
+    return [f"{count} runs: the first {MAX_COLORED} are in color, the others grey"] if count > MAX_COLORED else []
 
 
 LOWER = " (lower is better)"
 
 
-def lower(measure: str) -> bool:
+def lower_is_better(measure: str) -> bool:
     """Whether the lower of two scores is the better one; not of a measure that is not known here."""
     try:
         (known,) = parse_measures(measure)
@@ -510,4 +517,4 @@ def summary_label(measure: str, summary: str, topics: Collection[int]) -> str:
     low, high = min(topics), max(topics)
     count = f"{high} {plural(high, 'topic')}" if low == high else f"{low} to {high} topics"
     name = {"geometric": "geometric mean"}.get(summary, summary)
-    return f"{name} {shown(measure)}, {count}"
+    return f"{name} {label_text(measure)}, {count}"

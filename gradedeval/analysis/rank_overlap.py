@@ -27,7 +27,7 @@ LARGEST_ODDS = 1e300
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Lists:
+class RankedLists:
     """Rankings of some topics, topic after topic.
 
     document  their documents, by number
@@ -41,7 +41,7 @@ class Lists:
     last: Ints
 
     @classmethod
-    def of(cls, run: RankedRun) -> Lists:
+    def of(cls, run: RankedRun) -> RankedLists:
         """Those of all topics of a run, with their ties."""
         within = ranks(run.counts)
         first = within if run.first is None else run.first
@@ -88,17 +88,17 @@ class _Side:
     begin, counts  pairs: where its documents begin among those of these runs, and how many they are
     """
 
-    runs: Sequence[Lists]
+    runs: Sequence[RankedLists]
     begin: Ints
     counts: Ints
 
     @classmethod
-    def in_turn(cls, runs: Sequence[Lists]) -> _Side:
+    def in_turn(cls, runs: Sequence[RankedLists]) -> _Side:
         counts = np.concatenate([run.counts for run in runs])
         return cls(runs, np.cumsum(counts) - counts, counts)
 
     @classmethod
-    def again(cls, run: Lists, times: int) -> _Side:
+    def again(cls, run: RankedLists, times: int) -> _Side:
         return cls([run], np.tile(run.begin, times), np.tile(run.counts, times))
 
     def column(self, name: str) -> NDArray[Any]:
@@ -115,7 +115,7 @@ class _Side:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pairs:
+class ListPairs:
     """The lists of some runs beside those of another, and the documents that both of a pair have, pair after pair: the
     topics of the first run, then those of the next.
 
@@ -133,7 +133,7 @@ class Pairs:
     last: Ints
 
     @classmethod
-    def of(cls, runs: Sequence[Lists], other: Lists, place: Ints) -> Pairs:
+    def of(cls, runs: Sequence[RankedLists], other: RankedLists, place: Ints) -> ListPairs:
         """place  documents: where the other run has each, −1 where it lacks it"""
         sides = _Side.in_turn(runs), _Side.again(other, len(runs))
         there = place.take(sides[0].column("document"), mode="clip")  # "raise" would look at each number twice
@@ -173,11 +173,11 @@ class Pairs:
         found = np.full((3, len(self.counts)), np.nan)
         counts = np.stack([self.one.counts, self.other.counts])
         for rows in _by_run_and_width(counts.max(0) * counts.min(0).astype(bool), len(self.one.runs)):
-            found[:, rows] = _overlap(_Some.of(self, rows), p, ties)
+            found[:, rows] = _overlap(_PairBatch.of(self, rows), p, ties)
         return found
 
 
-def place_of(run: Lists, documents: int) -> Ints:
+def document_positions(run: RankedLists, documents: int) -> Ints:
     """documents: where a run has each, −1 where it lacks it."""
     place: Ints = np.full(documents, -1, dtype=np.int32)
     place[run.document] = np.arange(len(run.document), dtype=np.int32)
@@ -200,7 +200,7 @@ def _by_run_and_width(widths: Ints, runs: int) -> Iterator[Ints]:
     yield from (np.concatenate(waiting) for waiting in together.values())
 
 
-def blocks(lists: list[Lists], other: Lists, ones: Iterable[int]) -> Iterator[list[int]]:
+def run_blocks(lists: list[RankedLists], other: RankedLists, ones: Iterable[int]) -> Iterator[list[int]]:
     """Runs in blocks of bounded size, as lists beside those of the other run.
 
     A quarter of what memory is bounded by: larger arrays would be given back to the system and asked for again.
@@ -217,7 +217,7 @@ def blocks(lists: list[Lists], other: Lists, ones: Iterable[int]) -> Iterator[li
     yield block
 
 
-def rank_biased_overlap(one: Lists, other: Lists, documents: int, p: float, ties: Ties) -> Floats:
+def rank_biased_overlap(one: RankedLists, other: RankedLists, documents: int, p: float, ties: Ties) -> Floats:
     """3 × topics: rank-biased overlap, extrapolated; and its bounds, whatever stands below the ends of the lists. nan
     where a list is empty.
 
@@ -229,7 +229,7 @@ def rank_biased_overlap(one: Lists, other: Lists, documents: int, p: float, ties
     Webber, Moffat & Zobel, TOIS 2010, equation 32; `b` as Corsi & Urbano, SIGIR 2024. Of lists of different
     lengths with ties they extrapolate by a product of means, which is not the mean over orders: `a` is.
     """
-    return Pairs.of([one], other, place_of(other, documents)).overlaps(p, ties)
+    return ListPairs.of([one], other, document_positions(other, documents)).overlaps(p, ties)
 
 
 @lru_cache(maxsize=8)
@@ -242,7 +242,7 @@ def _series(p: float, width: int) -> tuple[Floats, Floats, Floats]:
     return (1 - p) * p ** (depth - 1), shares, powers
 
 
-def _overlap(some: _Some, p: float, ties: Ties) -> Floats:
+def _overlap(some: _PairBatch, p: float, ties: Ties) -> Floats:
     s, l, common = some.short, some.long, some.common  # noqa: E741
     depth = np.arange(1.0, some.width + 1)
     weight, shares, powers = _series(p, some.width)
@@ -278,7 +278,7 @@ def _overlap(some: _Some, p: float, ties: Ties) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Some:
+class _PairBatch:
     """Some pairs of lists that are not empty, the shorter and the longer list of each.
 
     rows         which pairs
@@ -291,7 +291,7 @@ class _Some:
                  longer one
     """
 
-    pairs: Pairs
+    pairs: ListPairs
     rows: Ints
     width: int
     short: Ints
@@ -303,7 +303,7 @@ class _Some:
     last: Ints
 
     @classmethod
-    def of(cls, pairs: Pairs, rows: Ints) -> _Some:
+    def of(cls, pairs: ListPairs, rows: Ints) -> _PairBatch:
         common, first, last = pairs.counts[rows], pairs.first, pairs.last
         if len(rows) < len(pairs.counts):
             inside = positions_of(pairs.counts, rows)

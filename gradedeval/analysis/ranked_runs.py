@@ -84,7 +84,7 @@ class RankedRun:
         return found
 
 
-class Rows(NamedTuple):
+class BatchRows(NamedTuple):
     """Rankings of several runs in one batch, and of each the number of its run and of its topic."""
 
     batch: Batch
@@ -169,9 +169,9 @@ class RankedRuns:
         ):
             yield replace(batch, pool=counted.select(np.array([row[topic] for topic in batch.topics], dtype=np.int64)))
 
-    def rows(self, grader: Grader) -> list[Rows]:
+    def rows(self, grader: Grader) -> list[BatchRows]:
         """All that is listed of all runs, in few batches."""
-        row, found = {topic: number for number, topic in enumerate(self.topics)}, list[Rows]()
+        row, found = {topic: number for number, topic in enumerate(self.topics)}, list[BatchRows]()
         batches, owners = list[Batch](), list[int]()
         for number, run in enumerate(self.runs):
             for batch in self.batches(run, grader):
@@ -183,7 +183,7 @@ class RankedRuns:
             topic = np.array([row[name] for name in batch.topics], dtype=np.int64)
             begin += len(topic)
             kept = np.flatnonzero(listed[owner, topic])
-            found.append(Rows(batch.select(kept), owner[kept], topic[kept]))
+            found.append(BatchRows(batch.select(kept), owner[kept], topic[kept]))
         return found
 
     def of_topics(self, topics: Ints) -> RankedRuns:
@@ -202,7 +202,7 @@ class RankedRuns:
     def scores(self, scorer: Scorer, code: Codes | None = None, pool: GradeCounts | None = None) -> Floats:
         """3 × runs × topics × measures: score, residual by the unjudged and residual in all, as `Scorer.score_batch`;
         nan where a topic does not count for a run."""
-        scorer = scorer if pool is None else of_another_pool(scorer)
+        scorer = scorer if pool is None else without_ideals(scorer)
         values = np.full((3, len(self.runs), len(self.topics), len(scorer.measures)), np.nan)
         row = {topic: number for number, topic in enumerate(self.topics)}
         for number, run in enumerate(self.runs):
@@ -237,7 +237,7 @@ class Ranking:
         self._columns: dict[str, _Columns] = {}
         for name, source in workers.progress(iter(runs.items()), len(runs)):
             run = grade_run(source, self.grader, workers.silent(), name)
-            self._columns[name] = _numbered(run, self._numbers, self.grader.keep_ties)
+            self._columns[name] = _number_documents(run, self._numbers, self.grader.keep_ties)
             self.graded[name] = run.with_batches([replace(batch, docnos=None) for batch in run.batches])
 
     def of(self, names: Sequence[str], scorer: Scorer | None = None) -> RankedRuns:
@@ -288,7 +288,7 @@ class _Columns:
         return _Columns(np.arange(topics), counts, self.document[at], self.code[at], first)
 
 
-def _numbered(run: GradedRun[Batch], numbers: DocumentNumbers, keep_ties: bool) -> _Columns:
+def _number_documents(run: GradedRun[Batch], numbers: DocumentNumbers, keep_ties: bool) -> _Columns:
     """The documents of a run with their numbers; topics that are met for the first time get the next ones."""
     row_of = {topic: row for row, topic in enumerate(topic for batch in run.batches for topic in batch.topics)}
     rows = np.array([row_of[topic] for topic in run.topics], dtype=np.int64)
@@ -320,14 +320,14 @@ def scored_and_ranked(
     return replace(scores, sources=dict(runs) if scores.sources else {}), ranking
 
 
-def of_another_pool(scorer: Scorer) -> Scorer:
+def without_ideals(scorer: Scorer) -> Scorer:
     """The scorer without the ideal rankings that it knows: those of another pool differ."""
     other = copy(scorer)
     other.grader = replace(scorer.grader, ideals={})
     return other
 
 
-def two_runs(baseline: Any, run: Any) -> dict[str, Any]:
+def name_two_runs(baseline: Any, run: Any) -> dict[str, Any]:
     """Two runs by different names."""
     named = [named_runs(one) for one in (baseline, run)]
     if all(len(names) == 1 and isinstance(one, str) for names, one in zip(named, (baseline, run), strict=True)):
@@ -348,7 +348,7 @@ def check_maskable(scorer: Scorer, options: Options, what: str) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class ScoreParts:
     """The parts of a score: that of an empty ranking, one term per rank, and what lies beyond the end of the run.
 
     details  the columns of the measure: name -> one value per rank; where there is one more, it is that of all ranks
@@ -368,27 +368,27 @@ def check_by_rank(measure: Measure) -> None:
         raise InputError(f"'{measure}'", what, f"leave out judged_only, and give {flag.judged_only:True}", usage=True)
 
 
-def trimmed(gains: Gains) -> Gains:
+def trim_to_retrieved(gains: Gains) -> Gains:
     """The gains of one topic, with a column for each document retrieved and no more."""
     return _cut(gains, int(gains.retrieved[0]))
 
 
-def parts_of(measure: Measure, gains: Gains) -> Parts:
+def score_parts(measure: Measure, gains: Gains) -> ScoreParts:
     """The parts that sum to the score of one topic. Raises InputError where a user-defined measure fails."""
     if measure.prior is not None and gains.intents is not None:
-        return _marginal(replace(measure, prior=None), gains.intents)
+        return _intent_mean_parts(replace(measure, prior=None), gains.intents)
     width = gains.gain.shape[1]
     shown = {name: column[0] for name, column in _details(measure, gains).items()}
     if "contribution" in shown:
         terms = np.append(shown.pop("contribution"), 0.0)
-        return Parts(0.0, terms[:width], float(terms[width]), shown)
-    (scores,) = _scores_ended(measure, gains, width)
+        return ScoreParts(0.0, terms[:width], float(terms[width]), shown)
+    (scores,) = _scores_by_cutoff(measure, gains, width)
     with np.errstate(invalid="ignore"):
         steps = np.diff(scores)
-    return Parts(float(scores[0]), np.where(np.isnan(steps), 0.0, steps), 0.0, shown)
+    return ScoreParts(float(scores[0]), np.where(np.isnan(steps), 0.0, steps), 0.0, shown)
 
 
-def terms_of(measure: Measure, gains: Gains, last: int | None) -> tuple[Floats, Floats]:
+def score_terms(measure: Measure, gains: Gains, last: int | None) -> tuple[Floats, Floats]:
     """The parts of the scores of all topics of a batch: topics × ranks, one term for each document retrieved, 0 below
     them; and topics: that of an empty ranking and of what lies beyond the end. Raises InputError as `parts_of`.
 
@@ -398,7 +398,7 @@ def terms_of(measure: Measure, gains: Gains, last: int | None) -> tuple[Floats, 
     width = whole if last is None else min(last, whole)
     if measure.prior is not None and intents is not None:
         shares = intents.weight / intents.weight.sum(0)
-        each = [terms_of(replace(measure, prior=None), intent, last) for intent in intents.each]
+        each = [score_terms(replace(measure, prior=None), intent, last) for intent in intents.each]
         pairs = list(zip(shares, each, strict=True))
         # An intent that nobody has may have no score.
         means = (np.where(share[:, None] > 0, share[:, None] * term, 0) for share, (term, _) in pairs)
@@ -408,7 +408,7 @@ def terms_of(measure: Measure, gains: Gains, last: int | None) -> tuple[Floats, 
     if terms is not None:
         rest, terms = terms[:, width:].sum(1), terms[:, :width]
     else:
-        scores = _scores_ended(measure, gains, width)
+        scores = _scores_by_cutoff(measure, gains, width)
         with np.errstate(invalid="ignore"):
             steps = np.diff(scores)
         rest, terms = scores[:, 0], np.where(np.isnan(steps), 0.0, steps)
@@ -420,7 +420,7 @@ def terms_of(measure: Measure, gains: Gains, last: int | None) -> tuple[Floats, 
 
 def _cut(gains: Gains, rank: int) -> Gains:
     """The rankings of a batch, each ended after a rank."""
-    parts: dict[str, Any] = {name: values[:, :rank] for name, values in _of_ranks(gains).items()}
+    parts: dict[str, Any] = {name: values[:, :rank] for name, values in _rank_arrays(gains).items()}
     sample = _sample(gains, np.arange(len(gains.gain)), np.ones((len(gains.gain), rank), dtype=bool))
     cut = replace(gains, retrieved=np.minimum(gains.retrieved, rank), sample=sample, **parts)
     return (
@@ -466,12 +466,12 @@ def _details(measure: Measure, gains: Gains) -> dict[str, Floats]:
     return columns
 
 
-def _marginal(measure: Measure, intents: Intents) -> Parts:
+def _intent_mean_parts(measure: Measure, intents: Intents) -> ScoreParts:
     """The parts of a mean over intents: the means of the parts."""
     weight = intents.weight[:, 0]
     counted = [(share, gains) for share, gains in zip(weight, intents.each, strict=True) if share > 0]
-    each = [(share / weight.sum(), parts_of(measure, gains)) for share, gains in counted]
-    return Parts(
+    each = [(share / weight.sum(), score_parts(measure, gains)) for share, gains in counted]
+    return ScoreParts(
         float(sum(share * parts.before for share, parts in each)),
         np.sum([np.zeros(intents.each[0].gain.shape[1]), *(share * parts.terms for share, parts in each)], axis=0),
         float(sum(share * parts.beyond for share, parts in each)),
@@ -483,17 +483,21 @@ def topic_rises(measure: Measure, gains: Gains, best: Gains) -> Floats:
     """ranks: how much the score of one topic would rise if the document there alone had the top gain; nan where it is
     judged. By measures whose residual comes from the bounds it is one more document of the pool then."""
     added = np.full(gains.gain.shape[1], np.nan)
-    ranks, joins = np.flatnonzero(~gains.judged[0]), _joins_the_pool(measure)
+    ranks, joins = np.flatnonzero(~gains.judged[0]), _enlarges_pool(measure)
     score = np.minimum(scores_of(measure, gains), measure.definition.ceiling)
-    added[ranks] = np.maximum(lifted(measure, gains, best, np.zeros_like(ranks), ranks, joins=joins) - score, 0)
+    added[ranks] = np.maximum(
+        scores_if_relevant(measure, gains, best, np.zeros_like(ranks), ranks, joins=joins) - score, 0
+    )
     return added
 
 
-def _joins_the_pool(measure: Measure) -> bool:
+def _enlarges_pool(measure: Measure) -> bool:
     return measure.residual == "from_bounds" and not measure.by_intent
 
 
-def lifted(measure: Measure, gains: Gains, best: Gains, rows: Ints, ranks: Ints, *, joins: bool = False) -> Floats:
+def scores_if_relevant(
+    measure: Measure, gains: Gains, best: Gains, rows: Ints, ranks: Ints, *, joins: bool = False
+) -> Floats:
     """The score of the topic at each of the rows if the document at the rank beside it, from 0, had the top gain; no
     more than the largest score there is.
 
@@ -501,20 +505,20 @@ def lifted(measure: Measure, gains: Gains, best: Gains, rows: Ints, ranks: Ints,
     joins  whether the document is one more of the pool then, which otherwise stays as it is
     """
     places = _chunks(np.arange(len(ranks)), gains)
-    scores = [scores_of(measure, _filled(gains, best, rows[some], ranks[some], joins=joins)) for some in places]
+    scores = [scores_of(measure, _fill_relevant(gains, best, rows[some], ranks[some], joins=joins)) for some in places]
     found: Floats = np.minimum(np.concatenate([np.empty(0), *scores]), measure.definition.ceiling)
     return found
 
 
-def _filled(gains: Gains, best: Gains, rows: Ints, ranks: Ints, *, joins: bool = False) -> Gains:
+def _fill_relevant(gains: Gains, best: Gains, rows: Ints, ranks: Ints, *, joins: bool = False) -> Gains:
     """The topics at these rows, with the document at the rank beside each as in the best case."""
     gain, top = gains.gain[rows], best.gain[rows, ranks]
     gain[np.arange(len(ranks)), ranks] = top
-    filled = replace(_several(gains, rows), gain=gain, intents=best.intents)
+    filled = replace(_select_rows(gains, rows), gain=gain, intents=best.intents)
     if joins:
         filled = replace(filled, ideal=np.column_stack([top, filled.ideal]), pool=filled.pool + 1)
     pairs = zip(_intents(gains), _intents(best), strict=True)
-    return _by_intent(filled, [_filled(intent, other, rows, ranks) for intent, other in pairs], rows)
+    return _with_intents(filled, [_fill_relevant(intent, other, rows, ranks) for intent, other in pairs], rows)
 
 
 def rises_of_batch(measure: Measure, gains: Gains, best: Gains, last: int | None) -> Floats:
@@ -524,12 +528,12 @@ def rises_of_batch(measure: Measure, gains: Gains, best: Gains, last: int | None
     unjudged &= np.arange(unjudged.shape[1]) < gains.retrieved[:, None]
     rows, ranks = unjudged.nonzero()
     added = np.full(unjudged.shape, np.nan)
-    filled = lifted(measure, gains, best, rows, ranks, joins=_joins_the_pool(measure))
+    filled = scores_if_relevant(measure, gains, best, rows, ranks, joins=_enlarges_pool(measure))
     added[rows, ranks] = np.maximum(filled - score[rows], 0)
     return added
 
 
-def _scores_ended(measure: Measure, gains: Gains, last: int) -> Floats:
+def _scores_by_cutoff(measure: Measure, gains: Gains, last: int) -> Floats:
     """topics × (1 + last): the scores of the rankings of a batch, each ended after rank 0, 1, 2, … to the last."""
     topics = np.arange(len(gains.gain))
     found = np.empty((len(topics), last + 1))
@@ -538,22 +542,22 @@ def _scores_ended(measure: Measure, gains: Gains, last: int) -> Floats:
         lengths = np.arange(begin, min(begin + at_once, last + 1))
         ended = _cut(gains, int(lengths[-1]))
         if len(lengths) > 1:
-            ended = _ended(ended, np.repeat(topics, len(lengths)), np.tile(lengths, len(topics)))
+            ended = _cut_rows(ended, np.repeat(topics, len(lengths)), np.tile(lengths, len(topics)))
         found[:, lengths] = scores_of(measure, ended).reshape(len(topics), -1)
     return found
 
 
-def _ended(gains: Gains, rows: Ints, lengths: Ints) -> Gains:
+def _cut_rows(gains: Gains, rows: Ints, lengths: Ints) -> Gains:
     """The topics at these rows, each ended after that many ranks."""
     inside = np.arange(gains.gain.shape[1]) < lengths[:, None]
-    several = _several(gains, rows)
-    ended = {name: values * inside for name, values in _of_ranks(several).items()}
+    several = _select_rows(gains, rows)
+    ended = {name: values * inside for name, values in _rank_arrays(several).items()}
     retrieved, sample = np.minimum(several.retrieved, lengths), _sample(gains, rows, inside)
     whole = replace(several, retrieved=retrieved, sample=sample, **ended)
-    return _by_intent(whole, [_ended(intent, rows, lengths) for intent in _intents(gains)], rows)
+    return _with_intents(whole, [_cut_rows(intent, rows, lengths) for intent in _intents(gains)], rows)
 
 
-def _several(gains: Gains, rows: Ints) -> Gains:
+def _select_rows(gains: Gains, rows: Ints) -> Gains:
     """The topics at these rows, of which one may come several times."""
     arrays: dict[str, Any] = gains.by_topic()
     if len(gains.gain) == 1:  # without a copy
@@ -567,7 +571,7 @@ def _intents(gains: Gains) -> Sequence[Gains]:
     return gains.intents.each if gains.intents is not None else []
 
 
-def _by_intent(gains: Gains, each: Sequence[Gains], rows: Ints) -> Gains:
+def _with_intents(gains: Gains, each: Sequence[Gains], rows: Ints) -> Gains:
     """The gains with their batch by intent, of the topics at these rows."""
     intents = gains.intents
     if intents is None:
@@ -577,7 +581,7 @@ def _by_intent(gains: Gains, each: Sequence[Gains], rows: Ints) -> Gains:
     return replace(gains, intents=replace(intents, each=each, pool=lambda row: pool(int(rows[row])), **arrays))
 
 
-def _of_ranks(gains: Gains) -> dict[str, Any]:
+def _rank_arrays(gains: Gains) -> dict[str, Any]:
     """The arrays with a column for each rank: all two-dimensional ones but the ideal ranking's."""
     return {name: values for name, values in gains.by_topic().items() if values.ndim > 1 and name != "ideal"}
 
@@ -639,7 +643,7 @@ def terms_by_run(
             gains_of = scorer.gains_cache(batch)
             for column, (measure, table) in enumerate(zip(scorer.measures, scorer.tables, strict=True)):
                 gains = gains_of(table, measure)
-                terms, rest[column, number, topics] = terms_of(measure, gains, last)
+                terms, rest[column, number, topics] = score_terms(measure, gains, last)
                 there = np.arange(terms.shape[1]) < gains.retrieved[:, None]
                 which = (begin[topics][:, None] + np.arange(terms.shape[1]))[there]
                 added[column][number][which] = terms[there]
@@ -776,7 +780,7 @@ class Sides:
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class DocumentChanges:
     """What became of documents by one measure.
 
     terms    2 × documents: what each adds to the score of its topic, on each side
@@ -792,7 +796,7 @@ class Change:
     measure: str
 
     @classmethod
-    def of(cls, sides: Sides, terms: RankedTerms, column: int, last: int, measure: str) -> Change:
+    def of(cls, sides: Sides, terms: RankedTerms, column: int, last: int, measure: str) -> DocumentChanges:
         """What became of them by the measure of this column."""
         return cls(sides, sides.contributions(terms.added[column]), sides.means(terms.rest[column]), last, measure)
 

@@ -86,13 +86,13 @@ def _mean_squares(system: Floats) -> tuple[float, float]:
     return within / seeds, error / seeds
 
 
-def compared(paired: Paired, seeds: Matrix, first: Ints, second: Ints, alpha: float) -> dict[str, Any]:
+def compare_systems(paired: Paired, seeds: Matrix, first: Ints, second: Ints, alpha: float) -> dict[str, Any]:
     """What the mixed model says of pairs of systems by one measure, in the columns of a comparison.
 
     paired  the scores of the systems
     seeds   the runs that they are made of
     """
-    runs = _runs(paired, seeds)
+    runs = _seed_scores(paired, seeds)
     found = [
         estimate(runs[two].mean(0) - runs[one].mean(0), [runs[one], runs[two]])
         for one, two in zip(first.tolist(), second.tolist(), strict=True)
@@ -100,7 +100,7 @@ def compared(paired: Paired, seeds: Matrix, first: Ints, second: Ints, alpha: fl
     mean, se, df = (np.array(part) for part in zip(*found, strict=True))
     p, margin = p_and_margin(mean, se, df, alpha)
     counts, sd = np.array([len(own) for own in runs]), deviations(paired, runs)
-    p = np.where(have_enough(counts[second], counts[first]), p, np.nan)
+    p = np.where(have_enough_seeds(counts[second], counts[first]), p, np.nan)
     low, high = (paired.reading.of_mean(end, len(paired.topics)) for end in (mean - margin, mean + margin))
     return {
         "seeds": counts[second],
@@ -115,17 +115,17 @@ def compared(paired: Paired, seeds: Matrix, first: Ints, second: Ints, alpha: fl
     }
 
 
-def have_enough(seeds: Ints, baseline_seeds: Ints) -> Bools:
+def have_enough_seeds(seeds: Ints, baseline_seeds: Ints) -> Bools:
     """Return for each pair whether both systems have the seeds that a test needs."""
     return np.minimum(seeds, baseline_seeds) >= TESTED
 
 
 def are_tested(frame: pd.DataFrame) -> Bools:
     """Return for each row of a comparison of systems whether it can have p."""
-    return have_enough(frame["seeds"].to_numpy(dtype=int), frame["baseline_seeds"].to_numpy(dtype=int))
+    return have_enough_seeds(frame["seeds"].to_numpy(dtype=int), frame["baseline_seeds"].to_numpy(dtype=int))
 
 
-def test_words(frame: pd.DataFrame, correction: Correction) -> str:
+def describe_test(frame: pd.DataFrame, correction: Correction) -> str:
     """Return how the systems of a comparison were tested: the correction is over the pairs that have p."""
     seeds, tested = frame[["seeds", "baseline_seeds"]].to_numpy(dtype=int), are_tested(frame)
     count = int(tested.sum()) // frame["measure"].nunique()
@@ -177,7 +177,7 @@ def p_and_margin(mean: Floats, se: Floats, df: Floats, alpha: float) -> tuple[Fl
     return p, margin
 
 
-def _runs(paired: Paired, seeds: Matrix) -> list[Floats]:
+def _seed_scores(paired: Paired, seeds: Matrix) -> list[Floats]:
     """Of each system: seeds × topics, the values that are tested."""
     assert seeds.replicates is not None
     systems, column = seeds.replicates.systems(seeds.runs), seeds.measure_index(paired.measure)
@@ -196,11 +196,11 @@ def deviations(paired: Paired, runs: Sequence[Floats]) -> Floats:
     return np.array([own.std(ddof=1) if len(own) > 1 else np.nan for own in summaries])
 
 
-def of_system(matrix: Matrix, system: int, column: int, alpha: float) -> dict[str, float]:
+def system_estimate(matrix: Matrix, system: int, column: int, alpha: float) -> dict[str, float]:
     """What is known of one system by one measure beside its mean: seeds, sd, low and high, by the same model."""
     assert matrix.seeds is not None
     alone = matrix.select(runs=[matrix.runs[system]]).paired(matrix.measures[column])
-    (values,) = runs = _runs(alone, matrix.seeds)
+    (values,) = runs = _seed_scores(alone, matrix.seeds)
     found = estimate(values.mean(0), runs) if values.shape[1] > 1 else Estimate(np.nan, np.nan, np.nan)
     _, margin = p_and_margin(np.array([found.mean]), np.array([found.se]), np.array([found.df]), alpha)
     ends = (found.mean - margin[0], found.mean + margin[0])
@@ -211,7 +211,7 @@ def of_system(matrix: Matrix, system: int, column: int, alpha: float) -> dict[st
 def topic_errors(paired: Paired, seeds: Matrix, first: int, second: int) -> Floats:
     """topics: as `difference_errors`, of two systems; nan by measures with geometric means, too, whose scores are
     logarithms where they are averaged."""
-    values = _runs(paired, seeds)
+    values = _seed_scores(paired, seeds)
     if paired.reading.summary == "geometric":
         return np.full(len(paired.topics), np.nan)
     return difference_errors(values[first], values[second])
@@ -258,9 +258,9 @@ def check_test(test: str) -> None:
         raise InputError(flag.test, what, f"leave out {flag.test} or {flag.replicates}", usage=True)
 
 
-def of_pair(matrix: Matrix, baseline: str, run: str, measure: str) -> float:
+def pair_p_value(matrix: Matrix, baseline: str, run: str, measure: str) -> float:
     """p of the difference of two systems by one measure."""
     assert matrix.seeds is not None
     both = matrix.select(runs=[baseline, run]).paired(measure)
-    found = compared(both, matrix.seeds, np.array([0]), np.array([1]), 0.05)
+    found = compare_systems(both, matrix.seeds, np.array([0]), np.array([1]), 0.05)
     return float(found["p"][0])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradedeval.analysis.ranked_runs import NOWHERE
-from gradedeval.analysis.reversals import CELLS, Part, Reread
+from gradedeval.analysis.reversals import CELLS, Part, RereadRuns
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
 from gradedeval.kernel.measures.gains import scores_of
@@ -17,7 +17,7 @@ from gradedeval.kernel.scoring.scorer import GainsCache
 
 MOST_UNSEEN = 1000
 """No more documents that neither run retrieved are taken as relevant in a topic."""
-TOGGLED = 24
+MAX_TOGGLED = 24
 """Documents of a topic, the first in either run, that are judged the other way one by one."""
 ROUNDS = 6
 """How often the best of these changes is made."""
@@ -26,14 +26,14 @@ NO_TOPIC = b"\n"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ranked:
+class RankedTopics:
     """A run by topics × ranks. `number`: that of each unjudged document, 0 of others."""
 
     batch: Batch
     number: Ints
 
     @classmethod
-    def of(cls, parts: Sequence[Part], topics: Sequence[str]) -> Ranked:
+    def of(cls, parts: Sequence[Part], topics: Sequence[str]) -> RankedTopics:
         """The parts of a run as one, its topics in this order."""
         width, first = max(part.number.shape[1] for part in parts), parts[0].batch
         row = {topic: row for row, topic in enumerate(topics)}
@@ -52,7 +52,7 @@ class Ranked:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Topic:
+class TopicDocuments:
     """The unjudged documents of one topic: the rank of each in the run behind and in the run ahead, from 0; `NOWHERE`
     where it is not there."""
 
@@ -67,12 +67,12 @@ Choice = tuple[int, Bools, int]
 class ReversalSearch:
     """The runs of an evaluation by one measure, in whose unjudged documents reversals are looked for."""
 
-    def __init__(self, reread: Reread, paired: Paired) -> None:
+    def __init__(self, reread: RereadRuns, paired: Paired) -> None:
         self.reread, self.paired, self.scorer = reread, paired, reread.scorer
         column = reread.column[paired.measure]
         self.measure, self.table = self.scorer.measures[column], self.scorer.tables[column]
         self.unseen = int(min(self.scorer.options.unseen or 0, MOST_UNSEEN))
-        self.runs: dict[str, Ranked | None] = {}
+        self.runs: dict[str, RankedTopics | None] = {}
 
     @property
     def is_open(self) -> bool:
@@ -95,24 +95,24 @@ class ReversalSearch:
         if both[0] is None or both[1] is None or not self.is_open:
             return False
         behind, other = both[0], both[1]
-        topics = [_topic(one, two) for one, two in zip(behind.number, other.number, strict=True)]
+        topics = [_topic_documents(one, two) for one, two in zip(behind.number, other.number, strict=True)]
         needed = TOLERANCE * len(topics)
         choices = [choice for number, topic in enumerate(topics) for choice in self._first(number, topic)]
-        best, value = _best(choices, self._scored(behind, other, topics, choices), len(topics))
+        best, value = _best_choices(choices, self._scored(behind, other, topics, choices), len(topics))
         for _ in range(ROUNDS):
             if value.sum() > needed:
                 return True
             choices = [changed for choice in best for changed in self._changed(choice, topics[choice[0]])]
-            found, better = _best(choices, self._scored(behind, other, topics, choices), len(topics))
+            found, better = _best_choices(choices, self._scored(behind, other, topics, choices), len(topics))
             if better.sum() <= value.sum() + TOLERANCE:
                 return False
             best, value = found, better
         return bool(value.sum() > needed)
 
-    def _ranked(self, run: str) -> Ranked | None:
+    def _ranked(self, run: str) -> RankedTopics | None:
         if run not in self.runs:
             parts = self.reread.parts(run, self.paired.topics)
-            self.runs[run] = ranked = None if not parts else Ranked.of(parts, self.paired.topics)
+            self.runs[run] = ranked = None if not parts else RankedTopics.of(parts, self.paired.topics)
             if ranked is not None:
                 every = np.arange(len(self.paired.topics))
                 values = self._values(ranked, every, np.zeros(ranked.number.shape, dtype=bool), np.zeros_like(every))
@@ -120,7 +120,7 @@ class ReversalSearch:
                     self.runs[run] = None  # the file has changed since
         return self.runs[run]
 
-    def _first(self, number: int, topic: Topic) -> list[Choice]:
+    def _first(self, number: int, topic: TopicDocuments) -> list[Choice]:
         """The choices of a topic that are tried first: none of the documents is one."""
         lifting = np.flatnonzero(topic.behind < topic.ahead)
         lifting = lifting[np.argsort(topic.behind[lifting], kind="stable")]
@@ -128,7 +128,7 @@ class ReversalSearch:
         last = self.measure.cutoff or 0
         hidden = others & (topic.ahead >= last) if last else np.zeros_like(others)
         found: list[Choice] = []
-        for count in _counts(len(lifting)):
+        for count in _prefix_counts(len(lifting)):
             chosen = np.zeros(len(others), dtype=bool)
             chosen[lifting[:count]] = True
             found.append((number, chosen, 0))
@@ -139,11 +139,11 @@ class ReversalSearch:
                 found.append((number, chosen, unseen))
         return found
 
-    def _changed(self, choice: Choice, topic: Topic) -> list[Choice]:
+    def _changed(self, choice: Choice, topic: TopicDocuments) -> list[Choice]:
         """A choice, and each that differs by one document."""
         number, chosen, unseen = choice
         found = [choice]
-        for place in np.argsort(np.minimum(topic.behind, topic.ahead), kind="stable")[:TOGGLED].tolist():
+        for place in np.argsort(np.minimum(topic.behind, topic.ahead), kind="stable")[:MAX_TOGGLED].tolist():
             other = chosen.copy()
             other[place] = not other[place]
             found.append((number, other, unseen))
@@ -151,7 +151,9 @@ class ReversalSearch:
             (number, chosen, other) for other in (unseen - 1, unseen + 1, 2 * unseen) if 0 <= other <= self.unseen
         ]
 
-    def _scored(self, behind: Ranked, ahead: Ranked, topics: list[Topic], choices: list[Choice]) -> Floats:
+    def _scored(
+        self, behind: RankedTopics, ahead: RankedTopics, topics: list[TopicDocuments], choices: list[Choice]
+    ) -> Floats:
         """choices: the score of the run behind less that of the run ahead."""
         width = behind.number.shape[1] + ahead.number.shape[1]
         size, found = max(1, CELLS // max(width, 1)), [np.zeros(0)]
@@ -169,7 +171,7 @@ class ReversalSearch:
             found.append(values[0] - values[1])
         return np.concatenate(found)
 
-    def _values(self, run: Ranked, rows: Ints, relevant: Bools, more: Ints) -> Floats:
+    def _values(self, run: RankedTopics, rows: Ints, relevant: Bools, more: Ints) -> Floats:
         """The tested scores of topics at some rows: the documents at these ranks have the best grade there is, as have
         `more` documents of the pool, these included."""
         label = int(self.table.gain_of_label.argmax())
@@ -182,7 +184,7 @@ class ReversalSearch:
         return self.paired.reading.tested(scores_of(self.measure, gains(self.table, self.measure)))
 
 
-def _topic(behind: Ints, ahead: Ints) -> Topic:
+def _topic_documents(behind: Ints, ahead: Ints) -> TopicDocuments:
     """Of a topic, by the number of the unjudged document at each rank, 0 where there is none."""
     numbers = np.unique(np.append(behind[behind > 0], ahead[ahead > 0]))
     ranks = []
@@ -191,10 +193,10 @@ def _topic(behind: Ints, ahead: Ints) -> Topic:
         rank = np.full(len(numbers), NOWHERE)
         rank[np.searchsorted(numbers, run[at])] = at
         ranks.append(rank)
-    return Topic(*ranks)
+    return TopicDocuments(*ranks)
 
 
-def _counts(most: int) -> list[int]:
+def _prefix_counts(most: int) -> list[int]:
     """0, 1, 2, 3, 4, 6, 8, 12, … to the most there are."""
     counts = [*range(min(most, 4) + 1)]
     while counts[-1] < most:
@@ -202,7 +204,7 @@ def _counts(most: int) -> list[int]:
     return counts
 
 
-def _best(choices: list[Choice], values: Floats, topics: int) -> tuple[list[Choice], Floats]:
+def _best_choices(choices: list[Choice], values: Floats, topics: int) -> tuple[list[Choice], Floats]:
     """The choice of each topic with the highest value, and topics: that value."""
     best = [-1] * topics
     for place, (number, _, _) in enumerate(choices):

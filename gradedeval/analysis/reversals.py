@@ -42,7 +42,7 @@ EXACT = 50
 """Up to this many unjudged documents of a topic each number is tried, beyond it every fifth part more."""
 CELLS = 1 << 16
 """Topics × ranks that are scored in one go: more no longer saves calls, and leaves the cache."""
-HEAVIEST = 1 << 10
+HEAVIEST_COUNT = 1 << 10
 """Documents of the largest weights that are looked at first: as a rule those that serve best are among them."""
 CELLS_OF_CHOICES = 1 << 21
 """Choices × topics × ranks that are looked at in one go."""
@@ -86,13 +86,15 @@ class Part:
         return rows, chosen
 
 
-def numbered(runs: Mapping[str, Sequence[Batch]], grader: Grader) -> dict[str, list[Part]]:
+def number_documents(runs: Mapping[str, Sequence[Batch]], grader: Grader) -> dict[str, list[Part]]:
     """The batches of runs, whose documents have numbers, down to the last rank that counts.
 
     The documents of a topic have numbers that follow each other: what is looked up by number, topic after topic, is
     found in the cache.
     """
-    parts = {run: [_numbered(grader.down_to_last(batch), grader.judged) for batch in own] for run, own in runs.items()}
+    parts = {
+        run: [_number_unjudged(grader.down_to_last(batch), grader.judged) for batch in own] for run, own in runs.items()
+    }
     every, row = list(chain.from_iterable(parts.values())), dict[bytes, int]()
     topic = np.full(max((int(part.number.max(initial=0)) for part in every), default=0) + 1, -1)
     for part in every:
@@ -106,7 +108,7 @@ def numbered(runs: Mapping[str, Sequence[Batch]], grader: Grader) -> dict[str, l
     return {run: [Part(part.batch, number[part.number]) for part in own] for run, own in parts.items()}
 
 
-def _numbered(batch: Batch, judged: Bools) -> Part:
+def _number_unjudged(batch: Batch, judged: Bools) -> Part:
     """A batch with the numbers of its unjudged documents."""
     assert batch.numbers is not None
     return Part(replace(batch, numbers=None), batch.numbers * unjudged_in(batch, judged))
@@ -119,7 +121,7 @@ def unjudged_in(batch: Batch, judged: Bools) -> Bools:
     return found
 
 
-def parts_of(whole: Sequence[Part], topics: Sequence[str]) -> list[Part]:
+def select_topics(whole: Sequence[Part], topics: Sequence[str]) -> list[Part]:
     """The parts of a run, of these topics alone; a topic that is in several of them is complete in the last."""
     last = {topic: place for place, part in enumerate(whole) for topic in part.names}
     wanted, parts = set(topics), []
@@ -131,7 +133,7 @@ def parts_of(whole: Sequence[Part], topics: Sequence[str]) -> list[Part]:
 
 
 @dataclass(frozen=True, eq=False)
-class Relevant:
+class RelevantCells:
     """What is relevant from a gain on.
 
     step   by how much that gain is above the next lower one
@@ -145,7 +147,7 @@ class Relevant:
     count: Ints
 
     @classmethod
-    def of(cls, step: float, relevant: Bools) -> Relevant:
+    def of(cls, step: float, relevant: Bools) -> RelevantCells:
         """With these topics × ranks."""
         count = np.count_nonzero(relevant, axis=1)
         return cls(step, np.flatnonzero(relevant), np.cumsum(count) - count, count)
@@ -163,7 +165,7 @@ class Precisions:
     """
 
     measure: Measure
-    levels: Sequence[Relevant]
+    levels: Sequence[RelevantCells]
     whole: Floats
     width: int
 
@@ -180,7 +182,7 @@ class Precisions:
         for step, level in zip(np.diff(table.levels, prepend=0).tolist(), table.levels.tolist(), strict=True):
             relevant: Bools = np.zeros(batch.codes.shape, dtype=bool)
             relevant[:, : gains.gain.shape[1]] = gains.gain >= level
-            levels.append(Relevant.of(step, relevant & ~part.unjudged))
+            levels.append(RelevantCells.of(step, relevant & ~part.unjudged))
         return cls(measure, levels, whole + np.zeros(len(batch.codes)), batch.codes.shape[1])
 
     @property
@@ -231,7 +233,7 @@ class Precisions:
             total += level.step * self._down_to(level, seen, after, counts)
         return self._tested(total, np.arange(len(seen)), ceiling)
 
-    def _down_to(self, level: Relevant, seen: Bools, after: Ints, counts: Ints) -> Floats:
+    def _down_to(self, level: RelevantCells, seen: Bools, after: Ints, counts: Ints) -> Floats:
         """topics × …: the sums of precisions where what is `seen` is relevant down to the ranks `after`: `counts`
         documents."""
         known = np.zeros(seen.shape, dtype=bool)
@@ -256,7 +258,7 @@ class Precisions:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedRun:
     """A run by one measure, with some of its unjudged documents taken as relevant: they have the top gain.
 
     base    topics: the scores as they are, on the scale on which means are tested
@@ -302,7 +304,7 @@ class Judged:
     def heaviest(self) -> tuple[Ints, float]:
         """The documents of the largest weights, of more than `HEAVIEST`, and what the weights of the others fall short
         of."""
-        least = np.partition(self.weight, -HEAVIEST)[-HEAVIEST]
+        least = np.partition(self.weight, -HEAVIEST_COUNT)[-HEAVIEST_COUNT]
         return np.flatnonzero(self.weight >= least), float(least)
 
     @cached_property
@@ -335,7 +337,7 @@ class Judged:
             cells = map(part.cells, chosen)
             return self.precise[number].scores([some[some >= 0] for some in cells], self.ceiling)
         choices = list(map(part.choice, chosen))
-        values = values_of(self.scorer, self.column, part, choices, self.ceiling)
+        values = top_gain_scores(self.scorer, self.column, part, choices, self.ceiling)
         return [(rows, of_rows) for (rows, _), of_rows in zip(choices, values, strict=True)]
 
     @property
@@ -349,7 +351,7 @@ class Judged:
         return float((np.minimum(self.base + added, _tested_ceiling(self.scorer, self.column)) - self.base).sum())
 
 
-def values_of(
+def top_gain_scores(
     scorer: Scorer, column: int, part: Part, asked: Iterable[tuple[Ints, Bools]], ceiling: float = np.inf
 ) -> list[Floats]:
     """The scores of topics with some unjudged documents at the top gain, as they are tested, no more than the ceiling.
@@ -386,7 +388,7 @@ def _tested_ceiling(scorer: Scorer, column: int) -> float:
     return float(measure.reading.tested(np.array([measure.definition.ceiling]))[0])
 
 
-def judge(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[bytes, Floats]) -> Judged:
+def judge_run(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[bytes, Floats]) -> JudgedRun:
     """What the unjudged documents of a run add to its scores.
 
     by_rank  topic -> what a document adds at each rank, where that depends on nothing else; more is put in
@@ -401,22 +403,22 @@ def judge(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[bytes, F
         order = seen.cumsum(1)
         rows = np.arange(len(seen))
         choices = np.zeros_like(seen), seen, seen & (order % 2 == 1), seen & (order % 2 == 0)
-        none, every, odd, even = values_of(scorer, column, part, ((rows, chosen) for chosen in choices))
+        none, every, odd, even = top_gain_scores(scorer, column, part, ((rows, chosen) for chosen in choices))
         most = np.minimum(every, _tested_ceiling(scorer, column))
         direct = _precisions(scorer, column, part, seen, (none, every, odd))
         precise += [direct] if direct is not None else []
         looked_at.append(seen)
         fixed = np.zeros(seen.shape)
-        additive = additive and part.batch.first is None and _close(odd + even, none + every)
+        additive = additive and part.batch.first is None and _are_close(odd + even, none + every)
         if additive and seen.size:
             with np.errstate(invalid="ignore"):  # a topic without an ideal ranking
-                fixed = _by_rank(scorer, column, part, by_rank) * seen
-            additive = _close(fixed.sum(1), every - none)
-        at_end = not _close(most, every)
+                fixed = _rank_weights(scorer, column, part, by_rank) * seen
+            additive = _are_close(fixed.sum(1), every - none)
+        at_end = not _are_close(most, every)
         bounded = bounded or at_end
         weight = fixed
         if not additive or at_end:
-            weight = _by_hull(
+            weight = _hull_weights(
                 scorer,
                 column,
                 part,
@@ -431,7 +433,7 @@ def judge(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[bytes, F
     base, number, topics, places_of, weights, each, all_of_them = map(np.concatenate, zip(*found, strict=True))
     exact, direct_of = each if additive else None, precise if len(precise) == len(parts) else None
     columns = (base, number, topics, places_of, weights, exact, bounded, all_of_them)
-    return Judged(scorer, column, parts, *columns, looked_at, direct_of)
+    return JudgedRun(scorer, column, parts, *columns, looked_at, direct_of)
 
 
 def _precisions(
@@ -451,11 +453,11 @@ def _precisions(
     return found if same else None
 
 
-def _close(one: Floats, other: Floats) -> bool:
+def _are_close(one: Floats, other: Floats) -> bool:
     return bool(np.allclose(one, other, rtol=0, atol=1e-9))
 
 
-def _by_rank(scorer: Scorer, column: int, part: Part, known: dict[bytes, Floats]) -> Floats:
+def _rank_weights(scorer: Scorer, column: int, part: Part, known: dict[bytes, Floats]) -> Floats:
     """topics × ranks: what a document would add, if it were the only one that gains."""
     batch, width = part.batch, part.batch.codes.shape[1]
     if any(len(known.get(topic, ())) < width for topic in batch.topics):
@@ -465,7 +467,7 @@ def _by_rank(scorer: Scorer, column: int, part: Part, known: dict[bytes, Floats]
         alone = Part(empty, np.ones_like(part.number))
         deepest = min(width, scorer.measures[column].cutoff or width)
         found = np.zeros((len(batch.topics), width))
-        found[:, :deepest] = _of_one(scorer, column, alone, deepest)
+        found[:, :deepest] = _single_document_gains(scorer, column, alone, deepest)
         known |= dict(zip(batch.topics, found, strict=True))
     return np.stack([known[topic][:width] for topic in batch.topics])
 
@@ -474,13 +476,15 @@ SAMPLED = 4
 """Ranks at which it is checked whether weights are what scores come to."""
 
 
-def _of_one(scorer: Scorer, column: int, alone: Part, deepest: int) -> Floats:
+def _single_document_gains(scorer: Scorer, column: int, alone: Part, deepest: int) -> Floats:
     """topics × ranks: by how much one document raises the scores of rankings without another that gains."""
     measure, table = scorer.measures[column], scorer.tables[column]
     rows, at = np.arange(len(alone.batch.topics)), np.arange(alone.batch.codes.shape[1])
 
     def scored(some: Iterable[int]) -> Floats:
-        zero, *each = values_of(scorer, column, alone, ((rows, np.tile(at == rank, (len(rows), 1))) for rank in some))
+        zero, *each = top_gain_scores(
+            scorer, column, alone, ((rows, np.tile(at == rank, (len(rows), 1))) for rank in some)
+        )
         return np.stack(each, axis=1) - zero[:, None]
 
     sums = measure.rank_sum
@@ -494,7 +498,7 @@ def _of_one(scorer: Scorer, column: int, alone: Part, deepest: int) -> Floats:
     return scored(range(-1, deepest))
 
 
-def _by_hull(
+def _hull_weights(
     scorer: Scorer, column: int, part: Part, seen: Bools, summed: Floats | None, precise: Precisions | None
 ) -> Floats:
     """topics × ranks: about what a document adds, with those above it: the slope of the upper hull of the score by how
@@ -506,7 +510,7 @@ def _by_hull(
     """
     order, ceiling = np.where(seen, seen.cumsum(1), 0), scorer.measures[column].definition.ceiling
     number = order.max(1, initial=0)
-    tried = _tried(int(number.max(initial=0)))
+    tried = _prefix_lengths(int(number.max(initial=0)))
     rows = np.arange(len(number))
     if summed is None and precise is not None:
         values = precise.down_to(seen, tried, ceiling)
@@ -515,7 +519,7 @@ def _by_hull(
         small = order.astype(np.int32)
         asked = ((some, seen[some] & (small[some] <= most)) for some, most in zip(below, tried, strict=True))
         values = np.zeros((len(number), len(tried)))
-        for at, value in enumerate(values_of(scorer, column, part, asked, ceiling)):
+        for at, value in enumerate(top_gain_scores(scorer, column, part, asked, ceiling)):
             values[below[at], at] = value
     else:
         so_far = np.pad(seen, ((0, 0), (1, 0))).cumsum(1)
@@ -535,7 +539,7 @@ def _by_hull(
     return np.take_along_axis(slopes, order, 1)
 
 
-def _tried(most: int) -> Ints:
+def _prefix_lengths(most: int) -> Ints:
     """0, 1, 2, … to EXACT, then a fifth more each time, to the most there are."""
     tried = [*range(min(most, EXACT) + 1)]
     while tried[-1] < most:
@@ -546,12 +550,12 @@ def _tried(most: int) -> Ints:
 # The runs of an evaluation, read again: which of their documents nobody judged.
 
 
-class Reread:
+class RereadRuns:
     """All runs are read once more, when one is first asked for, with a number for each unjudged document; or they were
     kept as they were graded, or are `ranked` already."""
 
     @classmethod
-    def of(cls, scores: Scores | None) -> Reread | None:
+    def of(cls, scores: Scores | None) -> RereadRuns | None:
         """None where judging would not change the scores as it is told here: where they are saved ones, or were
         standardized since, and as `of_runs` says."""
         if scores is None or scores.transformations or not scores.sources:
@@ -559,7 +563,7 @@ class Reread:
         return cls.of_runs(Scorer(scores.qrels, scores.measures, scores.options), scores.sources)
 
     @classmethod
-    def of_runs(cls, scorer: Scorer, sources: Mapping[str, Any], ranked: RankedRuns | None = None) -> Reread | None:
+    def of_runs(cls, scorer: Scorer, sources: Mapping[str, Any], ranked: RankedRuns | None = None) -> RereadRuns | None:
         """None without residuals, where the best case is that of the full ranking, and where grades order ties."""
         options = scorer.options
         bounded = options.wants_residuals and options.bounded_by_residuals and options.residual_depth == "cutoff"
@@ -576,7 +580,7 @@ class Reread:
         """These topics of a run; None where it cannot be read again."""
         key = (run, tuple(topics))
         if key not in self.known:
-            parts = parts_of(self.runs.get(run, []), topics)
+            parts = select_topics(self.runs.get(run, []), topics)
             self.known[key] = parts if {name for part in parts for name in part.names} == set(topics) else None
         return self.known[key]
 
@@ -594,7 +598,7 @@ class Reread:
                 with suppress(InputError):
                     batches = grade_run(source, grader, Workers()).batches
                     graded[run] = [batch.numbered(documents) for batch in batches]
-        return numbered(graded, self.grader)
+        return number_documents(graded, self.grader)
 
     @property
     def grader(self) -> Grader:
@@ -621,7 +625,7 @@ class Reread:
 
 
 COLUMNS = ("reversing", "unjudged", "reversing_share", "reversing_rank")
-SORTED = 512
+FIRST_SORTED = 512
 """How many of the best documents are sorted first: as a rule they suffice."""
 TRIES = 2
 """How many smaller numbers are tried where one has been found that suffices."""
@@ -636,53 +640,53 @@ class Reversal(NamedTuple):
     rank: float
 
 
-Asked = tuple[str, str, Paired, float]
+ReversalQuery = tuple[str, str, Paired, float]
 """The run behind, the run ahead, their scores, and by how much the sum of the first must rise above the other's."""
 
-Search = Generator[tuple[Ints, Judged, Judged], float, Reversal | None]
+Search = Generator[tuple[Ints, JudgedRun, JudgedRun], float, Reversal | None]
 
 
-class Judging:
+class ReversalFinder:
     """The runs of an evaluation, to see what judging their documents could do."""
 
-    def __init__(self, reread: Reread) -> None:
+    def __init__(self, reread: RereadRuns) -> None:
         self.reread = reread
-        self.judged: dict[tuple[str, str], Judged | None] = {}
+        self.judged: dict[tuple[str, str], JudgedRun | None] = {}
         self.by_rank: dict[str, dict[bytes, Floats]] = {}
 
-    def reversals(self, asked: Sequence[Asked]) -> list[Reversal | None]:
+    def reversals(self, asked: Sequence[ReversalQuery]) -> list[Reversal | None]:
         """What reverses the order of two runs, by documents of the run behind, for each pair; None where one of them
         cannot be read again as it was scored, or where nothing was found."""
         searches: list[Search | None] = []
         for run, ahead, paired, needed in progress("pairs of runs")(list(asked)):
             behind, other = self._judged(run, paired), self._judged(ahead, paired)
             searches.append(None if behind is None or other is None else _search(behind, other, needed))
-        return _side_by_side(searches)
+        return _run_searches(searches)
 
-    def _judged(self, run: str, paired: Paired) -> Judged | None:
+    def _judged(self, run: str, paired: Paired) -> JudgedRun | None:
         key = (run, paired.measure)
         if key not in self.judged:
             self.judged[key] = self._judge(run, paired)
         return self.judged[key]
 
-    def _judge(self, run: str, paired: Paired) -> Judged | None:
+    def _judge(self, run: str, paired: Paired) -> JudgedRun | None:
         parts = self.reread.parts(run, paired.topics)
         if parts is None:
             return None
         row = {name: row for row, name in enumerate(name for part in parts for name in part.names)}
         by_rank = self.by_rank.setdefault(paired.measure, {})
-        judged = judge(self.reread.scorer, self.reread.column[paired.measure], parts, by_rank)
+        judged = judge_run(self.reread.scorer, self.reread.column[paired.measure], parts, by_rank)
         scored = paired.values[paired.runs.index(run)]
         same = np.allclose(judged.base[[row[topic] for topic in paired.topics]], scored, rtol=1e-9, atol=1e-9)
         return judged if same else None
 
 
-def _side_by_side(searches: Sequence[Search | None]) -> list[Reversal | None]:
+def _run_searches(searches: Sequence[Search | None]) -> list[Reversal | None]:
     """What searches find. All go on at the same time, so that what they ask of a run is scored in one go."""
     found: list[Reversal | None] = [None] * len(searches)
     answers: dict[int, Any] = {number: None for number, search in enumerate(searches) if search is not None}
     while answers:
-        asked: dict[Judged, list[tuple[int, int, Ints]]] = {}
+        asked: dict[JudgedRun, list[tuple[int, int, Ints]]] = {}
         for number, answer in answers.items():
             search = searches[number]
             assert search is not None
@@ -701,7 +705,7 @@ def _side_by_side(searches: Sequence[Search | None]) -> list[Reversal | None]:
     return found
 
 
-def _search(behind: Judged, ahead: Judged, needed: float) -> Search:
+def _search(behind: JudgedRun, ahead: JudgedRun, needed: float) -> Search:
     """Asks by how much more the run behind rises than the run ahead where some documents are relevant, by number, and
     is told.
 
@@ -712,7 +716,7 @@ def _search(behind: Judged, ahead: Judged, needed: float) -> Search:
     unjudged, bounded = len(behind.number), behind.bounded or ahead.bounded
     reach = float((behind.most - behind.base).sum())
     if behind.fixed is not None and ahead.fixed is not None and not bounded:
-        reach = float(np.maximum(_net(behind, behind.fixed, ahead, ahead.fixed), 0).sum())
+        reach = float(np.maximum(_net_weights(behind, behind.fixed, ahead, ahead.fixed), 0).sum())
     if reach <= needed:
         return Reversal(np.nan, unjudged, np.nan)
 
@@ -720,7 +724,7 @@ def _search(behind: Judged, ahead: Judged, needed: float) -> Search:
         return Reversal(len(chosen), unjudged, int(behind.rank[chosen].max()))
 
     if behind.fixed is not None and ahead.fixed is not None:
-        order, rises, _ = _best(behind, behind.fixed, ahead, ahead.fixed, needed)
+        order, rises, _ = _best_documents(behind, behind.fixed, ahead, ahead.fixed, needed)
         chosen = order[: int(np.searchsorted(rises, needed, side="right")) + 1]
         if len(chosen) and rises[len(chosen) - 1] > needed:
             if not bounded:
@@ -728,11 +732,11 @@ def _search(behind: Judged, ahead: Judged, needed: float) -> Search:
             rise = yield behind.number[chosen], behind, ahead
             if rise > needed:
                 return found(chosen)
-    order, rises, complete = _best(behind, behind.weight, ahead, ahead.weight, needed)
+    order, rises, complete = _best_documents(behind, behind.weight, ahead, ahead.weight, needed)
     few, many, target = 0, 0, needed
     while few < len(rises) or not complete:
         if not complete and target >= rises[-1]:
-            order, rises, complete = _best(behind, behind.weight, ahead, ahead.weight, target)
+            order, rises, complete = _best_documents(behind, behind.weight, ahead, ahead.weight, target)
         many = min(len(rises), max(few + 1, int(np.searchsorted(rises, target, side="right")) + 1))
         reached = yield behind.number[order[:many]], behind, ahead
         if reached > needed:
@@ -751,7 +755,9 @@ def _search(behind: Judged, ahead: Judged, needed: float) -> Search:
     return found(order[:many])
 
 
-def _net(behind: Judged, weight: Floats, ahead: Judged, of_ahead: Floats, some: Any = slice(None)) -> Floats:
+def _net_weights(
+    behind: JudgedRun, weight: Floats, ahead: JudgedRun, of_ahead: Floats, some: Any = slice(None)
+) -> Floats:
     """What each unjudged document of the run behind, or some of them, adds to it, less what it adds to the run ahead,
     by its weights in either.
 
@@ -764,27 +770,29 @@ def _net(behind: Judged, weight: Floats, ahead: Judged, of_ahead: Floats, some: 
     return net
 
 
-def _best(behind: Judged, weight: Floats, ahead: Judged, of_ahead: Floats, reach: float) -> tuple[Ints, Floats, bool]:
+def _best_documents(
+    behind: JudgedRun, weight: Floats, ahead: JudgedRun, of_ahead: Floats, reach: float
+) -> tuple[Ints, Floats, bool]:
     """The documents that lift the run behind above the run ahead, the best first, and the sums of what they do: enough
     that these pass `reach`, and whether they are all there are."""
-    if weight is behind.weight and of_ahead is ahead.weight and len(weight) > HEAVIEST:
+    if weight is behind.weight and of_ahead is ahead.weight and len(weight) > HEAVIEST_COUNT:
         heavy, others = behind.heaviest
-        net = _net(behind, weight, ahead, of_ahead, heavy)
-        order, least = _sorted(net, SORTED)
+        net = _net_weights(behind, weight, ahead, of_ahead, heavy)
+        order, least = _sort_documents(net, FIRST_SORTED)
         rises = np.cumsum(net[order])
         if least > others - ahead.lightest and len(rises) and rises[-1] > reach:
             return heavy[order], rises, False
-    net, count = _net(behind, weight, ahead, of_ahead), SORTED
+    net, count = _net_weights(behind, weight, ahead, of_ahead), FIRST_SORTED
     every = np.count_nonzero(net > 0)
     while True:
-        order, _ = _sorted(net, count)
+        order, _ = _sort_documents(net, count)
         rises = np.cumsum(net[order])
         if len(order) == every or rises[-1] > reach:
             return order, rises, len(order) == every
         count *= 8
 
 
-def _sorted(net: Floats, count: int) -> tuple[Ints, float]:
+def _sort_documents(net: Floats, count: int) -> tuple[Ints, float]:
     """The documents that lift a run, by topic and rank where they lift it alike: `count`, and those that are as good as
     the last of these; and what the others fall short of, 0 where there are none."""
     lifting, least = np.flatnonzero(net > 0), 0.0
@@ -795,7 +803,7 @@ def _sorted(net: Floats, count: int) -> tuple[Ints, float]:
     return lifting[np.argsort(-net[lifting], kind="stable")], float(least)
 
 
-def reversal_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], reread: Reread | None) -> dict[str, Any]:
+def reversal_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], reread: RereadRuns | None) -> dict[str, Any]:
     """The columns reversing, unjudged, reversing_share and reversing_rank of a comparison, None where blank: what would
     reverse the
     order of the pairs whose order could be reversed.
@@ -806,16 +814,16 @@ def reversal_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], reread
     columns: dict[str, list[Any]] = {name: [None] * len(frame) for name in COLUMNS}
     if reread is None:
         return columns
-    rows = sorted(_behind(frame, reread))
+    rows = sorted(_trailing_runs(frame, reread))
     listed = {name: frame[name].tolist() for name in ("run", "baseline", "measure", "difference")}
-    asked: list[Asked] = []
+    asked: list[ReversalQuery] = []
     for run, row in rows:
         paired, difference = measures[listed["measure"][row]], listed["difference"][row]
         values = paired.values[[paired.runs.index(listed[name][row]) for name in ("run", "baseline")]]
         needed = 0.0 if difference == 0 else abs(float((values[0] - values[1]).sum()))
         ahead = listed["baseline" if listed["run"][row] == run else "run"][row]
         asked.append((run, ahead, paired, needed + TOLERANCE * len(paired.topics)))
-    for (_, row), found in zip(rows, Judging(reread).reversals(asked), strict=True):
+    for (_, row), found in zip(rows, ReversalFinder(reread).reversals(asked), strict=True):
         if found is None or not (
             columns["unjudged"][row] is None or found.documents < (columns["reversing"][row] or math.inf)
         ):
@@ -827,7 +835,7 @@ def reversal_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], reread
     return columns
 
 
-def _behind(frame: pd.DataFrame, reread: Reread) -> Iterator[tuple[str, int]]:
+def _trailing_runs(frame: pd.DataFrame, reread: RereadRuns) -> Iterator[tuple[str, int]]:
     """The run behind and the row of each pair whose order may be reversed; both runs where they are equal."""
     columns = [frame[name].tolist() for name in ("run", "baseline", "difference")]
     for row in np.flatnonzero(frame["same_order"].eq(False)).tolist():

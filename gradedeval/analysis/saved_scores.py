@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # What scores depend on, read from the line under their table, and whether two of them allow a comparison.
 
 
-FREE = (
+IGNORED_PARTS = (
     r"(gradedeval|(run|qrels) format|topics|names|\d+ chosen topics?|max gain|max residual|residual depth"
     r"|unseen|signed differences|slices?|[\d.]+% interval)\b"
 )
@@ -82,7 +82,9 @@ class Signature:
     @cached_property
     def settings(self) -> dict[str, str]:
         """What must agree wherever scores are compared -> its value; empty where it is only on or off."""
-        return {name: value for part in self.parts if not re.match(FREE, part) for name, value in _settings(part)}
+        return {
+            name: value for part in self.parts if not re.match(IGNORED_PARTS, part) for name, value in _settings(part)
+        }
 
     @cached_property
     def averaged(self) -> dict[str, str]:
@@ -98,7 +100,9 @@ class Signature:
     def files(self) -> dict[str, str]:
         """What measures read -> its checksum."""
         files = (
-            re.fullmatch(_FILE, part) for part in self.parts if not (re.match(FREE, part) or re.fullmatch(GAINS, part))
+            re.fullmatch(_FILE, part)
+            for part in self.parts
+            if not (re.match(IGNORED_PARTS, part) or re.fullmatch(GAINS, part))
         )
         return {match["name"]: match["digest"] for match in files if match and match["name"] != "costs"}
 
@@ -106,7 +110,9 @@ class Signature:
     def gains(self) -> dict[str, set[str]]:
         """The name of a measure -> its gain schemes, each with the parameters at their defaults."""
         gains: dict[str, set[str]] = {}
-        for listed in filter(None, (re.fullmatch(GAINS, part) for part in self.parts if not re.match(FREE, part))):
+        for listed in filter(
+            None, (re.fullmatch(GAINS, part) for part in self.parts if not re.match(IGNORED_PARTS, part))
+        ):
             for measure in listed["measures"].split(", "):
                 name, _, defaults = re.sub(_GIVEN, "", measure.removeprefix(f"{IA}(")).partition("(")
                 gains.setdefault(name.rstrip(")"), set()).add(defaults.strip("()") + listed["scheme"])
@@ -172,7 +178,7 @@ def _name(measure: str) -> str:
 # The long table that `gradedeval -q` writes for programs, read back with every fault at its line.
 
 
-NEEDED = ("run", "topic", "measure", "score")
+REQUIRED_COLUMNS = ("run", "topic", "measure", "score")
 FRAME = "<frame>"
 HINT = "save scores with `gradedeval RUN... QRELS -q -f csv -o scores.csv`"
 HEAD = 1 << 16
@@ -219,11 +225,11 @@ def holds_scores(path: str) -> bool:
         return False
     head = first_bytes(Source(path), HEAD).removeprefix(BYTE_ORDER_MARKS[0])
     if head.lstrip().startswith((b"{", b"[")):
-        return all(re.search(rb'"%b"\s*:' % name.encode(), head) for name in NEEDED)
+        return all(re.search(rb'"%b"\s*:' % name.encode(), head) for name in REQUIRED_COLUMNS)
     lines = (line.strip() for line in head.split(b"\n"))
     header = next((line for line in lines if line and not line.startswith(b"#")), b"")
     cells = header.split(next((mark for mark in (b"\t", b",") if mark in header), None))
-    return {name.encode() for name in NEEDED} <= {cell.strip(b' \t\r"') for cell in cells}
+    return {name.encode() for name in REQUIRED_COLUMNS} <= {cell.strip(b' \t\r"') for cell in cells}
 
 
 def read_saved(source: pd.DataFrame | str | Path) -> SavedScores:
@@ -233,17 +239,17 @@ def read_saved(source: pd.DataFrame | str | Path) -> SavedScores:
     nothing but means.
     """
     if isinstance(source, str | Path):
-        place, problems, rows, joint = _of_file(Source(source))
+        place, problems, rows, joint = _read_file(Source(source))
     else:
         place, problems, joint = FRAME, ProblemList(FRAME), ""
         header = [str(name) for name in source.columns]
-        if missing := [name for name in NEEDED if name not in header]:
+        if missing := [name for name in REQUIRED_COLUMNS if name not in header]:
             raise InputError(f"{place}:1", f"no column '{missing[0]}'", HINT)
         values = source.astype(object).values.tolist()
         rows = [(number, dict(zip(header, row, strict=True))) for number, row in enumerate(values, 1)]
     scores, labels = _scores(rows, problems)
     summaries = {(row.run, row.measure): line for line, row in scores if row.topic == ALL}
-    by_topic = _by_topic(scores, summaries, place)
+    by_topic = _without_means(scores, summaries, place)
     if not by_topic:
         raise InputError(place, "no scores by topic", HINT)
     cells = dict(rows)
@@ -259,17 +265,17 @@ def read_saved(source: pd.DataFrame | str | Path) -> SavedScores:
     )
 
 
-def _of_file(file: Source) -> tuple[str, ProblemList, Rows, str]:
+def _read_file(file: Source) -> tuple[str, ProblemList, Rows, str]:
     """The name of a file, a list for its problems, its rows, and the signature of all of them, if it has one."""
     with closing(Stream(file)) as stream:
         if stream.peek(HEAD).removeprefix(BYTE_ORDER_MARKS[0]).lstrip()[:1] in (b"{", b"["):
             data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
-            head, rows = json_rows(decode(data), file.place, NEEDED, HINT)
+            head, rows = json_rows(decode(data), file.place, REQUIRED_COLUMNS, HINT)
             if (form := head.get("form", FORM)) != FORM:
                 what = f"is of form {safe_repr(form)} of saved scores, and this reads form {FORM}"
                 raise InputError(file.place, what, "update gradedeval, or save the scores again")
             return file.place, ProblemList(file.place), rows, str(head.get("signature"))
-        table = SmallTable.headed(file.target, NEEDED, HINT, whole_lines(stream), multiline=True)
+        table = SmallTable.headed(file.target, REQUIRED_COLUMNS, HINT, whole_lines(stream), multiline=True)
     return table.place, table.problems, [(row.line, row.cells) for row in table.rows], ""
 
 
@@ -307,7 +313,7 @@ def _number(cell: Any) -> float:
     return value
 
 
-def _by_topic(
+def _without_means(
     rows: list[tuple[int, SavedScore]], summaries: dict[tuple[str, str], int], place: str
 ) -> list[SavedScore]:
     """The rows without the means: the last row with the topic `all` of each run and measure."""

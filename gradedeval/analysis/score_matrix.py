@@ -84,7 +84,7 @@ def check_origins(runs: Sequence[str], measures: Sequence[str], origins: Origins
     for column, measure in enumerate(measures):
         signed = [(run, origin) for run, origin in zip(runs, origins[:, column], strict=True) if origin.signature]
         for run, origin in signed[1:]:
-            if problem := _mismatch(*signed[0], origin, measure):
+            if problem := _origin_mismatch(*signed[0], origin, measure):
                 found.setdefault((origin.place, run.removeprefix(f"{origin.place}:"), problem), []).append(measure)
     notes = [
         (place, f"{shorten(of)} of '{run}' {'is' if len(of) == 1 else 'are'} {problem}")
@@ -92,7 +92,7 @@ def check_origins(runs: Sequence[str], measures: Sequence[str], origins: Origins
     ]
     if notes:
         raise mismatch_error(*notes[0])
-    return [*_unknown(origins), *_versions(origins)]
+    return [*_unsigned_notes(origins), *_version_notes(origins)]
 
 
 def mismatch_error(place: str, problem: str) -> InputError:
@@ -100,26 +100,29 @@ def mismatch_error(place: str, problem: str) -> InputError:
     return InputError(place, problem, "score it again with the same qrels and options", kind="mismatch", usage=True)
 
 
-def mismatch(signature: Signature, other: Signature, measure: str, elsewhere: str) -> str:
+def describe_mismatch(signature: Signature, other: Signature, measure: str, elsewhere: str) -> str:
     """In words, what scores by a measure depend on that is another elsewhere: `scored with qrels 3f2a9c (here
     77aa01)`; nothing where all agrees."""
     differences = signature.differences(other, measure)
-    said = [f"{name} {_value(mine)} ({elsewhere} {_value(theirs)})" for name, (mine, theirs) in differences.items()]
+    said = [
+        f"{name} {_setting_text(mine)} ({elsewhere} {_setting_text(theirs)})"
+        for name, (mine, theirs) in differences.items()
+    ]
     return f"scored with {', '.join(said)}" if said else ""
 
 
-def _value(value: str | None) -> str:
+def _setting_text(value: str | None) -> str:
     return "unset" if value is None else value or "set"
 
 
-def _mismatch(first: str, known: Origin, origin: Origin, measure: str) -> str:
+def _origin_mismatch(first: str, known: Origin, origin: Origin, measure: str) -> str:
     """What the scores of a run depend on that is another for the first run."""
     if origin.text == known.text or origin.signature is None or known.signature is None:
         return ""
-    return mismatch(origin.signature, known.signature, measure, f"{first}:" if known.place else "here")
+    return describe_mismatch(origin.signature, known.signature, measure, f"{first}:" if known.place else "here")
 
 
-def _unknown(origins: Origins) -> list[str]:
+def _unsigned_notes(origins: Origins) -> list[str]:
     """A note of files without signatures, and of a frame that is compared with scores from elsewhere: who makes one
     frame of all knows what is in it."""
     alone = {origin.place for origin in origins.flat} == {saved_scores.FRAME}
@@ -130,7 +133,7 @@ def _unknown(origins: Origins) -> list[str]:
     return [Note(f"{', '.join(places)}: {what}", kind="no-signature")]
 
 
-def _versions(origins: Origins) -> list[str]:
+def _version_notes(origins: Origins) -> list[str]:
     versions: dict[str, str] = {}
     for origin in origins.flat:
         if origin.signature is not None:
@@ -293,7 +296,7 @@ class Matrix:
         return measures
 
     def _nothing_shared(self, measure: str) -> InputError:
-        return InputError(f"measure '{measure}'", f"no topic that {all_of(self.runs)} are scored on", self.hint)
+        return InputError(f"measure '{measure}'", f"no topic that {all_runs(self.runs)} are scored on", self.hint)
 
     @property
     def hint(self) -> str:
@@ -402,7 +405,7 @@ def shared_topics(matrix: Matrix, measure: str) -> Paired:
     """One measure on the topics that all runs are scored on. Raises InputError if there are fewer than two."""
     paired = matrix.paired(measure)
     if len(paired.topics) < 2:
-        what = f"{all_of(paired.runs)} share a single topic ({paired.topics[0]}), and a test needs two"
+        what = f"{all_runs(paired.runs)} share a single topic ({paired.topics[0]}), and a test needs two"
         raise InputError(f"measure '{measure}'", what, "compare runs with more topics in common")
     return paired
 
@@ -433,13 +436,13 @@ def to_matrix(scores: AnyScores) -> Matrix:
     return _from_saved(saved_scores.read_saved(scores))
 
 
-def comparable(scores: AnyScores) -> Matrix:
+def comparable_matrix(scores: AnyScores) -> Matrix:
     """As `to_matrix`, for functions that compare: raises InputError (usage) where saved scores are of different qrels
     or options. A Matrix has been checked."""
-    return scores if isinstance(scores, Matrix) else checked(to_matrix(scores))
+    return scores if isinstance(scores, Matrix) else check_matrix(to_matrix(scores))
 
 
-def checked(matrix: Matrix) -> Matrix:
+def check_matrix(matrix: Matrix) -> Matrix:
     """The same, where its scores may be compared; what is assumed of them is told."""
     own = matrix.seeds or matrix
     notes = check_origins(own.runs, own.measures, own.origin)
@@ -452,7 +455,7 @@ def with_machine(scores: Scores) -> Matrix:
     return _from_scores(scores, predicts=True)
 
 
-def estimable(scores: AnyScores) -> AnyScores:
+def with_estimates(scores: AnyScores) -> AnyScores:
     """The scores, for what knows estimates: those of an evaluation with a machine's judgments as a matrix."""
     return with_machine(scores) if isinstance(scores, Scores) and scores.machine is not None else scores
 
@@ -473,7 +476,7 @@ def _from_scores(scores: Scores, predicts: bool = False) -> Matrix:
     if not scores.options.bounded_by_residuals:
         matrix.residual[:], matrix.unjudged[:] = np.nan, np.nan
     matrix.origin[:] = Origin("", scores.signature)
-    known: dict[str, Any] = {name: getattr(scores.options, name) for name in KNOWN}
+    known: dict[str, Any] = {name: getattr(scores.options, name) for name in METADATA_OPTIONS}
     signature = scores.signature
     if by_machine:
         from gradedeval.kernel.scoring.predicted import PREDICTED, limits_of  # few evaluations have predictions
@@ -537,7 +540,7 @@ def _empty(
     return Matrix(runs, topics, measures, notations, readings, **blank, origin=origin)
 
 
-KNOWN = ("queries", "slices", "replicates")
+METADATA_OPTIONS = ("queries", "slices", "replicates")
 """Options that say what is known of topics and runs: they go with saved scores, too."""
 
 
@@ -569,7 +572,7 @@ def with_systems(matrix: Matrix) -> Matrix:
     return replace(matrix, runs=list(systems), origin=origin, **parts, **others)
 
 
-def with_known(matrix: Matrix, known: Mapping[str, Any]) -> Matrix:
+def with_metadata(matrix: Matrix, known: Mapping[str, Any]) -> Matrix:
     """The scores with what is known of their topics and runs, as `KNOWN` are given; what has no counterpart is told."""
     if not any(value is not None for value in known.values()):
         return matrix
@@ -580,7 +583,7 @@ def with_known(matrix: Matrix, known: Mapping[str, Any]) -> Matrix:
     if options.replicates is not None:
         matrix = matrix.seeds or matrix
         emit_notes(options.replicates.notes(matrix.runs))
-    matrix = replace(matrix, **{name: getattr(options, name) or getattr(matrix, name) for name in KNOWN})
+    matrix = replace(matrix, **{name: getattr(options, name) or getattr(matrix, name) for name in METADATA_OPTIONS})
     return matrix if options.replicates is None else with_systems(matrix)
 
 
@@ -605,7 +608,7 @@ def join_matrices(first: Matrix, second: Matrix) -> Matrix:
             getattr(matrix, name)[rows, [column_of[topic] for topic in part.topics]] = getattr(part, name)
         matrix.origin[rows] = part.origin
     signature = " | ".join(part.signature for part in (first, second) if part.signature)
-    known = {name: getattr(first, name) or getattr(second, name) for name in ("scores", *KNOWN)}
+    known = {name: getattr(first, name) or getattr(second, name) for name in ("scores", *METADATA_OPTIONS)}
     seeds = None
     if first.seeds is not None or second.seeds is not None:
         own = [replace(part.seeds or part, notes=[], replicates=None, seeds=None) for part in (first, second)]
@@ -613,18 +616,18 @@ def join_matrices(first: Matrix, second: Matrix) -> Matrix:
     return replace(matrix, signature=signature, notes=[*first.notes, *second.notes], seeds=seeds, **known)
 
 
-def all_of(runs: Sequence[str]) -> str:
+def all_runs(runs: Sequence[str]) -> str:
     """All of several runs, in words."""
     return "both runs" if len(runs) == 2 else f"all {len(runs)} runs"
 
 
-def two_or_more(name: str, count: int, hint: str = "add a run") -> None:
+def require_two_runs(name: str, count: int, hint: str = "add a run") -> None:
     """Raise InputError (usage) for fewer than two runs, where `name` compares them."""
     if count < 2:
         raise InputError("", f"{name} needs at least two runs", hint, usage=True)
 
 
-def without_seeds(name: str, matrix: Matrix) -> Matrix:
+def require_single_runs(name: str, matrix: Matrix) -> Matrix:
     """The scores. Raises InputError (usage) where they are of systems, and `name` tests runs as if no seed varied."""
     if matrix.seeds is not None:
         what = f"{name} tests single runs: that seeds vary would go unseen"
@@ -670,7 +673,7 @@ def options_with_residuals(like: str | None = None, *, bounded: bool = True, **k
     return replace(options, residuals="total" if bounded else None, bounds=False, given=given, untold=untold)
 
 
-def scores_of(
+def scores_to_compare(
     runs: Any,
     qrels: Any,
     measures: AnyMeasure | Iterable[AnyMeasure] | None,
@@ -690,7 +693,7 @@ def scores_of(
     Raises InputError as `evaluate` does, and (usage) for options beside scores.
     """
     columns = getattr(runs, "columns", None)
-    framed = columns is not None and set(saved_scores.NEEDED) <= set(columns)
+    framed = columns is not None and set(saved_scores.REQUIRED_COLUMNS) <= set(columns)
     if qrels is not None and (framed or isinstance(runs, Scores | Matrix)):
         hint = "leave out qrels; a run that the others are compared with is baseline="
         raise InputError("qrels", "is given beside scores", hint, usage=True)
@@ -700,10 +703,10 @@ def scores_of(
         how: dict[str, Any] = {"keep": keep, "predicts": predicts, "workers": Workers.here()}
         scores = evaluate_runs(named_runs(runs, qrels), qrels, chosen, options, **how)
         emit_notes(scores.notes)
-        return estimable(scores)
-    runs = estimable(runs) if predicts else runs
+        return with_estimates(scores)
+    runs = with_estimates(runs) if predicts else runs
     resolve_options(**dict.fromkeys(keywords))  # which refuses what is no option
-    known = {name: keywords.get(name) for name in KNOWN}
+    known = {name: keywords.get(name) for name in METADATA_OPTIONS}
     for name, value in {"like": like, **keywords}.items():
         if value is not None and value is not False and name not in known:
             what = "says how runs are scored, and no qrels are given"
@@ -711,7 +714,7 @@ def scores_of(
     if measures is not None:
         labels = [measure.label for measure in parse_measures(measures)]
         runs = replace(to_matrix(runs).select(measures=labels), measures=labels)
-    return runs if all(value is None for value in known.values()) else with_known(to_matrix(runs), known)
+    return runs if all(value is None for value in known.values()) else with_metadata(to_matrix(runs), known)
 
 
 # The run that others are compared with: one of the runs, another file, or saved scores.
@@ -748,7 +751,7 @@ class Baseline:
             return cls(path=word, name=file_names([*runs, word])[-1])
         if names_one and saved_scores.holds_scores(file):
             return cls(saved=file, within=within)
-        return cls(name=whole_name(word, names))
+        return cls(name=full_name(word, names))
 
     def is_unknown(self, runs: Sequence[str]) -> bool:
         """Whether it is neither a file nor one of these runs."""
@@ -759,7 +762,7 @@ class Baseline:
         return len(runs) + (self.path is not None or self.saved is not None)
 
 
-def whole_name(word: str, names: Sequence[str]) -> str:
+def full_name(word: str, names: Sequence[str]) -> str:
     """The name of a run that tables show as this word, without what all names have alike; or the word."""
     from gradedeval.kernel.formats.fitting import short_names  # not where scores are made
 
@@ -782,7 +785,7 @@ MEAN = "mean"
 """What `risk` calls the mean of all runs, as a baseline."""
 
 
-def no_baseline(word: str, runs: Sequence[str], systems: bool) -> InputError:
+def unknown_baseline_error(word: str, runs: Sequence[str], systems: bool) -> InputError:
     """The error of a baseline that is neither a file nor one of the runs, or systems."""
     what = f"'{word}' is neither a file nor one of the {'systems' if systems else 'runs'} ({shorten(runs)})"
     near = did_you_mean(word, runs)
@@ -796,9 +799,9 @@ def add_baseline(matrix: Matrix, given: Baseline) -> tuple[Matrix, str | None]:
     Raises InputError if it is not found, or its file has several runs and none is named.
     """
     if given.saved is None:
-        name = given.name if given.name is None else whole_name(given.name, matrix.runs)
+        name = given.name if given.name is None else full_name(given.name, matrix.runs)
         if name is not None and name not in matrix.runs:
-            raise no_baseline(name, matrix.runs, matrix.replicates is not None)
+            raise unknown_baseline_error(name, matrix.runs, matrix.replicates is not None)
         return matrix, name
     if matrix.machine is not None:
         what = "saved scores have no judgments by a machine"
@@ -833,14 +836,14 @@ def with_baseline(scores: AnyScores, baseline: AnyScores | None) -> tuple[Matrix
         return scores, baseline
     matrix = to_matrix(scores)
     if baseline is None or (isinstance(baseline, str) and baseline in matrix.runs):
-        return checked(matrix), baseline
+        return check_matrix(matrix), baseline
     given = Baseline.read(baseline, ()) if isinstance(baseline, str) else Baseline(saved=baseline)
     if given.path is not None:
         what = f"'{given.path}' is a run, and there are no qrels to score it with"
         raise InputError("baseline", what, "score it with the others, and give its name", usage=True)
     if given.saved is None:
-        whole = whole_name(str(given.name), matrix.runs)
+        whole = full_name(str(given.name), matrix.runs)
         if whole not in matrix.runs:
-            raise no_baseline(whole, matrix.runs, matrix.replicates is not None)
+            raise unknown_baseline_error(whole, matrix.runs, matrix.replicates is not None)
     matrix, name = add_baseline(matrix, given)
-    return checked(matrix), name
+    return check_matrix(matrix), name

@@ -16,15 +16,15 @@ import numpy as np
 from gradedeval.analysis import Correction, PairTest, Test
 from gradedeval.analysis.score_matrix import (
     Paired,
-    comparable,
+    comparable_matrix,
+    require_single_runs,
+    require_two_runs,
     run_pairs,
-    scores_of,
+    scores_to_compare,
     shared_topics,
     topic_differences,
-    two_or_more,
-    without_seeds,
 )
-from gradedeval.analysis.tables import OfScores
+from gradedeval.analysis.tables import ScoredFrame
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, chunks
 from gradedeval.errors import InputError, Note, check_choice, emit_notes, flag, plural, public
 from gradedeval.kernel.measures.definition import AnyMeasure
@@ -42,7 +42,7 @@ from gradedeval.kernel.scoring.results import to_frame
 # bootstrap test.
 
 
-Tested = tuple[Floats, Floats, Floats]
+TestResult = tuple[Floats, Floats, Floats]
 """p, and the ends of the interval."""
 
 
@@ -88,7 +88,7 @@ def _observed_sums(differences: Floats) -> Floats:
     return least
 
 
-def randomization_test(differences: Floats, draws: int, seed: int, alpha: float) -> Tested:
+def randomization_test(differences: Floats, draws: int, seed: int, alpha: float) -> TestResult:
     """p by `randomization`, and the ends of what the test does not reject at level alpha: of all δ for which
     differences − δ have a p above alpha, by the same draws.
 
@@ -268,19 +268,19 @@ def signed_rank_interval(differences: Floats, alpha: float) -> tuple[Floats, Flo
     low, high = np.empty((2, len(differences)))
     for row, own in enumerate(np.sort(differences, axis=1)):
         means = np.concatenate([own[at:] + own[at] for at in range(len(own))]) / 2
-        least, most = _kept(own, means, alpha)
+        least, most = _acceptance_counts(own, means, alpha)
         low[row] = np.partition(means, least - 1)[least - 1] if least > 0 else -np.inf
         high[row] = np.partition(means, most)[most] if most < len(means) else np.inf
     return low, high
 
 
-def _kept(own: Floats, means: Floats, alpha: float) -> tuple[int, int]:
+def _acceptance_counts(own: Floats, means: Floats, alpha: float) -> tuple[int, int]:
     """The least and the greatest number of the means of two topics that lie below a difference that is not rejected."""
     topics, count = len(own), len(means)
     alike = np.diff(np.flatnonzero(np.diff(own, prepend=-np.inf, append=np.inf) > CLOSE * np.abs(own).max()))
     plain = bool((alike == 1).all())
     if topics <= LISTED and not plain:
-        return _tried(own, means, alpha)
+        return _acceptance_counts_by_p(own, means, alpha)
     if plain and topics <= COUNTED:
         least = int(np.argmax(2 * _tail(tuple(range(2, 2 * topics + 1, 2)))[::2] > alpha))
     else:
@@ -289,7 +289,7 @@ def _kept(own: Floats, means: Floats, alpha: float) -> tuple[int, int]:
     return least, count - least
 
 
-def _tried(own: Floats, means: Floats, alpha: float) -> tuple[int, int]:
+def _acceptance_counts_by_p(own: Floats, means: Floats, alpha: float) -> tuple[int, int]:
     """As `_kept`, by the p of a value between each two means."""
     ordered = np.sort(means)
     edges = np.hstack([ordered[0] - 1, ordered, ordered[-1] + 1])
@@ -483,7 +483,7 @@ def min_p(test: Test, topics: int, draws: int, runs: int = 2) -> float:
     return float(math.factorial(labels) ** (1 - topics)) if test in (*RANDOMIZED, "sign") else 0.0
 
 
-def unattainable(
+def explain_unattainable(
     level: float, p: float, test: Test, topics: int, draws: int, count: int, correction: Correction, runs: int = 2
 ) -> tuple[str, str] | None:
     """Why no p value can come down to the level, and what would help; None if it can.
@@ -569,7 +569,7 @@ class TestSettings:
 # Pairs of runs tested, with the interval that belongs to the test: of all differences that it does not reject.
 
 
-def with_interval(differences: Floats, test: Test, draws: int, seed: int, alpha: float) -> Tested:
+def with_interval(differences: Floats, test: Test, draws: int, seed: int, alpha: float) -> TestResult:
     """p of each pair as by `p_values`, and the ends of its interval at level 1 − alpha: of all δ for which the same
     test of differences − δ has a p above alpha.
 
@@ -583,15 +583,15 @@ def with_interval(differences: Floats, test: Test, draws: int, seed: int, alpha:
         p, low, high = studentized_test(differences, draws, seed, alpha)
         if differences.shape[1] < 2:
             low, high = np.full(len(p), -np.inf), np.full(len(p), np.inf)
-        return agreed(np.where(no_variance(differences), np.nan, p), low, high, differences, alpha)
+        return reconcile(np.where(no_variance(differences), np.nan, p), low, high, differences, alpha)
     if test == "randomization":
-        return agreed(*randomization_test(differences, draws, seed, alpha), differences, alpha)
+        return reconcile(*randomization_test(differences, draws, seed, alpha), differences, alpha)
     p = p_values(differences, test, draws, seed)
     low, high = {"t": _t_interval, "wilcoxon": signed_rank_interval, "sign": _sign_interval}[test](differences, alpha)
-    return agreed(p, low, high, differences, alpha)
+    return reconcile(p, low, high, differences, alpha)
 
 
-def agreed(p: Floats, low: Floats, high: Floats, differences: Floats, alpha: float) -> Tested:
+def reconcile(p: Floats, low: Floats, high: Floats, differences: Floats, alpha: float) -> TestResult:
     """The same, with 0 inside an interval exactly where p is above alpha.
 
     The last bits may differ; and Wilcoxon's test and the sign test drop zeros, so that they may reject 0 and no
@@ -669,21 +669,21 @@ def anova(
     jobs: int = 1,
     progress: bool = False,
     **keywords: Unpack[OptionKwargs],
-) -> OfScores:
-    """Two-way analysis of variance of the scores of each measure: runs × topics, without replication. Of geometric
-    means it is of the logarithms of scores.
+) -> ScoredFrame:
+    """Compute a two-way analysis of variance of the scores of each measure: runs × topics, without replication. Scores
+    of geometric means enter as logarithms.
 
-    runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
+    runs            as for `gradedeval.evaluate`; or, without `qrels`, its result or saved scores
     qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
 
-    Each measure uses the topics that all runs have. Returns `OfScores`, whose `.frame` has the columns measure, source
-    (runs, topics, residual), squares (sum of), df, mean_square, f, p; f and p are blank for the residual, and where it
-    is 0. F of the runs is the same where topics are random effects, as in a mixed model. Raises InputError (usage) for
+    Each measure uses the topics that all runs have. Returns a `ScoredFrame`; the columns of its `.frame` are measure,
+    source (runs, topics, residual), squares (sum of), df, mean_square, f, p. f and p are blank for the residual, and if
+    it is 0. F of the runs is the same for random topic effects, as in a mixed model. Raises InputError (usage) for
     fewer than two runs, and InputError if a measure has a single topic. Fisher 1925; Tague-Sutcliffe & Blustein,
     TREC-3, 1995.
     """
-    matrix = comparable(scores_of(runs, qrels, measures, like, keywords))
-    two_or_more("an analysis of variance", len(without_seeds("a two-way analysis of variance", matrix).runs))
+    matrix = comparable_matrix(scores_to_compare(runs, qrels, measures, like, keywords))
+    require_two_runs("an analysis of variance", len(require_single_runs("a two-way analysis of variance", matrix).runs))
     stats, rows = scipy_stats(), []
     for measure in matrix.comparable_measures():
         two_way = TwoWay.of(shared_topics(matrix, measure).values)
@@ -694,7 +694,7 @@ def anova(
             p = stats.f.sf(f, df, two_way.df[2])
             rows.append((measure, source, squares, df, square, f, p))
     frame = to_frame(rows, columns=["measure", "source", "squares", "df", "mean_square", "f", "p"])
-    return OfScores(frame, matrix)
+    return ScoredFrame(frame, matrix)
 
 
 def tukey(score: Floats, differences: Floats, alpha: float) -> tuple[Floats, float]:
@@ -754,14 +754,14 @@ def studentized_range(runs: int, df: int) -> Callable[[Floats], Floats]:
 # Pairs of runs by one measure, by any of these tests.
 
 
-def of_all_pairs(paired: Paired, difference: Floats, settings: TestSettings) -> tuple[Floats, float]:
+def run_joint_test(paired: Paired, difference: Floats, settings: TestSettings) -> tuple[Floats, float]:
     """p of each pair by a test of all pairs together, and how far their intervals reach to both sides."""
     if settings.test == "anova":
         return tukey(paired.values, difference, settings.alpha)
     return tukey_hsd(paired.values, difference, settings.draws, settings.seed, settings.alpha)
 
 
-def tested(paired: Paired, differences: Floats, settings: TestSettings) -> Tested:
+def run_test(paired: Paired, differences: Floats, settings: TestSettings) -> TestResult:
     """p of each pair and the interval of its mean difference of values.
 
     differences  pairs × topics
@@ -770,14 +770,14 @@ def tested(paired: Paired, differences: Floats, settings: TestSettings) -> Teste
     if test not in NOT_BY_PAIR:
         return with_interval(differences, test, draws, seed, alpha)
     difference = differences.mean(1)
-    p, margin = of_all_pairs(paired, difference, settings)
-    return agreed(p, difference - margin, difference + margin, differences, alpha)
+    p, margin = run_joint_test(paired, difference, settings)
+    return reconcile(p, difference - margin, difference + margin, differences, alpha)
 
 
 def pair_p_values(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
     """p of each pair, and p corrected for all of them."""
     if settings.test in NOT_BY_PAIR:
-        p = of_all_pairs(paired, differences.mean(1), settings)[0]
+        p = run_joint_test(paired, differences.mean(1), settings)[0]
     else:
         p = p_values(differences, settings.test, settings.draws, settings.seed)
     return {"p": p, "p_corrected": correct_p_values(p, settings.correction_applied)}
@@ -797,7 +797,7 @@ def unattainable_notes(
             continue
         smallest = np.full(pairs, min_p(settings.test, topics, settings.draws, runs))
         p = float(correct_p_values(smallest, settings.correction_applied)[0])
-        cause = unattainable(
+        cause = explain_unattainable(
             settings.alpha, p, settings.test, topics, settings.draws, pairs, settings.correction_applied, runs
         )
         if cause:
@@ -806,7 +806,7 @@ def unattainable_notes(
     return [Note(f"{', '.join(names)}: {what}", cure or hint) for (what, hint), names in causes.items()]
 
 
-def differing(paired: Paired, settings: TestSettings) -> Bools:
+def significant_differences(paired: Paired, settings: TestSettings) -> Bools:
     """runs × runs: whether the difference of two is significant, p corrected over all pairs. A pair without p, whose
     difference is the same on all topics, counts as not different, and is told."""
     runs = len(paired.runs)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from gradedeval.analysis.saved_scores import Signature
-from gradedeval.analysis.score_matrix import mismatch, mismatch_error
+from gradedeval.analysis.score_matrix import describe_mismatch, mismatch_error
 from gradedeval.errors import Flag, InputError, did_you_mean, flag, plural, public, shorten
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.parse import canonical
@@ -110,7 +110,7 @@ class Reference:
             mine = Signature.read(self.signatures[measure])
             if mine is None or here is None:
                 notes |= {f"{self.place}: no signature, so qrels and options cannot be checked": None}
-            elif problem := mismatch(mine, here, measure, "here"):
+            elif problem := describe_mismatch(mine, here, measure, "here"):
                 raise mismatch_error(self.place, problem)
         return list(notes)
 

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 Row = dict[str, Any]
-Shown: TypeAlias = "dict[Column, Callable[[Row], Any]]"
+DisplayColumns: TypeAlias = "dict[Column, Callable[[Row], Any]]"
 """The columns of a table for people, each with the value that it takes from a row of the frame."""
 
 
 def frame_document(
-    frame: pd.DataFrame, layout: Layout, shown: Shown, signature: str, *, signed: bool = False
+    frame: pd.DataFrame, layout: Layout, shown: DisplayColumns, signature: str, *, signed: bool = False
 ) -> Document:
     """A frame as a table: for people the columns `shown`, for programs those of the frame.
 
@@ -41,7 +41,7 @@ def frame_document(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OfScores(FrameResult):
+class ScoredFrame(FrameResult):
     """A frame that was made of scores of runs × topics, which may be none."""
 
     frame: pd.DataFrame
@@ -71,12 +71,12 @@ def signature_lines(settings: str, scores: str) -> str:
     return "\n".join(part for part in (settings, scores) if part)
 
 
-def same(*columns: Column) -> Shown:
+def plain_columns(*columns: Column) -> DisplayColumns:
     """Columns of the frame that people see as they are."""
     return {column: itemgetter(column.name) for column in columns}
 
 
-def whole(matrix: Matrix, name: str, sign: str = "") -> Callable[[Row], Any]:
+def total_formatter(matrix: Matrix, name: str, sign: str = "") -> Callable[[Row], Any]:
     """What a column shows: the totals of counts are whole numbers."""
 
     def shown(row: Row) -> Any:
@@ -87,11 +87,11 @@ def whole(matrix: Matrix, name: str, sign: str = "") -> Callable[[Row], Any]:
     return shown
 
 
-def level(alpha: float) -> str:
+def confidence_level(alpha: float) -> str:
     return f"{100 * (1 - alpha):.10g}%"
 
 
-def readings(matrix: Matrix, measures: list[str], tested: bool = True) -> list[str]:
+def describe_readings(matrix: Matrix, measures: list[str], tested: bool = True) -> list[str]:
     """By which measures lower scores win, or none do, and which are tested by ratios."""
     said: dict[str, list[str]] = {}
     for name in measures:
@@ -112,7 +112,7 @@ _READINGS = {
 _SCALES = {"total": "by topic", "geometric": "of logarithms"}
 
 
-def scales(matrix: Matrix, measures: list[str], what: str) -> list[str]:
+def describe_scales(matrix: Matrix, measures: list[str], what: str) -> list[str]:
     """By which measures some numbers are not on the scale of the summaries: totals are counted by topic, and geometric
     means compared by their logarithms."""
     of = {name: matrix.reading(matrix.measure_index(name)).summary for name in measures}
@@ -123,11 +123,11 @@ def scales(matrix: Matrix, measures: list[str], what: str) -> list[str]:
     ]
 
 
-def ratio(value: float) -> str:
+def format_ratio(value: float) -> str:
     return f"×{value:.4f}"
 
 
-def near_best(row: Row) -> str | None:
+def format_range(row: Row) -> str | None:
     """The range of values that are nearly as good as the best."""
     return None if row["low"] is None else f"{row['low']:.6g} to {row['high']:.6g}"
 
@@ -149,7 +149,7 @@ def text_lines(texts: Mapping[str, str]) -> list[str]:
 GROUP: dict[str, tuple[str, Kind]] = {"group": ("group", "text")}
 
 
-def shown(frame: pd.DataFrame, **columns: tuple[str, Kind]) -> Table:
+def display_table(frame: pd.DataFrame, **columns: tuple[str, Kind]) -> Table:
     """Some columns of a frame for people: name -> title and kind; those without a value are left out."""
     rows = kernel.results.to_rows(frame)
     kept = {name: column for name, column in columns.items() if any(row[name] is not None for row in rows)}

@@ -11,12 +11,12 @@ from gradedeval.analysis.pictures import (
     EXTENSIONS,
     WIDTH,
     Panel,
-    as_bytes,
     extension,
     figure,
-    need_matplotlib,
-    no_room,
+    no_room_error,
     read_size,
+    render,
+    require_matplotlib,
 )
 from gradedeval.cli.arguments import signing
 from gradedeval.cli.options import SIGNATURE, WRITES, Option
@@ -52,7 +52,7 @@ class Canvas:
         self.output: str = output
         self.form = extension(self.output, "-o")
         self.size = read_size(size)
-        need_matplotlib()
+        require_matplotlib()
 
     def draw(self, panels: Sequence[Panel], signature: str, caption: str = "") -> None:
         """Draw pictures below each other and write the file; the signature stands below where it is asked for."""
@@ -62,10 +62,10 @@ class Canvas:
             warnings.simplefilter("ignore", DeprecationWarning)  # as matplotlib meets in pyparsing: not the user's
             lines = [caption, signing()(signature) if asked_for("signature") else ""]
             made = figure(panels, *self.size, "\n".join(filter(None, lines)))
-            content = as_bytes(made, self.form, signature)
+            content = render(made, self.form, signature)
         said = dict.fromkeys(str(warning.message) for warning in caught)
         if any("collapsed to zero" in text for text in said):
-            raise no_room(made)
+            raise no_room_error(made)
         letters = {found[1]: text for text in said if (found := _NO_LETTER.match(text))}
         write_bytes(content, self.output)
         emit_notes(f"{self.output}: {text}" for text in said if text not in letters.values())

@@ -105,7 +105,7 @@ def matrix_from(
         if files:
             what = f"cannot be combined with files such as '{files[0]}'"
             raise InputError("--from-scores", what, "give either RUN... QRELS or saved scores", usage=True)
-        known = {name: keywords.pop(name) for name in score_matrix.KNOWN if name in keywords}
+        known = {name: keywords.pop(name) for name in score_matrix.METADATA_OPTIONS if name in keywords}
         if given(keywords):
             what = "cannot be combined with --from-scores: saved scores cannot be changed"
             raise InputError(given(keywords)[0], what, "score the runs again", usage=True)
@@ -179,7 +179,7 @@ def _from_saved(
     if measures:
         chosen = [measure.label for measure in named_measures(measures, None)]
         matrix = replace(matrix.select(measures=chosen), measures=chosen)
-    matrix = score_matrix.with_known(matrix, known)
+    matrix = score_matrix.with_metadata(matrix, known)
     named, read = score_matrix.Baseline, score_matrix.Baseline.read
     compared = named(name=baseline) if baseline in matrix.runs else read(baseline, ())
     if compared.path is not None:

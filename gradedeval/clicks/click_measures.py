@@ -15,15 +15,15 @@ from gradedeval.analysis.pictures import (
     GREY,
     LIGHT,
     LOWER,
-    MANY,
+    MAX_COLORED,
     Panel,
-    drawn,
-    frame_of,
+    draw_on,
+    label_text,
     legend,
-    looks,
-    lower,
-    of_measure,
-    shown,
+    line_styles,
+    lower_is_better,
+    require_frame,
+    select_measure,
 )
 from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.clicks.click_models import NO_LIST
@@ -349,15 +349,15 @@ def plot_clicks(correlations: Any, measure: Any = None, click_measure: str = CLI
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for anything else, and where it is not said which measure.
     """
-    frame = frame_of(correlations, COLUMNS_DRAWN, "clicks", SOURCE)
+    frame = require_frame(correlations, COLUMNS_DRAWN, "clicks", SOURCE)
     if getattr(correlations, "lists", None) is None:
         raise InputError("plot.clicks", "there are no lists to draw", f"give {SOURCE} without pairs", usage=True)
-    own = of_measure(frame, measure, "clicks")
+    own = select_measure(frame, measure, "clicks")
     known = list(dict.fromkeys(own["clicks"]))
     if click_measure not in known:
         hint = did_you_mean(click_measure, known) or f"choose from {shorten(known)}"
         raise InputError("plot.clicks", f"no click measure '{click_measure}'", hint, usage=True)
-    return drawn(partial(draw_clicks, frame=own[own["clicks"] == click_measure], lists=correlations.lists), ax)
+    return draw_on(partial(draw_clicks, frame=own[own["clicks"] == click_measure], lists=correlations.lists), ax)
 
 
 DRAWN = ("err",)
@@ -383,14 +383,14 @@ def draw_clicks(ax: Axes, frame: pd.DataFrame, lists: pd.DataFrame) -> None:
     """Draw the lists by the measure and the click measure of a frame, a row of which is the correlation of a part."""
     measure, name = (str(frame[column].iloc[0]) for column in ("measure", "clicks"))
     most = float(lists["sessions"].max())
-    for number, (row, look) in enumerate(zip(frame.to_dict("records"), looks(len(frame)), strict=True)):
+    for number, (row, look) in enumerate(zip(frame.to_dict("records"), line_styles(len(frame)), strict=True)):
         part = lists[lists["by"] == row["by"]] if "by" in lists else lists
-        color = look["color"] if number < MANY else GREY
+        color = look["color"] if number < MAX_COLORED else GREY
         area = LEAST + (MOST - LEAST) * part["sessions"].to_numpy(dtype=float) / most
         ax.scatter(part[measure], part[name], s=area, facecolors="none", edgecolors=color, linewidths=0.6,
                    label=_label(row))  # fmt: skip
     ax.grid(color=LIGHT, linewidth=0.4)
-    ax.set_xlabel(f"{shown(measure)}, by topic and list{LOWER if lower(measure) else ''}")
+    ax.set_xlabel(f"{label_text(measure)}, by topic and list{LOWER if lower_is_better(measure) else ''}")
     ax.set_ylabel(f"{name} of clicks, mean over sessions")
     legend(ax)
 
@@ -399,7 +399,7 @@ def _label(row: Mapping[Any, Any]) -> str:
     """The part of the log and its correlation; nothing correlates where one side is the same everywhere."""
     value = row["correlation"]
     told = "—" if value is None or value != value else f"{value:.3f}"
-    return f"{shown(str(row['by']))}: {told}" if "by" in row else f"correlation {told}"
+    return f"{label_text(str(row['by']))}: {told}" if "by" in row else f"correlation {told}"
 
 
 # How well measures of lists agree with what users clicked on them.

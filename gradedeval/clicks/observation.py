@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from gradedeval import kernel
-from gradedeval.analysis.tables import Shown, frame_document, near_best, same
+from gradedeval.analysis.tables import DisplayColumns, format_range, frame_document, plain_columns
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.cli.arguments import remember_cut
 from gradedeval.cli.output import asked_for
@@ -112,7 +112,7 @@ class Observation(FromLog):
         whole, *_ = names = list(self.frame.columns)
         weights = [Column("rank", "count"), Column("weight", "score"), Column("observed", "score")]
         if whole != "rank":
-            return frame_document(self.frame, layout, same(Column(whole), *weights), self.settings)
+            return frame_document(self.frame, layout, plain_columns(Column(whole), *weights), self.settings)
         pages = (
             [] if self.pages is None else [list(row) for row in zip(*map(np.ndarray.tolist, self.pages), strict=True)]
         )
@@ -432,11 +432,11 @@ class Fits(FromLog):
     def document(self, layout: Layout) -> Document:
         """A row for each measure, the closest first."""
         both = [] if self.frame["scaled"].nunique() < 2 else [Column("scaled")]
-        shown: Shown = {
-            **same(Column("measure"), *both),
+        shown: DisplayColumns = {
+            **plain_columns(Column("measure"), *both),
             Column("KL (nats)", "score"): itemgetter("divergence"),
-            Column("within 0.001", "figures"): near_best,
-            **same(Column("covered", "score")),
+            Column("within 0.001", "figures"): format_range,
+            **plain_columns(Column("covered", "score")),
         }
         return frame_document(self.frame, layout, shown, self.settings)
 

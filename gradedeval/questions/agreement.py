@@ -43,7 +43,7 @@ from gradedeval.questions.explain import DEFAULT
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gradedeval.analysis.rank_overlap import Lists, Pairs, Ties
+    from gradedeval.analysis.rank_overlap import ListPairs, RankedLists, Ties
     from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns
     from gradedeval.kernel import Workers
 
@@ -286,7 +286,7 @@ def _frame(
 
 def _of_pairs(ranked: RankedRuns, settings: AgreementSettings, workers: Workers) -> tuple[Ints, Ints, Floats]:
     """How many topics each pair of runs shares, those topics, and their `NUMBERS`; processes share many pairs."""
-    lists = [rank_overlap.Lists.of(run) for run in ranked.runs]
+    lists = [rank_overlap.RankedLists.of(run) for run in ranked.runs]
     tasks = [
         (other, range(begin, min(begin + TOGETHER, other)))
         for other in range(len(lists))
@@ -303,25 +303,25 @@ def _in_turn(parts: Iterable[tuple[Ints, Ints, Floats]]) -> tuple[Ints, Ints, Fl
 
 
 def _beside(
-    ranked: RankedRuns, lists: list[Lists], settings: AgreementSettings, task: tuple[int, range]
+    ranked: RankedRuns, lists: list[RankedLists], settings: AgreementSettings, task: tuple[int, range]
 ) -> tuple[Ints, Ints, Floats]:
     """The same of one run and each of several others, the latter first in each pair. Raises InputError where a pair
     shares no topic."""
     number, ones = task
     other = lists[number]
-    place = rank_overlap.place_of(other, len(ranked))
+    place = rank_overlap.document_positions(other, len(ranked))
     parts = []
-    for block in rank_overlap.blocks(lists, other, ones):
+    for block in rank_overlap.run_blocks(lists, other, ones):
         for one in block:
             if not np.minimum(lists[one].counts, other.counts).any():
                 own = [[ranked.topics[row] for row in np.flatnonzero(lists[run].counts)] for run in (one, number)]
                 raise kernel.grade.no_common_topics(ranked.runs[one].place, own[0], ranked.runs[number].place, own[1])
-        pairs = rank_overlap.Pairs.of([lists[one] for one in block], other, place)
+        pairs = rank_overlap.ListPairs.of([lists[one] for one in block], other, place)
         parts.append(_numbers(pairs, len(block), settings))
     return _in_turn(parts)
 
 
-def _numbers(pairs: Pairs, runs: int, settings: AgreementSettings) -> tuple[Ints, Ints, Floats]:
+def _numbers(pairs: ListPairs, runs: int, settings: AgreementSettings) -> tuple[Ints, Ints, Floats]:
     """How many topics each pair of runs shares, those topics, the ones that agree least first, and their `NUMBERS`."""
     counts = np.stack([pairs.one.counts, pairs.other.counts])
     shared = np.flatnonzero(counts.min(0))
@@ -445,7 +445,7 @@ def _rankings(
     if not len(shared):
         own = [[ranked.topics[row] for row in np.flatnonzero(one.counts)] for one in (run, original)]
         raise kernel.grade.no_common_topics(run.place, own[0], original.place, own[1])
-    lists = rank_overlap.Lists.of(original), rank_overlap.Lists.of(run)
+    lists = rank_overlap.RankedLists.of(original), rank_overlap.RankedLists.of(run)
     rbo = rank_overlap.rank_biased_overlap(*lists, len(ranked), settings.persistence, settings.ties)[0, shared]
     taus = kendall_tau_union(ranked, original, run)[shared]
     return float(np.nanmean(taus)) if np.isfinite(taus).any() else np.nan, float(rbo.mean())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
 from gradedeval.analysis import pairs
-from gradedeval.analysis.tables import shown
+from gradedeval.analysis.tables import display_table
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, emit_notes, flag, plural, public
 from gradedeval.kernel import (
@@ -108,14 +108,14 @@ class AssessorAgreement(kernel.results.InNotebook):
         blocks.append(Table(named, [blank]))
         if len(self.orders):
             blocks.append(
-                shown(self.orders, measure=("measure", "text"), runs=("runs", "count"), tau=("tau", "score"),
+                display_table(self.orders, measure=("measure", "text"), runs=("runs", "count"), tau=("tau", "score"),
                       tau_ap=("tau-ap", "score"))
             )  # fmt: skip
             worth = _worth(self.orders)
             saves: list[Table | str] = [f"{SAVES}; medians over runs, and over pairs of runs", worth]
             blocks += saves if worth.rows else [_why_nothing(self.orders)]
             blocks.append(
-                shown(self.runs, measure=("measure", "text"), run=("run", "text"), score=(first, "score"),
+                display_table(self.runs, measure=("measure", "text"), run=("run", "text"), score=(first, "score"),
                       other_score=(second, "score"), rank=("rank", "count"), other_rank=("rank there", "count"))
             )  # fmt: skip
         return Document(blocks, self.signature)

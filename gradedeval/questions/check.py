@@ -30,7 +30,7 @@ from gradedeval.kernel import Column, Document, Layout, Table
 from gradedeval.questions.limits import COMPARED, Bound
 
 if TYPE_CHECKING:
-    from gradedeval.analysis.reversals import Reread
+    from gradedeval.analysis.reversals import RereadRuns
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
     from gradedeval.analysis.significance import TestSettings
 
@@ -201,7 +201,7 @@ def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, sett
     if not runs:
         raise InputError("", "the baseline is the only run", "add the run to check", usage=True)
     tests = _tests(matrix, runs, bounds, baseline, settings)
-    reread = reversals.Reread.of(matrix.scores)
+    reread = reversals.RereadRuns.of(matrix.scores)
     found = [_verdict(matrix, run, bound, baseline, tests) for run in runs for bound in bounds]
     if baseline is not None:
         found = [_with_settled(matrix, verdict, baseline, reread) for verdict in found]
@@ -271,7 +271,7 @@ def _tests(
         replicates.check_test(test)
         for run, one in wanted:
             replicates.check_seeds(matrix, [baseline, run], one.place or f"significant {one.measure}")
-        alone = [replicates.of_pair(_of_bound(matrix, one), baseline, run, one.measure) for run, one in wanted]
+        alone = [replicates.pair_p_value(_of_bound(matrix, one), baseline, run, one.measure) for run, one in wanted]
         methods = {replicates.MODEL: None}
     else:
         pairs = [_of_bound(matrix, one).select(runs=[baseline, run]).paired(one.measure) for run, one in wanted]
@@ -290,7 +290,7 @@ def _check_reach(pairs: Sequence[Paired], bounds: Sequence[Bound], settings: Tes
     smallest = np.array([significance.min_p(test, len(both.topics), draws) for both in pairs])
     corrected = significance.correct_p_values(smallest, "holm").tolist()
     for both, bound, p in zip(pairs, bounds, corrected, strict=True):
-        cause = significance.unattainable(bound.limit, p, test, len(both.topics), draws, len(pairs), "holm")
+        cause = significance.explain_unattainable(bound.limit, p, test, len(both.topics), draws, len(pairs), "holm")
         if cause:
             raise InputError(bound.place or f"significant {bound.measure}", *cause, usage=True)
 
@@ -366,7 +366,7 @@ def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests
     return Verdict(run, bound, value, passed, sentence, worst, which, used, counts, texts=texts)
 
 
-def _with_settled(matrix: Matrix, verdict: Verdict, baseline: str, reread: Reread | None) -> Verdict:
+def _with_settled(matrix: Matrix, verdict: Verdict, baseline: str, reread: RereadRuns | None) -> Verdict:
     """Of a drop of the summary that breaks a bound: whether it is one whatever the unjudged documents of both runs turn
     out to be."""
     if verdict.passed or verdict.bound.kind not in ("max-drop", "significant"):

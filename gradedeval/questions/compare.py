@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 from gradedeval import kernel
 from gradedeval.analysis import difference_bounds, pairs, replicates, reversals, score_matrix, significance
 from gradedeval.analysis.tables import (
-    OfScores,
+    DisplayColumns,
     Row,
-    Shown,
+    ScoredFrame,
+    describe_readings,
+    format_ratio,
     frame_document,
-    ratio,
-    readings,
-    same,
+    plain_columns,
     signature_lines,
-    whole,
+    total_formatter,
 )
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
 from gradedeval.errors import InputError, emit_notes, flag, plural, public, shorten, visible
@@ -40,7 +40,7 @@ from gradedeval.questions.shared import Alpha, Correction, Draws, Rope, Seed, Te
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gradedeval.analysis.reversals import Reread
+    from gradedeval.analysis.reversals import RereadRuns
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
     from gradedeval.analysis.significance import TestSettings
 
@@ -55,7 +55,7 @@ AllPairs = Annotated[
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Letters(OfScores):
+class Letters(ScoredFrame):
     """A letter display of runs: `frame`, the scores of the runs, and the settings of the test.
 
     `frame` has a row for each measure and run, the best run first: measure, run, topics, mean (as from `evaluate`),
@@ -79,15 +79,15 @@ class Letters(OfScores):
             f"runs that share a letter do not differ significantly at {settings.alpha:g}",
             *tests,
             f"{settings.level} of ranks: bootstrap of topics, {settings.draws} draws, seed {settings.seed}",
-            *readings(self.scores, measures, tested=False),
+            *describe_readings(self.scores, measures, tested=False),
         ]
         return " | ".join(parts)
 
     def document(self, layout: Layout) -> Document:
         """Return a table with a row for each measure and run."""
-        columns: Shown = {
-            **same(Column("measure"), Column("run")),
-            Column("mean", "score"): whole(self.scores, "mean"),
+        columns: DisplayColumns = {
+            **plain_columns(Column("measure"), Column("run")),
+            Column("mean", "score"): total_formatter(self.scores, "mean"),
             Column("same as"): itemgetter("same_as"),
             Column("ranks", "figures"): _format_ranks("best_rank", "worst_rank"),
             Column(f"{self.settings.level} of ranks", "figures"): _format_ranks("rank_low", "rank_high"),
@@ -139,8 +139,8 @@ def letters(
     settings = significance.TestSettings(test, correction, draws, alpha, seed)
     if test == "bayes":
         raise InputError("--test", "bayes gives no p, which letters need", "choose another test", usage=True)
-    matrix, _ = score_matrix.with_baseline(score_matrix.scores_of(runs, qrels, measures, like, keywords), None)
-    score_matrix.two_or_more("compare", len(score_matrix.without_seeds("a letter display", matrix).runs))
+    matrix, _ = score_matrix.with_baseline(score_matrix.scores_to_compare(runs, qrels, measures, like, keywords), None)
+    score_matrix.require_two_runs("compare", len(score_matrix.require_single_runs("a letter display", matrix).runs))
     by_measure = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
     frame = kernel.results.joined([_letter_rows(paired, settings) for paired in by_measure])
     pair_count = len(matrix.runs) * (len(matrix.runs) - 1) // 2
@@ -151,7 +151,7 @@ def letters(
 def _letter_rows(paired: Paired, settings: TestSettings) -> pd.DataFrame:
     """Return the rows of one measure, the best run first; runs with equal means keep their order."""
     reading, summaries = paired.reading, paired.summaries
-    differ = significance.differing(paired, settings)
+    differ = significance.significant_differences(paired, settings)
     order = np.argsort(-reading.sign * summaries, kind="stable").tolist()
     best, worst = possible_ranks(summaries, differ, reading)
     low, high = rank_interval(paired.values, reading.sign, settings.draws, settings.seed, settings.alpha)
@@ -249,7 +249,7 @@ def rank_interval(values: Floats, sign: int, draws: int, seed: int, alpha: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(OfScores):
+class Comparison(ScoredFrame):
     """Differences between runs, pair by pair: `frame`, the scores of the runs, and the settings of the test.
 
     Columns of `frame`: measure, run, baseline, topics, mean (as from `evaluate`), baseline_mean, difference (run −
@@ -283,7 +283,7 @@ class Comparison(OfScores):
 
     scores: Matrix
     settings: TestSettings
-    _reread: Reread | None = None
+    _reread: RereadRuns | None = None
     _judging: bool = False
     slices: pd.DataFrame | None = None
 
@@ -291,11 +291,11 @@ class Comparison(OfScores):
     def aside(self) -> str:
         """The lines under the table: the baseline, tests, intervals, and slices."""
         frame, alpha = self.frame, self.settings.alpha
-        tests, measures = pairs.tests_of(frame, self.scores, self.settings), list(dict.fromkeys(frame["measure"]))
+        tests, measures = pairs.describe_tests(frame, self.scores, self.settings), list(dict.fromkeys(frame["measure"]))
         mark = f"* probability ≥ {1 - alpha:.10g}" if self.settings.test == "bayes" else f"* p ≤ {alpha:g}"
-        interval, *more_lines = pairs.interval_words(frame, self.settings)
+        interval, *more_lines = pairs.describe_intervals(frame, self.settings)
         baseline = [] if self._is_pairwise else [visible(f"baseline {frame['baseline'].iloc[0]}")]
-        line = " | ".join([*baseline, *tests, mark, interval, *readings(self.scores, measures)])
+        line = " | ".join([*baseline, *tests, mark, interval, *describe_readings(self.scores, measures)])
         return "\n".join([line, *more_lines, *self.slice_words])
 
     @property
@@ -303,7 +303,7 @@ class Comparison(OfScores):
         """Notes on unused texts of topics and on documents that no run retrieved."""
         unused = texts_unused(self.scores, "rows are of all topics", "`gradedeval diff` shows topics")
         judged = self._judging and not self._is_modelled
-        return [*unused, *(pairs.unseen_in(self.frame, self.scores) if judged else [])]
+        return [*unused, *(pairs.unseen_notes(self.frame, self.scores) if judged else [])]
 
     @property
     def slice_words(self) -> list[str]:
@@ -347,21 +347,23 @@ class Comparison(OfScores):
             blocks += [judging_table(frame, matrix, self._reread), *([legend] if legend else [])]
         return replace(document, blocks=[*blocks, *anova])
 
-    def _columns(self) -> Shown:
+    def _columns(self) -> DisplayColumns:
         """Return the columns of the table for people."""
         frame, matrix, settings = self.frame, self.scores, self.settings
         count = len(frame) if matrix.seeds is None else int(replicates.are_tested(frame).sum())
         corrected = settings.corrects(count // frame["measure"].nunique())
         crowded = settings.test == "bayes" or self._is_modelled
         basis = "" if matrix.machine is None else BY_PEOPLE
-        interval: Shown = {Column(f"{settings.level} interval", "figures"): partial(format_interval, settings.alpha)}
+        interval: DisplayColumns = {
+            Column(f"{settings.level} interval", "figures"): partial(format_interval, settings.alpha)
+        }
         seeds, deviations = ({}, {}) if matrix.seeds is None else (SEEDS, DEVIATIONS)
         return {
-            **same(Column("measure"), Column("run"), *([Column("baseline")] if self._is_pairwise else [])),
+            **plain_columns(Column("measure"), Column("run"), *([Column("baseline")] if self._is_pairwise else [])),
             **seeds,
-            Column("mean", "score"): whole(matrix, "mean"),
+            Column("mean", "score"): total_formatter(matrix, "mean"),
             **deviations,
-            Column("difference", "signed"): whole(matrix, "difference", "+"),
+            Column("difference", "signed"): total_formatter(matrix, "difference", "+"),
             Column("%", "percent", wide=crowded): itemgetter("relative"),
             **_significance_columns(
                 settings,
@@ -370,14 +372,14 @@ class Comparison(OfScores):
             ),
             **(interval if matrix.machine is None else pairs.estimate_columns(matrix, interval)),
             replace(WINS, name=WINS.name + basis, wide=crowded): format_wins,
-            **({Column("baseline mean", "score", wide=True): whole(matrix, "baseline_mean")}
+            **({Column("baseline mean", "score", wide=True): total_formatter(matrix, "baseline_mean")}
                if self._is_pairwise else {}),
             Column("effect" + basis, "signed", digits=2, wide=True): itemgetter("effect"),
         }  # fmt: skip
 
 
-SEEDS: Shown = {Column("seeds", "count"): itemgetter("seeds")}
-DEVIATIONS: Shown = {
+SEEDS: DisplayColumns = {Column("seeds", "count"): itemgetter("seeds")}
+DEVIATIONS: DisplayColumns = {
     Column("± sd", "score"): itemgetter("sd"),
     Column("df", "score", digits=1, wide=True): itemgetter("df"),
 }
@@ -387,10 +389,10 @@ NOT_TESTED = "—"
 """Cell in place of p for an estimate, or for a system of few seeds."""
 BY_PEOPLE = " (people)"
 """Suffix, beside estimates, of columns about the topics judged by people."""
-ANOVA: Shown = {
-    **same(Column("measure"), Column("source")),
+ANOVA: DisplayColumns = {
+    **plain_columns(Column("measure"), Column("source")),
     Column("sum of squares", "score"): itemgetter("squares"),
-    **same(Column("df", "count")),
+    **plain_columns(Column("df", "count")),
     Column("mean square", "number"): itemgetter("mean_square"),
     Column("F", "score", digits=2): itemgetter("f"),
     Column("p", "figures"): lambda row: None if row["p"] is None else significance.p_value(row["p"]),
@@ -402,11 +404,11 @@ def _anova_table(matrix: Matrix, layout: Layout) -> Table:
     return frame_document(significance.anova(matrix).frame, layout, ANOVA, "").table
 
 
-def _wide_table(frame: pd.DataFrame, columns: Shown) -> Table:
+def _wide_table(frame: pd.DataFrame, columns: DisplayColumns) -> Table:
     return frame_document(frame, "wide", columns, "").table
 
 
-def _significance_columns(settings: TestSettings, title: str, missing: str | None) -> Shown:
+def _significance_columns(settings: TestSettings, title: str, missing: str | None) -> DisplayColumns:
     """Return the column of p, or of each posterior probability; an asterisk marks significant values.
 
     missing  the cell if a pair has no p
@@ -431,7 +433,7 @@ def format_interval(alpha: float, row: Row) -> str | None:
     """Format the interval of a difference or ratio. If the test rejects equality, an end at equality is open."""
     if row["low"] is None:
         return None
-    number, equal = (ratio, 1) if row["tested"] == "ratio" else ("{:+.4f}".format, 0)
+    number, equal = (format_ratio, 1) if row["tested"] == "ratio" else ("{:+.4f}".format, 0)
     p = row.get("p", 1)
     rejected = p is not None and p <= alpha
     low, high = (
@@ -449,7 +451,7 @@ def format_wins(row: Row) -> str:
 
 def _insert_baseline(table: Table, frame: pd.DataFrame, matrix: Matrix) -> Table:
     """Return the table with the mean of the baseline as the first row of each measure."""
-    rows, mean = list[Sequence[Any]](), whole(matrix, "baseline_mean")
+    rows, mean = list[Sequence[Any]](), total_formatter(matrix, "baseline_mean")
     for cells, row in zip(table.rows, kernel.results.to_rows(frame), strict=True):
         if not rows or rows[-1][0] != row["measure"]:
             baseline = {"measure": row["measure"], "run": row["baseline"], "mean": mean(row)}
@@ -502,7 +504,7 @@ def _correction_family(frame: pd.DataFrame, count: int, noun: str, settings: Tes
     return f"{settings.correction_applied} over {family}"
 
 
-def slice_tables(slices: pd.DataFrame, columns: Shown, settings: TestSettings) -> list[Table]:
+def slice_tables(slices: pd.DataFrame, columns: DisplayColumns, settings: TestSettings) -> list[Table]:
     """Return a table for each column of labels, and a table of tests whether differences depend on labels.
 
     columns  of the table of all topics
@@ -522,8 +524,8 @@ def slice_tables(slices: pd.DataFrame, columns: Shown, settings: TestSettings) -
         return tables
     correction = settings.correction_applied
     title = f"p ({correction})" if correction != "none" and len(between) > between["measure"].nunique() else "p"
-    differences: Shown = {
-        **same(Column("measure"), Column("run"), Column("baseline")),
+    differences: DisplayColumns = {
+        **plain_columns(Column("measure"), Column("run"), Column("baseline")),
         Column("differs between"): itemgetter("column"),
         Column(title, "figures"): partial(_format_p, "p_between_corrected", settings.alpha),
     }
@@ -541,14 +543,14 @@ def _slice_p_title(slices: pd.DataFrame, settings: TestSettings) -> str:
 # Further judging: whether it could reverse the order of two runs.
 
 
-def judging_table(frame: pd.DataFrame, matrix: Matrix, reread: Reread | None) -> Table:
+def judging_table(frame: pd.DataFrame, matrix: Matrix, reread: RereadRuns | None) -> Table:
     """Return a table of the bounds of each difference, and whether further judging could reverse the order."""
     reversible = pairs.reversible_pairs(frame, matrix, reread)
-    columns: Shown = {
-        **same(Column("measure"), Column("run"), Column("baseline")),
-        Column("difference", "signed"): whole(matrix, "difference", "+"),
-        Column("lowest", "signed"): whole(matrix, "lowest", "+"),
-        Column("highest", "signed"): whole(matrix, "highest", "+"),
+    columns: DisplayColumns = {
+        **plain_columns(Column("measure"), Column("run"), Column("baseline")),
+        Column("difference", "signed"): total_formatter(matrix, "difference", "+"),
+        Column("lowest", "signed"): total_formatter(matrix, "lowest", "+"),
+        Column("highest", "signed"): total_formatter(matrix, "highest", "+"),
         Column(difference_bounds.IF_JUDGED): partial(describe_reversal, reversible=reversible),
     }
     return _wide_table(frame, columns)
@@ -588,7 +590,7 @@ ACROSS = ("median", "best", "worst")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TopicTable(OfScores):
+class TopicTable(ScoredFrame):
     """Scores of runs by topic: `frame`, and the scores of the runs."""
 
     scores: Matrix
@@ -633,7 +635,7 @@ def topic_table(
     The best score is the lowest if lower is better. The topic `all` has the means (or totals, or geometric means) of
     each column.
     """
-    matrix = score_matrix.comparable(score_matrix.scores_of(runs, qrels, measures, like, keywords))
+    matrix = score_matrix.comparable_matrix(score_matrix.scores_to_compare(runs, qrels, measures, like, keywords))
     runs_in_table = len(matrix.runs)
     frames = []
     for index, name in enumerate(matrix.measures):
@@ -706,14 +708,14 @@ def compare(
     """
     settings = significance.TestSettings(test, correction, draws, alpha, seed, rope)
     check_settings(baseline, all_pairs, settings, keywords.get("replicates"), keywords.get("predicted"))
-    scores = score_matrix.scores_of(runs, qrels, measures, like, keywords, judging, predicts=True)
+    scores = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords, judging, predicts=True)
     matrix, name = score_matrix.with_baseline(scores, baseline)
     return compare_scores(matrix, name, all_pairs, settings, judging)
 
 
 def check_runs(count: int) -> None:
     """Raise InputError (usage) for fewer than two runs."""
-    score_matrix.two_or_more("compare", count, f"add a run or {flag.baseline}")
+    score_matrix.require_two_runs("compare", count, f"add a run or {flag.baseline}")
 
 
 def check_settings(baseline: Any, all_pairs: bool, settings: TestSettings, replicates: Any, predicted: Any) -> None:
@@ -760,7 +762,7 @@ def compare_pairs(
     baseline: str | None,
     settings: TestSettings,
     judging: bool,
-    reread: Reread | None = None,
+    reread: RereadRuns | None = None,
     keep: bool = False,
 ) -> Comparison:
     """Compare all runs with the baseline, or all pairs if it is None, and emit the notes.
@@ -769,18 +771,18 @@ def compare_pairs(
     reread   runs that were read again before; None: read them now
     keep     keep the runs read again in the result
     """
-    reread = (reread or reversals.Reread.of(matrix.scores)) if judging and matrix.machine is None else None
+    reread = (reread or reversals.RereadRuns.of(matrix.scores)) if judging and matrix.machine is None else None
     baselines = [] if baseline is None else [matrix.run_index(baseline)]
     first, second = score_matrix.run_pairs(len(matrix.runs), baselines)
     measures = [score_matrix.shared_topics(matrix, measure) for measure in matrix.comparable_measures()]
     watched = kernel.parallel.progress("measures")(measures)
-    compared = partial(pairs.compared, first=first, second=second, settings=settings)
+    compared = partial(pairs.comparison_frame, first=first, second=second, settings=settings)
     if matrix.seeds is not None or matrix.machine is not None:
         compared = partial(compared, reread=None, settles=False, seeds=matrix.seeds)
         frame = kernel.results.joined([compared(paired) for paired in watched])
         counts = ("wins", "losses", *(("seeds", "baseline_seeds") if matrix.seeds is not None else ()))
         frame = frame.astype(dict.fromkeys(counts, "Int64"))
-        notes = pairs.same_notes(frame)
+        notes = pairs.no_variance_notes(frame)
         if matrix.seeds is not None:
             notes += replicates.untested_notes(frame)
         else:
@@ -795,7 +797,7 @@ def compare_pairs(
         notes = [
             *significance.unattainable_notes(measures, len(first), settings),
             *pairs.interval_notes(frame, measures, settings),
-            *(pairs.later_topics(frame, matrix) if judging else []),
+            *(pairs.later_topic_notes(frame, matrix) if judging else []),
         ]
     frame["tested"] = frame.pop("tested")  # the last column
     frame.attrs = _frame_attributes(frame, matrix, settings)
@@ -806,9 +808,9 @@ def compare_pairs(
 
 def _frame_attributes(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> dict[Any, Any]:
     return {
-        "test": "; ".join(pairs.tests_of(frame, matrix, settings)),
-        "interval": " | ".join(pairs.interval_words(frame, settings)),
-        "if_fully_judged": "; ".join(note.in_python() for note in pairs.unseen_in(frame, matrix)),
+        "test": "; ".join(pairs.describe_tests(frame, matrix, settings)),
+        "interval": " | ".join(pairs.describe_intervals(frame, settings)),
+        "if_fully_judged": "; ".join(note.in_python() for note in pairs.unseen_notes(frame, matrix)),
         "alpha": settings.alpha,
         "signature": matrix.signature,
     }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
 from gradedeval import kernel
 from gradedeval.analysis import correlation, pictures, score_matrix
-from gradedeval.analysis.tables import OfScores, signature_lines
+from gradedeval.analysis.tables import ScoredFrame, signature_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close, np
 from gradedeval.errors import InputError, check_choice, flag, plural, public
 from gradedeval.kernel import (
@@ -47,7 +47,7 @@ Coefficients = Annotated[Kind | Sequence[Kind], Setting("Coefficient above the d
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Correlation(OfScores):
+class Correlation(ScoredFrame):
     """How far measures agree: the frame of `correlate`, and the scores that it is of."""
 
     scores: Matrix
@@ -137,8 +137,8 @@ def correlate(
     run; InputError if no agreement is defined for any two measures.
     """
     above, below = above_and_below(coefficient)
-    given = score_matrix.scores_of(runs, qrels, measures, like, keywords, bounded=False)
-    matrix = score_matrix.comparable(given)
+    given = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords, bounded=False)
+    matrix = score_matrix.comparable_matrix(given)
     if len(matrix.measures) < 2:
         raise InputError("", "correlate needs at least two measures", f"add another {flag.measure}", usage=True)
     check_runs(len(matrix.runs), coefficient)
@@ -162,7 +162,7 @@ def _undefined(matrix: Matrix, kinds: set[Kind]) -> InputError:
     if matrix.included.sum(2).max(initial=0) < 2:
         return InputError("", "no (run, topic) pair that two measures have", matrix.hint)
     if not kinds & set(BY_TOPIC) and matrix.included.all(0).sum(1).max(initial=0) < 2:
-        return InputError("", f"no topic that {score_matrix.all_of(matrix.runs)} have by two measures", matrix.hint)
+        return InputError("", f"no topic that {score_matrix.all_runs(matrix.runs)} have by two measures", matrix.hint)
     what = "scores are all the same, or infinite, so no agreement is defined"
     return InputError("", what, "use runs that differ, or other measures")
 
@@ -273,8 +273,10 @@ def plot_correlate(agreement: Any, *, ax: Axes | None = None) -> Axes:
     Returns the axes. Raises `gradedeval.InputError` as `gradedeval.correlate` does, and (usage) for another frame.
     """
     known = isinstance(agreement, Correlation) or "agreement" in getattr(agreement, "columns", ())
-    frame = pictures.frame_of(agreement if known else correlate(agreement), COLUMNS, "correlate", "that of correlate")
-    return pictures.drawn(partial(draw_agreement, frame=frame), ax)
+    frame = pictures.require_frame(
+        agreement if known else correlate(agreement), COLUMNS, "correlate", "that of correlate"
+    )
+    return pictures.draw_on(partial(draw_agreement, frame=frame), ax)
 
 
 def agreement_panel(frame: pd.DataFrame) -> Panel:
@@ -304,16 +306,16 @@ def draw_agreement(ax: Axes, frame: pd.DataFrame) -> None:
         size = "medium" if len(names) <= 8 else "x-small"
         color = "white" if depth > 0.6 else "black"
         ax.text(column, row, text, ha="center", va="center", color=color, fontsize=size)
-    labels = [pictures.shown(name) for name in names]
+    labels = [pictures.label_text(name) for name in names]
     ax.set_xticks(range(len(names)), labels, rotation=90 if max(map(len, labels)) * len(names) > 36 else 0)
-    ax.set_yticks(range(len(names)), pictures.beside(ax, names))
+    ax.set_yticks(range(len(names)), pictures.side_labels(ax, names))
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     kinds = list(dict.fromkeys(frame["kind"]))
     said = NAMES.get(kinds[0], kinds[0])
     if len(kinds) > 1:
         said = f"above the diagonal: {said}\nbelow: {NAMES.get(kinds[1], kinds[1])}"
-    falling = [pictures.shown(name) for name in names if pictures.lower(name)]
+    falling = [pictures.label_text(name) for name in names if pictures.lower_is_better(name)]
     turned = f"\nof {', '.join(falling)} the lower score is the better one" if falling else ""
     ax.set_xlabel(f"{said}{turned}")
     ax.set_ylabel("measure")
@@ -330,8 +332,8 @@ def scatter(scores: AnyScores, x: Any = None, y: Any = None, *, ax: Axes | None 
     Returns the axes. Raises `gradedeval.InputError` (usage) where there are not two measures, or nothing that both
     score.
     """
-    matrix = score_matrix.comparable(scores)
-    return pictures.drawn(partial(draw_scatter, matrix=matrix, columns=_two(matrix, x, y)), ax)
+    matrix = score_matrix.comparable_matrix(scores)
+    return pictures.draw_on(partial(draw_scatter, matrix=matrix, columns=_two(matrix, x, y)), ax)
 
 
 def _two(matrix: Matrix, x: Any, y: Any) -> tuple[int, int]:
@@ -354,7 +356,7 @@ def draw_scatter(ax: Axes, matrix: Matrix, columns: tuple[int, int]) -> None:
     """Draw the points, those of each run in its color where there are few."""
     points = _points(matrix, columns)
     few, labels = len(matrix.runs) <= 7, pictures.run_labels(matrix.runs)
-    for row, (run, look) in enumerate(zip(matrix.runs, pictures.looks(len(matrix.runs)), strict=True)):
+    for row, (run, look) in enumerate(zip(matrix.runs, pictures.line_styles(len(matrix.runs)), strict=True)):
         x, y = matrix.score[row, points[row]][:, columns].T
         color = look["color"] if few else pictures.GREY
         ax.scatter(x, y, s=7, marker="osD^vP*"[row % 7] if few else "o", facecolors="none", edgecolors=color,
@@ -362,7 +364,7 @@ def draw_scatter(ax: Axes, matrix: Matrix, columns: tuple[int, int]) -> None:
     ax.grid(color=pictures.LIGHT, linewidth=0.4)
     lower = [pictures.LOWER if matrix.reading(one).sign < 0 else "" for one in columns]
     x, y = (
-        f"{pictures.shown(matrix.measures[one])}, by run and topic{less}"
+        f"{pictures.label_text(matrix.measures[one])}, by run and topic{less}"
         for one, less in zip(columns, lower, strict=True)
     )
     ax.set_xlabel(x)

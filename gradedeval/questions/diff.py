@@ -40,8 +40,8 @@ from gradedeval.questions.explain import BEYOND, DEFAULT, DOCUMENT
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gradedeval.analysis.ranked_runs import Change, RankedTerms, Sides
-    from gradedeval.analysis.reversals import Reread
+    from gradedeval.analysis.ranked_runs import DocumentChanges, RankedTerms, Sides
+    from gradedeval.analysis.reversals import RereadRuns
     from gradedeval.analysis.score_matrix import Paired
     from gradedeval.kernel import Options, Scorer
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 # document that changed.
 
 
-def topic_rows(change: Change, paired: Paired, bounds: Floats, rises: bool) -> pd.DataFrame:
+def topic_rows(change: DocumentChanges, paired: Paired, bounds: Floats, rises: bool) -> pd.DataFrame:
     """A row for each topic.
 
     paired  scores and residuals of all runs
@@ -85,7 +85,7 @@ def topic_rows(change: Change, paired: Paired, bounds: Floats, rises: bool) -> p
     return found
 
 
-def document_rows(change: Change, place: Ints, above: Ints) -> pd.DataFrame:
+def document_rows(change: DocumentChanges, place: Ints, above: Ints) -> pd.DataFrame:
     """A row for each document chosen, and for what else makes the difference of a topic; ranks and contributions are
     blank where a run did not retrieve the document.
 
@@ -291,7 +291,7 @@ def _given(baseline: Any, run: Any, qrels: Any, measures: Any, replicates: Any) 
         return named, run, measures if qrels is None else qrels
     if qrels is None:
         raise InputError("diff", "needs qrels", "as in diff(baseline, run, qrels, measures)", usage=True)
-    return ranked_runs.two_runs(baseline, run), qrels, measures
+    return ranked_runs.name_two_runs(baseline, run), qrels, measures
 
 
 @takes_options("reading", "unseen", "queries", "slices", "replicates")
@@ -332,10 +332,10 @@ def diff(
     sides = ranked_runs.Sides.of(ranked, systems, of_seeds=options.replicates is not None)
     if scorer.grader.types:
         raise InputError(flag.measures, "diff does not read the types of documents", "leave it out", usage=True)
-    return _found(sides, scorer, reversals.Reread.of_runs(scorer, runs, ranked), options)
+    return _found(sides, scorer, reversals.RereadRuns.of_runs(scorer, runs, ranked), options)
 
 
-def _found(sides: Sides, scorer: Scorer, reread: Reread | None, options: Options) -> Diff:
+def _found(sides: Sides, scorer: Scorer, reread: RereadRuns | None, options: Options) -> Diff:
     """What changed, by all measures; what is assumed is told."""
     ranked = sides.ranked
     terms = ranked_runs.terms_by_run(ranked, scorer)
@@ -380,13 +380,13 @@ Labels = Mapping[str, Mapping[str, Collection[str]]]
 
 
 def _of_measure(
-    sides: Sides, scorer: Scorer, column: int, terms: RankedTerms, reread: Reread | None, labels: Labels
+    sides: Sides, scorer: Scorer, column: int, terms: RankedTerms, reread: RereadRuns | None, labels: Labels
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """The topics, the documents and the slices of `Diff`, by one measure."""
     measure, table, ranked, shared = scorer.measures[column], scorer.tables[column], sides.ranked, sides.shared
     whole = measure.cutoff is None or measure.definition.cutoff == "sums_to_k"
     last = ranked_runs.NOWHERE - 1 if whole else int(measure.cutoff or 0)
-    change = ranked_runs.Change.of(sides, terms, column, last, measure.label)
+    change = ranked_runs.DocumentChanges.of(sides, terms, column, last, measure.label)
     names, (score, residual) = [run.name for run in ranked.runs], terms.scores[[0, 2]][:, :, shared, column]
     paired = score_matrix.Paired(
         measure.label, measure.reading, names, [ranked.names[topic] for topic in shared], score, residual

@@ -16,12 +16,12 @@ from gradedeval.analysis.pictures import (
     LIGHT,
     VERMILION,
     Panel,
-    drawn,
-    frame_of,
+    draw_on,
+    label_text,
     legend,
-    of_measure,
-    shown,
-    whole_numbers,
+    require_frame,
+    select_measure,
+    use_integer_ticks,
 )
 from gradedeval.arrays import Bools, Floats, np
 from gradedeval.errors import InputError, Note, did_you_mean, emit_notes, flag, public, shorten, visible
@@ -368,8 +368,8 @@ def _explained(scorer: Scorer, batch: Batch, column: int, score: float, residual
 
     measure, table, gains_of = scorer.measures[column], scorer.tables[column], scorer.gains_cache(batch)
     ranked_runs.check_by_rank(measure)
-    gains = ranked_runs.trimmed(gains_of(table, measure))
-    parts, count = ranked_runs.parts_of(measure, gains), gains.gain.shape[1]
+    gains = ranked_runs.trim_to_retrieved(gains_of(table, measure))
+    parts, count = ranked_runs.score_parts(measure, gains), gains.gain.shape[1]
     columns: dict[str, list[Any]] = {
         "part": [DOCUMENT] * count,
         "rank": list(range(1, count + 1)),
@@ -388,13 +388,13 @@ def _explained(scorer: Scorer, batch: Batch, column: int, score: float, residual
     columns["contribution"], after["contribution"] = parts.terms.tolist(), parts.beyond
     columns["running"] = (parts.before + parts.terms.cumsum()).tolist()
     if residual is not None:
-        highest = ranked_runs.trimmed(gains_of(table, measure, unjudged=table.top))
+        highest = ranked_runs.trim_to_retrieved(gains_of(table, measure, unjudged=table.top))
         rise = ranked_runs.topic_rises(measure, gains, highest)
         if table.filled is not None:  # nobody judged these, and yet they are known
             rise[_is_filled(scorer, batch)[:count]] = np.nan
         columns["could_add"] = [None if np.isnan(one) else one for one in rise.tolist()]
         if measure.residual == "beyond_run":
-            best = kernel.scores_of(measure, ranked_runs.trimmed(gains_of(table, measure, tail=table.top)))
+            best = kernel.scores_of(measure, ranked_runs.trim_to_retrieved(gains_of(table, measure, tail=table.top)))
             after["could_add"] = max(min(float(best[0]), measure.definition.ceiling) - score, 0.0)
     first = [before] if parts.before else []
     last = [after] if any(value for name, value in after.items() if name != "part") else []
@@ -602,15 +602,15 @@ def plot_explain(explanation: Any, measure: Any = None, *, show: int | None = No
     is not said which measure, and for a number of ranks below 1.
     """
     show = ranges.SHOW.check_or_none(show)
-    frame = frame_of(explanation, COLUMNS, "explain", "what gradedeval.explain returns")
-    own = of_measure(frame, measure, "explain")
+    frame = require_frame(explanation, COLUMNS, "explain", "what gradedeval.explain returns")
+    own = select_measure(frame, measure, "explain")
     if len(kernel.results.distinct(own, "run", "topic")) > 1:
         raise InputError("plot.explain", "several runs or topics", "give the explanation of one", usage=True)
     cutoff = None
     if isinstance(explanation, Explanation):
         cutoff = {one.measure.label: one.measure.cutoff for one in explanation.measures}[own["measure"].iloc[0]]
     grades = explanation.grades if isinstance(explanation, Explanation) else frame["grade"].dropna().unique().tolist()
-    return drawn(partial(draw_ranks, frame=own, ranks=show or cutoff or RANKS, grades=grades), ax)
+    return draw_on(partial(draw_ranks, frame=own, ranks=show or cutoff or RANKS, grades=grades), ax)
 
 
 def draw_ranks(ax: Axes, frame: pd.DataFrame, ranks: int, grades: Sequence[float]) -> None:
@@ -646,10 +646,10 @@ def draw_ranks(ax: Axes, frame: pd.DataFrame, ranks: int, grades: Sequence[float
     ax.set_xlim(0.4, rank[-1] + 0.6)
     if not ax.dataLim.height:  # nothing counts
         ax.set_ylim(0, 1)
-    whole_numbers(ax)
+    use_integer_ticks(ax)
     head = frame.iloc[0]
-    ax.set_xlabel(f"rank in topic {shown(str(head['topic']), 16)} of {shown(str(head['run']))}")
-    ax.set_ylabel(f"part of {shown(str(head['measure']))}")
+    ax.set_xlabel(f"rank in topic {label_text(str(head['topic']), 16)} of {label_text(str(head['run']))}")
+    ax.set_ylabel(f"part of {label_text(str(head['measure']))}")
     legend(ax, handles=[*handles, line], bottom=1.06)
 
 
@@ -694,7 +694,7 @@ def explain_runs(
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     if len(runs) > 2:
         raise InputError("", f"{len(runs)} runs given", "explain one, or two side by side", usage=True)
-    named = ranked_runs.two_runs(*runs) if len(runs) == 2 else kernel.named_runs(runs)
+    named = ranked_runs.name_two_runs(*runs) if len(runs) == 2 else kernel.named_runs(runs)
     judged = kernel.qrels_for(named, qrels, options)
     topics: tuple[str | None, ...] = explained
     if not topics:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Unpack, g
 
 from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix
-from gradedeval.analysis.tables import Row, Shown, frame_document, near_best, same, signature_lines
+from gradedeval.analysis.tables import DisplayColumns, Row, format_range, frame_document, plain_columns, signature_lines
 from gradedeval.arrays import Bools, Floats, Ints, chunks, np
 from gradedeval.errors import InputError, Note, check_choice, flag, plural, public, shorten
 from gradedeval.kernel import (
@@ -293,17 +293,17 @@ class FitResult(kernel.results.InNotebook):
 
     def document(self, layout: Layout) -> Document:
         """The result: of these columns, those that its frame has."""
-        parts: dict[str, Shown] = {
-            "measure": same(Column("measure")),
-            "by": same(Column("by")),
-            "parameter": same(Column("parameter")),
+        parts: dict[str, DisplayColumns] = {
+            "measure": plain_columns(Column("measure")),
+            "by": plain_columns(Column("by")),
+            "parameter": plain_columns(Column("parameter")),
             "value": {Column("best", "number"): itemgetter("value")},
-            "agreement": same(Column("agreement", "score")),
+            "agreement": plain_columns(Column("agreement", "score")),
             "divergence": {Column("KL (nats)", "score"): itemgetter("divergence")},
-            "low": {Column("within 0.001", "figures"): near_best},
+            "low": {Column("within 0.001", "figures"): format_range},
             "step": {Column("step", "number"): itemgetter("step")},
-            "covered": same(Column("covered", "score")),
-            "pairs": same(Column("pairs", "count")),
+            "covered": plain_columns(Column("covered", "score")),
+            "pairs": plain_columns(Column("pairs", "count")),
             "agreement_there": {Column("validation agreement", "score"): itemgetter("agreement_there")},
             "best_there": {Column("best validation agreement", "figures"): _best_there},
         }
@@ -789,15 +789,17 @@ def plot_fit(result: Any, measure: Any = None, *, ax: Axes | None = None) -> Axe
     Returns the axes. Raises `gradedeval.InputError` (usage) for anything else, and for measures whose parameters
     differ, unless one is named.
     """
-    best, curve = (pictures.frame_of(result, (*NEEDED, *more), "fit", SOURCE, part) for part, more in PARTS.items())
+    best, curve = (
+        pictures.require_frame(result, (*NEEDED, *more), "fit", SOURCE, part) for part, more in PARTS.items()
+    )
     if measure is not None:
         best, curve = (frame[frame["measure"] == str(measure)] for frame in (best, curve))
-        pictures.frame_of(curve, NEEDED, "fit", f"one of {shorten(dict.fromkeys(result.frame['measure']))}")
+        pictures.require_frame(curve, NEEDED, "fit", f"one of {shorten(dict.fromkeys(result.frame['measure']))}")
     parameters = list(dict.fromkeys(curve["parameter"]))
     if len(parameters) > 1:
         what = f"the measures differ in their parameters ({shorten(parameters)})"
         raise InputError("plot.fit", what, f"name one, as in measure='{curve['measure'].iloc[0]}'", usage=True)
-    return pictures.drawn(partial(draw_fit, best=best, curve=curve), ax)
+    return pictures.draw_on(partial(draw_fit, best=best, curve=curve), ax)
 
 
 PARTS: dict[str, tuple[str, ...]] = {"frame": ("low", "high"), "curve": ()}
@@ -817,9 +819,15 @@ def draw_fit(ax: Axes, best: pd.DataFrame, curve: pd.DataFrame) -> None:
     curve = curve.assign(by=curve.get("by", ""))
     keys = list(dict.fromkeys(zip(curve["measure"], curve["by"], strict=True)))
     several = len({measure for measure, _ in keys}) > 1
-    for (measure, by), look in zip(keys, pictures.looks(len(keys)), strict=True):
+    for (measure, by), look in zip(keys, pictures.line_styles(len(keys)), strict=True):
         own, kind = curve[(curve["measure"] == measure) & (curve["by"] == by)], NAMES.get(by, "divergence")
-        name = f"{pictures.shown(measure)}, {kind}" if several and by else pictures.shown(measure) if several else kind
+        name = (
+            f"{pictures.label_text(measure)}, {kind}"
+            if several and by
+            else pictures.label_text(measure)
+            if several
+            else kind
+        )
         ax.plot(own["value"], own[goodness], label=name, **look)
         row = best[(best["measure"] == measure) & (best.get("by", by) == by)]
         near = own[own["value"].between(row["low"].iloc[0], row["high"].iloc[0])]
@@ -830,6 +838,6 @@ def draw_fit(ax: Axes, best: pd.DataFrame, curve: pd.DataFrame) -> None:
     only = keys[0][0]
     parameter = str(curve["parameter"].iloc[0])
     unit = "k (ranks)" if parameter == "k" else parameter
-    ax.set_xlabel(unit if several else f"{unit} of {pictures.shown(only)}")
+    ax.set_xlabel(unit if several else f"{unit} of {pictures.label_text(only)}")
     ax.set_ylabel("Kullback–Leibler divergence (nats)" if goodness == "divergence" else "agreement")
     pictures.legend(ax)

@@ -487,12 +487,12 @@ def plot_informative(result: Any, curve: str | None = None, *, ax: Axes | None =
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, or a curve that is not in it.
     """
-    frame = pictures.frame_of(result, COLUMNS, "informative", "what gradedeval.informativeness returns", "curves")
+    frame = pictures.require_frame(result, COLUMNS, "informative", "what gradedeval.informativeness returns", "curves")
     known = list(dict.fromkeys(frame["curve"]))
     if curve is not None and curve not in known:
         hint = did_you_mean(curve, known) or f"choose from {shorten(known)}"
         raise InputError("plot.informative", f"no curve '{curve}'", hint, usage=True)
-    return pictures.drawn(partial(draw_inferred, frame=frame[frame["curve"] == (curve or known[0])]), ax)
+    return pictures.draw_on(partial(draw_inferred, frame=frame[frame["curve"] == (curve or known[0])]), ax)
 
 
 def curve_panels(result: Informativeness) -> list[pictures.Panel]:
@@ -509,10 +509,12 @@ def draw_inferred(ax: Axes, frame: pd.DataFrame) -> None:
     ax.plot(widest["recall"], widest["actual"], color=pictures.BLACK, linewidth=1.6, label="actual", zorder=3)
     # Black is the actual curve alone.
     styles = [
-        look for look in pictures.looks(len(pictures.COLORS) - 1 + len(by_measure)) if look["color"] != pictures.BLACK
+        look
+        for look in pictures.line_styles(len(pictures.COLORS) - 1 + len(by_measure))
+        if look["color"] != pictures.BLACK
     ]
     for (measure, own), look in zip(by_measure.items(), styles, strict=False):
-        ax.plot(own["recall"], own["inferred"], label=pictures.shown(str(measure)), **look)
+        ax.plot(own["recall"], own["inferred"], label=pictures.label_text(str(measure)), **look)
     if counts is not None:
         ax.plot(counts["recall"], counts["inferred"], color=pictures.GREY, linestyle=":", label=COUNTS)
     ax.set_xlim(0, 1)

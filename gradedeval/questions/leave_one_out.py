@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
-from gradedeval.analysis.tables import GROUP, shown
+from gradedeval.analysis.tables import GROUP, display_table
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, merge_close, np
 from gradedeval.errors import InputError, ProblemList, did_you_mean, emit_notes, flag, plural, public, shorten
 from gradedeval.kernel import (
@@ -31,7 +31,7 @@ from gradedeval.questions.to_judge import PoolDepth
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns, Rows
+    from gradedeval.analysis.ranked_runs import BatchRows, RankedRun, RankedRuns
     from gradedeval.kernel import Scorer
 
 
@@ -158,7 +158,7 @@ class LeftOut(kernel.results.InNotebook):
             frame = self.frame[self.frame["measure"] == measure.label].sort_values("rank", kind="stable")
             grouped = (frame["run"] != frame["group"]).any()
             blocks.append(
-                shown(
+                display_table(
                     frame,
                     run=("run", "text"),
                     **(GROUP if grouped else {}),
@@ -174,7 +174,7 @@ class LeftOut(kernel.results.InNotebook):
                 )
             )
         blocks.append(
-            shown(
+            display_table(
                 self.orders,
                 measure=("measure", "text"),
                 runs=("runs", "count"),
@@ -249,7 +249,9 @@ def leave_one_out(
     return LeftOut(frame, _orders(frame, scorer.measures), scorer.measures, under, said)
 
 
-def masked_scores(ranked: RankedRuns, scorer: Scorer, masked: Bools, known: Floats, whole: Sequence[Rows]) -> Floats:
+def masked_scores(
+    ranked: RankedRuns, scorer: Scorer, masked: Bools, known: Floats, whole: Sequence[BatchRows]
+) -> Floats:
     """runs × topics × measures: the scores without the judgments of some documents.
 
     known  the scores with all judgments: those of topics without such documents stay
@@ -264,7 +266,7 @@ def masked_scores(ranked: RankedRuns, scorer: Scorer, masked: Bools, known: Floa
     scores, concerned = known.copy(), np.isin(np.arange(len(ranked.topics)), topics)
     # A run that has none of the documents keeps its ranking: only the pool is another.
     has = np.array([masked[run.document].any() for run in ranked.runs])
-    of_pool = ranked_runs.of_another_pool(scorer)
+    of_pool = ranked_runs.without_ideals(scorer)
     for batch, run, topic in whole:
         rows = np.flatnonzero(concerned[topic] & ~has[run])
         if len(rows):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
-from gradedeval.analysis.tables import GROUP, shown
+from gradedeval.analysis.tables import GROUP, display_table
 from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.errors import emit_notes, public
 from gradedeval.kernel import (
@@ -80,7 +80,7 @@ class Pool(kernel.results.InNotebook):
         if layout == "long":
             return Document([_long(self)], self.signature)
         grouped = len(self.groups) < len(self.runs)
-        runs = shown(
+        runs = display_table(
             self.runs,
             run=("run", "text"),
             **(GROUP if grouped else {}),
@@ -97,7 +97,7 @@ class Pool(kernel.results.InNotebook):
         blocks: list[Table | str] = [runs, f"{depth} | {unique}" if len(self.topics) else unique]
         if grouped:
             blocks.append(
-                shown(
+                display_table(
                     self.groups,
                     group=("group", "text"),
                     runs=("runs", "count"),
@@ -109,12 +109,14 @@ class Pool(kernel.results.InNotebook):
         if 2 < len(self.runs) <= FEW_RUNS:
             blocks.append(_overlaps(self))
         blocks.append(
-            shown(self.depths, depth=("depth", "count"), documents=("documents", "count"), judged=("judged", "count"))
+            display_table(
+                self.depths, depth=("depth", "count"), documents=("documents", "count"), judged=("judged", "count")
+            )
         )
         if len(self.topics):
             columns: dict[str, tuple[str, kernel.formats.Kind]] = {"topic": ("topic", "text")}
             columns |= {name: (name, "count") for name in self.topics.columns if name != "topic"}
-            blocks.append(shown(self.topics, **columns))
+            blocks.append(display_table(self.topics, **columns))
         return Document(blocks, self.signature)
 
     def __repr__(self) -> str:

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix, significance
-from gradedeval.analysis.tables import OfScores, Row, Shown, frame_document, level, ratio, same, scales, signature_lines
+from gradedeval.analysis.tables import (
+    DisplayColumns,
+    Row,
+    ScoredFrame,
+    confidence_level,
+    describe_scales,
+    format_ratio,
+    frame_document,
+    plain_columns,
+    signature_lines,
+)
 from gradedeval.arrays import TOLERANCE, np
 from gradedeval.errors import InputError, flag, public
 from gradedeval.kernel import (
@@ -86,7 +96,7 @@ class Aim:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Plan(OfScores):
+class Plan(ScoredFrame):
     """How many topics are needed: the frame of `plan_topics`, the scores that it is of, and what is sought."""
 
     scores: Matrix
@@ -96,17 +106,17 @@ class Plan(OfScores):
     def aside(self) -> str:
         """What the topics of a plan suffice for."""
         found = f"topics to detect a difference of {self.aim.difference:g} with power {1 - self.aim.beta:g} at alpha"
-        interval = f"interval: {level(self.aim.alpha)}, as wide as that difference"
-        units = scales(self.scores, self.scores.measures, "variance, difference and width")
+        interval = f"interval: {confidence_level(self.aim.alpha)}, as wide as that difference"
+        units = describe_scales(self.scores, self.scores.measures, "variance, difference and width")
         return " | ".join([f"{found} {self.aim.alpha:g}", interval, *units])
 
     def document(self, layout: Layout) -> Document:
         """A row for each measure and design."""
         counts = Column("systems", "count"), Column("variance", "score"), Column("topics", "count")
-        shown: Shown = {
-            **same(Column("measure"), Column("design"), *counts),
+        shown: DisplayColumns = {
+            **plain_columns(Column("measure"), Column("design"), *counts),
             Column("topics needed", "count"): itemgetter("needed"),
-            **same(Column("power", "share")),
+            **plain_columns(Column("power", "share")),
             Column("interval width", "score"): itemgetter("width"),
         }
         return frame_document(self.frame, layout, shown, signature_lines(self.aside, self.scores.signature))
@@ -146,9 +156,9 @@ def plan_topics(
     than two runs, and invalid values. Sakai, Information Retrieval Journal 19, 2016.
     """
     aim = Aim(difference, alpha, beta)
-    given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
-    matrix = score_matrix.without_seeds("a plan", score_matrix.comparable(given))
-    score_matrix.two_or_more("a plan", len(matrix.runs))
+    given = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords)
+    matrix = score_matrix.require_single_runs("a plan", score_matrix.comparable_matrix(given))
+    score_matrix.require_two_runs("a plan", len(matrix.runs))
     rows = []
     for paired in (score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()):
         head = {"measure": paired.measure, "topics": len(paired.topics)}
@@ -239,20 +249,20 @@ class Power(kernel.results.InNotebook):
     def document(self, layout: Layout) -> Document:
         """A row for each measure."""
         counts = (Column(name, "count") for name in ("runs", "topics", "pairs", "significant"))
-        shown: Shown = {
-            **same(Column("measure"), *counts, Column("power", "share")),
+        shown: DisplayColumns = {
+            **plain_columns(Column("measure"), *counts, Column("power", "share")),
             Column("difference needed", "score"): _needed,
         }
         return frame_document(self.frame, layout, shown, signature_lines(self.settings, self.signature))
 
 
 def _needed(row: Row) -> Any:
-    return ratio(row["needed"]) if row["tested"] == "ratio" else row["needed"]
+    return format_ratio(row["needed"]) if row["tested"] == "ratio" else row["needed"]
 
 
 def check_runs(runs: int) -> None:
     """Raise InputError (usage) for fewer than two runs."""
-    score_matrix.two_or_more("power", runs)
+    score_matrix.require_two_runs("power", runs)
 
 
 @takes_options("reading")
@@ -293,10 +303,10 @@ def power(
         if 1 / alpha > most:
             hint = f"use an {flag.alpha} of {1 / most:g} or more"
         raise InputError(flag.draws, what, hint, usage=True)
-    given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
-    matrix = score_matrix.comparable(given)
+    given = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords)
+    matrix = score_matrix.comparable_matrix(given)
     best_runs = ranges.BEST_RUNS.check_or_none(best_runs)
-    check_runs(len(score_matrix.without_seeds("power", matrix).runs))
+    check_runs(len(score_matrix.require_single_runs("power", matrix).runs))
     of = [_best(matrix, measure, best_runs) for measure in matrix.comparable_measures()]
     curves = [kernel.results.to_frame(_levels(paired, draws, alpha, seed)) for paired in of]
     rows = [_row(paired, curve, alpha) for paired, curve in zip(of, curves, strict=True)]
@@ -358,12 +368,12 @@ def plot_power(result: Any, *, alpha: float = 0.05, ax: Axes | None = None) -> A
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, and for an alpha that is not a level.
     """
     alpha = ranges.ALPHA.check(alpha)
-    curve = pictures.frame_of(result, ["measure"], "power", SOURCE, "curve")
+    curve = pictures.require_frame(result, ["measure"], "power", SOURCE, "curve")
     level = next((name for name in ("level", "p") if name in curve.columns), None)
     if level is None:
         raise InputError("plot.power", "the frame has no levels and no p-values", f"give {SOURCE}", usage=True)
     pictures.check_numbers(curve, [level], "power", SOURCE)
-    return pictures.drawn(partial(draw_levels, curve=curve, level=level, alpha=alpha), ax)
+    return pictures.draw_on(partial(draw_levels, curve=curve, level=level, alpha=alpha), ax)
 
 
 def power_panels(result: Power) -> list[pictures.Panel]:
@@ -376,15 +386,15 @@ def draw_levels(ax: Axes, curve: pd.DataFrame, level: str, alpha: float) -> None
     """Draw the levels of each measure in descending order."""
     groups = list(curve.groupby("measure", sort=False))
     most = max(len(own) for _, own in groups)
-    for number, ((measure, own), look) in enumerate(zip(groups, pictures.looks(len(groups)), strict=True)):
+    for number, ((measure, own), look) in enumerate(zip(groups, pictures.line_styles(len(groups)), strict=True)):
         levels = np.sort(own[level].dropna().to_numpy(dtype=float))[::-1]
         marker: dict[str, Any] = {"marker": "osD^vP*"[number % 7]} if most <= 30 else {}
-        ax.plot(np.arange(1, len(levels) + 1), levels, label=pictures.shown(str(measure)), **look, **marker)
+        ax.plot(np.arange(1, len(levels) + 1), levels, label=pictures.label_text(str(measure)), **look, **marker)
     ax.axhline(alpha, color=pictures.GREY, linewidth=0.7, linestyle="--", label=f"α = {alpha:g}")
     ax.set_ylim(0, None)
     ax.set_xlim(0.5, most + 0.5)
     ax.grid(color=pictures.LIGHT, linewidth=0.4)
     ax.set_xlabel("pair of runs, by level" if most > 1 else "pair of runs")
     ax.set_ylabel("achieved significance level" if level == "level" else "p")
-    pictures.whole_numbers(ax)
+    pictures.use_integer_ticks(ax)
     pictures.legend(ax)

@@ -235,9 +235,9 @@ def plot_pr(curves: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, or a measure that is not in it.
     """
-    frame = pictures.frame_of(curves, COLUMNS, "pr", "what gradedeval.precision_recall returns")
-    frame = frame if measure is None else pictures.of_measure(frame, measure, "pr")
-    ax = pictures.drawn(partial(draw_curves, frame=frame), ax)
+    frame = pictures.require_frame(curves, COLUMNS, "pr", "what gradedeval.precision_recall returns")
+    frame = frame if measure is None else pictures.select_measure(frame, measure, "pr")
+    ax = pictures.draw_on(partial(draw_curves, frame=frame), ax)
     emit_notes(pictures.grey_notes(frame))
     return ax
 
@@ -255,14 +255,14 @@ def draw_curves(ax: Axes, frame: pd.DataFrame, top: float | None = None) -> None
     """Draw all curves of a frame, up to the precision `top`."""
     runs, measures = (list(dict.fromkeys(frame[name])) for name in ("run", "measure"))
     rel_of = dict(zip(frame["measure"], frame["rel"], strict=True))
-    look_of, dash_of = dict(zip(runs, pictures.looks(len(runs)), strict=True)), _dashes(rel_of)
+    look_of, dash_of = dict(zip(runs, pictures.line_styles(len(runs)), strict=True)), _dashes(rel_of)
     few = frame["recall"].nunique() <= POINTS
     for measure, run in dict.fromkeys(zip(frame["measure"], frame["run"], strict=True)):
         own = frame[(frame["measure"] == measure) & (frame["run"] == run)]
         marker: dict[str, Any] = (
             {"marker": "o", "markersize": 2.5} if few and (np.isnan(rel_of[measure]) or len(measures) == 1) else {}
         )
-        marker = marker if run in list(look_of)[: pictures.MANY] else {}
+        marker = marker if run in list(look_of)[: pictures.MAX_COLORED] else {}
         # Between two levels precision is that of the next one.
         steps: dict[str, Any] = {} if few else {"drawstyle": "steps-pre"}
         look = {**look_of[run], **dash_of[measure], **marker, **steps}
@@ -279,7 +279,7 @@ def draw_curves(ax: Axes, frame: pd.DataFrame, top: float | None = None) -> None
 
 def _named(measure: str, rel_of: Mapping[str, float]) -> str:
     """What a curve is called: a binary one after its threshold."""
-    return pictures.shown(measure) if np.isnan(rel_of[measure]) else f"grade ≥ {rel_of[measure]:g}"
+    return pictures.label_text(measure) if np.isnan(rel_of[measure]) else f"grade ≥ {rel_of[measure]:g}"
 
 
 def _dashes(rel_of: Mapping[str, float]) -> dict[str, dict[str, Any]]:
@@ -295,7 +295,7 @@ def _explain_lines(ax: Axes, look_of: Mapping[str, Any], dash_of: Mapping[str, A
     """A legend with the colors of runs and the dashes of curves."""
     from matplotlib.lines import Line2D
 
-    named = list(look_of)[: pictures.MANY]
+    named = list(look_of)[: pictures.MAX_COLORED]
     labels = pictures.run_labels(look_of)
     handles = [Line2D([], [], label=labels[run], **look_of[run]) for run in named]
     if rest := len(look_of) - len(named):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from gradedeval import kernel
 from gradedeval.analysis import Correction, Test
-from gradedeval.analysis.pairs import significance_matrix, tests_of
+from gradedeval.analysis.pairs import describe_tests, significance_matrix
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.significance import TestSettings
 from gradedeval.errors import Flag, InputError, check_choice, did_you_mean, flag, public, shorten, visible
@@ -121,7 +121,7 @@ class Published:
                     (f" p ≤ {level:g}", kernel.formats.Mark()),
                 ]
             told.append((f" against {visible(baselines[0])}", kernel.formats.Mark()))
-        told.append((f": {_in_words('; '.join(tests_of(frame, matrix, self.settings)))}", kernel.formats.Mark()))
+        told.append((f": {_in_words('; '.join(describe_tests(frame, matrix, self.settings)))}", kernel.formats.Mark()))
         return replace(style, signs=signs, letters=letters, legend=told)
 
     def _letters(self, pairs: Sequence[Pair], letters: Mapping[str, str]) -> dict[tuple[str, str], str]:

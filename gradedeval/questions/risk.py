@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 from gradedeval import kernel
 from gradedeval.analysis import score_matrix, significance
 from gradedeval.analysis.tables import (
-    OfScores,
-    Shown,
+    DisplayColumns,
+    ScoredFrame,
+    describe_readings,
+    describe_scales,
     frame_document,
-    readings,
-    same,
-    scales,
+    plain_columns,
     signature_lines,
-    whole,
+    total_formatter,
 )
 from gradedeval.arrays import TOLERANCE, Floats, np
 from gradedeval.errors import InputError, emit_notes, flag, public, shorten, visible
@@ -49,7 +49,7 @@ RiskAversion = Annotated[float, Setting("A loss weighs 1 + A times as much as a 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Risk(OfScores):
+class Risk(ScoredFrame):
     """The risk of runs: the frame of `risk`, the scores that it is of, and how much more a loss weighs."""
 
     scores: Matrix
@@ -61,16 +61,16 @@ class Risk(OfScores):
         baseline, runs = self.frame["baseline"].iloc[0], len(kernel.results.distinct(self.frame, "run"))
         weight = f"α {self.aversion:g}: a loss counts {1 + self.aversion:g} times"
         measures = list(dict.fromkeys(self.frame["measure"]))
-        told = readings(self.scores, measures, tested=False)
-        units = scales(self.scores, measures, "URisk")
+        told = describe_readings(self.scores, measures, tested=False)
+        units = describe_scales(self.scores, measures, "URisk")
         return " | ".join([visible(f"baseline {baseline}"), weight, f"GeoRisk among {runs} runs", *told, *units])
 
     def document(self, layout: Layout) -> Document:
         """A row for each run and measure."""
-        shown: Shown = {
-            **same(Column("measure"), Column("run")),
-            Column("mean", "score"): whole(self.scores, "mean"),
-            Column("baseline mean", "score", wide=True): whole(self.scores, "baseline_mean"),
+        shown: DisplayColumns = {
+            **plain_columns(Column("measure"), Column("run")),
+            Column("mean", "score"): total_formatter(self.scores, "mean"),
+            Column("baseline mean", "score", wide=True): total_formatter(self.scores, "baseline_mean"),
             WINS: format_wins,
             Column("URisk", "signed"): itemgetter("u_risk"),
             Column("TRisk", "signed", digits=2): itemgetter("t_risk"),
@@ -89,7 +89,7 @@ def _is_mean(baseline: Any, scores: AnyScores) -> bool:
 
 def check_runs(runs: int) -> None:
     """Raise InputError (usage) for fewer than two runs."""
-    score_matrix.two_or_more("risk", runs, f"add a run or {flag.baseline}")
+    score_matrix.require_two_runs("risk", runs, f"add a run or {flag.baseline}")
 
 
 @takes_options("reading", "replicates")
@@ -125,7 +125,7 @@ def risk(
     single topic.
     """
     aversion = ranges.RISK_AVERSION.check(risk_aversion)
-    given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
+    given = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords)
     of_all = _is_mean(baseline, given)
     matrix, name = score_matrix.with_baseline(given, None if of_all else baseline)
     check_runs(len(matrix.runs))

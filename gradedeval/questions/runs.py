@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
 from gradedeval.analysis import pictures, replicates, score_matrix
-from gradedeval.analysis.tables import OfScores
+from gradedeval.analysis.tables import ScoredFrame
 from gradedeval.arrays import np
 from gradedeval.errors import InputError, Note, did_you_mean, emit_notes, flag, public, shorten
 from gradedeval.kernel import OptionKwargs, Setting, parse_measures, shares_work, takes_options
@@ -35,7 +35,7 @@ Slice = Annotated[str | None, Setting("Column of labels of topics: a picture for
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RunSummaries(OfScores):
+class RunSummaries(ScoredFrame):
     """The frame of `run_summaries` and the scores that it summarizes."""
 
     @property
@@ -78,8 +78,8 @@ def run_summaries(
     nan.
     Raises InputError (usage) where there is no such column.
     """
-    given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
-    matrix = score_matrix.comparable(given)
+    given = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords)
+    matrix = score_matrix.comparable_matrix(given)
     if matrix.machine is None:
         emit_notes(matrix.unequal_topics())
     if slice is None:
@@ -106,7 +106,7 @@ def _rows(matrix: Matrix) -> list[dict[str, Any]]:
             "measure": name,
             "run": run,
             **_summary(matrix, row, column, limits[row, column].tolist()),
-            **(replicates.of_system(matrix, row, column, 1 - LEVEL) if matrix.seeds is not None else {}),
+            **(replicates.system_estimate(matrix, row, column, 1 - LEVEL) if matrix.seeds is not None else {}),
         }
         for column, name in enumerate(matrix.measures)
         for row, run in enumerate(matrix.runs)
@@ -163,9 +163,9 @@ def plot_runs(scores: AnyScores, measure: Any = None, *, ax: Axes | None = None)
     Returns the axes. What is not known is not drawn, with a warning. Raises `gradedeval.InputError` (usage) where it is
     not said which measure, and where no run has a score.
     """
-    frame = pictures.of_measure(run_summaries(scores).frame, measure, "runs")
+    frame = pictures.select_measure(run_summaries(scores).frame, measure, "runs")
     notes = run_notes(frame)
-    ax = pictures.drawn(partial(draw_runs, frame=frame), ax)
+    ax = pictures.draw_on(partial(draw_runs, frame=frame), ax)
     emit_notes(notes)
     return ax
 
@@ -216,7 +216,7 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, scale: tuple[float, float] | None =
     ax.use_sticky_edges = False  # a bar that ends in the air is not cut off
     _draw_bars(ax, frame)
     short, pattern = pictures.short_names(frame["run"].tolist())
-    ax.set_yticks(np.arange(len(frame)), pictures.beside(ax, [short.get(run, run) for run in frame["run"]]))
+    ax.set_yticks(np.arange(len(frame)), pictures.side_labels(ax, [short.get(run, run) for run in frame["run"]]))
     ax.set_ylim(len(frame) - 0.4, -0.6)
     if scale is not None:
         ax.update_datalim([(end, 0) for end in scale], updatey=False)
@@ -226,11 +226,11 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, scale: tuple[float, float] | None =
     ax.axvline(0, color=pictures.BLACK, linewidth=0.6)
     ax.grid(axis="x", color=pictures.LIGHT, linewidth=0.4)
     what = "system" if "seeds" in frame else "run"
-    ax.set_ylabel(f"{what} ({pictures.shown(pattern)})" if pattern else what)
+    ax.set_ylabel(f"{what} ({pictures.label_text(pattern)})" if pattern else what)
     lower = pictures.LOWER if frame["sign"].iloc[0] < 0 else ""
     label = pictures.summary_label(frame["measure"].iloc[0], frame["summary"].iloc[0], frame["topics"].tolist())
     label += lower
-    ax.set_xlabel(f"{label}, {pictures.shown(frame['slice'].iloc[0])}" if "slice" in frame else label)
+    ax.set_xlabel(f"{label}, {pictures.label_text(frame['slice'].iloc[0])}" if "slice" in frame else label)
     pictures.legend(ax)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
 from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
-from gradedeval.analysis.tables import shown
+from gradedeval.analysis.tables import display_table
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct, np
 from gradedeval.errors import InputError, check_choice, emit_notes, flag, plural, public
 from gradedeval.kernel import (
@@ -153,7 +153,7 @@ class Board:
         mine = topic.entry[self.candidate[topic.entry] == number]
         runs, ranks = self.run[mine], self.rank[mine]
         self.as_judged, self.open[number], self.weight[number] = False, False, -1.0
-        after = self.reading.tested(ranked_runs.lifted(self.measure, gains, topic.best, runs, ranks))
+        after = self.reading.tested(ranked_runs.scores_if_relevant(self.measure, gains, topic.best, runs, ranks))
         self.means[runs] += (after - self.scores[at][runs]) / self.topics_of_run[runs]
         self.scores[at][runs] = after
         gain = gains.gain.copy()
@@ -177,7 +177,7 @@ class Board:
         entry = topic.entry[which]
         runs = self.run[entry]
         after = self.reading.tested(
-            ranked_runs.lifted(self.measure, self.gains[at], topic.best, runs, self.rank[entry])
+            ranked_runs.scores_if_relevant(self.measure, self.gains[at], topic.best, runs, self.rank[entry])
         )
         self.rise[entry] = np.maximum(after - self.scores[at][runs], 0) / self.topics_of_run[runs]
         rises = np.zeros((len(topic.member), len(self.means)))
@@ -432,7 +432,7 @@ class ToJudge(kernel.results.InNotebook):
 
     def _table(self) -> Table:
         """A row for each document."""
-        table = shown(
+        table = display_table(
             self.frame,
             topic=("topic", "text"),
             docno=("docno", "text"),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
 from gradedeval.analysis import difference_bounds, pictures, replicates, reversals, score_matrix
-from gradedeval.analysis.pairs import unseen_in
-from gradedeval.analysis.tables import OfScores, text_lines
+from gradedeval.analysis.pairs import unseen_notes
+from gradedeval.analysis.tables import ScoredFrame, text_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, emit_notes, plural, public
 from gradedeval.kernel import OptionKwargs, shares_work, takes_options
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from gradedeval.analysis.pictures import Panel
-    from gradedeval.analysis.reversals import Reread
+    from gradedeval.analysis.reversals import RereadRuns
     from gradedeval.analysis.score_matrix import AnyScores, Matrix, Paired
     from gradedeval.kernel import AnyMeasure
 
@@ -33,7 +33,7 @@ Baseline = Annotated["AnyScores | None", baseline_setting("the first")]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TopicDifferences(OfScores):
+class TopicDifferences(ScoredFrame):
     """How two runs differ on each topic: the frame of `topic_differences`, and the scores that it is of."""
 
 
@@ -75,21 +75,21 @@ def topic_differences(
     comes last; what judging could do to geometric means over seeds is blank. Raises InputError (usage) unless there are
     two runs, or two systems.
     """
-    given = score_matrix.scores_of(runs, qrels, measures, like, keywords)
+    given = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords)
     matrix, name = score_matrix.with_baseline(given, baseline)
     check_runs(len(matrix.runs), "run" if matrix.seeds is None else "system")
     first = matrix.run_index(name) if name is not None else 0
     by_measure = [matrix.paired(measure) for measure in matrix.comparable_measures()]
-    reread = reversals.Reread.of((matrix.seeds or matrix).scores)
+    reread = reversals.RereadRuns.of((matrix.seeds or matrix).scores)
     if matrix.seeds is not None:
         frame = kernel.results.joined([_of_seeds(paired, first, matrix.seeds, reread) for paired in by_measure])
     else:
         frame = kernel.results.joined([_of_runs(paired, first, reread) for paired in by_measure])
-    frame.attrs = {"if_fully_judged": "; ".join(note.in_python() for note in unseen_in(frame, matrix, "same_order"))}
+    frame.attrs = {"if_fully_judged": "; ".join(note.in_python() for note in unseen_notes(frame, matrix, "same_order"))}
     return TopicDifferences(frame, matrix)
 
 
-def _of_runs(paired: Paired, first: int, reread: Reread | None) -> pd.DataFrame:
+def _of_runs(paired: Paired, first: int, reread: RereadRuns | None) -> pd.DataFrame:
     """The rows of one measure where runs are compared."""
     bounds = difference_bounds.topic_bounds(paired, np.array([first]), np.array([1 - first]), reread)[:, 0]
     return _by_topic(paired, first, bounds, difference_bounds.never_falls(paired.measure, reread))
@@ -127,7 +127,7 @@ def _by_topic(paired: Paired, first: int, bounds: Floats, rises: bool) -> pd.Dat
     return kernel.results.to_frame(columns).astype({"same_order": "boolean"}).iloc[order]
 
 
-def _of_seeds(paired: Paired, first: int, seeds: Matrix, reread: Reread | None) -> pd.DataFrame:
+def _of_seeds(paired: Paired, first: int, seeds: Matrix, reread: RereadRuns | None) -> pd.DataFrame:
     """The rows of one measure where systems are compared, with the standard error over seeds."""
     assert seeds.replicates is not None
     systems = seeds.replicates.systems(seeds.runs)
@@ -169,10 +169,10 @@ def plot_topics(
     if not (isinstance(scores, TopicDifferences) or "difference" in getattr(scores, "columns", ())):
         found = topic_differences(scores, baseline=baseline)
     matrix = found.scores if isinstance(found, TopicDifferences) else None
-    frame = pictures.of_measure(
-        pictures.frame_of(found, COLUMNS, "topics", "that of gradedeval.topic_differences"), measure, "topics"
+    frame = pictures.select_measure(
+        pictures.require_frame(found, COLUMNS, "topics", "that of gradedeval.topic_differences"), measure, "topics"
     )
-    ax = pictures.drawn(partial(draw_topics, frame=frame), ax)
+    ax = pictures.draw_on(partial(draw_topics, frame=frame), ax)
     emit_notes(topic_notes(frame, matrix))
     return ax
 
@@ -198,7 +198,7 @@ def topic_notes(frame: pd.DataFrame, matrix: Matrix | None) -> list[str]:
     unknown = int(frame["same_order"].isna().sum())
     what = f"{measure}: {unknown} of {len(frame)} topics have no residual"
     what += ", so whether judging could reverse them is not drawn"
-    return [*([what] if unknown else []), *(unseen_in(frame, matrix, "same_order") if matrix is not None else [])]
+    return [*([what] if unknown else []), *(unseen_notes(frame, matrix, "same_order") if matrix is not None else [])]
 
 
 def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
@@ -248,7 +248,7 @@ def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
     ax.set_xlim(-room, len(frame) - 1 + room)
     _name_topics(ax, frame["topic"].tolist(), difference)
     lower = pictures.LOWER if frame["sign"].iloc[0] < 0 else ""
-    ax.set_ylabel(f"{pictures.shown(frame['measure'].iloc[0])}: {after} − {before}{lower}")
+    ax.set_ylabel(f"{pictures.label_text(frame['measure'].iloc[0])}: {after} − {before}{lower}")
     pictures.legend(ax, handles=handles, runs=[baseline, run])
 
 
@@ -270,8 +270,8 @@ SMALLEST = 4.5
 
 def _name_topics(ax: Axes, names: list[str], differences: Floats) -> None:
     """The names of topics below their bars, in two rows where one has no room; or else of the largest differences."""
-    inches, _ = pictures.inches_of(ax)
-    labels = [pictures.shown(name, 16) for name in names]
+    inches, _ = pictures.size_in_inches(ax)
+    labels = [pictures.label_text(name, 16) for name in names]
     longest, own = max(map(len, labels)), float(ax.xaxis.get_major_ticks(1)[0].label1.get_fontsize())
     flat, width = longest * len(names) <= inches * 12, 72 * inches / (len(names) + 1.4)
     points = min(own, 2 * width)

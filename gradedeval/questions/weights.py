@@ -594,14 +594,14 @@ def plot_weights(weights: Any, *, log: bool = False, ranks: int | None = None, a
     and where nothing is left to draw.
     """
     ranks = ranges.RANKS.check_or_none(ranks)
-    frame = pictures.frame_of(weights, ["rank"], "weights", SOURCE)
+    frame = pictures.require_frame(weights, ["rank"], "weights", SOURCE)
     if len(frame.columns) == 1:
         raise InputError("plot.weights", "the frame has no column but rank", f"give {SOURCE}", usage=True)
     pictures.check_numbers(frame, frame.columns, "weights", SOURCE)
     quantity = getattr(weights, "quantity", "W")
     ranks = ranks or (None if log else RANKS_DRAWN)
     frame = frame if ranks is None else frame[frame["rank"] <= ranks]
-    return pictures.drawn(partial(draw_weights, frame=frame, quantity=quantity, log=log), ax)
+    return pictures.draw_on(partial(draw_weights, frame=frame, quantity=quantity, log=log), ax)
 
 
 def draw_weights(ax: Axes, frame: pd.DataFrame, quantity: str, log: bool) -> None:
@@ -611,10 +611,10 @@ def draw_weights(ax: Axes, frame: pd.DataFrame, quantity: str, log: bool) -> Non
     values = frame[names].to_numpy(dtype=float)
     if log and not (values > 0).any():
         raise InputError(flag.log, "no weight is above 0", "leave it out", usage=True)
-    for column, (name, look) in enumerate(zip(names, pictures.looks(len(names)), strict=True)):
+    for column, (name, look) in enumerate(zip(names, pictures.line_styles(len(names)), strict=True)):
         own = np.where(values[:, column] > 0, values[:, column], np.nan) if log else values[:, column]
         marker: dict[str, Any] = {"marker": "osD^vP*"[column % 7]} if np.isfinite(own).sum() <= FEW else {}
-        ax.plot(rank, own, label=pictures.shown(name), **look, **marker)
+        ax.plot(rank, own, label=pictures.label_text(name), **look, **marker)
     if log:
         ax.set_xscale("log")
         ax.set_yscale("log")
@@ -625,7 +625,7 @@ def draw_weights(ax: Axes, frame: pd.DataFrame, quantity: str, log: bool) -> Non
     else:
         ax.set_ylim(min(0.0, float(values.min(where=np.isfinite(values), initial=0))), None)
         ax.set_xlim(0.5, rank.max() + 0.5)
-        pictures.whole_numbers(ax)
+        pictures.use_integer_ticks(ax)
     ax.grid(color=pictures.LIGHT, linewidth=0.4)
     ax.set_xlabel("rank i (documents)")
     ax.set_ylabel(LABELS[quantity])

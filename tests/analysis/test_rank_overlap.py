@@ -14,7 +14,7 @@ from scipy.stats import kendalltau
 
 import gradedeval
 from gradedeval.analysis.correlation import kendall_taus
-from gradedeval.analysis.rank_overlap import Lists, Ties, rank_biased_overlap
+from gradedeval.analysis.rank_overlap import RankedLists, Ties, rank_biased_overlap
 from gradedeval.kernel import parallel
 from gradedeval.kernel.parallel import Limits
 from gradedeval.questions.agreement import NUMBERS
@@ -24,19 +24,19 @@ TIES: tuple[Ties, ...] = ("a", "b")
 Run = dict[str, dict[str, float]]
 
 
-def lists(groups: Groups) -> Lists:
+def lists(groups: Groups) -> RankedLists:
     """One ranking: groups of tied documents."""
     ends = np.cumsum([len(group) for group in groups])
     sizes = [len(group) for group in groups]
     first, last = np.repeat(ends - sizes, sizes), np.repeat(ends - 1, sizes)
-    return Lists(np.array([one for group in groups for one in group]), ends[-1:], first, last)
+    return RankedLists(np.array([one for group in groups for one in group]), ends[-1:], first, last)
 
 
-def together(alone: list[Lists], documents: int) -> Lists:
+def together(alone: list[RankedLists], documents: int) -> RankedLists:
     """Rankings of several topics; a document of a topic has a number of its own."""
     numbers = np.concatenate([one.document + documents * topic for topic, one in enumerate(alone)])
     columns = zip(*((one.counts, one.first, one.last) for one in alone), strict=True)
-    return Lists(numbers, *map(np.concatenate, columns))
+    return RankedLists(numbers, *map(np.concatenate, columns))
 
 
 def by_loops(one: Groups, other: Groups, p: float, ties: str) -> tuple[float, float, float]:

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from gradedeval.analysis import reversals
-from gradedeval.analysis.difference_bounds import Differences, Ranking, counts_of, shared_above, unknown_of
-from gradedeval.analysis.greatest_differences import Ceilings, largest_ratio
+from gradedeval.analysis.difference_bounds import Differences, Ranking, counts_of, shared_above, unjudged_of
+from gradedeval.analysis.greatest_differences import UpperBounds, largest_ratio
 from gradedeval.analysis.ranked_runs import rank_runs
-from gradedeval.analysis.reversals import Judging, Part, Reread, judge, values_of
-from gradedeval.analysis.score_matrix import scores_of, shared_topics, to_matrix
+from gradedeval.analysis.reversals import Part, RereadRuns, ReversalFinder, judge_run, top_gain_scores
+from gradedeval.analysis.score_matrix import scores_to_compare, shared_topics, to_matrix
 from gradedeval.arrays import Floats, Ints
 from gradedeval.kernel.scoring.scorer import bounds_beside, bounds_beside_any
 from gradedeval.kernel.scoring.scores import Scores
@@ -36,13 +36,13 @@ def evaluated(seed: int, measures: str, length: int | None = 40, **options: Any)
         }
         for name in "abc"
     }
-    scores = scores_of(runs, qrels, measures, None, options)
+    scores = scores_to_compare(runs, qrels, measures, None, options)
     assert isinstance(scores, Scores)
     return scores
 
 
-def reread_of(scores: Scores) -> Reread:
-    reread = Reread.of(scores)
+def reread_of(scores: Scores) -> RereadRuns:
+    reread = RereadRuns.of(scores)
     assert reread is not None
     return reread
 
@@ -67,7 +67,7 @@ def test_cells_asked_for_one_by_one_give_the_largest_ratio(parts: int) -> None:
             sure = [np.zeros(shape, dtype=bool) for _ in bounds]
             for known in sure:
                 known[:, 0] = True
-            return Ceilings([bound.copy() for bound in bounds], low, high, cells, sure).largest_ratio(enough)
+            return UpperBounds([bound.copy() for bound in bounds], low, high, cells, sure).largest_ratio(enough)
 
         largest = largest_ratio(np.zeros(6), exact, least, most)
         assert (lazy(np.full(6, np.nan)) == largest).all()
@@ -85,11 +85,11 @@ def test_precisions_are_those_of_the_measure(measure: str) -> None:
         scores = evaluated(seed, measure)
         reread, draw = reread_of(scores), np.random.default_rng(seed)
         (part,) = reread.parts("a", TOPICS) or ()
-        found = judge(reread.scorer, 0, [part], {})
+        found = judge_run(reread.scorer, 0, [part], {})
         assert found.precise is not None
         numbers = [draw.permutation(part.number[part.number > 0])[:size] for size in (0, 1, 5, 30, 1000)]
         cells = [part.cells(some) for some in numbers]
-        expected = values_of(reread.scorer, 0, part, map(part.choice, numbers), found.ceiling)
+        expected = top_gain_scores(reread.scorer, 0, part, map(part.choice, numbers), found.ceiling)
         for (rows, values), wanted, some in zip(
             found.precise[0].scores(cells, found.ceiling), expected, numbers, strict=True
         ):
@@ -101,12 +101,12 @@ def test_precisions_are_those_of_the_measure(measure: str) -> None:
 def test_first_documents_are_scored_as_by_the_measure(measure: str) -> None:
     reread = reread_of(evaluated(3, measure))
     (part,) = reread.parts("b", TOPICS) or ()
-    found = judge(reread.scorer, 0, [part], {})
+    found = judge_run(reread.scorer, 0, [part], {})
     seen, rows, tried = found.seen[0], np.arange(3), np.arange(12)
     assert found.precise is not None
     each = found.precise[0].down_to(seen, tried, 1.0)
     for number in tried.tolist():
-        (wanted,) = values_of(reread.scorer, 0, part, [(rows, seen & (seen.cumsum(1) <= number))], 1.0)
+        (wanted,) = top_gain_scores(reread.scorer, 0, part, [(rows, seen & (seen.cumsum(1) <= number))], 1.0)
         assert (each[:, number] == wanted).all()
 
 
@@ -125,7 +125,7 @@ def test_lowest_scores_beside_others_are_those_of_their_bounds(measure: str) -> 
 def test_runs_that_are_ranked_need_not_be_read_again() -> None:
     scores = evaluated(2, "ap err@5")
     read = reread_of(scores)
-    ranked = Reread.of_runs(read.scorer, scores.sources, rank_runs(scores.sources, read.scorer.grader))
+    ranked = RereadRuns.of_runs(read.scorer, scores.sources, rank_runs(scores.sources, read.scorer.grader))
     assert ranked is not None
     for run in "abc":
         parts = [(reread.parts(run, TOPICS) or [])[0] for reread in (read, ranked)]
@@ -133,7 +133,7 @@ def test_runs_that_are_ranked_need_not_be_read_again() -> None:
         assert one == other
     paired = shared_topics(to_matrix(scores), "ap")
     asked = [("a", "b", paired, 0.01), ("b", "c", paired, 0.3)]
-    assert Judging(read).reversals(asked) == Judging(ranked).reversals(asked)
+    assert ReversalFinder(read).reversals(asked) == ReversalFinder(ranked).reversals(asked)
 
 
 def _by_name(part: Part) -> dict[str, tuple[list[int], list[bool]]]:
@@ -193,7 +193,7 @@ def test_runs_of_many_ranks_have_few_documents_in_common(depth: int) -> None:
         Ranking.of(nothing, np.ones(1), zero, np.zeros(3, dtype=int), np.array(ranks), np.array(numbers))
         for ranks, numbers in (([0, 4, 9], [1, 2, 3]), ([2, 5, 60], [3, 4, 5]))
     )
-    unknown = unknown_of(one, other, 0)
+    unknown = unjudged_of(one, other, 0)
     assert unknown.first.tolist() == [0, 4, 9, depth, depth]
     assert unknown.second.tolist() == [depth, depth, 2, 5, 60]
     (shared,) = shared_above([one, other], np.array([0]), np.array([10, depth]))
@@ -206,8 +206,8 @@ def test_documents_of_the_largest_weights_are_the_best_where_they_are_sure_to_be
 ) -> None:
     draw, fast = np.random.default_rng(0), 0
     scores = evaluated(3, "ap")
-    judging, paired = Judging(reread_of(scores)), shared_topics(to_matrix(scores), "ap")
-    monkeypatch.setattr(reversals, "SORTED", 4)
+    judging, paired = ReversalFinder(reread_of(scores)), shared_topics(to_matrix(scores), "ap")
+    monkeypatch.setattr(reversals, "FIRST_SORTED", 4)
     for least in (0, -3):
         for _ in range(300):
             behind, ahead = (judging._judged(run, paired) for run in "ab")
@@ -216,13 +216,13 @@ def test_documents_of_the_largest_weights_are_the_best_where_they_are_sure_to_be
             behind = replace(behind, weight=draw.integers(least, 9, len(behind.weight)).astype(np.float64))
             ahead = replace(ahead, weight=draw.integers(least, 9, len(ahead.weight)).astype(np.float64))
             asked = behind, behind.weight, ahead, ahead.weight, float(draw.integers(0, 60))
-            monkeypatch.setattr(reversals, "HEAVIEST", 1 << 20)
-            order, rises, complete = reversals._best(*asked)
-            monkeypatch.setattr(reversals, "HEAVIEST", int(draw.integers(5, 60)))
-            found = reversals._best(*asked)
+            monkeypatch.setattr(reversals, "HEAVIEST_COUNT", 1 << 20)
+            order, rises, complete = reversals._best_documents(*asked)
+            monkeypatch.setattr(reversals, "HEAVIEST_COUNT", int(draw.integers(5, 60)))
+            found = reversals._best_documents(*asked)
             assert found[0].tolist() == order.tolist()
             assert found[1].tolist() == rises.tolist()
-            assert found[2] == complete or len(rises) == np.count_nonzero(reversals._net(*asked[:4]) > 0)
+            assert found[2] == complete or len(rises) == np.count_nonzero(reversals._net_weights(*asked[:4]) > 0)
             fast += "heaviest" in behind.__dict__
     assert fast
 
@@ -233,7 +233,7 @@ def test_documents_that_are_not_sorted_at_first_are_found_too(measure: str, monk
         scores = evaluated(seed, measure)
         paired = shared_topics(to_matrix(scores), measure)
         asked = [(*runs, paired, needed) for runs in ("ab", "ca", "bc") for needed in (0.01, 0.1, 0.4)]
-        wanted = Judging(reread_of(scores)).reversals(asked)
+        wanted = ReversalFinder(reread_of(scores)).reversals(asked)
         with monkeypatch.context() as patched:
-            patched.setattr(reversals, "SORTED", 4)
-            assert Judging(reread_of(scores)).reversals(asked) == wanted
+            patched.setattr(reversals, "FIRST_SORTED", 4)
+            assert ReversalFinder(reread_of(scores)).reversals(asked) == wanted

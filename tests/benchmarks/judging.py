@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradedeval.analysis.ranked_runs import RankedRuns, of_another_pool, rank_runs
+from gradedeval.analysis.ranked_runs import RankedRuns, rank_runs, without_ideals
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.options import Options
@@ -46,7 +46,7 @@ def simulate(ranked: RankedRuns, scorer: Scorer, strategy: Strategy) -> Iterator
             so_far.__dict__["pool"] = pool
             settings = JudgingSettings(strategy, max(1, min(BATCH, budget - int(known.sum()))))
             candidates = np.flatnonzero(ranked.judged & ~known)
-            new = choose(so_far, of_another_pool(scorer), candidates, settings)[0] if known.sum() < budget else []
+            new = choose(so_far, without_ideals(scorer), candidates, settings)[0] if known.sum() < budget else []
             if not len(new):
                 break
             known[new] = True

@@ -18,7 +18,7 @@ import numpy as np
 
 import gradedeval
 from gradedeval.analysis.difference_bounds import difference_bounds
-from gradedeval.analysis.reversals import Reread
+from gradedeval.analysis.reversals import RereadRuns
 from gradedeval.analysis.score_matrix import run_pairs, shared_topics, to_matrix
 
 
@@ -29,7 +29,7 @@ def row_of(measure: str, qrels: str, runs: list[str]) -> list[str]:
     scored = time.process_time()
     paired = shared_topics(to_matrix(scores), scores.labels[0])
     first, second = run_pairs(len(runs))
-    reread = Reread.of(scores)
+    reread = RereadRuns.of(scores)
     for run in paired.runs:
         reread.parts(run, paired.topics)
     read = time.process_time()

@@ -15,7 +15,7 @@ import pytest
 from scipy import stats
 
 import gradedeval
-from gradedeval.analysis.pairs import between
+from gradedeval.analysis.pairs import label_p_values
 from gradedeval.arrays import Floats
 from gradedeval.questions.runs import run_panels
 from support.commands import Command, rows
@@ -143,7 +143,7 @@ def test_the_test_between_slices_agrees_with_a_loop(shift: float) -> None:
     label = [0] * 9 + [1] * 14 + [2] * 6
     differences = draw.normal(0, 0.3, len(label)) + shift * np.array(label)
     members = [np.array(label) == group for group in range(3)]
-    (found,) = between(differences[None], members, 4000, 1)  # type: ignore[misc]
+    (found,) = label_p_values(differences[None], members, 4000, 1)  # type: ignore[misc]
     assert found == pytest.approx(plain_p(differences, label, 2000, 2), abs=0.025)
 
 
@@ -151,7 +151,7 @@ def test_the_test_between_slices_keeps_its_level() -> None:
     draw = np.random.default_rng(7)
     label = np.repeat([0, 1], [12, 30])
     differences = draw.standard_t(4, (400, 42))
-    found = between(differences, [label == 0, label == 1], 500, 3)
+    found = label_p_values(differences, [label == 0, label == 1], 500, 3)
     assert found is not None
     assert 0.02 < float((found <= 0.05).mean()) < 0.09
 
@@ -159,8 +159,8 @@ def test_the_test_between_slices_keeps_its_level() -> None:
 def test_small_slices_and_topics_with_two_labels_are_not_tested() -> None:
     differences = np.ones((1, 12))
     few = np.arange(12) < 4
-    assert between(differences, [few, ~few], 10, 0) is None
-    assert between(differences, [np.arange(12) < 7, np.arange(12) > 4], 10, 0) is None
+    assert label_p_values(differences, [few, ~few], 10, 0) is None
+    assert label_p_values(differences, [np.arange(12) < 7, np.arange(12) > 4], 10, 0) is None
     labels = {"kind": {str(topic): "few" if topic < 304 else "many" for topic in range(301, 351)}}
     found = gradedeval.compare(RUNS[:2], QRELS, "ndcg@10", slices=labels)
     assert found.slices is not None

@@ -134,7 +134,7 @@ def _show_agreement(runs: list[str], topic: str | None, top: int | None, options
             problem = f"applies to two {noun}, and {count} are given"
             raise InputError(flag.top, problem, "leave it out", usage=True)
     check_without_qrels(options)
-    named: Any = ranked_runs.two_runs(*runs) if len(runs) == 2 else runs
+    named: Any = ranked_runs.name_two_runs(*runs) if len(runs) == 2 else runs
     destination.print(call(agreement, named, **settings, **options), topic=topic, top=top)
 
 
@@ -157,7 +157,7 @@ def _with_first(runs: Sequence[str], baseline: str, replicates: Any) -> tuple[li
     seeds = None if replicates is None else resolve_options(replicates=replicates).replicates
     if seeds is not None:
         members = seeds.systems(names)
-    word = score_matrix.whole_name(baseline, list(members))
+    word = score_matrix.full_name(baseline, list(members))
     if seeds is not None and word in members:
         front = [runs[names.index(name)] for name in members[word]]
         return [*front, *(run for run in runs if run not in front)], seeds
@@ -166,6 +166,6 @@ def _with_first(runs: Sequence[str], baseline: str, replicates: Any) -> tuple[li
         problem = f"'{baseline}' holds saved scores, and a diff shows rankings"
         raise InputError(flag.baseline, problem, "give the baseline as a run", usage=True)
     if compared.path is None and compared.name not in members:
-        raise score_matrix.no_baseline(baseline, list(members), seeds is not None)
+        raise score_matrix.unknown_baseline_error(baseline, list(members), seeds is not None)
     path = compared.path or runs[names.index(str(compared.name))]
     return [path, *(run for run in runs if run != path)], seeds

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval import kernel
 from gradedeval.analysis import ranked_runs, reversals, score_matrix
-from gradedeval.analysis.pairs import Pair, reversible_pairs, unseen_in
-from gradedeval.analysis.tables import shown
+from gradedeval.analysis.pairs import Pair, reversible_pairs, unseen_notes
+from gradedeval.analysis.tables import display_table
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, Note, flag, handling_notes, plural, visible
 from gradedeval.kernel import Column, Measure, Options, Table, ranges
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gradedeval.analysis.ranked_runs import RankedRuns, RankedTerms
-    from gradedeval.analysis.reversals import Reread
+    from gradedeval.analysis.reversals import RereadRuns
     from gradedeval.analysis.score_matrix import Matrix
     from gradedeval.analysis.significance import TestSettings
     from gradedeval.kernel import Document, Scores
@@ -154,7 +154,7 @@ def find(
     from gradedeval.questions.pool import found_alone, pool_statistics, unjudged_by_depth  # not for a help page
 
     ranked = ranking.of(matrix.runs)
-    compared = _compared(matrix, baseline, settings.test, reversals.Reread.of_runs(scorer, scores.sources, ranked))
+    compared = _compared(matrix, baseline, settings.test, reversals.RereadRuns.of_runs(scorer, scores.sources, ranked))
     return Findings(
         scores,
         settings,
@@ -220,7 +220,7 @@ def differences_caption(table: Table) -> str:
     return f"Differences from the baseline, by {table.names[2]}"
 
 
-def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: Reread | None) -> Compared:
+def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: RereadRuns | None) -> Compared:
     """The runs beside the baseline; nothing where there is one run alone, or a measure with a single topic."""
     if len(matrix.runs) == 1:
         return Compared()
@@ -234,7 +234,7 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: 
             raise
         return Compared(notes=[f"nothing is compared: {error.cli_text}"])
     frame = comparison.frame
-    notes += unseen_in(frame, matrix)
+    notes += unseen_notes(frame, matrix)
     table, *more = _tables(comparison.document("wide"))
     settings, sliced = comparison.aside.replace("\n", " | "), comparison.slices
     words = " | ".join(comparison.slice_words)
@@ -525,7 +525,7 @@ def grades_by_topic(found: Findings) -> Table:
     grades = [name for name in found.pool.topics.columns if name.startswith("grade ")]
     columns: dict[str, tuple[str, kernel.formats.Kind]] = {"topic": ("topic", "text")}
     columns |= {name: (name, "count") for name in ("judged", "relevant", "found", *grades)}
-    return shown(found.pool.topics, **columns)
+    return display_table(found.pool.topics, **columns)
 
 
 def judged_by_run(found: Findings) -> Table:
@@ -536,7 +536,7 @@ def judged_by_run(found: Findings) -> Table:
         "unique_judged": ("unique judged", "count"),
         "unique_relevant": ("unique relevant", "count"),
     }
-    return shown(
+    return display_table(
         found.pool.runs,
         run=("run", "text"),
         topics=("topics", "count"),
@@ -566,7 +566,7 @@ def alone_by_run(found: Findings) -> list[dict[str, Any]]:
             continue
         rows = by_run[run]
         count, topics = len(rows), len(kernel.results.distinct(rows, "topic"))
-        named = shown(
+        named = display_table(
             rows.head(NAMED),
             topic=("topic", "text"),
             docno=("document", "text"),

@@ -1,7 +1,7 @@
-"""Tables -> text: one `Document` of tables a result, one row of `FORMATS` an output format.
+"""Tables -> text: a `Document` of tables for each result, an entry of `FORMATS` for each output format.
 
-A result has two layouts: `wide` tables for people, rounded, and one `long` table for programs, in full precision; of
-scores also that of trec_eval. Libraries are imported by the formats that need them: the plain table waits for none.
+A result has two layouts: `wide` tables for people, rounded, and a `long` table for programs, in full precision; scores
+also have trec_eval's. Each format imports its own libraries: the plain table waits for none.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from gradedeval.kernel.formats.tables import cut as cut
 from gradedeval.kernel.formats.tables import in_utf8 as in_utf8
 
 FORM = 1
-"""The version of the form of JSON documents, in which scores are saved."""
+"""The version of the JSON documents in which scores are saved."""
 Maker = Callable[[Layout], Document]
-"""Makes the document of a result in the layout that a format needs, so that no other is made."""
+"""Layout -> document of a result; only the layout of the requested format is made."""
 
 
 def as_text(document: Document, digits: int | None, view: View = PAGE) -> str:
-    """Plain tables and paragraphs, in lines that fit.
+    """Write plain tables and paragraphs in lines that fit.
 
-    As tabulate's, which takes a tenth of the time of a small evaluation to import.
+    Equal to tabulate's, whose import would take a tenth of the time of a small evaluation.
     """
     legend = PLAIN_TEXT.paragraph(document.legend) if document.legend else ""
     line = view.line if document.messages else view.width
@@ -50,7 +50,7 @@ def as_text(document: Document, digits: int | None, view: View = PAGE) -> str:
 
 
 def _written(part: Table | str, width: int | None, digits: int | None, view: View) -> str:
-    """A paragraph, in lines of that many columns, or a table: as it is where it fits anyway, as nearly all do."""
+    """Write a table, or a paragraph in lines of `width` columns; most fit and are written as they are."""
     if isinstance(part, str):
         if width is None or max(map(across, part.split("\n"))) <= width:
             return part
@@ -68,30 +68,30 @@ def _written(part: Table | str, width: int | None, digits: int | None, view: Vie
 
 
 def as_markup(document: Document, digits: int | None, form: str) -> str:
-    """Markdown, LaTeX or HTML, which few evaluations need."""
+    """Write Markdown, LaTeX or HTML; imported late, as few evaluations need it."""
     from gradedeval.kernel.formats import markup
 
     return markup.WRITERS[form](document, digits)
 
 
 def as_trec(document: Document, digits: int | None) -> str:
-    """The rows in trec_eval's three columns: measure, topic, value."""
+    """Write the rows in trec_eval's three columns: measure, topic, value."""
     table = document.table
     return "".join(trec_line(*cells) for cells in table.cells(digits))
 
 
 def trec_line(name: str, topic: str, value: str) -> str:
-    """A line as trec_eval prints it."""
+    """Write a line as trec_eval prints it."""
     return f"{name:<22}\t{topic}\t{value}\n"
 
 
 def as_csv(document: Document, digits: int | None, delimiter: str = ",") -> str:
-    """A header and the rows; blank is empty."""
+    """Write a header and the rows; None is an empty field."""
     import csv
     import io
 
     out = io.StringIO()
-    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")  # which writes None as nothing
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")  # writes None as an empty field
     table = document.signed_table
     writer.writerow(table.names)
     writer.writerows(table.records(digits))
@@ -99,7 +99,7 @@ def as_csv(document: Document, digits: int | None, delimiter: str = ",") -> str:
 
 
 def as_json(document: Document, digits: int | None) -> str:
-    """One document: the version of its form, the signature, what else is said of all rows, and `rows`, one a line."""
+    """Write a JSON document: its form's version, the signature, further entries, and `rows`, one a line."""
     if document.nested is not None:
         return json_text(_for_json(document.nested, digits), indent=1) + "\n"
     head = {"form": FORM, "signature": document.signature, **document.head}
@@ -109,7 +109,7 @@ def as_json(document: Document, digits: int | None) -> str:
 
 
 def as_jsonl(document: Document, digits: int | None) -> str:
-    """Each row as a line of JSON."""
+    """Write each row as a line of JSON."""
     return "".join(f"{row}\n" for row in _json_rows(document.signed_table, digits))
 
 
@@ -118,16 +118,16 @@ def _json_rows(table: Table, digits: int | None) -> list[str]:
     return [json_text(row) for row in rows]
 
 
-def json_text(value: Any, **how: Any) -> str:
-    r"""A value as JSON, which is UTF-8 by definition (RFC 8259): a byte of a name that is not stands as the escape
-    `\udcXX`, which Python reads as that byte again (`surrogateescape`)."""
+def json_text(value: Any, **settings: Any) -> str:
+    r"""Convert a value to JSON, which is UTF-8 by definition (RFC 8259). A byte of a name outside UTF-8 becomes the
+    escape `\udcXX`, which Python reads as that byte again (`surrogateescape`)."""
     import json  # not before it is needed
 
-    return json.dumps(value, ensure_ascii=False, **how).encode("utf-8", "backslashreplace").decode("utf-8")
+    return json.dumps(value, ensure_ascii=False, **settings).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _for_json(value: Any, digits: int | None) -> Any:
-    """The value with its floats rounded where digits are asked for, and null for infinity, which JSON lacks."""
+    """Round floats if digits are given, and replace infinity, which JSON lacks, by None."""
     if isinstance(value, float):
         return None if math.isinf(value) else value if digits is None else round(value, digits)
     if isinstance(value, Mapping):
@@ -142,8 +142,8 @@ class Format:
     """An output format.
 
     write      Document, digits -> text. Digits None: each column's own in tables, full precision for programs
-    extension  of the files that -o writes in this format
-    layout     the layout of results that it writes
+    extension  the extension of files in this format
+    layout     the layout of results in this format
     signed     whether it has a place for the signature
     """
 
@@ -169,7 +169,7 @@ EXTENSIONS = {row.extension: name for name, row in FORMATS.items()} | {"": "tabl
 
 
 def formats_for(*layouts: Layout) -> tuple[str, ...]:
-    """The names of the formats that write one of the layouts; every result has `wide` and `long`."""
+    """Return the names of the formats of some layouts, by default of `wide` and `long`, which every result has."""
     return tuple(name for name, row in FORMATS.items() if row.layout in (layouts or ("wide", "long")))
 
 
@@ -179,12 +179,12 @@ SCORE_FORMATS = formats_for("wide", "trec", "long")
 def render(
     make: Maker, form: str, digits: int | None = None, sign: Callable[[str], str] = str, view: View = PAGE
 ) -> str:
-    """A result as text.
+    """Write a result as text.
 
-    make    makes the document in the layout that the format needs
-    digits  rounds; without it tables have those of their columns, and programs full precision
-    sign    the signature -> what tables for people have of it; what programs read has all
-    view    how people see tables
+    make    makes the document in the layout of the format
+    digits  decimal digits; None: each column's own in tables, full precision for programs
+    sign    the signature -> its visible form in tables for people; programs get all of it
+    view    the width and kind of the output
 
     Raises InputError (usage) for an unknown format.
     """
@@ -192,7 +192,6 @@ def render(
         hint = did_you_mean(form, FORMATS) or f"choose from {', '.join(FORMATS)}"
         raise InputError(flag.format, f"unknown format '{form}'", hint, usage=True)
     document = make(FORMATS[form].layout)
-    # Where names of runs stand in no table, and no column is left out, people see all as it is.
     blocks, uncommon = list[Table | str](), bool(document.runs)
     for block in document.blocks:
         if isinstance(block, str):
@@ -204,8 +203,8 @@ def render(
     document = replace(document, blocks=blocks)
     if FORMATS[form].layout != "wide":
         return FORMATS[form].write(document, digits)
-    if (shown := sign(document.signature)) != document.signature:
-        document = replace(document, signature=shown, full=document.signature if shown else "")
+    if (visible_signature := sign(document.signature)) != document.signature:
+        document = replace(document, signature=visible_signature, full=document.signature if visible_signature else "")
     if uncommon:
         from gradedeval.kernel.formats.fitting import for_people
 

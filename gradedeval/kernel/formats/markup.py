@@ -1,4 +1,4 @@
-"""Tables as markdown, LaTeX and HTML: what stands in them is text, whatever it is made of."""
+"""Tables as Markdown, LaTeX and HTML; all content is escaped."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gradedeval.kernel.formats.tables import PAGE, Document, Mark, Markup, Table
 
 # An underscore within a word is one.
 _MARKDOWN = re.compile(r"[\\`*~$\[\]]|(?<![^\W_])_|_(?![^\W_])")
-# A mention or an address, which a comment ends, for nothing else does; `ndcg@10` is neither.
+# Mentions and addresses are broken by a comment, as nothing else does it; `ndcg@10` is neither.
 _MENTION = re.compile(r"(?<!\w)@(?=[A-Za-z])|(?<=\w)@(?=[\w-]+\.[A-Za-z])")
 _LINK = re.compile(r"(?i)\b(https?|ftp|www)(:(?=//)|(?<=www)\.)")
 
 
 def _plain_markdown(text: str) -> str:
-    """Text that markdown shows as it is, without links and mentions that code hosts make of it."""
+    """Escape text for Markdown, also links and mentions, which code hosts would make of it."""
     plain = _MARKDOWN.sub(r"\\\g<0>", escape(text, quote=False))
     if "@" in plain:
         plain = _MENTION.sub("@<!-- -->", plain)
@@ -42,7 +42,7 @@ MARKDOWN = Markup(
 
 
 def as_markdown(document: Document, digits: int | None) -> str:
-    """GitHub's tables. A paragraph of several lines keeps them."""
+    """Write GitHub's tables; a paragraph of several lines keeps its line breaks."""
     blocks = [
         tabulated(block, digits, "github", MARKDOWN)
         if isinstance(block, Table)
@@ -59,7 +59,7 @@ HTML = Markup(escape, "<strong>{}</strong>", "<u>{}</u>", "<sup>{}</sup>".format
 
 
 def as_html(document: Document, digits: int | None) -> str:
-    """Tables and paragraphs, to be put on a page."""
+    """Write tables and paragraphs as a fragment of a page."""
     blocks = [f"<p><strong>{escape(document.title)}</strong></p>"] if document.title else []
     first = next((block for block in document.blocks if isinstance(block, Table)), None)
     blocks += [
@@ -84,7 +84,7 @@ _GREEK = (
     "delta δ, varepsilon ε, zeta ζ, eta η, theta θ, kappa κ, lambda λ, mu μ, nu ν, xi ξ, pi π, rho ρ, sigma σ, "
     "tau τ, varphi φ, chi χ, psi ψ, omega ω"
 )
-# What LaTeX reads as a command, and symbols that its usual fonts have in formulas alone, or not at all.
+# LaTeX's special characters, and symbols that its usual fonts have only in formulas, or not at all.
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\ensuremath{<}", ">": r"\ensuremath{>}",
@@ -102,7 +102,7 @@ _OF_T1, _BEYOND_T1 = re.compile(r"[^\0-\x7f]|\\char34\b"), re.compile("[^\0-\u01
 
 
 def _plain_latex(text: str) -> str:
-    """Text that LaTeX prints as it is."""
+    """Escape text for LaTeX."""
     return "".join(_LATEX.get(sign, sign) for sign in _LIGATURES.sub("\0", in_utf8(text))).replace("\0", "{}")
 
 
@@ -114,25 +114,25 @@ LATEX = Markup(_plain_latex, r"\textbf{{{}}}", r"\underline{{{}}}", _raised_late
 
 
 def as_latex(document: Document, digits: int | None) -> str:
-    """booktabs tables, with a caption as floats; everything else is a comment."""
-    signature = "" if document.legend else document.signature  # else it stands in the line below the table
-    given = [block for block in (document.title, *document.blocks, signature) if block]
-    first = next((block for block in given if isinstance(block, Table)), None)
-    bare = replace(document, legend=(), caption="")  # which are of the first table
+    """Write booktabs tables, as floats if there is a caption; everything else is a comment."""
+    signature = "" if document.legend else document.signature  # the legend's line includes it
+    parts = [block for block in (document.title, *document.blocks, signature) if block]
+    first = next((block for block in parts if isinstance(block, Table)), None)
+    bare = replace(document, legend=(), caption="")  # both belong to the first table
     blocks = [
         _latex_table(block, digits, document if block is first else bare)
         if isinstance(block, Table)
         else _comment(block)
-        for block in given
+        for block in parts
     ]
-    for number, (above, below) in enumerate(pairwise(given), 1):
-        if isinstance(above, Table) and isinstance(below, Table):  # else they stand beside each other
+    for number, (above, below) in enumerate(pairwise(parts), 1):
+        if isinstance(above, Table) and isinstance(below, Table):  # adjacent tables would stand side by side
             blocks[number] = "\n" + blocks[number]
     return "\n".join([_needed("\n".join(blocks)), *blocks]) + "\n"
 
 
 def _needed(text: str) -> str:
-    """A comment that says what the text needs to be compiled."""
+    """Return a comment that lists the packages needed to compile the text."""
     body = "\n".join(line for line in text.split("\n") if not line.startswith("%"))
     letters = r" and \usepackage[T1]{fontenc}" if _OF_T1.search(body) else ""
     if _BEYOND_T1.search(body):
@@ -140,16 +140,16 @@ def _needed(text: str) -> str:
     return rf"% needs \usepackage{{booktabs,graphicx}}{letters}"
 
 
-def _in_lines(text: str, begins: str = "") -> str:
-    """A line of LaTeX as several that fit a page of text: an end of a line is a space to it."""
-    return fill(text, PAGE.width, subsequent_indent=begins, break_long_words=False, break_on_hyphens=False)
+def _in_lines(text: str, indent: str = "") -> str:
+    """Break a line of LaTeX into lines that fit a page; LaTeX reads a line end as a space."""
+    return fill(text, PAGE.width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _comment(text: str) -> str:
     return "\n".join(_in_lines(f"% {line}", "% ") for line in in_utf8(text).split("\n"))
 
 
-# A table that is wider than its column is made as wide; one that is not stays as it is.
+# Shrink a table to the width of its column, if it is wider.
 _SHRUNK = r"\noindent\resizebox{\ifdim\width>\columnwidth\columnwidth\else\width\fi}{!}{%"
 
 
@@ -157,21 +157,21 @@ _NUMBER = re.compile(r"([+−-]?[\d,]+\.?)(\d*)")
 
 
 def _at_the_point(column: Sequence[str], marks: Sequence[Mark]) -> list[str] | None:
-    """The cells of a column of numbers with marks in two columns, parted behind the point, which signs and bold figures
-    do not move then. None of any other column."""
+    """Split the cells of a column of marked numbers behind the decimal point, which signs and bold figures then do not
+    move. Returns None for other columns."""
     parted = [_NUMBER.fullmatch(text) for text in column]
-    if not any(map(any, marks)) or any(text and not found for text, found in zip(column, parted, strict=True)):
+    if not any(map(any, marks)) or any(text and not match for text, match in zip(column, parted, strict=True)):
         return None
     cells = []
-    for found, mark in zip(parted, marks, strict=True):
-        whole, rest = (found[1], found[2]) if found else ("", "")
+    for match, mark in zip(parted, marks, strict=True):
+        whole, rest = (match[1], match[2]) if match else ("", "")
         behind = LATEX.write(rest, mark) if rest else LATEX.write("", Mark(signs=mark.signs))
         cells.append(f"{LATEX.write(whole, Mark(mark.place)) if whole else ''} & {behind}")
     return cells
 
 
 def _latex_columns(table: Table, digits: int | None) -> tuple[list[str], list[list[str]], str]:
-    """The cells of the header, those of rows, and the kinds of columns."""
+    """Return the cells of the header, the cells of the rows, and the column types."""
     values = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
     written = list(zip(*table.cells(digits, LATEX), strict=True)) or [()] * len(table.columns)
     header, kinds, columns = table.header(LATEX), list[str](), list[list[str]]()

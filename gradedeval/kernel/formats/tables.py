@@ -1,4 +1,4 @@
-"""What a result is before it is text: tables of values with their columns, marks of cells, and what stands around."""
+"""Results before they are text: tables of values with columns and marks, and their captions, legends and signatures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gradedeval.errors import visible
 Layout = Literal["wide", "trec", "long"]
 Kind = Literal["text", "run", "figures", "count", "score", "signed", "share", "percent", "number"]
 
-# How a table for people writes a float, as a format specification in which D is the digits of the column.
+# Format specifications of floats in tables for people; D stands for the digits of the column.
 _SPECIFICATIONS: dict[Kind, str] = {
     "text": ".Df",
     "run": ".Df",
@@ -31,14 +31,13 @@ _HALF = "[\ud800-\udc7f\udd00-\udfff]"
 
 
 def in_utf8(text: str) -> str:
-    r"""Text for people in a form that is UTF-8, as HTML, XML, LaTeX and pictures are: a byte of a name that is not
-    stands as its number, `\xe9`."""
+    r"""Convert text to valid UTF-8, for HTML, XML, LaTeX and pictures: a byte outside UTF-8 becomes `\xe9`."""
     return as_bytes(text).decode("utf-8", "backslashreplace")
 
 
 def as_bytes(text: str) -> bytes:
-    r"""Text as it is written. Half of a character, which JSON can escape and nothing can write, stays its escape,
-    `\ud800`."""
+    r"""Encode text as it is written to files. A lone surrogate, which JSON can escape but UTF-8 cannot encode, becomes
+    its escape, `\ud800`."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -46,8 +45,8 @@ def as_bytes(text: str) -> bytes:
 
 
 class Mark(NamedTuple):
-    """How a text stands out, a cell of a table as a rule: bold where it is the best of its column (`place` 1),
-    underlined where it is the second best (2), with raised `signs` behind it."""
+    """The emphasis of a text, usually a cell: bold for the best of its column (`place` 1), underlined for the second
+    best (2), followed by raised `signs`."""
 
     place: int = 0
     signs: str = ""
@@ -57,10 +56,10 @@ NO_MARK = Mark()
 
 
 class View(NamedTuple):
-    """How people see tables: in lines of that many columns, on a `terminal` or not, with all columns or without those
-    that few need; and how wide a `line` of words may be that programs read where there is no terminal.
+    """The output that people see: `width` in columns, a `terminal` or not, with `wide` columns or without; and `line`,
+    the maximum width of paragraphs that programs may read, None: unlimited.
 
-    flags  whether words name options by the flags of the command line, in place of Python's keywords
+    flags  whether words name options by flags of the command line, not by Python's keywords
     """
 
     width: int = 100
@@ -71,18 +70,18 @@ class View(NamedTuple):
 
 
 PAGE = View()
-"""Where there is no terminal: pages and pipes have the same lines everywhere."""
+"""The view of pages and pipes: without a terminal, lines are the same everywhere."""
 
 TOPIC, QUERY = "topic", "query"
-"""The columns of topics and of their texts."""
+"""The names of the columns of topics and of their texts."""
 
 Marked = Sequence[tuple[str, Mark]]
-"""A paragraph, piece by piece."""
+"""A paragraph as pieces of text with marks."""
 
 
 def _spaces(mark: Mark, marks: Sequence[Mark]) -> str:
-    """What plain text lacks behind a number so that all of a column end alike."""
-    ends = [bool(one.place) + len(_raised(one.signs)) for one in (mark, *marks)]
+    """Return the padding behind a number so that all numbers of its column end alike."""
+    ends = [bool(column_mark.place) + len(_raised(column_mark.signs)) for column_mark in (mark, *marks)]
     return " " * (max(ends) - ends[0])
 
 
@@ -92,12 +91,12 @@ def _raised(signs: str) -> str:
 
 @dataclass(eq=False, repr=False)
 class Markup:
-    """How a format writes text and marks: as plain text where it does not say otherwise.
+    """The text and marks of a format; the defaults are those of plain text.
 
-    escape  text -> the same in the language of the format
-    best    a format string around the best of a column, `second` around the second best
-    raised  signs -> what stands behind a text
-    filled  mark of a number, marks of its column -> what stands behind it so that all of the column end alike
+    escape  text -> the text escaped for the format
+    best    a format string for the best of a column; `second` for the second best
+    raised  signs -> raised text
+    filled  mark of a number, marks of its column -> padding so that all of the column end alike
     """
 
     escape: Callable[[str], str] = str
@@ -107,7 +106,7 @@ class Markup:
     filled: Callable[[Mark, Sequence[Mark]], str] = _spaces
 
     def write(self, text: str, mark: Mark = NO_MARK) -> str:
-        """A text and its mark."""
+        """Escape a text and add its mark."""
         around = {1: self.best, 2: self.second}.get(mark.place, "{}")
         return around.format(self.escape(text)) + (self.raised(mark.signs) if mark.signs else "")
 
@@ -115,7 +114,7 @@ class Markup:
         return "".join(self.write(*piece) for piece in pieces)
 
     def column(self, texts: Sequence[str], marks: Sequence[Mark], left: bool) -> list[str]:
-        """The cells of a column; those of numbers, which do not begin at the left, are filled up."""
+        """Return the cells of a column; numbers, aligned at the right, are padded."""
         return [
             self.write(text, mark) + ("" if left else self.filled(mark, marks))
             for text, mark in zip(texts, marks, strict=True)
@@ -127,16 +126,15 @@ PLAIN_TEXT = Markup()
 
 @dataclass(eq=False, repr=False)
 class Column:
-    """A column of a table for people; of a table for programs the name alone counts.
+    """A column of a table for people; in tables for programs only the name counts.
 
-    kind    decides alignment and how numbers are written: `text` stands at the left, and `run`, names of runs; all
-            others at the right; `figures` is text made of numbers, as in "0.1 to 0.3"; `signed` and `percent` always
-            have a sign, that of the rounded number, `share` is a percentage without; `number` has up to six significant
-            digits
-    digits  after the decimal point of a `score` or `signed` number, where the user asks for no others
-    wide    whether few need it, so that only --wide shows it
-    of_run  whether its name is that of a run
-    cut     whether its text may be cut where a plain table would be too wide
+    kind    alignment and number format: `text`, and `run` for names of runs, are aligned at the left, all others at the
+            right; `figures` is text made of numbers, as in "0.1 to 0.3"; `signed` and `percent` always have a sign, of
+            the rounded number; `share` is a percentage without one; `number` has up to six significant digits
+    digits  default number of digits after the decimal point
+    wide    whether only --wide shows it
+    of_run  whether its name is a run's
+    cut     whether its text may be cut if a plain table is too wide
     """
 
     name: str
@@ -148,7 +146,7 @@ class Column:
 
     @property
     def left(self) -> bool:
-        """Whether it begins at the left."""
+        """Whether it is aligned at the left."""
         return self.kind in ("text", "run")
 
     @property
@@ -157,7 +155,7 @@ class Column:
         return self.kind == "run" or (self.kind == "text" and self.name in ("run", "baseline"))
 
     def cells(self, values: Iterable[Any], digits: int | None = None) -> list[str]:
-        """The values as text for people: blank where None; strings in one line, and whole numbers as they are."""
+        """Format the values for people: None is blank, strings are one line, and whole numbers stay as they are."""
         form = _SPECIFICATIONS[self.kind].replace("D", str(self.digits if digits is None else digits))
         return [
             format(value, form) if isinstance(value, float) else "" if value is None else visible(str(value))
@@ -167,11 +165,11 @@ class Column:
 
 @dataclass(eq=False, repr=False)
 class Table:
-    """Columns and rows of values, None where blank.
+    """Columns and rows of values; None is blank.
 
-    marks     those of cells, by row and column
-    pipeline  whether a row stays a line, however wide, where there is no terminal
-    together  how many columns belong together, behind those at the left that say what a row is of
+    marks     (row, column) -> mark
+    pipeline  whether a row stays a line of any width if the output is not a terminal
+    together  the number of columns to keep together when a wide table is split, after the leftmost that identify rows
     """
 
     columns: Sequence[Column]
@@ -186,15 +184,15 @@ class Table:
 
     @property
     def left(self) -> list[bool]:
-        """Whether each column begins at the left."""
+        """Whether each column is aligned at the left."""
         return [column.left for column in self.columns]
 
     def header(self, markup: Markup = PLAIN_TEXT) -> list[str]:
-        """The names of the columns as text for people."""
+        """Return the names of the columns as text for people."""
         return [markup.escape(visible(column.name)) for column in self.columns]
 
     def cells(self, digits: int | None = None, markup: Markup = PLAIN_TEXT) -> list[list[str]]:
-        """The rows as text for people, with their marks."""
+        """Return the rows as text for people, with their marks."""
         by_column = zip(*self.rows, strict=True)
         columns = []
         for number, (column, values) in enumerate(zip(self.columns, by_column, strict=bool(self.rows))):
@@ -206,14 +204,14 @@ class Table:
         return list(map(list, zip(*columns, strict=True)))
 
     def records(self, digits: int | None = None) -> Iterable[Sequence[Any]]:
-        """The rows for programs: floats rounded where digits are asked for."""
+        """Return the rows for programs, with floats rounded if `digits` is given."""
         if digits is None:
             return self.rows
         return ([round(value, digits) if isinstance(value, float) else value for value in row] for row in self.rows)
 
 
 class SignedRows(Sequence[Any]):
-    """Rows, each with its signature as the last value; none of them is copied before it is asked for."""
+    """Rows, each with its signature as the last value; copied only on access."""
 
     def __init__(self, rows: Sequence[Sequence[Any]], signatures: Sequence[str | None]) -> None:
         self.rows, self.signatures = rows, signatures
@@ -224,27 +222,27 @@ class SignedRows(Sequence[Any]):
     def __iter__(self) -> Iterator[list[Any]]:
         return ([*row, signed] for row, signed in zip(self.rows, self.signatures, strict=True))
 
-    def __getitem__(self, wanted: Any) -> Any:
-        if not isinstance(wanted, slice):
-            return [*self.rows[wanted], self.signatures[wanted]]
-        return list(SignedRows(self.rows[wanted], self.signatures[wanted]))
+    def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, slice):
+            return [*self.rows[index], self.signatures[index]]
+        return list(SignedRows(self.rows[index], self.signatures[index]))
 
 
 @dataclass(eq=False, repr=False)
 class Document:
-    """What a command prints, in one layout.
+    """The printed result of a command, in one layout.
 
-    blocks          paragraphs and tables; in the layout for programs one table alone
-    signature       what the numbers depend on: below the tables, and in JSON
-    full            the full signature, where `signature` leaves out what are defaults: HTML has it at hand
-    title           above all
-    head            what else a JSON document says before its rows
-    nested          the JSON document, where it is not made of rows
-    row_signatures  what each row for programs depends on: the last column where a format has no place for `signature`
+    blocks          paragraphs and tables; in the layout for programs a single table
+    signature       the settings that the numbers depend on: below the tables, and in JSON
+    full            the full signature, if `signature` omits defaults; HTML shows it as a tooltip
+    title           a line above everything
+    head            further entries of a JSON document before its rows
+    nested          the whole JSON document, if it is not made of rows
+    row_signatures  the signature of each row for programs: the last column in formats without a place for `signature`
     caption         of the table, in a layout for people
-    runs            all runs that it is of, where its tables do not name them all
-    messages        whether programs read its paragraphs, too: where there is no terminal a line stays one, however long
-    legend          what the marks mean: below the table, in LaTeX too
+    legend          the meaning of the marks: below the table, also in LaTeX
+    runs            the names of all its runs, if its tables do not contain them all
+    messages        whether programs also read its paragraphs: lines are not broken unless the output is a terminal
     """
 
     blocks: Sequence[Table | str]
@@ -267,82 +265,85 @@ class Document:
 
     @property
     def signed_table(self) -> Table:
-        """The only table, with what its rows depend on as the last column."""
+        """The only table, with the signatures of rows as the last column."""
         if not self.row_signatures:
             return self.table
         return Table([*self.table.columns, Column("signature")], SignedRows(self.table.rows, self.row_signatures))
 
 
 def with_queries(document: Document, texts: Mapping[str, str]) -> Document:
-    """The document with a column `query` behind each column `topic`: the texts of topics, blank where there is none."""
+    """Insert a column `query` behind each column `topic`: the text of the topic, blank if there is none."""
     if not texts:
         return document
-    blocks = [_with_queries(one, texts) if isinstance(one, Table) else one for one in document.blocks]
+    blocks = [_with_queries(block, texts) if isinstance(block, Table) else block for block in document.blocks]
     return replace(document, blocks=blocks)
 
 
 def _with_queries(table: Table, texts: Mapping[str, str]) -> Table:
     if TOPIC not in table.names or QUERY in table.names:
         return table
-    at = table.names.index(TOPIC)
-    columns = [*table.columns[: at + 1], Column(QUERY, cut=True), *table.columns[at + 1 :]]
-    rows = [[*row[: at + 1], texts.get(row[at]), *row[at + 1 :]] for row in table.rows]
-    marks = {(row, column + (column > at)): mark for (row, column), mark in table.marks.items()}
+    position = table.names.index(TOPIC)
+    columns = [*table.columns[: position + 1], Column(QUERY, cut=True), *table.columns[position + 1 :]]
+    rows = [[*row[: position + 1], texts.get(row[position]), *row[position + 1 :]] for row in table.rows]
+    marks = {(row, column + (column > position)): mark for (row, column), mark in table.marks.items()}
     return replace(table, columns=columns, rows=rows, marks=marks)
 
 
 # Lines of a terminal.
 
 GAP = "  "
-"""What stands between the columns of a plain table."""
+"""The space between the columns of a plain table."""
 
 
 def aligned(table: Table, lines: Iterable[Sequence[str]], widths: Sequence[int]) -> str:
-    """Cells as lines, those of each column as wide as it is."""
+    """Write cells as lines, with columns of the given widths."""
     kinds = zip(table.columns, widths, strict=True)
     form = GAP.join([f"{{:{'<' if column.left else '>'}{width}}}" for column, width in kinds])
-    done = list[str]()
+    text_lines = list[str]()
     for cells in lines:
         if all(map(str.isascii, cells)):
-            done.append(form.format(*cells).rstrip())
+            text_lines.append(form.format(*cells).rstrip())
             continue
-        filled = [" " * (width - across(one)) for one, width in zip(cells, widths, strict=True)]
-        pairs = zip(cells, filled, table.left, strict=True)
-        done.append(GAP.join([one + more if at else more + one for one, more, at in pairs]).rstrip())
-    return "\n".join(done)
+        padding = [" " * (width - across(cell)) for cell, width in zip(cells, widths, strict=True)]
+        pairs = zip(cells, padding, table.left, strict=True)
+        text_lines.append(
+            GAP.join([cell + space if is_left else space + cell for cell, space, is_left in pairs]).rstrip()
+        )
+    return "\n".join(text_lines)
 
 
 def across(text: str) -> int:
-    """The columns of a terminal that a text takes: two for a character of East Asia, none for one that is invisible or
-    stands above another."""
+    """Return the width of a text in columns of a terminal: two for an East Asian character, none for a combining or
+    invisible one."""
     if text.isascii():
         return len(text)
-    return sum(_column(one) for one in text)
+    return sum(_column(character) for character in text)
 
 
-def _column(one: str) -> int:
-    if one < "\u0300":
+def _column(character: str) -> int:
+    if character < "\u0300":
         return 1
-    return 0 if category(one) in ("Mn", "Me", "Cf") else 2 if east_asian_width(one) in "WF" else 1
+    return 0 if category(character) in ("Mn", "Me", "Cf") else 2 if east_asian_width(character) in "WF" else 1
 
 
 def cut(line: str, width: int) -> str:
-    """The line, or as much of it as there is room for: whole clauses if that is most of it, else whole words, and less
-    than a word where these are little."""
+    """Cut a line to a width: at the end of a clause if most of the line remains, else of a word, else within a word."""
     if across(line) <= width:
         return line
     room = _beginning(line, width - 1)
     clauses = [room[: end.start()] for end in re.finditer(r"[:;,] | \(", room)]
-    whole = [clause for clause in clauses if 3 * across(clause) > 2 * width and clause.count("(") == clause.count(")")]
+    complete = [
+        clause for clause in clauses if 3 * across(clause) > 2 * width and clause.count("(") == clause.count(")")
+    ]
     words = room.rpartition(" ")[0].rstrip()
-    if whole or 3 * across(words) >= width:
-        return f"{whole[-1] if whole else words} …"
+    if complete or 3 * across(words) >= width:
+        return f"{complete[-1] if complete else words} …"
     return f"{room.rstrip()}…"
 
 
 def _beginning(text: str, width: int) -> str:
-    """As many characters as there are columns for."""
-    end = taken = 0
-    while end < len(text) and (taken := taken + _column(text[end])) <= width:
+    """Return as many characters as fit."""
+    end = columns = 0
+    while end < len(text) and (columns := columns + _column(text[end])) <= width:
         end += 1
     return text[:end]

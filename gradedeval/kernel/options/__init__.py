@@ -1,8 +1,8 @@
-"""Every option of reading, ranking and scoring, once: its type, default, help, checks, and place in the signature."""
+"""Options of reading, ranking and scoring: type, default, help, checks, and place in the signature of each."""
 
 # ruff: noqa: RUF009 - `option` makes a field.
-# Without `from __future__ import annotations`: the registry reads the types of the fields of `Options`. Those that are
-# texts are of `metadata`, which few evaluations need.
+# Without `from __future__ import annotations`: the registry reads the types of the fields of `Options`. Types given as
+# text are classes of `metadata`, which few evaluations need.
 import math
 import os
 import re
@@ -26,29 +26,26 @@ if TYPE_CHECKING:
 else:
     metadata = Late(f"{__name__}.metadata")
 
-# Numbers that options take: how they are written, and between which limits they lie.
-
-
 LARGEST = LAST_CUTOFF
-"""The largest whole number of an option that names no lower one: a few of them add up within 64 bits."""
+"""The default maximum of whole numbers: a sum of a few of them fits in 64 bits."""
 
-# Python's own come first: to ask whether they are numbers takes longer.
+# Python's types come first: an isinstance check of the abstract classes takes longer.
 _INTEGRAL, _REAL = (int, Integral), (int, float, Real)
 
-# int() and float() take more, such as 1_000 and digits of other scripts, which no file has either.
+# int() and float() accept more, such as 1_000 and digits of other scripts.
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[nN][aA][nN]|[iI][nN][fF])")
 
 
 @dataclass(frozen=True)
 class Number:
-    """The numbers that an option takes, on the command line and in Python.
+    """The range of numbers that an option accepts, on the command line and in Python.
 
-    flag              the option, as the command line calls it
-    keyword           what Python calls it, where that is another name
+    flag              the option's name on the command line
+    keyword           its name in Python, if different
     whole             whether only whole numbers are allowed
-    minimum, maximum  the lowest number allowed and the highest; whole numbers end at `LARGEST` without one
-    above, below      a number that it must exceed, and one that it must not reach
+    minimum, maximum  inclusive limits; without a maximum, whole numbers end at `LARGEST`
+    above, below      exclusive limits
     word              a word that is allowed in place of a number
     """
 
@@ -63,14 +60,14 @@ class Number:
 
     @property
     def kind(self) -> str:
-        """What is allowed, for a message."""
+        """The accepted numbers in words, for a message."""
         ends = (("from", self.minimum), ("above", self.above), ("to", self.maximum), ("and below", self.below))
         words = ["whole number" if self.whole else "number", *(f"{at} {end:,}" for at, end in ends if end is not None)]
         return " ".join(words) + (f", or '{self.word}'" if self.word else "")
 
     @property
     def limits(self) -> str:
-        """The limits as help pages show them: `[1<=x<=17]`; empty where there are none but those of all numbers."""
+        """The limits as on help pages: `[1<=x<=17]`; empty if there are none."""
         low, sign = (self.minimum, "<=") if self.above is None else (self.above, "<")
         high = f"<={self.maximum}" if self.maximum is not None else f"<{self.below}" if self.below is not None else ""
         if low is None:
@@ -78,8 +75,7 @@ class Number:
         return f"[{low}{sign}x{high}]" if high else f"[x{'>=' if self.above is None else '>'}{low}]"
 
     def read(self, text: str) -> Any:
-        """The number that is written on the command line. Raises InputError (usage) where it is none, or is not within
-        the limits."""
+        """Parse a number of the command line. Raises InputError (usage) if the text is not a number within limits."""
         digits = text.strip()
         if digits == self.word:
             return digits
@@ -88,8 +84,8 @@ class Number:
         return self._within(_whole(digits) if self.whole else float(digits), digits)
 
     def check(self, value: Any) -> Any:
-        """A number of Python or NumPy, as an int or a float. Raises InputError (usage) where it is none, or is not
-        within the limits."""
+        """Convert a number of Python or NumPy to an int or a float. Raises InputError (usage) if it is not one within
+        limits."""
         if self.word is not None and isinstance(value, str) and value == self.word:
             return value
         if isinstance(value, bool) or not isinstance(value, _INTEGRAL if self.whole else _REAL):
@@ -100,36 +96,36 @@ class Number:
         fraction = as_float(value)
         return self._within(fraction, f"{fraction:g}")
 
-    def _within(self, number: float, said: str) -> float:
+    def _within(self, number: float, number_text: str) -> float:
         if not self.whole and not math.isfinite(number):
-            raise self.error(f"{said} is not a finite number")
+            raise self.error(f"{number_text} is not a finite number")
         maximum = LARGEST if self.whole and self.maximum is None and self.below is None else self.maximum
         if self.above is not None and not number > self.above:
-            raise self.error(f"{said} is too small", f"it must be above {self.above:,}")
+            raise self.error(f"{number_text} is too small", f"it must be above {self.above:,}")
         if self.minimum is not None and not number >= self.minimum:
-            raise self.error(f"{said} is too small", f"it must be at least {self.minimum:,}")
+            raise self.error(f"{number_text} is too small", f"it must be at least {self.minimum:,}")
         if self.below is not None and not number < self.below:
-            raise self.error(f"{said} is too large", f"it must be below {self.below:,}")
+            raise self.error(f"{number_text} is too large", f"it must be below {self.below:,}")
         if maximum is not None and not number <= maximum:
-            raise self.error(f"{said} is too large", f"it must be at most {maximum:,}")
+            raise self.error(f"{number_text} is too large", f"it must be at most {maximum:,}")
         return number
 
     def check_or_none(self, value: Any) -> Any:
-        """`check`, where None says that there is no number."""
+        """Check a value that may be None."""
         return None if value is None else self.check(value)
 
     def check_field(self, settings: Any, name: str) -> None:
-        """`check_or_none` of a field of a frozen dataclass, which becomes an int or a float."""
+        """Check a field of a frozen dataclass, which may be None, and store it as an int or a float."""
         object.__setattr__(settings, name, self.check_or_none(getattr(settings, name)))
 
     def error(self, problem: str, hint: str = "") -> InputError:
-        """What is wrong with the value that a user gave."""
+        """Build the InputError (usage) of a value of this option."""
         return InputError(Flag(self.flag, self.keyword), problem, hint, usage=True)
 
 
 def _whole(digits: str) -> float:
-    """The whole number of some digits; infinity where these are more than any limit has, as an int of thousands of
-    digits takes long, or is refused by Python."""
+    """Parse the digits of a whole number. A number longer than any limit becomes infinity: Python is slow to convert
+    thousands of digits, or refuses to."""
     significant = digits.lstrip("+-0") or "0"
     size = int(significant) if len(significant) <= len(str(LARGEST)) else math.inf
     return -size if digits.startswith("-") else size
@@ -142,15 +138,15 @@ def _said(number: int) -> str:
 UNSEEN = Number("--unseen", whole=True, minimum=0, maximum=1_000_000, word="inf")
 
 
-# What is said of an option.
+# Descriptions of options.
 
 
 Commands = Literal["none", "eval", "reading"]
-"""Which commands take an option: none, `eval` alone, or all that read runs and qrels."""
+"""The commands that take an option: none, only `eval`, or all that read runs and qrels."""
 
 Section = Literal["Reading and ranking", "Measures and gains", "Residuals", "Output", "Options of this command",
     "Planning"]  # fmt: skip
-"""The sections of a help page in which options and settings stand."""
+"""The sections of a help page."""
 
 READING: Section = "Reading and ranking"
 GAINS: Section = "Measures and gains"
@@ -161,47 +157,47 @@ PLANNING: Section = "Planning"
 
 
 def name_and_value(name: str, value: Any) -> str:
-    """`depth 100`: how most options stand in the signature."""
+    """Write an option as most stand in the signature: `depth 100`."""
     return f"{name} {exact(value)}" if isinstance(value, float) else f"{name} {value}"
 
 
 def exact(value: float) -> str:
-    """A number in six digits, or in as many as tell it from every other."""
+    """Format a number in six digits, or in as many as distinguish it from every other."""
     text = f"{value:g}"
     return text if float(text) == value else repr(float(value))
 
 
 def name_only(name: str, value: Any) -> str:
-    """`judged only`: how flags stand in the signature."""
+    """Write a flag as it stands in the signature: `judged only`."""
     return name
 
 
 def elsewhere(name: str, value: Any) -> str:
-    """Nothing: another part of the signature shows it, or no score depends on it."""
+    """Return an empty text: another part of the signature shows the option, or no score depends on it."""
     return ""
 
 
 @dataclass(eq=False, repr=False)
 class Option:
-    """One option. Name, type and default are those of the field of `Options` that it describes.
+    """One option. Name, type and default come from the field of `Options` that it describes.
 
-    help            what it does, in sentences
-    section         where it stands on a help page
-    commands        which commands take it; `none`: code alone sets it
-    metavar         what its value is called on a help page; None: its choices
-    default_text    what the default is, where None does not say it
-    minimum, above  the lowest number allowed, and a number that it must exceed
-    below           a number that it must not reach
-    accepts         what a value may be, for a message; None: its choices, or a number
-    read            what a user gives (a file name, text, a list) -> the value
-    optional_value  it may stand on the command line without a value
-    repeats         it may be given several times
-    names_file      its text names a file
-    needs_ids       it is about what arrays of grades and scores lack: ids, lines, words
-    signature       name and value -> text in the signature, where the value is not the default
-    use             which property of `scoring.unused_options.Applied` says whether a measure uses it; empty: it is not
-                    about measures
-    users           in words, which measures do
+    help            its effect, in sentences
+    section         its section of a help page
+    commands        the commands that take it; `none`: only code sets it
+    metavar         the name of its value on a help page; None: its choices
+    default_text    a description of the default, if None does not describe it
+    minimum, above  the lowest allowed number, inclusive or exclusive
+    below           an exclusive upper limit
+    accepts         the accepted values, for a message; None: its choices, or a number
+    read            user input (a file name, text, a list) -> the value
+    optional_value  whether it may stand on the command line without a value
+    repeats         whether it may be repeated
+    names_file      whether its text names a file
+    needs_ids       whether it needs ids, lines or words, which arrays of grades and scores lack
+    signature       name and value -> text in the signature, if the value is not the default
+    use             the property of `scoring.unused_options.Applied` that tells if a measure uses it; empty: it does not
+                    concern measures
+    users           the measures that use it, in words
     """
 
     help: str
@@ -226,26 +222,26 @@ class Option:
     default: Any = None
 
     def of(self, name: str, type: Any, default: Any) -> "Option":
-        """The option, completed by the field of `Options` that it describes."""
+        """Complete the option with name, type and default of the field of `Options` that it describes."""
         self.name, self.type, self.default = name, type, default
         self.flag = "--" + name.replace("_", "-")
         """Its name on the command line."""
         members = get_args(type)
         self.kinds = members[:-1] if members[-1:] == (NoneType,) else (type,)
-        """The types of its values, but None."""
+        """The types of its values, without None."""
         if isinstance(type, str):  # one of `metadata`, which reads it, too
             self.read = lambda value: getattr(metadata, f"read_{name}")(value)
         self.choices: tuple[str, ...] = get_args(self.kinds[0]) if get_origin(self.kinds[0]) is Literal else ()
-        """The words that it takes, where it takes no others."""
+        """The words that it accepts, if it accepts nothing else."""
         levels: tuple[Commands, ...] = get_args(Commands)
         self.taken_by = () if self.commands == "none" else levels[: levels.index(self.commands) + 1]
-        """The commands that take it: those that take more take what others do, too."""
+        """The commands that take it; each level includes the options of the ones before."""
         self.is_flag = type is bool
-        """Whether it is only on or off."""
+        """Whether it takes no value."""
         self.words = (*self.choices, "True") if self.is_flag or self.optional_value else self.choices
-        """The words that it takes, `True` among them where it may stand alone on the command line."""
+        """The words that it accepts, including `True` if it may stand alone on the command line."""
         self.number: Number | None = None
-        """The numbers that it takes; None where it takes none."""
+        """The range of its numbers; None if it takes none."""
         if self.kinds in ((int,), (float,)):
             limits = self.minimum, None, self.above, self.below
             self.number = Number(self.flag, self.kinds == (int,), *limits)
@@ -257,21 +253,21 @@ class Option:
 
     @cached_property
     def classes(self) -> tuple[Any, ...]:
-        """Those of its values, but None."""
+        """The types of its values, without None."""
         if isinstance(self.type, str):
             return (getattr(metadata, self.type.removesuffix(" | None")),)
         return tuple(get_origin(kind) or kind for kind in self.kinds)
 
     def takes(self, word: str) -> bool:
-        """Whether a word that may be the value of an option without one is its value."""
+        """Check if a word behind an option with optional value is its value."""
         return word in self.choices or (self.number is not None and re.fullmatch(r"[\d.]+", word) is not None)
 
     def parse(self, text: Any) -> Any:
-        """The number that a text on the command line means; anything else as it is."""
+        """Convert text of the command line to a number if the option takes one; return anything else unchanged."""
         return text if self.number is None or not isinstance(text, str) else self.number.read(text)
 
     def check(self, value: Any) -> Any:
-        """The value, a number of NumPy as one of Python. Raises InputError (usage) where the option cannot have it."""
+        """Check a value and convert a NumPy number to Python. Raises InputError (usage) if it is not allowed."""
         if value is None and self.default is None:
             return value
         if self.choices:
@@ -285,20 +281,20 @@ class Option:
         return value
 
     def error(self, problem: str, hint: str = "") -> InputError:
-        """What is wrong with the value that a user gave."""
+        """Build the InputError (usage) of a value of this option."""
         return InputError(Flag(self.flag), problem, hint, usage=True)
 
 
 def option(default: Any, help: str, **settings: Any) -> Any:
-    """A field of `Options` with its description, an `Option`."""
+    """Declare a field of `Options` with its description, an `Option`."""
     return field(default=default, metadata={"option": Option(help, **settings)})
 
 
-# What users give for an option as text, a list, a dict or a file, and the value that it becomes.
+# Conversion of user input (text, a list, a dict or a file) to values of options.
 
 
 def read_gain(gain: Any) -> Any:
-    """A gain scheme from text or a list; anything else as it is."""
+    """Read a gain scheme from text or a list; return anything else unchanged."""
     value = read_value(gain) if isinstance(gain, str) else plain_value(gain)
     if not isinstance(value, str | tuple | int | float):
         return value
@@ -308,7 +304,7 @@ def read_gain(gain: Any) -> Any:
 
 
 def read_unseen(value: Any) -> Any:
-    """How many documents may be relevant that were not retrieved: a whole number or infinity, as the text `inf` too.
+    """Read the number of relevant documents that no run retrieved: a whole number, or infinity, also as the text `inf`.
 
     Raises InputError (usage) for anything else.
     """
@@ -316,15 +312,15 @@ def read_unseen(value: Any) -> Any:
         if value == math.inf:
             return value
         value = int(value) if value.is_integer() else value
-    read = UNSEEN.read(value) if isinstance(value, str) else UNSEEN.check(value)
-    return math.inf if read == UNSEEN.word else read
+    limit = UNSEEN.read(value) if isinstance(value, str) else UNSEEN.check(value)
+    return math.inf if limit == UNSEEN.word else limit
 
 
 def read_format(value: Any, holds: str) -> Any:
-    """The format of a run or of qrels in one spelling; anything but text as it is."""
+    """Normalize the name of the format of a run or of qrels; return anything but text unchanged."""
     if not isinstance(value, str):
         return value
-    from gradedeval.kernel.trec.file_formats import format_name  # most files say what they are
+    from gradedeval.kernel.trec.file_formats import format_name  # most formats are detected
 
     return format_name(value, holds)
 
@@ -335,7 +331,7 @@ def read_format(value: Any, holds: str) -> Any:
 Like = Literal["trec_eval", "gdeval", "ir_measures", "cwl_eval", "ntcireval"]
 Ties = Literal["docno-desc", "docno-asc", "file", "rank", "best", "worst", "average"]
 TIES_BY_GRADE: tuple[Ties, ...] = ("best", "worst")
-"""Orders in which a document that is judged later would change places, so that no residual bounds a score."""
+"""Orders in which a newly judged document would change places, so that no residual bounds a score."""
 Order = Literal["score", "float32", "rank", "file"]
 Topics = Literal["qrels", "both", "run", "relevant"]
 Negative = Literal["judged", "unjudged"]
@@ -346,9 +342,9 @@ Depth = Literal["cutoff", "full"]
 
 @dataclass(frozen=True)
 class Options:
-    """How runs are read, ranked and scored: the options of `evaluate` and of the command line, checked.
+    """The options of `evaluate` and of the command line, checked: how runs are read, ranked and scored.
 
-    Raises InputError (usage) where a value is not allowed, or two options exclude each other.
+    Raises InputError (usage) if a value is not allowed, or two options exclude each other.
     """
 
     # Help pages keep this order within a section, and the signature keeps it too. The table is aligned by hand:
@@ -462,7 +458,7 @@ class Options:
         commands="none", signature=elsewhere)
     given: frozenset[str] = option(frozenset(), "Which options the user has chosen.", commands="none",
         accepts="a set of names", signature=elsewhere)
-    untold: frozenset[str] = option(frozenset(), "Those that need no note if unused.", commands="none",
+    untold: frozenset[str] = option(frozenset(), "Options that need no note if unused.", commands="none",
         accepts="a set of names", signature=elsewhere)
     # fmt: on
 
@@ -474,40 +470,42 @@ class Options:
             self._check_together()
 
     def _check_together(self) -> None:
-        """Raise InputError (usage) where two options exclude each other."""
+        """Raise InputError (usage) if two options exclude each other."""
         if self.residuals == "difference" and (self.max_residual is not None or self.residual_depth == "full"):
             hint = f"{flag.max_residual} and {flag.residual_depth:full} take {flag.residuals:total}"
             raise InputError(f"{flag.residuals:difference}", "a signed difference is not a bound", hint, usage=True)
         if self.ties == "average":
             excluded = {f"{flag.order:file}": self.order == "file", flag.depth: self.depth, flag.costs: self.costs}
-            for other in (other for other, given in excluded.items() if given):
-                hint = "cut the measures, as in ap@100" if other == flag.depth else "leave out one of them"
-                raise OPTIONS["ties"].error(f"average cannot be combined with {other}", hint)
+            for option in (option for option, is_set in excluded.items() if is_set):
+                hint = "cut the measures, as in ap@100" if option == flag.depth else "leave out one of them"
+                raise OPTIONS["ties"].error(f"average cannot be combined with {option}", hint)
         if self.judged_only and self.fill is not None:
             raise OPTIONS["fill"].error(
                 f"{flag.judged_only:True} drops the documents that it fills", "leave out one of them"
             )
         if self.judged_only and (self.wants_residuals or self.bounds):
-            wanted = ("residual", "residuals") if self.wants_residuals else ("bounds", "bounds")
-            what = f"a condensed list has no {wanted[0]}: a newly judged document could enter above others"
-            raise OPTIONS["judged_only"].error(what, f"leave out {flag.judged_only:True} or the {wanted[1]}")
+            singular_plural = ("residual", "residuals") if self.wants_residuals else ("bounds", "bounds")
+            problem = f"a condensed list has no {singular_plural[0]}: a newly judged document could enter above others"
+            raise OPTIONS["judged_only"].error(
+                problem, f"leave out {flag.judged_only:True} or the {singular_plural[1]}"
+            )
         if self.bounds and self.interval is not None:
-            what = f"{flag.interval:True} has columns low and high too"
-            raise OPTIONS["bounds"].error(what, "ask for one of them")
+            problem = f"{flag.interval:True} has columns low and high too"
+            raise OPTIONS["bounds"].error(problem, "ask for one of them")
         if self.bounds and self.ties in TIES_BY_GRADE:
-            what = f"{self.ties} has no bounds: newly judged documents would change places"
-            raise OPTIONS["ties"].error(what, f"take another order of ties, or leave out {flag.bounds:True}")
+            problem = f"{self.ties} has no bounds: newly judged documents would change places"
+            raise OPTIONS["ties"].error(problem, f"take another order of ties, or leave out {flag.bounds:True}")
         if self.predicted is not None:
             self._check_predicted()
 
     def _check_predicted(self) -> None:
-        """Raise InputError (usage) for an option that estimates from two kinds of judgments do not go with."""
+        """Raise InputError (usage) for an option that cannot be combined with estimates from two kinds of judgments."""
         excluded: dict[str, tuple[bool, str]] = {
             f"{flag.fill}": (self.fill is not None, "leave out one of them"),
             f"{flag.judged_only:True}": (self.judged_only, "leave out one of them"),
             f"{flag.residuals:True}": (self.residuals is not None, "leave out one of them"),
             f"{flag.max_residual}": (self.max_residual is not None, "leave out one of them"),
-            # Who asks for unseen documents has bounds without asking for them.
+            # A number of unseen documents implies bounds.
             f"{flag.bounds:True}" if self.unseen is None else f"{flag.unseen}": (
                 self.bounds,
                 "leave out one of them",
@@ -517,18 +515,19 @@ class Options:
                 f"{flag.topics:qrels}, the default, keeps all judged topics, of which people's are a random sample",
             ),
         }
-        for other, (given, hint) in excluded.items():
-            if given:
-                raise OPTIONS["predicted"].error(f"cannot be combined with {other}", hint)
+        for option, (is_set, hint) in excluded.items():
+            if is_set:
+                raise OPTIONS["predicted"].error(f"cannot be combined with {option}", hint)
 
     def of_one_judge(self) -> "Options":
-        """The options, for what knows nothing of estimates. Raises InputError (usage) where these are asked for."""
+        """Return the options, for callers that cannot estimate. Raises InputError (usage) if they request estimates."""
         if self.predicted is not None:
             raise OPTIONS["predicted"].error("does not apply here", "leave it out, or use eval or compare")
         return self
 
     def top_of(self, highest: float) -> float:
-        """The top grade of the scale: as given, or the highest of the qrels, which this is, and of the preset's."""
+        """Return the top grade of the scale: the option's, else the higher of the preset's and `highest` (the
+        qrels')."""
         if self.top_grade is not None:
             return self.top_grade
         return max(highest, PRESETS[self.like].top_grade or highest) if self.like else highest
@@ -540,7 +539,7 @@ class Options:
 
     @property
     def texts(self) -> Mapping[str, str]:
-        """The texts of topics, where there are any: topic -> text."""
+        """topic -> its text; empty without queries."""
         return self.queries.texts if self.queries is not None else {}
 
     @property
@@ -549,17 +548,17 @@ class Options:
 
     @property
     def topics_judged_later(self) -> str:
-        """What is said where topics are chosen by what is judged; empty where they are not."""
+        """A warning that the selection of topics depends on judgments; empty if it does not."""
         chosen = {
             f"{flag.topics:relevant}": self.topics == "relevant",
             flag.max_residual: self.max_residual is not None,
         }
-        by = " and ".join(option for option, given in chosen.items() if given)
+        by = " and ".join(option for option, is_set in chosen.items() if is_set)
         return by and f"topics that {by} selects now; further judgments may add topics or remove some"
 
     @property
     def bounded_by_residuals(self) -> bool:
-        """Whether no score rises by more than its residual: signed differences of two cases say nothing of it."""
+        """Whether no score rises by more than its residual; signed differences of two cases are not such a bound."""
         return self.residuals != "difference" and self.ties not in TIES_BY_GRADE
 
 
@@ -614,27 +613,31 @@ ABOUT: dict[About, tuple[str, ...]] = {
     "scores": tuple(name for name, described in OPTIONS.items() if described.section in (RESIDUALS, OUTPUT)),
     "gains": tuple(name for name, described in OPTIONS.items() if described.section == GAINS and name != "negative"),
 }
-"""What options are about: how runs are read and ranked, and over which topics (lists that were shown to users are not
-runs); more than scores, as residuals, bounds and intervals; how much a document is worth to a measure."""
+"""Options by subject: reading and ranking of runs, and choice of topics (which does not apply to lists shown to users);
+outputs besides scores, such as residuals, bounds and intervals; and the gains of documents."""
 
 
-def refuse_options(given: Mapping[str, object], command: str, *about: About) -> None:
-    """Raise InputError (usage) for options that are given, and that are about what a command does not do."""
+def refuse_options(settings: Mapping[str, object], command: str, *about: About) -> None:
+    """Raise InputError (usage) for options that do not apply to a command.
+
+    settings  option -> value
+    about     the subjects that the command does not deal with
+    """
     for name in chain.from_iterable(ABOUT[kind] for kind in about):
-        value = given.get(name)
+        value = settings.get(name)
         if value is not None and value is not False:  # not by ==, which frames and arrays take cell by cell
             raise OPTIONS[name].error(f"does not apply to {command}", "leave it out")
 
 
 def lists_options(documented: Documented) -> Documented:
-    """Append the options to the docstring of what takes them as keywords."""
+    """Append the options to the docstring of a function that takes them as keywords."""
     documented.__doc__ = "\n".join([documented.__doc__ or "", "    Options:", "", *_listed(), "    "])
     return documented
 
 
 @cache
 def _listed() -> list[str]:
-    """The options as lines of a docstring; where one takes several, the later ones are further in."""
+    """Format the options as lines of a docstring, with continuation lines indented further."""
     lines: list[str] = []
     for name in OptionKwargs.__annotations__:
         text = f"{name:<15} {OPTIONS[name].text}"
@@ -652,22 +655,22 @@ def _listed() -> list[str]:
 lists_options(Options)
 
 
-# The presets that follow other tools, and what they and a user's options come to.
+# Presets that follow other tools.
 
 
 @dataclass(eq=False, repr=False)
 class Preset:
-    """What `--like TOOL` sets.
+    """The settings of `--like TOOL`.
 
-    options     options, where the user does not give them
+    options     option -> value, unless the user gives one
     parameters  measure -> parameters
-    digits      digits that are printed
-    residuals   the kind of residual, where the user names none
+    digits      digits in tables
+    residuals   the kind of residual, unless the user names one
     shared      parameters of all measures that take them
-    cut         measure -> parameters, where it has a cutoff
-    single      measures that compare scores as float32 -> whether they do so with a cutoff, too; all others compare
-                doubles. Without it all do as `order` says
-    top_grade   the top grade of its scale, for measures that look at one; None: the highest in the qrels
+    cut         measure -> parameters, if it has a cutoff
+    single      measures that compare scores as float32 -> whether they also do so with a cutoff; all others compare
+                doubles. Without it, `order` decides for all
+    top_grade   the top grade of its scale, for measures that use one; None: the highest in the qrels
     """
 
     options: Mapping[str, Any]
@@ -680,7 +683,7 @@ class Preset:
     top_grade: float | None = None
 
 
-# What ir_measures takes from pytrec_eval, which keeps scores as trec_eval 9 does; but RR@k it computes itself.
+# Measures that ir_measures takes from pytrec_eval, with scores as in trec_eval 9; it computes RR@k itself.
 _OF_RANKINGS = "ap", "p", "recall", "rprec", "ndcg", "bpref", "infap", "success", "iprec"
 _OF_SETS = "set_p", "set_relative_p", "set_recall", "set_map", "set_f", "num_q", "num_ret", "num_rel", "num_rel_ret"
 
@@ -717,37 +720,38 @@ PRESETS: dict[str, Preset] = {
 
 
 def preset_digits(like: str | None) -> int:
-    """The digits in tables: 4, or those of the preset."""
+    """Return the number of digits in tables: 4, or the preset's."""
     return PRESETS[like].digits if like else 4
 
 
 @cache
 def _defaults() -> Options:
-    """The options of a user who gives none: a training loop asks for them thousands of times."""
+    """Return the default options, cached: a training loop asks for them thousands of times."""
     return Options()
 
 
-def resolve_options(like: str | None = None, **given: Any) -> Options:
-    """The options of a preset, and over them those that a user gives, as text, file names or values; None and False
-    mean: not given.
+def resolve_options(like: str | None = None, **settings: Any) -> Options:
+    """Return the options of a preset, overridden by a user's settings; None and False: not set.
+
+    settings  option -> text, file name or value
 
     Raises InputError (usage) for an unknown option or preset, or a value that is not allowed.
     """
-    if like is None and not given:
+    if like is None and not settings:
         return _defaults()
-    for name in given:
+    for name in settings:
         if name not in OPTIONS or OPTIONS[name].commands == "none":
-            known = [name for name, described in OPTIONS.items() if described.commands != "none"]
-            hint = "" if name in OPTIONS else hint_of("keywords", name, known)
+            names = [name for name, described in OPTIONS.items() if described.commands != "none"]
+            hint = "" if name in OPTIONS else hint_of("keywords", name, names)
             raise InputError("", f"unknown option '{name}'", hint, usage=True)
-    given = {name: value for name, value in given.items() if value is not None and value is not False}
-    if like is None and not given:
+    settings = {name: value for name, value in settings.items() if value is not None and value is not False}
+    if like is None and not settings:
         return _defaults()
     OPTIONS["like"].check(like)
-    explicit = {name: OPTIONS[name].read(value) for name, value in given.items()}
+    explicit = {name: OPTIONS[name].read(value) for name, value in settings.items()}
     if isinstance(columns := explicit.get("slices"), tuple):
         explicit["slices"] = metadata.slices_of(explicit.get("queries"), columns)
-    # Who says where the best case ends wants to see it.
+    # A limit of residuals implies residuals.
     if "residual_depth" in explicit and "max_residual" not in explicit:
         explicit.setdefault("residuals", True)
     if explicit.get("unseen"):
@@ -755,4 +759,6 @@ def resolve_options(like: str | None = None, **given: Any) -> Options:
     if explicit.get("residuals") is True:
         bound = like is None or explicit.keys() & {"residual_depth", "max_residual"}
         explicit["residuals"] = "total" if bound else PRESETS[str(like)].residuals
-    return Options(**{**(PRESETS[like].options if like else {}), **explicit, "like": like, "given": frozenset(given)})
+    return Options(
+        **{**(PRESETS[like].options if like else {}), **explicit, "like": like, "given": frozenset(settings)}
+    )

@@ -1,4 +1,4 @@
-"""What an evaluation is told besides runs and qrels: costs and gains of documents, labels, texts of topics, systems."""
+"""Inputs of an evaluation besides runs and qrels: costs and gains of documents, labels, texts of topics, systems."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from gradedeval.kernel.measures.notation import plain_value
 from gradedeval.kernel.trec.lines import decimal, decode, encode
 from gradedeval.kernel.trec.stream import Source, Stream, is_url
 
-# What is known of documents: the costs of their types, and gains of those that nobody judged.
+# Documents: costs of their types, and gains of unjudged documents.
 
 
 @dataclass(eq=False, repr=False)
 class Costs:
     """The cost of a document of each type, in any unit: seconds, characters, documents. `of`: type -> cost, above 0.
 
-    Raises InputError where a cost is not a finite number above 0.
+    Raises InputError if a cost is not a finite number above 0.
     """
 
     of: Mapping[bytes, float]
@@ -35,8 +35,8 @@ class Costs:
             raise InputError(self.place, "has no costs", "expected a line for each type, such as 'video 30'")
         for name, cost in self.of.items():
             if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < math.inf:
-                what = f"cost {safe_repr(cost)} of type '{decode(name)}' is not a finite number above 0"
-                raise InputError(self.place, what, "costs must be positive")
+                problem = f"cost {safe_repr(cost)} of type '{decode(name)}' is not a finite number above 0"
+                raise InputError(self.place, problem, "costs must be positive")
 
     @property
     def digest(self) -> str:
@@ -49,9 +49,9 @@ class Costs:
 
 @dataclass(eq=False, repr=False)
 class Fill:
-    """Gains in [0, 1] of unjudged documents, as clicks tell them. `of`: topic -> docno -> gain.
+    """Gains in [0, 1] of unjudged documents, estimated from clicks. `of`: topic -> docno -> gain.
 
-    Raises InputError where a gain is outside [0, 1], or there is none.
+    Raises InputError if a gain is outside [0, 1], or there are none.
     """
 
     of: Mapping[bytes, Mapping[bytes, float]]
@@ -63,12 +63,12 @@ class Fill:
         for topic, documents in self.of.items():
             for docno, gain in documents.items():
                 if isinstance(gain, bool) or not 0 <= gain <= 1:
-                    what = f"gain {gain!r} of document '{decode(docno)}' of topic '{decode(topic)}' is outside 0..1"
-                    raise InputError(self.place, what, "it is a probability")
+                    problem = f"gain {gain!r} of document '{decode(docno)}' of topic '{decode(topic)}' is outside 0..1"
+                    raise InputError(self.place, problem, "it is a probability")
 
     @property
     def count(self) -> int:
-        """How many documents there are."""
+        """The number of documents."""
         return sum(map(len, self.of.values()))
 
     @property
@@ -82,25 +82,25 @@ class Fill:
 
 
 def read_fill(fill: Any) -> Any:
-    """Gains of documents from a dict topic -> docno -> gain, a DataFrame or a file with the columns topic, docno and
-    gain, and perhaps seen; anything else as it is.
+    """Read gains from a dict topic -> docno -> gain, or from a DataFrame or a file; return anything else unchanged.
 
-    Raises InputError where a file cannot be read, a line is wrong, or a document has two gains.
+    Columns are topic, docno and gain; a file may also have seen. Raises InputError if a file cannot be read, a line is
+    wrong, or a document has two gains.
     """
-    found: dict[bytes, dict[bytes, float]] = {}
+    gains: dict[bytes, dict[bytes, float]] = {}
     columns = ("topic", "docno", "gain")
     if isinstance(fill, Mapping) or hasattr(fill, "columns"):
         for topic, docno, gain in _fill_rows(fill, columns):
-            documents, what = found.setdefault(encode(str(topic)), {}), f"document '{docno}' of topic '{topic}'"
+            documents, document = gains.setdefault(encode(str(topic)), {}), f"document '{docno}' of topic '{topic}'"
             if encode(str(docno)) in documents:
-                raise InputError("fill", f"two gains of {what}", "list each once")
+                raise InputError("fill", f"two gains of {document}", "list each once")
             try:
                 documents[encode(str(docno))] = as_float(gain)
             except (TypeError, ValueError):
                 raise InputError(
-                    "fill", f"gain {safe_repr(gain)} of {what} is not a number", "give one from 0 to 1"
+                    "fill", f"gain {safe_repr(gain)} of {document} is not a number", "give one from 0 to 1"
                 ) from None
-        return Fill(found)
+        return Fill(gains)
     if not isinstance(fill, str | os.PathLike):
         return fill
     from gradedeval.kernel.trec.small_tables import SmallTable  # few evaluations need a table
@@ -108,18 +108,18 @@ def read_fill(fill: Any) -> Any:
     table = SmallTable.read(fill, columns, (*columns, "seen"), hint="expected lines of topic,docno,gain", words=True)
     for row in table.rows:
         gain = table.number(row, "gain", 0, 1)
-        found.setdefault(encode(row.cells["topic"]), {})[encode(row.cells["docno"])] = gain
+        gains.setdefault(encode(row.cells["topic"]), {})[encode(row.cells["docno"])] = gain
     table.check([(row.cells["topic"], row.cells["docno"]) for row in table.rows], ("docno", "topic"))
-    return Fill(found, table.place)
+    return Fill(gains, table.place)
 
 
 def _fill_rows(fill: Any, columns: Sequence[str]) -> Iterator[tuple[Any, Any, Any]]:
-    """Topic, docno and gain of each document of a dict or a DataFrame."""
+    """Yield topic, docno and gain of each document of a dict or a DataFrame."""
     if isinstance(fill, Mapping):
         for topic, documents in fill.items():
             if not isinstance(documents, Mapping):
-                what = f"topic '{topic}' has no dict of gains, but {documents!r}"
-                raise InputError("fill", what, "as in {'301': {'doc1': 0.5}}")
+                problem = f"topic '{topic}' has no dict of gains, but {documents!r}"
+                raise InputError("fill", problem, "as in {'301': {'doc1': 0.5}}")
             yield from ((topic, docno, gain) for docno, gain in documents.items())
         return
     for name in columns:
@@ -129,9 +129,9 @@ def _fill_rows(fill: Any, columns: Sequence[str]) -> Iterator[tuple[Any, Any, An
 
 
 def read_costs(costs: Any) -> Any:
-    """Costs from a dict, or from a file with lines of `type cost`; anything else as it is.
+    """Read costs from a dict, or from a file with lines of `type cost`; return anything else unchanged.
 
-    Raises InputError where a file cannot be read, a line is not a type with its cost, or a type has two costs.
+    Raises InputError if a file cannot be read, a line is not a type with its cost, or a type has two costs.
     """
     if isinstance(costs, Mapping):
         return Costs({encode(str(name)): plain_value(cost) for name, cost in costs.items()})
@@ -149,18 +149,18 @@ def read_costs(costs: Any) -> Any:
     return Costs(cost_of, table.place)
 
 
-# What is known of judgments: the grades of their words, and what a machine judges.
+# Judgments: grades of labels, and judgments by a machine.
 
 
 @dataclass(eq=False, repr=False)
 class Predicted:
-    """Judgments by a machine, in any form of qrels; they are read where the qrels are."""
+    """Judgments by a machine, in any form of qrels; they are read together with the qrels."""
 
     source: Any
 
 
 def read_predicted(source: Any) -> Any:
-    """A machine's judgments, of whatever is taken as qrels."""
+    """Wrap a machine's judgments, in any form of qrels."""
     return source if isinstance(source, Predicted) else Predicted(source)
 
 
@@ -172,9 +172,9 @@ class Labels:
 
 
 def read_labels(labels: Any) -> Any:
-    """Labels with their grades from a dict, or from text such as `HRel=2,Rel=1`; anything else as it is.
+    """Read labels with their grades from a dict, or from text such as `HRel=2,Rel=1`; return anything else unchanged.
 
-    Raises InputError (usage) where a grade is not a finite number, or a label is given twice.
+    Raises InputError (usage) if a grade is not a finite number, or a label occurs twice.
     """
     if isinstance(labels, str):
         pairs = [pair.rpartition("=")[::2] for pair in labels.split(",")]
@@ -190,38 +190,38 @@ def read_labels(labels: Any) -> Any:
         name, value = encode(label.strip()), decimal(encode(grade.strip()))
         if not name or value != value or name in grades:
             again = f"label '{label.strip()}' is given twice"
-            what = again if name in grades else f"'{f'{label}=' if label else ''}{grade}' is not label=grade"
-            raise InputError(flag.labels, what, f"as in {flag.labels:HRel=2,Rel=1,NRel=0}", usage=True)
+            problem = again if name in grades else f"'{f'{label}=' if label else ''}{grade}' is not label=grade"
+            raise InputError(flag.labels, problem, f"as in {flag.labels:HRel=2,Rel=1,NRel=0}", usage=True)
         grades[name] = value
     return Labels(grades)
 
 
-# What is known of topics: which are chosen, their texts, and labels that put them in slices.
+# Topics: the chosen ones, their texts, and labels that put them in slices.
 
 
 def read_topics(topics: Any) -> Any:
-    """Topic ids from a list, or from a file: the first field of every line; anything else as it is.
+    """Read topic ids from a list, or from the first field of every line of a file; return anything else unchanged.
 
-    Raises InputError where a file cannot be read or has none.
+    Raises InputError if a file cannot be read or has no topics.
     """
     if isinstance(topics, str | os.PathLike):
         from gradedeval.kernel.trec.line_reader import check_text, whole_lines  # few choose topics
 
-        named = set[bytes]()
+        ids = set[bytes]()
         with closing(Stream(Source(topics))) as stream:
             for number, text in whole_lines(stream):
                 check_text(text, stream.place, number)
-                named.update(line.split()[0] for line in text.split(b"\n") if line.strip() and line[:1] != b"#")
-        if not named:
+                ids.update(line.split()[0] for line in text.split(b"\n") if line.strip() and line[:1] != b"#")
+        if not ids:
             raise InputError(stream.place, "names no topics", "expected one topic per line")
-        return frozenset(named)
+        return frozenset(ids)
     if not isinstance(topics, Iterable):
         return topics
     return frozenset(topic if isinstance(topic, bytes) else encode(str(topic)) for topic in topics)
 
 
 def chosen_topics(topics: frozenset[bytes]) -> str:
-    """How many topics were chosen, and six digits that tell one choice from another."""
+    """Describe a choice of topics for the signature: their number, and six digits that identify the choice."""
     from hashlib import sha256  # most evaluations do without
 
     digest = sha256(b"|".join(sorted(topics))).hexdigest()[:6]
@@ -232,8 +232,8 @@ class Queries:
     """The texts of topics.
 
     texts    topic -> text, in one line
-    columns  what else is known of topics: column -> topic -> value
-    place    where it was read
+    columns  further columns of the table: column -> topic -> value
+    place    the source, for messages
     """
 
     def __init__(
@@ -242,70 +242,72 @@ class Queries:
         self.texts, self.columns, self.place = texts, columns, place
 
     def unmatched(self, topics: Iterable[str]) -> list[str]:
-        """A note where topics have no text, or texts no topic."""
+        """Return a note if topics lack a text, or texts belong to no topic."""
         return _unmatched(self.place, "text", self.texts, topics)
 
 
 class Slices:
     """Labels of topics.
 
-    of     column -> topic -> its labels, in the order of the file; a topic without a label is not there
-    place  where it was read
+    of     column -> topic -> its labels, in the order of the file; topics without labels are absent
+    place  the source, for messages
     """
 
     def __init__(self, of: Mapping[str, Mapping[str, tuple[str, ...]]], place: str = "slices") -> None:
         self.of, self.place = of, place
         if odd := next((column for column in of if "=" in column), None):
-            what = f"column '{odd}' has a = in its name, which stands between column and label"
-            raise InputError(place, what, "rename the column")
+            problem = f"column '{odd}' has a = in its name, which stands between column and label"
+            raise InputError(place, problem, "rename the column")
 
     @cached_property
     def topics(self) -> dict[str, dict[str, frozenset[str]]]:
         """column -> label -> its topics, in the order of the labels' first topics."""
-        found: dict[str, dict[str, set[str]]] = {column: {} for column in self.of}
+        sets: dict[str, dict[str, set[str]]] = {column: {} for column in self.of}
         for column, of_topics in self.of.items():
             for topic, labels in of_topics.items():
                 for label in labels:
-                    found[column].setdefault(label, set()).add(topic)
-        return {column: {label: frozenset(own) for label, own in of.items()} for column, of in found.items()}
+                    sets[column].setdefault(label, set()).add(topic)
+        return {column: {label: frozenset(members) for label, members in of.items()} for column, of in sets.items()}
 
     @property
     def digest(self) -> str:
         """Six hexadecimal digits that change with any label."""
         from hashlib import sha256
 
-        rows = ((column, topic, *labels) for column, own in self.of.items() for topic, labels in own.items())
+        rows = (
+            (column, topic, *labels) for column, of_topics in self.of.items() for topic, labels in of_topics.items()
+        )
         lines = sorted("\t".join(row) for row in rows)
         return sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:6]
 
     def unmatched(self, topics: Iterable[str]) -> list[str]:
-        """A note for each column where topics have no label, or labels no topic."""
-        known = list(topics)
+        """Return a note for each column with topics that lack a label, or labels of no topic."""
+        all_topics = list(topics)
         return [
             note
             for column, labels in self.of.items()
-            for note in _unmatched(f"{self.place}: {column}", "label", labels, known)
+            for note in _unmatched(f"{self.place}: {column}", "label", labels, all_topics)
         ]
 
 
-def _unmatched(place: str, what: str, known: Mapping[str, Any], topics: Iterable[str]) -> list[str]:
+def _unmatched(place: str, noun: str, values: Mapping[str, Any], topics: Iterable[str]) -> list[str]:
     topics = list(topics)
-    without = [topic for topic in topics if not known.get(topic)]
-    others = len(known) - (len(topics) - len(without))
+    without = [topic for topic in topics if not values.get(topic)]
+    extra = len(values) - (len(topics) - len(without))
     parts = []
     if without:
         verb = "has" if len(without) == 1 else "have"
-        parts.append(f"{len(without)} of {len(topics)} topics {verb} no {what} ({shorten(without)})")
-    if others > 0:
-        verb = "is of a topic" if others == 1 else "are of topics"
-        parts.append(f"{others} {plural(others, what)} {verb} that {'is' if others == 1 else 'are'} not in the qrels")
+        parts.append(f"{len(without)} of {len(topics)} topics {verb} no {noun} ({shorten(without)})")
+    if extra > 0:
+        verb = "is of a topic" if extra == 1 else "are of topics"
+        parts.append(f"{extra} {plural(extra, noun)} {verb} that {'is' if extra == 1 else 'are'} not in the qrels")
     return [Note(f"{place}: {'; '.join(parts)}", kind="unmatched-topics")] if parts else []
 
 
 def read_queries(source: Any) -> Any:
-    """The texts of topics from what `topic_table` reads; anything else as it is.
+    """Read the texts of topics from any source of `topic_table`; return anything else unchanged.
 
-    Raises InputError as that does, and where there is no column of texts, or no text.
+    Raises InputError as `topic_table` does, and if there is no column of texts, or no text.
     """
     if isinstance(source, Queries):
         return source
@@ -322,11 +324,11 @@ def read_queries(source: Any) -> Any:
 
 
 def read_slices(source: Any) -> Any:
-    """The labels of topics from what `topic_table` reads, of which each column but texts is one of labels, or a dict
-    column -> topic -> label; names of columns of the queries, separated by commas, as a tuple; anything else as it is.
+    """Read the labels of topics from a dict column -> topic -> label, or from any source of `topic_table`.
 
-    A topic may have several labels in a column: separated by `|`, in Python as a list too. Raises InputError as
-    `topic_table` does, and where there are no labels.
+    Each column of a table but texts holds labels. Returns names of columns of the queries, separated by commas, as a
+    tuple, and anything else unchanged. A topic may have several labels in a column: separated by `|`, in Python also as
+    a list. Raises InputError as `topic_table` does, and if there are no labels.
     """
     if isinstance(source, Slices):
         return source
@@ -334,7 +336,7 @@ def read_slices(source: Any) -> Any:
 
     if isinstance(source, str) and not is_source(source):
         return tuple(name.strip() for name in source.split(","))
-    if isinstance(source, list | tuple) and source and all(isinstance(one, str) for one in source):
+    if isinstance(source, list | tuple) and source and all(isinstance(word, str) for word in source):
         return tuple(source)
     if isinstance(source, Mapping) and source and all(isinstance(inner, Mapping) for inner in source.values()):
         return Slices({str(column): _labels(inner) for column, inner in source.items()})
@@ -347,33 +349,33 @@ def read_slices(source: Any) -> Any:
 
 
 def slices_of(queries: Queries | None, columns: Sequence[str]) -> Slices:
-    """Slices by columns of the queries. Raises InputError (usage) where there is no such column."""
+    """Build slices from columns of the queries. Raises InputError (usage) if a column is missing."""
     if queries is None:
         hint = f"check the path, or add {flag.queries} with a column '{columns[0]}'"
         raise InputError(flag.slices, f"no file '{','.join(columns)}'", hint, usage=True)
     if unknown := [name for name in columns if name not in queries.columns]:
         hint = did_you_mean(unknown[0], queries.columns) or f"columns: {shorten(queries.columns) or 'none'}"
-        what = f"'{unknown[0]}' is neither a file nor a column of {queries.place}"
-        raise InputError(flag.slices, what, hint, usage=True)
+        problem = f"'{unknown[0]}' is neither a file nor a column of {queries.place}"
+        raise InputError(flag.slices, problem, hint, usage=True)
     return Slices({name: _labels(queries.columns[name]) for name in columns}, queries.place)
 
 
 def unmatched_notes(queries: Queries | None, slices: Slices | None, topics: Iterable[str]) -> list[str]:
-    """What is to be said of topics without a text or a label, and of texts and labels without a topic."""
-    known = list(topics)
-    return [note for one in (queries, slices) if one is not None for note in one.unmatched(known)]
+    """Return notes on topics without a text or a label, and on texts and labels without a topic."""
+    all_topics = list(topics)
+    return [note for table in (queries, slices) if table is not None for note in table.unmatched(all_topics)]
 
 
 def _labels(of: Mapping[Any, Any]) -> dict[str, tuple[str, ...]]:
-    """topic -> labels, without topics that have none."""
-    found = {str(topic): _several(value) for topic, value in of.items()}
-    return {topic: labels for topic, labels in found.items() if labels}
+    """Return topic -> labels, without topics that have none."""
+    labels_of = {str(topic): _several(value) for topic, value in of.items()}
+    return {topic: labels for topic, labels in labels_of.items() if labels}
 
 
 def _several(value: Any) -> tuple[str, ...]:
-    """The labels that a value stands for, each once."""
+    """Split a value into distinct labels."""
     values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
-    words = [word.strip() for one in values for word in _label(one).split("|")]
+    words = [word.strip() for item in values for word in _label(item).split("|")]
     return tuple(dict.fromkeys(word for word in words if word))
 
 
@@ -383,16 +385,17 @@ def _label(value: Any) -> str:
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
-# What is known of runs: which of them are seeds of one system.
+# Runs: seeds of one system.
 
 SYSTEMS_HINT = "as in 'NAME=pattern', or a file with lines of a run and its system"
 
 
 class Replicates:
-    """Which runs are seeds of one system.
+    """The runs that are seeds of one system.
 
     patterns  pairs of a system and a pattern of its runs
-    listed    run -> system, as a file lists them; it may list runs that are not there
+    listed    pairs of a run and its system from a list, which may contain absent runs
+    place     the source of the list, for messages
     """
 
     def __init__(
@@ -404,7 +407,7 @@ class Replicates:
         self.patterns, self.listed, self.place = tuple(patterns), tuple(listed), place
 
     def systems(self, runs: Iterable[str]) -> dict[str, list[str]]:
-        """system -> its runs, in the order of the runs; a run in no system is one by itself, which has no seeds.
+        """Return system -> its runs, in the order of the runs; a run in no system is a system by itself, without seeds.
 
         Raises InputError (usage) for a pattern that matches no run, a run in two systems, and a system of one run.
         """
@@ -417,34 +420,34 @@ class Replicates:
                 raise _systems_error(f"{system}={pattern} matches no run", hint)
             for name in found:
                 if of.setdefault(name, system) != system:
-                    what = f"run '{name}' is in two systems, '{of[name]}' and '{system}'"
-                    raise _systems_error(what, "a run is of one system")
+                    problem = f"run '{name}' is in two systems, '{of[name]}' and '{system}'"
+                    raise _systems_error(problem, "a run is of one system")
         by_system: dict[str, list[str]] = {}
         for name in names:
             by_system.setdefault(of.get(name, name), []).append(name)
-        for system, members in by_system.items():
-            if len({name in of for name in members}) > 1:
+        for system, seeds in by_system.items():
+            if len({name in of for name in seeds}) > 1:
                 raise _systems_error(f"'{system}' is a system and a run", "give the system another name")
-            if len(members) == 1 and members[0] in of:
-                what = f"system '{system}' has one seed ({members[0]}), and a deviation needs two"
-                raise _systems_error(what, "add runs, or leave it out: a run in no system has no seeds")
+            if len(seeds) == 1 and seeds[0] in of:
+                problem = f"system '{system}' has one seed ({seeds[0]}), and a deviation needs two"
+                raise _systems_error(problem, "add runs, or leave it out: a run in no system has no seeds")
         return by_system
 
     def among(self, runs: Iterable[str]) -> Replicates:
-        """The same of these runs alone, some of which may have no scores in the end. Raises InputError as `systems`."""
+        """Fix the systems of these runs: some may have no scores later. Raises InputError as `systems`."""
         return OfRuns({run: system for system, members in self.systems(runs).items() for run in members})
 
     def _pairs(self, names: Sequence[str]) -> list[tuple[str, str]]:
-        """All pairs of a system and a pattern. Raises InputError (usage) where a list names none of the runs."""
-        there = [
+        """Return all pairs of a system and a pattern. Raises InputError (usage) if a list names none of the runs."""
+        present = [
             (system, run) for run, system in self.listed if any(name == run or matches(name, run) for name in names)
         ]
-        if self.listed and not there:
+        if self.listed and not present:
             raise _systems_error(f"{self.place or 'the list'} names none of the runs", f"runs: {shorten(names)}")
-        return [*self.patterns, *there]
+        return [*self.patterns, *present]
 
     def notes(self, runs: Iterable[str]) -> list[str]:
-        """What is assumed of runs in no system."""
+        """Return a note on runs in no system."""
         by_system = self.systems(runs)
         alone = [system for system, members in by_system.items() if members == [system]]
         if not alone:
@@ -455,7 +458,7 @@ class Replicates:
 
 
 class OfMapping(Replicates):
-    """As a dict of texts says it: run -> system where a key is one of the runs, else system -> pattern."""
+    """Replicates of a dict of texts: run -> system if a key is one of the runs, else system -> pattern."""
 
     def __init__(self, of: Mapping[str, str]) -> None:
         super().__init__(tuple(of.items()), tuple(of.items()), "the dict")
@@ -467,7 +470,7 @@ class OfMapping(Replicates):
 
 
 class OfRuns(Replicates):
-    """Which runs are seeds of one system, where all of them are known: run -> system."""
+    """Replicates with the system of each run: run -> system."""
 
     def __init__(self, of: Mapping[str, str]) -> None:
         super().__init__(listed=tuple(of.items()))
@@ -481,16 +484,19 @@ class OfRuns(Replicates):
 
 
 def matches(name: str, pattern: str) -> bool:
-    """Whether a run is called so; of folders as many count as both have, from the file upwards."""
-    own, wanted = name.split("/"), pattern.removeprefix("./").split("/")
-    return all(fnmatchcase(one, other) for one, other in zip(reversed(own), reversed(wanted), strict=False))
+    """Check if the name of a run matches a pattern; compares as many folders as both have, from the file upwards."""
+    folders, pattern_folders = name.split("/"), pattern.removeprefix("./").split("/")
+    return all(
+        fnmatchcase(folder, folder_pattern)
+        for folder, folder_pattern in zip(reversed(folders), reversed(pattern_folders), strict=False)
+    )
 
 
 def read_replicates(source: Any) -> Any:
-    """Replicates from `NAME=pattern`, the name of a file, or several of these; from a dict run -> system or system ->
-    pattern or runs; from a DataFrame with the columns run and system. Anything else as it is.
+    """Read replicates from `NAME=pattern`, a file, or a list of these, from a dict, or from a DataFrame.
 
-    Raises InputError where a file cannot be read, or what is given is none of these.
+    A dict is run -> system, or system -> pattern or runs; a DataFrame or a file has the columns run and system. Returns
+    anything else unchanged. Raises InputError if a file cannot be read, or a value is none of these.
     """
     if isinstance(source, Replicates):
         return source
@@ -526,17 +532,17 @@ def _systems_of_mapping(source: Mapping[Any, Any]) -> Replicates:
         return OfMapping({str(key): value for key, value in source.items()})
     patterns = []
     for system, runs in source.items():
-        several = [runs] if isinstance(runs, str) else list(runs) if isinstance(runs, Iterable) else []
-        if not several or not all(isinstance(run, str) for run in several):
+        names = [runs] if isinstance(runs, str) else list(runs) if isinstance(runs, Iterable) else []
+        if not names or not all(isinstance(run, str) for run in names):
             raise _systems_error(
                 f"{safe_repr(runs)} are not the runs of '{system}'", "give a list of names, or a pattern"
             )
-        patterns += [(str(system), run) for run in several]
+        patterns += [(str(system), run) for run in names]
     return Replicates(patterns)
 
 
 def _systems_of_file(path: str) -> list[tuple[str, str]]:
-    """run -> system, line by line."""
+    """Read pairs of run and system, line by line."""
     from gradedeval.kernel.trec.small_tables import SmallTable  # few evaluations need a table
 
     table = SmallTable.read(path, ("run", "system"), hint="expected lines such as 'bm25-seed1.run bm25'", words=True)
@@ -545,11 +551,11 @@ def _systems_of_file(path: str) -> list[tuple[str, str]]:
 
 
 def seeds_in_words(systems: Mapping[str, Sequence[str]]) -> str:
-    """`2 systems of 5 seeds`: how many there are, for a signature."""
+    """Describe the systems for a signature: `2 systems of 5 seeds`."""
     counts = sorted({len(runs) for runs in systems.values()})
     of = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return f"{len(systems)} {plural(len(systems), 'system')} of {of} {plural(counts[-1], 'seed')}"
 
 
-def _systems_error(what: str, hint: str) -> InputError:
-    return InputError(flag.replicates, what, hint, usage=True)
+def _systems_error(problem: str, hint: str) -> InputError:
+    return InputError(flag.replicates, problem, hint, usage=True)

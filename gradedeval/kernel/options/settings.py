@@ -1,7 +1,7 @@
-"""Settings in the signature of a function, which a command has as options, and keywords that a function refuses.
+"""Settings in a function's signature, which become options of its command, and keywords that a function refuses.
 
 A setting is a keyword whose type is an alias: `Draws = Annotated[int, Setting("Number of bootstrap samples.",
-ranges.DRAWS, metavar="N")]`. Its name, type and default are those of the signature.
+ranges.DRAWS, metavar="N")]`. Name, type and default are those of the parameter.
 """
 
 from __future__ import annotations
@@ -18,24 +18,23 @@ from gradedeval.kernel.options import OPTIONS, THIS_COMMAND, Commands, Number, S
 
 @dataclass(eq=False, repr=False)
 class Setting:
-    """What the signature does not say of a setting.
+    """The description of a setting, besides its name, type and default.
 
-    help          what it does, in sentences
-    number        the numbers that it takes, and its flag
-    metavar       what its value is called on a help page, or several words for as many values; None: its choices
-    section       where it stands on a help page
-    spelled       its flags, where they are not those of its name or number
-    off           the flag that turns it off, where it is on by default
-    default_text  what the default is, where None does not say it
-    reads         its value may name a file, which is read; a "log" as the question reads its own
+    help          its effect, in sentences
+    number        the range of its numbers, and its flag
+    metavar       the name of its value on a help page, or several words for as many values; None: its choices
+    section       its section of a help page
+    spelled       its flags, if not derived from its name or number
+    off           the flag that turns it off, if it is on by default
+    default_text  a description of the default, if None does not describe it
+    reads         whether its value may name a file to read; "log" if the function reads it itself
     words         values that name no file
-    writes        its value names a file, which is written, and `grows` one that lines are added to
-    repeats       it may be given several times
-    measure       it names a measure, or several; or what reads these, and the table of measures
-    place         what stands for it among the arguments, too: `qrels` that come last, the `words` behind all files, or
-                  `measures` where no argument is a file
-    required      it must be given; this is the hint where it is not
-    why           of a mode: what is said of it where an option does not apply to it
+    writes        whether its value names a file to write; `grows`: one to append lines to
+    repeats       whether it may be repeated
+    measure       whether it names one measure or several; or a function of the value and the table of measures
+    place         how it can be given positionally: `qrels` come last, `words` follow all files, `measures` stand alone
+    required      the hint of the error if it is missing; empty: it is optional
+    why           of a mode: the reason in the message that an option does not apply to it
     """
 
     help: str
@@ -60,24 +59,24 @@ class Setting:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """How it is written on the command line."""
+        """Its flags on the command line."""
         if self.off or self.spelled:
             return (self.off,) if self.off else self.spelled
         return (self.number.flag if self.number else f"--{self.name.replace('_', '-')}",)
 
     @property
     def flag(self) -> str:
-        """What messages call it, and by what settings of several modes are known to be one option."""
+        """Its name in messages, and its identity: settings of several modes with the same flag are one option."""
         return self.flags[0]
 
     @property
     def is_flag(self) -> bool:
-        """Whether it is only on or off."""
+        """Whether it takes no value."""
         return self.type is bool
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The words that it takes, where it takes no others."""
+        """The words that it accepts, if it accepts nothing else."""
         kinds = (self.type, *get_args(self.type)) if self.number is None else ()
         return next((get_args(kind) for kind in kinds if get_origin(kind) is Literal), ())
 
@@ -92,35 +91,38 @@ class Setting:
 
 @cache
 def settings_of(function: Callable[..., Any]) -> dict[str, Setting]:
-    """The settings in a signature, by name: parameters whose type is an alias with a `Setting`. In its annotations the
-    plain types take their places, which `help` and notebooks show: so they are found once."""
-    found, known = {}, inspect.unwrap(function).__globals__
+    """Return the settings in a signature by name: parameters whose type is an alias with a `Setting`.
+
+    Replaces these aliases in the function's annotations by their plain types, which `help` and notebooks show; cached,
+    because a second call would find none.
+    """
+    settings, module = {}, inspect.unwrap(function).__globals__
     for name, parameter in inspect.signature(function).parameters.items():
-        kind = known.get(parameter.annotation)
-        for said in getattr(kind, "__metadata__", ()):
-            if isinstance(said, Setting):
+        kind = module.get(parameter.annotation)
+        for metadata in getattr(kind, "__metadata__", ()):
+            if isinstance(metadata, Setting):
                 (plain, *_) = get_args(kind)
                 default = None if parameter.default is parameter.empty else parameter.default
-                found[name] = replace(said, name=name, type=plain, default=default)
+                settings[name] = replace(metadata, name=name, type=plain, default=default)
                 function.__annotations__[name] = getattr(plain, "__forward_arg__", plain)
-    return found
+    return settings
 
 
-# Which options of the registry a function takes as keywords.
+# Options of the registry as keywords of a function.
 
 
 Asked = TypeVar("Asked", bound=Callable[..., Any])
 
 
-def takes_options(level: Commands, *besides: str, **cures: str) -> Callable[[Asked], Asked]:
-    """Make a `public` function refuse keywords that are options of the registry and none of its own: it takes those
-    that such commands do, and `besides`. A `Question` says so of its function; cures are as there.
+def takes_options(level: Commands, *extra: str, **cures: str) -> Callable[[Asked], Asked]:
+    """Make a `public` function refuse options as keywords, except options of commands at `level`, those in `extra`, and
+    its parameters.
 
-    Where one is given, it raises InputError (usage) before anything is read.
+    The refusal, an InputError (usage), comes before anything is read. `cures`: option -> hint for its message.
     """
 
     def decorate(function: Asked) -> Asked:
-        vars(function)[REFUSING] = partial(_refuse, function, level, besides, cures)
+        vars(function)[REFUSING] = partial(_refuse, function, level, extra, cures)
         return function
 
     return decorate
@@ -129,13 +131,13 @@ def takes_options(level: Commands, *besides: str, **cures: str) -> Callable[[Ask
 def _refuse(
     function: Callable[..., Any],
     level: Commands,
-    besides: Collection[str],
+    extra: Collection[str],
     cures: Mapping[str, str],
-    given: Mapping[str, Any],
+    keywords: Mapping[str, Any],
 ) -> None:
-    """Raise InputError (usage) for a keyword that is given, and not taken. None and False mean: not given."""
-    for name, value in given.items():
-        if value is None or value is False or name in besides or name not in OPTIONS:
+    """Raise InputError (usage) for a keyword that the function does not take. None and False mean: not set."""
+    for name, value in keywords.items():
+        if value is None or value is False or name in extra or name not in OPTIONS:
             continue
         described = OPTIONS[name]
         if level in described.taken_by or name in inspect.signature(function).parameters:
@@ -148,21 +150,20 @@ CURES = {
     **dict.fromkeys(("unseen", "queries", "slices", "predicted"), "leave it out, or use evaluate or compare"),
     "replicates": "give one run of each system, or use compare",
 }
-"""What to do in place of giving an option that evaluations and comparisons take."""
+"""Option -> the hint when a function other than `evaluate` or `compare` refuses it."""
 
 
 def shares_work(function: Asked) -> Asked:
-    """Make the keywords `jobs` and `progress` in the signature of a function work: that many processes share what it
-    does, and a bar shows how far it has come. Where a command runs it says so itself."""
+    """Make the keywords `jobs` and `progress` of a function work: number of processes, and a progress bar."""
 
     @wraps(function)
-    def shared(*given: Any, **keywords: Any) -> Any:
+    def shared(*positional: Any, **keywords: Any) -> Any:
         jobs, progress = ranges.JOBS.check(keywords.get("jobs", 1)), keywords.get("progress", False)
         if jobs == 1 and not progress:
-            return function(*given, **keywords)
+            return function(*positional, **keywords)
         from gradedeval.kernel.parallel import asked_for  # not for a help page
 
         with asked_for(jobs, bool(progress)):
-            return function(*given, **keywords)
+            return function(*positional, **keywords)
 
     return shared  # type: ignore[return-value]

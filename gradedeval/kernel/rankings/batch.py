@@ -1,4 +1,4 @@
-"""Batches: topics of a run joined with their judgments, and the documents that they are made of."""
+"""Batches: topics of a run joined with their judgments, and the documents from which they are made."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ Codes = NDArray[Any]
 
 @dataclass(eq=False, repr=False)
 class Ties:
-    """What equal scores leave open in a batch.
+    """The alternatives that equal scores leave open in a batch.
 
     tied   topics × ranks: whether another document has the same score
-    rows   the topics in which documents of different grades are tied
-    codes  2 × these topics × ranks: their codes in the order that is worst, and in the best; the unjudged stand below
-           every grade
-    counts 2 × these topics: how many documents there are in each order
+    rows   the topics with ties between documents of different grades
+    codes  2 × these topics × ranks: codes in the worst order and in the best; the unjudged rank below every grade
+    counts 2 × these topics: number of documents in each order
     """
 
     tied: Bools
@@ -37,29 +36,31 @@ class Ties:
     counts: Ints
 
     def of_row(self, row: int) -> Ties:
-        """The same of one topic."""
-        here = np.flatnonzero(self.rows == row)
-        zeros = np.zeros(len(here), dtype=np.int64)
-        return Ties(self.tied[row : row + 1], zeros, self.codes[:, here], self.counts[:, here])
+        """Return the ties of one topic."""
+        positions = np.flatnonzero(self.rows == row)
+        zeros = np.zeros(len(positions), dtype=np.int64)
+        return Ties(self.tied[row : row + 1], zeros, self.codes[:, positions], self.counts[:, positions])
 
     def down_to(self, rank: int) -> Ties:
-        """The same of the first ranks."""
+        """Return the ties without the ranks below `rank`; lists keep their lengths."""
         return Ties(self.tied[:, :rank], self.rows, self.codes[:, :, :rank], self.counts)
 
     def cut(self, depth: int) -> Ties:
-        """The same of lists that end there."""
+        """Return the ties of lists cut at `depth`."""
         return replace(self.down_to(depth), counts=np.minimum(self.counts, depth))
 
 
 @dataclass(eq=False, repr=False)
 class GradeCounts:
-    """How many judged documents of each topic have each label: the cells of a table topics × labels that hold any,
-    topic after topic. With as many labels as topics, as fractions may be, the table is the square of the judgments.
+    """The number of judged documents with each label in each topic: the nonzero cells of a table topics × labels, by
+    topic.
 
-    labels  how many there are
-    size    topics: how many cells
+    A dense table could be the square of the judgments: with fractions as grades, there may be as many labels as topics.
+
+    labels  number of labels
+    size    topics: number of cells
     code    cells: index into the labels, ascending within a topic
-    count   cells: how many documents
+    count   cells: number of documents
     """
 
     labels: int
@@ -69,7 +70,7 @@ class GradeCounts:
 
     @classmethod
     def of(cls, topic: NDArray[Any], code: Codes, topics: int, labels: int) -> GradeCounts:
-        """The counts, from the topic and the code of every judgment; topics, labels: how many there are."""
+        """Count the documents from the topic and the code of every judgment, given the numbers of topics and labels."""
         keys = topic.astype(np.int64) * labels + code
         if topics * labels <= 1 << 16 or topics * labels <= len(keys):
             table = np.bincount(keys, minlength=topics * labels)
@@ -83,14 +84,14 @@ class GradeCounts:
 
     @classmethod
     def summed(cls, topic: Ints, code: Ints, count: Ints, topics: int, labels: int) -> GradeCounts:
-        """The same from parts of the counts in any order."""
+        """Sum partial counts in any order."""
         cells, place = distinct(topic * labels + code)
         row = cells // max(labels, 1)
         total = np.bincount(place, weights=count, minlength=len(cells)).astype(np.int64)
         return cls(labels, np.bincount(row, minlength=topics), cells - row * labels, total)
 
     def __len__(self) -> int:
-        """How many topics there are."""
+        """Return the number of topics."""
         return len(self.size)
 
     @cached_property
@@ -104,40 +105,42 @@ class GradeCounts:
         begin: Ints = np.cumsum(self.size) - self.size
         return begin
 
-    def per_topic(self, some: Bools | None = None) -> Ints:
-        """topics: how many judged documents; with `some`, only of the labels for which it is true."""
-        count = self.count if some is None else self.count * some[self.code]
+    def per_topic(self, included: Bools | None = None) -> Ints:
+        """Return the number of judged documents of each topic; with `included`, only of labels that are true there."""
+        count = self.count if included is None else self.count * included[self.code]
         total = np.append(0, count.cumsum())
         per_topic: Ints = total[self.begin + self.size] - total[self.begin]
         return per_topic
 
     @cached_property
     def judged(self) -> Ints:
-        """topics: how many documents have a label."""
+        """topics: number of documents with a label."""
         return self.per_topic()
 
     def select(self, rows: Ints) -> GradeCounts:
-        """The counts of these topics, of which one may come several times."""
+        """Return the counts of some topics, which may repeat."""
         size = self.size[rows]
         cells = ranges(self.begin[rows], size)
         return GradeCounts(self.labels, size, self.code[cells], self.count[cells])
 
     def without(self, topic: Ints, code: Ints) -> GradeCounts:
-        """The counts without documents that are counted, of these topics and codes."""
+        """Subtract documents, given by topic and code."""
         cells = np.searchsorted(self.topic * self.labels + self.code, topic * self.labels + code)
         return replace(self, count=self.count - np.bincount(cells, minlength=len(self.count)))
 
     def table(self) -> Ints:
-        """topics × labels, all cells: as large as it is, for few topics or few labels alone."""
+        """Return the dense table, topics × labels; small only for few topics or few labels."""
         table = np.zeros((len(self.size), self.labels), dtype=np.int64)
         table[self.topic, self.code] = self.count
         return table
 
     def sorted_worth(self, worth: Floats) -> Floats:
-        """topics × …: what the documents of each topic are worth, the most first, then zeros; what is worth 0 is left
-        out. Equal ones of different labels stand by label.
+        """Return the worths of the documents of each topic, topics × …, descending, padded with zeros; worths of 0 are
+        left out.
 
-        worth  labels: what a document is worth
+        Equal worths of different labels are ordered by label.
+
+        worth  labels: the worth of a document
         """
         order = np.argsort(-worth, kind="stable")[: np.count_nonzero(worth)]
         place = np.full(self.labels, len(order))
@@ -153,24 +156,22 @@ class GradeCounts:
 
 @dataclass(eq=False, repr=False)
 class Batch:
-    """Some topics of a run, joined with their judgments. From here on no string but the topics' names is left, unless
-    docnos or types are asked for.
+    """Some topics of a run, joined with their judgments. Strings other than topic ids are kept only on request.
 
     topics     the ids
-    codes      topics × ranks, those asked for: index into the labels of the qrels; `unjudged_code` and
-               `padding_code` follow them
-    retrieved  topics: how many documents
-    pool       how many judged documents of each topic have each label
-    docnos     documents, topic after topic in rank order: their docnos; None unless the caller asked for some
-    numbers    topics × ranks: the number of the document among those of several runs, 0 beyond the end; None unless
-               the caller gave numbers
-    types      what column 2 of the run calls its documents, where that was asked for
-    kinds      topics × ranks: index into `types`, −1 beyond the end; None where it was not asked for
-    first      topics × ranks: the column where the documents tied with each one begin, for `--ties average`
-    below      topics: how many unjudged documents stand below these ranks; None: none, or nobody asked
-    ties       what equal scores leave open; None: nothing, or nobody asked
-    as_double  the same with scores compared as float64, for the measures that do, where others compare them as float32
-               and the two orders differ
+    codes      topics × ranks: index into the labels of the qrels; `unjudged_code` and `padding_code` follow the labels
+    retrieved  topics: number of documents
+    pool       number of judged documents with each label, by topic
+    docnos     docnos of documents, by topic in rank order; None unless requested
+    numbers    topics × ranks: number of the document across several runs, 0 beyond the end; None unless numbered
+    types      names of the documents' types, column 2 of the run, if requested
+    kinds      topics × ranks: index into `types`, −1 beyond the end; None unless requested
+    first      topics × ranks: the first column tied with the document, for `--ties average`
+    below      topics: number of unjudged documents below these ranks; None: none, or not requested
+    ties       alternatives that equal scores leave open; None: none, or not requested
+    as_double  the batch with scores compared as float64 for some measures, if others compare them as float32 and the
+               two
+               orders differ
     """
 
     topics: list[bytes]
@@ -187,29 +188,30 @@ class Batch:
     as_double: Batch | None = None
 
     def docnos_of(self, row: int) -> Docnos:
-        """The docnos of a topic in rank order, where they were asked for."""
+        """Return the docnos of a topic in rank order."""
         assert self.docnos is not None
         end = int(self.retrieved[: row + 1].sum())
         return self.docnos[end - int(self.retrieved[row]) : end]
 
     def select(self, rows: Ints) -> Batch:
-        """Some of its topics, or some several times, without docnos, numbers and what ties leave open."""
+        """Return some of its topics, which may repeat, without docnos, numbers and ties."""
         arrays = {name: getattr(self, name) for name in ("codes", "retrieved", "kinds", "first", "below")}
         chosen = {name: array[rows] for name, array in arrays.items() if array is not None}
         topics, double = [self.topics[row] for row in rows.tolist()], self.as_double and self.as_double.select(rows)
-        some = replace(self, docnos=None, numbers=None, ties=None, as_double=double)
-        return replace(some, topics=topics, pool=self.pool.select(rows), **chosen)
+        selected = replace(self, docnos=None, numbers=None, ties=None, as_double=double)
+        return replace(selected, topics=topics, pool=self.pool.select(rows), **chosen)
 
-    def ranked_alike(self, other: Batch) -> bool:
-        """Whether another order of the same documents gives the same scores, and leaves the same ties open."""
-        orders = [(each.codes, each.kinds, each.first, each.ties and each.ties.tied) for each in (self, other)]
+    def ranked_alike(self, second: Batch) -> bool:
+        """Check if another order of the same documents gives the same scores and leaves the same ties open."""
+        orders = [(batch.codes, batch.kinds, batch.first, batch.ties and batch.ties.tied) for batch in (self, second)]
         return all(
-            one is another is None or (one is not None and another is not None and np.array_equal(one, another))
-            for one, another in zip(*orders, strict=True)
+            first_array is second_array is None
+            or (first_array is not None and second_array is not None and np.array_equal(first_array, second_array))
+            for first_array, second_array in zip(*orders, strict=True)
         )
 
     def numbered(self, documents: DocumentNumbers) -> Batch:
-        """The batch with numbers in place of docnos."""
+        """Replace docnos by numbers."""
         assert self.docnos is not None
         numbers: NDArray[Any] = np.zeros(self.codes.shape, dtype=np.int32)
         inside = np.arange(numbers.shape[1]) < self.retrieved[:, None]
@@ -218,9 +220,9 @@ class Batch:
         return replace(self, docnos=None, numbers=numbers, as_double=double)
 
     def down_to(self, rank: int | None, judged: Bools | None = None) -> Batch:
-        """The batch without the ranks below this one, which nobody looks at; all of it where `rank` is None.
+        """Return the batch without the ranks below `rank`; None keeps all.
 
-        judged  code: whether it is judged; with it the unjudged documents below are counted
+        judged  code: whether it is judged; if given, the unjudged documents below are counted
         """
         if rank is None:
             return self
@@ -248,12 +250,12 @@ class Documents:
     """Documents of some topics as listed, topic after topic.
 
     topics  the ids
-    counts  topics: how many documents of each
-    code    documents: index into the labels of the qrels, or the code of the unjudged, which follows them
-    score   documents, or numbers that order them alike: nothing where scores do not matter
-    rank    documents: the rank that the run states; nothing where that does not matter
-    docnos  those of documents, by their positions
-    types   the names of the types, and `kind` documents: which of them; None where that does not matter
+    counts  topics: number of documents
+    code    documents: index into the labels of the qrels; the code of the unjudged follows the labels
+    score   documents: scores or numbers in the same order; None if scores do not matter
+    rank    documents: rank stated in the run; None if it does not matter
+    docnos  positions of documents -> docnos
+    types   names of the types; `kind`: documents: index into them, None if types do not matter
     """
 
     topics: list[bytes]
@@ -266,7 +268,7 @@ class Documents:
     kind: Ints | None = None
 
     def select(self, rows: Ints) -> Documents:
-        """Only these topics, numbers in any order."""
+        """Return some topics, in any order."""
         positions = positions_of(self.counts, rows)
         return replace(
             self,
@@ -281,32 +283,32 @@ class Documents:
 
 
 def count_unjudged(codes: Codes, judged: Bools) -> Ints:
-    """topics: how many of these documents nobody judged.
+    """Count the unjudged documents of each topic.
 
     codes   topics × ranks
-    judged  code: whether it is judged; the last code is beyond the end
+    judged  code: whether it is judged; the last code is padding
     """
     counts: Ints = np.count_nonzero(~judged[codes] & (codes != len(judged) - 1), axis=1)
     return counts
 
 
 def condensed(batch: Batch, judged: Bools) -> Batch:
-    """The batch without the unjudged documents; its codes are those of full rankings.
+    """Return the batch without unjudged documents, with codes of full rankings.
 
     judged  code: whether it is judged
     """
-    kept = judged[batch.codes]
-    counts = np.count_nonzero(kept, axis=1)
+    is_judged = judged[batch.codes]
+    counts = np.count_nonzero(is_judged, axis=1)
     width = int(counts.max(initial=0))
-    order = np.argsort(~kept, axis=1, kind="stable")[:, :width]
-    there = np.arange(width) < counts[:, None]
-    codes = np.where(there, np.take_along_axis(batch.codes, order, 1), batch.padding_code).astype(batch.codes.dtype)
+    order = np.argsort(~is_judged, axis=1, kind="stable")[:, :width]
+    inside = np.arange(width) < counts[:, None]
+    codes = np.where(inside, np.take_along_axis(batch.codes, order, 1), batch.padding_code).astype(batch.codes.dtype)
     kinds, first = batch.kinds, batch.first
     if kinds is not None:
-        kinds = np.where(there, np.take_along_axis(kinds, order, 1), -1)
-    if first is not None:  # where the first of those that are kept and tied with it stands now
-        above = np.take_along_axis(kept.cumsum(1) - kept, first, 1)
-        first = np.where(there, np.take_along_axis(above, order, 1), np.arange(width))
+        kinds = np.where(inside, np.take_along_axis(kinds, order, 1), -1)
+    if first is not None:  # the new column of the first tied document that is judged
+        above = np.take_along_axis(is_judged.cumsum(1) - is_judged, first, 1)
+        first = np.where(inside, np.take_along_axis(above, order, 1), np.arange(width))
     return replace(batch, codes=codes, retrieved=counts, kinds=kinds, first=first, below=None, docnos=None)
 
 
@@ -322,12 +324,12 @@ def to_batch(
     keep_ties: bool = False,
     last_rank: int | None = None,
 ) -> Batch:
-    """A batch of these topics: their documents ordered and cut by the options.
+    """Order and cut the documents of these topics by the options, and lay them out as a batch.
 
-    pool       how many judged documents of each topic have each label
+    pool       number of judged documents with each label, by topic
     judged     code: whether it is judged
-    keep_ties  say which documents are tied, though no score is averaged over ties
-    last_rank  the last rank that is looked at, and no batch goes further; None: all are
+    keep_ties  whether to record tied documents even if no score is averaged over ties
+    last_rank  the last rank of the batch; None: all ranks
     """
     topics, code, retrieved = documents.topics, documents.code, documents.counts
     row = np.arange(len(topics)).repeat(retrieved)
@@ -365,14 +367,13 @@ def to_batch(
 
 
 def _first_cut(options: Options) -> int | None:
-    """The depth at which lists are cut before documents that are not judged are dropped, as trec_eval's -M and -J do;
-    None where they are not."""
+    """Return the depth of the cut that precedes the removal of unjudged documents, as with trec_eval's -M and -J; else
+    None."""
     return options.depth if options.like == "trec_eval" else None
 
 
 def _judged_only(documents: Documents, order: Ints | None, judged: Bools, options: Options) -> tuple[Ints, Ties | None]:
-    """The documents that are judged, as positions in rank order, and what equal scores leave open where lists are cut
-    before.
+    """Return the positions of judged documents in rank order, and the ties that remain open if lists are cut first.
 
     order  all documents in rank order, as positions; None: as listed
     """
@@ -387,23 +388,23 @@ def _judged_only(documents: Documents, order: Ints | None, judged: Bools, option
 
 
 def _dropped(ties: Ties, included: Bools, retrieved: Ints, judged: Bools, depth: int) -> Ties:
-    """What equal scores leave open of whole lists, where these are cut and their unjudged documents dropped afterwards.
+    """Return the open ties of whole lists after a cut and the removal of unjudged documents.
 
-    included   documents in rank order: whether it is left
-    retrieved  topics: how many documents there were
+    included   documents in rank order: whether the document remains
+    retrieved  topics: number of documents before
     judged     code: whether it is judged
-    depth      where they are cut
+    depth      the depth of the cut
     """
-    beyond = len(judged) - 1
+    padding = len(judged) - 1
     row, rank = np.repeat(np.arange(len(retrieved)), retrieved)[included], ranks(retrieved)[included]
     counts = np.bincount(row, minlength=len(retrieved))
-    kept = judged[ties.codes] & (np.arange(ties.codes.shape[2]) < depth)
-    of_order = kept.sum(2)
+    is_left = judged[ties.codes] & (np.arange(ties.codes.shape[2]) < depth)
+    of_order = is_left.sum(2)
     width = int(max(counts.max(initial=0), of_order.max(initial=0)))
-    tied, codes = np.zeros((len(counts), width), bool), np.full((*of_order.shape, width), beyond, ties.codes.dtype)
+    tied, codes = np.zeros((len(counts), width), bool), np.full((*of_order.shape, width), padding, ties.codes.dtype)
     tied[np.arange(width) < counts[:, None]] = ties.tied[row, rank]
-    codes[np.arange(width) < of_order[..., None]] = ties.codes[kept]
-    # What another order would leave is tied with what was cut.
+    codes[np.arange(width) < of_order[..., None]] = ties.codes[is_left]
+    # Documents that another order would keep are tied with documents beyond the cut.
     tied[ties.rows] |= np.arange(width) >= counts[ties.rows, None]
     tied[ties.rows] &= np.arange(width) < np.maximum(counts[ties.rows], of_order.max(0))[:, None]
     return Ties(tied, ties.rows, codes, of_order)
@@ -418,7 +419,7 @@ def _open_ties(
     options: Options,
     last_rank: int | None,
 ) -> Ties | None:
-    """What equal scores leave open, where the user has not chosen an order of ties, of lists that are not cut yet.
+    """Return the open ties of lists before they are cut; None if the user has chosen an order of ties.
 
     code  documents in rank order
     """
@@ -428,35 +429,37 @@ def _open_ties(
         last_rank = options.depth if last_rank is None else min(last_rank, options.depth)
     width = int(retrieved.max())
     seen = width if last_rank is None else min(width, last_rank)
-    deep = min(width, seen + 1)  # one rank more than is seen: a tie may go on below
-    tied_with_next = _tied_with_next(documents.score, order, retrieved, deep, options)
+    looked_depth = min(width, seen + 1)  # one rank more: a tie may go on below
+    tied_with_next = _tied_with_next(documents.score, order, retrieved, looked_depth, options)
     if not tied_with_next.any():
         return None
-    tied = np.zeros((len(retrieved), deep), bool)
+    tied = np.zeros((len(retrieved), looked_depth), bool)
     tied[:, 1:] = tied_with_next
     tied[:, :-1] |= tied_with_next
-    heads = _heads(code, retrieved, deep)
+    heads = _heads(code, retrieved, looked_depth)
     is_open = (tied_with_next & (heads[:, 1:] != heads[:, :-1])).any(axis=1)
-    if deep > seen:  # what matters of a tie may stand below
+    if looked_depth > seen:  # a tie may matter because of documents below
         is_open |= tied_with_next[:, -1]
     rows = np.flatnonzero(is_open)
     score = documents.score if order is None else documents.score[order]
     if len(rows) < len(retrieved):
-        at = positions_of(retrieved, rows)
-        score, code = score[at], code[at]
+        positions = positions_of(retrieved, rows)
+        score, code = score[positions], code[positions]
     score = _falling(score, options) if options.order == "float32" else score
-    kept, codes = _worst_and_best(score, code, retrieved[rows], unjudged, last_rank)
+    is_open_topic, codes = _worst_and_best(score, code, retrieved[rows], unjudged, last_rank)
     lacking = [(0, 0), (0, 0), (0, max(0, seen - codes.shape[2]))]
     padded = np.pad(codes, lacking, constant_values=unjudged + 1) if lacking[2][1] else codes[:, :, :seen]
-    counts = retrieved[rows[kept]]
-    return Ties(tied[:, :seen], rows[kept], padded, np.stack([counts, counts]))
+    counts = retrieved[rows[is_open_topic]]
+    return Ties(tied[:, :seen], rows[is_open_topic], padded, np.stack([counts, counts]))
 
 
 def _tied_with_next(
     score: NDArray[Any], order: Ints | None, counts: Ints, width: int, options: Options
 ) -> NDArray[np.bool_]:
-    """topics × ranks but the last: whether the document at the next rank has the same score. Only the first ranks are
-    looked at, which costs little where lists are long."""
+    """Compare each document's score to the next rank's, topics × ranks but the last.
+
+    Compares only the first `width` ranks, which is cheap even for long lists.
+    """
     head = _heads(score, counts, width) if order is None else score[_heads(order, counts, width)]
     head = _falling(head, options) if options.order == "float32" else head
     same: NDArray[np.bool_] = head[:, 1:] == head[:, :-1]
@@ -468,46 +471,49 @@ def _tied_with_next(
 def _worst_and_best(
     score: NDArray[Any], code: Codes, counts: Ints, unjudged: int, last_rank: int | None
 ) -> tuple[Bools, Codes]:
-    """Of some topics: whether documents of different grades are tied in each, in a tie that begins above `last_rank`;
-    and of those where they are, 2 × topics × ranks: the codes in the order that is worst, and in the best."""
-    same = np.append(score[1:] == score[:-1], False)  # as the next document
+    """Find topics with open ties, and their codes in the worst and the best order.
+
+    Returns a mask of the topics in which documents of different grades are tied, in a tie that begins above
+    `last_rank`,
+    and, for these, 2 × topics × ranks codes.
+    """
+    same = np.append(score[1:] == score[:-1], False)  # as the next document's
     ends = np.cumsum(counts)
     same[ends[ends > 0] - 1] = False
     follows = np.append(False, same[:-1])
-    at = np.flatnonzero(same | follows)  # few documents are tied, as a rule
-    first = ~follows[at]
-    begin = at[np.maximum.accumulate(np.where(first, np.arange(len(at)), 0))]
-    row = np.searchsorted(ends, at, side="right")
-    changes = ~first & (code[at] != code[at - 1])
+    tied = np.flatnonzero(same | follows)  # few documents are tied, as a rule
+    first = ~follows[tied]
+    begin = tied[np.maximum.accumulate(np.where(first, np.arange(len(tied)), 0))]
+    row = np.searchsorted(ends, tied, side="right")
+    changes = ~first & (code[tied] != code[tied - 1])
     if last_rank is not None:
         changes &= begin - (ends - counts)[row] < last_rank
-    kept = np.bincount(row[changes], minlength=len(counts)) > 0
-    begin, grade = begin * (unjudged + 1), code[at].astype(np.int64) + 1
-    grade[grade > unjudged] = 0  # the unjudged stand below every grade
-    worst = np.sort(begin + grade) - begin  # one number says which tie and which grade
+    is_open = np.bincount(row[changes], minlength=len(counts)) > 0
+    begin, grade = begin * (unjudged + 1), code[tied].astype(np.int64) + 1
+    grade[grade > unjudged] = 0  # the unjudged rank below every grade
+    worst = np.sort(begin + grade) - begin  # one key for tie and grade
     best = unjudged - (np.sort(begin + unjudged - grade) - begin)
     codes = []
     for grades in (worst, best):
         ordered = code.copy()
-        ordered[at] = np.where(grades == 0, unjudged, grades - 1)
-        codes.append(_to_matrix(ordered, counts, unjudged + 1)[kept])
-    return kept, np.stack(codes)
+        ordered[tied] = np.where(grades == 0, unjudged, grades - 1)
+        codes.append(_to_matrix(ordered, counts, unjudged + 1)[is_open])
+    return is_open, np.stack(codes)
 
 
 def _heads(values: NDArray[Any], counts: Ints, width: int) -> NDArray[Any]:
-    """topics × ranks: the first `width` values of each topic, from values topic after topic; beyond a topic's end are
-    others."""
+    """Return the first `width` values of each topic, topics × ranks, from values topic after topic; arbitrary beyond
+    the end."""
     longest = int(counts.max(initial=0))
     if len(counts) * longest == len(values):
         return values.reshape(len(counts), longest)[:, :width]
-    at = (np.cumsum(counts) - counts)[:, None] + np.arange(width)
-    heads: NDArray[Any] = values[np.minimum(at, len(values) - 1, out=at)]
+    position = (np.cumsum(counts) - counts)[:, None] + np.arange(width)
+    heads: NDArray[Any] = values[np.minimum(position, len(values) - 1, out=position)]
     return heads
 
 
 def _ties(documents: Documents, order: Ints | None, retrieved: Ints, options: Options) -> Ints:
-    """topics × ranks: the column where the documents tied with each one begin; no two are tied where scores do not
-    matter."""
+    """Return the first column tied with each document, topics × ranks; without scores, no two are tied."""
     if documents.score is None:
         return np.tile(np.arange(int(retrieved.max(initial=0))), (len(retrieved), 1))
     falling = _falling(documents.score if order is None else documents.score[order], options)
@@ -519,7 +525,7 @@ def _ties(documents: Documents, order: Ints | None, retrieved: Ints, options: Op
 
 
 def _to_matrix(values: NDArray[Any], counts: Ints, beyond: int) -> NDArray[Any]:
-    """topics × ranks: the values of each topic, from values topic after topic; after a topic's end is `beyond`."""
+    """Lay out values topic after topic as topics × ranks, padded with `beyond`."""
     width = int(counts.max(initial=0))
     if len(counts) * width == len(values):
         return values.reshape(len(counts), width)
@@ -531,11 +537,11 @@ def _to_matrix(values: NDArray[Any], counts: Ints, beyond: int) -> NDArray[Any]:
 def _rank_order(
     documents: Documents, topic: Ints, unjudged: int, options: Options, keep_docnos_for: Container[bytes]
 ) -> tuple[Ints | None, bool]:
-    """The documents of each topic from the best to the worst, as positions; None where they are listed in that order;
-    and whether any of them may be tied.
+    """Return the positions of documents from best to worst in each topic, and whether any may be tied.
 
-    Docnos settle only the ties that can change a score, those between different grades or types, and all ties of the
-    topics in `keep_docnos_for`.
+    The positions are None if documents are listed in that order. Docnos only break ties that can change a score,
+    between
+    different grades or types, and all ties of topics in `keep_docnos_for`.
     """
     score = documents.score
     # Most runs list their documents from the best to the worst already.
@@ -546,18 +552,18 @@ def _rank_order(
     if options.ties == "rank" and documents.rank is not None:
         return np.lexsort((documents.rank, falling, topic)), True
     if options.ties in ("best", "worst", "average"):
-        grade = np.where(code == unjudged, -1, code.astype(np.int64))  # the unjudged stand below every grade
+        grade = np.where(code == unjudged, -1, code.astype(np.int64))  # the unjudged rank below every grade
         return _by_grade(grade if options.ties == "worst" else -grade, falling, topic), True
     same = topic[1:] == topic[:-1]
     order = None
     rises = (falling[1:] < falling[:-1]) & same
-    if np.count_nonzero(rises):  # of a few documents it is quicker than `any`
+    if np.count_nonzero(rises):  # faster than `any` on few documents
         order = _sorted(falling, documents, topic, rises, options.ties == "file")
         falling = falling.take(order)
     tied = same & (falling[1:] == falling[:-1])
     if options.ties == "file" or not np.count_nonzero(tied):
         return order, options.ties == "file"
-    # A tie is a stretch of positions each tied with the one before; it matters where something changes within it.
+    # A tie is a stretch of positions each tied with the previous one; it matters if grades or types differ within it.
     matters = code[1:] != code[:-1] if order is None else np.diff(code[order]) != 0
     if documents.kind is not None:
         kind = documents.kind if order is None else documents.kind[order]
@@ -573,51 +579,53 @@ def _rank_order(
 
 
 def _by_grade(grade: Ints, falling: NDArray[Any], topic: Ints) -> Ints:
-    """Positions by topic, falling score and grade; what is equal stays as listed. Most runs list their documents from
-    the best to the worst, and few are tied: only these are sorted then."""
+    """Return positions by topic, falling score and grade; equal documents stay as listed.
+
+    Most runs list documents from best to worst, with few ties: then only tied documents are sorted.
+    """
     same = topic[1:] == topic[:-1]
     if ((falling[1:] < falling[:-1]) & same).any():
         return np.lexsort((grade, falling, topic))
     tied = same & (falling[1:] == falling[:-1])
     in_tie = np.append(tied, False)
     in_tie[1:] |= tied
-    at, order = np.flatnonzero(in_tie[: len(topic)]), np.arange(len(topic))
-    tie = np.cumsum(np.append(True, ~tied))[at]
-    order[at] = at[np.lexsort((grade[at], tie))]
+    positions, order = np.flatnonzero(in_tie[: len(topic)]), np.arange(len(topic))
+    tie = np.cumsum(np.append(True, ~tied))[positions]
+    order[positions] = positions[np.lexsort((grade[positions], tie))]
     return order
 
 
 def _falling(score: NDArray[Any], options: Options) -> NDArray[Any]:
-    """The negated scores, in the precision in which they are compared."""
+    """Negate the scores, in the precision in which they are compared."""
     falling: NDArray[Any] = -score
     if options.order == "float32":
-        with np.errstate(over="ignore"):  # what no single float holds is infinite, and ties
+        with np.errstate(over="ignore"):  # scores beyond single precision become infinite, and tie
             falling = falling.astype(np.float32).astype(np.float64)
     return falling
 
 
 def _falls(score: NDArray[Any], counts: Ints) -> bool:
-    """Whether each document of a topic scores less than the one before it."""
+    """Check if each document of a topic scores less than the previous one."""
     climbs = score[1:] >= score[:-1]
     if np.count_nonzero(climbs) >= len(counts):
-        return False  # more than where one topic follows another
+        return False  # more than the boundaries between topics
     last = counts.cumsum() - 1
     climbs[last[(last >= 0) & (last < len(climbs))]] = False
     return not np.count_nonzero(climbs)
 
 
 def _sorted(falling: NDArray[Any], documents: Documents, topic: Ints, rises: Bools, stable: bool) -> Ints:
-    """Positions by topic and falling score. Only with `stable` do equal scores stay as listed.
+    """Return positions by topic and falling score; equal scores stay as listed only if `stable`.
 
     rises  positions but the last: whether the next document of the topic is better
     """
     kind: Any = "stable" if stable else "quicksort"
     counts, longest = documents.counts, int(documents.counts.max(initial=0))
     if len(counts) * longest == len(topic):
-        alike = falling.reshape(len(counts), longest).argsort(axis=1, kind=kind)
-        alike += (counts.cumsum() - counts)[:, None]
-        return alike.ravel()
-    if len(counts) * 64 > len(topic):  # many short topics: one sort of all costs less than one of each
+        by_row = falling.reshape(len(counts), longest).argsort(axis=1, kind=kind)
+        by_row += (counts.cumsum() - counts)[:, None]
+        return by_row.ravel()
+    if len(counts) * 64 > len(topic):  # many short topics: a single sort costs less than one for each
         order = np.argsort(falling, kind=kind)
         small = topic.astype(np.min_scalar_type(int(topic[-1])))  # numpy sorts small integers by radix
         return order[np.argsort(small[order], kind="stable")]
@@ -633,33 +641,35 @@ def _sorted(falling: NDArray[Any], documents: Documents, topic: Ints, rises: Boo
 def _settle_ties(
     order: Ints, tied: Bools, matters: Bools, docnos_of: Callable[[Ints], Docnos], descending: bool
 ) -> None:
-    """Put the documents of each tie in docno order, in place.
+    """Sort the documents of each tie by docno, in place.
 
-    tied, matters  of positions from 1: whether the document is tied with the one before, and whether that matters
-    docnos_of      those of documents
+    tied, matters  positions from 1: whether the document is tied with the previous one, and whether that matters
+    docnos_of      positions -> docnos
     """
     starts = np.flatnonzero(np.append(True, ~tied))
-    which = np.searchsorted(starts, np.flatnonzero(matters) + 1, side="right") - 1
-    which = which[np.append(True, which[1:] != which[:-1])]
-    sizes = np.diff(starts, append=len(order))[which]
-    at = np.repeat(starts[which], sizes) + ranks(sizes)
-    docnos, settled, begin = docnos_of(order[at]).names(), list[int](), 0
+    tie = np.searchsorted(starts, np.flatnonzero(matters) + 1, side="right") - 1
+    tie = tie[np.append(True, tie[1:] != tie[:-1])]
+    sizes = np.diff(starts, append=len(order))[tie]
+    positions = np.repeat(starts[tie], sizes) + ranks(sizes)
+    docnos, settled, begin = docnos_of(order[positions]).names(), list[int](), 0
     for size in sizes.tolist():
         settled += sorted(range(begin, begin + size), key=docnos.__getitem__, reverse=descending)
         begin += size
-    order[at] = order[at[settled]]
+    order[positions] = order[positions[settled]]
 
 
 LAST_RANK = 2**53 - 1
-"""The largest rank that a float tells from the next."""
+"""The largest rank that a float distinguishes from the next."""
 
 
-# Small batches that become one of bounded size.
+# Small batches merged into batches of bounded size.
 
 
 def coalesce(batches: Iterable[Batch], cells: int, least: int = 0) -> Iterator[Batch]:
-    """The topics of all batches in as few as may be, of at most `cells` cells: calls of numpy for a few topics cost
-    more than what they do. A topic counts as `least` cells or more."""
+    """Merge batches into as few as possible, of at most `cells` cells; a topic counts as `least` cells or more.
+
+    NumPy calls for a few topics cost more than their work.
+    """
     waiting: list[Batch] = []
     topics, width = 0, least
     for batch in batches:
@@ -674,7 +684,7 @@ def coalesce(batches: Iterable[Batch], cells: int, least: int = 0) -> Iterator[B
 
 
 def _concatenate(batches: list[Batch]) -> Batch:
-    """One batch of the topics of several, without the types of documents."""
+    """Concatenate batches, without types of documents."""
     if len(batches) == 1:
         return batches[0]
     sizes = [len(batch.topics) for batch in batches]
@@ -700,14 +710,14 @@ def _concatenate(batches: list[Batch]) -> Batch:
 
 
 def _concatenate_docnos(batches: list[Batch]) -> Docnos | None:
-    """The docnos of several batches, without names where a batch has none; None where none has any."""
+    """Concatenate the docnos of batches, with empty names for batches that have none; None if no batch has any."""
     if all(batch.docnos is None for batch in batches):
         return None
     return Docnos.joined([batch.docnos or Docnos.of([b""] * int(batch.retrieved.sum())) for batch in batches])
 
 
 def _concatenate_ties(batches: list[Batch], width: int) -> Ties | None:
-    """What equal scores leave open in several batches, of at most `width` ranks."""
+    """Concatenate the open ties of batches of at most `width` ranks."""
     if not any(batch.ties for batch in batches):
         return None
     deepest = max(width, *(batch.ties.codes.shape[2] for batch in batches if batch.ties is not None))
@@ -716,8 +726,8 @@ def _concatenate_ties(batches: list[Batch], width: int) -> Ties | None:
     counts = [np.empty((2, 0), np.int64)]
     for batch in batches:
         if batch.ties is not None:
-            own = batch.ties.tied.shape[1]
-            tied[begin : begin + len(batch.topics), :own] = batch.ties.tied
+            depth = batch.ties.tied.shape[1]
+            tied[begin : begin + len(batch.topics), :depth] = batch.ties.tied
             rows.append(begin + batch.ties.rows)
             beyond = [(0, 0), (0, 0), (0, deepest - batch.ties.codes.shape[2])]
             codes.append(np.pad(batch.ties.codes, beyond, constant_values=batch.padding_code))
@@ -727,6 +737,6 @@ def _concatenate_ties(batches: list[Batch], width: int) -> Ties | None:
 
 
 def counts_of_all(parts: list[GradeCounts]) -> GradeCounts:
-    """The counts of the topics of all parts, one after the other."""
+    """Concatenate counts of topics."""
     columns = (np.concatenate([getattr(part, name) for part in parts]) for name in ("size", "code", "count"))
     return GradeCounts(parts[0].labels, *columns)

@@ -1,5 +1,4 @@
-"""Docnos as columns; judgments with the hash table by topic and docno, in which thousands of documents are looked up at
-once; and the numbers of topics."""
+"""Docnos as columns, judgments with a hash table by topic and docno for bulk lookups, and numbers of topics."""
 
 from __future__ import annotations
 
@@ -36,10 +35,10 @@ from gradedeval.kernel.trec.tokenizer import (
 class Docnos:
     """The docnos of some documents.
 
-    buffer  the text in which they stand
-    start   documents: where the docno begins
+    buffer  the text that contains them
+    start   documents: start of the docno
     length  documents: its length
-    known   documents: its hash, where that is known already
+    known   documents: its hash, if already computed
     """
 
     buffer: Bytes
@@ -49,16 +48,16 @@ class Docnos:
 
     @classmethod
     def of(cls, names: list[bytes]) -> Docnos:
-        """The columns of docnos in a list."""
+        """Build the columns from a list of docnos."""
         return cls(*text_of(names))
 
     @classmethod
     def joined(cls, parts: Sequence[Docnos]) -> Docnos:
-        """The docnos of all parts, one after the other."""
+        """Concatenate parts."""
         if len(parts) == 1:
             return parts[0]
-        before = np.cumsum([0, *(len(part.buffer) for part in parts)]).tolist()
-        start = [part.start + begin for part, begin in zip(parts, before, strict=False)]
+        offsets = np.cumsum([0, *(len(part.buffer) for part in parts)]).tolist()
+        start = [part.start + begin for part, begin in zip(parts, offsets, strict=False)]
         buffer, length, known = (
             np.concatenate(column)
             for column in zip(*((part.buffer, part.length, part.hashed) for part in parts), strict=True)
@@ -69,13 +68,13 @@ class Docnos:
         return len(self.start)
 
     def __getitem__(self, rows: Any) -> Docnos:
-        """Some of them, in any order."""
+        """Return some docnos, in any order."""
         known = None if self.known is None else self.known[rows]
         return Docnos(self.buffer, self.start[rows], self.length[rows], known)
 
     @cached_property
     def hashed(self) -> Words:
-        """documents: the docno's hash."""
+        """documents: hash of the docno."""
         return hashes(gather(self.buffer, self.start, self.length), self.length) if self.known is None else self.known
 
     def keyed(self, secret: bytes) -> Words:
@@ -83,14 +82,14 @@ class Docnos:
         return keyed_hashes(gather(self.buffer, self.start, self.length), self.length, secret)
 
     def names(self) -> list[bytes]:
-        """The docnos themselves."""
+        """Return the docnos as a list."""
         end = self.start + self.length
         first = int(self.start.min(initial=len(self.buffer)))
         text = self.buffer[first : int(end.max(initial=first))].tobytes()
         return list(map(text.__getitem__, map(slice, (self.start - first).tolist(), (end - first).tolist())))
 
     def packed(self) -> Docnos:
-        """The same in a buffer without other text, so that what they stand in need not be kept."""
+        """Copy the docnos to a buffer without other text, so that the original can be freed."""
         longest = int(self.length.max(initial=0))
         if longest > NEAR:
             return Docnos(*text_of(self.names()), self.known)
@@ -110,8 +109,8 @@ TOGETHER = 1 << 16
 """Judged documents processed at a time, so that the arrays stay in the cache."""
 
 PROBES, FEWEST_PROBES = 2, 1 << 8
-"""Slots that a table with public hashes looks at for each document, and for a few of them, before it gives up. Hashes
-that nobody chose need about 1.2 for each."""
+"""Maximum slots probed per document in a table with public hashes, plus a constant for small tables. Ordinary hashes
+need about 1.2 per document."""
 
 
 def most_probes(documents: int) -> int:
@@ -134,7 +133,7 @@ class TopicBuckets:
     """
 
     def __init__(self, documents: Ints) -> None:
-        """documents: how many each topic has."""
+        """Size the buckets; `documents`: topics: number of documents."""
         bits = np.frexp((documents * SLOTS).astype(np.float64))[1].astype(np.int64)  # 2**bits exceeds the number
         bits = np.maximum(bits, 1)
         sizes = np.left_shift(1, bits)
@@ -143,7 +142,7 @@ class TopicBuckets:
         self.size = int(sizes.sum())
 
     def places(self, topic: Ints, hashed: Words, size: Ints | None = None) -> Ints:
-        """The slot of each document. topic: of each document; with `size`, of each stretch of that many documents."""
+        """Return the slot of each document; `topic`: of each document or, with `size`, of each stretch of documents."""
         shift, begin = self.shift[topic], self.begin[topic]
         place = (hashed >> (shift if size is None else np.repeat(shift, size))).view(np.int64)
         place += begin if size is None else np.repeat(begin, size)
@@ -155,10 +154,10 @@ class _Table:
     """The hash table of an index.
 
     hashed   documents: the hash that chose the slot
-    secret   what it depends on; None of public hashes
+    secret   the key of these hashes; None: public hashes
     buckets  the slots of each topic
-    slots    the row of the document in each slot, −1 of none
-    again    the rows of documents that repeat in their topic, and for each the first row; they have no slot
+    slots    row of the document in each slot, −1: empty
+    again    rows of documents that repeat in their topic, and the first row of each; they have no slot
     """
 
     hashed: Words
@@ -177,11 +176,11 @@ class Index:
     """Judged documents as columns, with a hash table.
 
     buffer  the bytes that contain the docnos
-    start   documents: where the docno begins
+    start   documents: start of the docno
     length  documents: its length
-    topic   documents: the topic's number
-    hashed  documents: the docno's hash
-    topics  how many topics there are
+    topic   documents: number of the topic
+    hashed  documents: hash of the docno
+    topics  number of topics
     """
 
     buffer: Bytes
@@ -193,14 +192,14 @@ class Index:
 
     @cached_property
     def count(self) -> Ints:
-        """topics: how many documents; the last entry is for documents without a topic, and 0."""
+        """topics: number of documents; an additional last entry, 0, is for documents without a topic."""
         count: Ints = np.bincount(self.topic, minlength=self.topics + 1)
         return count
 
     @cached_property
     def by_topic(self) -> tuple[Ints, Ints | None]:
-        """topics: how many documents the topics before have; and the order that sorts documents by topic, None where
-        they are sorted."""
+        """The first position of each topic in documents sorted by topic, and the order that sorts them; None: already
+        sorted."""
         in_order = bool((self.topic[1:] >= self.topic[:-1]).all())
         return np.cumsum(self.count) - self.count, None if in_order else np.argsort(self.topic, kind="stable")
 
@@ -209,7 +208,7 @@ class Index:
         _ = self._filled
 
     def again(self) -> tuple[Ints, Ints]:
-        """The rows of documents that repeat in their topic, and for each the first row. They have no slot."""
+        """Return the rows of documents that repeat in their topic, and the first row of each. They have no slot."""
         return self._filled.again
 
     @cached_property
@@ -225,93 +224,97 @@ class Index:
         return table
 
     def _fill(self, hashed: Words, secret: bytes | None) -> _Table | None:
-        """Return a hash table with these hashes; None where public ones collide too often."""
-        buckets, left = TopicBuckets(self.count), most_probes(len(self.start))
+        """Build a hash table with these hashes; None if public ones collide too often."""
+        buckets, probes_left = TopicBuckets(self.count), most_probes(len(self.start))
         slots = np.full(buckets.size + 64, -1, dtype=np.int32)
         none = np.empty(0, dtype=np.int64)
         again = [(none, none)]
         for begin in range(0, len(self.start), TOGETHER):
             rows = np.arange(begin, min(begin + TOGETHER, len(self.start)))
-            at = buckets.places(self.topic[rows], hashed[rows])
+            slot = buckets.places(self.topic[rows], hashed[rows])
             while len(rows):
-                left -= len(rows)
-                if left < 0 and secret is None:
+                probes_left -= len(rows)
+                if probes_left < 0 and secret is None:
                     return None
-                if at.max() + 1 >= len(slots):  # the last bucket is full: keep an empty slot behind it
+                if slot.max() + 1 >= len(slots):  # the last bucket is full: keep an empty slot behind it
                     slots = np.append(slots, np.full(len(slots), -1, dtype=np.int32))
                 # Of documents with the same slot the first in file order wins: of several writes the last remains.
-                empty = np.flatnonzero(slots[at] < 0)[::-1]
-                slots[at[empty]] = rows[empty]
-                there = slots[at].astype(np.int64)
-                beaten = np.flatnonzero(there != rows)
-                rows, at, there = rows[beaten], at[beaten], there[beaten]
-                same = (hashed[there] == hashed[rows]) & (self.topic[there] == self.topic[rows])
+                empty = np.flatnonzero(slots[slot] < 0)[::-1]
+                slots[slot[empty]] = rows[empty]
+                row_there = slots[slot].astype(np.int64)
+                lost = np.flatnonzero(row_there != rows)
+                rows, slot, row_there = rows[lost], slot[lost], row_there[lost]
+                same = (hashed[row_there] == hashed[rows]) & (self.topic[row_there] == self.topic[rows])
                 hit = np.flatnonzero(same)
-                same[hit] = self.same(there[hit], words_at(self.buffer), self.start[rows[hit]], self.length[rows[hit]])
+                same[hit] = self.same(
+                    row_there[hit], words_at(self.buffer), self.start[rows[hit]], self.length[rows[hit]]
+                )
                 if same.any():
-                    again.append((rows[same], there[same]))
-                rows, at = rows[~same], at[~same] + 1
+                    again.append((rows[same], row_there[same]))
+                rows, slot = rows[~same], slot[~same] + 1
         numbers, firsts = (np.concatenate(column) for column in zip(*again, strict=True))
         return _Table(hashed, secret, buckets, slots, (numbers, firsts))
 
     def rows_of(self, topic: Ints) -> tuple[Ints, Ints]:
-        """The rows of the judged documents of these topics (−1: a topic without any), topic after topic; and how many
-        each has."""
+        """Return the rows of the judged documents of these topics (−1: none), topic after topic; and the number of each
+        topic."""
         count, (begin, order) = self.count[topic], self.by_topic
         rows = ranges(begin[topic], count)
         return rows if order is None else order[rows], count
 
     def find(self, topic: Ints, buffer: Bytes, start: Ints, length: NDArray[Any], hashed: Words) -> tuple[Ints, Slots]:
-        """Which documents are judged, and the row of each of these in the index.
+        """Find the judged documents among some; return their positions, and the row of each in the index.
 
-        topic  documents: the topic's number, −1 where it is not judged
+        topic  documents: number of the topic, −1 if it is not judged
 
-        Equal hashes prove nothing: docnos are compared byte by byte.
+        Docnos are compared byte by byte, as different docnos may have equal hashes.
         """
         docnos = Docnos(buffer, start, length, hashed)
-        if (found := self._find(self._filled, topic, docnos)) is None:
+        if (result := self._find(self._filled, topic, docnos)) is None:
             self._filled = self._keyed()
-            found = self._find(self._filled, topic, docnos)
-            assert found is not None
-        return found
+            result = self._find(self._filled, topic, docnos)
+            assert result is not None
+        return result
 
     def _find(self, table: _Table, topic: Ints, docnos: Docnos) -> tuple[Ints, Slots] | None:
-        """As `find`, in a table; None where public hashes collide too often."""
-        hashed, left = table.hashes_of(docnos), most_probes(len(topic))
+        """Find documents in a table, as `find`; None if public hashes collide too often."""
+        hashed, probes_left = table.hashes_of(docnos), most_probes(len(topic))
         place = table.buckets.places(topic, hashed)
         rows = np.flatnonzero(table.slots[place] >= 0)
-        topic, docnos, hashed, at = topic[rows], docnos[rows], hashed[rows], place[rows]
+        topic, docnos, hashed, slot = topic[rows], docnos[rows], hashed[rows], place[rows]
         words, match = words_at(docnos.buffer), np.full(len(rows), -1, dtype=np.int32)
-        wanted = np.arange(len(rows))
-        while len(wanted):
-            left -= self._walk(table, wanted, at, hashed, match, left)
-            if left < 0 and table.secret is None:
+        open_rows = np.arange(len(rows))
+        while len(open_rows):
+            probes_left -= self._walk(table, open_rows, slot, hashed, match, probes_left)
+            if probes_left < 0 and table.secret is None:
                 return None
-            wanted = wanted[match[wanted] >= 0]
-            proven = self.topic[match[wanted]] == topic[wanted]
-            proven &= self.same(match[wanted], words, docnos.start[wanted], docnos.length[wanted])
-            wanted = wanted[~proven]
-            match[wanted] = -1
-            at[wanted] += 1
+            open_rows = open_rows[match[open_rows] >= 0]
+            proven = self.topic[match[open_rows]] == topic[open_rows]
+            proven &= self.same(match[open_rows], words, docnos.start[open_rows], docnos.length[open_rows])
+            open_rows = open_rows[~proven]
+            match[open_rows] = -1
+            slot[open_rows] += 1
         hits = np.flatnonzero(match >= 0)
         return rows[hits], match[hits]
 
-    def _walk(self, table: _Table, wanted: Ints, at: Ints, hashed: Words, match: Slots, left: int) -> int:
-        """Linear probing: for each document wanted, go to the next slot until it is empty or has the same hash. Return
-        how many slots were looked at; with public hashes it ends soon after `left` of them."""
+    def _walk(self, table: _Table, open_rows: Ints, slot: Ints, hashed: Words, match: Slots, probes_left: int) -> int:
+        """Probe linearly: advance each open document until its slot is empty or has the same hash.
+
+        Returns the number of slots probed; with public hashes it stops soon after `probes_left`.
+        """
         probes = 0
-        while len(wanted) and (probes <= left or table.secret is not None):
-            probes += len(wanted)
-            judged = table.slots[at[wanted]]
-            there = judged >= 0
-            same = there & (table.hashed[judged] == hashed[wanted])
-            match[wanted[same]] = judged[same]
-            wanted = wanted[there & ~same]
-            at[wanted] += 1
+        while len(open_rows) and (probes <= probes_left or table.secret is not None):
+            probes += len(open_rows)
+            judged = table.slots[slot[open_rows]]
+            is_filled = judged >= 0
+            same = is_filled & (table.hashed[judged] == hashed[open_rows])
+            match[open_rows[same]] = judged[same]
+            open_rows = open_rows[is_filled & ~same]
+            slot[open_rows] += 1
         return probes
 
     def same(self, judged: Ints | Slots, words: Words, start: Ints, length: NDArray[Any]) -> Bools:
-        """Whether the docnos of judged documents equal these tokens of a text."""
+        """Compare the docnos of judged documents with tokens of a text."""
         same: Bools = self.length[judged] == length
         rows = slice(None) if same.all() else np.flatnonzero(same)
         same[rows] = equal(words_at(self.buffer), self.start[judged[rows]], words, start[rows], length[rows])
@@ -326,7 +329,7 @@ class JudgmentColumns:
     labels    the distinct grades, ascending
     code      documents: index into the labels
     index     documents: topic, docno and its hash
-    repeated  how many further judgments repeat a document with the same grade
+    repeated  number of further judgments that repeat a document with the same grade
     """
 
     topics: list[bytes]
@@ -336,7 +339,7 @@ class JudgmentColumns:
     repeated: int = 0
 
     def codes(self) -> dict[bytes, dict[bytes, int]]:
-        """topic -> docno -> code, topics and docnos in order of appearance."""
+        """Return topic -> docno -> code, topics and docnos in order of appearance."""
         text = self.index.buffer.tobytes()
         codes: dict[bytes, dict[bytes, int]] = {topic: {} for topic in self.topics}
         by_number = list(codes.values())
@@ -347,18 +350,19 @@ class JudgmentColumns:
         return codes
 
     def digest(self) -> str:
-        """Six hexadecimal digits that change with any judgment, and not with their order.
+        """Return six hexadecimal digits that change with any judgment, but not with their order.
 
-        A sum of 64-bit hashes, one for each judgment, does not depend on their order; sorting would take longer than
-        scoring a run, and importing hashlib longer than reading a small file.
+        They derive from a sum of 64-bit hashes, one for each judgment; sorting would take longer than scoring a run,
+        and
+        importing hashlib longer than reading a small file.
         """
         *_, of_topic = text_hashes(self.topics)
         of_grade = (self.labels + 0.0).view(np.uint64)
         odd, total = np.uint64(0xFF51AFD7ED558CCD), 0
         of_topic *= odd
         of_grade *= odd
-        for at in range(0, len(self.code), TOGETHER):
-            rows = slice(at, at + TOGETHER)
+        for begin in range(0, len(self.code), TOGETHER):
+            rows = slice(begin, begin + TOGETHER)
             mixed = of_topic[self.index.topic[rows]]
             mixed ^= self.index.hashed[rows]
             mixed ^= mixed >> np.uint64(29)
@@ -375,7 +379,7 @@ DIGITS = np.arange(-9, 10)
 
 
 def coded(grades: list[NDArray[Any]]) -> tuple[Floats, NDArray[Any]]:
-    """The distinct grades of all parts, and the index of each grade among them. Single digits may be int8."""
+    """Return the distinct grades of all parts, and the index of each grade among them. Single digits may be int8."""
     seen: set[float] = set()
     for part in grades:
         if part.dtype == np.int8:
@@ -393,65 +397,69 @@ def coded(grades: list[NDArray[Any]]) -> tuple[Floats, NDArray[Any]]:
     )
 
 
-def hash_join(hashed: Words, place: Ints, size: int, wanted: Words, wanted_place: Ints) -> tuple[Ints, Slots, bool]:
-    """A hash join: the hashes wanted that are there, as positions, and the row of each; and whether two rows may be the
-    same document, because they have the same hash and slot, or hashes collide too often. Then the join is incomplete.
+def hash_join(hashed: Words, place: Ints, size: int, sought: Words, sought_place: Ints) -> tuple[Ints, Slots, bool]:
+    """Join rows with sought hashes; return the positions of sought hashes with a match, their rows, and whether it
+    failed.
+
+    It fails, with an incomplete result, if two rows may be the same document (equal hash and slot), or if hashes
+    collide too often.
 
     place, size  the slot of each row in a table of `size` slots, in the bucket of its topic
 
     Each row writes its number into its slot; rows that lost their slot to another are joined in the next round.
     """
     slots = np.full(size, -1, dtype=np.int32)
-    found, match = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
-    left, left_place = np.arange(len(wanted)), wanted_place
-    rows, at = np.arange(len(hashed), dtype=np.int32), place
-    again, probes = False, most_probes(len(hashed) + len(wanted))
+    hits, match = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
+    open_rows, open_place = np.arange(len(sought)), sought_place
+    rows, slot = np.arange(len(hashed), dtype=np.int32), place
+    again, probes = False, most_probes(len(hashed) + len(sought))
     while len(rows) and not again:
-        probes -= len(rows) + len(left)
-        slots[at] = rows
-        winner = slots.take(at)
+        probes -= len(rows) + len(open_rows)
+        slots[slot] = rows
+        winner = slots.take(slot)
         lost = np.flatnonzero(winner != rows)
-        rows, at = rows.take(lost), at.take(lost)
+        rows, slot = rows.take(lost), slot.take(lost)
         again = probes < 0 or bool(np.count_nonzero(hashed.take(winner.take(lost)) == hashed.take(rows)))
-        there = slots.take(left_place)
-        taken = np.flatnonzero(there >= 0)  # most slots are empty
-        there, left = there.take(taken), left.take(taken)
-        same = hashed.take(there) == wanted.take(left)
+        row_there = slots.take(open_place)
+        filled = np.flatnonzero(row_there >= 0)  # most slots are empty
+        row_there, open_rows = row_there.take(filled), open_rows.take(filled)
+        same = hashed.take(row_there) == sought.take(open_rows)
         hit = np.flatnonzero(same)
-        found.append(left.take(hit))
-        match.append(there.take(hit))
+        hits.append(open_rows.take(hit))
+        match.append(row_there.take(hit))
         if len(rows):
-            going = np.flatnonzero(~same)
-            left, left_place = left.take(going), left_place.take(taken.take(going))
-    return np.concatenate(found), np.concatenate(match), again
+            unmatched = np.flatnonzero(~same)
+            open_rows, open_place = open_rows.take(unmatched), open_place.take(filled.take(unmatched))
+    return np.concatenate(hits), np.concatenate(match), again
 
 
 def surely_distinct(topic: NDArray[Any], topics: int, hashed: Words) -> bool:
-    """Whether no two documents of a topic can be the same, because all hashes differ. False, too, where hashes collide
-    too often: `repeats` knows."""
+    """Check if all hashes in each topic differ, so that no document repeats. Also False if hashes collide too often;
+    then
+    `repeats` decides."""
     buckets = TopicBuckets(np.bincount(topic, minlength=topics))
     place = buckets.places(topic, hashed)
     return not hash_join(hashed, place, buckets.size, hashed[:0], place[:0])[2]
 
 
 def repeats(topic: NDArray[Any], topics: int, docnos: Docnos) -> bool:
-    """Return whether two documents of a topic are the same, as far as hashes by a secret tell."""
+    """Check if a document repeats in its topic, by hashes with a secret if need be."""
     return not surely_distinct(topic, topics, docnos.hashed) and len(duplicate_candidates(topic, docnos)) > 0
 
 
 def duplicate_candidates(topic: NDArray[Any], docnos: Docnos) -> Ints:
-    """All rows that have the same topic and hash by a secret as another row."""
+    """Return all rows that share topic and secret hash with another row."""
     hashed = docnos.keyed(new_secret())
     order = np.lexsort((hashed, topic))
     same = (hashed[order[1:]] == hashed[order[:-1]]) & (topic[order[1:]] == topic[order[:-1]])
     return np.sort(order[np.append(same, False) | np.append(False, same)])
 
 
-# Topics as numbers, in order of appearance: of lines that stand together, or take turns by the thousand.
+# Topics as numbers, in order of appearance; fast for contiguous topics and for thousands of alternating ones.
 
 
 class TopicCodes:
-    """The topics of some blocks; `names` are in order of appearance."""
+    """The numbers of topics of some blocks; `names` are in order of appearance."""
 
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or parallel.LIMITS
@@ -461,7 +469,7 @@ class TopicCodes:
         self._index: Index | None = None
 
     def topic_stretches(self, lines: Lines) -> tuple[Ints, Ints]:
-        """The number of the topic of each stretch of lines with one topic, and how many lines it has."""
+        """Return the topic's number and the number of lines of each stretch of lines with one topic."""
         first = lines.starts(0)
         size = np.diff(np.append(first, len(lines)))
         if len(first) > self._limits.topic_stretches:
@@ -469,36 +477,36 @@ class TopicCodes:
         return self.numbers(lines.tokens(0, first)), size
 
     def numbers(self, names: list[bytes]) -> Ints:
-        """The numbers of topics by name."""
-        known, number = self.names, self._number
+        """Return the numbers of topics by name; new topics get the next numbers."""
+        names_so_far, number = self.names, self._number
         numbers = []
         for name in names:
-            if (code := number.setdefault(name, len(known))) == len(known):
-                known.append(name)
+            if (code := number.setdefault(name, len(names_so_far))) == len(names_so_far):
+                names_so_far.append(name)
             numbers.append(code)
         return np.array(numbers, dtype=np.int64)
 
     def rows(self, row: Mapping[bytes, int]) -> Ints:
-        """The row of each topic among others, −1 where it is none of them."""
+        """Return the row of each topic in a mapping, −1 if absent."""
         self._rows += [row.get(name, -1) for name in self.names[len(self._rows) :]]
         return np.array(self._rows, dtype=np.int64)
 
     def _many(self, lines: Lines, first: Ints) -> Ints:
-        """As `numbers`, with one look at each topic and not at each stretch of lines."""
+        """Return the numbers as `numbers`, with a lookup for each topic instead of each stretch of lines."""
         start, length, hashed = lines.start(0)[first], lines.length(0)[first], lines.hashes(0)[first]
-        known, codes = len(self.names), np.full(len(first), -1, dtype=np.int64)
+        first_new, codes = len(self.names), np.full(len(first), -1, dtype=np.int64)
         self._find(lines.buffer, start, length, hashed, codes)
-        left = np.flatnonzero(codes < 0)
-        if len(left):  # of new topics with one hash the first, which nearly all of them are
-            _, new = np.unique(hashed[left], return_index=True)
-            self.numbers(lines.tokens(0, first[left[np.sort(new)]]))
+        without_code = np.flatnonzero(codes < 0)
+        if len(without_code):  # only the first new topic of each hash; nearly all hashes are unique
+            _, first_rows = np.unique(hashed[without_code], return_index=True)
+            self.numbers(lines.tokens(0, first[without_code[np.sort(first_rows)]]))
             self._find(lines.buffer, start, length, hashed, codes)
-            left = np.flatnonzero(codes < 0)
-            codes[left] = self.numbers(lines.tokens(0, first[left]))
-        return self._by_appearance(codes, known)
+            without_code = np.flatnonzero(codes < 0)
+            codes[without_code] = self.numbers(lines.tokens(0, first[without_code]))
+        return self._by_appearance(codes, first_new)
 
     def _find(self, buffer: Bytes, start: Ints, length: NDArray[Any], hashed: Words, codes: Ints) -> None:
-        """Write the numbers of the topics without one, −1, that are known to their codes."""
+        """Fill in the codes of topics that have a number; −1 marks codes to fill in."""
         if self._index is None or len(self._index.start) < len(self.names):
             names, starts, lengths, hashes = text_hashes(self.names)
             self._index = Index(names, starts, lengths, np.zeros(len(self.names), dtype=np.int32), hashes, 1)
@@ -507,24 +515,24 @@ class TopicCodes:
         hit, code = self._index.find(topic, buffer, start[rows], length[rows], hashed[rows])
         codes[rows[hit]] = code
 
-    def _by_appearance(self, codes: Ints, known: int) -> Ints:
-        """The numbers with those of new topics, from `known` on, in order of appearance."""
-        if len(self.names) == known:
+    def _by_appearance(self, codes: Ints, first_new: int) -> Ints:
+        """Renumber new topics, from `first_new` on, in order of appearance."""
+        if len(self.names) == first_new:
             return codes
         number, first = np.unique(codes, return_index=True)
-        order = number[number >= known][np.argsort(first[number >= known])]
+        order = number[number >= first_new][np.argsort(first[number >= first_new])]
         if (order[1:] > order[:-1]).all():
             return codes
-        self.names[known:] = [self.names[number] for number in order.tolist()]
+        self.names[first_new:] = [self.names[number] for number in order.tolist()]
         self._number = {name: number for number, name in enumerate(self.names)}
         self._index = None
-        now = np.arange(len(self.names))
-        now[order] = np.arange(known, len(self.names))
-        return now[codes]
+        new_number = np.arange(len(self.names))
+        new_number[order] = np.arange(first_new, len(self.names))
+        return new_number[codes]
 
 
 class _EveryTopic:
-    """Contains the id of every topic, known or not."""
+    """A container that contains every topic id."""
 
     def __contains__(self, topic: object) -> bool:
         return True
@@ -534,9 +542,9 @@ EVERY_TOPIC = _EveryTopic()
 
 
 class DocumentNumbers:
-    """Numbers of the documents of topics, from 0 on, in the order in which they are met: a hash table that grows.
+    """Numbers of the documents of topics, from 0 in order of appearance: a hash table that grows.
 
-    Equal hashes prove nothing: docnos are compared byte by byte.
+    Docnos are compared byte by byte, as different docnos may have equal hashes.
     """
 
     def __init__(self) -> None:
@@ -551,9 +559,9 @@ class DocumentNumbers:
         return self._key.size
 
     def numbers(self, topic: Ints, docnos: Docnos) -> Ints:
-        """The numbers of documents; those not met before are given the next ones.
+        """Return the numbers of documents; new ones get the next numbers.
 
-        topic  documents: the topic's number, as `topics` gives it
+        topic  documents: number of the topic, from `topics`
         """
         key = self._keys(topic, docnos)
         if (number := self._find(key, topic, docnos)) is None:
@@ -572,25 +580,26 @@ class DocumentNumbers:
         return number
 
     def topics(self, names: Sequence[bytes], counts: Ints) -> Ints:
-        """documents, `counts` of each of these topics: the topic's number; one not met before is given the next one."""
-        known = self.topic_numbers
-        return np.repeat(np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64), counts)
+        """Return the topic's number for each document, `counts` documents of each topic; new topics get the next
+        numbers."""
+        lookup = self.topic_numbers
+        return np.repeat(np.array([lookup.setdefault(name, len(lookup)) for name in names], dtype=np.int64), counts)
 
     def names(self, numbers: Ints) -> list[bytes]:
-        """The docnos of documents."""
+        """Return the docnos of documents."""
         return Docnos(self._text.values, self._start.values[numbers], self._length.values[numbers]).names()
 
     def _keys(self, topic: Ints, docnos: Docnos) -> Words:
-        """Return what chooses the slot of each document."""
+        """Return the key of each document, which determines its slot."""
         hashed = docnos.keyed(self._secret) if self._secret else docnos.hashed
         return hashed + topic.astype(np.uint64) * TOPIC
 
     def _draw_secret(self) -> None:
-        """Fill the table again, by a secret: too many keys chose the same slots."""
+        """Rebuild the table with a secret, after too many collisions."""
         self._secret = new_secret()
         start, length = (column.values[: len(self)] for column in (self._start, self._length))
-        known = Docnos(self._text.values, start, length)
-        self._key.values[: len(self)] = self._keys(self._topic.values[: len(self)], known)
+        docnos = Docnos(self._text.values, start, length)
+        self._key.values[: len(self)] = self._keys(self._topic.values[: len(self)], docnos)
         self._slots[:] = -1
         self._fill(0)
 
@@ -599,63 +608,66 @@ class DocumentNumbers:
         return places
 
     def _find(self, key: Words, topic: Ints, docnos: Docnos) -> Ints | None:
-        """The numbers of documents, −1 of those that have none. Linear probing, of all of them in step. None where
-        keys without a secret collide too often."""
-        left = most_probes(len(key))
-        found, wanted, at = np.full(len(key), -1, dtype=np.int64), np.arange(len(key)), self._places(key)
-        while len(wanted):
-            left -= len(wanted)
-            if left < 0 and not self._secret:
+        """Return the numbers of documents, −1 if new, by linear probing of all in step.
+
+        Returns None if keys without a secret collide too often.
+        """
+        probes_left = most_probes(len(key))
+        result, open_rows, slot = np.full(len(key), -1, dtype=np.int64), np.arange(len(key)), self._places(key)
+        while len(open_rows):
+            probes_left -= len(open_rows)
+            if probes_left < 0 and not self._secret:
                 return None
-            held = self._slots[at]
-            there = held >= 0
-            hit = np.flatnonzero(there & (self._key.values[held] == key[wanted]))
-            hit = hit[self._same(held[hit], topic, docnos, wanted[hit])]
-            found[wanted[hit]] = held[hit]
-            there[hit] = False
-            wanted, at = wanted[there], (at[there] + 1) & (len(self._slots) - 1)
-        return found
+            number = self._slots[slot]
+            is_filled = number >= 0
+            hit = np.flatnonzero(is_filled & (self._key.values[number] == key[open_rows]))
+            hit = hit[self._same(number[hit], topic, docnos, open_rows[hit])]
+            result[open_rows[hit]] = number[hit]
+            is_filled[hit] = False
+            open_rows, slot = open_rows[is_filled], (slot[is_filled] + 1) & (len(self._slots) - 1)
+        return result
 
     def _same(self, number: Slots, topic: Ints, docnos: Docnos, rows: Ints) -> Bools:
-        """Whether these numbers are those of the documents in these rows."""
+        """Compare the documents of these numbers with the documents in these rows."""
         length = docnos.length[rows]
         same: Bools = (self._topic.values[number] == topic[rows]) & (self._length.values[number] == length)
-        at = slice(None) if same.all() else np.flatnonzero(same)
-        start, other = self._start.values[number[at]], docnos.start[rows[at]]
-        same[at] = equal(words_at(self._text.values), start, words_at(docnos.buffer), other, length[at])
+        candidates = slice(None) if same.all() else np.flatnonzero(same)
+        start, docno_start = self._start.values[number[candidates]], docnos.start[rows[candidates]]
+        same[candidates] = equal(
+            words_at(self._text.values), start, words_at(docnos.buffer), docno_start, length[candidates]
+        )
         return same
 
     def _add(self, key: Words, topic: Ints, docnos: Docnos) -> None:
-        """Give documents that are not known the next numbers."""
-        before, packed = len(self), docnos.packed()
+        """Assign the next numbers to new documents."""
+        first_new, packed = len(self), docnos.packed()
         self._start.add(self._text.size + packed.start - PAD)
-        for column, more in ((self._key, key), (self._topic, topic), (self._length, docnos.length)):
-            column.add(more)
+        for column, values in ((self._key, key), (self._topic, topic), (self._length, docnos.length)):
+            column.add(values)
         self._text.add(packed.buffer[PAD:-PAD])
         if len(self) * SLOTS > len(self._slots):
             self._bits = (2 * SLOTS * len(self)).bit_length()
-            self._slots, before = np.full(1 << self._bits, -1, dtype=np.int32), 0
-        if not self._fill(before):
+            self._slots, first_new = np.full(1 << self._bits, -1, dtype=np.int32), 0
+        if not self._fill(first_new):
             self._draw_secret()
 
     def _fill(self, first: int) -> bool:
-        """Give the documents from a number on their slots. Return whether that was done: keys without a secret may
-        collide too often."""
+        """Insert documents from number `first` on; return False if keys without a secret collide too often."""
         number = np.arange(first, len(self), dtype=np.int32)
-        at, left = self._places(self._key.values[number]), most_probes(len(number))
+        slot, probes_left = self._places(self._key.values[number]), most_probes(len(number))
         while len(number):
-            left -= len(number)
-            if left < 0 and not self._secret:
+            probes_left -= len(number)
+            if probes_left < 0 and not self._secret:
                 return False
-            empty = np.flatnonzero(self._slots[at] < 0)
-            self._slots[at[empty]] = number[empty]
-            lost = np.flatnonzero(self._slots[at] != number)
-            number, at = number[lost], (at[lost] + 1) & (len(self._slots) - 1)
+            empty = np.flatnonzero(self._slots[slot] < 0)
+            self._slots[slot[empty]] = number[empty]
+            lost = np.flatnonzero(self._slots[slot] != number)
+            number, slot = number[lost], (slot[lost] + 1) & (len(self._slots) - 1)
         return True
 
 
 def _first_of_each(rows: Ints, topic: Ints, docnos: Docnos) -> tuple[Ints, Ints]:
-    """The rows without those of documents that have come before, and for each row which of these it is one of."""
+    """Return the rows of first occurrences, and for each row the index of its first occurrence among them."""
     first: dict[tuple[int, bytes], int] = {}
     pairs = zip(topic[rows].tolist(), docnos[rows].names(), strict=True)
     same = np.array([first.setdefault(pair, len(first)) for pair in pairs])
@@ -664,14 +676,14 @@ def _first_of_each(rows: Ints, topic: Ints, docnos: Docnos) -> tuple[Ints, Ints]
 
 
 TOPIC = np.uint64(0x9E3779B97F4A7C15)
-"""What tells the documents of one topic from those of the next."""
+"""The multiplier that separates the keys of different topics."""
 
 FEWEST_BITS = 12
 """Bits of the number of slots of an empty table."""
 
 
 class _Column:
-    """An array that grows; behind the first `size` of its values is room for PAD more, as words may be read there."""
+    """An array that grows; PAD more values follow the first `size`, as words may be read there."""
 
     def __init__(self, dtype: Any) -> None:
         self.values, self.size = np.zeros(1 << FEWEST_BITS, dtype=dtype), 0

@@ -1,4 +1,4 @@
-"""The join: documents of a run meet the judgments of their topics, and become batches of grade codes."""
+"""The join: documents of a run are matched with the judgments of their topics, and become batches of grade codes."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ from gradedeval.kernel.trec.tokenizer import Bytes, Lines, Words, words_at
 Made = TypeVar("Made")
 Other = TypeVar("Other")
 
-# How a run is listed: whether its scores rise with the ranks that it states, as distances do.
+# The order of a run: whether its scores rise with its ranks, as distances do.
 
 
 TOPICS, DOCUMENTS = 8, 8
-"""Topics of a block, and documents of each, whose ranks are looked at: to read all would take its time."""
+"""Topics of a block, and documents of each, whose ranks are checked: reading all ranks would be slow."""
 
 
 LEAST = 3
-"""Documents of a topic that tell its order from chance."""
+"""Minimum documents of a topic to distinguish its order from chance."""
 
 
 ROWS = 512
-"""Documents that are looked at where they are not read in blocks."""
+"""Documents checked if topics alternate."""
 
 
 RISING = "scores rise with the rank, as distances do, so the document ranked last comes first"
@@ -55,17 +55,17 @@ RISING = "scores rise with the rank, as distances do, so the document ranked las
 
 
 RISING_AS_LISTED = "scores rise in the order listed, as distances do, so the document listed last comes first"
-"""The same, of a run that states no ranks."""
+"""The note on a run without ranks that lists distances."""
 
 
 @dataclass(eq=False, repr=False)
 class OrderCheck:
-    """Whether the scores of a run rise with its ranks, by a look at some of its topics.
+    """A sample of whether the scores of a run rise with its ranks.
 
-    looked    the topics looked at whose ranks count up
-    rising    those of them in which the scores rise with the rank
+    looked    number of topics sampled whose ranks count up
+    rising    number of these topics in which scores rise with the rank
     in_order  whether documents are listed by rank
-    stated    whether ranks are stated; where they are not, nothing but the order of the list tells them
+    stated    whether ranks are stated; if not, the order of the list counts as rank
     """
 
     looked: int = 0
@@ -74,7 +74,7 @@ class OrderCheck:
     stated: bool = True
 
     def notes(self, place: str, options: Options) -> list[Note]:
-        """The note on a run whose scores rise with the rank, unless the user has chosen the order."""
+        """Return a note on a run whose scores rise with the rank, unless the user has chosen the order."""
         if 2 * self.rising <= self.looked or "order" in options.given:
             return []
         if not self.stated:
@@ -89,13 +89,13 @@ NOT_CHECKED = OrderCheck()
 
 
 def order_check_of(topics: Iterable[Any], stated: Iterable[Any], scores: Iterable[float]) -> OrderCheck:
-    """The check of some documents, as listed: their topics, the ranks that they state, and their scores."""
+    """Check documents as listed: their topics, stated ranks, and scores."""
     by_topic: dict[Any, list[tuple[float, float]]] = {}
     for topic, rank, score in zip(topics, stated, scores, strict=True):
         try:
             by_topic.setdefault(topic, []).append((float(rank), score))
         except (TypeError, ValueError):
-            return NOT_CHECKED  # ranks are words, which order nothing
+            return NOT_CHECKED  # ranks are words
     looked, rising, in_order = 0, 0, True
     for documents in by_topic.values():
         ranks, values = zip(*documents, strict=True)
@@ -109,24 +109,23 @@ def order_check_of(topics: Iterable[Any], stated: Iterable[Any], scores: Iterabl
     return OrderCheck(looked, rising, in_order)
 
 
-# Parts of a run, and who grades them.
+# Parts of a run, and their grader.
 
 
 FEW_DIVIDED = 16
-"""Topics that may stand in several parts before a file counts as interleaved: they are then the larger part of those
-met."""
+"""Topics that may be divided among parts before a file counts as interleaved, if they are more than half of all."""
 
 
 @dataclass(eq=False, repr=False)
 class PartResult(Generic[Made]):
-    """The result of a part of a run, or of several together.
+    """The result of a part of a run, or of several parts.
 
-    batches      its batches, or what was made of each; a topic in several of them is complete in the last, which counts
-    topics       the topics in it, in order of appearance
-    divided      those whose lines were met in several blocks
-    dropped      topic -> how many of its documents were dropped because they repeat
+    batches      its batches, or their results; a topic in several of them is complete in the last, which counts
+    topics       its topics, in order of appearance
+    divided      topics with lines in several blocks
+    dropped      topic -> number of documents dropped as duplicates
     tag          the sixth column of its first line
-    interleaved  whether topics take turns line by line: then nothing is made of the part
+    interleaved  whether topics alternate line by line; then the part has no batches
     order_check  the check of its order
     """
 
@@ -139,26 +138,28 @@ class PartResult(Generic[Made]):
     order_check: OrderCheck = NOT_CHECKED
 
     def with_batches(self, batches: list[Other]) -> PartResult[Other]:
-        """The same with other results of its batches."""
+        """Replace the batches by results of them."""
         return PartResult(
             batches, self.topics, self.divided, self.dropped, self.tag, self.interleaved, self.order_check
         )
 
     def add(self, part: PartResult[Made]) -> None:
-        """Take the part that follows, too."""
+        """Append the next part."""
         self.batches += part.batches
         self.divided |= part.divided | (self.topics.keys() & part.topics.keys())
         self.topics |= part.topics
         self.dropped |= part.dropped
         self.tag = self.tag or part.tag
         self.interleaved = part.interleaved
-        one, other = self.order_check, part.order_check
-        in_order, stated = one.in_order and other.in_order, one.stated and other.stated
-        self.order_check = OrderCheck(one.looked + other.looked, one.rising + other.rising, in_order, stated)
+        first_check, next_check = self.order_check, part.order_check
+        in_order, stated = first_check.in_order and next_check.in_order, first_check.stated and next_check.stated
+        self.order_check = OrderCheck(
+            first_check.looked + next_check.looked, first_check.rising + next_check.rising, in_order, stated
+        )
 
     @property
     def takes_turns(self) -> bool:
-        """Whether topics do so line by line, as far as is known of all parts together."""
+        """Whether topics alternate line by line, judging by all parts so far."""
         return self.interleaved or len(self.divided) > max(FEW_DIVIDED, len(self.topics) // 2)
 
 
@@ -168,23 +169,22 @@ if TYPE_CHECKING:
         """Part of a run: whole topics, or some of their lines, that one process reads and grades by itself."""
 
         def grade(self, grader: Grader) -> PartResult[Batch]:
-            """Its documents as batches. Raises NeedsLineReader where the line reader must read the run instead."""
+            """Return its documents as batches. Raises NeedsLineReader if the line reader must read the run instead."""
 
 
 @dataclass(eq=False, repr=False)
 class Grader:
     """Joins the documents of runs with one qrels under one set of options.
 
-    keep_docnos_for  topics whose docnos stay in the batches, and perhaps those of others
-    keep_ties        whether the batches say which documents are tied
-    types            whether the type of each document, column 2 of a run, stays as well
-    last_rank        no rank below this one is looked at; None where all are
-    least_width      minimum width that a topic counts as when batches are sized: the number of labels, where a measure
+    keep_docnos_for  topics whose docnos must stay in the batches
+    keep_ties        whether batches record tied documents
+    types            whether batches keep the type of each document, column 2 of a run
+    last_rank        the last rank of batches; None: all ranks
+    least_width      minimum width of a topic when batches are sized: the number of labels, if a measure
                      reads a column for each
-    ideals           gain table -> the ideal rankings of all topics of the qrels, once they are known, and what measures
-                     make of them alone
-    both             whether some measures compare scores as float32 and others as float64: the batches have both orders
-    worth            gain table and what the unjudged are worth -> what each code is worth, once that is known
+    ideals           gain table -> ideal rankings of all topics of the qrels, and values that measures derive from them
+    both             whether batches have two orders, as some measures compare scores as float32 and others as float64
+    worth            (gain table, worth of the unjudged) -> worth of each code
     """
 
     qrels: Qrels
@@ -201,20 +201,21 @@ class Grader:
 
     @cached_property
     def judged(self) -> Bools:
-        """code: whether it is judged; the last two codes, unjudged and beyond, are not. In a stratified sample a grade
-        below 0 says that the document was not sampled."""
+        """code: whether it is judged; unjudged and padding, the last two, are not. In a stratified sample a grade below
+        0 means
+        that the document was not sampled."""
         labels, below_too = self.qrels.labels, self.options.negative == "judged" and self.qrels.strata is None
         judged = ~np.isnan(labels) if below_too else labels >= 0  # nan: filled
         return np.append(judged, [False, False])
 
     @cached_property
     def unsampled(self) -> Bools | None:
-        """code: whether it was pooled and not sampled; None where no code says so."""
+        """code: whether it was pooled but not sampled; None if no code means that."""
         below = self.qrels.labels < 0
         return np.append(below, [False, False]) if below.any() else None
 
     def batches(self, documents: Documents) -> Iterator[Batch]:
-        """The documents ordered, cut, and laid out as topics × ranks, in batches of bounded size."""
+        """Order and cut documents, and lay them out as topics × ranks, in batches of bounded size."""
         pool = self.qrels.counts_for(documents.topics)
         widths = np.maximum(np.maximum(documents.counts, pool.judged), self.least_width)
         if len(widths) == 1 or len(widths) * int(widths.max(initial=0)) <= self.limits.cells:
@@ -234,11 +235,11 @@ class Grader:
         return single if single.ranked_alike(double) else replace(single, as_double=double)
 
     def down_to_last(self, batch: Batch) -> Batch:
-        """A batch of all ranks without those that are not looked at."""
+        """Return a batch of all ranks without the ranks below `last_rank`."""
         return batch.down_to(self.last_rank, self.judged if self.options.bounds else None)
 
     def countable(self, documents: Documents) -> Documents:
-        """Only the topics that may count: which of them do is known when the whole run has been seen."""
+        """Return only the topics that may count; the final choice needs the whole run."""
         chosen, unjudged_too = self.options.topics_from, self.options.topics == "run" or not self.qrels.topics
         if chosen is None and (unjudged_too or self.qrels.row_of.keys() >= set(documents.topics)):
             return documents
@@ -255,20 +256,20 @@ class Grader:
 
 @dataclass(eq=False, repr=False)
 class Rows:
-    """Documents of some topics, those of a topic as listed.
+    """Documents of some topics, in each topic as listed.
 
     topics       the ids, in order of appearance
-    topic        stretches of documents of one topic: its number
-    size         stretches: how many documents
-    code         documents: index into the labels of the qrels, or the code of the unjudged, which follows
-    hashed       documents: the docno's hash
-    start        documents: where the docno begins in what `docno` reads
-    length       documents: the docno's length
-    score        documents, or numbers that order them alike; None where the order of the file counts
-    rank         documents; None where stated ranks do not matter
-    token        start, length -> the bytes there
+    topic        stretches of documents with one topic: its number
+    size         stretches: number of documents
+    code         documents: index into the labels of the qrels; the code of the unjudged follows the labels
+    hashed       documents: hash of the docno
+    start        documents: start of the docno, for `token`
+    length       documents: length of the docno
+    score        documents: scores or numbers in the same order; None if the order of the file counts
+    rank         documents: stated rank; None if it does not matter
+    token        start, length -> bytes
     tag          the sixth column of the first line
-    buffer       the text in which docnos stand, where it is at hand
+    buffer       the text that contains the docnos, if available
     order_check  the check of their order
     """
 
@@ -288,31 +289,31 @@ class Rows:
 
     @cached_property
     def counts(self) -> Ints:
-        """topics: how many documents."""
+        """topics: number of documents."""
         counts = np.zeros(len(self.topics), dtype=np.int64)
         np.add.at(counts, self.topic, self.size)
         return counts
 
     @cached_property
     def topic_of(self) -> Ints:
-        """documents: the number of the topic."""
+        """documents: number of the topic."""
         return np.repeat(self.topic, self.size)
 
     def documents(self) -> Documents:
-        """The documents as the next stage takes them, topic after topic."""
+        """Convert to `Documents`; the rows must stand topic after topic."""
         return Documents(self.topics, self.counts, self.code, self.score, self.rank, self.docnos)
 
     def docno(self, row: int) -> bytes:
         return self.token(int(self.start[row]), int(self.length[row]))
 
     def docnos(self, rows: Ints) -> Docnos:
-        """The docnos of documents: quickly where the text is at hand."""
+        """Return the docnos of documents; fast if the text is available."""
         if self.buffer is None:
             return Docnos.of(list(map(self.docno, rows.tolist())))
         return Docnos(self.buffer, self.start[rows], self.length[rows], self.hashed[rows])
 
     def keep(self, rows: Any) -> Rows:
-        """Only these documents."""
+        """Return only these documents."""
         topic = self.topic_of[rows]
         first = np.flatnonzero(np.append(topic[:1] >= 0, topic[1:] != topic[:-1]))
         return replace(
@@ -329,12 +330,11 @@ class Rows:
 
 
 def grade_by_block(rows: Rows, topics: TopicCodes, grader: Grader) -> tuple[Rows, dict[bytes, int]]:
-    """The documents of a block topic after topic, with the codes of their grades, without those that repeat in their
-    topic; and how many were dropped of which topics.
+    """Grade the documents of a block; return them topic after topic without duplicates, and topic -> number dropped.
 
-    Raises NeedsLineReader where repeated documents are an error.
+    Raises NeedsLineReader if duplicate documents are an error.
     """
-    if not (rows.topic[1:] > rows.topic[:-1]).all():  # the documents do not stand topic after topic
+    if not (rows.topic[1:] > rows.topic[:-1]).all():  # not topic after topic
         rows = rows.keep(np.argsort(rows.topic_of.astype(np.min_scalar_type(len(rows.topics))), kind="stable"))
     number = topics.rows(grader.qrels.row_of)
     if _grade_from_judged(rows, number, grader):
@@ -344,25 +344,25 @@ def grade_by_block(rows: Rows, topics: TopicCodes, grader: Grader) -> tuple[Rows
 
 
 def grade_whole_topics(rows: Rows, topics: TopicCodes, grader: Grader) -> PartResult[Batch]:
-    """The batches of a block. Raises NeedsLineReader as `grade_by_block`."""
+    """Return the batches of a block. Raises NeedsLineReader as `grade_by_block`."""
     rows, dropped = grade_by_block(rows, topics, grader)
     batches = list(grader.batches(grader.countable(rows.documents())))
-    found = dict.fromkeys(rows.topics)
-    return PartResult(batches, found, dropped=dropped, tag=rows.tag, order_check=rows.order_check)
+    topic_ids = dict.fromkeys(rows.topics)
+    return PartResult(batches, topic_ids, dropped=dropped, tag=rows.tag, order_check=rows.order_check)
 
 
 def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough: bool = True) -> Rows:
-    """The documents of a block as listed, none of them judged.
+    """Read the documents of a block as listed, all still unjudged.
 
-    order_is_enough  whether their scores are compared with no other block's
+    order_is_enough  whether scores are compared only within this block
 
-    Raises NeedsLineReader where a line is not one of a run.
+    Raises NeedsLineReader if a line is not a line of a run.
     """
     options, unjudged, layout = grader.options, len(grader.qrels.labels), block.layout
     lines, docno = block.lines, layout.columns.index("docno")
-    some, tag = len(lines) > 0, layout.columns.index("tag") if "tag" in layout.columns else None
+    has_lines, tag = len(lines) > 0, layout.columns.index("tag") if "tag" in layout.columns else None
     none = np.empty(0, dtype=np.int64)
-    codes, size = topics.topic_stretches(lines) if some else (none, none)
+    codes, size = topics.topic_stretches(lines) if has_lines else (none, none)
     score, rank = _sort_keys(lines, layout, options, order_is_enough)
     return Rows(
         topics.names,
@@ -375,36 +375,36 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
         score,
         rank,
         lambda start, length: block.buffer[start : start + length].tobytes(),
-        decode(*lines.tokens(tag, np.zeros(1, dtype=np.int64))) if some and tag is not None else "",
+        decode(*lines.tokens(tag, np.zeros(1, dtype=np.int64))) if has_lines and tag is not None else "",
         block.buffer,
         _order_check(block, lines, codes, size, score) if options.by_score else NOT_CHECKED,
     )
 
 
 LOOKED_AT, LOOK_EVERY = 1 << 20, 1 << 24
-"""Bytes of a run, from its beginning, in which the ranks of every block are looked at; and how far apart those are that
-are looked at behind them. These places do not depend on the parts in which a run is read."""
+"""Bytes at the beginning of a run in which the ranks of every block are checked, and the distance of checks behind
+them. Both are independent of the parts in which a run is read."""
 
 
 def _order_check(block: Block, lines: Lines, topic: Ints, size: Ints, score: Floats | Ints | None) -> OrderCheck:
-    """The check of the first documents of some topics, in a run that has both ranks and scores.
+    """Check the first documents of some topics, in a run with both ranks and scores.
 
-    They are the same documents in whatever parts the run is read: see `LOOKED_AT`.
+    The sample does not depend on the parts in which the run is read: see `LOOKED_AT`.
 
-    topic, size  stretches of lines of one topic: its number, and how many
+    topic, size  stretches of lines with one topic: its number, and the number of lines
     """
     before, columns = block.offset - 1, block.layout.columns
-    there = block.offset < LOOKED_AT or before // LOOK_EVERY != (before + block.end - block.begin) // LOOK_EVERY
-    if score is None or not there or not {"rank", "score"}.issubset(columns):
+    is_sampled = block.offset < LOOKED_AT or before // LOOK_EVERY != (before + block.end - block.begin) // LOOK_EVERY
+    if score is None or not is_sampled or not {"rank", "score"}.issubset(columns):
         return NOT_CHECKED
-    end, several = np.cumsum(size), np.flatnonzero(size > 1)
-    if len(several):
-        if (most := min(TOPICS, len(several))) > 1:
-            several = several[np.arange(most) * (len(several) - 1) // (most - 1)]
-        within = np.arange(DOCUMENTS)
-        rows = ((end - size)[several][:, None] + within)[within < size[several][:, None]]
+    end, stretches = np.cumsum(size), np.flatnonzero(size > 1)
+    if len(stretches):
+        if (number := min(TOPICS, len(stretches))) > 1:
+            stretches = stretches[np.arange(number) * (len(stretches) - 1) // (number - 1)]
+        offsets = np.arange(DOCUMENTS)
+        rows = ((end - size)[stretches][:, None] + offsets)[offsets < size[stretches][:, None]]
     else:
-        rows = np.arange(min(ROWS, int(size.sum())))  # topics take turns
+        rows = np.arange(min(ROWS, int(size.sum())))  # topics alternate
     of_topic = topic[np.searchsorted(end, rows, side="right")]
     return order_check_of(of_topic.tolist(), lines.tokens(columns.index("rank"), rows), score[rows].tolist())
 
@@ -412,7 +412,8 @@ def _order_check(block: Block, lines: Lines, topic: Ints, size: Ints, score: Flo
 def _sort_keys(
     lines: Lines, layout: LineLayout, options: Options, order_is_enough: bool
 ) -> tuple[Floats | Ints | None, Floats | None]:
-    """The scores of documents, or of a run without scores their ranks, negated; and their ranks, where these matter."""
+    """Return the scores of documents, or their negated ranks in a run without scores; and their ranks, if these
+    matter."""
     if options.order == "file":
         return None, None
     rank, by_rank = None, layout.by_rank or options.order == "rank"
@@ -428,18 +429,22 @@ def _sort_keys(
 
 
 def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
-    """The codes of documents that stand topic after topic, in place: the judged ones are looked up among them, for they
-    are fewer as a rule. Whether that was possible, and no document repeats.
+    """Grade documents that stand topic after topic, in place, by looking up the judged documents among them.
 
-    number  topics: the topic's number in the qrels, −1 where it is not judged
+    This is faster, as judged documents are usually fewer. Returns False, with codes unchanged, if they are not, or if a
+    document may repeat.
+
+    number  topics: number of the topic in the qrels, −1 if it is not judged
     """
     judgments, index = grader.qrels.columns, grader.qrels.columns.index
     judged, count = index.rows_of(number)
     if len(judged) > grader.limits.judged_ratio * len(rows.code):
         return False
-    asked, table, topic = index.hashed[judged], TopicBuckets(rows.counts), np.arange(len(rows.topics))
+    judged_hashes, table, topic = index.hashed[judged], TopicBuckets(rows.counts), np.arange(len(rows.topics))
     places = table.places(topic, rows.hashed, rows.counts)
-    hit, position, twice = hash_join(rows.hashed, places, table.size, asked, table.places(topic, asked, count))
+    hit, position, twice = hash_join(
+        rows.hashed, places, table.size, judged_hashes, table.places(topic, judged_hashes, count)
+    )
     judged = judged[hit]
     assert rows.buffer is not None
     if twice or not index.same(judged, words_at(rows.buffer), rows.start[position], rows.length[position]).all():
@@ -449,9 +454,9 @@ def _grade_from_judged(rows: Rows, number: Ints, grader: Grader) -> bool:
 
 
 def grade_each(rows: Rows, number: Ints, qrels: Qrels) -> None:
-    """The codes of documents, in place: each is looked up by itself among the judged ones.
+    """Grade documents in place, by looking up each among the judged ones.
 
-    number  topics: the topic's number in the qrels, −1 where it is not judged
+    number  topics: number of the topic in the qrels, −1 if it is not judged
     """
     assert rows.buffer is not None
     hit, judged = qrels.columns.index.find(number[rows.topic_of], rows.buffer, rows.start, rows.length, rows.hashed)
@@ -459,9 +464,9 @@ def grade_each(rows: Rows, number: Ints, qrels: Qrels) -> None:
 
 
 def settle_repeated(rows: Rows, options: Options) -> tuple[Rows, dict[bytes, int]]:
-    """The documents without those that repeat in their topic, and how many were dropped of which topics.
+    """Drop documents that repeat in their topic; return the others, and topic -> number dropped.
 
-    Raises NeedsLineReader where repeated documents are an error.
+    Raises NeedsLineReader if duplicate documents are an error.
     """
     if surely_distinct(rows.topic_of, len(rows.topics), rows.hashed):
         return rows, {}
@@ -486,22 +491,22 @@ def settle_repeated(rows: Rows, options: Options) -> tuple[Rows, dict[bytes, int
     return rows.keep(included), dropped
 
 
-# A run file in parts: blocks of whole topics, each read, joined with the qrels and forgotten.
+# A run file in parts: blocks of whole topics, each read, joined with the qrels and released.
 
 
 FIRST = 2
-"""Blocks of the first part: the second tells whether topics take turns."""
+"""Blocks of the first part: the second shows whether topics alternate."""
 
 BLOCKS = 8
-"""Blocks of every other part: calls of numpy for the few topics of one would cost more than what they do."""
+"""Blocks of every other part: NumPy calls for the few topics of a block would cost more than their work."""
 
 FEW_REPEATED = 16
-"""Topics that may come again in a block before it counts as interleaved: more than once, as a rule."""
+"""Stretches that may repeat a topic in a block before it counts as interleaved: more than one each, as a rule."""
 
 
 @dataclass(eq=False, repr=False)
 class BlocksPart:
-    """Blocks of a run file that are read one after the other, once: a part can be graded only once.
+    """Consecutive blocks of a run file; they can be graded only once.
 
     is_large  whether the file has many more
     """
@@ -515,9 +520,9 @@ class BlocksPart:
             topics = TopicCodes(grader.limits)
             rows = read_rows(block, grader, topics)
             if self.is_large and len(rows.topic) > FEW_REPEATED + 2 * len(rows.topics):
-                # Topics take turns, and go on doing so in other blocks: nothing is to be made of this one.
-                found = dict.fromkeys(rows.topics)
-                whole.add(PartResult([], found, tag=rows.tag, interleaved=True, order_check=rows.order_check))
+                # Topics alternate, and will in other blocks: batches of this one would be of no use.
+                topic_ids = dict.fromkeys(rows.topics)
+                whole.add(PartResult([], topic_ids, tag=rows.tag, interleaved=True, order_check=rows.order_check))
                 break
             whole.add(grade_whole_topics(rows, topics, grader))
         if len(whole.batches) > 1:
@@ -529,7 +534,7 @@ class BlocksPart:
 
 @dataclass(eq=False, repr=False)
 class GradedPart:
-    """All of a run that has been graded before: with all ranks, by the same qrels and options."""
+    """A run that is already graded, with all ranks, by the same qrels and options."""
 
     batches: list[Batch]
 
@@ -538,8 +543,8 @@ class GradedPart:
 
 
 class RunFile:
-    """A run file, which is cut into parts, about `count` of them, where that is known; `is_large` says whether it is
-    worth several processes."""
+    """A run file in parts; `count` is their approximate number, None if unknown; `is_large`: worth several
+    processes."""
 
     def __init__(self, stream: Stream, grader: Grader, layout: LineLayout) -> None:
         self.stream, self.grader, self.layout, self.file = stream, grader, layout, stream.file
@@ -548,7 +553,7 @@ class RunFile:
         self.count = None if size is None else 1 + max(0, size // limits.block + BLOCKS - FIRST - 1) // BLOCKS
 
     def parts(self) -> Iterator[RunPart]:
-        """All of it in parts to be worked on one after the other, each before the next is asked for."""
+        """Yield the parts in order; each must be processed before the next is requested."""
         count, following = FIRST, blocks(self.stream, self.grader.limits.block, layout=self.layout)
         for block in following:
             yield BlocksPart(chain([block], islice(following, count - 1)), self.is_large)
@@ -558,13 +563,16 @@ class RunFile:
 def choose_topics(
     present: Collection[bytes], place: str, qrels: Qrels, options: Options
 ) -> tuple[list[bytes], int, list[Note]]:
-    """The topics that count for a run with the topics `present`, which all count without qrels; how many it lacks;
-    and notes for the user. Raises InputError where it shares none with the qrels, or none is listed."""
-    wanted = options.topics_from
-    known, of = (qrels.topics, qrels.place) if qrels.topics else (present, place)
-    judged = [topic for topic in known if wanted is None or topic in wanted]
-    if known and not judged:
-        raise InputError(flag.topics_from, f"no topic of {of} is listed", f"its topics are {_names(known)}")
+    """Choose the topics that count for a run; return them, the number that the run lacks, and notes.
+
+    `present` are the topics of the run, which all count without qrels. Raises InputError if it shares none with the
+    qrels, or if no topic is listed in `topics_from`.
+    """
+    chosen = options.topics_from
+    candidates, source = (qrels.topics, qrels.place) if qrels.topics else (present, place)
+    judged = [topic for topic in candidates if chosen is None or topic in chosen]
+    if candidates and not judged:
+        raise InputError(flag.topics_from, f"no topic of {source} is listed", f"its topics are {_names(candidates)}")
     if not present:
         raise InputError(place, "is empty", "expected one document per line")
     if not qrels.topics:
@@ -574,8 +582,8 @@ def choose_topics(
     if not both:
         raise no_common_topics(place, present, qrels.place, judged)
     missing = [topic for topic in judged if topic not in listed] if len(both) < len(judged) else []
-    others = present if len(both) < len(listed) else ()
-    extra = [topic for topic in others if topic not in qrels.row_of and (wanted is None or topic in wanted)]
+    unjudged = present if len(both) < len(listed) else ()
+    extra = [topic for topic in unjudged if topic not in qrels.row_of and (chosen is None or topic in chosen)]
     topics, lacking, notes = both, 0, list[Note]()
     if options.topics == "qrels":
         topics, lacking = judged, len(missing)
@@ -585,44 +593,47 @@ def choose_topics(
         topics, notes = _relevant(both, place, qrels)
     if missing:
         notes.append(_missing_note(place, missing, len(judged), options))
-    unknown = sorted(wanted - listed - set(judged)) if wanted else ()
+    unknown = sorted(chosen - listed - set(judged)) if chosen else ()
     if unknown:
         count = f"{len(unknown)} {plural(len(unknown), 'topic')}"
         notes.append(Note(f"{flag.topics_from}: {count} in neither {place} nor {qrels.place} ({_names(unknown)})"))
     if extra:
         fate = "counted, with no relevant documents" if options.topics == "run" else "ignored"
-        what = f"{place}: {len(extra)} {plural(len(extra), 'unjudged topic')} ({_names(extra)})"
-        notes.append(Note(what, fate, kind="unjudged-topics", about=map(decode, extra)))
+        problem = f"{place}: {len(extra)} {plural(len(extra), 'unjudged topic')} ({_names(extra)})"
+        notes.append(Note(problem, fate, kind="unjudged-topics", about=map(decode, extra)))
     return topics, lacking, notes
 
 
 def _missing_note(place: str, missing: list[bytes], judged: int, options: Options) -> Note:
-    """The note on the judged topics that a run lacks; judged: how many there are."""
-    one = len(missing) == 1
-    fate, hint = f"{'is' if one else 'are'} left out", ""
+    """Return the note on judged topics that a run lacks; `judged`: number of judged topics."""
+    is_single = len(missing) == 1
+    fate, hint = f"{'is' if is_single else 'are'} left out", ""
     if options.topics == "qrels":
-        fate = "counts as an empty ranking" if one else "count as empty rankings"
-        hint = f"exclude {'it' if one else 'them'} with {flag.topics:both}"
-    of = f"{len(missing)} of {judged} judged {plural(judged, 'topic')}"
-    what = f"{place}: {of} {'is' if one else 'are'} missing from the run ({_names(missing)}) and {fate}"
-    return Note(what, hint, kind="missing-topics")
+        fate = "counts as an empty ranking" if is_single else "count as empty rankings"
+        hint = f"exclude {'it' if is_single else 'them'} with {flag.topics:both}"
+    share = f"{len(missing)} of {judged} judged {plural(judged, 'topic')}"
+    problem = f"{place}: {share} {'is' if is_single else 'are'} missing from the run ({_names(missing)}) and {fate}"
+    return Note(problem, hint, kind="missing-topics")
 
 
-def no_common_topics(run: str, topics: Collection[bytes], other: str, others: Collection[bytes]) -> InputError:
-    """The error of a run that has none of the topics of the qrels (or of other runs); it names some of each."""
-    what = f"shares no topics with {other} ({_names(topics, 2)} vs {_names(others, 2)})"
-    return InputError(run, what, "check that both are for the same collection", kind="no-common-topics")
+def no_common_topics(
+    run: str, topics: Collection[bytes], second_place: str, second_topics: Collection[bytes]
+) -> InputError:
+    """Build the error of a run without any topic of the qrels (or of other runs); it names some of each."""
+    problem = f"shares no topics with {second_place} ({_names(topics, 2)} vs {_names(second_topics, 2)})"
+    return InputError(run, problem, "check that both are for the same collection", kind="no-common-topics")
 
 
 def _relevant(both: list[bytes], place: str, qrels: Qrels) -> tuple[list[bytes], list[Note]]:
-    """Those of the topics in both files that have a relevant document, as gdeval counts them; and a note on others."""
+    """Return the topics in both files that have a relevant document, as gdeval counts them; and a note on the
+    others."""
     positive = qrels.counts_for(both).per_topic(qrels.labels > 0)
     topics = [topic for topic, count in zip(both, positive.tolist(), strict=True) if count]
     if not topics:
         raise InputError(qrels.place, "no topic has a relevant document", f"use {flag.topics:both}, and all score 0")
-    left_out = len(both) - len(topics)
-    said = f"{place}: {left_out} {plural(left_out, 'topic')} without relevant documents"
-    return topics, [Note(said, "left out", kind="topics-without-relevant")] if left_out else []
+    omitted = len(both) - len(topics)
+    problem = f"{place}: {omitted} {plural(omitted, 'topic')} without relevant documents"
+    return topics, [Note(problem, "left out", kind="topics-without-relevant")] if omitted else []
 
 
 def _names(topics: Collection[bytes], most: int = 5) -> str:
@@ -630,24 +641,24 @@ def _names(topics: Collection[bytes], most: int = 5) -> str:
 
 
 def check_layout(place: str, layout: LineLayout, options: Options, types: bool = False) -> None:
-    """Raise InputError where the lines of a run lack what its options need, such as ranks for `--ties rank`."""
+    """Raise InputError if the lines of a run lack columns that the options need, such as ranks for `--ties rank`."""
     if types and "type" not in layout.columns:
         raise InputError(place, "has no types of documents", "costs need a column of them", usage=True)
     if options.order == "file":
         return
     if "rank" in (options.ties, options.order) and "rank" not in layout.columns:
-        asked = f"{flag.order:rank}" if options.order == "rank" else f"{flag.ties:rank}"
-        raise InputError(place, "has no ranks", f"{asked} needs a column of them", usage=True)
+        option = f"{flag.order:rank}" if options.order == "rank" else f"{flag.ties:rank}"
+        raise InputError(place, "has no ranks", f"{option} needs a column of them", usage=True)
     if "score" not in layout.columns and not layout.by_rank:
         hint = f"{flag.order:file} keeps the order of its lines"
         raise InputError(place, "has neither scores nor ranks", hint, usage=True)
 
 
 def by_rank_note(place: str) -> str:
-    """The note about a run without scores."""
+    """Return the note on a run without scores."""
     return f"{place}: has no scores; its documents are ordered by rank"
 
 
 def dropped_note(place: str, dropped: int, options: Options) -> str:
-    """The note about documents that were dropped as duplicates."""
+    """Return the note on documents that were dropped as duplicates."""
     return f"{place}: dropped {dropped} duplicate {plural(dropped, 'document')}; kept the {options.duplicates} of each"

@@ -1,6 +1,6 @@
-"""What is wrong with the user's input, and what the user should know: `place: problem; hint`.
+"""Errors and notes for users: `place: problem; hint`.
 
-Messages hold options as values, such as `flag.topics`: at the prompt they name flags, and in Python keywords.
+Messages hold options as values, such as `flag.topics`, rendered as a flag at the prompt and as a keyword in Python.
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ from pickle import PicklingError
 from typing import Any, TypeVar
 
 SHOWN = 10
-"""Problems of one file that a message lists; the others are counted."""
+"""Maximum problems listed per file; the rest are counted."""
 
-LONG, SHOWN_OF_A_WORD = 250, 100
-"""Characters of a word, such as a docno, that is cut in a message, and those that are left of it."""
+LONG, KEPT = 250, 100
+"""Words of at least LONG characters, such as docnos, are truncated to KEPT in messages."""
 
 _LONG = rf"(?<!\S)\S{{{LONG},}}"
 
-# Control characters, ends of lines, and marks that turn the direction of the text after them.
-_UNSEEN = "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\udc80-\udc9f]"
+# Control characters, line ends, and marks that change the direction of text.
+_INVISIBLE = "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\udc80-\udc9f]"
 
 
 _URL = r"(?P<protocol>(?<![\w+.-])[\w+.-]+)://(?P<user>[^\s/'\"]*@)?(?P<path>[^\s?'\"]*)(?P<query>\?[^\s'\"]*)?"
 _SECRET: dict[str, str] = {}
-"""URL that says something of a user -> the same without it."""
+"""URL with credentials -> the redacted URL."""
 
 _CONTAINERS = ("abfs", "abfss", "wasb", "wasbs")
-"""Protocols whose URLs have a container, and no user, before the @."""
+"""Protocols with a container, not a user, before the @ of a URL."""
 
-# Noncharacters: Unicode keeps them for the inside of programs.
+# Unicode reserves noncharacters for internal use by programs.
 _FLAG, _KEYWORD, _END = "\ufdd0", "\ufdd1", "\ufdd2"
 _MARKS = re.compile(f"[{_FLAG}-{_END}]")
-_SAID = re.compile(f"{_FLAG}([^{_FLAG}-{_END}]*){_KEYWORD}([^{_FLAG}-{_END}]*){_END}")
+_OPTION = re.compile(f"{_FLAG}([^{_FLAG}-{_END}]*){_KEYWORD}([^{_FLAG}-{_END}]*){_END}")
 
 
 class Flag(str):
-    """An option as a message names it, alone or with a value: f"use {flag.topics:both}" is `use --topics both` at the
-    prompt, and `use topics="both"` to who called from Python.
+    """An option in a message, alone or with a value: f"use {flag.topics:both}" is `use --topics both` at the prompt
+    and `use topics="both"` to a Python caller.
 
-    The value stands behind the colon: words as they are, `first or last`, capitals for what the user is to put there,
-    and `True` where the flag takes none. The text holds both wordings between marks, and may be part of longer ones.
+    The value follows the colon: literal words, as in `first or last`, capitals for a placeholder, and `True` for a flag
+    without a value. The text holds both wordings between marks and can be part of a longer text.
     """
 
     flag: str
@@ -68,7 +68,7 @@ class Flag(str):
 
 
 def either(flags: str, keywords: str) -> str:
-    """A text that is the first at the prompt, and the second in Python."""
+    """Return a text that reads as `flags` at the prompt and as `keywords` in Python."""
     return f"{_FLAG}{_MARKS.sub('', flags)}{_KEYWORD}{_MARKS.sub('', keywords)}{_END}"
 
 
@@ -79,7 +79,7 @@ def _in_python(value: str) -> str:
 
 
 class _Flags:
-    """Flags by the names of their keywords."""
+    """Namespace of flags by keyword."""
 
     def __getattr__(self, keyword: str) -> Flag:
         if keyword.startswith("_"):
@@ -92,27 +92,27 @@ flag = _Flags()
 
 
 def with_flags(text: str) -> str:
-    """A message as it is said at the prompt."""
-    return _SAID.sub(r"\1", text) if _FLAG in text else text
+    """Return a message with options as flags."""
+    return _OPTION.sub(r"\1", text) if _FLAG in text else text
 
 
 def with_keywords(text: str) -> str:
-    """A message as it is said to who calls from Python."""
-    return _SAID.sub(r"\2", text) if _FLAG in text else text
+    """Return a message with options as Python keywords."""
+    return _OPTION.sub(r"\2", text) if _FLAG in text else text
 
 
 class InputError(ValueError):
-    """What is wrong with a user's files or arguments, in one line: `place: problem; hint`.
+    """A problem with a user's files or arguments, in one line: `place: problem; hint`.
 
-    The text of the error names options as Python's keywords, its parts and `cli_text` as the command line's flags.
+    The text of the error names options as Python keywords; its parts and `cli_text` name them as flags.
 
     place    the file, line or option: `run.txt:17`, `--depth`
-    problem  what is wrong there, and `hint` what to do about it
-    kind     a short name for programs, as in "duplicate-document": the words are for people, and may change
-    usage    whether the command line is wrong (exit code 2) rather than the data (exit code 1)
-    also     further problems of the same file; with `beyond` more that are counted only
-    trace    the traceback of a user's own code that failed
-    raw      the problem and the hint before rendering, with options as values: for another message
+    problem  the problem there; `hint` is a remedy
+    kind     a stable identifier for programs, as in "duplicate-document": the wording may change
+    usage    True for a wrong command line (exit code 2), False for wrong data (exit code 1)
+    also     further problems of the same file; `beyond` is the number of those not listed
+    trace    the traceback of the user's code that failed
+    raw      the problem and the hint before rendering, for use in other messages
     """
 
     def __init__(
@@ -137,14 +137,14 @@ class InputError(ValueError):
         return _rebuild, (self._parts,)
 
     def replace(self, **changes: Any) -> InputError:
-        """The same error with other parts, as in `error.replace(hint="give each document once")`."""
+        """Return a copy with some parts changed, as in `error.replace(hint="give each document once")`."""
         return _rebuild(self._parts | changes)
 
     @property
     def _parts(self) -> dict[str, Any]:
         problem, hint = self.raw
-        named = {"place": self._place, "problem": problem, "hint": hint}
-        return named | {name: getattr(self, name) for name in ("kind", "usage", "also", "beyond", "trace")}
+        texts = {"place": self._place, "problem": problem, "hint": hint}
+        return texts | {name: getattr(self, name) for name in ("kind", "usage", "also", "beyond", "trace")}
 
     @property
     def place(self) -> str:
@@ -166,39 +166,39 @@ class InputError(ValueError):
     def line(self) -> str:
         return self._line(with_flags)
 
-    def _line(self, words: Callable[[str], str]) -> str:
-        place, problem, hint = map(words, (self._place, *self.raw))
-        said = f"{problem}; {hint}" if hint else problem
+    def _line(self, render: Callable[[str], str]) -> str:
+        place, problem, hint = map(render, (self._place, *self.raw))
+        message = _truncated(f"{problem}; {hint}" if hint else problem)
         if not place:
-            return visible(_brief(said))
-        # A path stands whole: it is what the reader opens.
-        place = _brief(place) if self.place.startswith(("'", "-")) else place
-        return visible(f"{place}: {_brief(said)}")
+            return visible(message)
+        # The user opens a path, so it must be whole.
+        place = _truncated(place) if self.place.startswith(("'", "-")) else place
+        return visible(f"{place}: {message}")
 
     def __str__(self) -> str:
         return self._lines(with_keywords)
 
     @property
     def cli_text(self) -> str:
-        """The text of the error with the flags of the command line."""
+        """The text of the error with options as flags."""
         return self._lines(with_flags)
 
-    def _lines(self, words: Callable[[str], str]) -> str:
-        lines = [self._line(words), *(other._line(words) for other in self.also)]
+    def _lines(self, render: Callable[[str], str]) -> str:
+        lines = [error._line(render) for error in (self, *self.also)]
         if self.beyond:
-            place = words(self._place).split(":")[0]
+            place = render(self._place).split(":")[0]
             lines.append(f"{place}: {self.beyond} more such {plural(self.beyond, 'line')}")
         return "\n".join(lines)
 
 
-def _brief(said: str) -> str:
-    """A part of a message with the first characters of words that are too long to be read."""
+def _truncated(text: str) -> str:
+    """Return a text with long words truncated."""
 
-    def cut(found: re.Match[str]) -> str:
-        ends = found[0][len(found[0].rstrip("';:,.)")) :]
-        return f"{found[0][:SHOWN_OF_A_WORD]}…{ends[:SHOWN]}"
+    def truncate(match: re.Match[str]) -> str:
+        punctuation = match[0][len(match[0].rstrip("';:,.)")) :]
+        return f"{match[0][:KEPT]}…{punctuation[:SHOWN]}"
 
-    return re.sub(_LONG, cut, said) if len(said) > LONG else said
+    return re.sub(_LONG, truncate, text) if len(text) > LONG else text
 
 
 def _rebuild(parts: dict[str, Any]) -> InputError:
@@ -211,10 +211,9 @@ TRACE = either("GRADEDEVAL_DEBUG=1 shows the traceback", ".trace of this error i
 def user_code_error(
     error: BaseException, place: str, problem: str, hint: str = "", *, usage: bool = False
 ) -> InputError:
-    """The message of a user's own code that failed: `my.py:7: measure 'x': failed (ZeroDivisionError: …)`, with the
-    traceback for those who ask for it.
+    """Return the error of a user's code that failed: `my.py:7: measure 'x': failed (ZeroDivisionError: …)`.
 
-    place  what it is called; without its line where none is known
+    place  the file or name of the code; the line is added if known
     """
     import importlib  # few measures fail
     import os
@@ -223,50 +222,56 @@ def user_code_error(
     modules = (sys.modules[__name__], importlib, *filter(None, [sys.modules.get("numpy")]))
     packages = tuple(os.path.dirname(str(module.__file__)) for module in modules)
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not frame.filename.startswith((*packages, "<frozen "))]
-    # What the user's code calls may fail further down: its own line is of more use.
-    own = [(frame.filename, frame.lineno) for frame in theirs if frame.filename == theirs[0].filename][-1:]
+    files = [frame.filename for frame in frames if not frame.filename.startswith((*packages, "<frozen "))]
+    # The failing line may be in a library that the user's code calls; the user's line is of more use.
+    lines = [(frame.filename, frame.lineno) for frame in frames if frame.filename in files[:1]][-1:]
     if isinstance(error, SyntaxError) and error.filename:
-        own = [(error.filename, error.lineno)]
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    for file, line in own:
+        lines = [(error.filename, error.lineno)]
+    cause = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    for file, line in lines:
         if file == os.path.abspath(place):
             place = f"{place}:{line}"
         else:
-            here = os.path.join(os.getcwd(), "")
-            problem, place = f"{place}: {problem}", f"{file.removeprefix(here)}:{line}"
+            folder = os.path.join(os.getcwd(), "")
+            problem, place = f"{place}: {problem}", f"{file.removeprefix(folder)}:{line}"
     trace = "".join(traceback.format_exception(error))
-    return InputError(place, f"{problem} ({said})", hint, usage=usage, trace=trace)
+    return InputError(place, f"{problem} ({cause})", hint, usage=usage, trace=trace)
 
 
 class NotImportable(InputError, PicklingError):
-    """A measure that other processes cannot import, and so cannot be sent to them."""
+    """A measure that other processes cannot import."""
 
     def __init__(self, source: str, name: str) -> None:
-        what = f"other processes cannot import it from {source}"
-        hint = "put it into a package that they have too, which offers it by the entry point gradedeval.measures"
-        super().__init__(f"measure {name}", what, hint, usage=True)
+        problem = f"other processes cannot import it from {source}"
+        hint = "put it into a package that is installed there and has an entry point gradedeval.measures"
+        super().__init__(f"measure {name}", problem, hint, usage=True)
 
 
 class WrongCall(InputError, TypeError):
-    """A function was called with arguments that it does not take, which in Python is a TypeError."""
+    """Invalid arguments in a call of a public function; a TypeError, as usual in Python."""
 
 
 class EvaluationWarning(UserWarning):
-    """Something was counted, skipped or assumed: the result is valid, but the user should know."""
+    """A note on a valid result: something was counted, skipped or assumed."""
 
 
 class Note(str):
-    """A note to the user that has parts: `text; hint`, and a `kind` for programs. It reads as at the prompt; `raw` is
-    its text and its hint as they were given, with options as values, and `about` all of what it lists cut short."""
+    """A note to the user, `place: text; hint`, with options as flags.
 
+    kind   a stable identifier for programs
+    about  all the names or numbers that the text abbreviates
+    raw    the text, with its place, and the hint before rendering
+    """
+
+    place: str
     raw: tuple[str, str]
     kind: str
     about: tuple[str, ...]
 
-    def __new__(cls, text: str, hint: str = "", *, kind: str = "", about: Iterable[str] = ()) -> Note:
+    def __new__(cls, text: str, hint: str = "", *, place: str = "", kind: str = "", about: Iterable[str] = ()) -> Note:
+        text = f"{place}: {text}" if place else text
         note = super().__new__(cls, with_flags(f"{text}; {hint}" if hint else text))
-        note.raw, note.kind, note.about = (text, hint), kind, tuple(about)
+        note.place, note.raw, note.kind, note.about = place, (text, hint), kind, tuple(about)
         return note
 
     @property
@@ -277,18 +282,24 @@ class Note(str):
     def hint(self) -> str:
         return with_flags(self.raw[1])
 
+    @property
+    def statement(self) -> str:
+        """The unrendered text without its place."""
+        return self.raw[0].removeprefix(f"{self.place}: ") if self.place else self.raw[0]
+
     def in_python(self) -> Note:
-        """The same note with keywords in place of flags."""
-        return Note(*map(with_keywords, self.raw), kind=self.kind, about=self.about)
+        """Return the note with options as keywords."""
+        statement, hint = map(with_keywords, (self.statement, self.raw[1]))
+        return Note(statement, hint, place=with_keywords(self.place), kind=self.kind, about=self.about)
 
     def with_hint(self, hint: str) -> Note:
-        """The same note with another hint."""
-        return Note(self.raw[0], hint, kind=self.kind, about=self.about)
+        """Return the note with a different hint."""
+        return Note(self.statement, hint, place=self.place, kind=self.kind, about=self.about)
 
 
 class ProblemList:
-    """Collects what is wrong with one file: the first ten problems are kept, all are counted. Lines with the same wrong
-    number of fields are one problem."""
+    """Problems of one file: the first SHOWN are kept, all are counted. Lines with the same wrong number of fields are
+    one problem."""
 
     def __init__(self, place: str, *, usage: bool = False) -> None:
         self.place, self.usage = place, usage
@@ -308,14 +319,14 @@ class ProblemList:
     def check(self) -> None:
         """Raise InputError if there is any problem."""
         if self.errors:
-            first, *others = sorted(
+            first, *rest = sorted(
                 map(self._counted, self.errors), key=lambda error: int(error.place.rpartition(":")[2])
             )
             beyond = self.count - len(self.errors) - sum(self._alike.values())
-            raise first.replace(also=tuple(others), beyond=beyond) from None
+            raise first.replace(also=tuple(rest), beyond=beyond) from None
 
     def _counted(self, error: InputError) -> InputError:
-        """The problem with the number of further lines that have it."""
+        """Return the problem with the number of further lines that have it."""
         problem, _ = error.raw
         more = self._alike.get(problem, 0)
         return error.replace(problem=f"{problem}, here and on {more} more {plural(more, 'line')}") if more else error
@@ -360,44 +371,46 @@ def _outside(packages: Collection[str]) -> int:
 
 
 def plural(count: int, noun: str) -> str:
-    """`noun` in the number that `count` asks for."""
+    """Return the singular or the plural of `noun` for `count`."""
     return noun if count == 1 else f"{noun}s"
 
 
 def reason(error: Exception) -> str:
-    """Why something failed, in the words of the operating system if it has any."""
+    """Return the reason of a failure, in the words of the operating system if possible."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
 def visible(text: str) -> str:
-    """Text for people in one line, characters that nobody sees as escapes: names of files may hold any of them, and
-    must neither add a row to a table nor change the colors of a terminal. URLs that were opened are as `url_place`."""
-    for url, shown in _SECRET.items():
-        text = text.replace(url, shown)
-    return text if text.isprintable() else re.sub(_UNSEEN, lambda found: repr(found[0])[1:-1], with_flags(text))
+    """Return a text for people in one line, with invisible characters escaped and opened URLs as in `url_place`.
+
+    Names of files can hold any character, and must neither add a row to a table nor change colors of a terminal.
+    """
+    for url, safe_url in _SECRET.items():
+        text = text.replace(url, safe_url)
+    return text if text.isprintable() else re.sub(_INVISIBLE, lambda match: repr(match[0])[1:-1], with_flags(text))
 
 
 def redacted(text: str) -> str:
-    """Text without what URLs in it say of a user: names, passwords, and signatures behind a question mark."""
+    """Return a text without user names, passwords and query strings in its URLs."""
     return re.sub(_URL, _without_user, text) if "://" in text else text
 
 
 def url_place(url: str) -> str:
-    """What messages call a URL: as `redacted`. From then on no message has it otherwise."""
-    shown = redacted(url)
-    if shown != url:
-        _SECRET[url] = shown
-    return shown
+    """Return the redacted URL for messages, and redact it in all messages from now on."""
+    safe_url = redacted(url)
+    if safe_url != url:
+        _SECRET[url] = safe_url
+    return safe_url
 
 
 def _without_user(url: re.Match[str]) -> str:
     user = url["user"] or ""
-    shown = user if url["protocol"] in _CONTAINERS and ":" not in user else "…@" if user else ""
-    return f"{url['protocol']}://{shown}{url['path']}{'?…' if url['query'] else ''}"
+    owner = user if url["protocol"] in _CONTAINERS and ":" not in user else "…@" if user else ""
+    return f"{url['protocol']}://{owner}{url['path']}{'?…' if url['query'] else ''}"
 
 
 def safe_repr(value: object) -> str:
-    """A value of Python as a message has it: Python itself shows no integer of thousands of digits."""
+    """Return the repr of a value; Python refuses one for integers of thousands of digits."""
     try:
         return repr(value)
     except ValueError:
@@ -405,24 +418,23 @@ def safe_repr(value: object) -> str:
 
 
 def shorten(words: Iterable[str], maximum: int = 5) -> str:
-    """The first few of many words, for a message: `51, 52, …`."""
+    """Return the first few words for a message: `51, 52, …`."""
     words = list(words)
     return ", ".join(words[:maximum]) + (", …" if len(words) > maximum else "")
 
 
 def check_choice(value: str, choices: tuple[str, ...], place: str) -> None:
-    """Raise InputError (usage) where a value is not among the choices."""
+    """Raise InputError (usage) unless the value is among the choices."""
     if value not in choices:
         hint = did_you_mean(value, choices) or f"choose from {', '.join(choices)}"
         raise InputError(place, f"invalid value '{value}'", hint, usage=True)
 
 
-# What may be meant by a word that is not known: one of another tool, or a misspelt one.
+# Suggestions for unknown words: names in other tools, and misspellings.
 
 
 class Guess(str):
-    """The hint `did you mean 'rbp'?`, with the word that was typed and the one that is meant: by them a command line is
-    corrected."""
+    """The hint `did you mean 'rbp'?`, with both words, so that the program can correct the command line."""
 
     typed: str
     meant: str
@@ -437,24 +449,24 @@ class Guess(str):
 
 
 BEGINNING = 3
-"""The letters that the beginning of a word has at least; it goes before words that are spelt alike."""
+"""Minimum letters of a prefix; a match by prefix precedes one by similarity."""
 
 
 def did_you_mean(typed: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return the hint for a misspelt word: the shortest known word that begins with it, or else the most similar one;
-    "" if the share of letters in common is below the cutoff."""
-    import difflib  # most words are spelt right
+    "" if the share of common letters is below the cutoff."""
+    import difflib  # needed for errors only
 
     word, names = typed.lower().lstrip("-"), {name.lower().lstrip("-"): name for name in known}
-    begun = [name for name in names if name.startswith(word)] if len(word) >= BEGINNING else []
-    near = sorted(begun, key=len) or difflib.get_close_matches(word, list(names), n=1, cutoff=cutoff)
+    longer = [name for name in names if name.startswith(word)] if len(word) >= BEGINNING else []
+    near = sorted(longer, key=len) or difflib.get_close_matches(word, list(names), n=1, cutoff=cutoff)
     return Guess(typed, names[near[0]]) if near else ""
 
 
 @cache
 def synonyms() -> dict[str, dict[str, tuple[str, str]]]:
-    """Return the table of synonyms.toml: kind -> word of another tool -> what it is here, and the tool."""
-    import tomllib  # most words are known
+    """Return the table of synonyms.toml: kind -> word of another tool -> the equivalent here, and the tool."""
+    import tomllib  # needed for errors only
     from pathlib import Path
 
     table = tomllib.loads(Path(__file__).with_name("synonyms.toml").read_text(encoding="utf-8"))
@@ -465,8 +477,8 @@ def synonyms() -> dict[str, dict[str, tuple[str, str]]]:
 
 
 def hint_of(kind: str, typed: str, known: Collection[str], cutoff: float = 0.7) -> str:
-    """Return what may be meant by an unknown word: what the synonyms of that kind say, else a known word that is spelt
-    alike; "" where there is none, or the table has the word and nothing of what it says is known."""
+    """Return the hint for an unknown word: from the synonyms of its kind, else the most similar known word; "" if there
+    is none, or the synonyms of the word are not known here."""
     table = synonyms()
     word = typed.replace("_", "-") if kind == "options" else typed
     ours, tool = table[kind].get(word, ("", ""))
@@ -488,101 +500,101 @@ def hint_of(kind: str, typed: str, known: Collection[str], cutoff: float = 0.7) 
 
 
 def is_pointer(kind: str, ours: str, known: Collection[str]) -> bool:
-    """Return whether an entry of the synonyms is a known word, with what follows it, and not a sentence."""
+    """Return whether a synonym is a known word, possibly with a value, and not a sentence."""
     first = re.split(r"[ .=]", ours, maxsplit=1)[0]
     return first in known and (" " not in ours or kind in ("commands", "options"))
 
 
 def _as_keyword(pointer: str) -> str:
-    """Return an option with its value as Python has it; "" for a sentence."""
+    """Return an option and its value in Python syntax; "" for a sentence."""
     name, _, value = pointer.partition(" ")
     return with_keywords(f"{Flag(name):{value}}") if name.startswith("--") else ""
 
 
-# What is wrong with a call of a public function: unknown keywords, too many arguments, missing ones.
+# Errors of calls of public functions: unknown keywords, missing or too many arguments.
 
 Called = TypeVar("Called", bound=Callable[..., Any])
 
 
 REFUSING = "__refusing__"
-"""The attribute of a `public` function that raises InputError for keywords that it does not take."""
+"""Attribute of a `public` function with a function that raises InputError for refused keywords."""
 
 
 def public(function: Called) -> Called:
-    """Make a function that users call say what is wrong with a call: raises WrongCall (usage), with the keyword that
-    may be meant, in place of Python's TypeError; and what its REFUSING raises, before anything is read."""
+    """Decorate a public function: invalid arguments raise WrongCall (usage), with a suggestion, in place of a plain
+    TypeError, and its REFUSING function is called with the keywords first."""
 
     @wraps(function)
-    def called(*given: Any, **keywords: Any) -> Any:
+    def checked(*arguments: Any, **keywords: Any) -> Any:
         if keywords and (known := _keywords(function)):
             for name in keywords:
                 if name not in known:
-                    hint = _at_cutoff(function, given, keywords) if name in ("k", "cutoff") else ""
+                    hint = _cutoff_hint(function, arguments, keywords) if name in ("k", "cutoff") else ""
                     hint = hint or hint_of("keywords", name, known) or f"see help({_name(function)})"
                     raise WrongCall("", f"unknown option '{name}'", hint, usage=True)
-            if refusing := vars(called).get(REFUSING):
-                refusing(keywords)
+            if refuse := vars(checked).get(REFUSING):
+                refuse(keywords)
         try:
-            return function(*given, **keywords)
+            return function(*arguments, **keywords)
         except TypeError:
-            _check_call(function, given, keywords)
+            _check_call(function, arguments, keywords)
             raise
 
-    return called  # type: ignore[return-value]
+    return checked  # type: ignore[return-value]
 
 
 @cache
 def _keywords(function: Callable[..., Any]) -> Collection[str]:
-    """The keywords of a function, with those of the TypedDict that it unpacks; none where it takes any."""
-    import inspect  # a plain evaluation from the command line does without
+    """Return the keywords of a function, including the TypedDict that it unpacks; empty if it takes any keyword."""
+    import inspect  # the command line evaluates without it
 
-    known, whose = list[str](), inspect.unwrap(function).__globals__
-    for one in inspect.signature(function).parameters.values():
-        if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
-            known.append(one.name)
-        elif one.kind is one.VAR_KEYWORD:
-            unpacked = re.fullmatch(r"Unpack\[(\w+)\]", str(one.annotation))
-            if unpacked is None or unpacked[1] not in whose:
+    names, module = list[str](), inspect.unwrap(function).__globals__
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            names.append(parameter.name)
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            unpacked = re.fullmatch(r"Unpack\[(\w+)\]", str(parameter.annotation))
+            if unpacked is None or unpacked[1] not in module:
                 return ()
-            known += whose[unpacked[1]].__annotations__
-    return tuple(known)
+            names += module[unpacked[1]].__annotations__
+    return tuple(names)
 
 
-def _at_cutoff(function: Callable[..., Any], given: tuple[Any, ...], keywords: Mapping[str, Any]) -> str:
-    """How the measures of a call are written with the cutoff that it names, where they are a text without cutoffs."""
+def _cutoff_hint(function: Callable[..., Any], arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> str:
+    """Return the hint to write a cutoff in the measures, if they are a text without cutoffs; else ""."""
     import inspect
 
     with suppress(TypeError):
-        measures = inspect.signature(function).bind_partial(*given).arguments.get("measures")
+        measures = inspect.signature(function).bind_partial(*arguments).arguments.get("measures")
         measures, cutoff = keywords.get("measures", measures), keywords.get("k", keywords.get("cutoff"))
         if isinstance(measures, str) and "@" not in measures and isinstance(cutoff, int):
             return f'write cutoffs in measures, here "{" ".join(f"{word}@{cutoff}" for word in measures.split())}"'
     return ""
 
 
-def _check_call(function: Callable[..., Any], given: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
-    """Raise WrongCall (usage) where a function does not take such arguments."""
+def _check_call(function: Callable[..., Any], arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
+    """Raise WrongCall (usage) if the arguments do not fit the signature of the function."""
     import inspect
 
     signature = inspect.signature(function)
     try:
-        signature.bind(*given, **keywords)
+        signature.bind(*arguments, **keywords)
     except TypeError as error:
-        parameters = [one for one in signature.parameters.values() if one.name != "self"]
-        placed = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
-        own = given[len(signature.parameters) - len(parameters) :]
-        missing = [one.name for one in placed[len(own) :] if one.default is one.empty and one.name not in keywords]
-        name = _name(function)
-        usage = f"as in {name}({', '.join(one.name for one in placed)})"
-        if len(own) > len(placed):
-            what = f"takes {len(placed)} {plural(len(placed), 'argument')} without a name, and {len(own)} were given"
-            scores = f"scores are what evaluate returns, as in {name}(evaluate(runs, qrels, measures))"
-            hint = scores if placed and placed[0].name == "scores" else f"{usage}; name the others"
+        parameters = [p for p in signature.parameters.values() if p.name != "self"]
+        positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        values = arguments[len(signature.parameters) - len(parameters) :]
+        missing = [p.name for p in positional[len(values) :] if p.default is p.empty and p.name not in keywords]
+        name, most = _name(function), len(positional)
+        usage = f"as in {name}({', '.join(p.name for p in positional)})"
+        if len(values) > most:
+            problem = f"takes {most} positional {plural(most, 'argument')}, but {len(values)} were given"
+            scores = f"scores come from evaluate, as in {name}(evaluate(runs, qrels, measures))"
+            hint = scores if positional and positional[0].name == "scores" else f"{usage}; name the rest"
         else:
-            what, hint = f"needs {' and '.join(missing)}" if missing else str(error), usage
-        raise WrongCall(name, what, hint, usage=True) from None
+            problem, hint = f"needs {' and '.join(missing)}" if missing else str(error), usage
+        raise WrongCall(name, problem, hint, usage=True) from None
 
 
 def _name(function: Callable[..., Any]) -> str:
-    """What users call a function: those of pictures have a shorter name there."""
+    """Return the public name of a function: pictures have a shorter one."""
     return function.__name__.removeprefix("plot_")

@@ -62,7 +62,7 @@ def test_too_many_arguments_are_refused_in_a_sentence(name: str) -> None:
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     placed = [one for one in inspect.signature(function).parameters.values() if one.kind in kinds]
     own = len([one for one in placed if one.name != "self"])
-    said = rf"takes {own} arguments? without a name, and {own + 1} were given; (as in \w+\(|scores are what evaluate)"
+    said = rf"takes {own} positional arguments?, but {own + 1} were given; (as in \w+\(|scores come from evaluate)"
     with pytest.raises(TypeError, match=said):
         function(*[None] * (len(placed) + 1))
 
@@ -98,8 +98,8 @@ def test_an_argument_that_is_missing_is_named(name: str) -> None:
          "unknown option 'min'; bounds are objects, as in check(scores, [Bound('min', 'err@20', 0.25)])"),
         (
             "append_history(RUNS, QRELS, 'ap')",
-            "append_history: takes 2 arguments without a name, and 3 were given; "
-            "scores are what evaluate returns, as in append_history(evaluate(runs, qrels, measures))",
+            "append_history: takes 2 positional arguments, but 3 were given; "
+            "scores come from evaluate, as in append_history(evaluate(runs, qrels, measures))",
         ),
         ("evaluate(RUNS)", "evaluate: needs qrels; as in evaluate(run, qrels, measures)"),
         ("evaluate(RUNS, QRELS, run='a')",

@@ -167,7 +167,7 @@ def test_a_measure_that_cannot_be_sent_is_one_line(cluster: Started, process: Co
     own = ("--measures-from", str(ROOT / "examples" / "my_measures.py"), "-m", "first_page")
     done = process(*FILES, *own, "--cluster", cluster.address)
     problem = "measure first_page: other processes cannot import it from my_measures.py"
-    cure = "put it into a package that they have too, which offers it by the entry point gradedeval.measures"
+    cure = "put it into a package that is installed there and has an entry point gradedeval.measures"
     assert (done.code, done.out, done.messages) == (2, b"", [f"{problem}; {cure}"])
 
 

@@ -610,5 +610,4 @@ def check_order(matrix: Matrix) -> None:
     """Raise InputError for a run whose scores rise with the rank: a gate that lets it pass guards nothing."""
     for note in matrix.notes:
         if isinstance(note, Note) and note.kind == "rising-scores":
-            place, _, what = note.raw[0].partition(": ")
-            raise InputError(place, what, note.raw[1], kind=note.kind)
+            raise InputError(note.place, note.statement, note.raw[1], kind=note.kind)

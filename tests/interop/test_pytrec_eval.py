@@ -58,7 +58,7 @@ def test_measures_of_gradedeval_stand_beside_those_of_trec_eval() -> None:
 def test_topics_in_one_of_both_are_left_out_with_a_warning() -> None:
     evaluator = gradedeval.RelevanceEvaluator({**QRELS, "empty": {}}, {"map"})
     assert evaluator.evaluate({}) == {}
-    with pytest.warns(EvaluationWarning, match="5 of 6 judged topics are missing from the run"):
+    with pytest.warns(EvaluationWarning, match="5 of 6 judged topics are missing"):
         assert list(evaluator.evaluate({"q1": RUN["q1"]})) == ["q1"]
     with pytest.warns(EvaluationWarning, match="shares no topics"):
         assert evaluator.evaluate({"x": {"a": 1.0}}) == {}

@@ -587,7 +587,7 @@ def test_formats_have_num_q_and_say_which_texts_they_have_not(cli: Command, tmp_
         ("1 0 a 1\n", "1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n1 Q0 a 3 0 t\n", (), 4,
          "run:2: duplicate document 'a' in topic 1 (first on line 1); give each document once"),
         ("1 0 a 1\n2 0 a 1\n", "1 Q0 a 1 2 t\n", ("-c",), 0,
-         "run: 1 of 2 judged topics is missing from the run (2) and counts as an empty ranking; "
+         "run: 1 of 2 judged topics is missing (2) and counts as an empty ranking; "
          "without -c such topics are left out"),
         ("1 0 a 0\n", "1 Q0 a 1 2 t\n", ("-m", "err@5"), 0,
          "qrels: no grade above 0, so all gains are 0 and residuals are blank; are these the right qrels?"),

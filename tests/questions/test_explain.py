@@ -430,7 +430,7 @@ def test_a_topic_that_the_run_lacks_is_explained_as_an_empty_ranking() -> None:
     assert (explanation.retrieved, explanation.judged, explanation.pool) == (0, 0, 1)
     assert (err.score, err.columns["part"], ap.columns["part"]) == (0, ["beyond"], [])
     assert err.columns["could_add"] == [err.residual]
-    assert any("missing from the run (3, 4)" in note for note in explanation.notes)
+    assert any("missing (3, 4)" in note for note in explanation.notes)
 
 
 def test_the_run_s_own_topics_count_where_the_rules_say_so() -> None:

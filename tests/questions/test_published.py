@@ -208,7 +208,7 @@ def test_what_goes_with_nothing_is_one_line(words: str, message: str, files: Pat
     done = cli(*words.split())
     assert (done.code, done.text) == (2, "")
     assert message in done.messages[-1]
-    assert "missing from the run" not in "".join(done.messages)
+    assert "is missing" not in "".join(done.messages)
 
 
 def test_the_function_says_so_too(scores: gradedeval.Scores) -> None:

@@ -395,8 +395,7 @@ def files(tmp_path: Path) -> Path:
 
 TWO = ("weights", "first.run", "second.run", "qrels.txt")
 LACKS = (
-    "second.run: 1 of 2 judged topics is missing from the run (2) and counts as an empty ranking; "
-    + "exclude it with --topics both"
+    "second.run: 1 of 2 judged topics is missing (2) and counts as an empty ranking; " + "exclude it with --topics both"
 )
 
 

@@ -79,10 +79,10 @@ class OrderCheck:
             return []
         if not self.stated:
             hint = f"use {flag.order:file}, or negate the scores; {flag.order:score} if they are right"
-            return [Note(f"{place}: {RISING_AS_LISTED}", f"{hint}, which silences this", kind="rising-scores")]
+            return [Note(RISING_AS_LISTED, f"{hint}, which silences this", place=place, kind="rising-scores")]
         rank = f"{flag.order:rank} or {flag.order:file}" if self.in_order else f"{flag.order:rank}"
         hint = f"use {rank}, or negate the scores; {flag.order:score} if they are right, which silences this"
-        return [Note(f"{place}: {RISING}", hint, kind="rising-scores")]
+        return [Note(RISING, hint, place=place, kind="rising-scores")]
 
 
 NOT_CHECKED = OrderCheck()
@@ -599,8 +599,8 @@ def choose_topics(
         notes.append(Note(f"{flag.topics_from}: {count} in neither {place} nor {qrels.place} ({_names(unknown)})"))
     if extra:
         fate = "counted, with no relevant documents" if options.topics == "run" else "ignored"
-        problem = f"{place}: {len(extra)} {plural(len(extra), 'unjudged topic')} ({_names(extra)})"
-        notes.append(Note(problem, fate, kind="unjudged-topics", about=map(decode, extra)))
+        text = f"{len(extra)} {plural(len(extra), 'unjudged topic')} ({_names(extra)})"
+        notes.append(Note(text, fate, place=place, kind="unjudged-topics", about=map(decode, extra)))
     return topics, lacking, notes
 
 
@@ -612,8 +612,8 @@ def _missing_note(place: str, missing: list[bytes], judged: int, options: Option
         fate = "counts as an empty ranking" if is_single else "count as empty rankings"
         hint = f"exclude {'it' if is_single else 'them'} with {flag.topics:both}"
     share = f"{len(missing)} of {judged} judged {plural(judged, 'topic')}"
-    problem = f"{place}: {share} {'is' if is_single else 'are'} missing from the run ({_names(missing)}) and {fate}"
-    return Note(problem, hint, kind="missing-topics")
+    text = f"{share} {'is' if is_single else 'are'} missing ({_names(missing)}) and {fate}"
+    return Note(text, hint, place=place, kind="missing-topics")
 
 
 def no_common_topics(
@@ -632,8 +632,8 @@ def _relevant(both: list[bytes], place: str, qrels: Qrels) -> tuple[list[bytes],
     if not topics:
         raise InputError(qrels.place, "no topic has a relevant document", f"use {flag.topics:both}, and all score 0")
     omitted = len(both) - len(topics)
-    problem = f"{place}: {omitted} {plural(omitted, 'topic')} without relevant documents"
-    return topics, [Note(problem, "left out", kind="topics-without-relevant")] if omitted else []
+    text = f"{omitted} {plural(omitted, 'topic')} without relevant documents"
+    return topics, [Note(text, "left out", place=place, kind="topics-without-relevant")] if omitted else []
 
 
 def _names(topics: Collection[bytes], most: int = 5) -> str:

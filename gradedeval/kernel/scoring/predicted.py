@@ -366,11 +366,10 @@ def topics_of_neither(notes: Sequence[str], known: Collection[str], places: tupl
     for note in notes:
         if not isinstance(note, Note) or note.kind != "unjudged-topics":
             continue
-        run = note.text.partition(f": {len(note.about)} ")[0]
         if others := [topic for topic in note.about if topic not in known]:
             count, verb = f"{len(others)} {plural(len(others), 'topic')}", "is" if len(others) == 1 else "are"
-            what = f"{run}: {count} {verb} in neither {' nor '.join(places)} ({shorten(others)})"
-            yield Note(what, "ignored", kind=note.kind, about=others)
+            text = f"{count} {verb} in neither {' nor '.join(places)} ({shorten(others)})"
+            yield Note(text, "ignored", place=note.place, kind=note.kind, about=others)
 
 
 def labels_of_neither(notes: Sequence[str], people: Qrels, machine: Qrels) -> list[str]:

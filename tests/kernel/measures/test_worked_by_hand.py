@@ -695,9 +695,9 @@ def test_which_topics_count(rules: Rules, expected: Mapping[str, float]) -> None
 
 def test_what_is_left_out_or_scores_0_is_counted_and_named() -> None:
     notes = told(RUN, QRELS, "rr").notes
-    assert any("1 of 3 judged topics is missing from the run (lacking)" in note for note in notes)
+    assert any("1 of 3 judged topics is missing (lacking)" in note for note in notes)
     assert any("1 unjudged topic (extra)" in note for note in notes)
-    with pytest.warns(EvaluationWarning, match="1 of 2 judged topics is missing from the run"):
+    with pytest.warns(EvaluationWarning, match="1 of 2 judged topics is missing"):
         evaluate({"a": ranked("x")}, {"a": {"x": 1}, "b": {"x": 1}}, "rr")
 
 

@@ -108,7 +108,7 @@ def test_runs_that_lack_the_same_topics_are_named_in_one_note() -> None:
 
     left_out = "3 runs (x, y, …): 1 topic without relevant documents; left out"
     assert whole(runs, topics="relevant")[:1] == [left_out]
-    lacking = "1 of 3 judged topics is missing from each (2) and counts as an empty ranking"
+    lacking = "1 of 3 judged topics is missing (2) and counts as an empty ranking"
     assert [note for note in whole(runs) if "missing" in note] == [
         f'2 of 3 runs (x, y): {lacking}; exclude it with topics="both"'
     ]

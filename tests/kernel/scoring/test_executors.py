@@ -57,7 +57,7 @@ def test_whoever_shares_the_work_gives_the_same(crew: Any, names: list[str], col
         assert outcome(collection, Workers(2, limits=LIMITS, executor=executor), names) == expected
 
 
-@pytest.mark.filterwarnings("ignore:.*(dropped|missing from the run)")
+@pytest.mark.filterwarnings("ignore:.*(dropped|judged topics? (is|are) missing)")
 def test_an_executor_may_be_given_to_evaluate(collection: Path) -> None:
     paths = [collection / f"{number}.run" for number in range(4)]
     expected = gradedeval.evaluate(paths, collection / "qrels", MEASURES, duplicates="first").frame

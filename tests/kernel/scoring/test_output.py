@@ -480,7 +480,7 @@ def test_remarks_go_to_standard_error_and_numbers_alone_to_standard_output(files
     assert re.fullmatch(rb"ap +\tall\t\d\.\d{4}\n", outcome.out)
     assert sorted(outcome.messages) == [
         "--topics-from: 1 topic in neither extra.run nor more.txt (398)",
-        "extra.run: 1 of 3 judged topics is missing from the run (303) and counts as an empty ranking; "
+        "extra.run: 1 of 3 judged topics is missing (303) and counts as an empty ranking; "
         "exclude it with --topics both",
         "more.txt: 1 judgment repeated with the same grade; counted once",
     ]
@@ -495,7 +495,7 @@ def test_topics_left_out_are_counted(files: Path, cli: Command) -> None:
         ("run", "are left out", "counted, with no relevant documents"),
     ):
         assert succeed(cli("extra.run", "qrels.txt", "-m", "ap", "--topics", topics)).messages == [
-            f"extra.run: 2 of 3 judged topics are missing from the run (302, 303) and {missing}",
+            f"extra.run: 2 of 3 judged topics are missing (302, 303) and {missing}",
             f"extra.run: 2 unjudged topics (398, 399); {unjudged}",
         ]
 

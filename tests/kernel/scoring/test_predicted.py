@@ -110,7 +110,7 @@ def test_topics_that_the_machine_lacks_are_left_out_and_said():
 
 def test_topics_that_a_run_lacks_score_0_by_both():
     run = {topic: own for topic, own in RUN.items() if topic not in TOPICS[:4]}
-    with pytest.warns(gradedeval.EvaluationWarning, match="4 of 40 judged topics are missing from the run") as said:
+    with pytest.warns(gradedeval.EvaluationWarning, match="4 of 40 judged topics are missing") as said:
         found = gradedeval.evaluate(run, PEOPLE, "ndcg@10", predicted=MACHINE)
     assert len(said) == 1
     nothing = {topic: {"other": 0.0} for topic in TOPICS[:4]}

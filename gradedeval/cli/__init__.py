@@ -84,21 +84,18 @@ PICTURES: dict[str, tuple[str, str]] = {
     "power": ("cli.commands.power:picture", "Draw the significance levels of all pairs of runs."),
     "correlate": ("cli.commands.correlate:picture", "Draw how well measures agree, as a heat map or a scatter."),
     "explain": ("cli.commands.explain:picture", "Draw one topic rank by rank."),
-    "clicks": ("clicks.click_measures:correlate", "Draw a click measure against an evaluation measure."),
+    "clicks": ("cli.commands.clicks.correlate:picture", "Draw a click measure against an evaluation measure."),
 }
 """The same of `gradedeval plot PICTURE`."""
 
 VERBS: dict[str, tuple[str, str]] = {
-    "observe": ("clicks.observation:observe", "Estimate examination probabilities of ranks."),
-    "fit": ("clicks.observation:fit", "Find the rank weights closest to examination probabilities."),
-    "measures": ("clicks.click_measures:measures", "Report click measures of each list shown."),
-    "correlate": (
-        "clicks.click_measures:correlate",
-        "Correlate evaluation measures with click measures.",
-    ),
-    "gains": ("clicks.learned_gains:gains", "Learn gains of grades from clicks."),
-    "models": ("clicks.click_models:models", "Fit click models, and report how well they predict."),
-    "simulate": ("clicks.simulation:simulate", "Simulate a click log from a known user model."),
+    "observe": ("cli.commands.clicks.observe:command", "Estimate examination probabilities of ranks."),
+    "fit": ("cli.commands.clicks.fit:command", "Find the rank weights closest to examination probabilities."),
+    "measures": ("cli.commands.clicks.measures:command", "Report click measures of each list shown."),
+    "correlate": ("cli.commands.clicks.correlate:command", "Correlate evaluation measures with click measures."),
+    "gains": ("cli.commands.clicks.gains:command", "Learn gains of grades from clicks."),
+    "models": ("cli.commands.clicks.models:command", "Fit click models, and report how well they predict."),
+    "simulate": ("cli.commands.clicks.simulate:command", "Simulate a click log from a known user model."),
 }
 """The same of `gradedeval clicks VERB LOG`."""
 

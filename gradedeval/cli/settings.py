@@ -85,9 +85,14 @@ def _measures_of(setting: Setting, value: Any, table: Mapping[str, Measure]) -> 
         return named_measures(value, table)
     read: Any = setting.measure
     cutoff = asked_for("k")
-    if cutoff is not None:
-        remember_cut(value, table, read(value, table, cutoff) != read(value, table, None))
-    return read(value, table, cutoff)
+    resolved = read(value, table, cutoff)
+    if cutoff is not None and value:
+        try:
+            whole = read(value, table, None)
+            remember_cut([measure.label for measure in whole], table, resolved != whole)
+        except InputError:  # of a measure that needs a cutoff
+            remember_cut([], table, True)
+    return resolved
 
 
 def check_mode(

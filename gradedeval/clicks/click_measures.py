@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 from gradedeval import kernel
@@ -27,7 +26,7 @@ from gradedeval.analysis.pictures import (
 )
 from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.clicks.click_models import NO_LIST
-from gradedeval.clicks.log import READ_BY, ClickLog, ClicksAs, Depth, FromLog, Idle, Lenient, read_log
+from gradedeval.clicks.log import ClickLog, ClicksAs, Depth, FromLog, Idle, Lenient, read_log
 from gradedeval.errors import InputError, check_choice, did_you_mean, emit_notes, flag, plural, public, shorten
 from gradedeval.kernel import (
     AnyMeasure,
@@ -37,13 +36,10 @@ from gradedeval.kernel import (
     Measure,
     OptionKwargs,
     Options,
-    Picture,
     Setting,
     Table,
     encode,
     parse_measures,
-    question,
-    ranges,
     resolve_options,
 )
 from gradedeval.questions import weights as weighing
@@ -142,24 +138,7 @@ class ClickMeasures(kernel.results.FrameResult, FromLog):
         )
 
 
-@question(
-    "measures",
-    "log, qrels if any",
-    files="LOG [QRELS]",
-    reads=read_log,
-    besides=READ_BY,
-    digits="4",
-    help="""Report the click measures of each list that was shown for a topic, averaged over its sessions.
-
-    \b
-    qctr    clicks                      maxrr   1 / the first clicked rank
-    uctr    whether there is a click    meanrr  mean of 1 / clicked ranks
-    ss      whether a click is on a     minrr   1 / the last clicked rank
-            relevant document           plc     clicks / the last clicked rank
-
-    Each is 0 in a session without a click; ss needs QRELS. Chapelle et al., CIKM 2009, section 6.2.
-    """,
-)
+@public
 def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: SsRel = SS_REL) -> ClickMeasures:
     """The click measures of each configuration of a log, which is a topic and the list shown for it.
 
@@ -360,15 +339,6 @@ def plot_clicks(correlations: Any, measure: Any = None, click_measure: str = CLI
     return draw_on(partial(draw_clicks, frame=own[own["clicks"] == click_measure], lists=correlations.lists), ax)
 
 
-DRAWN = ("err",)
-"""What is drawn where no measures are named."""
-
-
-def drawn_measures(measures: Any) -> dict[str, Any]:
-    """The measures of a picture: one where none are named, as each has a picture of its own."""
-    return {"measures": DRAWN if measures == kernel.parse.DEFAULT else measures}
-
-
 def click_panels(correlations: Any, click_measure: Drawn = CLICKS) -> list[Panel]:
     """A picture for each measure."""
     frame = correlations.frame[correlations.frame["clicks"] == click_measure]
@@ -464,34 +434,7 @@ def read_parts(
     return read_log(source, clicks_as=clicks_as, depth=depth, idle=idle, columns=columns, lenient=lenient)
 
 
-@question(
-    "correlate",
-    "log and qrels",
-    files="LOG QRELS",
-    reads=read_parts,
-    passes=("depth",),
-    besides=("gain", "top_grade", "negative", "fill", *READ_BY),
-    own_measures=True,
-    digits="3",
-    help="""Correlate evaluation measures with the click measures of the same lists, weighted by sessions.
-
-    Chapelle et al., CIKM 2009, section 6: tables 2 to 5 and figure 4, and with --pairs algorithm 3 and table 6.
-
-    \b
-    gradedeval clicks correlate log.tsv qrels.txt -m 'err ap(rel=2)' --depth 10
-    gradedeval clicks correlate log.tsv qrels.txt -m 'err dcg' --by decile
-    gradedeval clicks correlate log.tsv qrels.txt -m 'err dcg' --pairs 1000
-    """,
-    picture=Picture(
-        click_panels,
-        """Draw what users clicked on lists against a measure of these lists, a point for each list, as large as its
-        sessions, with the correlation that `gradedeval clicks correlate` prints. Without -m the measure is err; each
-        of several has a picture, below each other.""",
-        asking=drawn_measures,
-        signature=attrgetter("settings"),
-        without=("pairs", "seed"),
-    ),
-)
+@public
 def correlate(
     log: Any,
     qrels: Any,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from gradedeval import kernel
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.clicks import model_kinds
-from gradedeval.clicks.log import READ_BY, ClickLog, FromLog, read_log
+from gradedeval.clicks.log import ClickLog, FromLog, read_log
 from gradedeval.clicks.model_kinds import (
     FIT,
     KINDS,
@@ -27,7 +27,7 @@ from gradedeval.clicks.model_kinds import (
     read_models,
 )
 from gradedeval.errors import Flag, InputError, Note, check_choice, emit_notes, flag, plural, public
-from gradedeval.kernel import Column, Document, Layout, Setting, Table, decode, encode, question, ranges
+from gradedeval.kernel import Column, Document, Layout, Setting, Table, decode, encode, ranges
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -490,17 +490,12 @@ Named = Annotated["str | Sequence[str]", Setting(f"Click model: {', '.join(KINDS
     f"'dbn(gamma={FIT})' or 'reader(p=0.8)'. May be repeated, or models separated by spaces.",
     metavar="MODEL", spelled=("--model",), repeats=True)]  # fmt: skip
 TestLog = Annotated[Any, Setting("Test the models on this log. Default: the log that they are fitted to.",
-    metavar="LOG", reads="log")]  # fmt: skip
+    metavar="LOG", reads=True)]  # fmt: skip
 Counted = Annotated["float | Sequence[float]", Setting("Prior counts of clicks and skips for each document or grade.",
     metavar="A[,B]", default_text="1, one of each")]  # fmt: skip
 Iterations = Annotated[int, Setting("Number of EM iterations.", ranges.ITERATIONS, "N")]
 Floor = Annotated[float, Setting("Raise the probability of what a session did at a rank to X: the cascade model gives "
     "0 to a second click.", ranges.FLOOR, "X", default_text="0")]  # fmt: skip
-MinSeen = Annotated[int | None, Setting("Leave out of --write-relevance what fewer than N sessions showed.",
-    ranges.MIN_SEEN, "N", default_text=str(MIN_SEEN))]  # fmt: skip
-WRITE_MODEL = Setting("Write the only model, for `clicks simulate --model-from`.", metavar="FILE.json")
-WRITE_RELEVANCE = Setting("Write the relevance of each document by the only model, as lines of topic,docno,gain,seen, "
-    "for --fill.", metavar="FILE.csv")  # fmt: skip
 
 
 def pair(prior: float | Sequence[float] | str) -> Prior:
@@ -514,23 +509,7 @@ def pair(prior: float | Sequence[float] | str) -> Prior:
     return values[0], values[-1]
 
 
-def check_written(
-    models: Any, tie: str, prior: Any, write_model: str | None, write_relevance: str | None, min_seen: int | None
-) -> None:
-    """Raise InputError (usage) where the models cannot be written as asked for."""
-    chosen = read_models(models)
-    for place, file in ((flag.write_model, write_model), (flag.write_relevance, write_relevance)):
-        if file and len(chosen) != 1:
-            raise InputError(place, f"{len(chosen)} models", f"name one with {MODEL}", usage=True)
-    if write_relevance and tie == "grade":
-        hint = "`gradedeval clicks gains` writes the gains of grades"
-        raise InputError(flag.write_relevance, "applies to documents, not to grades", hint, usage=True)
-    if min_seen is not None and not write_relevance:
-        raise InputError(flag.min_seen, f"applies to {flag.write_relevance}", "add it", usage=True)
-    pair(prior)
-
-
-def relevance_text(found: ClickModels, write_relevance: str, min_seen: MinSeen = None) -> str:
+def relevance_text(found: ClickModels, write_relevance: str, min_seen: int | None = None) -> str:
     """The relevance of documents by the only model as CSV. Tells of those that are left out, as fewer sessions showed
     them; raises InputError where all are."""
     least, seen = MIN_SEEN if min_seen is None else min_seen, found._one(None).seen
@@ -558,30 +537,7 @@ def _said(log: ClickLog, test: ClickLog | None, tie: Tie, prior: Prior, iteratio
     return " | ".join(parts)
 
 
-@question(
-    "models",
-    "log, qrels if any",
-    files="LOG [QRELS]",
-    reads=read_log,
-    besides=READ_BY,
-    check=check_written,
-    writes={
-        "write_model": (WRITE_MODEL, lambda found: model_text(found._one(None))),
-        "write_relevance": (WRITE_RELEVANCE, relevance_text),
-    },
-    digits="4 or 6",
-    help="""Fit click models to a log, and report how well they predict it, or another log.
-
-    LL session is the mean of ln P(clicks of a session), LL rank that of ln P(click or skip of a rank), given the clicks
-    above. Perplexity is 2^(-mean log2 P) of a rank, and the arithmetic mean over ranks; unconditional that of P of a
-    click regardless of clicks above.
-
-    \b
-    gradedeval clicks models train.tsv --test-log test.tsv --model 'dbn ubm'
-    gradedeval clicks models log.tsv qrels.txt --tie grade --model dbn
-    gradedeval clicks models log.tsv --write-relevance clicks.csv
-    """,
-)
+@public
 def models(
     log: Any,
     models: Named = DEFAULT,

@@ -23,7 +23,6 @@ from gradedeval.clicks.click_measures import (
 )
 from gradedeval.clicks.click_models import ITERATIONS, UNJUDGED, fitted_model, grades_of, items_of, listed
 from gradedeval.clicks.log import (
-    READ_BY,
     ClickLog,
     ClicksAs,
     Depth,
@@ -34,7 +33,7 @@ from gradedeval.clicks.log import (
     small_table_of,
 )
 from gradedeval.clicks.model_kinds import Chosen, Prior, read_models
-from gradedeval.errors import Flag, InputError, check_choice, emit_notes, flag, plural, shorten
+from gradedeval.errors import Flag, InputError, check_choice, emit_notes, flag, plural, public, shorten
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -44,8 +43,6 @@ from gradedeval.kernel import (
     Setting,
     Table,
     parse_measures,
-    question,
-    ranges,
 )
 
 if TYPE_CHECKING:
@@ -616,26 +613,7 @@ Of = Annotated["AnyMeasure", Setting("Measure that the gains are for: err, casca
 Share = Annotated[bool, Setting("Of --for gap: shares of the clicked documents, not steps between click rates.")]
 
 
-@question(
-    "gains",
-    "log and qrels",
-    files="LOG QRELS",
-    reads=read_evidence,
-    besides=READ_BY,
-    own_measures=True,
-    digits="4",
-    help="""Learn the gains of grades from clicks or preferences.
-
-    The CSV is what `--gain @FILE`, or `cascade(utility=FILE)`, reads.
-
-    \b
-    gradedeval clicks gains log.tsv qrels.txt -o gains.csv
-    gradedeval run.txt qrels.txt -m err@20 --gain @gains.csv
-    gradedeval clicks gains log.tsv qrels.txt --from correlation
-    gradedeval clicks gains pairs.tsv qrels.txt --from preferences
-    gradedeval clicks gains log.tsv qrels.txt --for gap
-    """,
-)
+@public
 def gains(
     source: Any,
     qrels: Any,

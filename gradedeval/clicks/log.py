@@ -16,10 +16,12 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, distinct, np
 from gradedeval.errors import InputError, Note, ProblemList, check_choice, did_you_mean, flag, plural, public, shorten
-from gradedeval.kernel import Setting, SmallTable, checked_lines, decimal, decode, encode, ranges
+from gradedeval.kernel import Setting, checked_lines, decimal, decode, encode, ranges
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from gradedeval.kernel import SmallTable
 
 
 # What a click log holds: how often users clicked which ranks of which lists.
@@ -397,9 +399,9 @@ def small_table_of(source: Any, needed: Sequence[str], place: str, hint: str) ->
     """A small file with a header, or a DataFrame as what a file of its columns is; rows of that are counted from 1.
     Raises InputError where it lacks a column."""
     if kernel.stream.is_file(source):
-        return SmallTable.headed(source, needed, hint)
+        return kernel.SmallTable.headed(source, needed, hint)
     frame = kernel.readable_table(source, place, place, needed=True)
-    found = SmallTable(place)
+    found = kernel.SmallTable(place)
     for name in needed:
         if name not in frame.columns:
             raise InputError(place, f"no column '{name}'", hint, kind="fields")
@@ -740,7 +742,3 @@ def _count(word: bytes) -> int:
     if not (number == int(number if number == number else 0) and 1 <= number <= MOST_SESSIONS):
         raise InputError("", f"count '{decode(word)}' is not a whole number from 1", "write how many sessions it is")
     return int(number)
-
-
-READ_BY = ("qrels_format", "labels")
-"""How the qrels beside a log are read."""

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 from gradedeval import kernel
 from gradedeval.analysis.tables import DisplayColumns, format_range, frame_document, plain_columns
 from gradedeval.arrays import Floats, Ints, np
-from gradedeval.cli.arguments import remember_cut
-from gradedeval.cli.output import asked_for
 from gradedeval.clicks.log import (
     LAST_RANK,
     ClickLog,
@@ -27,7 +25,7 @@ from gradedeval.clicks.log import (
     read_log,
     small_table_of,
 )
-from gradedeval.errors import InputError, check_choice, emit_notes, flag, plural
+from gradedeval.errors import InputError, check_choice, emit_notes, flag, plural, public
 from gradedeval.kernel import (
     MEASURES,
     Column,
@@ -37,8 +35,6 @@ from gradedeval.kernel import (
     Setting,
     Table,
     parse_measures,
-    question,
-    ranges,
 )
 from gradedeval.questions import weights as weighing
 from gradedeval.questions.fit import (
@@ -137,24 +133,7 @@ class Observation(FromLog):
         return Document(blocks, self.settings)
 
 
-@question(
-    "observe",
-    "log",
-    files="LOG",
-    reads=read_log,
-    form="csv",
-    at_terminal="table",
-    digits="4",
-    help="""Estimate examination probabilities of ranks from gaps between clicks, last clicks and ends of pages.
-
-    The CSV of ranks and weights is what `wp(file=...)` and `fit --to-weights` read. Zhang et al., Information Retrieval
-    2010. It describes attention and estimates no parameter of a measure: `gradedeval clicks models` does.
-
-    \b
-    gradedeval clicks observe log.tsv -o weights.csv
-    gradedeval clicks observe log.tsv --per user -f table
-    """,
-)
+@public
 def observe(
     log: Any,
     *,
@@ -381,20 +360,22 @@ Weighing = str | Measure | MeasureRange
 
 
 def read_weighing(
-    measures: Weighing | Sequence[Weighing] | None, table: Mapping[str, Measure] = MEASURES
+    measures: Weighing | Sequence[Weighing] | None,
+    table: Mapping[str, Measure] = MEASURES,
+    cutoff: int | None = None,
 ) -> list[Measure | MeasureRange] | None:
-    """Measures, first those with a range; None if it is None. Raises InputError (usage) where there is no such
-    measure."""
+    """Return measures, first those with a range; None if `measures` is None. Raises InputError (usage) for an unknown
+    measure.
+
+    cutoff  of the measures that have none
+    """
     if measures is None:
         return None
     given = [measures] if isinstance(measures, Weighing) else measures
     words = [word for one in given for word in (kernel.notation.split_words(one) if isinstance(one, str) else [one])]
     ranges = [word for word in words if isinstance(word, str) and ".." in word]
-    searched = read_ranges(ranges, table) if ranges else []
+    searched = read_ranges(ranges, table, cutoff) if ranges else []
     others = [word for word in words if word not in ranges]
-    cutoff = asked_for("k")  # of the command line
-    if cutoff is not None and others:
-        remember_cut(others, table)
     read = [parse_measures(word, table, cutoff) if isinstance(word, str) else [word] for word in others]
     fixed = [one for several in read for one in several]
     return [*searched, *fixed]
@@ -458,34 +439,7 @@ def read_observation(
     return observe(log, mu=mu, page=page, ranks=ranks, clickless=clickless)
 
 
-def compared_alone(measures: Any, weights: Any) -> dict[str, Any]:
-    """Given weights, without a measure, are all that a command compares."""
-    return {"measures": [] if weights and measures is None else measures}
-
-
-@question(
-    "fit",
-    "log",
-    files="LOG",
-    reads=read_observation,
-    asking=compared_alone,
-    own_measures=True,
-    digits="4",
-    help="""Find the rank weights closest to the examination probabilities, by Kullback-Leibler divergence.
-
-    The measures are printed as -m takes them, the closest first. They describe examination, and do not estimate a
-    parameter of the users: `gradedeval clicks models` does. Zhang et al., Information Retrieval 2010.
-
-    Columns: KL, the divergence in nats; within 0.001, the values of the parameter whose divergence is no larger than
-    that by more than so many nats; covered, what the weights sum to over the ranks of the observation, before they are
-    scaled.
-
-    \b
-    gradedeval clicks fit log.tsv
-    gradedeval clicks fit log.tsv -m 'rbp(p=0.05..0.99) rbp(p=0.8)' --normalize none
-    gradedeval clicks fit log.tsv --weights weights.csv
-    """,
-)
+@public
 def fit(
     log: Any,
     measures: Weighings = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, np
@@ -14,7 +14,7 @@ from gradedeval.clicks.click_measures import gains_of_lists, lists_of
 from gradedeval.clicks.click_models import ClickModel, read_model
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.model_kinds import Cells
-from gradedeval.errors import InputError, emit_notes, flag
+from gradedeval.errors import InputError, emit_notes, public
 from gradedeval.kernel import (
     AnyMeasure,
     Measure,
@@ -22,9 +22,8 @@ from gradedeval.kernel import (
     Options,
     Setting,
     parse_measures,
-    question,
-    ranges,
     resolve_options,
+    takes_options,
 )
 
 if TYPE_CHECKING:
@@ -165,48 +164,8 @@ Sessions = Annotated[int, Setting("", ranges.SESSIONS, "N")]
 Seed = Annotated[int, Setting("Random seed; the same draws the same sessions.", ranges.SEED, "N")]
 
 
-def asked_users(users: As, model_from: ModelFile = None) -> dict[str, Any]:
-    """The users of a file, where there is one."""
-    return {"users": read_model(model_from)} if model_from else {}
-
-
-def check_users(users: str | None, model_from: str | None, measures_from: Any) -> None:
-    """Raise InputError (usage) where it is not said who the users are, or what is said does not go together."""
-    if (users is None) == (model_from is None):
-        what = (
-            "users of a measure or of a click model" if users is None else f"cannot be combined with {flag.model_from}"
-        )
-        raise InputError("--as" if users else "", what, "give either --as MEASURE or --model-from FILE", usage=True)
-    if model_from is not None and measures_from:
-        raise InputError(flag.measures_from, f"does not apply to {OF_MODEL}", "leave it out", usage=True)
-
-
-def read_of(users: Any) -> Literal["runs", "runs, qrels if any"]:
-    """What is read: the grades of documents are those of users of a measure."""
-    return "runs, qrels if any" if isinstance(users, ClickModel) else "runs"
-
-
-@question(
-    "simulate",
-    "runs, qrels if any",
-    files="RUN... [QRELS]",
-    wants=read_of,
-    asking=asked_users,
-    check=check_users,
-    text=lambda log: "".join(log.lines()),
-    unjudged=tuple(OptionKwargs.__annotations__),
-    own_measures=True,
-    help="""Simulate sessions of a known user model, as a click log.
-
-    The first documents of each topic of each run are a list (10 of them, or as --depth says), and each session shows
-    one of the lists, drawn uniformly.
-
-    \b
-    gradedeval clicks simulate runs/*.run qrels.txt --as err -o log.tsv
-    gradedeval clicks simulate runs/*.run qrels.txt --as 'rbp(p=0.8)' --seed 7
-    gradedeval clicks simulate runs/*.run --model-from dbn.json
-    """,
-)
+@takes_options("reading")
+@public
 @kernel.options.lists_options
 def simulate(
     users: As,

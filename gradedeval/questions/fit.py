@@ -77,6 +77,11 @@ class MeasureRange:
     whole: bool
     table: Mapping[str, Measure] | None = None
 
+    @property
+    def label(self) -> str:
+        """How messages call it, as `Measure.label`."""
+        return self.text
+
     def at(self, value: float) -> Measure:
         """The measure with a value in place of the range."""
         word = kernel.notation.write_value(int(value) if self.whole else round(value, 10))

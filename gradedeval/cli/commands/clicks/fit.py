@@ -1,0 +1,40 @@
+"""`gradedeval clicks fit`: the rank weights closest to the examination probabilities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradedeval.cli.commands.clicks import check_count
+from gradedeval.cli.options import CUTOFF, MEASURES_FROM, command_line, output_options
+from gradedeval.cli.results import Destination, call
+from gradedeval.cli.settings import setting_options, take_measures, take_settings
+from gradedeval.clicks.observation import fit, read_observation
+from gradedeval.kernel.formats import formats_for
+
+
+@command_line("fit", "LOG", setting_options(fit, read_observation), [CUTOFF, *MEASURES_FROM],
+              output_options(formats_for(), digits="4"))  # fmt: skip
+def command(files: tuple[str, ...], **options: Any) -> None:
+    """Find the rank weights closest to the examination probabilities, by Kullback-Leibler divergence.
+
+    The measures are printed as -m takes them, the closest first. They describe examination, and do not estimate a
+    parameter of the users: `gradedeval clicks models` does. Zhang et al., Information Retrieval 2010.
+
+    Columns: KL, the divergence in nats; within 0.001, the values of the parameter whose divergence is no larger than
+    that by more than so many nats; covered, what the weights sum to over the ranks of the observation, before they are
+    scaled.
+
+    \b
+    gradedeval clicks fit log.tsv
+    gradedeval clicks fit log.tsv -m 'rbp(p=0.05..0.99) rbp(p=0.8)' --normalize none
+    gradedeval clicks fit log.tsv --weights weights.csv
+    """
+    destination = Destination(options)
+    settings = take_settings(fit, options)
+    reading = take_settings(read_observation, options)
+    if settings.get("weights"):
+        settings.setdefault("measures", ())  # given weights, without -m, are all that is compared
+    check_count(files, "a click log", 1, 1)
+    settings = take_measures(fit, settings, options)
+    observed = read_observation(files[0], **reading)
+    destination.print(call(fit, observed, **settings))

@@ -1,0 +1,32 @@
+"""`gradedeval clicks observe`: the examination probabilities of ranks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradedeval.cli.commands.clicks import check_count
+from gradedeval.cli.options import command_line, output_options
+from gradedeval.cli.results import Destination, call, form_at_terminal
+from gradedeval.cli.settings import setting_options, take_settings
+from gradedeval.clicks.log import read_log
+from gradedeval.clicks.observation import observe
+from gradedeval.kernel.formats import formats_for
+
+
+@command_line("observe", "LOG", setting_options(observe, read_log),
+              output_options(formats_for(), "csv, at a terminal table", "4"))  # fmt: skip
+def command(files: tuple[str, ...], **options: Any) -> None:
+    """Estimate examination probabilities of ranks from gaps between clicks, last clicks and ends of pages.
+
+    The CSV of ranks and weights is what `wp(file=...)` and `fit --to-weights` read. Zhang et al., Information Retrieval
+    2010. It describes attention and estimates no parameter of a measure: `gradedeval clicks models` does.
+
+    \b
+    gradedeval clicks observe log.tsv -o weights.csv
+    gradedeval clicks observe log.tsv --per user -f table
+    """
+    destination = Destination(options, form_at_terminal(options["output"], "csv", "table"))
+    settings, reading = take_settings(observe, options), take_settings(read_log, options)
+    check_count(files, "a click log", 1, 1)
+    log = read_log(files[0], **reading)
+    destination.print(call(observe, log, **settings))

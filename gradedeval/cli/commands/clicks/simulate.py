@@ -1,0 +1,59 @@
+"""`gradedeval clicks simulate`: a click log of known users."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradedeval.cli.arguments import run_and_qrels, runs_and_perhaps_qrels
+from gradedeval.cli.options import CUTOFF, MEASURES_FROM, OUTPUT_FILE, READS, Option, command_line, registered
+from gradedeval.cli.output import write
+from gradedeval.cli.results import call
+from gradedeval.cli.settings import setting_option, setting_options, take_measures, take_settings
+from gradedeval.clicks.click_models import read_model
+from gradedeval.clicks.simulation import OF_MODEL, simulate
+from gradedeval.errors import InputError, flag
+from gradedeval.kernel.options.settings import settings_of
+
+USERS = [
+    setting_option(settings_of(simulate)["users"]),
+    Option("--model-from", metavar="FILE.json", file=READS, help="Users are those of a click model that `clicks models "
+           "--write-model` wrote."),
+    *setting_options(simulate, without=("users",)),
+]  # fmt: skip
+
+
+@command_line("simulate", "RUN... [QRELS]", USERS, [CUTOFF, *MEASURES_FROM], registered("reading"), [OUTPUT_FILE])
+def command(files: tuple[str, ...], model_from: str | None, output: str | None, **options: Any) -> None:
+    """Simulate sessions of a known user model, as a click log.
+
+    The first documents of each topic of each run are a list (10 of them, or as --depth says), and each session shows
+    one of the lists, drawn uniformly.
+
+    \b
+    gradedeval clicks simulate runs/*.run qrels.txt --as err -o log.tsv
+    gradedeval clicks simulate runs/*.run qrels.txt --as 'rbp(p=0.8)' --seed 7
+    gradedeval clicks simulate runs/*.run --model-from dbn.json
+    """
+    settings = take_settings(simulate, options)
+    _check_users(model_from, settings, options)
+    if model_from:
+        settings["users"] = read_model(model_from)
+    read = runs_and_perhaps_qrels if model_from else run_and_qrels  # users of a measure click by the grades
+    runs, qrels = read(files, options)
+    settings = take_measures(simulate, settings, options)
+    log = call(simulate, runs=runs, qrels=qrels, **settings, **options)
+    write("".join(log.lines()), output)
+
+
+def _check_users(model_from: str | None, settings: dict[str, Any], options: dict[str, Any]) -> None:
+    """Raise InputError (usage) unless the options describe one kind of users."""
+    users = settings.get("users")
+    if users is None and model_from is None:
+        hint = "give either --as MEASURE or --model-from FILE"
+        raise InputError("", "users of a measure or of a click model", hint, usage=True)
+    if users is not None and model_from is not None:
+        hint = "give either --as MEASURE or --model-from FILE"
+        raise InputError("--as", f"cannot be combined with {flag.model_from}", hint, usage=True)
+    if model_from is not None and options["measures_from"]:
+        problem = f"does not apply to {OF_MODEL}"
+        raise InputError(flag.measures_from, problem, "leave it out", usage=True)

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 # A command is a line here and a question of a module: the summaries stand here so that `--help` imports no command.
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Most used": {
-        "eval": ("questions.evaluate:command", "Score runs against graded judgments (the default command)."),
+        "eval": ("cli.commands.evaluate:command", "Score runs against graded judgments (the default command)."),
         "explain": ("cli.commands.explain:command", "Explain the score of a topic, rank by rank."),
         "compare": ("cli.commands.compare:command", "Compare runs, with significance tests."),
         "diff": ("cli.commands.diff:command", "Show what changed between two runs, topic by topic."),
         "check": ("cli.commands.check:command", "Check runs against bounds; exit code 1 if a bound fails."),
         "lint": ("cli.commands.lint:command", "Check runs for problems before scoring."),
-        "measures": ("questions.measures:command", "List the measures, or describe one."),
+        "measures": ("cli.commands.measures:command", "List the measures, or describe one."),
         "report": ("cli.commands.report:command", "Write an HTML page that shows an evaluation."),
         "plot": ("cli:plot", "Draw pictures: curves, runs, topics, weights, agreement."),
     },
@@ -38,7 +38,10 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "risk": ("cli.commands.risk:command", "Report the risk of runs against a baseline."),
         "power": ("cli.commands.power:command", "Report the discriminative power of measures."),
         "pool": ("cli.commands.pool:command", "Pool statistics, and which documents to judge next."),
-        "collections": ("questions.named_qrels:command", "List test collections by name, and which of them are here."),
+        "collections": (
+            "cli.commands.named_qrels:command",
+            "List test collections by name, and which of them are here.",
+        ),
         "pr": (
             "cli.commands.precision_recall:command",
             "Print precision-recall curves, graded and at each threshold.",
@@ -55,7 +58,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Clicks and other tools": {
         "clicks": ("cli:clicks", "Estimate examination, click models and gains from click logs."),
-        "trec_eval": ("interop.trec_eval:command", "Score runs with trec_eval's options and output format."),
+        "trec_eval": ("cli.commands.trec_eval:command", "Score runs with trec_eval's options and output format."),
     },
 }
 """Heading of the help page -> command -> its module and its name there, and what it does."""

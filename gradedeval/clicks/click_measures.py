@@ -40,6 +40,7 @@ from gradedeval.kernel import (
     Table,
     encode,
     parse_measures,
+    ranges,
     resolve_options,
 )
 from gradedeval.questions import weights as weighing

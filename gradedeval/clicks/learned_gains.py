@@ -43,6 +43,7 @@ from gradedeval.kernel import (
     Setting,
     Table,
     parse_measures,
+    ranges,
 )
 
 if TYPE_CHECKING:

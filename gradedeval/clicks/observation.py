@@ -35,6 +35,7 @@ from gradedeval.kernel import (
     Setting,
     Table,
     parse_measures,
+    ranges,
 )
 from gradedeval.questions import weights as weighing
 from gradedeval.questions.fit import (

@@ -22,6 +22,7 @@ from gradedeval.kernel import (
     Options,
     Setting,
     parse_measures,
+    ranges,
     resolve_options,
     takes_options,
 )

@@ -1,26 +1,18 @@
-"""The drop-in for trec_eval, `gradedeval trec_eval`: its options, scores and printed lines."""
+"""Scores and printed lines of trec_eval, for `gradedeval trec_eval` and for Python."""
 
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from gradedeval import __version__, kernel
+from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, np
-from gradedeval.cli.arguments import check_standard_input, usage
-from gradedeval.cli.help import short_page
-from gradedeval.cli.options import HELP, READS, Option, command_line
-from gradedeval.cli.output import view_of, write
-from gradedeval.errors import InputError, Note, did_you_mean, emit_notes, flag, shorten
-from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS, VERSIONS, Entry, Line, Setting, select_lines
-from gradedeval.interop.trec_eval_lines import DROP_IN_FORMATS as QRELS_FORMATS
-from gradedeval.kernel import MEASURES, Measure, Options, SmallTable, decode, ranges, resolve_options
+from gradedeval.errors import InputError, Note, emit_notes, shorten
+from gradedeval.interop.trec_eval_lines import Line
+from gradedeval.kernel import MEASURES, Measure, Options, SmallTable, decode, resolve_options
 
 if TYPE_CHECKING:
     from gradedeval.kernel import Batch, JudgmentGroups, Qrels, Scorer, Workers
@@ -576,13 +568,18 @@ def evaluate_drop_in(
     printing: PrintOptions,
     *,
     holds: str,
-    form: str | None,
+    form: str | None = None,
+    view: kernel.formats.View = kernel.formats.PAGE,
 ) -> str:
-    """The output for all runs, in trec_eval's lines or in another `form`; `holds` is the value of -R. Raises InputError
-    for invalid files."""
+    """Return the output for all runs. Raises InputError for invalid files.
+
+    holds  what the qrels hold: the value of -R
+    form   one of gradedeval's formats instead of trec_eval's lines
+    view   how tables for people are shown in that format
+    """
     try:
         if holds == "qrels":
-            text, notes = _evaluate(runs, qrels, lines, options, printing, form)
+            text, notes = _evaluate(runs, qrels, lines, options, printing, form, view)
         else:
             text, notes = _evaluate_groups(runs, qrels, holds, lines, options, printing)
     except InputError as error:
@@ -612,6 +609,7 @@ def _evaluate(
     options: Options,
     printing: PrintOptions,
     form: str | None,
+    view: kernel.formats.View,
 ) -> tuple[str, list[str]]:
     """The text and the notes for ordinary qrels."""
     lines, lost = (lines, []) if form is None else _as_numbers(lines, form)
@@ -629,7 +627,7 @@ def _evaluate(
     if form is None:
         return _text([scored for scored, _ in results], lines, printing), notes
     scores = kernel.Scores([run for _, scored in results for run in scored.runs], scorer.measures, judged, options)
-    return kernel.score_tables.render_scores(scores, form, by_topic=printing.by_topic, view=view_of(None)), notes
+    return kernel.score_tables.render_scores(scores, form, by_topic=printing.by_topic, view=view), notes
 
 
 def _as_numbers(lines: list[Line], form: str) -> tuple[list[Line], list[str]]:
@@ -669,158 +667,3 @@ def _text(results: list[ScoredRun], lines: list[Line], printing: PrintOptions) -
         ("" if named else kernel.formats.trec_line("runid", ALL, scored.run)) + format_run(scored, lines, printing)
         for scored in results
     )
-
-
-# The text of `gradedeval trec_eval -h`.
-
-
-HOLDS = {
-    "qrels": "lines of `topic iteration docno grade`; one judgment of each document",
-    "qrels_jg": "the same lines, where the second column names a judgment group: one judge's view of the topic",
-    "prefs": "lines of `topic group subgroup docno value`; in each subgroup a larger value is preferred",
-    "qrels_prefs": "lines of qrels, read as preferences: a higher grade is preferred",
-}
-
-
-def help_text(usage: str, measures: Iterable[str], holds: str) -> str:
-    """The help page, or an explanation of these measures. Raises InputError (usage) for an unknown name."""
-    entries, nicknames = DROP_IN_FORMATS[holds]
-    named: dict[str, Entry] = {}
-    for word in measures:
-        name = word.partition(".")[0]
-        if name in nicknames:
-            named |= _members(name, entries)
-        elif name in entries:
-            named[name] = entries[name]
-        else:
-            hint = did_you_mean(name, [*entries, *nicknames]) or "`gradedeval measures NAME` explains ours"
-            raise InputError(flag.measures, f"unknown measure '{name}' of trec_eval", hint, usage=True)
-    if named:
-        return "\n".join(_page(name, entry) for name, entry in named.items())
-    parts = [usage, "", _folded(f"QRELS ({holds}): ", f"{HOLDS[holds]}.", 2), "", "Measures:"]
-    parts += [_folded(f"  {nickname:<11} ", ", ".join(_members(nickname, entries))) for nickname in nicknames]
-    alone = [name for name, entry in entries.items() if not entry.sets]
-    parts += [_folded("  in no set   ", ", ".join(alone))] if alone else []
-    return "\n".join([*parts, "", "-h -m NAME explains a measure, -h -m all_trec all of them."]) + "\n"
-
-
-def _members(nickname: str, entries: dict[str, Entry]) -> dict[str, Entry]:
-    return {name: entry for name, entry in entries.items() if nickname in entry.sets}
-
-
-def _page(name: str, entry: Entry) -> str:
-    """A measure: what it is, formula, source, parameters, default lines, and its name in gradedeval."""
-    lines = entry.lines(name, "", Setting())
-    ours = lines[0].measure
-    what, rows = entry.what, []
-    if ours is not None:
-        about, formula, source = ours.definition.paragraphs
-        what = what or about
-        rows += [("formula", formula), ("source", source)]
-    if entry.takes:
-        rows.append(("parameters", entry.takes))
-    if len(lines) > 1:
-        rows.append(("prints", ", ".join(line.name for line in lines)))
-    if not (lines[0].by_topic and lines[0].summary):
-        rows.append(("printed", "in the summary only" if lines[0].summary else "for each topic only"))
-    if ours is not None:
-        rows.append(("ours", ", ".join(str(line.measure) for line in lines)))
-    return "\n".join([_folded(f"{name}: ", what, 2), *(_folded(f"  {key:<11} ", value) for key, value in rows)]) + "\n"
-
-
-def _folded(head: str, words: str, indent: int = 14) -> str:
-    """Text after a head, in lines of at most 100 characters."""
-    return textwrap.fill(
-        head + words, 100, subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False
-    )
-
-
-# `gradedeval trec_eval QRELS RUN...`: trec_eval's command line, and its output byte for byte.
-
-
-# trec_eval's own flags, long names included; messages name the last one.
-OPTIONS = [
-    Option("-q", "--query_eval_wanted", "by_topic", is_flag=True, help="Also print the scores of each topic."),
-    Option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all topics of QRELS; a "
-           "topic missing from the run counts as an empty ranking. Default: topics in both files."),
-    Option("--level_for_rel", "level", number=ranges.LEVEL_FOR_REL, metavar="N", help="Lowest relevant grade. "
-           "Default: 1."),
-    Option("-n", "--nosummary", "no_summary", is_flag=True, help="Do not print the summary over topics."),
-    Option("--Max_retrieved_per_topic", "depth", number=ranges.MAX_RETRIEVED, metavar="N", help="Keep only the N "
-           "highest-ranked documents of each topic."),
-    Option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Drop unjudged documents."),
-    Option("--Number_docs_in_coll", "documents", number=ranges.DOCS_IN_COLLECTION, metavar="N", help="Number of "
-           "documents in the collection, for utility. Default: 0."),
-    Option("-m", "--measure", "measures", multiple=True, metavar="MEASURE[.PARAMETERS]", help="A measure, a set of "
-           "measures (official, all_trec, set), or a measure in gradedeval's notation, such as err@20. May be "
-           "repeated. Default: official."),
-    Option("-Z", "--Zscore", "norms", metavar="FILE", file=READS, help="Print z-scores, using the lines of topic, "
-           "measure, mean and standard deviation in FILE."),
-    Option("--Rel_info_format", "-R", "qrels_format", type=click.Choice(list(QRELS_FORMATS)), default="qrels",
-           help="Format of QRELS. Default: qrels."),
-    Option("--Results_format", "-T", "results_format", type=click.Choice(["trec_results"]), default="trec_results",
-           help="Format of RUN."),
-    Option("-D", "--Debug_level", "debug", metavar="N", help="Accepted and ignored."),
-    Option("-f", "--format", "form", type=click.Choice(kernel.formats.SCORE_FORMATS), help="Print one of gradedeval's "
-           "formats instead of trec_eval's three columns."),
-    Option("--compat", type=click.Choice(VERSIONS), default="10", help="Version of trec_eval to follow. Default: 10."),
-    Option("-v", "--version", "version", is_flag=True, help="Print the version and exit."),
-    Option("-h", "wants_short", section=HELP, is_flag=True, help="Show the options, a line each, or with -m a "
-           "description of these measures, and exit."),
-    Option("--help", "wants_help", section=HELP, is_flag=True, help="Show this message, or with -m a description "
-           "of these measures, and exit."),
-]  # fmt: skip
-
-
-@command_line("trec_eval", "QRELS RUN...", OPTIONS, add_help_option=False)
-def command(
-    files: tuple[str, ...],
-    by_topic: bool,
-    complete: bool,
-    level: int | None,
-    no_summary: bool,
-    depth: int | None,
-    judged_only: bool,
-    documents: int | None,
-    measures: tuple[str, ...],
-    norms: str | None,
-    qrels_format: str,
-    results_format: str,
-    debug: str | None,
-    form: str | None,
-    compat: str,
-    version: bool,
-    wants_short: bool,
-    wants_help: bool,
-) -> None:  # fmt: skip
-    """Score runs as trec_eval does, with the same options and the same output.
-
-    QRELS has lines of `topic iteration docno grade`, RUN of `topic Q0 docno rank score tag`; further fields of a line
-    of RUN are ignored. `-h -m NAME` describes measures.
-    """
-    if version:
-        write(f"gradedeval {__version__}, as trec_eval {compat}\n")
-        return
-    if wants_short and not measures and not wants_help:
-        click.echo(f"{short_page(click.get_current_context())}\n-h -m NAME explains a measure.")
-        return
-    if wants_help or wants_short:
-        write(help_text(click.get_current_context().get_help(), measures, qrels_format))
-        return
-    _check_usage(files, form, [flag for flag, given in (("-Z", norms), ("-n", no_summary)) if given], qrels_format)
-    lines = select_lines(measures or ["official"], Setting(compat, documents or 0), form=qrels_format)
-    printing = PrintOptions(by_topic, not no_summary, read_norms(norms) if norms else None, compat != "9")
-    options = drop_in_options(complete, level, depth, judged_only, compat)
-    runs = kernel.named_runs(list(files[1:]))
-    write(evaluate_drop_in(runs, files[0], lines, options, printing, holds=qrels_format, form=form))
-
-
-def _check_usage(files: tuple[str, ...], form: str | None, printing: list[str], qrels_format: str) -> None:
-    """Raise InputError (usage) for files and options that do not go together. `printing`: options of trec_eval's own
-    output, given beside -f."""
-    if len(files) < 2:
-        raise InputError("", "expected a qrels file and a run", usage(), usage=True)
-    check_standard_input(files)
-    others = [*printing, *([f"-R {qrels_format}"] if qrels_format != "qrels" else [])]
-    if form is not None and others:
-        raise InputError("-f", f"cannot be combined with {others[0]}", "leave out one of them", usage=True)

@@ -5,7 +5,6 @@
 from gradedeval.kernel.options.question import question as question
 from gradedeval.kernel.options.question import Question as Question
 from gradedeval.kernel.options.settings import Setting as Setting
-from gradedeval.kernel.options.question import Picture as Picture
 from gradedeval.kernel.options.settings import shares_work as shares_work
 from gradedeval.kernel.options.settings import takes_options as takes_options
 from gradedeval.kernel.options import ranges as ranges
@@ -34,7 +33,6 @@ from gradedeval.kernel.measures.definition import MEASURES as MEASURES
 from gradedeval.kernel.measures.parse import parse_measures as parse_measures
 from gradedeval.kernel.measures import parse as parse
 from gradedeval.kernel.measures import notation as notation
-from gradedeval.kernel.measures.description import Description as Description
 from gradedeval.kernel.measures import definition as definition
 from gradedeval.kernel.measures import gains as gains
 from gradedeval.kernel.measures.gains import scores_of as scores_of

@@ -294,6 +294,11 @@ class Qrels:
         return self.subtopics.digest(replace(self.columns, labels=self.subtopics.marks(self.labels)).digest())
 
 
+def extent_of(qrels: Qrels) -> str:
+    """Return how many judgments of how many topics there are, and their digest, in words."""
+    return f"{int(qrels.counts.count.sum()):,} of {len(qrels):,} topics, qrels {qrels.digest}"
+
+
 ListedJudgments = tuple[list[bytes], list[list[str]], NDArray[Any]]
 """Topics, the docnos of each, and the code of every document: what dicts and JSON hold before anybody asks for dicts or
 columns of it."""

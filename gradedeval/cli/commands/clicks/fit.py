@@ -6,9 +6,10 @@ from typing import Any
 
 from gradedeval.cli.commands.clicks import check_count
 from gradedeval.cli.options import CUTOFF, MEASURES_FROM, command_line, output_options
+from gradedeval.cli.output import asked_for
 from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import setting_options, take_measures, take_settings
-from gradedeval.clicks.observation import fit, read_observation
+from gradedeval.clicks.observation import families, fit, read_observation, read_weighing
 from gradedeval.kernel.formats import formats_for
 
 
@@ -37,4 +38,6 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     check_count(files, "a click log", 1, 1)
     settings = take_measures(fit, settings, options)
     observed = read_observation(files[0], **reading)
+    if settings["measures"] is None:
+        settings["measures"] = read_weighing(families(observed), cutoff=asked_for("k"))
     destination.print(call(fit, observed, **settings))

@@ -26,7 +26,7 @@ WRITTEN = [
 ]  # fmt: skip
 
 
-@command_line("models", "LOG [QRELS]", setting_options(models, read_log), QRELS_READ_BY, WRITTEN,
+@command_line("models", "LOG [QRELS]", setting_options(models, read_log), WRITTEN, QRELS_READ_BY,
               output_options(formats_for(), digits="4 or 6"))  # fmt: skip
 def command(
     files: tuple[str, ...],

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 
-from gradedeval import kernel
 from gradedeval.cli.options import NAME, Option, command_line
 from gradedeval.cli.output import in_lines, view_of, write
 from gradedeval.errors import InputError, did_you_mean, emit_notes
-from gradedeval.kernel import Column, Document, Table
+from gradedeval.kernel.formats import Column, Document, Table, formats_for, render
+from gradedeval.kernel.trec.named_qrels import COLLECTIONS, Collection, called
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gradedeval.kernel.trec.named_qrels import Collection
-
-FORMATS = kernel.formats.formats_for()
+FORMATS = formats_for()
 OPTIONS = [
     Option("--download", section="Options of this command", is_flag=True, help="Let the package ir_datasets download "
            "the qrels of NAME that this machine lacks."),
@@ -35,27 +30,34 @@ def command(files: tuple[str, ...], download: bool, form: str) -> None:
     A name stands for a file of qrels: gradedeval run.txt dl19-passage. The package ir_datasets has the judgments in its
     cache; with --download it downloads what is missing there, and nothing is downloaded without.
     """
-    known = kernel.Qrels.collections()
-    chosen = [found for found in map(kernel.Qrels.collection, files) if found is not None]
     if download and not files:
         raise InputError("--download", "downloads the collections that are named", "give a NAME", usage=True)
-    for name in files:
-        if kernel.Qrels.collection(name) is None:
-            hint = did_you_mean(name, known) or "`gradedeval collections` lists them"
-            raise InputError("", f"no collection '{name}'", hint, usage=True)
+    chosen = [_called(name) for name in files]
     if files and form == "table":
-        write("\n".join(in_lines(_page(one, download), sys.stdout) for one in chosen))
+        write("\n".join(in_lines(_page(collection, download), sys.stdout) for collection in chosen))
         return
-    rows = [{**_row(one), "judgments": _judgments(one, download)} for one in chosen] or list(map(_row, known.values()))
-    emit_notes([] if next(iter(known.values())).here is not None else [_MISSING])
-    write(kernel.formats.render(lambda _: _listed(rows, form), form, view=view_of(None)))
+    if files:
+        rows = [{**_row(collection), "judgments": _judgments(collection, download)} for collection in chosen]
+    else:
+        rows = [_row(collection) for collection in COLLECTIONS.values()]
+    emit_notes([] if next(iter(COLLECTIONS.values())).here is not None else [_MISSING])
+    write(render(lambda _: _listed(rows, form), form, view=view_of(None)))
 
 
 _MISSING = "what is on this machine is not known without ir_datasets; pip install 'gradedeval[collections]'"
 
 
+def _called(name: str) -> Collection:
+    """Return the collection of a name. Raises InputError (usage) if there is none."""
+    collection = called(name)
+    if collection is None:
+        hint = did_you_mean(name, COLLECTIONS) or "`gradedeval collections` lists them"
+        raise InputError("", f"no collection '{name}'", hint, usage=True)
+    return collection
+
+
 def _page(collection: Collection, download: bool) -> str:
-    """What is known of one collection; with what is read of its judgments, where they are here."""
+    """Return the page of one collection, with the number of its judgments if they are on this machine."""
     entries: dict[str, str | None] = {
         "ir_datasets": collection.dataset,
         "measures": collection.measures,
@@ -70,26 +72,28 @@ def _page(collection: Collection, download: bool) -> str:
 
 
 def _judgments(collection: Collection, download: bool) -> str | None:
-    """How many judgments a collection has; None where they are not here."""
+    """Return how many judgments a collection has; None if they are not on this machine."""
     if not download and not collection.here:
         return None
-    qrels = kernel.Qrels(collection.place, download=download)
-    return f"{int(qrels.counts.count.sum()):,} of {len(qrels):,} topics, qrels {qrels.digest}"
+    from gradedeval.kernel.rankings.qrels import Qrels, extent_of  # not for a help page
+
+    return extent_of(Qrels(collection.place, download=download))
 
 
-def _row(one: Collection) -> dict[str, object]:
+def _row(collection: Collection) -> dict[str, object]:
+    """Return the row of one collection: title -> value."""
     return {
-        "name": one.name,
-        "collection": one.what,
-        "measures": one.measures,
-        "here": {True: "yes", False: "no", None: ""}[one.here],
-        "rel": one.rel,
-        "ir_datasets": one.dataset,
-        "note": one.note,
+        "name": collection.name,
+        "collection": collection.what,
+        "measures": collection.measures,
+        "here": {True: "yes", False: "no", None: ""}[collection.here],
+        "rel": collection.rel,
+        "ir_datasets": collection.dataset,
+        "note": collection.note,
     }
 
 
 def _listed(rows: Sequence[dict[str, object]], form: str) -> Document:
-    """The collections as a table; of the plain one, which is read at a prompt, the columns that people choose by."""
+    """Return the collections as a table; at a prompt with the columns by which people choose."""
     shown = list(rows[0])[: 4 if form == "table" else None]
     return Document([Table([Column(title) for title in shown], [[row[title] for title in shown] for row in rows])])

@@ -41,10 +41,14 @@ from gradedeval.cli.options import (
 )
 from gradedeval.cli.output import report, say, show, view_of, write
 from gradedeval.errors import SHOWN, InputError, Note, emit_notes, flag
-from gradedeval.kernel import resolve_options
+from gradedeval.kernel.formats import SCORE_FORMATS
+from gradedeval.kernel.measures.parse import CWL_DEFAULT, DEFAULT
+from gradedeval.kernel.options import OPTIONS, resolve_options
 
 if TYPE_CHECKING:
-    from gradedeval.kernel import Measure, Options, Scores
+    from gradedeval.kernel.measures.definition import Measure
+    from gradedeval.kernel.options import Options
+    from gradedeval.kernel.scoring.scores import Scores
     from gradedeval.questions.published import Published
 
 
@@ -67,7 +71,7 @@ EVAL_OPTIONS = [
     Option("--save-reference", section=STANDARDIZATION, metavar="FILE", file=WRITES, help="Standardize, and save the "
            "means and standard deviations as CSV."),
     Option("-q", "--by-topic", section="Output", is_flag=True, help="Print a row per topic, then the summary."),
-    *output_options(kernel.formats.SCORE_FORMATS, digits="4"),
+    *output_options(SCORE_FORMATS, digits="4"),
     Option("--cwl", section="Output", is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "
            "eu, etu, ec, etc, ed."),
     Option("--sort", section="Output", metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first, or "
@@ -82,9 +86,8 @@ EVAL_OPTIONS = [
 ]  # fmt: skip
 
 
-PLAIN_KEYWORDS = kernel.options.OPTIONS.keys() - {"queries", "replicates", "predicted"}
-"""The options that only say how runs are read and scored: with others a table has more than scores, or is not all that
-is wanted."""
+PLAIN = frozenset(OPTIONS).difference(("queries", "replicates", "predicted"))
+"""The options of reading and scoring. With others, a table has more than scores or is not the only result."""
 
 
 @command_line("eval", "RUN... QRELS", [*MEASURES, *MEASURES_FROM], registered("eval"), STANDARD_OPTIONS,
@@ -110,11 +113,11 @@ def command(
     """
     given = {name: value for name, value in keywords.items() if is_given(value)}
     table, tags, extras = measure_table(measures_from), run_name == "tag", None
-    if given.keys() - PLAIN_KEYWORDS:
+    if not PLAIN.issuperset(given):
         extras = Extras(given, table, by_topic)
-    chosen = extras.measures(measures) if extras else named_measures(measures or kernel.parse.DEFAULT, table)
+    chosen = extras.measures(measures) if extras else named_measures(measures or DEFAULT, table)
     tell_unused_cutoff()
-    form = form or form_of(output, kernel.formats.SCORE_FORMATS)
+    form = form or form_of(output, SCORE_FORMATS)
     runs, qrels = run_and_qrels(files, given)
     options = extras.options(form, None if tags else runs) if extras else resolve_options(**given)
     named = kernel.named_runs(runs)
@@ -149,14 +152,14 @@ def _report(scores: Scores, output: str | None, written: bool) -> None:
 
 
 class Extras:
-    """Standardized scores, the quantities of C/W/L measures, an order of runs, a line in a history, a table to publish,
-    systems in place of their seeds, estimates from predicted judgments, and texts.
+    """What `gradedeval eval` does beyond a plain table: standardized scores, quantities of C/W/L measures, sorted runs,
+    a line in a history, a table to publish, systems in place of their seeds, predicted judgments, and texts of topics.
 
-    given     the options that were given, by their names; its own are taken out
-    table     the measures by their names
+    given     name -> value of the options on the command line; those of the extras are taken out
+    table     name -> measure
     by_topic  whether the table has a row for each topic
 
-    What does not go together is an InputError (usage), before anything is read.
+    Raises InputError (usage) for options that exclude each other, before anything is read.
     """
 
     def __init__(self, given: dict[str, Any], table: Mapping[str, Measure], by_topic: bool) -> None:
@@ -174,16 +177,15 @@ class Extras:
         self._options: Options
 
     def measures(self, named: Sequence[str]) -> list[Measure]:
-        """The measures that are named, or the usual ones."""
-        usual = kernel.parse.CWL_DEFAULT if self._cwl else kernel.parse.DEFAULT
-        chosen = named_measures(named or usual, self._table)
+        """Return the named measures, or the default ones."""
+        chosen = named_measures(named or (CWL_DEFAULT if self._cwl else DEFAULT), self._table)
         chosen = self._quantities(chosen) if self._cwl else chosen
         if self._sort is not None:
             self._order = one_measure("--sort", self._sort, self._table)
         return chosen
 
     def _quantities(self, measures: list[Measure]) -> list[Measure]:
-        """All quantities of the measures."""
+        """Return all quantities of C/W/L measures."""
         if "max_residual" in self._given:
             why = "of the five quantities only expected utility has a residual"
             what = f"cannot be combined with {flag.max_residual}: {why}"
@@ -195,12 +197,12 @@ class Extras:
         return kernel.score_tables.all_quantities(measures)
 
     def options(self, form: str, runs: Sequence[str] | None) -> Options:
-        """How runs are read and scored.
+        """Return the options of reading and scoring.
 
         form  the output format
-        runs  the files, which --baseline may name; None where runs go by tags, which are not known yet
+        runs  the files, which --baseline may name; None if runs are named by their tags, which are not read yet
         """
-        own = {name: self._given.pop(name) for name in self._given.keys() - kernel.options.OPTIONS}
+        own = {name: self._given.pop(name) for name in [*self._given] if name not in OPTIONS}
         if own:
             self._published = self._to_publish(own, form, runs)
         check_history(self._history, self._label)
@@ -212,7 +214,7 @@ class Extras:
         return self._options
 
     def _to_publish(self, own: dict[str, Any], form: str, runs: Sequence[str] | None) -> Published:
-        """What a table to publish shows."""
+        """Return what a table to publish shows."""
         from gradedeval.analysis.score_matrix import Baseline
         from gradedeval.questions.published import Published
 
@@ -225,7 +227,7 @@ class Extras:
         return published
 
     def _check_systems(self) -> None:
-        """Raise InputError (usage) where something is asked for that a table of systems does not have."""
+        """Raise InputError (usage) for an option of what a table of systems does not have."""
         asked = {
             flag.cwl: self._cwl,
             flag.interval: self._options.interval is not None,
@@ -241,7 +243,7 @@ class Extras:
                 raise InputError(flag.replicates, f"{what}deviation", "leave out one of them", usage=True)
 
     def _check_predicted(self) -> None:
-        """Raise InputError (usage) for what estimates from two kinds of judgments do not go with."""
+        """Raise InputError (usage) for an option that excludes --predicted."""
         others = {
             str(flag.cwl): self._cwl,
             str(flag.standardize): self._standardized is not None,
@@ -256,11 +258,11 @@ class Extras:
 
     @property
     def needs_topics(self) -> bool:
-        """Whether the scores of topics are needed."""
+        """Whether the extras need the scores of topics."""
         return bool(self._history is not None or self._standardized or self._published)
 
     def applied(self, scores: Scores, form: str) -> Scores:
-        """The scores as they are wanted, with their notes told; kept in a history where that is wanted."""
+        """Standardize and sort the scores, emit their notes, and append them to the history."""
         scores = self._standardized(scores) if self._standardized else scores
         emit_notes([*scores.notes, *self._unused(form)])
         scores = scores.sorted_by(self._order) if self._order else scores
@@ -271,7 +273,7 @@ class Extras:
         return scores
 
     def _unused(self, form: str) -> list[Note]:
-        """Notes on texts of topics, and systems, that are given and not shown."""
+        """Return notes on texts of topics, and on systems, that the table does not show."""
         found = list[Note]()
         if self._options.replicates is not None and self._by_topic:
             found.append(Note(f"{flag.replicates} is not used: rows are of runs", "leave out -q"))
@@ -285,8 +287,8 @@ class Extras:
         return [*found, *texts_unused(self._options, "rows are of all topics", "add -q")]
 
     def are_possible(self, scores: Scores) -> bool:
-        """Whether the baselines are among the runs that have scores. Raises InputError (usage) where they are none of
-        the runs at all; one that could not be scored is told."""
+        """Return whether all baselines have scores. Raises InputError (usage) for one that is not among the runs; a
+        note names one that could not be scored."""
         if self._published is None:
             return True
         names = [run.run for run in scores.runs]
@@ -297,6 +299,6 @@ class Extras:
         return not missing
 
     def shown(self, scores: Scores) -> dict[str, Any]:
-        """What `render_scores` is told beside the scores."""
+        """Return the keywords of `render_scores`."""
         style = self._published.style(scores) if self._published else None
         return {"cwl": self._cwl, "style": style}

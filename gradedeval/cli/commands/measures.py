@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradedeval import kernel
 from gradedeval.cli.arguments import measures_offered, usage
 from gradedeval.cli.options import MEASURES_FROM, NAME, Option, command_line
 from gradedeval.cli.output import in_lines, view_of, write
 from gradedeval.errors import InputError
-from gradedeval.kernel import Column, Document, Table
+from gradedeval.kernel.formats import Column, Document, Table, formats_for, render
 
 if TYPE_CHECKING:
-    from gradedeval.kernel import Description
+    from gradedeval.kernel.measures.description import Description
 
-FORMATS = kernel.formats.formats_for()
+FORMATS = formats_for()
 OPTIONS = [
     *MEASURES_FROM,
     Option("--all", "every", is_flag=True, help="List specialized and historical measures too."),
@@ -31,24 +30,29 @@ OPTIONS = [
 @command_line("measures", NAME, OPTIONS)
 def command(files: tuple[str, ...], measures_from: tuple[str, ...], every: bool, form: str) -> None:
     """List the common measures, or describe the one called NAME: formula, parameters, defaults, source."""
+    from gradedeval.kernel.measures.description import Description  # not for a help page
+
     table = measures_offered(measures_from)
     name, *others = files or [None]
     if others:
         raise InputError("", f"unexpected argument '{others[0]}'", usage(), usage=True)
     if every and name is not None:
         raise InputError("--all", f"cannot be combined with the name '{name}'", "leave out one of them", usage=True)
-    described = [kernel.Description(measure) for measure in table.values()]
+    described = [Description(measure) for measure in table.values()]
     if name is not None:
-        described = [kernel.Description.of(name, table)]
+        described = [Description.of(name, table)]
         if form == "table":
             write(in_lines(_page(*described), sys.stdout))
             return
-    chosen = [one for one in described if every or name or one.status in ("common", "your own")]
-    hidden = len(described) - len(chosen)
-    write(kernel.formats.render(lambda _: _listed(chosen, form, hidden), form, view=view_of(None)))
+    hidden = []
+    if not every and name is None:
+        hidden = [description for description in described if description.status not in ("common", "your own")]
+    listed = [description for description in described if description not in hidden]
+    write(render(lambda _: _listed(listed, form, len(hidden)), form, view=view_of(None)))
 
 
 def _page(described: Description) -> str:
+    """Return the page of one measure."""
     lines = [f"{key:<12} {value}" for key, value in described.entries.items()]
     explained = [f"{key:<12} {meaning}" for key, meaning in described.meanings.items()]
     head = f"{described.measure.name}: {described.what}"
@@ -56,9 +60,9 @@ def _page(described: Description) -> str:
 
 
 def _listed(described: Iterable[Description], form: str, hidden: int) -> Document:
-    """Return the measures as a table; of the plain one, which is read at a prompt, the first columns.
+    """Return the measures as a table; at a prompt with the first columns only.
 
-    hidden  how many more measures there are
+    hidden  number of measures that are left out
     """
     if form != "table":
         rows = [one.row for one in described]

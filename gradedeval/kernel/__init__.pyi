@@ -2,8 +2,6 @@
 
 # What a question says of itself and takes
 
-from gradedeval.kernel.options.question import question as question
-from gradedeval.kernel.options.question import Question as Question
 from gradedeval.kernel.options.settings import Setting as Setting
 from gradedeval.kernel.options.settings import shares_work as shares_work
 from gradedeval.kernel.options.settings import takes_options as takes_options

@@ -17,10 +17,7 @@ from gradedeval import __version__
 from gradedeval.cli.output import Described, report, say, stop_quietly
 from gradedeval.errors import InputError, did_you_mean
 
-if TYPE_CHECKING:
-    from gradedeval.kernel.options.question import Question
-
-# A command is a line here and a question of a module: the summaries stand here so that `--help` imports no command.
+# A command is a line here and a module of `cli.commands`: the summaries stand here so that `--help` imports no command.
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Most used": {
         "eval": ("cli.commands.evaluate:command", "Score runs against graded judgments (the default command)."),
@@ -141,14 +138,8 @@ class CommandGroup(Described, click.Group):
         if name not in self.places:
             return None
         module, _, attribute = self.places[name][0].partition(":")
-        found: Any = getattr(importlib.import_module(f"gradedeval.{module}"), attribute)
-        return found if isinstance(found, click.Command) else self.made(found.question)
-
-    def made(self, question: Question) -> click.Command:
-        """The command that asks a question."""
-        from gradedeval.cli.runner import command_of  # not for `--help`
-
-        return command_of(question)
+        command: click.Command = getattr(importlib.import_module(f"gradedeval.{module}"), attribute)
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -224,12 +215,6 @@ class Pictures(InnerGroup):
 
     table = places = PICTURES
     noun, usual = "picture", "runs RUN"
-
-    def made(self, question: Question) -> click.Command:
-        """The command that draws the answer to a question."""
-        from gradedeval.cli.runner import picture_of  # not for `--help`
-
-        return picture_of(question)
 
 
 @click.group("plot", cls=Pictures, subcommand_metavar="PICTURE ...")

@@ -1,0 +1,96 @@
+"""Settings of a signature as options of a command, and what the command line gives for them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import pytest
+from click.testing import CliRunner
+
+from gradedeval.cli.options import command_line
+from gradedeval.cli.settings import check_mode, only_one, setting_options, take_settings, without_place
+from gradedeval.errors import InputError
+from gradedeval.kernel import ranges
+from gradedeval.kernel.options.settings import Setting, settings_of
+
+Lines = Annotated[int, Setting("Number of lines.", ranges.TOP, metavar="N")]
+Order = Annotated[Literal["up", "down"], Setting("Order of lines.")]
+Marked = Annotated[bool, Setting("Do not mark lines.", off="--plain")]
+Files = Annotated[
+    tuple[str, ...], Setting("File to read.", metavar="FILE", spelled=("--file",), repeats=True, reads=True)
+]
+
+
+def count(path: str, *, lines: Lines = 3, order: Order = "up", marked: Marked = True, others: Files = ()) -> None: ...
+
+
+def shorten(path: str, *, lines: Lines = 5) -> None: ...
+
+
+def taken(*words: str) -> dict[str, Any]:
+    """Return what a command with the settings of `count` takes of these words."""
+    values: dict[str, Any] = {}
+
+    @command_line("count", "FILE", setting_options(count))
+    def command(files: tuple[str, ...], **options: Any) -> None:
+        values.update(take_settings(count, options), left=options)
+
+    CliRunner().invoke(command, words, catch_exceptions=False, obj=words)
+    return values
+
+
+def test_a_setting_is_what_the_signature_and_the_alias_say() -> None:
+    settings = settings_of(count)
+    assert list(settings) == ["lines", "order", "marked", "others"]
+    assert (settings["lines"].flag, settings["lines"].default) == ("--top", 3)
+    assert settings["order"].choices == ("up", "down")
+    assert settings["marked"].flag == "--plain"
+    assert settings["order"].text == "Order of lines. Default: up."
+    assert count.__annotations__["lines"] == "int" or count.__annotations__["lines"] is int
+
+
+def test_what_is_not_typed_is_left_to_the_function() -> None:
+    assert taken() == {"left": {}}
+    assert taken("--top", "7", "--order", "down") == {"lines": 7, "order": "down", "left": {}}
+    assert taken("--plain") == {"marked": False, "left": {}}
+    assert taken("--file", "a", "--file", "b") == {"others": ("a", "b"), "left": {}}
+
+
+def test_an_option_of_several_functions_stands_once_with_the_text_of_the_last() -> None:
+    (top,) = [option for option in setting_options(count, shorten) if "--top" in option.opts]
+    assert "Default: 5." in str(top.help)
+    assert "--top" not in [flag for option in setting_options(count, without=("lines",)) for flag in option.opts]
+
+
+@pytest.mark.parametrize(
+    ("words", "mode", "unmet", "says"),
+    [
+        (("--order", "up"), "--short", None, "--order: does not apply to --short, which is short; leave it out"),
+        (("--order", "up"), "", None, "--order: needs --long; add --long"),
+        (("--order", "up"), "", ("needs qrels", "add QRELS"), "--order: needs qrels; add QRELS"),
+    ],
+)
+def test_an_option_of_another_mode_is_refused(
+    words: tuple[str, ...], mode: str, unmet: tuple[str, str] | None, says: str
+) -> None:
+    @command_line("count", "FILE", setting_options(count))
+    def command(**options: Any) -> None:
+        check_mode(mode, {"--short": {"lines"}, "--long": {"order"}}, ", which is short", unmet)
+
+    with pytest.raises(InputError) as error:
+        CliRunner().invoke(command, words, catch_exceptions=False, obj=words)
+    assert error.value.cli_text == says
+
+
+def test_modes_exclude_each_other() -> None:
+    assert only_one({"--long": False, "--short": None}) == ""
+    assert only_one({"--long": False, "--short": 0}) == "--short"
+    with pytest.raises(InputError, match="cannot be combined with --short"):
+        only_one({"--long": True, "--short": "x"})
+
+
+def test_an_error_names_no_option_that_an_argument_stands_for() -> None:
+    for given, place in (((), "--topic"), (("9",), "")):
+        with pytest.raises(InputError) as error, without_place("--topic", given):
+            raise InputError("--topic", "'9' is not judged")
+        assert error.value.place == place

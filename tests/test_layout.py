@@ -130,6 +130,18 @@ def test_an_import_goes_one_way_only(kernel: bool, order: tuple[str, ...]) -> No
     assert not rooms()["gradedeval"]
 
 
+def test_the_library_knows_nothing_of_its_command_line() -> None:
+    """Functions and results stand on their own: no click, and nothing of a terminal."""
+    library = {
+        module: path for module, path in MODULES.items() if room(module) not in ("cli", "__main__", "gradedeval")
+    }
+    assert [
+        module for module, path in library.items() if re.search(r"^\s*(import|from) click\b", path.read_text(), re.M)
+    ] == []
+    assert [module for module in library if any(room(other) == "cli" for other in imports()[module])] == []
+    assert [module for module, path in library.items() if "isatty" in path.read_text()] == []
+
+
 def test_outer_rooms_use_the_kernel_by_its_doorway() -> None:
     around = {module: used for module in MODULES if room(module) in OUTER if (used := _past_the_doorway(module))}
     assert around == {}
@@ -348,7 +360,9 @@ def test_a_measure_is_explained_in_three_paragraphs() -> None:
         assert source.endswith("."), name
 
 
-CLI = [path for path in FILES if "cli" in path.relative_to(PACKAGE).parts]
+CLI = [
+    path for path in FILES if "cli" in path.relative_to(PACKAGE).parts and path.name != "progress.py"
+]  # it counts time
 
 
 def nodes_of_cli(*kinds: type[ast.AST]) -> Iterator[tuple[str, Any]]:

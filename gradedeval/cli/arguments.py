@@ -13,6 +13,7 @@ import click
 
 from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, Option, given
 from gradedeval.cli.output import REMEMBERED, asked_for
+from gradedeval.cli.progress import with_progress
 from gradedeval.errors import InputError, Note, emit_notes, shorten
 from gradedeval.kernel.formats import EXTENSIONS
 from gradedeval.kernel.measures.definition import MEASURES
@@ -229,7 +230,7 @@ CLUSTER = Option(
 def sharing(jobs: int | None = None) -> Workers:
     """Who shares the work of the command that runs, until it ends: the cluster that it was given, or else processes of
     this machine, as many as asked for or as it has cores. Raises InputError where a cluster cannot be used."""
-    from gradedeval.kernel.parallel import Workers, with_progress
+    from gradedeval.kernel.parallel import Workers
 
     address: str | None = asked_for("cluster")
     if address is None:
@@ -270,21 +271,6 @@ def qrels_among(files: tuple[str, ...]) -> tuple[tuple[str, ...], str | None]:
 
 def topics_among(files: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the files among the arguments, and the topics behind them."""
-    behind = (index for index, _ in enumerate(files) if index > 1 and not any(map(_is_there, files[index:])))
-    there = files[: next(behind, None)]
-    if not there or _is_run(there[-1]):  # then the word is the name of qrels, with a mistake
-        return files, ()
-    return there, files[len(there) :]
-
-
-def placed(files: tuple[str, ...], place: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The files among the arguments, and those that stand for a setting instead, as its `place` says."""
-    if place == "qrels":
-        qrels = next(filter(_is_qrels_beyond_doubt, reversed(files)), None)  # which stand last, as a rule
-        return tuple(file for file in files if file != qrels), () if qrels is None else (qrels,)
-    if place == "measures":
-        named = not any(map(_is_there, files)) and any("@" in word or is_measure(word) for word in files)
-        return ((), files) if named else (files, ())
     behind = (index for index, _ in enumerate(files) if index > 1 and not any(map(_is_there, files[index:])))
     there = files[: next(behind, None)]
     if not there or _is_run(there[-1]):  # then the word is the name of qrels, with a mistake

@@ -12,10 +12,12 @@ from typing import Any
 import click
 
 from gradedeval.cli.output import REMEMBERED, STDOUT, Described, check_target, say_written, size_of, warn
+from gradedeval.cli.progress import with_progress
 from gradedeval.errors import InputError, check_choice, handling_notes
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure
 from gradedeval.kernel.options import (
     GAINS,
+    MEASURE_HELP,
     OPTIONS,
     OUTPUT,
     PLANNING,
@@ -42,8 +44,6 @@ TOPICS = "[TOPIC]"
 """What stands in the metavar of arguments that are topics."""
 
 MINUS = re.compile(r"-\d")
-
-REPORTED = "Measure to report, such as err@20 or 'ndcg(gain=exp)@10'. Repeat -m, or separate measures by spaces."
 
 
 class Option(click.Option):
@@ -165,7 +165,7 @@ class Command(Described):
                 (inputs if does == READS else outputs).append((flag, file))
                 if does != READS:
                     sizes[file] = size_of(file) if does == GROWS else None
-        from gradedeval.kernel.parallel import Workers, shared_by, shown_by, with_progress  # not for a help page
+        from gradedeval.kernel.parallel import Workers, shared_by, shown_by  # not for a help page
 
         workers = Workers.of(None, with_progress)
         with (
@@ -303,8 +303,8 @@ MEASURES_FROM = [
 CUTOFF = Option(number=ranges.CUTOFF, section=GAINS, metavar="N", help="Cut the measures that have no cutoff at "
                 "rank N, as in -m 'ap ndcg' -k 10.", **REMEMBERED)  # fmt: skip
 MEASURES = [
-    Option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=f"{REPORTED} Default: "
-           f"{' '.join(DEFAULT)}."),
+    Option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=f"{MEASURE_HELP} "
+           f"Default: {' '.join(DEFAULT)}."),
     CUTOFF,
 ]  # fmt: skip
 

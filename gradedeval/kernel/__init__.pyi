@@ -2,6 +2,7 @@
 
 # What a question says of itself and takes
 
+from gradedeval.kernel.options import MEASURE_HELP as MEASURE_HELP
 from gradedeval.kernel.options.settings import Setting as Setting
 from gradedeval.kernel.options.settings import shares_work as shares_work
 from gradedeval.kernel.options.settings import takes_options as takes_options

@@ -406,11 +406,9 @@ def lint_runs(
 
     Raises InputError where a measure cannot be computed from these qrels; problems of the files are in the report.
     """
-    max_depth = ranges.MAX_DEPTH.check_or_none(max_depth)
-    labels = options.labels.of if options.labels else None
-    judged = None
-    if qrels is not None:
-        judged = kernel.submissions.Judgments.of_qrels(qrels, options.qrels_format, labels, words=words)
+    max_depth, labels = ranges.MAX_DEPTH.check_or_none(max_depth), options.labels.of if options.labels else None
+    read_qrels = kernel.submissions.Judgments.of_qrels
+    judged = None if qrels is None else read_qrels(qrels, options.qrels_format, labels, words=words)
     valid = None if judged is None else judged.valid
     report, orders = Report([], [], judged), None
     if judged is not None and valid is not None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from gradedeval import analysis
-from gradedeval.cli.options import LABEL, REPORTED
 from gradedeval.errors import Note, flag
-from gradedeval.kernel import Setting, ranges
+from gradedeval.kernel import MEASURE_HELP, Setting, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,10 +14,9 @@ if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Matrix
     from gradedeval.kernel import AnyMeasure, Options
 
-Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting(REPORTED, metavar="MEASURE",
+Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting(MEASURE_HELP, metavar="MEASURE",
     section="Measures and gains", spelled=("-m", "--measure"), measure="several")]  # fmt: skip
 
-Label = Annotated[str | None, Setting(LABEL, metavar="TEXT")]
 
 # Tests of differences: see `compare`.
 Test = Annotated[analysis.Test, Setting("Significance test; the interval inverts it. bootstrap is "

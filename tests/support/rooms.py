@@ -10,7 +10,7 @@ from support.paths import ROOT
 KERNEL = ("formats", "trec", "parallel", "measures", "options", "rankings", "scoring")
 ORDER = (
     *("errors", "lazy", "arrays", "kernel", "measures"),
-    *("analysis", "cli", "questions", "clicks", "ltr", "interop", "plot", "testing", "__main__"),
+    *("analysis", "questions", "clicks", "ltr", "interop", "plot", "testing", "cli", "__main__"),
 )
 
 OUTER = ("questions", "clicks", "ltr", "interop", "plot", "testing")

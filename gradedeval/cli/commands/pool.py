@@ -59,6 +59,9 @@ TAKEN = {
 UNJUDGED = ("gain", "rel", "top_grade")
 """Options about judgments that --to-judge takes without any: those that are to come."""
 
+FUNCTIONS = (to_judge, leave_one_out, assessor_agreement, pool)
+MEASURES, MEASURE_TO_JUDGE = ("err@20",), "ndcg@10"
+
 
 @command_line("pool", "RUN... [QRELS]", SETTINGS, READING, output_options(formats_for()))
 def command(
@@ -89,9 +92,7 @@ def command(
     destination, table = Destination(options), measure_table(measures_from)
     if mode == "--to-judge":
         settings = take_settings(to_judge, options, *FUNCTIONS)
-        runs, qrels = runs_and_perhaps_qrels(files, options)
-        if qrels is None:
-            check_without_qrels(options, UNJUDGED)
+        runs, qrels = _runs_for_statistics(files, options, UNJUDGED)
         settings["measure"] = one_measure("--measure", " ".join(measures) or MEASURE_TO_JUDGE, table)
         tell_unused_cutoff()
         documents = call(to_judge, runs, qrels, **settings, **options)
@@ -108,14 +109,19 @@ def command(
         destination.print(call(function, runs=compared, qrels=qrels, measures=chosen, **settings, **options))
     else:
         settings = take_settings(pool, options, *FUNCTIONS)
-        runs, qrels = runs_and_perhaps_qrels(files, options)
-        if qrels is None:
-            check_without_qrels(options)
+        runs, qrels = _runs_for_statistics(files, options)
         destination.print(call(pool, runs, qrels, **settings, **options))
 
 
-FUNCTIONS = (to_judge, leave_one_out, assessor_agreement, pool)
-MEASURES, MEASURE_TO_JUDGE = ("err@20",), "ndcg@10"
+def _runs_for_statistics(
+    files: tuple[str, ...], options: dict[str, Any], used: tuple[str, ...] = ()
+) -> tuple[list[str], str | None]:
+    """Return the runs and the qrels, if there are any; without them options about judgments are refused but for those
+    that are `used` all the same."""
+    runs, qrels = runs_and_perhaps_qrels(files, options)
+    if qrels is None:
+        check_without_qrels(options, used)
+    return runs, qrels
 
 
 def _runs_and_qrels(files: tuple[str, ...], options: dict[str, Any], mode: str) -> tuple[list[str] | None, str]:

@@ -152,6 +152,9 @@ READING: Section = "Reading and ranking"
 GAINS: Section = "Measures and gains"
 RESIDUALS: Section = "Residuals"
 OUTPUT: Section = "Output"
+MEASURE_HELP = "Measure to report, such as err@20 or 'ndcg(gain=exp)@10'. Repeat -m, or separate measures by spaces."
+"""The help of -m in most commands."""
+
 THIS_COMMAND: Section = "Options of this command"
 PLANNING: Section = "Planning"
 

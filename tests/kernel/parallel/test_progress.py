@@ -6,35 +6,36 @@ import sys
 
 import pytest
 
+from gradedeval.cli import progress as bars
 from gradedeval.kernel import parallel
 from support.processes import Terminal
 
 
 def test_a_bar_shows_how_many_runs_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
-    monkeypatch.setattr(parallel, "PATIENCE", -1.0)
+    monkeypatch.setattr(bars, "PATIENCE", -1.0)
     monkeypatch.setattr(sys, "stderr", terminal)
-    assert list(parallel.with_progress(iter("abcd"), 4)) == list("abcd")
+    assert list(bars.with_progress(iter("abcd"), 4)) == list("abcd")
     assert "runs" in terminal.getvalue()
     assert "100%" in terminal.getvalue()
     terminal.truncate(0)
-    monkeypatch.setattr(parallel, "PATIENCE", 1000.0)
-    assert list(parallel.with_progress(iter("abcd"), 4)) == list("abcd")
+    monkeypatch.setattr(bars, "PATIENCE", 1000.0)
+    assert list(bars.with_progress(iter("abcd"), 4)) == list("abcd")
     assert terminal.getvalue() == ""
 
 
 def test_loops_have_a_bar_where_a_command_runs_and_none_in_python() -> None:
     assert parallel.progress("draws") is parallel.no_progress
-    with parallel.shown_by(parallel.with_progress):
+    with parallel.shown_by(bars.with_progress):
         shown = parallel.progress("draws")
-    assert (shown.func, shown.keywords) == (parallel.with_progress, {"label": "draws"})  # type: ignore[attr-defined]
+    assert (shown.func, shown.keywords) == (bars.with_progress, {"label": "draws"})  # type: ignore[attr-defined]
 
 
 def test_a_bar_that_is_left_gives_the_cursor_back(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(parallel, "PATIENCE", -1.0)
-    watched = parallel.with_progress(iter("abcd"), 4)
+    monkeypatch.setattr(bars, "PATIENCE", -1.0)
+    watched = bars.with_progress(iter("abcd"), 4)
     assert [next(watched), next(watched)] == ["a", "b"]
     watched.close()  # type: ignore[attr-defined]
     said = terminal.getvalue()
@@ -44,9 +45,9 @@ def test_a_bar_that_is_left_gives_the_cursor_back(monkeypatch: pytest.MonkeyPatc
 def test_loops_within_each_other_have_one_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(parallel, "PATIENCE", -1.0)
-    for measure in parallel.with_progress(["ap", "rr", "err"], label="measures"):
-        for _ in parallel.with_progress(range(3), label=f"pairs by {measure}"):
+    monkeypatch.setattr(bars, "PATIENCE", -1.0)
+    for measure in bars.with_progress(["ap", "rr", "err"], label="measures"):
+        for _ in bars.with_progress(range(3), label=f"pairs by {measure}"):
             pass
     said = terminal.getvalue()
     assert "pairs by ap" in said  # the first, when no other stood yet

@@ -51,7 +51,7 @@ def _others_at_work() -> bool:
     measures = sys.modules.get("gradedeval.kernel.measures.user_measures")
     monitoring = getattr(sys, "monitoring", None)
     watched = monitoring is not None and any(monitoring.get_tool(tool) for tool in range(6))
-    return bool(watched or sys.gettrace() or sys.getprofile() or (measures and measures.foreign))
+    return bool(watched or sys.gettrace() or sys.getprofile() or (measures and measures.loaded_code))
 
 
 if __name__ == "__main__":

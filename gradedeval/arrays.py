@@ -1,4 +1,4 @@
-"""NumPy, imported when it is first used, its types, helpers that avoid a copy, and when two scores are equal."""
+"""NumPy, imported on first use, its types, helpers that avoid a copy, and the equality of scores."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ Item = TypeVar("Item", bound="np.generic")
 
 
 def all_finite(values: Floats) -> bool:
-    """Whether no value is infinite or nan: of a few thousand it is quicker to count than to ask for all."""
+    """Return whether no value is infinite or nan. Counting is faster than `all` for a few thousand values."""
     return int(np.count_nonzero(np.isfinite(values))) == values.size
 
 
 LARGEST = 1e300
-"""Numbers below it can be added up, however many they are."""
+"""Any count of numbers below it can be added without overflow."""
 COMPARABLE = 1e150
 """Scores below it, and their differences, can be squared and summed over topics."""
 
 
 def shared(array: NDArray[Item]) -> NDArray[Item]:
-    """The array, made read-only: several measures share it, and writing to it would change the scores of the next."""
+    """Return the array, made read-only: several measures share it, and writing to it would change later scores."""
     array.setflags(write=False)
     return array
 
@@ -43,7 +43,7 @@ Values = TypeVar("Values", bound="NDArray[Any]")
 
 
 def distinct(values: Values) -> tuple[Values, NDArray[np.int64]]:
-    """The distinct values, ascending, and the position of each value among them.
+    """Return the distinct values, ascending, and the position of each value among them.
 
     `np.unique` would import numpy.ma, which is a tenth of the start-up time.
     """
@@ -53,36 +53,36 @@ def distinct(values: Values) -> tuple[Values, NDArray[np.int64]]:
 
 
 def ranges(begin: Ints, size: Ints) -> Ints:
-    """The numbers from each beginning on, that many of them, one range after the other."""
+    """Return the consecutive numbers begin, begin + 1, … (`size` of them) of each range, one range after the other."""
     positions: Ints = np.repeat(begin - (np.cumsum(size) - size), size)
     positions += np.arange(len(positions))
     return positions
 
 
 def ranks(counts: Ints) -> Ints:
-    """0, 1, 2, … within each group of that many items, group after group."""
-    within: Ints = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-    return within
+    """Return 0, 1, 2, … within each group of `counts` items, group after group."""
+    positions: Ints = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    return positions
 
 
 def positions_of(counts: Ints, rows: Ints) -> Ints:
-    """Where the items of some groups stand, of items that come group after group."""
+    """Return the positions of the items of some groups (`rows`), if items are ordered by group."""
     return ranges((np.cumsum(counts) - counts)[rows], counts[rows])
 
 
 CELLS = 1 << 22
-"""Numbers held at once: bounds memory for any number of rows."""
+"""Maximum numbers in memory at once, for any number of rows."""
 
 
 def chunks(count: int, cost: int) -> list[slice]:
-    """Slices of `count` items, each of at most CELLS numbers, where an item takes `cost` of them."""
+    """Split `count` items into slices of at most CELLS numbers each, if an item takes `cost` numbers."""
     step = max(1, CELLS // max(1, cost))
     return [slice(begin, min(begin + step, count)) for begin in range(0, count, step)]
 
 
 def by_width(widths: Ints, cells: int) -> Iterator[Ints]:
-    """Rows in groups of at most this many cells, or of one row. Rows of similar width share a group, so that one of a
-    million documents does not widen thousands of ten."""
+    """Yield rows in groups of at most `cells` cells, or of one row. Rows of similar width share a group, so that a row
+    of a million documents does not widen thousands of short ones."""
     if len(widths) * int(widths.max(initial=0)) <= cells:
         yield np.arange(len(widths))
         return
@@ -96,7 +96,7 @@ def by_width(widths: Ints, cells: int) -> Iterator[Ints]:
 
 
 def as_float(number: Any) -> float:
-    """The float of a number, infinite where it is beyond all floats, as an int or a Fraction may be."""
+    """Return the float of a number, infinite if it exceeds all floats, as an int or a Fraction may."""
     try:
         return float(number)
     except OverflowError:
@@ -108,7 +108,7 @@ TOLERANCE = 1e-12
 
 
 def merge_close(values: Floats, distance: float = TOLERANCE) -> Floats:
-    """The values, where each that lies no further than `distance` above the next lower one is made equal to it."""
+    """Return the values with each value within `distance` of the next lower one replaced by that one."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     first = np.append(True, np.diff(ordered) > distance)[: len(ordered)]

@@ -1,4 +1,4 @@
-"""Modules that are imported when something in them is first asked for."""
+"""Modules that are imported on first use of an attribute."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 
 class Late(ModuleType):
-    """A module that is imported when something in it is first asked for, so that a help page waits for none."""
+    """A module that is imported on first use of an attribute, so that a help page imports none."""
 
     def __getattr__(self, name: str) -> Any:
         module = import_module(self.__name__)
-        if self.__name__ == "numpy":  # asked in loops; tests change other modules alone
+        if self.__name__ == "numpy":  # used in loops; tests patch only other modules
             self.__dict__.update(vars(module))
         return getattr(module, name)
 
@@ -23,8 +23,8 @@ class Late(ModuleType):
 
 
 def late_modules(package: str) -> Callable[[str], Late]:
-    """The `__getattr__` of a package whose modules are imported late by `from package import module`, and at once by
-    `from package.module import name`."""
+    """Return the `__getattr__` of a package whose modules are imported on first use after `from package import module`,
+    and at once by `from package.module import name`."""
 
     def module(name: str) -> Late:
         if name.startswith("_") or find_spec(f"{package}.{name}") is None:

@@ -1,4 +1,4 @@
-"""The measures by name, the table of them, and how text becomes measures. Its modules are internal."""
+"""The measures by name, their table, and the parser of measure names. Its modules are internal."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _LATE = {
     "intent_aware": "diversity",
     "load_measures": "user_measures",
 }
-"""What a plain evaluation does not wait for, and the modules that have it."""
+"""Names that a plain evaluation does not need, and their modules."""
 
 
 def __getattr__(name: str) -> Any:
-    """Each measure by its name, as in `from gradedeval.measures import err`; `set_` where Python needs the name, and
-    names of ir_measures and others, such as nDCG."""
+    """Return a measure by its name, as in `from gradedeval.measures import err`; `set_` if Python reserves the name;
+    also by names of ir_measures and others, such as nDCG."""
     if name in _LATE:
         return getattr(import_module(f"gradedeval.kernel.measures.{_LATE[name]}"), name)
-    found: Measure = import_module("gradedeval.kernel.measures.parse").called(name)
-    return found
+    named: Measure = import_module("gradedeval.kernel.measures.parse").python_attribute(name)
+    return named
 
 
 def __dir__() -> list[str]:

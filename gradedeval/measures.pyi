@@ -71,14 +71,14 @@ class _Dcg(Measure):
 dcg: _Dcg
 
 class _Q(Measure):
-    """Q-measure: average precision where precision is blended with the share of the ideal's cumulated gain."""
+    """Q-measure: average precision with precision blended with the share of the ideal's cumulated gain."""
 
     def __call__(self, /, *, beta: float = 1.0, norm: str | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 
 q: _Q
 
 class _Compat(Measure):
-    """Compatibility: rank-biased overlap with the most similar ideal ranking, as a share of that one's with itself."""
+    """Compatibility: rank-biased overlap with the most similar ideal ranking, as a share of its overlap with itself."""
 
     def __call__(self, /, *, p: float = 0.95, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 
@@ -113,35 +113,35 @@ class _Sdcg(Measure):
 sdcg: _Sdcg
 
 class _Cwlp(Measure):
-    """Precision as a C/W/L measure: everyone looks at k documents."""
+    """Precision as a C/W/L measure: every user views k documents."""
 
     def __call__(self, /, *, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 
 cwlp: _Cwlp
 
 class _Cwlrr(Measure):
-    """Reciprocal rank as a C/W/L measure: everyone goes on to the first document with any gain."""
+    """Reciprocal rank as a C/W/L measure: every user goes on to the first document with any gain."""
 
     def __call__(self, /, *, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 
 cwlrr: _Cwlrr
 
 class _Cwlap(Measure):
-    """Average precision as a C/W/L measure: the user knows what is still to come."""
+    """Average precision as a C/W/L measure: the user knows the gains still to come."""
 
     def __call__(self, /, *, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 
 cwlap: _Cwlap
 
 class _Tbg(Measure):
-    """Time-biased gain: half of the users are gone after each h of cost."""
+    """Time-biased gain: half of the users stop within each h of cost."""
 
     def __call__(self, /, *, h: float = 224.0, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 
 tbg: _Tbg
 
 class _U(Measure):
-    """U-measure: attention falls in a straight line, to 0 where the cost is L."""
+    """U-measure: attention falls linearly with cost, to 0 at cost L."""
 
     def __call__(self, /, *, L: float = 1000.0, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 
@@ -162,7 +162,7 @@ class _Npv(Measure):
 npv: _Npv
 
 class _Bpm(Measure):
-    """Bejeweled player model: the user stops once enough is gained, T, or enough is spent, K."""
+    """Bejeweled player model: the user stops once the gain reaches T, or the cost reaches K."""
 
     def __call__(self, /, *, T: float = 1.0, K: float = 10.0, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 
@@ -176,7 +176,7 @@ class _Bpmd(Measure):
 bpmd: _Bpmd
 
 class _Ift(Measure):
-    """Information foraging: the user stops near the goal T, or at less than the rate A; given neither, T=2 and A=0.2."""
+    """Information foraging: the user stops near the goal T, or below the rate A; with neither, T=2 and A=0.2."""
 
     def __call__(self, /, *, T: float | None = None, b1: float = 0.9, R1: float = 1.0, A: float | None = None, b2: float = 0.9, R2: float = 1.0, of: str = 'eu', horizon: float | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 
@@ -247,7 +247,7 @@ class _Zipf(Measure):
 zipf: _Zipf
 
 class _Uniform(Measure):
-    """Uniform weights: everybody views k documents, with equal weights."""
+    """Uniform weights: every user views k documents, with equal weights."""
 
     def __call__(self, /, *, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 
@@ -268,7 +268,8 @@ class _Logharmonic(Measure):
 logharmonic: _Logharmonic
 
 class _Wp(Measure):
-    """Weighted precision with the weights of a file: one a rank, 0 after the last, as `gradedeval weights` writes."""
+    """Weighted precision with the weights of a file, 0 after the last rank in it; `gradedeval weights` writes such
+    files."""
 
     def __call__(self, /, *, file: str | None = None, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 
@@ -296,7 +297,7 @@ class _Sp(Measure):
 sp: _Sp
 
 class _P(Measure):
-    """Precision: the share of the first k that is relevant; k also where fewer are retrieved."""
+    """Precision: the share of the first k documents that is relevant; k also if fewer are retrieved."""
 
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
 
@@ -331,21 +332,21 @@ class _Success(Measure):
 success: _Success
 
 class _Bpref(Measure):
-    """Binary preference: how few documents judged non-relevant stand above the relevant ones."""
+    """Binary preference: the mean share of documents judged non-relevant that rank below a relevant one."""
 
     def __call__(self, /, *, k: float = 0, rel: float = ...) -> Measure: ...
 
 bpref: _Bpref
 
 class _Accuracy(Measure):
-    """The share of the pairs of a relevant and another retrieved document in which the relevant one stands first."""
+    """The share of pairs of a relevant and a non-relevant retrieved document with the relevant document first."""
 
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
 
 accuracy: _Accuracy
 
 class _Gprecision(Measure):
-    """Graded precision: the expected share of the first k that a user regards as relevant."""
+    """Graded precision: the expected share of the first k documents that a user regards as relevant."""
 
     def __call__(self, /, *, g: Value | list[float] = ..., gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 
@@ -366,7 +367,7 @@ class _Iprec(Measure):
 iprec: _Iprec
 
 class _IprecAvg(Measure):
-    """Interpolated precision averaged over levels of recall, of which there are eleven by tradition."""
+    """Interpolated precision averaged over levels of recall, by tradition eleven."""
 
     def __call__(self, /, *, recall: tuple[float, ...] = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0), add: float = 0.5, rel: float = ...) -> Measure: ...
 
@@ -415,7 +416,7 @@ class _Yaap(Measure):
 yaap: _Yaap
 
 class _Infap(Measure):
-    """Inferred average precision: average precision estimated where only a sample of the pool is judged."""
+    """Inferred average precision: average precision estimated from judgments of a sample of the pool."""
 
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
 
@@ -443,42 +444,42 @@ class _Infndcg(Measure):
 infndcg: _Infndcg
 
 class _Bing(Measure):
-    """Binary G: each relevant document counts less, the more that are not relevant stand above it."""
+    """Binary G: each relevant document is discounted by the number of non-relevant documents above it."""
 
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
 
 bing: _Bing
 
 class _G(Measure):
-    """G: each gain counts less, the further the ranking lags behind the ideal's gain."""
+    """G: each gain is discounted by the lag of the ranking behind the ideal's gain."""
 
     def __call__(self, /, *, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 
 g: _G
 
 class _NdcgRel(Measure):
-    """nDCG averaged over the relevant documents: at each one's rank, and over the whole run for those it lacks."""
+    """nDCG averaged over the relevant documents: at each document's rank, and over the whole run for missing ones."""
 
     def __call__(self, /, *, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 
 ndcg_rel: _NdcgRel
 
 class _Rndcg(Measure):
-    """nDCG averaged over the ranks where the ideal ranking goes on to a lower gain: R of each level."""
+    """nDCG averaged over the ranks after which the ideal ranking goes on to a lower gain: R of each level."""
 
     def __call__(self, /, *, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 
 rndcg: _Rndcg
 
 class _RbpTopic(Measure):
-    """Rank-biased precision where the topic's own highest gain is worth 1: not comparable from topic to topic."""
+    """Rank-biased precision with each topic's highest gain scaled to 1: not comparable from topic to topic."""
 
     def __call__(self, /, *, p: float = 0.9, gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 
 rbp_topic: _RbpTopic
 
 class _RbpResid(Measure):
-    """The residual of binary rank-biased precision as a measure of its own; 0 where nothing is retrieved."""
+    """The residual of binary rank-biased precision as a measure; 0 if nothing is retrieved."""
 
     def __call__(self, /, *, p: float = 0.9) -> Measure: ...
 
@@ -520,36 +521,35 @@ class _SetF(Measure):
 set_f: _SetF
 
 class _F1(Measure):
-    """F1 at the cutoff: the harmonic mean of p@k and recall@k, where a run shorter than k is padded."""
+    """F1 at the cutoff: the harmonic mean of p@k and recall@k; a run shorter than k is padded."""
 
     def __call__(self, /, *, rel: float = ...) -> Measure: ...
 
 f1: _F1
 
 class _Utility(Measure):
-    """Linear utility of the retrieved set: each document counts by whether it is relevant and whether it is retrieved."""
+    """Linear utility of the retrieved set, with a value for each combination of relevant and retrieved."""
 
     def __call__(self, /, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: float = 0.0, docs: float = 0.0, rel: float = ...) -> Measure: ...
 
 utility: _Utility
 
 class _Erria(Measure):
-    """Intent-aware ERR: the mean of the intents' ERR, over those with a relevant document or by a file's
-    probabilities."""
+    """Intent-aware ERR: the mean ERR over intents with a relevant document, or by a file's probabilities."""
 
     def __call__(self, /, *, stop: float = 1.0, norm: str = 'none', prior: str = 'uniform', gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 
 erria: _Erria
 
 class _AlphaNdcg(Measure):
-    """alpha_dcg as a share of the ideal ranking's, each of whose documents adds most to those before it."""
+    """alpha_dcg as a share of the score of the greedy ideal ranking: each next document adds most."""
 
     def __call__(self, /, *, alpha: float = 0.5, rel: float = ...) -> Measure: ...
 
 alpha_ndcg: _AlphaNdcg
 
 class _Nrbp(Measure):
-    """Novelty- and rank-biased precision: RBP with patience β where repeated information is worth less."""
+    """Novelty- and rank-biased precision: RBP with patience β and lower gains for repeated information."""
 
     def __call__(self, /, *, alpha: float = 0.5, beta: float = 0.5, rel: float = ...) -> Measure: ...
 
@@ -563,35 +563,35 @@ class _Strec(Measure):
 strec: _Strec
 
 class _Nerria(Measure):
-    """Intent-aware ERR as a share of the ideal ranking's, each of whose documents adds most to those before it."""
+    """Intent-aware ERR as a share of the score of the greedy ideal ranking: each next document adds most."""
 
     def __call__(self, /, *, stop: float = 1.0, prior: str = 'uniform', gain: Value | list[float] = ..., rel: float = ...) -> Measure: ...
 
 nerria: _Nerria
 
 class _AlphaDcg(Measure):
-    """DCG where a document is worth less for an intent with each relevant one above it."""
+    """DCG with novelty: each relevant document above reduces the gain of a document for an intent."""
 
     def __call__(self, /, *, alpha: float = 0.5, norm: str = 'none', rel: float = ...) -> Measure: ...
 
 alpha_dcg: _AlphaDcg
 
 class _Nnrbp(Measure):
-    """nrbp as a share of the ideal ranking's, each of whose documents adds most to those before it."""
+    """nrbp as a share of the score of the greedy ideal ranking: each next document adds most."""
 
     def __call__(self, /, *, alpha: float = 0.5, beta: float = 0.5, rel: float = ...) -> Measure: ...
 
 nnrbp: _Nnrbp
 
 class _Judged(Measure):
-    """The share of the first k that is judged."""
+    """The share of the first k documents that is judged."""
 
     def __call__(self, /) -> Measure: ...
 
 judged: _Judged
 
 class _Unjudged(Measure):
-    """The share of the first k that is not judged; k also where fewer are retrieved."""
+    """The share of the first k documents that is not judged; k also if fewer are retrieved."""
 
     def __call__(self, /) -> Measure: ...
 

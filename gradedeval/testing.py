@@ -83,7 +83,7 @@ def _bounds(
         wanted, measures = resolve_bounds(specs, [], options)
     if compared and not any(bound.kind in COMPARED for bound in wanted):
         raise InputError(flag.baseline, "no bound compares with it", "add a Bound('max-drop', …)", usage=True)
-    return wanted, kernel.parse.each_once(measures)
+    return wanted, kernel.parse.without_duplicates(measures)
 
 
 def _run_of(baseline: Any) -> Any:

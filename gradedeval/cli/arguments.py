@@ -56,9 +56,9 @@ def measure_table(files: tuple[str, ...]) -> Mapping[str, Measure]:
 
 def measures_offered(files: tuple[str, ...]) -> Mapping[str, Measure]:
     """The same, with those that other packages offer."""
-    from gradedeval.kernel.measures.user_measures import offered
+    from gradedeval.kernel.measures.user_measures import entry_point_measures
 
-    return {**measure_table(files), **offered()}
+    return {**measure_table(files), **entry_point_measures()}
 
 
 def named_measures(texts: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str, Measure] | None) -> list[Measure]:

@@ -31,7 +31,7 @@ from gradedeval import (
 )
 from gradedeval.kernel import parallel
 from gradedeval.kernel.formats import FORMATS
-from gradedeval.kernel.measures.bounds import kept
+from gradedeval.kernel.measures.bounds import exactness
 from gradedeval.kernel.measures.definition import QUANTITIES
 from gradedeval.questions.explain import Explained
 from support.commands import Command, Outcome
@@ -134,7 +134,7 @@ def test_what_the_only_unjudged_document_could_add_is_the_residual(
         (rise,) = (row["could_add"] for row in one.rows() if row["could_add"] is not None and row["part"] == "document")
         assert one.residual is not None
         # A grade in between may lift a share of the ideal ranking further than the top one, and bounds may be wider.
-        wider = one.measure.definition.gain != "binary" or kept(one.measure) == "safe"
+        wider = one.measure.definition.gain != "binary" or exactness(one.measure) == "safe"
         wider &= one.measure.residual == "from_bounds"
         assert math.isclose(rise, one.residual, abs_tol=1e-12) or (wider and rise < one.residual), one.measure
 

@@ -199,7 +199,7 @@ def measure(name: str) -> str:
         if key in entries:
             entries[key] = code(entries[key]) if key == "formula" else ", ".join(map(code, entries[key].split(", ")))
     rows = [f"| {key} | {value} |" for key, value in entries.items()]
-    return "\n".join([f"### {name}\n", f"{described.what}\n", "| | |", "|---|---|", *rows]) + "\n"
+    return "\n".join([f"### {name}\n", f"{described.summary}\n", "| | |", "|---|---|", *rows]) + "\n"
 
 
 def code(text: str) -> str:
@@ -335,7 +335,7 @@ def other_tools() -> str:
 
 def differences() -> str:
     """Names that mean something else in another tool."""
-    noted = [f"| {code(name)} | {escaped(with_flags(different.what))} |" for name, different in DIFFERENT.items()]
+    noted = [f"| {code(name)} | {escaped(with_flags(different.reason))} |" for name, different in DIFFERENT.items()]
     rows = [*noted, *(f"| {code(name)} | {escaped(what)} |" for name, what in DIFFERENT_WITHOUT_NOTE.items())]
     return "\n" + "\n".join(["| name | there |", "|---|---|", *rows]) + "\n\n"
 

@@ -132,7 +132,7 @@ def command(files: tuple[str, ...], config: str | None, history: str | None, lab
             write(FAULTS[destination.form](error), destination.output)
         raise
     if history is not None:
-        scored = kernel.parse.each_once(kernel.scores.with_defaults(measure, scoring) for measure in measures)
+        scored = kernel.parse.without_duplicates(kernel.scores.with_defaults(measure, scoring) for measure in measures)
         shown = matrix.select(measures=[measure.label for measure in scored])
         append_lines(history, lines_of(shown, scored, None, label or "", checked.passed_by_run))
     _print(checked, destination)

@@ -55,7 +55,7 @@ def _page(described: Description) -> str:
     """Return the page of one measure."""
     lines = [f"{key:<12} {value}" for key, value in described.entries.items()]
     explained = [f"{key:<12} {meaning}" for key, meaning in described.meanings.items()]
-    head = f"{described.measure.name}: {described.what}"
+    head = f"{described.measure.name}: {described.summary}"
     return "\n".join([head, "", *lines, *([""] if explained else []), *explained]) + "\n"
 
 
@@ -71,4 +71,4 @@ def _listed(described: Iterable[Description], form: str, hidden: int) -> Documen
     said = f"{hidden} more, specialized and historical: `gradedeval measures --all`.\n" if hidden else ""
     said += "`gradedeval measures NAME` shows formula, gains, residual, bounds and source.\n"
     said += "ia(MEASURE) is the mean of MEASURE over the intents of a topic; see --subtopics."
-    return Document([Table(columns, [[one.measure.name, one.what, one.parameters] for one in described]), said])
+    return Document([Table(columns, [[one.measure.name, one.summary, one.parameters] for one in described]), said])

@@ -1,10 +1,10 @@
-"""Scores that are ratios, gains found over gains to be found: the least and the greatest over all judgments.
+"""Lowest and highest scores over all judgments, for measures that are ratios: gains retrieved over ideal gains.
 
-Gains count in layers: a gain is the sum of the steps up to it, and a score is Σ_j step_j found_j / Σ_j step_j ideal_j,
-where layer j sees only whether a gain reaches its level. The score as a function of the gain of one document has its
-minimum at gain 0 or the top gain, and of documents at the top gain those further down lift it least. So in the least
-score the deepest unjudged documents have the top gain and the others none: only how many is open. In the greatest the
-first that many reach each level.
+Gains count in layers: a gain is the sum of the steps up to it, and a score is Σ_j step_j gained_j / Σ_j step_j ideal_j.
+Layer j depends only on whether each gain reaches its level. The score as a function of the gain of one document has its
+minimum at gain 0 or the top gain, and a document at the top gain lifts the score less the further down it is. So in the
+lowest score the deepest unjudged documents have the top gain and the others none; only their number is open. In the
+highest score the first unjudged documents reach each level; their number per level is open.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from gradedeval.kernel.measures.precision import INTERPOLATED
 from gradedeval.kernel.measures.precision import interpolated as interpolated_precision
 
 MOST_ROUNDS = 100
-"""Of Dinkelbach's iteration, which needs two to four."""
+"""Maximum rounds of Dinkelbach's iteration, which needs two to four."""
 
 
 def at_ranks(g: Gains, weight: Floats) -> Floats:
-    """topics × ranks, or ranks alone without ties: what a document weighs at each rank (`weight`); over ties the mean
-    of their ranks, where those below the cutoff weigh nothing."""
+    """Return the weights of documents at each rank: topics × ranks, or ranks alone without ties. Over ties a weight is
+    the mean over the ranks of the tie, with weight 0 below the cutoff."""
     if g.first is None:
         return weight
     from gradedeval.kernel.measures.gains import mean_gains  # few evaluations average over ties
@@ -54,15 +54,15 @@ def at_ranks(g: Gains, weight: Floats) -> Floats:
 
 
 class Layer(NamedTuple):
-    """What one step of gain sees.
+    """A score's numerator and denominator for one step of gain.
 
-    step  by how much the gain rises
-    found  topics × candidates: what it adds to the numerator where that many of the unjudged documents reach its level
-    ideal  the same: what it adds to the denominator
+    step    the rise of the gain
+    gained  topics × candidates: added to the numerator, by the number of unjudged documents that reach the level
+    ideal   the same, added to the denominator
     """
 
     step: float
-    found: Floats
+    gained: Floats
     ideal: Floats | Ints
 
 
@@ -71,7 +71,7 @@ class Step(NamedTuple):
 
     rise      the step up to it
     level     the gain
-    relevant  topics: R_j, how many documents of the pool reach it
+    relevant  topics: R_j, the number of documents of the pool that reach it
     alike     whether the same documents reach the level below
     """
 
@@ -82,7 +82,7 @@ class Step(NamedTuple):
 
 
 def steps(g: Gains) -> Iterator[Step]:
-    """The levels of gain, from the lowest."""
+    """Yield the levels of gain, from the lowest."""
     rises = np.diff(g.levels, prepend=0.0).tolist()
     above = np.searchsorted(g.levels, np.append(g.gain.ravel(), g.ideal.ravel()), side="right")
     alike = np.bincount(above, minlength=len(rises) + 1)[: len(rises)] == 0
@@ -94,36 +94,36 @@ def steps(g: Gains) -> Iterator[Step]:
 
 
 def from_below(values: Floats) -> Floats:
-    """topics × (ranks + 1): the sum of the values from each rank on; 0 last."""
+    """Return the sum of the values from each rank on, topics × (ranks + 1); 0 last."""
     summed = np.zeros((len(values), values.shape[1] + 1), values.dtype)
     values[:, ::-1].cumsum(1, out=summed[:, -2::-1])
     return summed
 
 
 def from_above(values: Floats) -> Floats:
-    """topics × (ranks + 1): 0, then the sum of the values down to each rank."""
+    """Return 0, then the sum of the values down to each rank: topics × (ranks + 1)."""
     summed = np.zeros((len(values), values.shape[1] + 1), values.dtype)
     values.cumsum(1, out=summed[:, 1:])
     return summed
 
 
 def ratio(layers: Sequence[Layer]) -> Floats:
-    """topics × candidates: the score where all layers have the same candidate."""
-    found = sum(layer.step * layer.found for layer in layers)
-    ideal = sum(layer.step * layer.ideal for layer in layers)
-    return safe_divide(np.asarray(found), np.asarray(ideal))
+    """Return the scores if all layers have the same candidate: topics × candidates."""
+    numerator = sum(layer.step * layer.gained for layer in layers)
+    denominator = sum(layer.step * layer.ideal for layer in layers)
+    return safe_divide(np.asarray(numerator), np.asarray(denominator))
 
 
 def least(layers: Sequence[Layer]) -> Floats:
-    """topics: the lowest ratio of any candidate."""
+    """Return the lowest ratio over the candidates: topics."""
     lowest: Floats = ratio(layers).min(1)
     return lowest
 
 
 def greatest(layers: Sequence[Layer]) -> Floats:
-    """topics: the highest ratio, where each layer has a candidate of its own.
+    """Return the highest ratio over candidates chosen independently for each layer: topics.
 
-    At the greatest ratio λ the sum over layers of max(found − λ ideal) is 0, and each layer is solved alone.
+    At the highest ratio λ the sum over layers of max(gained − λ ideal) is 0, and each layer is solved alone.
     Dinkelbach, Management Science 1967.
     """
     if len(layers) == 1:
@@ -131,17 +131,17 @@ def greatest(layers: Sequence[Layer]) -> Floats:
         return highest
     best: Floats = ratio(layers).max(1)
     for _ in range(MOST_ROUNDS):
-        found, ideal = np.zeros((2, len(best)))
-        before: Layer | None = None
+        numerator, ideal = np.zeros((2, len(best)))
+        previous: Layer | None = None
         for layer in layers:
-            if before is None or layer.found is not before.found:  # else it is the same at another step
-                chosen = (layer.found - best[:, None] * layer.ideal).argmax(1)[:, None]
-                taken = np.take_along_axis(layer.found, chosen, 1)[:, 0]
-                of = np.take_along_axis(np.asarray(layer.ideal, np.float64), chosen, 1)[:, 0]
-                before = layer
-            found += layer.step * taken
-            ideal += layer.step * of
-        better = safe_divide(found, ideal)
+            if previous is None or layer.gained is not previous.gained:  # else it is the same at another step
+                chosen = (layer.gained - best[:, None] * layer.ideal).argmax(1)[:, None]
+                gained_of_layer = np.take_along_axis(layer.gained, chosen, 1)[:, 0]
+                ideal_of_layer = np.take_along_axis(np.asarray(layer.ideal, np.float64), chosen, 1)[:, 0]
+                previous = layer
+            numerator += layer.step * gained_of_layer
+            ideal += layer.step * ideal_of_layer
+        better = safe_divide(numerator, ideal)
         rises = better > best
         if not rises.any():
             break
@@ -149,14 +149,14 @@ def greatest(layers: Sequence[Layer]) -> Floats:
     return best
 
 
-# Bounds of scores that follow from how many relevant documents are found, and how many there are.
+# Bounds of scores that follow from the numbers of relevant documents retrieved and in total.
 
 
 def fewest_and_most(measure: Measure, g: Gains, best: Callable[[], Gains]) -> tuple[Floats, Floats]:
-    """recall and its like: the scores where all is relevant that cannot be found, and nothing of what is found; and
-    where all is that can be.
+    """Return the lowest and highest scores of recall and similar measures. In the lowest all documents that cannot be
+    found are relevant and none of the retrieved ones; in the highest all retrieved ones.
 
-    best  the gains where every unjudged document has the top gain
+    best  the gains if every unjudged document has the top gain
     """
     if g.first is not None:
         return fewest(measure, g), _over_ties(measure, g, best=True)
@@ -164,7 +164,7 @@ def fewest_and_most(measure: Measure, g: Gains, best: Callable[[], Gains]) -> tu
 
 
 def fewest(measure: Measure, g: Gains) -> Floats:
-    """topics: the lowest score."""
+    """Return the lowest scores: topics."""
     low = (
         _over_ties(measure, g, best=False)
         if g.first is not None
@@ -174,22 +174,22 @@ def fewest(measure: Measure, g: Gains) -> Floats:
 
 
 def _over_ties(measure: Measure, g: Gains, *, best: bool) -> Floats:
-    """topics: the lowest or the highest mean over the orders of tied documents, which are given one by one. A document
-    tied across the cutoff is found in a share of the orders: how many of these are relevant is tried out."""
+    """Return the lowest or the highest mean over the orders of tied documents: topics. A document tied across the
+    cutoff is found in a share of the orders; all numbers of relevant ones among these are tried."""
     assert g.first is not None
     share = at_ranks(g, np.ones_like(g.rank))
     across = g.unknown & (share > 0) & (share < 1)
     certain = g.unknown & (share == 1) if best else g.unknown & (share == 0)
-    found = mean_gains(g.gain + certain if best else g.gain, g.first)
-    more, number = mean_gains(across.astype(np.float64), g.first), np.count_nonzero(across, axis=1)
-    each = more / np.maximum(number, 1)[:, None]
+    retrieved_gain = mean_gains(g.gain + certain if best else g.gain, g.first)
+    across_mean, number = mean_gains(across.astype(np.float64), g.first), np.count_nonzero(across, axis=1)
+    each = across_mean / np.maximum(number, 1)[:, None]
     further = row_sums(certain) + (0.0 if best else g.hidden)
     scores = []
     for most in range(int(number.max(initial=0)) + 1):
         count = np.minimum(most, number)
         cut = replace(
             g,
-            gain=(found + count[:, None] * each)[:, : g.k],
+            gain=(retrieved_gain + count[:, None] * each)[:, : g.k],
             retrieved=g.retrieved if g.k is None else np.minimum(g.retrieved, g.k),
             further=further + count,
         )
@@ -198,21 +198,21 @@ def _over_ties(measure: Measure, g: Gains, *, best: bool) -> Floats:
     return ends
 
 
-# The lowest and the highest score that judging the unjudged documents of a run can lead to, of any measure.
+# Bounds of any measure.
 
 
-Kept = Literal["exact", "safe", "none"]
+Exactness = Literal["exact", "safe", "none"]
 MOST_GRADES = 20_000
-"""So many grades of a scale are looked at: with more, the bounds that depend on them are safe by themselves."""
+"""Maximum grades of a scale to consider: with more, the bounds that depend on them are safe anyway."""
 
 
 LAYERED = 1 << 21
-"""So many topics × ranks × levels are worked on in one go."""
+"""Maximum topics × ranks × levels in memory at once."""
 
 
-def kept(measure: Measure, *, over_ties: bool = False) -> Kept:
-    """Whether scores by a measure, or their means over the orders of tied documents, can come as low and as high as
-    their bounds, or only never leave them; or have none."""
+def exactness(measure: Measure, *, over_ties: bool = False) -> Exactness:
+    """Return whether bounds of the measure, or of its means over the orders of tied documents, are exact (both are
+    reached), safe (never exceeded), or none."""
     rule = measure.bounds
     if rule == "none" or (over_ties and isinstance(rule, Bounds) and not rule.over_ties):
         return "none"
@@ -222,8 +222,8 @@ def kept(measure: Measure, *, over_ties: bool = False) -> Kept:
 
 
 def falls(measure: Measure) -> bool:
-    """Whether a score may fall, and so depends on relevant documents that were not retrieved. The highest precision,
-    which is iprec at recall 0, does not: every number of relevant documents reaches that level."""
+    """Return whether a score may fall, and so depends on relevant documents that were not retrieved. The highest
+    precision, which is iprec at recall 0, does not: any number of relevant documents reaches that level."""
     levels = measure.arguments.get("recall", measure.definition.parameters.get("recall"))
     if measure.definition.bounds is INTERPOLATED and not np.any(levels):
         return False
@@ -231,8 +231,8 @@ def falls(measure: Measure) -> bool:
 
 
 def depends_on_scale(measure: Measure) -> bool:
-    """Whether its bounds depend on the grades that there are, beside the lowest and the top one: by the thresholds of
-    users, or by the gains between."""
+    """Return whether its bounds depend on grades between the lowest and the top one: by the thresholds of users, or by
+    the gains of these grades."""
     rule = measure.bounds
     return (
         isinstance(rule, Bounds) and measure.rel is None and (rule.of_scale or measure.definition.scale == "thresholds")
@@ -247,21 +247,21 @@ def bounds_of(
     best: Callable[[], Gains],
     highest: Callable[[], Floats],
 ) -> Floats:
-    """2 × topics: the lowest and the highest score; nan where it is not known.
+    """Return the lowest and the highest scores, 2 × topics; nan if unknown.
 
-    Over all judgments of the documents retrieved that nobody judged, those below the cutoff included: each has any
-    grade, or stays unjudged. `Gains.unseen` more may be relevant and are not retrieved. For measures that go on past
-    the end of the run the highest is that of any ranks there.
+    They cover all judgments of the unjudged documents retrieved, also below the cutoff: each gets any grade, or stays
+    unjudged. `Gains.unseen` more documents may be relevant and are not retrieved. For measures that go on past the end
+    of the run the highest score allows any documents at these ranks.
 
-    score    topics: as it is
-    grades   those of the qrels
-    plain    the gains as they are judged; of all ranks where scores are means over the orders of tied documents
-    best     those where every unjudged document has the top gain
+    score    topics: the score as judged
+    grades   the grades of the qrels
+    plain    the gains as judged; of all ranks if scores are means over the orders of tied documents
+    best     the gains if every unjudged document has the top gain
     highest  topics: score + residual
     """
     rule = measure.bounds
     if plain.first is not None:
-        if kept(measure, over_ties=True) == "none":
+        if exactness(measure, over_ties=True) == "none":
             return np.full((2, len(score)), np.nan)
         plain = _one_by_one(measure, plain)
     if isinstance(rule, Bounds) and rule.of_scale:
@@ -274,13 +274,13 @@ def bounds_of(
         low, high = fewest_and_most(measure, plain, best)
     else:
         low, high = _by_function(measure, plain)
-    # Where nothing is unknown, the last bits of sums in another order are not a difference.
+    # If nothing is unknown, the last bits of sums in another order are not a difference.
     return np.array([np.minimum(low, score), np.clip(high, score, measure.definition.ceiling)])
 
 
 def _by_function(measure: Measure, g: Gains) -> tuple[Floats, Floats]:
-    """topics, topics: what the function of its `Bounds` returns. Where a scale has very many levels few topics go
-    together: most functions keep what each level sees of each rank."""
+    """Return the results of the function of its `Bounds`: lowest and highest scores by topic. With very many levels few
+    topics are processed at once: most functions store a value for each rank and level."""
     at_once = max(LAYERED // max(g.gain.shape[1] * len(g.levels), 1), 1)
     if len(g.gain) > at_once and g.sample is None and g.intents is None:
         parts = [g.select(slice(begin, begin + at_once)) for begin in range(0, len(g.gain), at_once)]
@@ -296,14 +296,14 @@ def _by_function(measure: Measure, g: Gains) -> tuple[Floats, Floats]:
 
 
 def _one_by_one(measure: Measure, g: Gains) -> Gains:
-    """The tied documents each with its own gain, and the cutoff that these go on below."""
+    """Return the gains with a separate gain for each tied document, and with the cutoff below which columns go on."""
     assert g.uncut is not None
     return replace(g, gain=g.uncut, k=measure.cutoff)
 
 
 @lru_cache(maxsize=64)
 def _worth(measure: Measure, grades: Grades) -> Floats:
-    """What each grade that a document may turn out to have is worth; where the measure refuses some, of the others."""
+    """Return the gain of each possible grade, without grades that the measure refuses."""
 
     def worth(labels: Sequence[float]) -> Floats:
         return gain_table(measure, replace(grades, labels=np.array(labels, dtype=np.float64))).gain_of_label
@@ -312,16 +312,16 @@ def _worth(measure: Measure, grades: Grades) -> Floats:
     try:
         return shared(worth(labels))
     except InputError:
-        found = [np.zeros(0)]
+        parts = [np.zeros(0)]
         for label in labels:
             with suppress(InputError):
-                found.append(worth([label]))
-        return shared(np.concatenate(found))
+                parts.append(worth([label]))
+        return shared(np.concatenate(parts))
 
 
-def _of_scale(g: Gains, worth: Floats) -> Gains:
-    """With the levels of grades that occur nowhere."""
-    levels, intents = distinct(np.append(g.levels, worth[(worth > 0) & (worth < g.levels[-1])]))[0], g.intents
+def _of_scale(g: Gains, gains: Floats) -> Gains:
+    """Return the gains with the levels of grades that occur nowhere."""
+    levels, intents = distinct(np.append(g.levels, gains[(gains > 0) & (gains < g.levels[-1])]))[0], g.intents
     if intents is None and len(levels) == len(g.levels):
         return g
     if intents is not None:
@@ -330,14 +330,14 @@ def _of_scale(g: Gains, worth: Floats) -> Gains:
 
 
 def _lowest_by_intent(measure: Measure, rule: Rule, score: Floats, g: Gains) -> Floats:
-    """topics: a score that is never fallen short of: each intent is at its own lowest, and the intents without a
-    relevant document may turn out to have one, which counts nothing."""
+    """Return a lower bound of the scores: topics. Each intent is at its lowest score, and intents without a relevant
+    document may turn out to have one, with score 0."""
     intents = g.intents
     assert intents is not None
     if measure.prior is not None and rule != "rises":
-        own = replace(measure, prior=None)
-        each = intents.each if g.first is None else [_one_by_one(own, intent) for intent in intents.each]
-        lows = [fewest(own, intent) if rule == "counts" else _by_function(own, intent)[0] for intent in each]
+        plain = replace(measure, prior=None)
+        each = intents.each if g.first is None else [_one_by_one(plain, intent) for intent in intents.each]
+        lows = [fewest(plain, intent) if rule == "counts" else _by_function(plain, intent)[0] for intent in each]
         score = np.minimum(intents.marginal(lows), score)
     return score * intents.share_left(g.unknown.any(1) | (g.hidden > 0))
 
@@ -346,18 +346,18 @@ def _lowest_by_intent(measure: Measure, rule: Rule, score: Floats, g: Gains) -> 
 
 
 LONGEST = 1 << 23
-"""The longest ideal ranking that is added up rank by rank: the deepest of runs, and the documents of --unseen."""
+"""The longest ideal ranking to add up rank by rank, for the deepest runs and the documents of --unseen."""
 
 
 @lru_cache(maxsize=4)
 def _sums(log: float | None, length: int) -> Floats:
-    """0, then the sum of the discounts down to rank 1, 2, … `length`."""
+    """Return 0, then the sum of the discounts down to rank 1, 2, … `length`."""
     return shared(np.append(0.0, (1 / divisor(np.arange(1.0, length + 1), log)).cumsum()))
 
 
 def _ideal_sums(log: float | None, count: Floats, k: int | None) -> Floats:
-    """topics × candidates: the discounts of that many first ranks, down to the cutoff, in sum; infinite where the ranks
-    are more than can be added up."""
+    """Return the sums of the first `count` discounts, down to the cutoff: topics × candidates; infinite for more ranks
+    than can be added up."""
     cut = np.minimum(count, np.inf if k is None else k)
     endless = cut > LONGEST
     ranks = np.where(endless, 0, cut).astype(np.int64)
@@ -366,7 +366,7 @@ def _ideal_sums(log: float | None, count: Floats, k: int | None) -> Floats:
 
 
 def discounted_share(g: Gains, *, log: float | None = None) -> tuple[Floats, Floats]:
-    """ndcg."""
+    """Return the bounds of ndcg."""
     discount = at_ranks(g, 1 / divisor(g.rank, log))
     unknown = g.unknown.astype(np.float64)
     weight = unknown * discount
@@ -388,13 +388,13 @@ def discounted_share(g: Gains, *, log: float | None = None) -> tuple[Floats, Flo
 
 
 MANY = 1 << 40
-"""More relevant documents than any level of recall is reached with."""
+"""More relevant documents than any level of recall requires."""
 
 
 def graded_average(g: Gains, *, norm: str | None = None) -> tuple[Floats, Floats]:
-    """gap, and ap as the gap of one threshold. With norm=k of each threshold no more documents than the cutoff count in
-    the divisor: as in that of nDCG each further document adds no more to it than the one before, and as there what is
-    best and worst is the same."""
+    """Return the bounds of gap, and of ap as gap with one threshold. With norm=k at most `k` documents of each
+    threshold count in the divisor: as for nDCG, each further document adds no more to it than the previous one, and the
+    same judgments give the lowest and the highest score."""
     most = np.inf if norm is None else g.last_rank
     worse, better = _layers_of_average(g)
     rows = np.arange(len(g.gain))
@@ -404,8 +404,8 @@ def graded_average(g: Gains, *, norm: str | None = None) -> tuple[Floats, Floats
 
 
 def _layers_of_average(g: Gains) -> tuple[list[Layer], list[Layer]]:
-    """What the lowest and what the highest score is the ratio of, without the documents that cannot be found; worked
-    out once of the same gains."""
+    """Return the layers of the lowest and the highest score without documents that cannot be found, cached in the
+    gains."""
     key = "layers of average"
     if key not in g.memo:
         g.memo[key] = _layers(g)
@@ -416,15 +416,15 @@ def _layers(g: Gains) -> tuple[list[Layer], list[Layer]]:
     unknown, pairs = g.unknown.astype(np.float64), Pairs(g)
     worse, better = list[Layer](), list[Layer]()
     deep, shallow = from_below(unknown), from_above(unknown)
-    below_too, above_too = pairs.below(unknown), pairs.above(unknown)  # the unjudged that count as relevant already
+    below_too, above_too = pairs.below(unknown), pairs.above(unknown)  # unjudged documents counted as relevant already
     for step, level, relevant, alike in steps(g):
         if alike:
             worse.append(worse[-1]._replace(step=step))
             better.append(better[-1]._replace(step=step))
             continue
         reaches = (g.gain >= level).astype(np.float64)
-        own = pairs.alone + pairs.above(reaches)
-        base, one_more = row_sums(reaches * own)[:, None], own + pairs.below(reaches)
+        higher = pairs.alone + pairs.above(reaches)
+        base, one_more = row_sums(reaches * higher)[:, None], higher + pairs.below(reaches)
         lowest = base + from_below(unknown * (one_more + below_too))
         highest = base + from_above(unknown * (one_more + above_too))
         worse.append(Layer(step, lowest, relevant[:, None] + deep))
@@ -433,26 +433,26 @@ def _layers(g: Gains) -> tuple[list[Layer], list[Layer]]:
 
 
 def _lowest_average(worse: Sequence[Layer], rows: Ints, hidden: Floats, most: float) -> Floats:
-    """rows: the lowest score of some topics, each beside that many relevant documents that cannot be found."""
-    found, at_once = np.empty(len(rows)), max(1, LAYERED // max(len(worse) * worse[0].found.shape[1], 1))
+    """Return the lowest scores of some topics (`rows`), each with `hidden` relevant documents that cannot be found."""
+    lowest, at_once = np.empty(len(rows)), max(1, LAYERED // max(len(worse) * worse[0].gained.shape[1], 1))
     for begin in range(0, len(rows), at_once):
-        at = slice(begin, begin + at_once)
+        part = slice(begin, begin + at_once)
         layers = list[Layer]()
         for number, layer in enumerate(worse):
-            if number and layer.found is worse[number - 1].found:
+            if number and layer.gained is worse[number - 1].gained:
                 layers.append(layers[-1]._replace(step=layer.step))
                 continue
-            ideal = np.minimum(layer.ideal[rows[at]] + hidden[at, None], most)
-            layers.append(Layer(layer.step, layer.found[rows[at]], ideal))
-        found[at] = least(layers)
-    return found
+            ideal = np.minimum(layer.ideal[rows[part]] + hidden[part, None], most)
+            layers.append(Layer(layer.step, layer.gained[rows[part]], ideal))
+        lowest[part] = least(layers)
+    return lowest
 
 
 def lowest_beside(measure: Measure, g: Gains, rows: Ints, missed: Ints) -> Floats | None:
-    """rows: the lowest score of some topics, each where that many documents not retrieved may be relevant too; None
-    where one has to go the way of `bounds_of` for each. A topic may stand in many rows.
+    """Return the lowest scores of some topics (`rows`), each with `missed` relevant documents that were not retrieved;
+    None if `bounds_of` must be called for each. A topic may occur in many rows.
 
-    g  the gains as they are judged, where none was missed
+    g  the gains as judged, with no missed documents
     """
     rule = measure.bounds
     if not isinstance(rule, Bounds) or rule.function != "graded_average" or g.first is not None:
@@ -467,10 +467,10 @@ class Pairs:
     """The sum of precisions as a sum over pairs: a relevant document adds 1 / rank by itself, and as much for each
     relevant one above it.
 
-    Over ties these are means over orders: of 1 / rank over the ranks of its tie, and of two documents of one tie of
+    Over ties these are means over orders: of 1 / rank over the ranks of its tie, and of two documents of a tie of
     size n, Σ_i 2 (i − 1) / (n (n − 1) rank_i) over its first, second, … rank.
 
-    alone  topics × ranks: what a relevant document adds by itself
+    alone  topics × ranks: the amount that a relevant document adds by itself
     """
 
     def __init__(self, g: Gains) -> None:
@@ -480,41 +480,42 @@ class Pairs:
             size = tied_sums(np.ones(g.first.shape), g.first)[1]
             self.end, above = g.first + size, column - g.first
             within = np.where(g.rank <= g.last_rank, above / g.rank, 0.0)
-            self.beside = 2 * mean_gains(within, g.first) / np.maximum(size - 1, 1)
+            self.per_pair = 2 * mean_gains(within, g.first) / np.maximum(size - 1, 1)
 
     def above(self, counted: Floats) -> Floats:
-        """topics × ranks: what a relevant document adds for these (1, or 0) at the columns to its left."""
+        """Return the amounts that a relevant document adds for the counted ones (1, or 0) at the columns to its left:
+        topics × ranks."""
         summed = from_above(counted)
         if self.first is None:
             return self.alone * summed[:, :-1]
         higher = np.take_along_axis(summed, self.first, 1)
-        return self.alone * higher + self.beside * (summed[:, :-1] - higher)
+        return self.alone * higher + self.per_pair * (summed[:, :-1] - higher)
 
     def below(self, counted: Floats) -> Floats:
-        """The same of those to its right."""
+        """Return the same for the columns to its right."""
         lower = from_below(counted * self.alone)
         if self.first is None:
             return lower[:, 1:]
         summed = from_below(counted)
-        beside = summed[:, 1:] - np.take_along_axis(summed, self.end, 1)
-        return np.take_along_axis(lower, self.end, 1) + self.beside * beside
+        in_tie = summed[:, 1:] - np.take_along_axis(summed, self.end, 1)
+        return np.take_along_axis(lower, self.end, 1) + self.per_pair * in_tie
 
 
 def graded_recall(g: Gains) -> tuple[Floats, Floats]:
-    """grecall."""
+    """Return the bounds of grecall."""
     share, unknown, top = at_ranks(g, np.ones_like(g.rank)), g.unknown.astype(np.float64), g.levels[-1]
-    found, ideal = row_sums(g.gain * share)[:, None], row_sums(g.ideal)[:, None]
+    gained, ideal = row_sums(g.gain * share)[:, None], row_sums(g.ideal)[:, None]
     low, high = (
-        safe_divide(found + top * along(unknown * share), ideal + top * (further + along(unknown)))
+        safe_divide(gained + top * along(unknown * share), ideal + top * (further + along(unknown)))
         for along, further in ((from_below, g.hidden[:, None]), (from_above, 0.0))
     )
     return low.min(1), high.max(1)
 
 
 def interpolated(g: Gains, *, recall: float | tuple[float, ...], add: float) -> tuple[Floats, Floats]:
-    """iprec and iprec_avg. Each document judged relevant may make a level of recall harder to reach; the precisions at
-    the ranks that reach it all the same are no lower. Where nothing is relevant yet, the first document that turns out
-    to be reaches every level."""
+    """Return the bounds of iprec and iprec_avg. Each document judged relevant may make a level of recall harder to
+    reach; the precisions at the ranks that still reach it are no lower. If nothing is relevant yet, the first relevant
+    document reaches every level."""
     levels = np.atleast_1d(recall).tolist()
     further = np.minimum(row_sums(g.unknown) + g.hidden, MANY)
     few, best = replace(g, further=further), np.where(g.unknown, g.levels[-1], g.gain)
@@ -526,14 +527,14 @@ def interpolated(g: Gains, *, recall: float | tuple[float, ...], add: float) -> 
     return low, high
 
 
-# Bounds of the Q-measure, whose every term depends on how many documents are relevant.
+# Bounds of the Q-measure: every term depends on the number of relevant documents.
 
 
 def blended(g: Gains, *, beta: float, norm: str | None) -> tuple[Floats, Floats]:
-    """q. With gains of 0 and 1 the score is lowest where the deepest unjudged documents are relevant and highest where
-    the first are; how many is tried out. With more grades the lowest is a bound: the ideal ranking has that many of
-    the top gain, while their own terms, and what they add to others, are those of the lowest gain; and so is the
-    highest, as nothing is above score + residual, and no term above what it can come to."""
+    """Return the bounds of q. With gains of 0 and 1 the score is lowest if the deepest unjudged documents are relevant,
+    and highest if the first ones are; all numbers of them are tried. With more grades the lowest is a bound: the ideal
+    ranking gets documents of the top gain, while their terms, and their effect on other terms, are those of the lowest
+    gain. The highest is a bound too: no score exceeds score + residual, and no term exceeds its maximum."""
     if len(g.levels) > 1:
         best = replace(g, gain=np.where(g.unknown, g.levels[-1], g.gain))
         high = np.minimum(q.definition.function(best, beta=beta, norm=norm), _capped(g, beta, norm))
@@ -543,20 +544,20 @@ def blended(g: Gains, *, beta: float, norm: str | None) -> tuple[Floats, Floats]
 
 
 def _counted(g: Gains, number: Floats | Ints, norm: str | None) -> Floats | Ints:
-    """topics × candidates: what the sum of terms is divided by with that many relevant documents beside those of the
-    pool: no more than the cutoff with norm=k, and where all is 0, 1."""
-    whole = g.num_relevant[:, None] + number
-    return np.maximum(whole if norm is None else np.minimum(whole, g.last_rank), 1)
+    """Return the divisor of the sum of terms with `number` relevant documents added to the pool: topics × candidates.
+    It is at most the cutoff with norm=k, and at least 1."""
+    total = g.num_relevant[:, None] + number
+    return np.maximum(total if norm is None else np.minimum(total, g.last_rank), 1)
 
 
 def _capped(g: Gains, beta: float, norm: str | None) -> Floats:
-    """topics: the highest mean of the most that terms can come to, over that many unjudged documents and those found.
+    """Return the highest mean of upper bounds of the terms, over any number of relevant unjudged documents: topics.
 
     The ideal ranking gains no less than the ranking itself down to any rank, and that at most C times the top gain t:
     (C + β cg) / (i + β cg*) ≤ C (1 + β t) / (i + β t C), which rises with C.
     """
-    most, worth = (g.relevant | g.unknown).cumsum(1), beta * float(g.levels[-1])
-    term = most * (1 + worth) / (g.rank + worth * most)
+    most, top_worth = (g.relevant | g.unknown).cumsum(1), beta * float(g.levels[-1])
+    term = most * (1 + top_worth) / (g.rank + top_worth * most)
     added = from_above(-np.sort(-term * g.unknown, axis=1))
     number = np.minimum(np.arange(added.shape[1]), np.count_nonzero(g.unknown, axis=1)[:, None])
     highest: Floats = ((row_sums(term * g.relevant)[:, None] + added) / _counted(g, number, norm)).max(1)
@@ -564,26 +565,26 @@ def _capped(g: Gains, beta: float, norm: str | None) -> Floats:
 
 
 class Shares:
-    """What each term is divided by, inverted, as a function of how many documents of the top gain the ideal ranking has
-    beside those judged: a convex one, because every further document adds less to the ideal's cumulated gain."""
+    """Reciprocals of the divisors of the terms, as a function of the number of documents of the top gain added to the
+    ideal ranking. The function is convex, because every further document adds less to the ideal's cumulated gain."""
 
     def __init__(self, g: Gains, beta: float) -> None:
         width, self.top, self.beta, self.rank = g.gain.shape[1], float(g.levels[-1]), beta, g.rank
         ideal = g.ideal_at_ranks()
-        # Ranks from −width to width, counted from the last of those documents.
+        # Ranks from −width to width, counted from the last added document.
         judged, pushed_out = np.zeros((2, len(ideal), 2 * width + 1))
         ideal.cumsum(1, out=judged[:, width + 1 :])
         pushed_out[:, width + 1 :] = self.top - ideal
         self.judged, self.pushed_out = (sliding_window_view(each, width, axis=1) for each in (judged, pushed_out))
 
     def at(self, topics: Ints, number: Floats) -> Floats:
-        """topics × ranks: the shares where there are that many."""
+        """Return the shares for `number` added documents: topics × ranks."""
         ideal = self.judged[topics, self._begin(number)] + self.top * np.minimum(self.rank, number[:, None])
         share: Floats = 1 / (self.rank + self.beta * ideal)
         return share
 
     def slope(self, topics: Ints, number: Floats, share: Floats) -> Floats:
-        """topics × ranks: of a line through the shares where there are that many, and below all others."""
+        """Return the slopes of lines that touch the shares at `number` and lie below all others: topics × ranks."""
         slope: Floats = -self.beta * self.pushed_out[topics, self._begin(number)] * share * share
         return slope
 
@@ -594,53 +595,52 @@ class Shares:
 
 @dataclass(eq=False, repr=False)
 class Terms:
-    """What the terms count before they are divided, where unjudged documents are relevant from a rank on, or down to
-    it.
+    """Numerators of the terms, if unjudged documents are relevant from a rank on, or down to it.
 
-    found  topics × ranks: documents judged relevant: what they count as judged
-    own    the same: unjudged ones: what they count where they are the last to be relevant
-    adds   the same: what an unjudged one adds to each term below that `sees` it
-    sees   topics × ranks: 1 or 0
-    along  adds up from the end or from the beginning
+    judged  topics × ranks: the numerators of documents judged relevant, as judged
+    added   the same, of unjudged ones, if they are the last to be relevant
+    adds    the same: the amount that an unjudged one adds to each term below with `sees` 1
+    sees    topics × ranks: 1 or 0
+    along   adds up from the end or from the beginning
     """
 
-    found: Floats
-    own: Floats
+    judged: Floats
+    added: Floats
     adds: Floats
     sees: Floats
     along: Callable[[Floats], Floats]
 
     def sums(self, topics: Ints, share: Floats) -> Floats:
-        """topics × (ranks + 1): the sum of the terms, times these shares."""
+        """Return the sums of the terms times these shares: topics × (ranks + 1)."""
         below = from_below(self.sees[topics] * share)[:, 1:]
-        later = self.along(self.own[topics] * share + self.adds[topics] * below)
-        return row_sums(self.found[topics] * share)[:, None] + later
+        later = self.along(self.added[topics] * share + self.adds[topics] * below)
+        return row_sums(self.judged[topics] * share)[:, None] + later
 
 
 def _terms(g: Gains, beta: float, *, deepest: bool) -> Terms:
-    worth, relevant, unknown = 1 + beta * float(g.levels[0]), g.relevant, g.unknown
-    adds, above = worth * unknown.astype(np.float64), g.hits + (1.0 if deepest else unknown.cumsum(1))
+    lowest_worth, relevant, unknown = 1 + beta * float(g.levels[0]), g.relevant, g.unknown
+    adds, above = lowest_worth * unknown.astype(np.float64), g.hits + (1.0 if deepest else unknown.cumsum(1))
     sees = (relevant | unknown if deepest else relevant).astype(np.float64)
-    found = relevant * (g.hits + beta * g.gain.cumsum(1))
-    return Terms(found, adds * above, adds, sees, from_below if deepest else from_above)
+    judged = relevant * (g.hits + beta * g.gain.cumsum(1))
+    return Terms(judged, adds * above, adds, sees, from_below if deepest else from_above)
 
 
 def _least(g: Gains, beta: float, norm: str | None) -> Floats:
-    """topics: the lowest score of any number of documents that turn out to be relevant.
+    """Return the lowest scores over the numbers of unjudged documents that are relevant: topics.
 
-    No sum of terms falls below that with the shares on their tangents at one number; where no other number may be lower
-    still, the search ends. Kelley, Journal of SIAM 1960.
+    The sum of terms is no lower than with the shares replaced by their tangents at one number; when no other number can
+    give a lower score, the search ends. Kelley, Journal of SIAM 1960.
     """
     terms, shares = _terms(g, beta, deepest=True), Shares(g, beta)
     number = g.hidden[:, None] + from_below(g.unknown.astype(np.float64))
-    whole, number = _counted(g, number, norm), np.minimum(number, len(g.rank))  # where the ideal ranking is full
-    lowest, limit = np.full(len(whole), np.inf), np.full(whole.shape, -np.inf)
-    topics, column = np.arange(len(whole)), np.zeros(len(whole), np.int64)
+    total, number = _counted(g, number, norm), np.minimum(number, len(g.rank))  # at which the ideal ranking is full
+    lowest, limit = np.full(len(total), np.inf), np.full(total.shape, -np.inf)
+    topics, column = np.arange(len(total)), np.zeros(len(total), np.int64)
     while len(topics):
-        at = number[topics, column]
-        share = shares.at(topics, at)
-        sums, rises = terms.sums(topics, share), terms.sums(topics, shares.slope(topics, at, share))
-        tangent = (sums + (number[topics] - at[:, None]) * rises) / whole[topics]
+        tried = number[topics, column]
+        share = shares.at(topics, tried)
+        sums, rises = terms.sums(topics, share), terms.sums(topics, shares.slope(topics, tried, share))
+        tangent = (sums + (number[topics] - tried[:, None]) * rises) / total[topics]
         lowest[topics] = np.minimum(lowest[topics], tangent[np.arange(len(topics)), column])
         limit[topics] = nearest = np.maximum(limit[topics], tangent)
         column = nearest.argmin(1)
@@ -650,73 +650,74 @@ def _least(g: Gains, beta: float, norm: str | None) -> Floats:
 
 
 def _greatest(g: Gains, beta: float, norm: str | None) -> Floats:
-    """topics: the highest score of any number of documents that turn out to be relevant.
+    """Return the highest scores over the numbers of unjudged documents that are relevant: topics.
 
-    Between two numbers no sum of terms rises above that with the shares on their chords; where no number may be higher
-    still, the search ends.
+    Between two numbers the sum of terms is no higher than with the shares replaced by their chords; when no number can
+    give a higher score, the search ends.
     """
     terms, shares = _terms(g, beta, deepest=False), Shares(g, beta)
     number = from_above(g.unknown.astype(np.float64))
-    whole = _counted(g, number, norm)
-    topics = np.arange(len(whole))
-    # The nearest numbers worked out on both sides, none and all at first, and the sums with their shares.
+    total = _counted(g, number, norm)
+    topics = np.arange(len(total))
+    # The nearest numbers tried on both sides, none and all at first, and the sums with their shares.
     begin, end = np.zeros_like(number), np.repeat(number[:, -1:], number.shape[1], axis=1)
-    left, right = (terms.sums(topics, shares.at(topics, near[:, 0])) for near in (begin, end))
-    highest = np.maximum(left[:, 0] / whole[:, 0], right[:, -1] / whole[:, -1])
+    sums_at_begin, sums_at_end = (terms.sums(topics, shares.at(topics, near[:, 0])) for near in (begin, end))
+    highest = np.maximum(sums_at_begin[:, 0] / total[:, 0], sums_at_end[:, -1] / total[:, -1])
     while True:
-        chord = (left + (number - begin) / np.maximum(end - begin, 1) * (right - left)) / whole
+        chord = (sums_at_begin + (number - begin) / np.maximum(end - begin, 1) * (sums_at_end - sums_at_begin)) / total
         chord[(number <= begin) | (number >= end)] = -np.inf
         column = chord.argmax(1)
         higher = chord[np.arange(len(topics)), column] > highest[topics]
         if not higher.any():
             return highest
-        state = (topics, column, number, whole, begin, end, left, right)
-        topics, column, number, whole, begin, end, left, right = (each[higher] for each in state)
-        at = number[np.arange(len(topics)), column]
-        found = terms.sums(topics, shares.at(topics, at))
-        reached = (found / whole)[np.arange(len(topics)), column]
-        highest[topics], at = np.maximum(highest[topics], reached), at[:, None]
+        state = (topics, column, number, total, begin, end, sums_at_begin, sums_at_end)
+        topics, column, number, total, begin, end, sums_at_begin, sums_at_end = (each[higher] for each in state)
+        tried = number[np.arange(len(topics)), column]
+        sums_at_tried = terms.sums(topics, shares.at(topics, tried))
+        reached = (sums_at_tried / total)[np.arange(len(topics)), column]
+        highest[topics], tried = np.maximum(highest[topics], reached), tried[:, None]
         for near, summed, closer in (
-            (begin, left, (begin < at) & (at <= number)),
-            (end, right, (number <= at) & (at < end)),
+            (begin, sums_at_begin, (begin < tried) & (tried <= number)),
+            (end, sums_at_end, (number <= tried) & (tried < end)),
         ):
-            np.copyto(near, at, where=closer)
-            np.copyto(summed, found, where=closer)
+            np.copyto(near, tried, where=closer)
+            np.copyto(summed, sums_at_tried, where=closer)
 
 
 # Bounds of nERR.
 
 
 MOST_WAYS, CELLS = 20_000, 400_000
-"""In how many ways unjudged documents are graded at most to find the highest score, beyond which it is the bound of all
-at the top gain; and how many numbers of ways and of stretches of ranks are worked out at a time."""
+"""Maximum combinations of grades to try for the highest score (beyond them all documents get the top gain), and maximum
+numbers of combinations and of stretches of ranks in memory at once."""
 NEGLIGIBLE = 1e-18
-"""A chance of going on that changes no digit of a score."""
+"""A probability of going on that changes no digit of a score."""
 
 
 def cascade_share(g: Gains) -> tuple[Floats, Floats]:
-    """nerr."""
+    """Return the bounds of nerr."""
     return _least_share(g), _greatest_share(g)
 
 
 def _least_share(g: Gains) -> Floats:
-    """topics: as of the ratios of `ratios`, the deepest unjudged documents are at the top gain."""
+    """Return the lowest scores: topics. As in `ratios`, the deepest unjudged documents are at the top gain."""
     top = g.levels[-1]
-    found = _raised_from_below(g, top)
+    utility = _raised_from_below(g, top)
     count = g.hidden[:, None] + from_below(g.unknown.astype(np.float64))
     endless = replace(g, gain=g.gain[:, :0], retrieved=np.zeros_like(g.retrieved), tail=float(top))
     if np.isinf(g.unseen):
-        return np.asarray(safe_divide(found, expected_utility(endless)[:, None]).min(1))
-    # So many documents of the top gain, and nobody goes on past them.
+        return np.asarray(safe_divide(utility, expected_utility(endless)[:, None]).min(1))
+    # Nobody goes on past this number of documents of the top gain.
     enough = np.log(NEGLIGIBLE) / np.log1p(-top) if top < 1 else 1.0
     last = int(min(np.ceil(enough), count.max(initial=0), g.last_rank))
     ideal = _ideals(g, top, last)
-    lowest: Floats = safe_divide(found, np.take_along_axis(ideal, np.minimum(count, last).astype(np.int64), 1)).min(1)
+    lowest: Floats = safe_divide(utility, np.take_along_axis(ideal, np.minimum(count, last).astype(np.int64), 1)).min(1)
     return lowest
 
 
 def _raised_from_below(g: Gains, top: float) -> Floats:
-    """topics × (ranks + 1): ERR where the unjudged documents from each rank on have the top gain; last as judged."""
+    """Return ERR with the unjudged documents from each rank on at the top gain, topics × (ranks + 1); as judged
+    last."""
     gain, best, width = g.gain, np.where(g.unknown, top, g.gain), g.gain.shape[1]
     by_rank = np.ascontiguousarray(best.T)
     value = np.zeros((width + 1, len(gain)))  # for a user who reaches the rank
@@ -724,13 +725,13 @@ def _raised_from_below(g: Gains, top: float) -> Floats:
         value[column] = by_rank[column] / (column + 1) + (1 - by_rank[column]) * value[column + 1]
     reached = np.ones((len(gain), width + 1))
     np.cumprod(1 - gain, axis=1, out=reached[:, 1:])
-    before = np.zeros((len(gain), width + 1))
-    (reached[:, :-1] * gain / g.rank).cumsum(1, out=before[:, 1:])
-    return np.asarray(before + reached * value.T)
+    above = np.zeros((len(gain), width + 1))
+    (reached[:, :-1] * gain / g.rank).cumsum(1, out=above[:, 1:])
+    return np.asarray(above + reached * value.T)
 
 
 def _ideals(g: Gains, top: float, most: int) -> Floats:
-    """topics × (most + 1): ERR of the ideal ranking with 0, 1, … `most` more documents of the top gain before it."""
+    """Return ERR of the ideal ranking below 0, 1, … `most` added documents of the top gain: topics × (most + 1)."""
     ideal = g.ideal[:, : g.k]
     stops = ideal.copy()
     stops[:, 1:] *= np.cumprod(1 - ideal, axis=1)[:, :-1]
@@ -738,15 +739,16 @@ def _ideals(g: Gains, top: float, most: int) -> Floats:
     utility = np.empty((len(ideal), most + 1))
     more = 0.0
     for count in range(most + 1):
-        kept = ideal.shape[1] if g.k is None else max(g.k - count, 0)
-        utility[:, count] = more + (1 - top) ** count * row_sums((stops / (rank + count))[:, :kept])
+        depth = ideal.shape[1] if g.k is None else max(g.k - count, 0)
+        utility[:, count] = more + (1 - top) ** count * row_sums((stops / (rank + count))[:, :depth])
         more += top * (1 - top) ** count / (count + 1)
     return utility
 
 
 def _greatest_share(g: Gains) -> Floats:
-    """topics: for each number of documents of each gain the best place is at the first unjudged ranks, the better ones
-    first; all numbers are tried, or where these are too many it is the score of all at the top gain."""
+    """Return the highest scores: topics. For each number of documents of each gain the best positions are the first
+    unjudged ranks, better documents first. All numbers are tried; if these are too many the score is that with the top
+    gain for all."""
     top = g.levels[-1]
     best = replace(g, gain=np.where(g.unknown, top, g.gain))
     highest = np.minimum(safe_divide(expected_utility(best), expected_utility(g.ideal_batch)), 1)
@@ -766,7 +768,7 @@ def _greatest_share(g: Gains) -> Floats:
 
 @lru_cache(maxsize=64)
 def _ways(count: int, levels: int) -> Ints:
-    """levels × ways: how many of that many documents reach each level, in every way."""
+    """Return the number of documents that reach each level, for each way to grade `count` documents: levels × ways."""
     ways = np.zeros((1, 0), np.int64)
     for _ in range(levels):
         least = ways[:, -1] if ways.shape[1] else np.zeros(1, np.int64)
@@ -778,10 +780,10 @@ def _ways(count: int, levels: int) -> Ints:
 
 
 def _best_way(g: Gains, topics: Ints, count: int) -> Floats:
-    """topics: the highest nERR of these, each with that many unjudged documents.
+    """Return the highest nERR of topics with `count` unjudged documents each.
 
-    A ranking is a chain of stretches, each with its unjudged documents, or the whole ideal ranking, at one level; what
-    each is worth depends on where it begins and ends alone.
+    A ranking is a chain of stretches: each with its unjudged documents, or the whole ideal ranking, at one level. The
+    value of a stretch depends only on its begin and end.
     """
     ways, gain, unknown = _ways(count, len(g.levels)), g.gain[topics], g.unknown[topics]
     after = np.zeros((len(topics), count + 1), np.int64)  # the rank of the last of 0, 1, … unjudged documents
@@ -790,28 +792,28 @@ def _best_way(g: Gains, topics: Ints, count: int) -> Floats:
     pool = [step.relevant[topics] for step in steps(g)]
     ends = [np.minimum(relevant[:, None] + np.arange(count + 1), g.last_rank).astype(np.int64) for relevant in pool]
     starts = [*ends[1:], np.zeros_like(after)]
-    found, ideal = _stretches(gain, after, end)[0][:, ways[0], 0], np.zeros((len(topics), ways.shape[1]))
+    utility, ideal = _stretches(gain, after, end)[0][:, ways[0], 0], np.zeros((len(topics), ways.shape[1]))
     for number, level in enumerate(g.levels):
         better = ways[number + 1] if number + 1 < len(ways) else np.zeros_like(ways[0])
         place = better * (count + 1) + ways[number]
         alike = np.full((len(topics), int(ends[number].max(initial=0))), level)
-        for at, parts in (
-            (found, _stretches(np.where(unknown, level, gain), after, after)),
+        for total, parts in (
+            (utility, _stretches(np.where(unknown, level, gain), after, after)),
             (ideal, _stretches(alike, starts[number], ends[number])),
         ):
-            worth, reached = (part.reshape(len(topics), -1)[:, place] for part in parts)
-            at *= reached
-            at += worth
-    highest: Floats = safe_divide(found, ideal).max(1)
+            added, reached = (part.reshape(len(topics), -1)[:, place] for part in parts)
+            total *= reached
+            total += added
+    highest: Floats = safe_divide(utility, ideal).max(1)
     return highest
 
 
 def _stretches(gain: Floats, begin: Ints, end: Ints) -> tuple[Floats, Floats]:
-    """topics × begins × ends, twice: what the ranks past one and down to the other add to ERR for a user who gets that
-    far, and the probability of going on past them."""
+    """Return the ERR that the ranks after each begin down to each end add for a user who gets there, and the
+    probability of going on past them: two arrays of topics × begins × ends."""
     seen = np.where(np.arange(gain.shape[1]) >= begin[:, :, None], gain[:, None], 0.0)
-    reached, worth = np.ones((*seen.shape[:2], seen.shape[2] + 1)), np.zeros((*seen.shape[:2], seen.shape[2] + 1))
+    reached, utility = np.ones((*seen.shape[:2], seen.shape[2] + 1)), np.zeros((*seen.shape[:2], seen.shape[2] + 1))
     np.cumprod(1 - seen, axis=2, out=reached[..., 1:])
-    np.cumsum(reached[..., :-1] * seen / np.arange(1.0, seen.shape[2] + 1), axis=2, out=worth[..., 1:])
+    np.cumsum(reached[..., :-1] * seen / np.arange(1.0, seen.shape[2] + 1), axis=2, out=utility[..., 1:])
     places = np.broadcast_to(end[:, None], (*seen.shape[:2], end.shape[1]))
-    return np.take_along_axis(worth, places, 2), np.take_along_axis(reached, places, 2)
+    return np.take_along_axis(utility, places, 2), np.take_along_axis(reached, places, 2)

@@ -15,25 +15,25 @@ SMALL = 3e-5
 
 
 def _utilities_of(file: str) -> Floats:
-    """φ(1), φ(2), …, of a file; 0 after the last."""
+    """Return φ(1), φ(2), … of a file; 0 after the last."""
     from gradedeval.kernel.measures.parameters import read_utilities  # few evaluations have one
 
     return read_utilities(file)
 
 
 def useful(chance: Floats, rank: Floats, utility: str) -> Floats:
-    """The probability of being satisfied at each rank, times φ, the utility of that."""
+    """Return the probability of being satisfied at each rank, times the utility φ of the rank."""
     if utility == "one":
         return chance
     if utility in ("rr", "dcg"):
         return chance / (rank if utility == "rr" else divisor(rank))
     phi: Floats = np.append(_utilities_of(utility), 0)
-    worth: Floats = chance * phi[np.minimum(rank.astype(np.int64), len(phi)) - 1]
-    return worth
+    weighted: Floats = chance * phi[np.minimum(rank.astype(np.int64), len(phi)) - 1]
+    return weighted
 
 
 def expected_utility(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Floats:
-    """topics: the mean of φ(rank) γ^(rank−1) over the ranks where the user stops."""
+    """Return the mean of φ(rank) γ^(rank−1) over the ranks at which the user stops: topics."""
     if g.first is None:
         reached = np.cumprod(1 - g.gain, axis=1)
         stops = g.gain.copy()
@@ -45,13 +45,13 @@ def expected_utility(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Float
         stops = -np.diff(reached, axis=1, prepend=1.0)
     score = row_sums(useful(stops * gamma ** (g.rank - 1), g.rank, utility))
     if g.tail:
-        left = reached[:, -1] if reached.shape[1] else np.ones(len(score))
-        score += left * beyond(g, utility, gamma)
+        remaining = reached[:, -1] if reached.shape[1] else np.ones(len(score))
+        score += remaining * beyond(g, utility, gamma)
     return score
 
 
 def beyond(g: Gains, utility: str, gamma: float) -> Floats:
-    """topics: the best case past the last document, for a user who gets there; never below the true sum."""
+    """Return the best case past the last document, for a user who gets there; never below the true sum."""
     lengths, topic = distinct(g.retrieved)
     return np.array([_tail(g.tail, int(length), g.last_rank, utility, gamma) for length in lengths])[topic]
 
@@ -71,12 +71,12 @@ def _tail(gain: float, length: int, end: float, utility: str, gamma: float) -> f
     if length + terms >= end:
         return summed
     # A user who got this far may still stop at the next rank, with the utility of that rank.
-    left = np.array([gamma**length * stay**terms])
-    return summed + float(useful(left, np.array([length + terms + 1.0]), utility)[0])
+    remaining = np.array([gamma**length * stay**terms])
+    return summed + float(useful(remaining, np.array([length + terms + 1.0]), utility)[0])
 
 
 def stops(g: Gains, utility: str = "rr", gamma: float = 1.0) -> dict[str, Floats]:
-    """The probability of reaching each rank, that of stopping there, and the utility of that."""
+    """Return the probabilities of reaching and of stopping at each rank, and the utility of each rank."""
     reached = np.ones(g.gain.shape)
     reached[:, 1:] = np.cumprod(1 - g.gain[:, :-1], axis=1)
     reached *= gamma ** (g.rank - 1)
@@ -84,7 +84,7 @@ def stops(g: Gains, utility: str = "rr", gamma: float = 1.0) -> dict[str, Floats
 
 
 def _utilities(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Floats:
-    """ranks: φ(rank) γ^(rank−1)."""
+    """Return φ(rank) γ^(rank−1): ranks."""
     return useful(gamma ** (g.rank - 1), g.rank, utility)
 
 

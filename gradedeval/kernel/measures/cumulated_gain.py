@@ -29,22 +29,22 @@ from gradedeval.kernel.measures.gains import (
 
 
 def discounted(g: Gains, log: float | None = None) -> Floats:
-    """The columns of `Gains.ranks_of_relevant`: the discounted gains."""
+    """Return the discounted gains of the relevant documents, in the columns of `Gains.ranks_of_relevant`."""
     return g.gains_of_relevant / divisor(g.ranks_of_relevant, log)
 
 
 def ideally_discounted(g: Gains, log: float | None = None) -> Floats:
-    """topics × ranks: the discounted gains of the ideal ranking, cut alike."""
+    """Return the discounted gains of the ideal ranking down to the cutoff: topics × ranks."""
     ideal = g.ideal[:, : g.k]
     return ideal / divisors(ideal.shape[1], log)
 
 
 SHORT = 32
-"""Ranks down to which it takes less time to look at each than to find those of the relevant documents."""
+"""Depth up to which summing all ranks is faster than finding the ranks of relevant documents."""
 
 
 def _cumulated(g: Gains, log: float | None = None) -> Floats:
-    """topics: the discounted gains, added up."""
+    """Return the sums of discounted gains: topics."""
     ranks = g.gain.shape[1]
     return row_sums(g.gain / divisors(ranks, log) if ranks <= SHORT else discounted(g, log))
 
@@ -59,9 +59,9 @@ def _discount(g: Gains, *, log: float | None = None) -> Floats:
 
 def _ideal(g: Gains, *, log: float | None = None) -> Floats:
     key = "discounted", g.k, log
-    if (found := g.of_pool.get(key)) is None:
-        found = g.of_pool[key] = shared(row_sums(ideally_discounted(g, log)))
-    return cast("Floats", found)
+    if (total := g.of_pool.get(key)) is None:
+        total = g.of_pool[key] = shared(row_sums(ideally_discounted(g, log)))
+    return cast("Floats", total)
 
 
 def _discounts_and_ideal(g: Gains, *, log: float | None = None) -> dict[str, Floats]:
@@ -75,7 +75,7 @@ def _blend_details(g: Gains, *, beta: float = 1.0, norm: str | None = None) -> d
 
 
 def _blended_ratio(g: Gains, *, beta: float = 1.0, norm: str | None = None) -> Floats:
-    """topics × ranks: precision blended with the share of the ideal's cumulated gain."""
+    """Return precision blended with the share of the ideal's cumulated gain: topics × ranks."""
     return _blend_details(g, beta=beta)["blended"]
 
 
@@ -140,37 +140,37 @@ def ndcg(g: Gains, *, log: float | None = None) -> Floats:
     ),
 )
 def q(g: Gains, *, beta: float = 1.0, norm: str | None = None) -> Floats:
-    """Q-measure: average precision where precision is blended with the share of the ideal's cumulated gain.
+    """Q-measure: average precision with precision blended with the share of the ideal's cumulated gain.
 
     1/R Σ_{i relevant} (C(i) + β cg(i)) / (i + β cg*(i)), C: relevant so far, cg, cg*: gain so far, and in the ideal
 
     Sakai, AIRS 2004, with β = 1; binary form in Zhang et al., Information Retrieval 2010, section 2.1; norm=k as
     NTCIREVAL's Q@k.
 
-    beta  how much the gain counts beside the number of relevant documents; at 0 it is ap
+    beta  the weight of the gain against the number of relevant documents; at 0 it is ap
     norm  k: the sum is divided by the smaller of R and the cutoff; without it by R
     """
     return safe_divide(row_sums(g.relevant * _blended_ratio(g, beta=beta)), number_to_be_found(g, norm=norm))
 
 
 ENOUGH = 400_000
-"""Ranks after which nothing is left of the overlap, whatever the persistence."""
+"""Ranks after which the overlap is negligible for every persistence."""
 PERSISTENCE = Check("from 0 to 0.9999", lambda p: 0 <= p <= 0.9999)
 
 
 def _overlap_from(p: float, depth: int, k: int | None) -> Floats:
-    """What a document adds to rank-biased overlap that both rankings have from rank 1, 2, … `depth` on:
-    Σ_{i≥rank} p^(i−1) / i, down to k."""
+    """Return the amount that a document adds to rank-biased overlap if both rankings have it from rank 1, 2, … `depth`
+    on: Σ_{i≥rank} p^(i−1) / i, down to k."""
     last = min(k or 0, ENOUGH)
     rank = np.arange(1.0, max(depth, last) + 1)
-    before = np.append(0.0, (p ** (rank - 1) / rank).cumsum())
-    whole = before[last] if k is not None else -np.log1p(-p) / p if p else 1.0
-    return np.maximum(whole - before[:depth], 0)
+    sums = np.append(0.0, (p ** (rank - 1) / rank).cumsum())
+    total = sums[last] if k is not None else -np.log1p(-p) / p if p else 1.0
+    return np.maximum(total - sums[:depth], 0)
 
 
 @measure(gain="linear", cutoff="renormalizes", ceiling=1, checks={"p": PERSISTENCE})
 def compat(g: Gains, *, p: float = 0.95) -> Floats:
-    """Compatibility: rank-biased overlap with the most similar ideal ranking, as a share of that one's with itself.
+    """Compatibility: rank-biased overlap with the most similar ideal ranking, as a share of its overlap with itself.
 
     RBO(run, ideal) / RBO(ideal, ideal), RBO = (1 − p) Σ_i p^(i−1) · (in both down to i) / i; the ideal: relevant
     documents by descending gain, those of equal gain in the order of the run
@@ -182,8 +182,8 @@ def compat(g: Gains, *, p: float = 0.95) -> Floats:
     overlap = _overlap_from(p, max(g.gain.shape[1], g.ideal.shape[1]), g.k)
     score = np.zeros(len(g.gain))
     for level in g.levels.tolist():
-        here = g.gain == level
-        place = np.count_nonzero(g.ideal > level, axis=1)[:, None] + here.cumsum(1)
-        both = np.maximum(place, g.rank.astype(np.int64))  # the first rank down to which both rankings have it
-        score += row_sums(np.where(here, overlap[np.where(here, both, 1) - 1], 0.0))
+        at_level = g.gain == level
+        ideal_rank = np.count_nonzero(g.ideal > level, axis=1)[:, None] + at_level.cumsum(1)
+        both = np.maximum(ideal_rank, g.rank.astype(np.int64))  # the first rank down to which both rankings have it
+        score += row_sums(np.where(at_level, overlap[np.where(at_level, both, 1) - 1], 0.0))
     return safe_divide(score, np.append(0.0, overlap.cumsum())[g.num_relevant])

@@ -1,4 +1,4 @@
-"""A measure as a value: a function of a batch of gains, with its parameters, gain scheme and cutoff; all by name."""
+"""Measures as values: functions of a batch of gains with parameters, a gain scheme and a cutoff; their table."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from gradedeval.kernel.measures.gains import Gains, Scale
     from gradedeval.kernel.measures.parameters import Parameters
 
-# The parameters in a measure's parentheses: which there are, and what they may be.
+# Valid values of the parameters in a measure's parentheses.
 
 
 class Check(NamedTuple):
-    """What a parameter must be.
+    """The values that a parameter may have.
 
-    expected    in words that complete "is not …"
-    test        whether a value is that
-    names_file  whether a value may name a file, on whose content scores then depend
-    example     a value, where the parameter has no default
+    expected    a description that completes "is not …"
+    test        a function that returns whether a value is valid
+    names_file  whether a value may name a file, whose content the scores then depend on
+    example     a valid value, for parameters without a default
     """
 
     expected: str
@@ -51,32 +51,32 @@ SHARE = Check("in [0, 1]", lambda value: 0 <= value <= 1)
 WORD = Check("a word", lambda value: isinstance(value, str))
 BY_CUTOFF = {"norm": Check("k", lambda value: value == "k", example="k")}
 
-# The parameters that say what grades are worth: every measure that reads gains takes some of them.
+# The parameters that determine gains: every measure that reads gains takes some of them.
 GAIN_CHECKS = {
     "g": Check(
         "a list of shares from 0 up, as in 1:1:2", lambda g: isinstance(g, tuple) and min(g) >= 0 < sum(g) < np.inf
     ),
-    "gain": Check("a gain scheme", lambda value: True),  # read by `read_scheme`, which knows better what is wrong
+    "gain": Check("a gain scheme", lambda value: True),  # `read_scheme` checks it, with better messages
     "rel": Check("a grade above 0", POSITIVE.test),
 }
 
 
 def needs_cutoff(name: str) -> Callable[[Mapping[str, Value], int | None], None]:
-    """A check of a measure's parameters that raises InputError (usage) where it is divided by a cutoff and has none."""
+    """Return a check of arguments that raises InputError (usage) for norm=k without a cutoff."""
 
     def check(arguments: Mapping[str, Value], cutoff: int | None) -> None:
         if arguments.get("norm") == "k" and cutoff is None:
-            what = "norm=k needs a cutoff: it is divided by the smaller of R and k"
-            raise InputError(f"'{name}'", what, f"as in {name}(norm=k)@10", usage=True)
+            problem = "norm=k needs a cutoff: it divides by the smaller of R and k"
+            raise InputError(f"'{name}'", problem, f"as in {name}(norm=k)@10", usage=True)
 
     return check
 
 
-# What a measure states about itself: the keywords of `@measure` and `@cwl`, each defined here and only here.
+# Properties of a measure: the keywords of `@measure` and `@cwl`, each defined here and only here.
 
 
 Arguments = Mapping[str, Value]
-"""The parameters that a measure was given, by name."""
+"""Values of a measure's parameters, by name."""
 
 Cutoff = Literal["truncates", "renormalizes", "sums_to_k", "required", "none"]
 Residual = Literal["beyond_run", "within_run", "from_bounds", "none"]
@@ -85,25 +85,25 @@ Better = Literal["higher", "lower", "neither"]
 
 
 ALL = "all"
-"""The name that stands for a topic in the row of a summary."""
+"""The topic name in the row of a summary."""
 
 LEAST = 0.00001
-"""What a lower score counts as in a geometric mean, as in trec_eval: a topic at 0 would leave nothing of the rest."""
+"""The lowest score in a geometric mean, as in trec_eval: a topic at 0 would make the mean 0."""
 
 
 class Reading(NamedTuple):
-    """How scores by a measure are read: what sums them up over topics, and which of two is the better one."""
+    """How scores by a measure are read: their summary over topics, and which of two scores is better."""
 
     summary: Summary = "mean"
     better: Better = "higher"
 
     @property
     def sign(self) -> int:
-        """What a score is multiplied by so that more is better."""
+        """The factor that makes higher scores better: 1 or −1."""
         return -1 if self.better == "lower" else 1
 
     def summarize(self, scores: Floats) -> Floats:
-        """The summary of scores over topics, the last axis; nan where there are none."""
+        """Return the summary of scores over topics, the last axis; nan without topics."""
         if not scores.shape[-1]:
             return np.full(scores.shape[:-1], np.nan)
         if self.summary == "total":
@@ -114,20 +114,20 @@ class Reading(NamedTuple):
         return mean
 
     def summarize_rises(self, scores: Floats, rises: Floats) -> Floats:
-        """How far the summary would rise if each topic rose by so much: a residual, or a part of it."""
+        """Return the rise of the summary if each topic's score rose by `rises`: a residual, or a part of it."""
         if self.summary == "geometric":
             return self.summarize(scores + rises) - self.summarize(scores)
         return self.summarize(rises)
 
     def tested(self, scores: Floats) -> Floats:
-        """The values of topics whose mean is tested: logarithms for a geometric mean, else the scores.
+        """Return the values of topics whose mean is tested: logarithms for a geometric mean, else the scores.
 
         A difference of mean logarithms is the logarithm of the ratio of the geometric means.
         """
         return np.log(np.maximum(scores, LEAST)) if self.summary == "geometric" else scores
 
     def of_mean(self, mean: Floats, topics: int) -> Floats:
-        """What a mean of `tested` values is as a summary; of a mean difference: the difference, or the ratio of
+        """Convert a mean of `tested` values to a summary; a mean difference becomes a difference, or a ratio of
         geometric means."""
         return mean * topics if self.summary == "total" else np.exp(mean) if self.summary == "geometric" else mean
 
@@ -136,8 +136,8 @@ class Reading(NamedTuple):
 class RankingWeights:
     """Weights W(i) that depend on the ranking: Σ_i W(i) [gain_i > 0] is the score.
 
-    function  a function of the gains and the parameters: topics × ranks
-    over      what they are divided by, a function of the same: topics; where it is 0, weights are 0
+    function  a function of the gains and the parameters that returns topics × ranks
+    over      the divisor of the weights, a function of the same that returns topics; weights over 0 are 0
     finite    whether the weights of all ranks sum to the score
     """
 
@@ -146,24 +146,24 @@ class RankingWeights:
     finite: bool = False
 
     def at_ranks(self, g: Any, arguments: Arguments) -> Floats:
-        """topics × ranks: the weights that the ranks of a batch of gains have."""
+        """Return the weights of the ranks of a batch of gains: topics × ranks."""
         weights = self.function(g, **arguments)
         if self.over is None:
             return weights
-        whole = np.reshape(self.over(g, **arguments), (-1, 1))
-        return np.where(whole > 0, weights / np.maximum(whole, 1), 0.0)
+        total = np.reshape(self.over(g, **arguments), (-1, 1))
+        return np.where(total > 0, weights / np.maximum(total, 1), 0.0)
 
 
 @dataclass(eq=False, repr=False)
 class RankSum:
     """A score as a sum over the ranks, with weights that no order of the documents changes.
 
-    of       what the weights multiply: the document's `gain`; the probability that a user who is satisfied with the
-             probability that the gain says will `stop` there; or graded `precision`: 1/n Σ_{m≤n} min(gain_m, gain_n)
-    weights  a function of the gains and the parameters: topics × ranks, or ranks; None: 1 each
-    over     what they are divided by, a function of the same: topics, or a number; where it is 0, weights are 0
-    pool     what that is of the pool, where judging changes it: the score of its `ideal` ranking down to the cutoff, or
-             the sum of the gains of what is `relevant`; then the weights depend on the rank alone
+    of       the weighted quantity: the document's `gain`; the probability that a user stops there (`stop`), if gains
+             are probabilities of satisfaction; or graded `precision`: 1/n Σ_{m≤n} min(gain_m, gain_n)
+    weights  a function of the gains and the parameters that returns topics × ranks, or ranks; None: 1 each
+    over     the divisor of the weights, a function of the same that returns topics, or a number; weights over 0 are 0
+    pool     the source of the divisor, if judging changes it: the score of the pool's `ideal` ranking down to the
+             cutoff, or the sum of the gains of `relevant` documents; then the weights depend on the rank alone
     """
 
     of: Literal["gain", "stop", "precision"]
@@ -172,24 +172,24 @@ class RankSum:
     pool: Literal["", "ideal", "relevant"] = ""
 
     def at_ranks(self, g: Any, arguments: Arguments) -> Floats:
-        """topics × ranks: the weights that the ranks of a batch of gains have."""
+        """Return the weights of the ranks of a batch of gains: topics × ranks."""
         weights = np.zeros(g.gain.shape) + (1.0 if self.weights is None else self.weights(g, **arguments))
         if self.over is None:
             return weights
-        whole = np.reshape(self.over(g, **arguments), (-1, 1))
-        return np.divide(weights, whole, out=np.zeros(weights.shape), where=np.broadcast_to(whole > 0, weights.shape))
+        total = np.reshape(self.over(g, **arguments), (-1, 1))
+        return np.divide(weights, total, out=np.zeros(weights.shape), where=np.broadcast_to(total > 0, weights.shape))
 
 
 @dataclass(eq=False, repr=False)
 class Bounds:
-    """How low and how high a score can come, whatever the unjudged documents turn out to be: for `--bounds`.
+    """The lowest and the highest possible score over all judgments of the unjudged documents: for `--bounds`.
 
-    function  a function of the gains and the parameters: topics, topics: the lowest and the highest score. As text it
-              is a name in `gradedeval.kernel.measures.bounds`, which only who asks for bounds has to import
-    exact     whether both are reached; `binary`: where gains are 0 and 1
-    but       in words, which are reached where not both are
-    of_scale  whether it depends on the gains of grades that occur nowhere: `Gains.levels` has them too then
-    over_ties  whether it also takes the documents of a run with ties one by one, where scores are means over their
+    function  a function of the gains and the parameters that returns the lowest and the highest score of each topic, or
+              its name in `gradedeval.kernel.measures.bounds`, which is then imported only if bounds are requested
+    exact     whether both are reached; `binary`: if gains are 0 and 1
+    but       which bounds are reached, in words, if not both are
+    of_scale  whether they depend on the gains of grades that occur nowhere: `Gains.levels` then includes them
+    over_ties  whether it also handles the documents of a run with ties one by one, for scores that are means over their
               orders: `Gains.first` is set then, and the columns go on below the cutoff
     """
 
@@ -201,57 +201,56 @@ class Bounds:
 
 
 Rule = Bounds | Literal["rises", "intents", "counts", "none"]
-"""How the bounds of a score come about: see `Properties`."""
+"""How the bounds of a score are computed: see `Properties`."""
 
 
 @dataclass(init=False, repr=False, eq=False, kw_only=True)
 class Properties:
-    """What a measure reads of the judgments.
+    """The judgments that a measure reads.
 
     gain     the default gain scheme, or `binary` (gains 0 and 1, parameter `rel`); None: the measure reads no gains
     scale    `unit` for gains in [0, 1], `raw` (the default) for gains of any size; graded measures only
     intents  whether it is a function of `Gains.intents`, the batch by intent
-    judged   whether it tells documents that are judged not relevant from unjudged ones
-    ratio    whether a common factor of all gains leaves the score as it is
+    judged   whether it distinguishes documents judged not relevant from unjudged ones
+    ratio    whether a common factor of all gains leaves the score unchanged
 
-    What a cutoff does, what the residual is, and where scores lie.
+    The effect of a cutoff, the meaning of the residual, and the range of scores.
 
-    cutoff     `truncates`: the sum stops at k and nothing else changes; `renormalizes`: k also changes what the sum is
-               divided by; `sums_to_k`: the weights are those of the full depth, summed to k; `required`: the measure
-               has no score without a k, which is a parameter of it; `none`: the measure takes no cutoff
+    cutoff     `truncates`: the sum stops at k and nothing else changes; `renormalizes`: k also changes the divisor;
+               `sums_to_k`: the weights are those of the full depth, summed to k; `required`: k is a parameter of the
+               measure, which has no score without it; `none`: the measure takes no cutoff
     residual   `beyond_run`: ranks past the end of the run could still add to the score; `within_run`: only retrieved
-               documents could; `from_bounds`: so it is, and judging them changes what the sum is divided by, so that
-               the residual is the highest score of `bounds` less the score; `none`: no residual is printed, because
-               filling in the unjudged documents gives no bound: some judgment of them can lift a score above score +
-               residual; a function of the arguments where it depends on them
-    bounds     what is known of all scores that judging unjudged documents can lead to: `rises`: none of them is below
-               the score or above score + residual; `intents`: so it is of each intent of which the score is the mean;
-               `counts`: the score follows from the number of relevant documents found and that of all, which is
-               `Gains.num_relevant`, rises with the first, falls with the second, and does not fall where both grow by
-               one; `Bounds` for others; `none`; a function of the arguments where it depends on them. A measure
-               without residual has none
+               documents could; `from_bounds`: as `within_run`, but judging also changes the divisor, so the residual is
+               the highest score of `bounds` minus the score; `none`: no residual is printed, because filling in the
+               unjudged documents gives no bound: some judgment of them can lift a score above score + residual; or a
+               function of the arguments
+    bounds     the range of scores that judging unjudged documents can lead to: `rises`: between the score and score +
+               residual; `intents`: the same for each intent, if the score is their mean; `counts`: the score follows
+               from the numbers of relevant documents retrieved and in total (`Gains.num_relevant`), rises with the
+               first, falls with the second, and does not fall if both grow by one; `Bounds` for others; `none`; or a
+               function of the arguments. A measure without residual has none
     floor      the lowest possible score
     ceiling    the highest possible score
     over_ties  whether `--ties average` gives its mean over all orders of tied documents: the score is linear in the
-               gains, which are mean gains then, or its function looks at `Gains.first`
-    summary    how topics are summarized: `mean`, `total`, or `geometric`: the geometric mean, where scores below
-               0.00001 are raised to that
+               gains, which are then mean gains, or its function reads `Gains.first`
+    summary    how topics are summarized: `mean`, `total`, or `geometric`: the geometric mean, with scores below
+               0.00001 raised to that
     better     whether `higher` scores are better, `lower` ones, or `neither`; of a C/W/L measure, expected utility
 
-    What the parameters may be.
+    The valid parameters.
 
-    checks    parameter -> (what its value must be, in words; a test of a value): see `Check`
-    validate  a function of the arguments and the cutoff that raises InputError (usage) where, taken together, they are
-              not enough or contradict each other
+    checks    parameter -> (description of valid values; function that tests a value): see `Check`
+    validate  a function of the arguments and the cutoff that raises InputError (usage) if together they are incomplete
+              or contradict each other
 
-    What a test of all measures at once may not expect of this one.
+    Exceptions for tests of all measures at once.
 
-    monotone              whether a better document moved up never lowers the score; False where a good document can end
-                          the search, or lower ranks weigh more; a function of the arguments where it depends on them
+    monotone              whether a better document moved up never lowers the score; False if a good document can end
+                          the search, or lower ranks weigh more; or a function of the arguments
     relevance_only        whether relevant documents alone make the score
     uses_strata           whether it needs the strata of a sample, `Gains.sample`
     takes_fill            whether unjudged documents may have gains in it: see --fill
-    uses_unsampled        whether it reads grades below 0, where they count as unjudged, as pooled but not sampled
+    uses_unsampled        whether it reads grades below 0, if they count as unjudged, as pooled but not sampled
     """
 
     gain: str | None = "binary"
@@ -278,21 +277,21 @@ class Properties:
 
 @dataclass(repr=False, eq=False, kw_only=True)
 class MeasureProperties(Properties):
-    """What can be shown of a measure beside its score.
+    """Other quantities of a measure besides its score.
 
     details             a function of the gains and the parameters: column name -> topics × ranks, for `gradedeval
-                        explain`. A column of one rank more ends with the sum of what lies beyond the end; one called
-                        `contribution` is what each rank adds to the score, where that is not the difference that it
-                        makes to end the ranking one rank later
+                        explain`. A column of one more rank ends with the sum of the values beyond the end; one called
+                        `contribution` is the part of the score that each rank adds, if that differs from the change of
+                        the score when the ranking ends one rank later
     weights_in_ranking  see `RankingWeights`, for `gradedeval weights`
-    rank_sum            see `RankSum`: how the score changes when two documents change places, for `gradedeval.ltr`; a
-                        function of the arguments where it depends on them
+    rank_sum            see `RankSum`: how the score changes when two documents change places, for `gradedeval.ltr`;
+                        or a function of the arguments
 
-    How the function is called.
+    The form of the function.
 
     per_topic  it is a plain function of one topic, `mine(grades, ideal)` or `mine(grades)`: of the grades of the
-               ranking, 0 where nobody judged, and of those above 0 of the ideal ranking, both 1-D and cut at k. For
-               convenience, not for speed: as with `numpy.vectorize` it is a loop in Python. The default gain is
+               ranking, 0 for unjudged documents, and of the grades above 0 of the ideal ranking, both 1-D and cut at k.
+               For convenience, not for speed: as with `numpy.vectorize` it is a loop in Python. The default gain is
                `grade` then
     """
 
@@ -302,14 +301,11 @@ class MeasureProperties(Properties):
     per_topic: bool = False
 
 
-# Decorators that make measures of functions, from the class that lists their keywords.
-
-
 if TYPE_CHECKING:
     Keywords = ParamSpec("Keywords")
 
     class Decorator(Protocol[Keywords]):
-        """What makes a measure of a function: `@measure`, or `@measure(...)` with keywords."""
+        """A decorator with optional keywords: `@measure`, or `@measure(...)`."""
 
         @overload
         def __call__(
@@ -320,26 +316,27 @@ if TYPE_CHECKING:
 
 
 def decorator(properties: Callable[Keywords, Properties]) -> Callable[[Callable[..., Measure]], Decorator[Keywords]]:
-    """Make a decorator of what defines a measure by a function and keywords: those of the class `properties`.
+    """Return a decorator for functions that define a measure from a function and the keywords of `properties`.
 
-    An editor completes them, mypy checks them, `help` shows them, and the decorator raises TypeError for any other.
+    An editor completes the keywords, mypy checks them, `help` shows them, and the decorator raises TypeError for any
+    other.
     """
     keywords = inspect.signature(properties).parameters
 
-    def of(define: Callable[..., Measure]) -> Decorator[Keywords]:
+    def decorate_definition(define: Callable[..., Measure]) -> Decorator[Keywords]:
         name = define.__name__
 
         @wraps(define)
-        def decorate(function: Callable[..., Any] | None = None, /, **given: Any) -> Any:
-            if not given.keys() <= keywords.keys():
-                unknown = next(keyword for keyword in given if keyword not in keywords)
+        def decorate(function: Callable[..., Any] | None = None, /, **values: Any) -> Any:
+            if not values.keys() <= keywords.keys():
+                unknown = next(keyword for keyword in values if keyword not in keywords)
                 hint = did_you_mean(unknown, keywords) or f"it takes {', '.join(keywords)}"
                 raise TypeError(f"@{name} has no keyword '{unknown}'; {hint}")
             if function is None:
-                return partial(decorate, **given)
+                return partial(decorate, **values)
             if not callable(function):
                 raise TypeError(f"@{name} makes a measure of a function, not of {function!r}")
-            return define(function, **given)
+            return define(function, **values)
 
         first = inspect.Parameter("function", inspect.Parameter.POSITIONAL_ONLY, default=None)
         documented: Any = decorate
@@ -348,20 +345,20 @@ def decorator(properties: Callable[Keywords, Properties]) -> Callable[[Callable[
         documented.__doc__ = "\n\n".join(inspect.cleandoc(part.__doc__ or "") for part in (define, *classes))
         return documented  # type: ignore[no-any-return]
 
-    return of
+    return decorate_definition
 
 
 QUANTITIES = ("eu", "etu", "ec", "etc", "ed")
-"""What C/W/L measures give: expected utility (per document), total utility, cost per document, total cost, depth."""
+"""Results of C/W/L measures: expected utility (per document), total utility, cost per document, total cost, depth."""
 COSTS = ("ec", "etc")
-"""Those that are costs."""
+"""The quantities that are costs."""
 # Less cost is better; a user who looks deeper is neither better nor worse off.
 BETTER_QUANTITY: dict[Value, Better] = {"ec": "lower", "etc": "lower", "ed": "neither"}
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class Definition(MeasureProperties):
-    """A measure as it stands in the table: its function, and what it states about itself.
+    """A measure as defined in the table: its function and its properties.
 
     function  from a batch of `Gains`, and its parameters by keyword, to one score per topic
     cwl       its C/W/L part; None outside that family
@@ -370,7 +367,7 @@ class Definition(MeasureProperties):
     function: Callable[..., Floats]
     cwl: CWLProperties | None = None
     code: str = field(default="", init=False)
-    """Six digits of the checksum of the code that defines it; none where that is this package's."""
+    """Six digits of the checksum of a user's code; empty for measures of this package."""
 
     def __post_init__(self) -> None:
         self.scale = None if self.gain in ("binary", None) else self.scale or "raw"
@@ -380,7 +377,7 @@ class Definition(MeasureProperties):
             self.code = code_of(inspect.unwrap(self.function))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As the measure of that name in its module: a copy is the same definition."""
+        """Reduce to the measure of this name in its module: a copy is the same definition."""
         module, name = self.function.__module__, self.function.__name__
         if getattr(getattr(sys.modules.get(module), name, None), "definition", None) is not self:
             raise NotImportable(os.path.basename(inspect.getfile(inspect.unwrap(self.function))), name)
@@ -398,45 +395,45 @@ class Definition(MeasureProperties):
 
     @cached_property
     def gain_parameters(self) -> tuple[str, ...]:
-        """The parameters that say what grades are worth."""
+        """The parameters that determine gains."""
         if self.scale is None:
             return ("rel",) if self.gain == "binary" else ()
         return ("g", "gain", "rel") if self.scale == "thresholds" else ("gain", "rel")
 
     @cached_property
     def accepted(self) -> Parameters:
-        """What may stand in the parentheses."""
-        from gradedeval.kernel.measures.parameters import Parameters  # most measures are asked for without any
+        """The parameters accepted in parentheses."""
+        from gradedeval.kernel.measures.parameters import Parameters  # most measures are used without any
 
         kinds = {parameter.kind for parameter in inspect.signature(self.function).parameters.values()}
-        own = self.checks or {}
+        declared = self.checks or {}
         checks = {
-            name: Check(*own.get(name, WORD if isinstance(default, str) else NUMBER))
+            name: Check(*declared.get(name, WORD if isinstance(default, str) else NUMBER))
             for name, default in self.parameters.items()
         }
         checks |= {name: GAIN_CHECKS[name] for name in self.gain_parameters}
-        others = NUMBER if inspect.Parameter.VAR_KEYWORD in kinds else None
-        return Parameters(f"'{self.name}'", self.parameters, self.gain_parameters, checks, others)
+        any_other = NUMBER if inspect.Parameter.VAR_KEYWORD in kinds else None
+        return Parameters(f"'{self.name}'", self.parameters, self.gain_parameters, checks, any_other)
 
     @property
     def cost_unit(self) -> str:
-        """What to say of a parameter that is a cost, as in `h is in seconds`."""
+        """The note on the unit of a cost parameter, as in `h is in seconds`."""
         return self.cwl.cost_unit if self.cwl is not None else ""
 
     @property
     def paragraphs(self) -> list[str]:
-        """The docstring: what it is, its formula, its source, and nothing else. Blank where it does not say."""
+        """The first three paragraphs of the docstring: definition, formula and source; blank if missing."""
         return [" ".join(part.split()) for part in (*docstring(self.function).split("\n\n"), "", "")][:3]
 
     @property
     def meanings(self) -> dict[str, str]:
-        """What each parameter means, as the lines `name  meaning` of the docstring say."""
+        """The meaning of each parameter, from the lines `name  meaning` of the docstring."""
         named = re.findall(r"^(\w+) {2,}(\S.*(?:\n +.*)*)", docstring(self.function), re.M)
         return {name: " ".join(meaning.split()) for name, meaning in named if name in self.parameters}
 
 
 def _defined(module: str, name: str) -> Definition:
-    """The definition of the measure that a module has under that name. Raises NotImportable."""
+    """Return the definition of a measure of a module. Raises NotImportable."""
     try:
         return cast(Definition, getattr(importlib.import_module(module), name).definition)
     except (ImportError, AttributeError):
@@ -448,9 +445,9 @@ class Measure:
     """A measure with its parameters: `err @ 20`, `ndcg(gain="exp") @ 10`, `rbp(p=0.5)`. Prints as it is written.
 
     Calling it sets parameters, `@` sets the cutoff; both return a new value. `str` of it parses back. With a `prior`,
-    uniform or a file, it is the mean over the intents of a topic: see `intent_aware`. With `judged_only` it looks at
-    rankings without the unjudged documents. `asked` is how it was written, as in `map` for ap, every way
-    once; measures are equal however they were written.
+    uniform or a file, it is the mean over the intents of a topic: see `intent_aware`. With `judged_only` it scores
+    rankings without their unjudged documents. `asked` lists the distinct ways it was written, as in `map` for ap;
+    measures are equal however they were written.
     """
 
     definition: Definition
@@ -462,7 +459,7 @@ class Measure:
 
     def __call__(self, /, *values: Any, **parameters: Any) -> Measure:
         """Return the measure with parameters set. Raises InputError (usage) for an unknown parameter, a wrong value or
-        one without a name."""
+        a value without a name."""
         if values:
             hint = "name it, as in rbp(p=0.8); gradedeval.evaluate_arrays scores arrays"
             raise InputError(f"'{self}'", "called with a value without a name", hint, usage=True)
@@ -472,25 +469,25 @@ class Measure:
 
         judged_only = read_flag(self.name, "judged_only", parameters.pop("judged_only", self.judged_only))
         accepted = self.definition.accepted
-        given = {name: accepted.read(name, value) for name, value in parameters.items()}
-        merged = {**dict(self.parameters), **given}
-        known = accepted.names
-        order = [*(name for name in known if name in merged), *(name for name in merged if name not in known)]
+        changed = {name: accepted.read(name, value) for name, value in parameters.items()}
+        merged = {**dict(self.parameters), **changed}
+        declared = accepted.names
+        order = [*(name for name in declared if name in merged), *(name for name in merged if name not in declared)]
         parts = tuple((name, merged[name]) for name in order)
         return replace(self, parameters=parts, judged_only=judged_only, asked=())
 
     def __matmul__(self, cutoff: int) -> Measure:
-        """The measure cut at rank `cutoff`. Raises InputError (usage) where it takes none."""
+        """Return the measure cut at rank `cutoff`. Raises InputError (usage) if it takes none."""
         whole = isinstance(cutoff, int | np.integer) and not isinstance(cutoff, bool)
         if self.definition.cutoff != "none" and whole and 1 <= cutoff <= LAST_CUTOFF:
             return replace(self, cutoff=int(cutoff), asked=())
-        shown = str(plain_value(cutoff))
-        place = f"'{self.name}@{shown}'"
+        number = str(plain_value(cutoff))
+        place = f"'{self.name}@{number}'"
         if self.definition.cutoff == "none":
             raise InputError(place, f"{self.name} takes no cutoff", f"write {self.name}", usage=True)
         if whole and cutoff > LAST_CUTOFF:
-            raise cutoff_too_large(place, shown)
-        raise InputError(place, f"invalid cutoff {shown}", "cutoffs start at 1", usage=True)
+            raise cutoff_too_large(place, number)
+        raise InputError(place, f"invalid cutoff {number}", "cutoffs start at 1", usage=True)
 
     def __str__(self) -> str:
         return self._written
@@ -507,7 +504,7 @@ class Measure:
 
     @cached_property
     def label(self) -> str:
-        """What tables and results call it: as it was written first, or `str` of it."""
+        """Its name in tables and results: as first written, or `str` of it."""
         return redacted(self.asked[0]) if self.asked else str(self)
 
     @cached_property
@@ -516,9 +513,9 @@ class Measure:
 
     @cached_property
     def rel(self) -> float | None:
-        """The lowest relevant grade, where gains are 0 and 1: a binary measure, or `rel=` in a graded one."""
-        given = dict(self.parameters).get("rel", 1 if self.definition.gain == "binary" else None)
-        return None if given is None else float(cast(float, given))
+        """The lowest relevant grade, if gains are 0 and 1: in a binary measure, or by `rel=`; else None."""
+        grade = dict(self.parameters).get("rel", 1 if self.definition.gain == "binary" else None)
+        return None if grade is None else float(cast(float, grade))
 
     @cached_property
     def gain(self) -> Value | None:
@@ -527,21 +524,21 @@ class Measure:
 
     @cached_property
     def threshold_shares(self) -> tuple[float, ...] | None:
-        """The share of users whose threshold is each grade, where the measure was given them: `gap(g=1:1:2)`."""
+        """The share of users with each grade as their threshold, if set: `gap(g=1:1:2)`."""
         shares = dict(self.parameters).get("g") if self.definition.scale == "thresholds" else None
         return shares if isinstance(shares, tuple) else None
 
     @property
     def residual(self) -> Residual:
-        """What its residual covers. Of the C/W/L quantities only expected utility has one that is a bound, and a
-        condensed list has none: a newly judged document could enter above others."""
+        """The scope of its residual. Among C/W/L quantities only expected utility has one, as a bound; a condensed
+        list has none: a newly judged document could enter above others."""
         bounded = self.arguments.get("of", "eu") == "eu" and not self.judged_only
         residual = self.definition.residual if bounded else "none"
         return residual(self.arguments) if callable(residual) else residual
 
     @property
     def bounds(self) -> Rule:
-        """How the bounds of its scores come about; `none` where it has no residual."""
+        """The rule for the bounds of its scores; `none` without a residual."""
         rule = self.definition.bounds if self.residual != "none" else "none"
         return rule(self.arguments) if callable(rule) else rule
 
@@ -553,26 +550,25 @@ class Measure:
 
     @property
     def rank_sum(self) -> RankSum | None:
-        """Its score as a sum over ranks; None where it is none, as of the C/W/L quantities but expected utility."""
+        """Its score as a sum over ranks, or None; of the C/W/L quantities only expected utility has one."""
         rank_sum = self.definition.rank_sum if self.arguments.get("of", "eu") == "eu" else None
         return rank_sum(self.arguments) if callable(rank_sum) else rank_sum
 
     @property
     def reading(self) -> Reading:
-        """What sums its scores up over topics, and which of two is better."""
+        """The summary of its scores over topics, and the better direction."""
         definition = self.definition
         of = self.arguments.get("of", "eu") if definition.cwl else "eu"
         return Reading(definition.summary, BETTER_QUANTITY.get(of, definition.better))
 
     @cached_property
     def last_rank(self) -> int | None:
-        """The last rank that it looks at; None where it looks at all: weights of the full depth need the gains of the
-        full depth."""
+        """The last rank that it reads; None for all: weights of the full depth need the gains of the full depth."""
         return None if self.definition.cutoff == "sums_to_k" else self.cutoff
 
     @property
     def reads_costs(self) -> bool:
-        """Whether it depends on what it costs to view a document."""
+        """Whether it depends on the cost of viewing a document."""
         cwl = self.definition.cwl
         if cwl is None:
             return False
@@ -586,24 +582,24 @@ class Measure:
 
     @property
     def depends_on_top(self) -> bool:
-        """Whether what a grade is worth depends on the top grade of the scale."""
+        """Whether gains depend on the top grade of the scale."""
         scale = self.definition.scale if self.rel is None else None
         return scale == "thresholds" or (scale == "unit" and self.gain in ("linear", "exp", "ntcir"))
 
     @cached_property
     def types(self) -> frozenset[bytes]:
-        """The document types, column 2 of a run, that it distinguishes; none where it ignores them."""
+        """The document types, column 2 of a run, that it distinguishes; empty if it ignores them."""
         cwl = self.definition.cwl
         return cwl.types(self.arguments) if cwl is not None and cwl.types is not None else frozenset()
 
     @cached_property
     def arguments(self) -> dict[str, Value]:
-        """The parameters that the function itself takes."""
+        """The parameters of the function itself."""
         return {name: value for name, value in self.parameters if name not in self.definition.gain_parameters}
 
     @cached_property
     def files(self) -> list[str]:
-        """The values of the parameters that may name files, on whose content its scores then depend."""
+        """The values of parameters that may name files, on whose content its scores then depend."""
         if not self.arguments:
             return []
         check = self.definition.accepted.check
@@ -621,7 +617,7 @@ class Measure:
         return self.definition.cutoff in ("truncates", "sums_to_k") and self.arguments.get("norm", plain) == plain
 
     def score(self, gains: Gains) -> Floats:
-        """The score of each topic of a batch."""
+        """Return the score of each topic of a batch."""
         if self.prior is None or gains.intents is None:
             return self.definition.function(gains, **self.arguments)
         scores = [self.definition.function(intent, **self.arguments) for intent in gains.intents.each]
@@ -629,11 +625,11 @@ class Measure:
         return gains.intents.marginal([np.minimum(score, ceiling) for score in scores])
 
     def details(self, gains: Gains) -> dict[str, Floats]:
-        """Column name -> topics × ranks: how it comes to its score. Empty where the measure defines no details."""
+        """Return column name -> topics × ranks: the steps to the score. Empty if the measure defines no details."""
         return dict(self.definition.details(gains, **self.arguments)) if self.definition.details else {}
 
     def complete(self) -> Measure:
-        """The measure itself. Raises InputError (usage) where it lacks a cutoff or a parameter that it requires."""
+        """Return the measure. Raises InputError (usage) if it lacks a required cutoff or parameter."""
         if self.definition.cutoff == "required" and self.cutoff is None:
             raise InputError(f"'{self}'", f"{self.name} needs a cutoff", f"write {self}@10", usage=True)
         if self.definition.validate is not None:
@@ -648,32 +644,28 @@ class ForeignMeasure(Protocol):
 
 
 AnyMeasure = str | Measure | ForeignMeasure
-"""Whatever says which measure is meant; text may name several."""
+"""A measure, or text that names one or more."""
 
 
 @decorator(MeasureProperties)
 def measure(function: Callable[..., Floats], **properties: Any) -> Measure:
     """Make a measure of a function from a batch of `Gains` to one score per topic.
 
-    Its name is the function's, its parameters are the keyword-only arguments, its help is the docstring: what it is,
+    Its name is the function's, its parameters are the keyword-only arguments, its help is the docstring: definition,
     formula and source, in three paragraphs, and lines of `name  meaning` for its parameters. All other properties are
     keywords:
     """
     if isinstance(function, Measure):
         raise InputError(f"measure '{function.name}'", "is already a measure", "write @measure once", usage=True)
     if properties.get("per_topic"):
-        from gradedeval.kernel.measures.user_functions import DEFAULTS, of_batch  # few measures are
+        from gradedeval.kernel.measures.user_functions import DEFAULTS, apply_per_topic  # few measures are per topic
 
-        function, properties = of_batch(function), DEFAULTS | properties
+        function, properties = apply_per_topic(function), DEFAULTS | properties
     return Measure(Definition(function=function, **properties))
 
 
-# What is said of a measure or a command: its docstring.
-
-
 def docstring(function: Any) -> str:
-    """The docstring of a function; where Python leaves docstrings out, as with -OO, that in its source, and nothing
-    without one."""
+    """Return the docstring of a function, from its source if Python drops docstrings (-OO); empty without one."""
     if text := inspect.getdoc(function):
         return text
     import ast  # only where Python left docstrings out
@@ -683,11 +675,8 @@ def docstring(function: Any) -> str:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):  # there is no source, as at a prompt
         return ""
-    found = next((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)), None)
-    return (ast.get_docstring(found) if found else None) or ""
-
-
-# The table of measures: their names, and the modules that define them.
+    definition = next((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)), None)
+    return (ast.get_docstring(definition) if definition else None) or ""
 
 
 # Module and names, the most informative measures first: the order in help, documentation and `gradedeval measures`.
@@ -738,19 +727,19 @@ def status_of(name: str) -> Status:
 class MeasureTable(Mapping[str, Measure]):
     """name -> measure, in the order of the lines.
 
-    A module is imported when one of its measures is first used: an evaluation by ERR does not wait for all the others.
+    A module is imported when one of its measures is first used: an evaluation by ERR does not import all others.
     """
 
     def __init__(self, lines: tuple[tuple[str, str], ...]) -> None:
         self._home = {name: module for module, names in lines for name in names.split()}
-        self._known: dict[str, Measure] = {}
+        self._loaded: dict[str, Measure] = {}
 
     def __getitem__(self, name: str) -> Measure:
-        if name not in self._known:
+        if name not in self._loaded:
             module = vars(importlib.import_module(f"gradedeval.kernel.measures.{self._home[name]}"))
-            # Where Python or the module uses the name for something else, it ends with an underscore: set_.
-            self._known[name] = module.get(f"{name}_") or module[name]
-        return self._known[name]
+            # If Python or the module uses the name for something else, it ends with an underscore: set_.
+            self._loaded[name] = module.get(f"{name}_") or module[name]
+        return self._loaded[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._home

@@ -1,4 +1,4 @@
-"""A measure in words: what it is, its parameters, gains, cutoff, residual and bounds, and what else it is called."""
+"""Descriptions of measures: definition, parameters, gains, cutoff, residual, bounds, and names in other tools."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradedeval.errors import with_flags
-from gradedeval.kernel.measures.bounds import kept
+from gradedeval.kernel.measures.bounds import exactness
 from gradedeval.kernel.measures.definition import Bounds, Measure, status_of
 from gradedeval.kernel.measures.notation import write_value
 from gradedeval.kernel.measures.parse import parse_measures
@@ -16,35 +16,35 @@ from gradedeval.kernel.measures.spellings import ALIASES, DIFFERENT, notation_of
 
 @dataclass(frozen=True, eq=False)
 class Description:
-    """What is said of a measure."""
+    """The description of a measure."""
 
     measure: Measure
 
     @classmethod
     def of(cls, name: str, table: Mapping[str, Measure]) -> Description:
-        """The measure of a table that has this name or alias, or is meant by a notation such as err@20. Raises
-        InputError (usage) where there is none."""
+        """Describe the measure of a table with this name or alias, or in a notation such as err@20. Raises InputError
+        (usage) without one."""
         bare = notation_of(name.lower()) if name.lower() in ALIASES else name.lower()
         return cls(table[bare] if bare in table else table[parse_measures(name, table)[0].name])
 
     @property
-    def what(self) -> str:
-        """What it is, in a sentence."""
+    def summary(self) -> str:
+        """The definition in a sentence."""
         return self.measure.definition.paragraphs[0]
 
     @property
     def status(self) -> str:
-        """How widely it is used; of a user's own, that it is that."""
+        """The breadth of its use, or `your own` for a user's measure."""
         return "your own" if self.measure.definition.code else status_of(self.measure.name)
 
     @property
     def row(self) -> dict[str, str]:
-        """One line: what it is with its formula, parameters, gains, cutoff, residual, bounds and source."""
+        """The description in a row: definition with formula, parameters, gains, cutoff, residual, bounds and source."""
         definition = self.measure.definition
-        what, equation, source = definition.paragraphs
+        summary, equation, source = definition.paragraphs
         return {
             "measure": self.measure.name,
-            "what it is": f"{what} {equation}" if equation else what,
+            "what it is": f"{summary} {equation}" if equation else summary,
             "parameters": self.parameters,
             "gains": self.gains,
             "cutoff": definition.cutoff,
@@ -56,17 +56,17 @@ class Description:
 
     @property
     def entries(self) -> dict[str, str]:
-        """A page, entry by entry."""
+        """The description as a page, entry by entry."""
         measure, definition = self.measure, self.measure.definition
         _, formula, source = definition.paragraphs
-        others = [
+        aliases = [
             alias if text == measure.name else f"{alias} ({text})"
             for alias, text in ALIASES.items()
             if notation_of(alias) == measure.name
         ]
-        elsewhere = [
-            with_flags(different.what)
-            for name, different in DIFFERENT.items()
+        differences = [
+            with_flags(difference.reason)
+            for name, difference in DIFFERENT.items()
             if name.lower().rstrip(".") == measure.name
         ]
         entries = {
@@ -79,8 +79,8 @@ class Description:
             "ties": "--ties average takes the mean over all their orders" if definition.over_ties else "",
             "over topics": definition.summary,
             "better": _BETTER[measure.reading.better],
-            "also called": ", ".join(others),
-            "elsewhere": "; ".join(dict.fromkeys(elsewhere)),
+            "also called": ", ".join(aliases),
+            "elsewhere": "; ".join(dict.fromkeys(differences)),
             "status": self.status,
             "source": source,
         }
@@ -88,16 +88,20 @@ class Description:
 
     @property
     def meanings(self) -> dict[str, str]:
-        """What each parameter means, and what it may be."""
+        """The meaning and the valid values of each parameter."""
         return {key: self._meaning(key) for key in self.measure.definition.accepted.names}
 
     def _meaning(self, key: str) -> str:
         definition = self.measure.definition
-        own, expected = definition.meanings.get(key), definition.accepted.check(key).expected
-        if own is None and key in SHARED_PARAMETERS:
+        meaning, expected = definition.meanings.get(key), definition.accepted.check(key).expected
+        if meaning is None and key in SHARED_PARAMETERS:
             return SHARED_PARAMETERS[key]
-        said = own is not None and (expected in ("a number", "a file", "a formula") or own.startswith(f"{expected}:"))
-        return own if own is not None and said else "; ".join(part for part in (own, expected) if part)
+        is_complete = meaning is not None and (
+            expected in ("a number", "a file", "a formula") or meaning.startswith(f"{expected}:")
+        )
+        return (
+            meaning if meaning is not None and is_complete else "; ".join(part for part in (meaning, expected) if part)
+        )
 
     @property
     def _residual(self) -> str:
@@ -106,7 +110,7 @@ class Description:
 
     @property
     def _bounds(self) -> str:
-        return "depends" if callable(self.measure.definition.residual) else kept(self.measure)
+        return "depends" if callable(self.measure.definition.residual) else exactness(self.measure)
 
     @property
     def _bounds_in_words(self) -> str:
@@ -119,7 +123,7 @@ class Description:
 
     @property
     def parameters(self) -> str:
-        """Its parameters with their defaults."""
+        """The parameters with their defaults."""
         definition = self.measure.definition
         defaults: dict[str, Any] = {**definition.parameters}
         if "gain" in definition.accepted.names and definition.gain != "thresholds":
@@ -130,7 +134,7 @@ class Description:
 
     @property
     def gains(self) -> str:
-        """What a grade is worth to it."""
+        """The gains of grades."""
         definition = self.measure.definition
         if definition.gain == "binary":
             return "0 and 1"
@@ -151,7 +155,7 @@ SHARED_PARAMETERS = {
 _BETTER = {"higher": "", "lower": "lower scores", "neither": "no preferred direction: no run wins or loses by it"}
 _CUTOFF = {
     "truncates": "optional; the sum stops at k",
-    "renormalizes": "optional; what it is divided by is cut at k too",
+    "renormalizes": "optional; the divisor is cut at k too",
     "sums_to_k": "optional; the weights are those of the full depth, summed to k",
     "required": "required",
     "none": "none",

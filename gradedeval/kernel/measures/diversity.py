@@ -14,9 +14,6 @@ from gradedeval.kernel.measures.definition import BELOW_1, SHARE, UP_TO_1, Argum
 from gradedeval.kernel.measures.gains import Gains, divisor, row_sums, safe_divide
 from gradedeval.kernel.measures.notation import IA, PRIOR, UNIFORM, is_prior, write_value
 
-# A batch by intent, for topics that mean several things, and the relevant documents of a topic.
-
-
 _SAME = 1e-12
 """Relative differences below this are rounding: the same sum in two orders."""
 _NONE = np.iinfo(np.int64).max
@@ -28,49 +25,50 @@ class Pool:
     """The relevant documents of one topic, in descending order of docno; `gain` is documents × intents."""
 
     gain: Floats
-    _known: dict[tuple[float, bytes], Floats] = field(default_factory=dict, init=False, repr=False)
+    _cache: dict[tuple[float, bytes], Floats] = field(default_factory=dict, init=False, repr=False)
 
     def greedy(self, rate: float, weight: Floats, depth: int) -> Floats:
-        """ranks: the gain that each document adds where the next always adds most, ties by docno descending.
+        """Return the gain that each document adds if the next document always adds most, ties by docno descending:
+        ranks.
 
-        rate    by how much a document of gain 1 reduces the gain of further ones for the same intent
+        rate    the share by which a document of gain 1 reduces the gain of further ones for the same intent
         weight  intents: their weights
 
         Clarke et al., SIGIR 2008: the best order is NP-hard to find. The tie rule is ndeval's.
         """
         key = (rate, weight.tobytes())
         depth = min(depth, len(self.gain))
-        if key not in self._known or len(self._known[key]) < depth:
-            self._known[key] = self._greedy(rate, weight, depth)
-        return self._known[key][:depth]
+        if key not in self._cache or len(self._cache[key]) < depth:
+            self._cache[key] = self._greedy(rate, weight, depth)
+        return self._cache[key][:depth]
 
     def _greedy(self, rate: float, weight: Floats, depth: int) -> Floats:
         # Identical documents are taken in order: only the first of each kind needs to be considered.
         kinds, kind = np.unique(self.gain, axis=0, return_inverse=True)
         waiting = [np.flatnonzero(kind.ravel() == i).tolist()[::-1] for i in range(len(kinds))]
         first = np.array([positions.pop() for positions in waiting])
-        left = np.array(weight)
+        remaining = np.array(weight)
         added = np.zeros(depth)
         for rank in range(depth):
-            worth = row_sums(kinds * left)
-            worth[first == _NONE] = -1
-            added[rank] = worth.max()
-            tied = np.flatnonzero(worth >= added[rank] * (1 - _SAME))
+            gained = row_sums(kinds * remaining)
+            gained[first == _NONE] = -1
+            added[rank] = gained.max()
+            tied = np.flatnonzero(gained >= added[rank] * (1 - _SAME))
             best = tied[first[tied].argmin()]
             first[best] = waiting[best].pop() if waiting[best] else _NONE
-            left *= 1 - rate * kinds[best]
+            remaining *= 1 - rate * kinds[best]
         return added
 
 
 @dataclass(eq=False, repr=False)
 class Intents:
-    """A batch of topics by intent: what a measure for ambiguous topics is a function of.
+    """A batch of topics by intent: the input of measures for ambiguous topics.
 
     each    the batch as judged for the first, second, … intent of each topic
     weight  intents × topics: the weight of an intent: 1 if it has a relevant document and 0 if not, or its probability
-    listed  intents × topics: whether the topic has that many intents
+    listed  intents × topics: whether the topic has at least this number of intents
     pool    row of a topic -> its relevant documents
-    best    whether this is the best case, where what is not judged has the top gain
+    best    whether this is the best case, with the top gain for unjudged documents
     open    intents × topics: whether the intent would enter a uniform distribution by its first relevant document
     """
 
@@ -82,9 +80,9 @@ class Intents:
     open: Bools
 
     def marginal(self, scores: Sequence[Floats]) -> Floats:
-        """topics: the mean of the intents' scores (intents × topics) by their weights; 0 where all are 0.
+        """Return the mean of the intents' scores (intents × topics) by their weights, topics; 0 if all weights are 0.
 
-        In the best case the mean is the largest that any set of further intents makes of it.
+        In the best case the mean is the largest over all sets of further intents.
         """
         summed, count = self.weighted(scores), row_sums(self.weight.T)
         best = safe_divide(summed, count)
@@ -97,23 +95,24 @@ class Intents:
         return best
 
     def share_left(self, may_open: Bools) -> Floats:
-        """topics: what share of the weight the intents keep where all `open` ones enter, in the topics where they
-        may."""
+        """Return the share of the weight that the intents keep if all `open` ones enter, in the topics with `may_open`:
+        topics."""
         weight = row_sums(self.weight.T)
         return safe_divide(weight, weight + row_sums((self.open & may_open).T))
 
     def weighted(self, scores: Sequence[Floats]) -> Floats:
-        """topics: the sum of the intents' scores by their weights."""
+        """Return the sum of the intents' scores by their weights: topics."""
         return _sum(self.weight * np.array(scores), self.weight > 0)
 
     def total(self, scores: Sequence[Floats]) -> Floats:
-        """topics: the sum of the intents' scores, those of intents that the topic has."""
+        """Return the sum of the scores of the intents that the topic has: topics."""
         return _sum(np.array(scores), self.listed)
 
     def ideal(self, rate: float, depth: int | None, weight: Floats | None = None) -> Floats:
-        """topics × ranks: the greedy ideal ranking's novelty, see `Pool.greedy`; zeros after its last document.
+        """Return the novelty of the greedy ideal ranking, see `Pool.greedy`: topics × ranks; zeros after its last
+        document.
 
-        weight  intents × topics; 1 unless given
+        weight  intents × topics; default 1
         """
         pools = [self.pool(topic) for topic in range(self.weight.shape[1])]
         sizes = [len(pool.gain) if depth is None else min(depth, len(pool.gain)) for pool in pools]
@@ -125,7 +124,7 @@ class Intents:
 
 
 def _sum(scores: Floats, counted: Bools) -> Floats:
-    """topics: the sum of intents × topics, added up one by one. A score that does not count may be infinite."""
+    """Return the sum over the intents, added up one by one: topics. A score that does not count may be infinite."""
     return row_sums(np.where(counted, scores, 0.0).T)
 
 
@@ -134,7 +133,7 @@ PRIORS = Check(PRIOR, is_prior)
 
 
 def by_intent(g: Gains) -> Intents:
-    """The batch by intent; without intents, every topic has one."""
+    """Return the batch by intent; without intents, every topic has one."""
     if g.intents is not None:
         return g.intents
     has_relevant = (g.num_relevant > 0)[None]
@@ -144,16 +143,16 @@ def by_intent(g: Gains) -> Intents:
 
 
 def novel(g: Gains, alpha: float) -> tuple[Floats, Floats]:
-    """topics × ranks: the novelty of each document for one intent, (1 − α)^(relevant ones before it); and topics: that
-    of the next relevant document after the last."""
-    left: Floats = np.cumprod(1 - alpha * g.gain, axis=1, dtype=np.float64)
+    """Return the novelty of each document for an intent, (1 − α)^(relevant ones before it), topics × ranks; and the
+    novelty of the next relevant document after the last, topics."""
+    remaining: Floats = np.cumprod(1 - alpha * g.gain, axis=1, dtype=np.float64)
     added = g.gain.copy()
-    added[:, 1:] *= left[:, :-1]
-    return added, left[:, -1] if left.shape[1] else np.ones(len(left))
+    added[:, 1:] *= remaining[:, :-1]
+    return added, remaining[:, -1] if remaining.shape[1] else np.ones(len(remaining))
 
 
 def stopping(g: Gains, stop: float) -> Gains:
-    """The batch where a user stops at a document of gain 1 only with probability `stop`."""
+    """Return the batch with users who stop at a document of gain 1 only with probability `stop`."""
     return g if stop == 1 else replace(g, gain=g.gain * stop, tail=g.tail * stop)
 
 
@@ -167,13 +166,13 @@ def stopping(g: Gains, stop: float) -> Gains:
     checks={"stop": UP_TO_1, "norm": NORM, "prior": PRIORS},
 )
 def erria(g: Gains, *, stop: float = 1.0, norm: str = "none", prior: str = UNIFORM) -> Floats:
-    """Intent-aware ERR: the mean of the intents' ERR, over those with a relevant document or by a file's probabilities.
+    """Intent-aware ERR: the mean ERR over intents with a relevant document, or by a file's probabilities.
 
     Σ_t P(t|q) Σ_i 1/i · s r_i^t · Π_{j<i} (1 − s r_j^t), s: stop; norm=best: over that of top gains at all ranks
 
     Chapelle et al., CIKM 2009, section 7.4, eq. 6; ndeval's ERR-IA is erria(rel=1,stop=0.5,norm=best).
 
-    stop  what each gain is multiplied by: the probability that a document of gain 1 satisfies
+    stop  the factor of each gain: the probability that a document of gain 1 satisfies
     norm  none, or best: the score of the best conceivable ranking is 1
     """
     intents = by_intent(g)
@@ -189,13 +188,13 @@ def erria(g: Gains, *, stop: float = 1.0, norm: str = "none", prior: str = UNIFO
     gain="exp", scale="unit", cutoff="renormalizes", intents=True, checks={"stop": UP_TO_1, "prior": PRIORS}
 )  # no ceiling: the greedy ideal is not always the best
 def nerria(g: Gains, *, stop: float = 1.0, prior: str = UNIFORM) -> Floats:
-    """Intent-aware ERR as a share of the ideal ranking's, each of whose documents adds most to those before it.
+    """Intent-aware ERR as a share of the score of the greedy ideal ranking: each next document adds most.
 
     erria@k / erria@k of the pool in greedy order
 
     Clarke et al., WSDM 2011; ndeval's nERR-IA is nerria(rel=1,stop=0.5).
 
-    stop  what each gain is multiplied by: the probability that a document of gain 1 satisfies
+    stop  the factor of each gain: the probability that a document of gain 1 satisfies
     """
     intents = by_intent(g)
     score = intents.weighted([expected_utility(stopping(intent, stop)) for intent in intents.each])
@@ -204,17 +203,17 @@ def nerria(g: Gains, *, stop: float = 1.0, prior: str = UNIFORM) -> Floats:
 
 
 def _novel_dcg(intents: Intents, alpha: float) -> list[Floats]:
-    """intents × topics: DCG where each relevant document counts as far as it is novel."""
+    """Return DCG with each relevant document counted by its novelty: intents × topics."""
     return [row_sums(novel(intent, alpha)[0] / divisor(intent.rank)) for intent in intents.each]
 
 
 def _check_finite(arguments: Arguments, cutoff: int | None) -> None:
-    """Raise InputError (usage) where the best score is an infinite sum."""
+    """Raise InputError (usage) if the best score is an infinite sum."""
     alpha = float(str(arguments.get("alpha", 0.5)))
     if arguments.get("norm") == "best" and cutoff is None and _enough(alpha) > DEEPEST:
-        what = f"norm=best with alpha={alpha:g} is an infinite sum"
+        problem = f"norm=best with alpha={alpha:g} is an infinite sum"
         hint = f"add a cutoff, as in alpha_dcg(alpha={alpha:g},norm=best)@20"
-        raise InputError("'alpha_dcg'", what, hint, usage=True)
+        raise InputError("'alpha_dcg'", problem, hint, usage=True)
 
 
 @measure(
@@ -225,7 +224,7 @@ def _check_finite(arguments: Arguments, cutoff: int | None) -> None:
     validate=_check_finite,
 )
 def alpha_dcg(g: Gains, *, alpha: float = 0.5, norm: str = "none") -> Floats:
-    """DCG where a document is worth less for an intent with each relevant one above it.
+    """DCG with novelty: each relevant document above reduces the gain of a document for an intent.
 
     Σ_i Σ_t rel_i^t (1 − α)^(relevant to t before i) / log2(i+1); norm=best: over that of documents with all intents
 
@@ -243,7 +242,7 @@ def alpha_dcg(g: Gains, *, alpha: float = 0.5, norm: str = "none") -> Floats:
 
 @measure(cutoff="renormalizes", intents=True, checks={"alpha": SHARE})  # no ceiling: as nerria
 def alpha_ndcg(g: Gains, *, alpha: float = 0.5) -> Floats:
-    """alpha_dcg as a share of the ideal ranking's, each of whose documents adds most to those before it.
+    """alpha_dcg as a share of the score of the greedy ideal ranking: each next document adds most.
 
     alpha_dcg@k / alpha_dcg@k of the pool in greedy order, ties by docno descending
 
@@ -258,7 +257,7 @@ def alpha_ndcg(g: Gains, *, alpha: float = 0.5) -> Floats:
 
 @measure(residual="beyond_run", bounds="intents", ceiling=1, intents=True, checks={"alpha": SHARE, "beta": BELOW_1})
 def nrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
-    """Novelty- and rank-biased precision: RBP with patience β where repeated information is worth less.
+    """Novelty- and rank-biased precision: RBP with patience β and lower gains for repeated information.
 
     (1 − (1 − α) β) / N Σ_i β^(i−1) Σ_t rel_i^t (1 − α)^(relevant to t before i), N: intents with a relevant document
 
@@ -273,7 +272,7 @@ def nrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
 
 @measure(cutoff="renormalizes", intents=True, checks={"alpha": SHARE, "beta": BELOW_1})  # no ceiling: as nerria
 def nnrbp(g: Gains, *, alpha: float = 0.5, beta: float = 0.5) -> Floats:
-    """nrbp as a share of the ideal ranking's, each of whose documents adds most to those before it.
+    """nrbp as a share of the score of the greedy ideal ranking: each next document adds most.
 
     nrbp@k / nrbp@k of the pool in greedy order, ties by docno descending
 
@@ -302,24 +301,24 @@ def strec(g: Gains) -> Floats:
 
 
 def _patient(g: Gains, alpha: float, beta: float) -> Floats:
-    """topics: Σ_i β^(i−1) rel_i (1 − α)^(relevant before i) for one intent."""
-    added, left = novel(g, alpha)
+    """Return Σ_i β^(i−1) rel_i (1 − α)^(relevant before i) for an intent: topics."""
+    added, remaining = novel(g, alpha)
     score = row_sums(added * beta ** (g.rank - 1))
     if g.tail:
         goes_on = beta * (1 - alpha * g.tail)
         ranks = np.maximum(g.last_rank - g.retrieved, 0)
-        score += left * g.tail * beta ** g.retrieved.astype(np.float64) * (1 - goes_on**ranks) / (1 - goes_on)
+        score += remaining * g.tail * beta ** g.retrieved.astype(np.float64) * (1 - goes_on**ranks) / (1 - goes_on)
     return score
 
 
 def _best_dcg(alpha: float, end: float) -> float:
-    """Σ_{i≤k} (1 − α)^(i−1) / log2(i+1): what a relevant document at every rank gives an intent."""
+    """Return Σ_{i≤k} (1 − α)^(i−1) / log2(i+1): the sum for an intent with a relevant document at every rank."""
     terms = int(min(_enough(alpha), end))
     return float(((1 - alpha) ** np.arange(terms) / divisor(np.arange(1.0, terms + 1))).sum())
 
 
 def _enough(alpha: float) -> float:
-    """How many ranks matter to a sum of (1 − α)^(i−1)."""
+    """Return the number of ranks that matter to a sum of (1 − α)^(i−1)."""
     return 1 if alpha == 1 else np.inf if alpha == 0 else float(np.ceil(np.log(NEGLIGIBLE) / np.log1p(-alpha))) + 1
 
 
@@ -329,24 +328,26 @@ def _ranks(ideal: Floats) -> Floats:
 
 @public
 def intent_aware(measure: Measure, prior: str = UNIFORM) -> Measure:
-    """The mean of a measure over the intents of each topic: `ia(err @ 20)`, in notation `ia(err@20)`.
+    """Return the mean of a measure over the intents of each topic: `ia(err @ 20)`, in notation `ia(err@20)`.
 
-    prior  the probabilities of the intents: `uniform` over those that have a relevant document, or `@FILE` with lines
-           of topic, subtopic and probability
+    prior  the probabilities of the intents: `uniform` over those with a relevant document, or `@FILE` with lines of
+           topic, subtopic and probability
 
-    Raises InputError (usage) where the measure is averaged over intents already, or does not depend on them.
+    Raises InputError (usage) if the measure is averaged over intents already, or does not depend on them.
     Agrawal et al., WSDM 2009; Chapelle et al., CIKM 2009, section 7.4.
     """
     if not isinstance(measure, Measure):
         raise InputError(IA, f"{measure!r} is not a measure", "for example intent_aware(err @ 20)", usage=True)
     place, definition = f"'{IA}({measure})'", measure.definition
     if measure.by_intent:
-        what = "is already averaged over intents" if measure.prior else "already takes all intents into account"
-        raise InputError(place, f"{measure} {what}", f"write {measure}", usage=True)
+        problem = "is already averaged over intents" if measure.prior else "already takes all intents into account"
+        raise InputError(place, f"{measure} {problem}", f"write {measure}", usage=True)
     if definition.gain is None or definition.summary == "total" or definition.uses_strata:
-        what = "counts documents" if definition.summary == "total" else "reads no gains"
-        what = "reads strata" if definition.uses_strata else what
-        raise InputError(place, f"{measure.name} {what}: it has no mean over intents", f"write {measure}", usage=True)
+        problem = "counts documents" if definition.summary == "total" else "reads no gains"
+        problem = "reads strata" if definition.uses_strata else problem
+        raise InputError(
+            place, f"{measure.name} {problem}: it has no mean over intents", f"write {measure}", usage=True
+        )
     if not is_prior(prior):
         raise InputError(place, f"prior={write_value(prior)} is not {PRIOR}", f"write {IA}({measure})", usage=True)
     return replace(measure, prior=prior, asked=())

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from gradedeval.kernel.measures.sampled import Sample
 
 
-# Gain schemes: what a grade is worth to a measure.
+# Gain schemes.
 
 
 Scale = Literal["unit", "raw", "thresholds"]
-"""The gains that a measure takes: `unit` in [0, 1], `raw` of any size, `thresholds` those of graded precision."""
+"""The gains that a measure takes: `unit` in [0, 1], `raw` of any size, `thresholds` as graded precision."""
 
 
 @dataclass(eq=False, repr=False)
 class Grades:
-    """The scale of a qrels file: its distinct labels, ascending, and the top grade: the highest, or the one given."""
+    """The scale of a qrels file: its distinct labels, ascending, and the top grade: the highest, or a setting."""
 
     labels: Floats
     top: float
@@ -35,8 +35,8 @@ class Grades:
 
 
 def thresholds(grades: Grades) -> Sequence[float]:
-    """The grades from which a user may regard documents as relevant: 1..top, whether a label in between occurs or not;
-    the positive labels and the top grade where one of these has a fraction."""
+    """Return the possible thresholds of users, from which they regard documents as relevant: 1..top, also labels that
+    do not occur; the positive labels and the top grade if one of these has a fraction."""
     positive = np.append(grades.labels[grades.labels > 0], max(grades.top, 0))
     if (positive == np.floor(positive)).all():
         return range(1, int(positive[-1]) + 1)
@@ -44,7 +44,7 @@ def thresholds(grades: Grades) -> Sequence[float]:
     return levels
 
 
-# What a label is worth: on the raw scale, and on the scale whose values lie in [0, 1].
+# Gains of labels, on the raw scale and on the scale from 0 to 1.
 RAW: dict[str, Callable[[Floats, float], Floats]] = {
     "linear": lambda labels, top: labels,
     "exp": lambda labels, top: np.exp2(labels) - 1,
@@ -61,12 +61,12 @@ UNIT: dict[str, Callable[[Floats, float], Floats]] = {
 
 @dataclass(eq=False, repr=False)
 class GainTable:
-    """The gains of one measure.
+    """The gains of a measure.
 
-    gain_of_label  what each label of the qrels is worth to it
-    top            the most that a label can be worth
-    scheme         what all labels are worth, where the table is for one intent alone
-    filled         the gains of the codes past the labels, of unjudged documents, where the measure takes them
+    gain_of_label  the gain of each label of the qrels
+    top            the highest gain of any label
+    scheme         the gains of all labels, if the table is for a single intent
+    filled         the gains of the codes past the labels, of unjudged documents, if the measure takes them
     """
 
     gain_of_label: Floats
@@ -76,26 +76,26 @@ class GainTable:
 
     @cached_property
     def key(self) -> bytes:
-        """All that gains depend on."""
-        worth = self.gain_of_label.tobytes()
-        return worth if self.filled is None else worth + self.filled.tobytes()
+        """A key with all inputs of the gains."""
+        gains = self.gain_of_label.tobytes()
+        return gains if self.filled is None else gains + self.filled.tobytes()
 
     def by_code(self, codes: int) -> Floats:
-        """What each of that many codes is worth: 0 past the labels, unless that is filled."""
-        known = self.gain_of_label if self.filled is None else np.append(self.gain_of_label, self.filled)
-        return np.append(known, np.zeros(codes - len(known)))
+        """Return the gains of `codes` codes: 0 past the labels, unless filled."""
+        gains = self.gain_of_label if self.filled is None else np.append(self.gain_of_label, self.filled)
+        return np.append(gains, np.zeros(codes - len(gains)))
 
     @cached_property
     def levels(self) -> Floats:
-        """The distinct gains above 0, ascending, the largest that the scheme can give included."""
+        """The distinct gains above 0, ascending, including the largest of the scheme."""
         levels, _ = distinct(np.append(self.gain_of_label if self.scheme is None else self.scheme, self.top))
         return levels[levels > 0]
 
 
 def gain_table(measure: Measure, grades: Grades) -> GainTable:
-    """What each grade is worth to the measure. Raises InputError where its gain scheme does not fit the grades.
+    """Return the gain of each grade for a measure. Raises InputError if its gain scheme does not fit the grades.
 
-    Grades below 0 are worth 0: spam is judged, and not wanted. With a lowest relevant grade above the top one no
+    Grades below 0 have gain 0: spam is judged, and not relevant. With a lowest relevant grade above the top grade no
     document is ever relevant, and the top gain is 0.
     """
     rel, scheme, scale = measure.rel, measure.gain, measure.definition.scale
@@ -108,32 +108,33 @@ def gain_table(measure: Measure, grades: Grades) -> GainTable:
         return threshold_table(shares, grades, measure)
     if rule := (UNIT if scale == "unit" else RAW).get(str(scheme)):
         with np.errstate(over="ignore"):
-            worth = rule(np.maximum(grades.labels, 0), grades.top)
+            gains = rule(np.maximum(grades.labels, 0), grades.top)
             top = float(rule(np.array([grades.top]), grades.top)[0])
         if not np.isfinite(top):
-            what = f"the gain of grade {grades.top:g} is not finite"
-            raise InputError(f"'{measure}'", what, "use gain=linear, or list the gains")
+            problem = f"the gain of grade {grades.top:g} is not finite"
+            raise InputError(f"'{measure}'", problem, "use gain=linear, or list the gains")
     else:
-        from gradedeval.kernel.measures.parameters import given_gains  # few evaluations list gains
+        from gradedeval.kernel.measures.parameters import listed_gains  # few evaluations list gains
 
-        worth, top = given_gains(measure, grades)
+        gains, top = listed_gains(measure, grades)
     if top >= LARGEST:
-        what, hint = f"the top gain {top:g} is not below {LARGEST:g}", "give smaller gains, or gain=linear"
-        raise InputError(f"'{measure}'", what, hint)
-    worth = np.where(grades.labels < 0, 0.0, worth)  # whatever the scheme gives grade 0
+        problem = f"the top gain {top:g} is not below {LARGEST:g}"
+        raise InputError(f"'{measure}'", problem, "give smaller gains, or gain=linear")
+    gains = np.where(grades.labels < 0, 0.0, gains)  # for every gain of grade 0
     if scale == "thresholds":
         # Steps between the gains, rescaled so that they sum to 1.
-        return GainTable(worth / top, 1.0) if top > 0 else GainTable(worth, 0.0)
-    return GainTable(worth, _top_in_unit(worth, top, grades, measure) if scale == "unit" else top)
+        return GainTable(gains / top, 1.0) if top > 0 else GainTable(gains, 0.0)
+    return GainTable(gains, _top_in_unit(gains, top, grades, measure) if scale == "unit" else top)
 
 
-def _top_in_unit(worth: Floats, top: float, grades: Grades, measure: Measure) -> float:
-    """The top gain of a scale from 0 to 1: that of a preset, or the scheme's. Raises InputError for gains above 1."""
-    highest = worth.max(initial=0)
+def _top_in_unit(gains: Floats, top: float, grades: Grades, measure: Measure) -> float:
+    """Return the top gain of a scale from 0 to 1: the preset maximum, or the scheme's. Raises InputError for gains
+    above 1."""
+    highest = gains.max(initial=0)
     if highest > 1:
-        first = np.argmax(worth > 1)
-        what = f"grade {grades.labels[first]:g} is worth {worth[first]:g}, outside 0..1"
-        raise InputError(f"'{measure}'", what, "use gain=linear or gain=exp, or give values up to 1")
+        first = np.argmax(gains > 1)
+        problem = f"grade {grades.labels[first]:g} is worth {gains[first]:g}, outside 0..1"
+        raise InputError(f"'{measure}'", problem, "use gain=linear or gain=exp, or give values up to 1")
     top = top if grades.max_gain is None else float(grades.max_gain)
     if top > 1:
         raise InputError(f"'{measure}'", f"the top gain {top:g} is outside 0..1", "give values up to 1")
@@ -141,7 +142,7 @@ def _top_in_unit(worth: Floats, top: float, grades: Grades, measure: Measure) ->
 
 
 def threshold_table(steps: tuple[float, ...] | None, grades: Grades, measure: Measure) -> GainTable:
-    """What a grade is worth to `gap(g=...)`: the share of users who regard it as relevant; equal steps without `g`.
+    """Return the gains of `gap(g=...)`: the share of users who regard a grade as relevant; equal steps without `g`.
 
     Robertson et al., SIGIR 2010, section 2.1: g_j is the probability that a user's threshold is grade j.
     """
@@ -160,9 +161,9 @@ def threshold_table(steps: tuple[float, ...] | None, grades: Grades, measure: Me
 
 @dataclass(eq=False, repr=False)
 class Gains:
-    """A batch of topics as one measure sees it; all that a measure is a function of.
+    """A batch of topics for one measure: the whole input of its function.
 
-    gain       topics × ranks: what the document at each rank is worth; 0 where it is unjudged or beyond the end
+    gain       topics × ranks: the gain of the document at each rank; 0 if it is unjudged or beyond the end
     judged     topics × ranks: whether it is judged
     ideal      topics × …: all gains above 0 in the pool, descending, then zeros; never cut
     retrieved  topics: the number of documents retrieved, down to the cutoff
@@ -171,19 +172,19 @@ class Gains:
     k          the cutoff; None without one
     cost       topics × ranks: the cost of viewing each document; None: 1 each
     tail       the gain of every rank past the last document, down to the cutoff: 0, or in the best case the top gain
-    types      the document types, and `kind` topics × ranks: which of them, −1 past the end; None where no measure
-               distinguishes them
+    types      the document types, and `kind` topics × ranks: the index of a document's type, −1 past the end; None if
+               no measure distinguishes them
     intents    the batch by intent, for the measures that need it
     memo       intermediate results that several measures share
-    of_pool    intermediate results that depend on `ideal` alone, and that all batches with the same one share
+    of_pool    intermediate results that depend on `ideal` alone, shared by all batches with the same `ideal`
     unsampled  topics × ranks: whether the document was pooled but not sampled (grade below 0); None: none was
-    first      topics × all ranks, below the cutoff too: the column where the documents tied with each one begin; then
-               `gain` is their mean gain, and `uncut` topics × all ranks what each of them is worth, as is `gain` itself
-               for bounds. None unless scores are means over the orders of tied documents
+    first      topics × all ranks, also below the cutoff: the first column of the document's tie; then `gain` is the
+               mean gain of the tie, and `uncut` topics × all ranks the gain of each document, as is `gain` itself for
+               bounds. None unless scores are means over the orders of tied documents
     sample     the strata that documents were sampled from, for the measures that need them
-    below      topics: how many unjudged documents were retrieved below the last column; None: unknown
-    unseen     how many documents that were not retrieved may be relevant too: a whole number, or infinity
-    further    topics: how many documents are relevant beside those of the pool, where a bound supposes them
+    below      topics: the number of unjudged documents retrieved below the last column; None: unknown
+    unseen     the number of documents that were not retrieved and may be relevant: a whole number, or infinity
+    further    topics: the number of relevant documents that a bound adds to the pool
     """
 
     gain: Floats
@@ -209,12 +210,12 @@ class Gains:
     of_pool: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def by_topic(self) -> dict[str, Any]:
-        """The arrays with a row for each topic: all but `levels`."""
+        """Return the arrays with a row for each topic: all but `levels`."""
         values = {name: getattr(self, name) for name in (entry.name for entry in fields(self)) if name != "levels"}
         return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
     def select(self, rows: slice) -> Gains:
-        """The batch with these topics only."""
+        """Return the batch with these topics only."""
         return replace(self, **{name: values[rows] for name, values in self.by_topic().items()})
 
     @cached_property
@@ -241,8 +242,8 @@ class Gains:
 
     @cached_property
     def hidden(self) -> Floats:
-        """topics: how many documents may be relevant and cannot be found: those below the last column that nobody
-        judged, and `unseen`."""
+        """topics: the number of documents that may be relevant and cannot be found: unjudged ones below the last
+        column, and `unseen`."""
         below: Floats = np.zeros(len(self.gain)) if self.below is None else self.below.astype(np.float64)
         return shared(below + self.unseen)
 
@@ -294,7 +295,7 @@ class Gains:
         return topic, number, place - topic * self.gain.shape[1]
 
     def _slots(self, width: int) -> Ints:
-        """relevant documents: the position in `ranks_of_relevant`, of that many columns, row after row."""
+        """Return the positions of the relevant documents in `ranks_of_relevant` with `width` columns, row after row."""
         topic, number, _ = self._relevant_places
         return topic * width + number
 
@@ -328,7 +329,8 @@ class Gains:
         return shared(self.at_relevant(self.nonrelevant_so_far))
 
     def at_relevant(self, values: Floats | Ints) -> Floats:
-        """The columns of `ranks_of_relevant`: values (topics × ranks) at these ranks; past their last column, that."""
+        """Return values (topics × ranks) at the ranks of relevant documents, in the columns of `ranks_of_relevant`; the
+        last column also for ranks past it."""
         topic, _, column = self._relevant_places
         picked = np.zeros_like(self.ranks_of_relevant)
         if width := values.shape[1]:
@@ -337,26 +339,26 @@ class Gains:
 
     @cached_property
     def ideal_batch(self) -> Gains:
-        """The ideal ranking of the pool, cut like this one."""
+        """The ideal ranking of the pool, with the same cutoff."""
         ideal = self.ideal[:, : self.k]
         return replace(self, gain=ideal, retrieved=np.count_nonzero(ideal, axis=1), tail=0.0, first=None)
 
     def ideal_at_ranks(self) -> Floats:
-        """topics × ranks: the ideal ranking's gains, cut or padded to the columns of `gain`."""
+        """Return the ideal ranking's gains, cut or padded to the columns of `gain`: topics × ranks."""
         width = self.gain.shape[1]
         return np.pad(self.ideal[:, :width], ((0, 0), (0, max(0, width - self.ideal.shape[1]))))
 
 
 def number_to_be_found(g: Gains, *, norm: str | None = None) -> Ints | Floats:
-    """topics: R; with norm=k no more than the cutoff, which is as many as can be found."""
+    """Return R; with norm=k at most the cutoff, the maximum that can be found: topics."""
     return g.num_relevant if norm is None else np.minimum(g.num_relevant, g.last_rank)
 
 
 def row_sums(values: Floats | Bools) -> Floats:
-    """The sum of each row, added up rank by rank.
+    """Return the sum of each row, added up rank by rank.
 
     `values.sum(1)` would add in an order that depends on the width of the batch: a topic's last digit must not depend
-    on which other topics share its batch.
+    on the other topics of its batch.
     """
     if not values.shape[1]:
         return np.zeros(len(values))
@@ -373,15 +375,15 @@ def row_sums(values: Floats | Bools) -> Floats:
 
 
 def with_remainder(values: Floats, ranks: int) -> Floats:
-    """topics × (ranks + 1): the values cut or padded to that many ranks, and then the sum of those below."""
+    """Return the values cut or padded to `ranks` ranks, and then the sum of the values below: topics × (ranks + 1)."""
     padded = np.pad(values[:, :ranks], ((0, 0), (0, max(0, ranks - values.shape[1]))))
     return np.column_stack([padded, row_sums(values[:, ranks:])])
 
 
 def safe_divide(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
-    """`part / whole` by topic, where 0 / 0 is 0: a topic with nothing to find scores 0.
+    """Return `part / whole` by topic, with 0 / 0 = 0: a topic with nothing to find scores 0.
 
-    Anything else over 0 is infinite; that arises only in the best case of a topic without known relevant documents,
+    Any other number over 0 is infinite; that arises only in the best case of a topic without known relevant documents,
     and the residual caps it at the measure's ceiling.
     """
     part, whole = np.asarray(part, np.float64), np.asarray(whole, np.float64)
@@ -391,26 +393,23 @@ def safe_divide(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
 
 
 def divisor(rank: Floats, log: float | None = None) -> Floats:
-    """What a gain is divided by at each rank: log2(i+1), or with a base b: 1 down to rank b, then log_b(i)."""
+    """Return the divisor of a gain at each rank: log2(i+1), or with a base b: 1 down to rank b, then log_b(i)."""
     return np.log2(rank + 1) if log is None else np.maximum(np.log(rank) / np.log(log), 1)
 
 
 @lru_cache
 def divisors(ranks: int, log: float | None = None) -> Floats:
-    """The same of the first ranks, that many of them: cutoffs come again and again."""
+    """Return the divisors of the first `ranks` ranks, cached because cutoffs repeat."""
     return shared(divisor(np.arange(1.0, ranks + 1), log))
 
 
-# The scores of a measure for a batch.
-
-
 def scores_of(measure: Measure, gains: Gains) -> Floats:
-    """The scores of a batch. Raises InputError where a user's own measure fails, or returns NaN."""
+    """Return the scores of a batch. Raises InputError if a user's measure fails, or returns NaN."""
     return as_scores(measure, run_measure(measure, gains))
 
 
 def as_scores(measure: Measure, scores: Floats) -> Floats:
-    """What the function of a measure returns, as scores. Raises InputError where it is NaN."""
+    """Return the result of a measure's function as scores. Raises InputError for NaN."""
     highest = np.maximum.reduce(scores, initial=-np.inf)
     if highest != highest:
         raise InputError(f"measure '{measure}'", "returned NaN", "the gains may be too large")
@@ -421,11 +420,11 @@ def as_scores(measure: Measure, scores: Floats) -> Floats:
 
 
 def run_measure(measure: Measure, gains: Gains) -> Floats:
-    """What the measure's function returns for a batch. Raises InputError where a user's own fails."""
+    """Return the result of the measure's function for a batch. Raises InputError if a user's measure fails."""
     if measure.definition.code:
-        from gradedeval.kernel.measures.user_functions import run_own  # few measures are a user's own
+        from gradedeval.kernel.measures.user_functions import run_user_measure  # few measures are a user's own
 
-        return run_own(measure, gains)
+        return run_user_measure(measure, gains)
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             return measure.score(gains)
@@ -433,13 +432,13 @@ def run_measure(measure: Measure, gains: Gains) -> Floats:
         raise error if error.place else error.replace(place=f"measure '{measure}'") from None
 
 
-# Means over all orders of documents with equal scores: what `--ties average` gives measures.
+# Means over all orders of documents with equal scores, for `--ties average`.
 
 
 def tied_sums(values: Floats | Bools, first: Ints) -> tuple[Floats, Ints]:
-    """topics × ranks: the sum over the documents tied with each one, itself included, and how many these are.
+    """Return the sum over the tie of each document, itself included, and the size of the tie: topics × ranks each.
 
-    first  topics × ranks: the column where the documents tied with each one begin
+    first  topics × ranks: the first column of each document's tie
     """
     tie = first + np.arange(len(first))[:, None] * first.shape[1]
     summed = np.bincount(tie.ravel(), values.ravel(), minlength=tie.size)[tie]
@@ -447,55 +446,55 @@ def tied_sums(values: Floats | Bools, first: Ints) -> tuple[Floats, Ints]:
 
 
 def mean_gains(gain: Floats, first: Ints) -> Floats:
-    """topics × ranks: the mean gain of the documents tied with each one."""
+    """Return the mean gain of the tie of each document: topics × ranks."""
     summed, size = tied_sums(gain, first)
     return summed / size
 
 
 def mean_summed_precision(g: Gains, min_gain: float) -> Floats:
-    """topics: the mean sum of the precisions at documents whose gain is above 0 and `min_gain` or more.
+    """Return the mean sum of the precisions at documents with gain above 0 and `min_gain` or more: topics.
 
     McSherry & Najork, ECIR 2008, section 2.5.
     """
     assert g.first is not None
     assert g.uncut is not None
     relevant = (g.uncut > 0) & (g.uncut >= min_gain)
-    found, size = tied_sums(relevant, g.first)
+    relevant_in_tie, size = tied_sums(relevant, g.first)
     column = np.arange(g.first.shape[1])
-    before = relevant.cumsum(1) - relevant
-    above = np.take_along_axis(before, g.first, 1)
-    # Where one of them is relevant, the others that stand above it share the other relevant ones.
-    within = (column - g.first) * (found - 1) / np.maximum(size - 1, 1)
-    terms = found / size * (above + 1 + within) / (column + 1)
+    above_it = relevant.cumsum(1) - relevant
+    above = np.take_along_axis(above_it, g.first, 1)
+    # If a document of the tie is relevant, the documents of the tie above it share its other relevant ones.
+    within = (column - g.first) * (relevant_in_tie - 1) / np.maximum(size - 1, 1)
+    terms = relevant_in_tie / size * (above + 1 + within) / (column + 1)
     return row_sums(terms[:, : g.gain.shape[1]])
 
 
 def survival(g: Gains) -> Floats:
-    """topics × ranks: the mean probability of going on past each rank, Π_{j≤i} (1 − gain_j)."""
+    """Return the mean probability of going on past each rank, Π_{j≤i} (1 − gain_j): topics × ranks."""
     assert g.first is not None
     assert g.uncut is not None
     width, unlike = g.gain.shape[1], np.zeros(g.uncut.shape, dtype=bool)
-    left: Floats = np.multiply.accumulate(1 - g.uncut, axis=1)
+    remaining: Floats = np.multiply.accumulate(1 - g.uncut, axis=1)
     unlike[:, 1:] = (g.first[:, 1:] == g.first[:, :-1]) & (g.uncut[:, 1:] != g.uncut[:, :-1])
     topics, columns = np.nonzero(unlike)
     for topic, begin in dict.fromkeys(zip(topics.tolist(), g.first[topics, columns].tolist(), strict=True)):
         if begin < width:
             end = int(np.searchsorted(g.first[topic], begin, side="right"))
-            reached = left[topic, begin - 1] if begin else 1.0
+            reached = remaining[topic, begin - 1] if begin else 1.0
             means = _mean_products(1 - g.uncut[topic, begin:end], min(end, width) - begin)
-            left[topic, begin : begin + len(means)] = reached * means
-    return left[:, :width]
+            remaining[topic, begin : begin + len(means)] = reached * means
+    return remaining[:, :width]
 
 
 def _mean_products(factors: Floats, most: int) -> Floats:
-    """The means over all sets of 1, 2, … `most` of the factors of their products."""
+    """Return the mean product of factors over all sets of 1, 2, … `most` of them."""
     others = factors[factors != 1]
-    means = np.ones(1)  # over sets of 0, 1, … of these
+    means = np.ones(1)  # over sets of 0, 1, … other factors
     for number, factor in enumerate(others, 1):
         size = np.arange(number + 1)
         means = (np.append(means, 0) * (number - size) + np.append(0, means) * size * factor) / number
     count, unseen = len(factors), len(others) - np.arange(len(others) + 1)
-    chance = np.zeros(len(others) + 1)  # that this many of the first are among these
+    chance = np.zeros(len(others) + 1)  # of 0, 1, … of the other factors in the set
     chance[0] = 1
     products = np.empty(most)
     for drawn in range(most):

@@ -16,14 +16,14 @@ Value = str | int | float | tuple[float, ...]
 
 LAST_CUTOFF = 10**18 - 1
 LONGEST, DEEPEST = 4096, 100
-"""How many characters a measure may have, with the path of a file or the gains of some hundred grades, and how many
-parentheses within each other, with those of a formula."""
+"""Maximum characters of a measure, enough for the path of a file or the gains of some hundred grades, and maximum
+nested parentheses, including a formula."""
 
 IA = "ia"
 """The only name that takes a measure in its parentheses: the mean over intents."""
 
 SCHEMES = ("linear", "exp", "ntcir", "grade")
-"""The gain schemes that have a name."""
+"""Names of gain schemes."""
 
 UNIFORM = "uniform"
 PRIOR = f"{UNIFORM} or a file as in @prior.txt"
@@ -31,9 +31,9 @@ PRIOR = f"{UNIFORM} or a file as in @prior.txt"
 _SHAPE = re.compile(r"(?P<name>\w[\w-]*)(?:\((?P<inside>.*)\)|:(?P<after>.+?))?(?:@(?P<cutoff>[0-9]+))?", re.DOTALL)
 _PARAMETER = re.compile(r"""\s*(?P<key>\w+)\s*=\s*(?P<value>"[^"]*"|'[^']*'|\{[^{}]*\}|[^,"']*+)\s*(?:,|\Z)""")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-# What stands between two places where a measure may end: text in quotes, a parenthesis, blanks, or all else.
+# Tokens between possible ends of a measure: quoted text, a parenthesis, blanks, or anything else.
 _PIECE = re.compile(r"""("[^"]*"?|'[^']*'?|[()]|\s+|[^"'()\s]+)""")
-# What stands in the parentheses of ia(...): a measure, and perhaps where the intents' probabilities come from.
+# The content of ia(...): a measure, and optionally the source of the intents' probabilities.
 _INTENTS = re.compile(r"""(?P<inner>.*?)(?:,\s*(?P<prior>prior\s*=\s*("[^"]*"|'[^']*'|[^,"'()]*?)))?\s*""", re.DOTALL)
 _BARE = re.compile(r"[\w.:+/~-]+")
 _DECIMAL = r"[+-]?(?:\d+\.?\d*|\.\d+)"
@@ -42,7 +42,7 @@ _PAIRS = rf"{_DECIMAL}={_DECIMAL}(?:,{_DECIMAL}={_DECIMAL})*"
 
 @dataclass(frozen=True)
 class Spelling:
-    """A measure as written: `name` in lower case, `parameters` in the order given.
+    """A measure as written: `name` in lower case, `parameters` in the order written.
 
     inner  the measure in the parentheses of `intent_aware`
     """
@@ -61,17 +61,17 @@ class Spelling:
 
 
 def split_words(text: str) -> list[str]:
-    """The measures in one `-m`: split at spaces outside quotes and parentheses.
+    """Split the measures of one `-m` at spaces outside quotes and parentheses.
 
-    Raises InputError (usage) for a measure that is too long, or has too many parentheses within each other.
+    Raises InputError (usage) for a measure that is too long, or has too deeply nested parentheses.
     """
     words, word, size, depth = list[str](), list[str](), 0, 0
-    for found in _PIECE.finditer(text):
-        piece = found[0]
+    for match in _PIECE.finditer(text):
+        piece = match[0]
         depth += {"(": 1, ")": -1}.get(piece, 0)
         if depth > DEEPEST:
-            what = f"has parentheses more than {DEEPEST} deep"
-            raise InputError(_begin(word), what, "leave some of them out", usage=True)
+            problem = f"has parentheses more than {DEEPEST} deep"
+            raise InputError(_begin(word), problem, "leave some of them out", usage=True)
         if depth <= 0 and piece.isspace():
             words.append("".join(word))
             word, size = [], 0
@@ -88,36 +88,38 @@ _ANOTHER = re.compile(r",(?=[^\W\d])(?!\w+\s*=)")
 MOST_CUTOFFS = 1000
 
 
-def several(word: str) -> list[str]:
-    """The measures in a word: `map,bpref`, `ndcg@5,10` and `ndcg@1..3` name several.
+def split_list(word: str) -> list[str]:
+    """Return the measures of a word that lists more than one: `map,bpref`, `ndcg@5,10` or `ndcg@1..3`.
 
-    Raises InputError (usage) for a range of cutoffs that goes down, or is too long.
+    Raises InputError (usage) for a range of cutoffs that descends, or is too long.
     """
-    ends = [found.start() for found in _ANOTHER.finditer(word) if _is_outside(word[: found.start()])]
+    ends = [comma.start() for comma in _ANOTHER.finditer(word) if _is_outside(word[: comma.start()])]
     parts = [word[begin + 1 : end] for begin, end in pairwise([-1, *ends, len(word)])]
-    return [one for part in parts for one in _at_each_cutoff(part)]
+    return [measure for part in parts for measure in _at_each_cutoff(part)]
 
 
-def _is_outside(before: str) -> bool:
-    """Whether what stands before is no open parenthesis or quotation."""
-    return before.count("(") == before.count(")") and not before.count('"') % 2 and not before.count("'") % 2
+def _is_outside(preceding: str) -> bool:
+    """Return whether no parenthesis or quotation is open after the preceding text."""
+    return (
+        preceding.count("(") == preceding.count(")") and not preceding.count('"') % 2 and not preceding.count("'") % 2
+    )
 
 
 def _at_each_cutoff(word: str) -> list[str]:
-    found = _CUTOFFS.fullmatch(word)
-    if not found or not _is_outside(found["measure"]):
+    match = _CUTOFFS.fullmatch(word)
+    if not match or not _is_outside(match["measure"]):
         return [word]
-    first, dots, last = found["cutoffs"].partition("..")
+    first, dots, last = match["cutoffs"].partition("..")
     if not dots:
-        return [f"{found['measure']}@{cutoff}" for cutoff in first.split(",")]
+        return [f"{match['measure']}@{cutoff}" for cutoff in first.split(",")]
     if not int(first) <= int(last) < int(first) + MOST_CUTOFFS:
-        what = f"{first}..{last} is not an ascending range of at most {MOST_CUTOFFS:,} cutoffs"
-        raise InputError(repr(word), what, "for example 'ndcg@1..10'", usage=True)
-    return [f"{found['measure']}@{cutoff}" for cutoff in range(int(first), int(last) + 1)]
+        problem = f"{first}..{last} is not an ascending range of at most {MOST_CUTOFFS:,} cutoffs"
+        raise InputError(repr(word), problem, "for example 'ndcg@1..10'", usage=True)
+    return [f"{match['measure']}@{cutoff}" for cutoff in range(int(first), int(last) + 1)]
 
 
 def too_long(word: Iterable[str]) -> InputError:
-    """The error of a measure with too many characters."""
+    """Return the error for a measure with too many characters."""
     hint = "put long values in a file, as in gain=@gains.csv"
     return InputError(_begin(word), f"is longer than {LONGEST:,} characters", hint, usage=True)
 
@@ -127,15 +129,15 @@ def _begin(word: Iterable[str]) -> str:
 
 
 def read_notation(text: str, read_inner: Callable[[str], list[Spelling]] | None = None) -> list[Spelling]:
-    """The measure in a text; several where `read_inner` finds several in the parentheses of `ia(...)`.
+    """Return the measure in a text; more than one if `read_inner` returns more for the parentheses of `ia(...)`.
 
-    Raises InputError (usage) where the text is not `name(key=value,...)@cutoff` and no `name:key=value,...@cutoff`.
+    Raises InputError (usage) if the text is neither `name(key=value,...)@cutoff` nor `name:key=value,...@cutoff`.
     """
     shape = _SHAPE.fullmatch(text.strip())
     if not shape:
         hint = "write name(key=value,...)@cutoff, as in 'ndcg(gain=exp)@10'"
-        several = "," in re.sub(r"\(.*?\)", "", text)
-        raise InputError(repr(text), "is not a measure", "separate measures by spaces" if several else hint, usage=True)
+        is_list = "," in re.sub(r"\(.*?\)", "", text)
+        raise InputError(repr(text), "is not a measure", "separate measures by spaces" if is_list else hint, usage=True)
     inside = shape["inside"] or shape["after"] or ""
     cutoff = None if shape["cutoff"] is None else read_cutoff(text, shape["cutoff"])
     if shape["name"].lower() == IA:
@@ -146,7 +148,7 @@ def read_notation(text: str, read_inner: Callable[[str], list[Spelling]] | None 
 def _by_intent(
     text: str, inside: str, cutoff: int | None, read_inner: Callable[[str], list[Spelling]]
 ) -> list[Spelling]:
-    """The measure in `ia(MEASURE)` or `ia(MEASURE,prior=@FILE)`; a cutoff after it is that of the measure."""
+    """Return the measures of `ia(MEASURE)` or `ia(MEASURE,prior=@FILE)`; a cutoff after it applies to the measure."""
     match = _INTENTS.fullmatch(inside)
     if not match or not match["inner"].strip():
         raise InputError(repr(text), "has no measure inside", f"as in {IA}(err@20)", usage=True)
@@ -170,7 +172,7 @@ def read_cutoff(text: str, digits: str) -> int:
 
 
 def cutoff_too_large(place: str, digits: str) -> InputError:
-    """The error of a cutoff that no array can have."""
+    """Return the error for a cutoff that no array can have."""
     return InputError(place, f"invalid cutoff {digits}", f"cutoffs end at {LAST_CUTOFF:,}", usage=True)
 
 
@@ -191,19 +193,19 @@ def _parameters(text: str, inside: str) -> list[tuple[str, Value]]:
 
 
 def plain_value(value: Any) -> Any:
-    """A value of Python or NumPy as notation has it: a float where an integer has more digits than any cutoff, a tuple
-    for a list of numbers."""
+    """Return a value of Python or NumPy in the types of notation: a float for an integer with more digits than any
+    cutoff, a tuple for a list of numbers."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, str | float) or (isinstance(value, int) and abs(value) <= LAST_CUTOFF):
         return value
     try:
         return tuple(map(as_float, value)) if isinstance(value, list | tuple) else as_float(value)
-    except (TypeError, ValueError):  # no number, and no list of numbers
+    except (TypeError, ValueError):  # neither a number nor a list of numbers
         return value
 
 
 def read_value(text: str) -> Value:
-    """A number, a list of numbers (`0:0.5:1`), or a word; quotes make anything a word."""
+    """Return a number, a list of numbers (`0:0.5:1`), or a word; quotes make anything a word."""
     if text[:1] in ('"', "'"):
         return text[1:-1]
     if _NUMBER.fullmatch(text):
@@ -217,12 +219,12 @@ def read_value(text: str) -> Value:
 
 
 def is_pairs(value: object) -> bool:
-    """Whether a scheme names the gains of some grades: `1=3,2=9`."""
+    """Return whether a scheme lists the gains of some grades: `1=3,2=9`."""
     return isinstance(value, str) and re.fullmatch(_PAIRS, value) is not None
 
 
 def write_value(value: Value) -> str:
-    """The text that `read_value` reads as `value`, without what a URL says of a user."""
+    """Return the text that `read_value` reads as `value`, without credentials in a URL."""
     if isinstance(value, tuple):
         return ":".join(write_value(part) for part in value)
     if isinstance(value, float):
@@ -235,9 +237,9 @@ def write_value(value: Value) -> str:
 
 
 def is_prior(value: Value) -> bool:
-    """Whether `value` names the probabilities of intents: `uniform`, or a file as in `@prior.txt`.
+    """Return whether `value` names the probabilities of intents: `uniform`, or a file as in `@prior.txt`.
 
-    Raises InputError (usage) where there is no such file.
+    Raises InputError (usage) if the file does not exist.
     """
     if not isinstance(value, str) or value[:1] != "@":
         return value == UNIFORM

@@ -1,4 +1,4 @@
-"""The parameters in a measure's parentheses: which there are, what they may be, and the files that they name."""
+"""Parameters in a measure's parentheses: their names, valid values, and files."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class Parameters:
-    """What may stand in the parentheses of a measure.
+    """The parameters accepted in the parentheses of a measure.
 
     place     the measure, quoted, for messages
     defaults  the parameters of the measure's function, and their default values
-    gain      the names of those that say what grades are worth
-    checks    what each of these must be
-    others    what a value under any other name must be; None: there is no other
+    gain      the names of the parameters that determine gains
+    checks    the check of each of these
+    others    the check of a parameter with any other name; None: no other is accepted
     """
 
     place: str
@@ -44,15 +44,15 @@ class Parameters:
         return [*self.defaults, *self.gain]
 
     def check(self, name: str) -> Check:
-        """What the value of a parameter must be."""
+        """Return the check of a parameter."""
         return self.checks[name] if name in self.checks or self.others is None else self.others
 
     def read(self, name: str, value: Value) -> Value:
-        """The value as the measure takes it. Raises InputError (usage) for an unknown name or a wrong value."""
+        """Return the value as the measure takes it. Raises InputError (usage) for an unknown name or a wrong value."""
         value = plain_value(value)
         if not isinstance(value, str | int | float | tuple | os.PathLike):
-            what = f"{name}={safe_repr(value)} is not a word, a number or a list of numbers"
-            raise InputError(self.place, what, f"as in {name}=1", usage=True)
+            problem = f"{name}={safe_repr(value)} is not a word, a number or a list of numbers"
+            raise InputError(self.place, problem, f"as in {name}=1", usage=True)
         if name == "g" and isinstance(value, int | float):
             value = (float(value),)
         if isinstance(value, float | tuple) and not np.isfinite(value).all():
@@ -67,7 +67,7 @@ class Parameters:
         if check.names_file or isinstance(self.defaults.get(name), str):
             value = value if isinstance(value, str) else write_value(value)
         if check.names_file and isinstance(value, str) and not os.path.exists(value):
-            value = value.removeprefix("@")  # as gain=@FILE has it
+            value = value.removeprefix("@")  # as in gain=@FILE
         try:
             passes = check.test(value)
         except TypeError:
@@ -77,25 +77,25 @@ class Parameters:
         return value
 
     def _other(self, name: str, value: Value) -> Value:
-        """The value of a parameter that the measure does not name."""
+        """Return the value of a parameter that the measure does not name."""
         if not self.others:
             takes = f"it takes {', '.join(self.names)}" if self.names else "it takes none"
             hint = hint_of("parameters", name, self.names) or takes
             raise InputError(self.place, f"unknown parameter '{name}'", hint, usage=True)
         if not isinstance(value, int | float):
-            what = f"{name}={write_value(value)} is not a number"
-            raise InputError(self.place, what, f"as in {name}=0.5", usage=True)
+            problem = f"{name}={write_value(value)} is not a number"
+            raise InputError(self.place, problem, f"as in {name}=0.5", usage=True)
         return value
 
     def _wrong(self, name: str, value: Value, expected: str) -> InputError:
         default = self.defaults.get(name, "1:1:2" if name == "g" else 1)
         example = self.check(name).example if default is None else write_value(default)
-        what = f"{name}={write_value(value)} is not {expected}"
-        return InputError(self.place, what, f"as in {name}={example}", usage=True)
+        problem = f"{name}={write_value(value)} is not {expected}"
+        return InputError(self.place, problem, f"as in {name}={example}", usage=True)
 
 
 def read_flag(measure: str, name: str, value: Any) -> bool:
-    """Whether a parameter that every measure takes is on. Raises InputError (usage) for anything but True or False."""
+    """Return whether a parameter of every measure is on. Raises InputError (usage) for anything but True or False."""
     flag = {"true": True, "false": False}.get(str(value).lower())
     if flag is None:
         hint = f"write {name}=True, or leave it out"
@@ -103,11 +103,8 @@ def read_flag(measure: str, name: str, value: Any) -> bool:
     return flag
 
 
-# Files that parameters name.
-
-
 def needs_file(name: str, content: str, example: str) -> Callable[[Mapping[str, Value], int | None], None]:
-    """A check of a measure's parameters that raises InputError (usage) where `file` is not among them."""
+    """Return a check of a measure's parameters that raises InputError (usage) without `file`."""
 
     def check(arguments: Mapping[str, Value], cutoff: int | None) -> None:
         if not arguments.get("file"):
@@ -120,13 +117,14 @@ Content = TypeVar("Content")
 
 
 Lines = tuple[tuple[int, bytes], ...]
-"""The lines of a file that are not blank, and their numbers."""
+"""The numbers and texts of the lines of a file that are not blank."""
 
 
-def of_file(read: Callable[[str, Lines], Content]) -> Callable[[str], Content]:
-    """Make a function of a file's name of one of its name and lines. It raises InputError (usage) for no such file.
+def cached_reader(read: Callable[[str, Lines], Content]) -> Callable[[str], Content]:
+    """Turn a function of a file's name and lines into a function of its name, which raises InputError (usage) if there
+    is no such file.
 
-    The file is read each time the measure needs it, so that an edited one counts: what is made of its lines is cached.
+    The file is read each time the measure needs it, because it may be edited; only the result for its lines is cached.
     """
     cached = lru_cache(read)
 
@@ -150,13 +148,13 @@ def _lines(name: str) -> Lines:
 
 @lru_cache
 def _far_lines(url: str) -> Lines:
-    """What a URL names, which is fetched once."""
+    """Return the lines of a URL, which is fetched once."""
     return _lines(url)
 
 
-@of_file
+@cached_reader
 def read_utilities(name: str, lines: Lines) -> Floats:
-    """φ(1), φ(2), …: the numbers of a file, one per line; 0 after the last."""
+    """Return φ(1), φ(2), …: the numbers of a file, one per line; 0 after the last."""
     from gradedeval.kernel.trec.small_tables import SmallTable  # few parameters name files
 
     hint = "expected one number per line, for ranks 1, 2, …, none larger than the one before"
@@ -180,13 +178,13 @@ def read_utilities(name: str, lines: Lines) -> Floats:
 
 
 def read_scheme(value: Value, place: str) -> Value:
-    """`value` where it names a gain scheme; InputError (usage) where it does not."""
+    """Return `value`, a gain scheme. Raises InputError (usage) for anything else."""
     if not (value in SCHEMES or isinstance(value, tuple) or is_pairs(value) or str(value).startswith("@")):
-        some = 'values as in 0:0.5:1, some as in "1=3,2=9", or a file of grade,gain lines as in @gains.csv'
+        forms = 'values as in 0:0.5:1, some as in "1=3,2=9", or a file of grade,gain lines as in @gains.csv'
         formula = re.fullmatch(r"\(?2(\^|\*\*)[^\d].*", str(value))
-        hint = "for 2^grade − 1 write exp" if formula else f"choose from {', '.join(SCHEMES)}, {some}"
-        said = write_value(value).strip('"')
-        raise InputError(place, f"unknown gain scheme '{said}'", hint, usage=True)
+        hint = "for 2^grade − 1 write exp" if formula else f"choose from {', '.join(SCHEMES)}, {forms}"
+        text = write_value(value).strip('"')
+        raise InputError(place, f"unknown gain scheme '{text}'", hint, usage=True)
     values = value if isinstance(value, tuple) else list(read_pairs(str(value)).values()) if is_pairs(value) else [0]
     if min(values) < 0:
         raise InputError(place, f"gain {write_value(min(values))} is negative", "gains must be 0 or more", usage=True)
@@ -196,12 +194,12 @@ def read_scheme(value: Value, place: str) -> Value:
 
 
 def read_pairs(value: str) -> dict[float, float]:
-    """grade -> gain, of the grades that the words name."""
+    """Return grade -> gain for a list of pairs."""
     return {float(grade): float(gain) for grade, gain in (pair.split("=") for pair in value.split(","))}
 
 
 def read_gains(name: str) -> dict[float, float]:
-    """grade -> gain, from a file. Raises InputError where it has none, or a line is not a pair."""
+    """Return grade -> gain from a file. Raises InputError if it is empty, or a line is not a pair."""
     from gradedeval.kernel.trec.small_tables import SmallTable  # few parameters name files
 
     table = SmallTable.read(name, ("grade", "gain"), hint="expected lines of grade,gain")
@@ -211,44 +209,46 @@ def read_gains(name: str) -> dict[float, float]:
     return dict(zip(grades, gains, strict=True))
 
 
-def given_gains(measure: Measure, grades: Grades) -> tuple[Floats, float]:
-    """What each label is worth where the scheme of a measure names gains, of all grades or of some; and the largest.
+def listed_gains(measure: Measure, grades: Grades) -> tuple[Floats, float]:
+    """Return the gain of each label by a scheme that lists gains, of all grades or of some; and the largest.
 
-    Raises InputError where it does not name that of a grade, or where gains do not rise and the measure needs that.
+    Raises InputError if the gain of a grade is missing, or if the measure needs rising gains and they do not rise.
     """
     scheme, scale, place = measure.gain, measure.definition.scale, f"'{measure}'"
     labels, at_zero = grades.labels, 0.0
-    if isinstance(scheme, str) and is_pairs(scheme):  # the others are as with gain=linear
+    if isinstance(scheme, str) and is_pairs(scheme):  # other grades have the gains of gain=linear
         unit = grades.top if scale == "unit" else 1.0
-        worth, top = _replaced(np.maximum(labels, 0) / unit, grades.top / unit, read_pairs(scheme), grades)
+        gains, top = _replaced(np.maximum(labels, 0) / unit, grades.top / unit, read_pairs(scheme), grades)
     else:
-        given: dict[float, float] = {}
-        given.update(read_gains(scheme[1:]) if isinstance(scheme, str) else enumerate(cast(tuple[float, ...], scheme)))
-        worth, top = _looked_up(given, scheme, grades, place)
-        at_zero = given.get(0, 0.0)
-        top = given[grades.top] if scale == "thresholds" else top
-    if scale == "thresholds" and (at_zero or (np.diff(np.where(labels < 0, 0.0, worth)) < 0).any()):
-        what = f"{measure.name} needs gain 0 for grade 0 and gains that rise with the grade"
-        raise InputError(place, what, "or give g=… itself")
-    return worth, top
+        listed: dict[float, float] = {}
+        listed.update(read_gains(scheme[1:]) if isinstance(scheme, str) else enumerate(cast(tuple[float, ...], scheme)))
+        gains, top = _looked_up(listed, scheme, grades, place)
+        at_zero = listed.get(0, 0.0)
+        top = listed[grades.top] if scale == "thresholds" else top
+    if scale == "thresholds" and (at_zero or (np.diff(np.where(labels < 0, 0.0, gains)) < 0).any()):
+        problem = f"{measure.name} needs gain 0 for grade 0 and gains that rise with the grade"
+        raise InputError(place, problem, "change the gains, or give g=…")
+    return gains, top
 
 
-def _looked_up(given: dict[float, float], scheme: Value | None, grades: Grades, place: str) -> tuple[Floats, float]:
-    """The gains of a scheme that names each grade's, and the largest of them."""
+def _looked_up(
+    gain_of_grade: dict[float, float], scheme: Value | None, grades: Grades, place: str
+) -> tuple[Floats, float]:
+    """Return the gains of a scheme with a gain for each grade, and the largest of them."""
     needed = [*grades.labels[grades.labels >= 0].tolist(), grades.top]
-    missing = [grade for grade in needed if grade not in given]
+    missing = [grade for grade in needed if grade not in gain_of_grade]
     if missing and isinstance(scheme, str):
         hint = "add a line for each grade, including the top grade"
         raise InputError(scheme[1:], f"no gain for grade {missing[0]:g}", hint)
     if missing:
-        what = f"gains {write_value(cast(Value, scheme))} have no value for grade {missing[0]:g}"
-        raise InputError(place, what, "give one for each grade from 0, or a file: gain=@gains.csv")
-    top = max(gain for grade, gain in given.items() if grade >= 0)
-    return np.array([given.get(label, 0.0) for label in grades.labels.tolist()]), top
+        problem = f"gains {write_value(cast(Value, scheme))} have no value for grade {missing[0]:g}"
+        raise InputError(place, problem, "give one for each grade from 0, or a file: gain=@gains.csv")
+    top = max(gain for grade, gain in gain_of_grade.items() if grade >= 0)
+    return np.array([gain_of_grade.get(label, 0.0) for label in grades.labels.tolist()]), top
 
 
-def _replaced(worth: Floats, top: float, given: dict[float, float], grades: Grades) -> tuple[Floats, float]:
-    """The gains where those of some grades are named and the others stay, and the largest of them."""
-    pairs = zip(grades.labels.tolist(), worth.tolist(), strict=True)
-    gains = np.array([given.get(label, gain) for label, gain in pairs])
-    return gains, max(given.get(grades.top, top), *gains[grades.labels >= 0].tolist(), 0.0)
+def _replaced(defaults: Floats, top: float, replacements: dict[float, float], grades: Grades) -> tuple[Floats, float]:
+    """Return the gains with some grades' gains replaced, and the largest of them."""
+    pairs = zip(grades.labels.tolist(), defaults.tolist(), strict=True)
+    gains = np.array([replacements.get(label, gain) for label, gain in pairs])
+    return gains, max(replacements.get(grades.top, top), *gains[grades.labels >= 0].tolist(), 0.0)

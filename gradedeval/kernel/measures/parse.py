@@ -17,7 +17,7 @@ from gradedeval.kernel.measures.notation import (
     Spelling,
     plain_value,
     read_notation,
-    several,
+    split_list,
     split_words,
     too_long,
 )
@@ -26,7 +26,7 @@ DEFAULT = ("err@20", "ndcg@20", "rbp", "ap", "gap", "p@10", "judged@20")
 CWL_DEFAULT = ("rbp", "insq", "inst", "sdcg@10", "cwlp@10", "bpm", "ift", "nerr10", "nerr11")
 
 
-# Blanks between the parts of a measure, and what stands in quotes.
+# Blanks between the parts of a measure, and quoted text.
 _BLANK = re.compile(r"""("[^"]*"|'[^']*')|\s+""")
 
 
@@ -34,34 +34,35 @@ _BLANK = re.compile(r"""("[^"]*"|'[^']*')|\s+""")
 def parse_measures(
     text: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str, Measure] | None = None, cutoff: int | None = None
 ) -> list[Measure]:
-    """The measures that `text` names, each once, in the order written and called as first written: `.label`.
+    """Return the measures that `text` names, without duplicates, in the order and with the label as first written.
 
-    text    `"err@20 ndcg(gain=exp)@10"`, `"map,bpref ndcg@5,10"`, a Measure or one of ir_measures, or several of these
+    text    `"err@20 ndcg(gain=exp)@10"`, `"map,bpref ndcg@5,10"`, a Measure, a measure of ir_measures, or a list of
+            these
     table   name -> Measure; default the built-in measures
-    cutoff  that of measures written without one; those that take none are as without it
+    cutoff  the cutoff of measures written without one; ignored by measures that take none
 
     Raises InputError (usage) for a wrong name, key, value or cutoff, with the closest valid one.
     """
-    found, parts = list[Measure](), [text]
+    measures, parts = list[Measure](), [text]
     while parts:
         part = parts.pop()
         if not isinstance(part, str):
             if isinstance(part, Measure) or hasattr(part, "SUPPORTED_PARAMS") or not isinstance(part, Iterable):
-                found += _of_object(part, table, cutoff)
+                measures += _of_object(part, table, cutoff)
             else:
                 parts += reversed([*part])
         elif table is None and cutoff is None and _PLAIN.fullmatch(part):
-            found += _plain_measures(part)
+            measures += _plain_measures(part)
         else:
-            found += _of_text(part, MEASURES if table is None else table, cutoff)
-    return each_once(found)
+            measures += _of_text(part, MEASURES if table is None else table, cutoff)
+    return without_duplicates(measures)
 
 
 def _of_object(part: Any, table: Mapping[str, Measure] | None, cutoff: int | None) -> list[Measure]:
-    """A measure, or one of ir_measures, as it is meant here. Raises InputError (usage) for anything else."""
+    """Return a Measure, or a measure of ir_measures, as a list. Raises InputError (usage) for anything else."""
     if isinstance(part, Measure):
-        own = _cut(part, cutoff).complete()
-        return [own if own.asked else replace(own, asked=(str(own),))]
+        measure = _cut(part, cutoff).complete()
+        return [measure if measure.asked else replace(measure, asked=(str(measure),))]
     if hasattr(part, "SUPPORTED_PARAMS"):
         return _of_ir_measures(part, table)
     if callable(part):
@@ -71,7 +72,7 @@ def _of_object(part: Any, table: Mapping[str, Measure] | None, cutoff: int | Non
     raise InputError("", f"{part!r} is not a measure", hint, usage=True)
 
 
-# Names and cutoffs: what they mean depends on no file, so that a caller in a loop parses them once.
+# Names and cutoffs depend on no file, so a caller in a loop parses them once.
 _PLAIN = re.compile(r"[\w@., ]+", re.ASCII)
 
 
@@ -80,14 +81,14 @@ def _plain_measures(text: str) -> tuple[Measure, ...]:
     return tuple(_of_text(text, MEASURES, None))
 
 
-def called(name: str) -> Measure:
-    """The measure of a name in Python: ours, `set_` where Python needs the name, or that of another tool, as nDCG.
+def python_attribute(name: str) -> Measure:
+    """Return the measure of a name in Python: a gradedeval name, `set_` for a reserved one, or another tool's, as nDCG.
 
-    Raises AttributeError, with the name that may be meant.
+    Raises AttributeError, with the closest name.
     """
-    for own in (name.removesuffix("_"), name.lower()):
-        if own in MEASURES:
-            return MEASURES[own]
+    for key in (name.removesuffix("_"), name.lower()):
+        if key in MEASURES:
+            return MEASURES[key]
     if not name.startswith("_"):
         with suppress(InputError):
             named = parse_measures(name)
@@ -98,21 +99,21 @@ def called(name: str) -> Measure:
 
 
 def _of_text(text: str, table: Mapping[str, Measure], cutoff: int | None) -> list[Measure]:
-    """The measures of a text in notation."""
+    """Return the measures of a text in notation."""
     words = list[str]()
     for word in split_words(text):
-        words += several(word) if "," in word or ".." in word else [word]
+        words += split_list(word) if "," in word or ".." in word else [word]
     if not words:
         hint = "as in 'err@20 ndcg@10'; `gradedeval measures` lists them"
         raise InputError(repr(text), "contains no measure", hint, usage=True)
-    found = list[Measure]()
+    measures = list[Measure]()
     for word in dict.fromkeys(words):
-        found += _of_word(word, table) if cutoff is None else _of_word_at(cutoff, word, table)
-    return found
+        measures += _of_word(word, table) if cutoff is None else _of_word_at(cutoff, word, table)
+    return measures
 
 
 def is_measure(text: str) -> bool:
-    """Whether a text names measures, as far as one can see without the files that it may name."""
+    """Return whether a text names measures, regardless of missing files."""
     try:
         parse_measures(text)
     except InputError:
@@ -122,8 +123,8 @@ def is_measure(text: str) -> bool:
     return True
 
 
-def each_once(measures: Iterable[Measure]) -> list[Measure]:
-    """The measures without repetition, each with every way that it was written."""
+def without_duplicates(measures: Iterable[Measure]) -> list[Measure]:
+    """Return the distinct measures, each with all the ways that it was written."""
     asked: dict[Measure, dict[str, None]] = {}
     for measure in measures:
         asked.setdefault(measure, {}).update(dict.fromkeys(measure.asked))
@@ -131,22 +132,22 @@ def each_once(measures: Iterable[Measure]) -> list[Measure]:
 
 
 def _of_ir_measures(measure: Any, table: Mapping[str, Measure] | None) -> list[Measure]:
-    """A measure of ir_measures as it is called there; one of gradedeval made for ir_measures is itself."""
-    own = getattr(measure, "gradedeval", None)
-    if isinstance(own, Measure):
-        return [own.complete()]
+    """Return a measure of ir_measures with its label there; a gradedeval measure made for ir_measures is unwrapped."""
+    wrapped = getattr(measure, "gradedeval", None)
+    if isinstance(wrapped, Measure):
+        return [wrapped.complete()]
     text = str(measure)
     if hasattr(measure, "runtime_impl"):
-        what = "is defined in ir_measures as a function, which works only there"
-        raise InputError(f"'{text}'", what, "define it with @gradedeval.measure", usage=True)
-    # Here its name stands for another measure, unless it is written so.
+        problem = "is defined in ir_measures as a function, which works only there"
+        raise InputError(f"'{text}'", problem, "define it with @gradedeval.measure", usage=True)
+    # alpha_DCG is another measure here; α_DCG is the alias of ir_measures' one.
     written = re.sub("^alpha_DCG", "α_DCG", text)
-    return [replace(found, asked=(text,)) for found in parse_measures(written, table)]
+    return [replace(parsed, asked=(text,)) for parsed in parse_measures(written, table)]
 
 
 @lru_cache(maxsize=4096)
 def canonical(text: str) -> str:
-    """The notation of a measure as gradedeval writes it; of one that is not known here, such as a user's, `text`."""
+    """Return the notation of a measure as gradedeval writes it; `text` for unknown ones, such as a user's."""
     try:
         (measure,) = parse_measures(text)
     except (InputError, ValueError):
@@ -155,44 +156,45 @@ def canonical(text: str) -> str:
 
 
 def exact_label(measure: Measure) -> str:
-    """What a measure is called, where that says all; the notation of one that options changed."""
+    """Return the label of a measure, if that defines it completely; else its notation, as after changes by options."""
     return measure.label if canonical(measure.label) == str(measure) else str(measure)
 
 
 def _cut(measure: Measure, cutoff: int | None) -> Measure:
-    """The measure with the cutoff, where it has none and takes one."""
+    """Return the measure with the cutoff, if it has none and takes one."""
     if cutoff is None or measure.cutoff is not None or measure.definition.cutoff == "none":
         return measure
     return replace(measure @ cutoff, asked=tuple(f"{way}@{int(cutoff)}" for way in measure.asked))
 
 
 def _of_word_at(cutoff: int, word: str, table: Mapping[str, Measure]) -> list[Measure]:
-    """The measures of one word, with the cutoff where they have none."""
+    """Return the measures of a word, with the cutoff for those without one."""
     try:
         return [_cut(measure, cutoff) for measure in _of_word(word, table)]
     except InputError:
         try:
-            return _of_word(f"{word}@{plain_value(cutoff)}", table)  # of those that have to have one
+            return _of_word(f"{word}@{plain_value(cutoff)}", table)  # measures that require a cutoff
         except InputError:
-            pass  # what is wrong with the word as it was written is of more use
+            pass  # the error of the word as written is more useful
         raise
 
 
 def _of_word(word: str, table: Mapping[str, Measure]) -> list[Measure]:
-    """The measures that one word of notation names, each with what it is called: as it is written."""
-    word = _BLANK.sub(lambda found: found[1] or "", word)
-    spellings = [(word, own)] if (own := _own(word, table)) else _elsewhere(word, table)
-    found = list[Measure]()
-    for label, spelling in spellings:
-        measure = replace(_find(spelling, table), asked=(label,))
+    """Return the measures of a word of notation, labeled as written."""
+    word = _BLANK.sub(lambda match: match[1] or "", word)
+    spelling = _native_spelling(word, table)
+    spellings = [(word, spelling)] if spelling else _foreign_spellings(word, table)
+    measures = list[Measure]()
+    for label, notation in spellings:
+        measure = replace(_find(notation, table), asked=(label,))
         if (measure.parameters or measure.prior) and len(str(measure)) > LONGEST:  # then nothing could read it again
             raise too_long(word)
-        found.append(measure)
-    return found
+        measures.append(measure)
+    return measures
 
 
-def _own(word: str, table: Mapping[str, Measure]) -> Spelling | None:
-    """A word in gradedeval's own notation, with names that are known here; None where it is anything else."""
+def _native_spelling(word: str, table: Mapping[str, Measure]) -> Spelling | None:
+    """Return a word in gradedeval's notation with valid names as a spelling; None for anything else."""
     try:
         (spelling,) = read_notation(word)
     except InputError:
@@ -207,15 +209,15 @@ def _own(word: str, table: Mapping[str, Measure]) -> Spelling | None:
     return spelling
 
 
-def _elsewhere(word: str, table: Mapping[str, Measure]) -> list[tuple[str, Spelling]]:
-    """What a word of another tool's notation names: each measure as it is called, and as it is written here."""
-    from gradedeval.kernel.measures.spellings import read_spellings  # for which most evaluations need not wait
+def _foreign_spellings(word: str, table: Mapping[str, Measure]) -> list[tuple[str, Spelling]]:
+    """Return the label and the spelling here of each measure in a word of another tool's notation."""
+    from gradedeval.kernel.measures.spellings import read_spellings  # most evaluations need none
 
     try:
         return read_spellings(word, table)
     except InputError as error:
-        meant = _rewritten(word, table)
-        raise error.replace(hint=Guess(word, meant)) if meant else error from None
+        suggestion = _rewritten(word, table)
+        raise error.replace(hint=Guess(word, suggestion)) if suggestion else error from None
 
 
 REORDERED = (
@@ -226,46 +228,46 @@ REORDERED = (
     (r"([\w-]+)[(\[](\d+)[)\]]", r"\1@\2"),  # ndcg(10)
     (r"([\w-]+)@(\d+)-(\d+)", r"\1@\2..\3"),
 )
-"""What is a measure in another order -> how it is written."""
+"""Patterns of measures with parts in another order -> the right order."""
 
 
 def _rewritten(word: str, table: Mapping[str, Measure]) -> str:
-    """Return a measure that is written in another order as it should be, `rbp(p=0.8)` for `rbp(0.8)` too, whose
-    fraction is the value of the first parameter; "" of what is no measure then either."""
+    """Return a measure with its parts in the right order, also `rbp(p=0.8)` for `rbp(0.8)`: a fraction is the value of
+    the first parameter. Return "" if the result is not a measure."""
     shape = re.fullmatch(r"(?P<name>\w+)[(-](?P<value>\d*\.\d+)\)?(?P<cutoff>(@\d+)?)", word)
     measure = table.get(shape["name"].lower()) if shape else None
     if shape and measure is not None and (names := list(measure.definition.parameters)):
         return f"{shape['name']}({names[0]}={shape['value']}){shape['cutoff']}"
-    meant = next((re.sub(theirs, ours, word) for theirs, ours in REORDERED if re.fullmatch(theirs, word)), "")
+    rewritten = next((re.sub(theirs, ours, word) for theirs, ours in REORDERED if re.fullmatch(theirs, word)), "")
     with suppress(InputError):
-        return meant if meant and parse_measures(meant, table) else ""
+        return rewritten if rewritten and parse_measures(rewritten, table) else ""
     return ""
 
 
 def _find(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
     if spelling.inner is not None:
         return _mean_over_intents(spelling, spelling.inner, table)
-    measure = table.get(spelling.name) or _offered(spelling, table)
+    measure = table.get(spelling.name) or _entry_point_measure(spelling, table)
     if spelling.parameters:
         measure = measure(**dict(spelling.parameters))
     return (measure if spelling.cutoff is None else measure @ spelling.cutoff).complete()
 
 
-def _offered(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
-    """The measure that another package offers. Raises InputError (usage) where none has that name."""
+def _entry_point_measure(spelling: Spelling, table: Mapping[str, Measure]) -> Measure:
+    """Return the measure that another package offers. Raises InputError (usage) if none has this name."""
     from gradedeval.kernel.measures.user_measures import load_entry_point  # most names are known
 
     measure = load_entry_point(spelling.name)
     if measure is None:
         from gradedeval.kernel.measures.spellings import hint_of
 
-        what = f"unknown measure '{spelling.name}'"
-        raise InputError("", what, hint_of(spelling, table), kind="unknown-measure", usage=True)
+        hint = hint_of(spelling, table)
+        raise InputError("", f"unknown measure '{spelling.name}'", hint, kind="unknown-measure", usage=True)
     return measure
 
 
 def _mean_over_intents(spelling: Spelling, inner: Spelling, table: Mapping[str, Measure]) -> Measure:
-    """`ia(inner)`. A cutoff behind it is the cutoff of the measure inside."""
+    """Return `ia(inner)`. A cutoff after it is the cutoff of the measure inside."""
     if spelling.cutoff is not None:
         if inner.cutoff is not None:
             raise InputError(f"'{spelling}'", "has two cutoffs", f"write {IA}({inner})", usage=True)

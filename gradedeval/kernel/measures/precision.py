@@ -26,7 +26,7 @@ from gradedeval.kernel.measures.gains import Gains, number_to_be_found, row_sums
 
 
 def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
-    """topics: the sum of the precisions at the documents whose gain is above 0 and `min_gain` or more."""
+    """Return the sum of the precisions at the documents with gain above 0 and `min_gain` or more: topics."""
     if g.first is not None:
         from gradedeval.kernel.measures.gains import mean_summed_precision  # few evaluations average over ties
 
@@ -37,8 +37,8 @@ def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
     return row_sums(relevant * relevant.cumsum(1, dtype=np.float64) / g.rank)
 
 
-def found(g: Gains, depth: Ints | Floats) -> Ints | Floats:
-    """topics: the number of relevant documents among that many first ones; over ties the sum of mean gains."""
+def hits_down_to(g: Gains, depth: Ints | Floats) -> Ints | Floats:
+    """Return the number of relevant documents down to a rank of each topic: topics; over ties the sum of mean gains."""
     if g.first is not None:
         return row_sums(np.where(g.rank <= depth[:, None], g.gain, 0.0))
     counts: Ints = np.count_nonzero(g.ranks_of_relevant <= depth[:, None], axis=1)
@@ -46,32 +46,32 @@ def found(g: Gains, depth: Ints | Floats) -> Ints | Floats:
 
 
 def average_precision(g: Gains, norm: str | None = None) -> Floats:
-    """topics: AP."""
+    """Return AP: topics."""
     return safe_divide(summed_precision(g), number_to_be_found(g, norm=norm))
 
 
 def preference(g: Gains, above: Floats, k: float = 0) -> Floats:
-    """topics × …: what a relevant document counts in bpref that stands below that many judged non-relevant ones."""
+    """Return the bpref term of a relevant document below `above` documents judged non-relevant: topics × …."""
     bound = (k + g.num_relevant)[:, None]
     non_relevant = (g.pool - g.num_relevant)[:, None]
-    # Where N is 0 nothing can stand above, so any divisor will do.
+    # If N is 0 nothing can stand above, so any divisor will do.
     counts: Floats = 1 - np.minimum(bound, above) / np.maximum(np.minimum(bound, non_relevant), 1)
     return counts
 
 
 def binary_preference(g: Gains, k: float = 0) -> Floats:
-    """topics: bpref."""
+    """Return bpref: topics."""
     preferred = preference(g, g.nonrelevant_above, k)
     return safe_divide(row_sums(np.where(np.isfinite(g.ranks_of_relevant), preferred, 0.0)), g.num_relevant)
 
 
 def _precision(g: Gains, *, norm: str | None = None) -> Floats:
-    """topics × ranks: P@i."""
+    """Return P@i: topics × ranks."""
     return g.hits / g.rank
 
 
 def _preferences(g: Gains, *, k: float = 0) -> Floats:
-    """topics × ranks: what a document counts in bpref where it is relevant."""
+    """Return the bpref term of each document, if relevant: topics × ranks."""
     return preference(g, g.nonrelevant_so_far, k)
 
 
@@ -80,8 +80,8 @@ def _precision_and_ideal(g: Gains, *, norm: str | None = None) -> dict[str, Floa
 
 
 def precision_sum(over: Callable[..., Any]) -> Callable[[Arguments], RankSum]:
-    """Graded precision over what the pool adds up to, as the arguments have it: all of it, or with norm=k that of the
-    ideal ranking down to the cutoff."""
+    """Return a function of the arguments that makes the `RankSum` of graded precision over `over`: the total of the
+    pool, or with norm=k of the ideal ranking down to the cutoff."""
     return lambda arguments: RankSum("precision", over=over, pool="ideal" if "norm" in arguments else "relevant")
 
 
@@ -139,7 +139,7 @@ def sp(g: Gains) -> Floats:
     rank_sum=RankSum("gain", over=lambda g: g.effective_depth),
 )
 def p(g: Gains) -> Floats:
-    """Precision: the share of the first k that is relevant; k also where fewer are retrieved.
+    """Precision: the share of the first k documents that is relevant; k also if fewer are retrieved.
 
     1/k Σ_{i≤k} rel_i
 
@@ -178,7 +178,7 @@ def rprec(g: Gains) -> Floats:
 
     trec_eval's Rprec.
     """
-    return safe_divide(found(g, g.num_relevant), g.num_relevant)
+    return safe_divide(hits_down_to(g, g.num_relevant), g.num_relevant)
 
 
 @measure(
@@ -189,33 +189,33 @@ def rprec(g: Gains) -> Floats:
     weights_in_ranking=RankingWeights(_preferences, over=lambda g, k=0: g.num_relevant),
 )
 def bpref(g: Gains, *, k: float = 0) -> Floats:
-    """Binary preference: how few documents judged non-relevant stand above the relevant ones.
+    """Binary preference: the mean share of documents judged non-relevant that rank below a relevant one.
 
     1/R Σ_{i relevant} (1 − min(k+R, non-relevant above i) / min(k+R, N)), N: judged non-relevant
 
     Buckley & Voorhees, SIGIR 2004 as in trec_eval; k=10: Zhang et al., Information Retrieval 2010, section 2.1.
 
-    k  how many judged non-relevant documents are counted beyond R
+    k  the number of judged non-relevant documents counted beyond R
     """
     return binary_preference(g, k)
 
 
 @measure(cutoff="renormalizes", ceiling=1, monotone=False)
 def accuracy(g: Gains) -> Floats:
-    """The share of the pairs of a relevant and another retrieved document in which the relevant one stands first.
+    """The share of pairs of a relevant and a non-relevant retrieved document with the relevant document first.
 
     1 − Σ_{relevant i≤k} (i − hits_i) / (H (n − H)), H: hits_k, n: documents retrieved; 0 where H is 0, 1 where it is n
 
     ir_measures' Accuracy, which leaves out topics in which nothing relevant is retrieved.
     """
-    found = g.num_relevant_retrieved
+    hits = g.num_relevant_retrieved
     above = np.where(np.isfinite(g.ranks_of_relevant), g.ranks_of_relevant - g.ordinal, 0.0)
-    return np.where(found > 0, 1 - safe_divide(row_sums(above), found * (g.retrieved - found)), 0.0)
+    return np.where(hits > 0, 1 - safe_divide(row_sums(above), hits * (g.retrieved - hits)), 0.0)
 
 
 @measure(gain=None, judged=True, ceiling=1)
 def judged(g: Gains) -> Floats:
-    """The share of the first k that is judged.
+    """The share of the first k documents that is judged.
 
     judged among the first k / min(k, number retrieved)
 
@@ -226,7 +226,7 @@ def judged(g: Gains) -> Floats:
 
 @measure(gain=None, judged=True, ceiling=1, better="lower")
 def unjudged(g: Gains) -> Floats:
-    """The share of the first k that is not judged; k also where fewer are retrieved.
+    """The share of the first k documents that is not judged; k also if fewer are retrieved.
 
     unjudged among the first k / k
 
@@ -247,7 +247,7 @@ def rprec_mult(g: Gains, *, times: float = 1.0) -> Floats:
     """
     depth = np.floor(times * g.num_relevant + 0.9).astype(np.int64)
     depth = np.where(g.num_relevant > 0, depth, 0)
-    return safe_divide(found(g, depth), depth)
+    return safe_divide(hits_down_to(g, depth), depth)
 
 
 @measure(residual="from_bounds", bounds=Bounds("graded_average"), ceiling=1, summary="geometric")
@@ -285,7 +285,7 @@ def yaap(g: Gains) -> Floats:
     return np.where(g.num_relevant > 0, odds, 0.0)
 
 
-# Interpolated precision: the best that can be had at a level of recall.
+# Interpolated precision: the best precision at a level of recall.
 
 
 INTERPOLATED = Bounds("interpolated", exact=False, but="exact at recall=0")
@@ -293,13 +293,13 @@ ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 def interpolated(g: Gains, recall: float, add: float) -> Floats:
-    """topics: the highest precision at any rank from the one that reaches `recall` on."""
+    """Return the highest precision at or below the rank that reaches `recall`: topics."""
     precision = g.ordinal / g.ranks_of_relevant
     # From the end: the best precision still to come.
     best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
-    wanted = np.maximum(np.floor(recall * g.num_relevant + add), 1).astype(np.int64)
+    needed = np.maximum(np.floor(recall * g.num_relevant + add), 1).astype(np.int64)
     reached = np.append(best, np.zeros((len(best), 1)), axis=1)
-    value = reached[np.arange(len(best)), np.minimum(wanted - 1, best.shape[1])]
+    value = reached[np.arange(len(best)), np.minimum(needed - 1, best.shape[1])]
     return safe_divide(value, np.minimum(g.num_relevant, 1))
 
 
@@ -317,7 +317,7 @@ def iprec(g: Gains, *, recall: float = 0.0, add: float = 0.5) -> Floats:
     trec_eval's iprec_at_recall; add=0.5 as version 10, add=0.9 as version 9.
 
     recall  the level of recall
-    add     what is added to recall · R before it is rounded down
+    add     the number added to recall · R before rounding down
     """
     return interpolated(g, recall, add)
 
@@ -332,20 +332,20 @@ SHARES = Check("numbers in [0, 1]", lambda shares: all(0 <= share <= 1 for share
     checks={"recall": SHARES, "add": BELOW_1},
 )
 def iprec_avg(g: Gains, *, recall: tuple[float, ...] = ELEVEN, add: float = 0.5) -> Floats:
-    """Interpolated precision averaged over levels of recall, of which there are eleven by tradition.
+    """Interpolated precision averaged over levels of recall, by tradition eleven.
 
     mean of iprec(recall=x) over the levels x
 
     trec_eval's 11pt_avg; Salton & McGill, Introduction to Modern Information Retrieval, 1983.
 
     recall  the levels of recall, as in 0:0.5:1
-    add     what is added to recall · R before it is rounded down
+    add     the number added to recall · R before rounding down
     """
     levels = np.atleast_1d(recall).tolist()
     return sum((interpolated(g, level, add) for level in levels), start=np.zeros(len(g.gain))) / len(levels)
 
 
-# Search length: what a user has to look at in vain.
+# Search length: the non-relevant documents that a user inspects.
 
 
 WANTED = Check("a whole number from 1", lambda n: isinstance(n, int) and n >= 1)
@@ -365,43 +365,43 @@ def esl(g: Gains, *, n: int = 1, docs: float = 0) -> Floats:
 
     non-relevant documents above the n-th relevant one, or all of them where fewer are relevant
 
-    The idea is that of Cooper, American Documentation 1968; the formula is that of this package. What the run lacks
-    follows in random order: the other judged documents, or with docs=N the rest of a collection of N. Give docs to
-    compare runs of different depths: without it a run that retrieves few documents leaves few to look through. With
+    The idea is from Cooper, American Documentation 1968; the formula is by this package. The missing documents follow
+    the run in random order: the other judged documents, or with docs=N the rest of a collection of N. Set docs to
+    compare runs of different depths: without it a run that retrieves few documents leaves few to search. With
     --ties average tied documents are in random order as well.
 
-    n     how many relevant documents the user wants
-    docs  the number of documents in the collection, for runs that find fewer; 0 if it is not known
+    n     the number of relevant documents that the user wants
+    docs  the number of documents in the collection, for runs that retrieve fewer; 0 if unknown
     """
     relevant = g.relevant if g.uncut is None else g.uncut > 0
-    found, others = row_sums(relevant), g.num_relevant - row_sums(relevant)
+    count, others = row_sums(relevant), g.num_relevant - row_sums(relevant)
     rest = np.maximum(docs - g.retrieved, g.pool - row_sums(g.judged)) - others
-    share = np.where(g.num_relevant >= n, (n - found) / (others + 1), 1.0)
-    beyond: Floats = g.retrieved - found + share * rest
+    share = np.where(g.num_relevant >= n, (n - count) / (others + 1), 1.0)
+    beyond: Floats = g.retrieved - count + share * rest
     if not g.gain.shape[1]:
         return beyond
     first = np.broadcast_to(np.arange(g.gain.shape[1]), g.gain.shape) if g.first is None else g.first
     hits, topic = relevant.cumsum(1), np.arange(len(first))
     nth = (hits >= n).argmax(1)
     begin = first[topic, nth]
-    before = hits[topic, begin] - relevant[topic, begin]
+    above = hits[topic, begin] - relevant[topic, begin]
     tied, size = (values[topic, nth] for values in tied_sums(relevant, first))
-    # Of documents in random order the relevant ones stand at equal distances, on average.
-    return np.where(found >= n, begin - before + (n - before) * (size - tied) / (tied + 1), beyond)
+    # In random order the relevant documents stand at equal distances, on average.
+    return np.where(count >= n, begin - above + (n - above) * (size - tied) / (tied + 1), beyond)
 
 
-# Here a gain is the share of users who regard the grade as relevant: Σ_{j ≤ grade} g_j. `gain=` or `g=` settles it
-# before the function runs.
+# Here a gain is the share of users who regard the grade as relevant: Σ_{j ≤ grade} g_j. `gain=` or `g=` determines it.
 
 
 def _gap_details(g: Gains, *, norm: str | None = None) -> dict[str, Floats]:
-    """The expected precision over users, that over those for whom the document is relevant, and the ideal's terms."""
+    """Return the expected precision over users, its terms by the users for whom the document is relevant, and the
+    ideal's terms."""
     ideal = with_remainder(_divided_by(g, norm), g.gain.shape[1])
     return {"precision": g.gain.cumsum(1) / g.rank, "term": _terms(g), "ideal_term": ideal}
 
 
 def _terms(g: Gains) -> Floats:
-    """topics × ranks: 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j."""
+    """Return 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j: topics × ranks."""
     terms = np.zeros(g.gain.shape)
     for step, level in zip(np.diff(g.levels, prepend=0), g.levels, strict=True):
         relevant = g.gain >= level
@@ -410,7 +410,8 @@ def _terms(g: Gains) -> Floats:
 
 
 def precision_at_relevant(g: Gains) -> Floats:
-    """topics × ranks: graded precision at each relevant document, by those who regard it as relevant; 0 at the others.
+    """Return graded precision at each relevant document, by users who regard it as relevant: topics × ranks; 0
+    elsewhere.
 
     1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j / Σ_{j≤i_n} g_j
 
@@ -420,12 +421,12 @@ def precision_at_relevant(g: Gains) -> Floats:
 
 
 def _divided_by(g: Gains, norm: str | None) -> Floats:
-    """topics × …: the gains that are to be found; with norm=k those of the ideal ranking down to the cutoff."""
+    """Return the ideal gains in the divisor: topics × …; with norm=k down to the cutoff."""
     return g.ideal if norm is None else g.ideal[:, : g.k]
 
 
 def _ideal(g: Gains, *, norm: str | None = None) -> Floats:
-    """topics: the expected number of documents that a user regards as relevant, and that can be found."""
+    """Return the expected number of documents that a user regards as relevant, and that can be found: topics."""
     return row_sums(_divided_by(g, norm))
 
 
@@ -450,8 +451,7 @@ def gap(g: Gains, *, norm: str | None = None) -> Floats:
     Robertson et al., SIGIR 2010, section 2.2; it leaves g open, and takes equal ones in its experiments (section 4.1).
     The cutoff and norm=k are not in the paper.
 
-    norm  k: of each threshold no more documents than the cutoff are counted in the divisor, which is the sum of the
-          gains of the ideal ranking down to k; without it all of the pool
+    norm  k: the divisor is the sum of the gains of the ideal ranking down to the cutoff; without it of the whole pool
     """
     # The same sum turned round: for each threshold, its g times the sum of precisions with that threshold.
     steps = np.diff(g.levels, prepend=0)
@@ -493,11 +493,11 @@ def grecall(g: Gains) -> Floats:
     rank_sum=RankSum("gain", over=lambda g: g.effective_depth),
 )
 def gprecision(g: Gains) -> Floats:
-    """Graded precision: the expected share of the first k that a user regards as relevant.
+    """Graded precision: the expected share of the first k documents that a user regards as relevant.
 
     1/k Σ_{m≤k} Σ_{j≤i_m} g_j
 
-    The numerator of graded recall in Robertson et al., SIGIR 2010, section 3.2, over k. What that section calls graded
-    precision is that of the users who regard the document at rank k as relevant.
+    The numerator of graded recall in Robertson et al., SIGIR 2010, section 3.2, over k. In that section graded
+    precision is the precision of users who regard the document at rank k as relevant.
     """
     return safe_divide(row_sums(g.gain) + g.tail * (g.effective_depth - g.retrieved), g.effective_depth)

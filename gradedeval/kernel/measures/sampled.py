@@ -15,10 +15,10 @@ from gradedeval.kernel.measures.gains import Gains, divisor, row_sums, safe_divi
 class Sample:
     """A batch as documents sampled from the strata of a pool.
 
-    strata     how many strata there are
-    stratum    topics × ranks: the number of each document's, −1 where it was not pooled
+    strata     the number of strata
+    stratum    topics × ranks: the stratum of each document, −1 if it was not pooled
     sampled    topics × ranks: whether the document was sampled, and judged
-    weight     topics × ranks: documents of its stratum for each sampled one; 0 where it was not sampled
+    weight     topics × ranks: documents of its stratum for each sampled one; 0 if it was not sampled
     estimated  topics × levels: the estimated number of documents in the pool of each gain above 0
     """
 
@@ -34,7 +34,7 @@ EPSILON = 0.00001
 
 
 def _sample(g: Gains) -> Sample:
-    """The sample; without one all that is judged, as one stratum."""
+    """Return the sample; without one, all judged documents as a single stratum."""
     if g.sample is not None:
         return g.sample
     counts = np.array([np.count_nonzero(g.ideal == level, axis=1) for level in g.levels], dtype=np.float64)
@@ -45,11 +45,11 @@ def _sample(g: Gains) -> Sample:
 
 @measure(ceiling=1, uses_unsampled=True, judged=True)
 def infap(g: Gains) -> Floats:
-    """Inferred average precision: average precision estimated where only a sample of the pool is judged.
+    """Inferred average precision: average precision estimated from judgments of a sample of the pool.
 
     1/R Σ_{i relevant} (1/i + (i−1)/i · (pooled above i)/(i−1) · (relevant above + ε) / (judged above + 2ε)), ε=0.00001
 
-    Yilmaz & Aslam, CIKM 2006; trec_eval's infAP. With --negative unjudged a grade below 0 says pooled and not sampled.
+    Yilmaz & Aslam, CIKM 2006; trec_eval's infAP. With --negative unjudged a grade below 0 means pooled, not sampled.
     """
     relevant_above = g.ordinal - 1
     sampled = relevant_above + g.nonrelevant_above
@@ -74,9 +74,9 @@ def xinfap(g: Gains) -> Floats:
     """
     sample, expected = _sample(g), np.ones(g.gain.shape)
     for number in range(sample.strata):
-        here = sample.stratum == number
+        in_stratum = sample.stratum == number
         above, relevant, sampled = (
-            values.cumsum(1) - values for values in (here, here & g.relevant, here & sample.sampled)
+            values.cumsum(1) - values for values in (in_stratum, in_stratum & g.relevant, in_stratum & sample.sampled)
         )
         expected += above * ((relevant + EPSILON) / (sampled + 3 * EPSILON))
     precision = np.where(g.relevant, sample.weight, 0.0) * expected / g.rank
@@ -91,8 +91,8 @@ def statap(g: Gains) -> Floats:
     R: Σ w over relevant documents. R and the precision at a rank are unbiased estimates; the sum of the products is too
     high where little is sampled
 
-    After Aslam & Pavlu, Northeastern University 2007, and the TREC 2007 Million Query track; the formula is that of
-    this package.
+    After Aslam & Pavlu, Northeastern University 2007, and the TREC 2007 Million Query track; the formula is by this
+    package.
     """
     sample = _sample(g)
     weight = np.where(g.relevant, sample.weight, 0.0)
@@ -112,9 +112,9 @@ def infndcg(g: Gains) -> Floats:
     sample, gained = _sample(g), np.zeros(len(g.gain))
     discounted = g.gain / divisor(g.rank)
     for number in range(sample.strata):
-        here = sample.stratum == number
-        share = row_sums(here & sample.sampled) / np.maximum(row_sums(here), 1)
-        gained += safe_divide(row_sums(np.where(here, discounted, 0.0)), share)
+        in_stratum = sample.stratum == number
+        share = row_sums(in_stratum & sample.sampled) / np.maximum(row_sums(in_stratum), 1)
+        gained += safe_divide(row_sums(np.where(in_stratum, discounted, 0.0)), share)
     # From the highest gain on, each takes the ranks after those above it.
     counts = np.floor(sample.estimated + 0.5)[:, ::-1]
     ends = np.minimum(counts.cumsum(1), g.last_rank).astype(np.int64)

@@ -82,18 +82,18 @@ def set_f(g: Gains, *, x: float = 1.0) -> Floats:
     x  the weight of recall against precision
     """
     precision = safe_divide(g.num_relevant_retrieved, g.retrieved)
-    # With nothing known to be relevant recall has no bound but 1.
+    # Without known relevant documents the only bound of recall is 1.
     recall = np.minimum(safe_divide(g.num_relevant_retrieved, g.num_relevant), 1)
     return safe_divide((x + 1) * precision * recall, recall + x * precision)
 
 
 @measure(residual="from_bounds", bounds="counts", cutoff="renormalizes", ceiling=1, over_ties=True)
 def f1(g: Gains) -> Floats:
-    """F1 at the cutoff: the harmonic mean of p@k and recall@k, where a run shorter than k is padded.
+    """F1 at the cutoff: the harmonic mean of p@k and recall@k; a run shorter than k is padded.
 
     2 hits_k / (k + R), k: n without a cutoff
 
-    The definition is that of ranx's f1; F comes from van Rijsbergen, Information Retrieval, 1979.
+    The definition is ranx's f1; F comes from van Rijsbergen, Information Retrieval, 1979.
     """
     return safe_divide(2 * g.num_relevant_retrieved, g.effective_depth + g.num_relevant)
 
@@ -111,21 +111,21 @@ def hits(g: Gains) -> Floats:
 
 @measure(floor=-np.inf, relevance_only=False, checks={"docs": NOT_NEGATIVE}, over_ties=True)
 def utility(g: Gains, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: float = 0.0, docs: float = 0.0) -> Floats:
-    """Linear utility of the retrieved set: each document counts by whether it is relevant and whether it is retrieved.
+    """Linear utility of the retrieved set, with a value for each combination of relevant and retrieved.
 
     a·hits + b·(n − hits) + c·(R − hits) + d·(docs − n − R + hits), docs: number of documents in the collection
 
-    The definition is that of trec_eval's utility.
+    The definition is trec_eval's utility.
 
-    a     the worth of a relevant document retrieved
-    b     the worth of one that is retrieved and not relevant
-    c     the worth of a relevant document that is not retrieved
-    d     the worth of one neither retrieved nor relevant
+    a     the value of a relevant document retrieved
+    b     the value of a retrieved document that is not relevant
+    c     the value of a relevant document that is not retrieved
+    d     the value of a document neither retrieved nor relevant
     docs  the number of documents in the collection, which d needs
     """
     hits, retrieved, relevant = g.num_relevant_retrieved, g.retrieved, g.num_relevant
-    worth = a * hits + b * (retrieved - hits) + c * (relevant - hits)
-    return np.asarray(worth + (d * (docs - retrieved - relevant + hits) if d else 0.0), dtype=np.float64)
+    value = a * hits + b * (retrieved - hits) + c * (relevant - hits)
+    return np.asarray(value + (d * (docs - retrieved - relevant + hits) if d else 0.0), dtype=np.float64)
 
 
 @measure(judged=True, summary="total", better="lower", relevance_only=False)

@@ -1,4 +1,4 @@
-"""Other tools' spellings: what trec_eval, ir_measures, ranx and cwl_eval call a measure -> how gradedeval writes it."""
+"""Measure names of other tools (trec_eval, ir_measures, ranx and cwl_eval) -> gradedeval's notation."""
 
 from __future__ import annotations
 
@@ -12,68 +12,68 @@ from gradedeval.errors import Guess, InputError, Note, flag, synonyms
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.notation import IA, Spelling, Value, read_cutoff, read_notation, read_value
 
-# Parameters of measures as ir_measures calls them -> as gradedeval does.
+
+def check_gains(word: str, parameters: Mapping[str, Value]) -> None:
+    """Raise InputError (usage) if gains are set twice."""
+    conflicting = [
+        key for key in ("dcg", "gains", "max_rel", "gain") if key in parameters and parameters[key] != "log2"
+    ]
+    if len(conflicting) > 1:
+        raise InputError(f"'{word}'", f"{' and '.join(conflicting)} both set the gains", "give one of them", usage=True)
 
 
-def check_gains(word: str, given: Mapping[str, Value]) -> None:
-    """Raise InputError (usage) where a measure is given its gains twice."""
-    saying = [key for key in ("dcg", "gains", "max_rel", "gain") if key in given and given[key] != "log2"]
-    if len(saying) > 1:
-        raise InputError(f"'{word}'", f"{' and '.join(saying)} both say the gains", "give one of them", usage=True)
-
-
-def _dcg(word: str, name: str, given: dict[str, Value]) -> str | None:
-    form = given.pop("dcg")
+def _dcg(word: str, name: str, parameters: dict[str, Value]) -> str | None:
+    form = parameters.pop("dcg")
     if form not in ("log2", "exp-log2"):
         raise InputError(f"'{word}'", f"dcg={form} is not log2 or exp-log2", "leave it out for log2", usage=True)
-    given.update({"gain": "exp"} if form == "exp-log2" else {})
+    parameters.update({"gain": "exp"} if form == "exp-log2" else {})
     return None
 
 
-def _gains(word: str, name: str, given: dict[str, Value]) -> str | None:
-    pairs = re.fullmatch(r"\{\s*([\d.:,\s]*?)\s*\}", str(given.pop("gains")))
+def _gains(word: str, name: str, parameters: dict[str, Value]) -> str | None:
+    pairs = re.fullmatch(r"\{\s*([\d.:,\s]*?)\s*\}", str(parameters.pop("gains")))
     if not pairs:
         raise InputError(f"'{word}'", "gains are grade:gain in braces", "as in gains={1:1,2:3}", usage=True)
     if pairs[1]:
-        given["gain"] = re.sub(r"\s+", "", pairs[1]).replace(":", "=")
+        parameters["gain"] = re.sub(r"\s+", "", pairs[1]).replace(":", "=")
     return None
 
 
-def _scale(word: str, name: str, given: dict[str, Value]) -> str | None:
-    """`min_rel` and `max_rel`: the grades whose gains are 0 and 1."""
-    if not {"min_rel", "max_rel"} & given.keys():  # done with the other of the two
+def _scale(word: str, name: str, parameters: dict[str, Value]) -> str | None:
+    """Replace `min_rel` and `max_rel`, the grades with gains 0 and 1, by a list of gains."""
+    if not {"min_rel", "max_rel"} & parameters.keys():  # done with the other of the two
         return None
-    low, high = given.pop("min_rel", 0), given.pop("max_rel", None)
+    low, high = parameters.pop("min_rel", 0), parameters.pop("max_rel", None)
     if not (isinstance(low, int) and isinstance(high, int) and 0 <= low < high <= 100):
-        what = "min_rel and max_rel are the grades whose gains are 0 and 1"
-        raise InputError(f"'{word}'", what, "as in max_rel=3", usage=True)
-    given["gain"] = tuple(max(grade - low, 0) / (high - low) for grade in range(high + 1))
+        problem = "min_rel and max_rel are the grades whose gains are 0 and 1"
+        raise InputError(f"'{word}'", problem, "as in max_rel=3", usage=True)
+    parameters["gain"] = tuple(max(grade - low, 0) / (high - low) for grade in range(high + 1))
     if name in ("inst", "insq", "nerr10", "nerr11"):
-        given["horizon"] = 1000
-    if name == "nerr10" and not {"p", "phi"} & given.keys():
-        given["phi"] = 0.9
+        parameters["horizon"] = 1000
+    if name == "nerr10" and not {"p", "phi"} & parameters.keys():
+        parameters["phi"] = 0.9
     return None
 
 
-def _relative(word: str, name: str, given: dict[str, Value]) -> str | None:
-    return "set_relative_p" if given.pop("relative") == "True" and name == "set_p" else None
+def _relative(word: str, name: str, parameters: dict[str, Value]) -> str | None:
+    return "set_relative_p" if parameters.pop("relative") == "True" and name == "set_p" else None
 
 
-def _normalize(word: str, name: str, given: dict[str, Value]) -> str | None:
-    if given.pop("normalize") != "True":
-        what = "compatibility is always normalized here, by that of the ideal ranking with itself"
-        raise InputError(f"'{word}'", what, "leave out normalize", usage=True)
+def _normalize(word: str, name: str, parameters: dict[str, Value]) -> str | None:
+    if parameters.pop("normalize") != "True":
+        problem = "compatibility is always normalized here, by the overlap of the ideal ranking with itself"
+        raise InputError(f"'{word}'", problem, "leave out normalize", usage=True)
     return None
 
 
-def _rel(word: str, name: str, given: dict[str, Value]) -> str | None:
+def _rel(word: str, name: str, parameters: dict[str, Value]) -> str | None:
     return "num_rel_ret" if name == "num_ret" else None
 
 
 def _renamed(measure: str, old: str, new: str) -> Callable[[str, str, dict[str, Value]], str | None]:
-    def rename(word: str, name: str, given: dict[str, Value]) -> str | None:
+    def rename(word: str, name: str, parameters: dict[str, Value]) -> str | None:
         if name == measure:
-            given[new] = given.pop(old)
+            parameters[new] = parameters.pop(old)
         return None
 
     return rename
@@ -90,11 +90,8 @@ PARAMETERS: dict[str, Callable[[str, str, dict[str, Value]], str | None]] = {
     "beta": _renamed("set_f", "beta", "x"),
     "p": _renamed("nerr10", "p", "phi"),
 }
-"""What ir_measures calls a parameter -> a function of the word, the measure here and its parameters, which gives these
-the names that they have here. It returns the measure where that is another one.
-
-Each raises InputError (usage) where the parameter says what cannot be said here.
-"""
+"""Parameter of ir_measures -> a function of the word, the measure here and its parameters, which renames parameters in
+place and returns the measure if it changes. It raises InputError (usage) for values that cannot be expressed here."""
 
 
 ALIASES: dict[str, str] = {
@@ -149,13 +146,14 @@ ALIASES: dict[str, str] = {
 
 
 class Difference(NamedTuple):
-    """Why another tool has another number under a name of gradedeval's.
+    """A reason for different numbers of another tool under a name of gradedeval's.
 
-    what    in words, and what to do about it
-    counts  whether it can matter, by the lowest grade (0 where those below count as unjudged) and the top grade
+    reason  in words, with a cure
+    counts  a function of the lowest grade (0 if lower grades count as unjudged) and the top grade that returns whether
+            it can matter
     """
 
-    what: str
+    reason: str
     counts: Callable[[float, float], bool] = lambda lowest, top: True
 
 
@@ -177,12 +175,12 @@ DIFFERENT: dict[str, Difference] = {
     "Accuracy": Difference("ir_measures leaves out topics in which nothing relevant is retrieved; here they score 0"),
     "rbp.": Difference("ranx adds up grades, against its documentation; here documents are relevant or not"),
 }
-"""A measure as another tool writes it, where that says something else here."""
+"""Measures of other tools with a different meaning here."""
 
 _DEPTHS = "5,10,15,20,30,100,200,500,1000"
 MOST_LEVELS = 100
 _TENTHS = ",".join(f"{tenth / 10:.2f}" for tenth in range(11))
-# trec_eval's measures with values behind a dot or an underscore -> how one value is written here.
+# trec_eval's measures with values after a dot or an underscore -> notation of a value here.
 _VALUES = {
     **{name: f"{name}@{{}}" for name in ("p", "recall", "success", "relative_p")},
     "ndcg_cut": "ndcg@{}",
@@ -192,28 +190,28 @@ _VALUES = {
     "rprec_mult": "rprec_mult(times={})",
     "set_f": "set_f(x={})",
 }
-# What it prints for those without values, where the name is none of ours.
+# Values that it prints for names without values, if the names are not gradedeval's.
 _BARE = {
     **dict.fromkeys(("P", "ndcg_cut", "map_cut", "relative_P"), _DEPTHS),
     "iprec_at_recall": _TENTHS,
     "unj": "5,10,20",
 }
 
-# What is written in a way of its own -> how it is written here, by the groups of the pattern.
+# Patterns of other notations -> notation here, with the groups of the pattern.
 _PATTERNS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"11pt_avg[._]([\d.]+(?:,[\d.]+)+)", lambda found: f"iprec_avg(recall={found[1].replace(',', ':')})"),
     (r"utility[._](-?[\d.]+),(-?[\d.]+),(-?[\d.]+),(-?[\d.]+)", r"utility(a=\1,b=\2,c=\3,d=\4)"),
     (r"(g|ndcg|ndcg_rel|rndcg)[._](\d+=[\d.]+(?:,\d+=[\d.]+)*)", r'\1(gain="\2")'),
     (r"rbp[._](?:p=)?(0?\.\d+|0)", r"rbp_topic(p=\1)"),
     (r"rbp_resid[._](?:p=)?(0?\.\d+|0)", r"rbp_resid(p=\1)"),
-    # ir_measures: the level of recall where others have a cutoff; it rounds as version 9 of trec_eval
+    # ir_measures: the level of recall instead of a cutoff; it rounds as version 9 of trec_eval
     (r"iprec@(\d*\.\d+)", r"iprec(recall=\1,add=0.9)"),
     (r"iprec\((.*)\)@(\d*\.\d+)", r"iprec(recall=\2,add=0.9,\1)"),
     # MTEB and BEIR
     (r"(\w+)_at_(\d+)", r"\1@\2"),
     # ranx
     (r"rbp\.(\d+)", r"rbp(p=0.\1,rel=1)"),
-    # cwl_eval, as it prints them
+    # cwl_eval, as printed
     (r"rbp@(\d*\.\d+)", r"rbp(p=\1)"),
     (r"(?:ndcg|sdcg)-k@(\d+)", r"sdcg@\1"),
     (r"(inst|insq)-t=([\d.]+)", r"\1(T=\2)"),
@@ -231,20 +229,20 @@ _PATTERNS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"nerr-eq([89])@k=(\d+)", r"nerr\1@\2"),
     (r"nerr-eq10@phi=([\d.]+)", r"nerr10(phi=\1)"),
     (r"nerr-eq11@t=([\d.]+)", r"nerr11(T=\1)"),
-    # cwl_eval, as its file of metrics has them
+    # cwl_eval, as in its file of metrics
     (r"(\w+)cwlmetric\(([\d., ]*)\)", lambda found: _of_class(found[1], found[2])),
 ]
 _LISTED = re.compile(rf"({'|'.join(_VALUES)})[._](\d+(?:\.\d+)?(?:,\d+(?:\.\d+)?)*)", re.IGNORECASE)
 _LEVEL = re.compile(r"(?P<before>(?:(?!-l[0-9]).)+)-l(?P<level>[0-9]+)(?P<cutoff>@[0-9]+)?", re.IGNORECASE)
 
-# What only cwl_eval writes; of its names P, AP and RR are trec_eval's too.
+# Notations of cwl_eval alone; its names P, AP and RR are trec_eval's too.
 _OF_CWL_EVAL = re.compile(
     r"rbp@[\d.]+|[ns]dcg-k@.*|ins[tq]-t=.*|tbg-h@.*|u-l@.*|npv-r@.*|bpm-(?:static|dynamic)-.*|ift-c[12]-.*"
     r"|nerr-eq\d+@.*|\w+cwlmetric\(.*",
     re.IGNORECASE,
 )
 
-# cwl_eval's classes -> the measure here, its parameters in order (k: the cutoff), and the values that they default to.
+# cwl_eval's classes -> the measure here, its parameters in order (k: the cutoff), and their default values.
 _CLASSES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "precision": ("cwlp", ("k",), ("10",)),
     "rbp": ("rbp", ("p",), ("0.9",)),
@@ -269,161 +267,159 @@ _CLASSES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
-def read_spellings(word: str, known: Container[str]) -> list[tuple[str, Spelling]]:
-    """What a word names: each measure as it is called, and as gradedeval writes it; several for `P.5,10`.
+def read_spellings(word: str, names: Container[str]) -> list[tuple[str, Spelling]]:
+    """Return the label and gradedeval's spelling of each measure in a word; more than one for `P.5,10`.
 
-    known  the names of measures here, which mean what they mean here
+    names  the names of measures here, which keep their meaning
 
-    Raises InputError (usage) where the word is not a notation, or what it says cannot be said here.
+    Raises InputError (usage) if the word is not a notation, or its meaning cannot be expressed here.
     """
-    if word.lower() in known and word not in _BARE:
+    if word.lower() in names and word not in _BARE:
         return [(word, spelling) for spelling in read_notation(word)]
-    listed = _LISTED.fullmatch(word)
-    name, values = (listed[1], listed[2]) if listed else (word, _BARE.get(word, ""))
+    list_match = _LISTED.fullmatch(word)
+    name, values = (list_match[1], list_match[2]) if list_match else (word, _BARE.get(word, ""))
     form = _VALUES.get(name.lower(), "")
     if values and not ("@" in form and "." in values):
         each = values.split(",")
         return [(f"{name}_{value}" if len(each) > 1 else word, _with_value(word, form, value)) for value in each]
-    if level := _LEVEL.fullmatch(word):
-        (_, spelling), *_ = read_spellings(level["before"] + (level["cutoff"] or ""), known)
-        return [(word, _from_level(word, spelling, read_value(level["level"])))]
-    plain = word.partition("@")[0].lower() in ALIASES  # most words are: they need not wait for the patterns
-    for pattern, written in () if plain else _PATTERNS:
-        if found := re.fullmatch(pattern, word, re.IGNORECASE):
-            text = written(found) if callable(written) else found.expand(written)
-            return [(word, _as_here(word, spelling, known)) for spelling in read_notation(text)]
-    spellings = read_notation(word, lambda inner: [spelling for _, spelling in read_spellings(inner, known)])
-    return [(word if len(spellings) == 1 else str(spelling), _as_here(word, spelling, known)) for spelling in spellings]
+    if level_match := _LEVEL.fullmatch(word):
+        (_, spelling), *_ = read_spellings(level_match["before"] + (level_match["cutoff"] or ""), names)
+        return [(word, _from_level(word, spelling, read_value(level_match["level"])))]
+    plain = word.partition("@")[0].lower() in ALIASES  # most words: they need not try the patterns
+    for pattern, replacement in () if plain else _PATTERNS:
+        if match := re.fullmatch(pattern, word, re.IGNORECASE):
+            text = replacement(match) if callable(replacement) else match.expand(replacement)
+            return [(word, _as_here(word, spelling, names)) for spelling in read_notation(text)]
+    spellings = read_notation(word, lambda inner: [spelling for _, spelling in read_spellings(inner, names)])
+    return [(word if len(spellings) == 1 else str(spelling), _as_here(word, spelling, names)) for spelling in spellings]
 
 
 def _with_value(word: str, form: str, value: str) -> Spelling:
-    """One of the measures that trec_eval writes with values behind the name."""
+    """Return a measure that trec_eval writes with a value after the name."""
     if form.endswith("@{}"):
         return Spelling(form.removesuffix("@{}"), (), read_cutoff(word, value))
     return read_notation(form.format(value))[0]
 
 
 def _of_class(name: str, values: str) -> str:
-    """A metric of cwl_eval as its class and values: `RBPCWLMetric(0.9)`."""
+    """Return the notation of a cwl_eval metric from its class and values: `RBPCWLMetric(0.9)`."""
     if name.lower() not in _CLASSES:
         return f"{name}CWLMetric"  # which is not a measure here
     measure, parameters, defaults = _CLASSES[name.lower()]
-    given = [value.strip() for value in values.split(",") if value.strip()]
-    if len(given) > len(parameters):
-        what = f"more values than {name}CWLMetric takes: {', '.join(parameters) or 'none'}"
-        raise InputError(f"'{name}CWLMetric({values})'", what, f"leave out {given[-1]}", usage=True)
-    pairs = dict(zip(parameters, [*given, *defaults[len(given) :]], strict=False))
+    passed = [value.strip() for value in values.split(",") if value.strip()]
+    if len(passed) > len(parameters):
+        problem = f"more values than {name}CWLMetric takes: {', '.join(parameters) or 'none'}"
+        raise InputError(f"'{name}CWLMetric({values})'", problem, f"leave out {passed[-1]}", usage=True)
+    pairs = dict(zip(parameters, [*passed, *defaults[len(passed) :]], strict=False))
     cutoff = pairs.pop("k", None)
     inside = ",".join(f"{key}={value}" for key, value in pairs.items())
     return measure + (f"({inside})" if inside else "") + (f"@{cutoff}" if cutoff else "")
 
 
 def _from_level(word: str, spelling: Spelling, level: Any) -> Spelling:
-    """ranx's `-l2`: documents below that grade are not relevant."""
-    given = dict(spelling.parameters)
+    """Return the measure of ranx's `-l2`: documents below this grade are not relevant."""
+    settings = dict(spelling.parameters)
     if spelling.name not in ("dcg", "ndcg"):
-        return replace(spelling, parameters=tuple({**given, "rel": level}.items()))
-    if "gain" in given:
+        return replace(spelling, parameters=tuple({**settings, "rel": level}.items()))
+    if "gain" in settings:
         hint = "list the gains, as in ndcg(gain=0:0:3:7)@10"
         raise InputError(f"'{word}'", "exponential gains above a grade have no name here", hint, usage=True)
     if level > MOST_LEVELS:
-        what = f"a level above {MOST_LEVELS} has too many gains below it"
-        raise InputError(f"'{word}'", what, "list the gains in a file: gain=@gains.csv", usage=True)
+        problem = f"a level above {MOST_LEVELS} has too many gains below it"
+        raise InputError(f"'{word}'", problem, "list the gains in a file: gain=@gains.csv", usage=True)
     pairs = ",".join(f"{grade}=0" for grade in range(1, level))
     return replace(spelling, parameters=(("gain", pairs),) if pairs else ())
 
 
-def _as_here(word: str, spelling: Spelling, known: Container[str]) -> Spelling:
-    """A measure with the name and the parameters that it has here."""
+def _as_here(word: str, spelling: Spelling, names: Container[str]) -> Spelling:
+    """Return a measure with its name and parameters here."""
     if spelling.inner is not None:
         return spelling
-    given, cutoff = dict(spelling.parameters), spelling.cutoff
-    if isinstance(given.get("cutoff"), int) and cutoff is None:
-        cutoff = int(str(given.pop("cutoff")))
-    name = spelling.name if spelling.name in known else ALIASES.get(spelling.name, spelling.name)
-    check_gains(word, given)
-    for key in [key for key in PARAMETERS if key in given]:
-        name = PARAMETERS[key](word, name, given) or name
+    settings, cutoff = dict(spelling.parameters), spelling.cutoff
+    if isinstance(settings.get("cutoff"), int) and cutoff is None:
+        cutoff = int(str(settings.pop("cutoff")))
+    name = spelling.name if spelling.name in names else ALIASES.get(spelling.name, spelling.name)
+    check_gains(word, settings)
+    for key in [key for key in PARAMETERS if key in settings]:
+        name = PARAMETERS[key](word, name, settings) or name
     if name == "p" and spelling.name == "precision" and cutoff is None:
-        name = "set_p"  # of ranx
+        name = "set_p"  # as in ranx
     if name == "bpm" and cutoff is not None and "max_rel" in dict(spelling.parameters):
-        given, cutoff = {"K": cutoff, **given}, None  # which ir_measures writes as a cutoff
-    (here,) = read_notation(name)
-    if here.inner is not None:
-        return replace(here, inner=replace(here.inner, parameters=tuple(given.items()), cutoff=cutoff))
-    return replace(here, parameters=tuple((dict(here.parameters) | given).items()), cutoff=cutoff)
+        settings, cutoff = {"K": cutoff, **settings}, None  # which ir_measures writes as a cutoff
+    (target,) = read_notation(name)
+    if target.inner is not None:
+        return replace(target, inner=replace(target.inner, parameters=tuple(settings.items()), cutoff=cutoff))
+    return replace(target, parameters=tuple((dict(target.parameters) | settings).items()), cutoff=cutoff)
 
 
 def note_of_cwl_eval(measures: Iterable[Measure]) -> str | None:
-    """What to say of measures that are written as cwl_eval writes them, where their gains are not as there."""
-    written = [
+    """Return a note on measures written as in cwl_eval whose gains differ from there, or None."""
+    labels = [
         measure.label
         for measure in measures
         if measure.gain != "grade" and measure.rel is None and _OF_CWL_EVAL.fullmatch(measure.label)
     ]
-    what = f"in cwl_eval gains are the grades, and 1000 ranks count, in the order of the file; {flag.like:cwl_eval}"
-    return Note(f"{', '.join(written)}: {what}") if written else None
+    reason = f"in cwl_eval gains are the grades, and 1000 ranks count, in the order of the file; {flag.like:cwl_eval}"
+    return Note(f"{', '.join(labels)}: {reason}") if labels else None
 
 
 def note_of(label: str, lowest: float, top: float) -> str | None:
-    """What to say of a measure as it was written, where another tool that writes it so has another number.
+    """Return a note on a measure whose number differs in another tool that writes it this way, or None.
 
-    lowest, top  the grades: the lowest, 0 where those below count as unjudged, and the top one
+    lowest, top  the lowest grade, 0 if lower grades count as unjudged, and the top grade
     """
     name = re.split(r"(?<=rbp\.)\d|[(@:]", label, maxsplit=1)[0]
-    different = DIFFERENT.get("Bpref" if "judged_only=True" in label else name)
-    return Note(f"{label}: {different.what}") if different and different.counts(lowest, top) else None
+    difference = DIFFERENT.get("Bpref" if "judged_only=True" in label else name)
+    return Note(f"{label}: {difference.reason}") if difference and difference.counts(lowest, top) else None
 
 
 def notation_of(alias: str) -> str:
-    """The measure that another tool's name stands for, without its parameters: `erria` for ERR_IA."""
+    """Return the measure of another tool's name, without parameters: `erria` for ERR_IA."""
     (spelling,) = read_notation(ALIASES[alias])
     return (spelling.inner or spelling).name
 
 
-# What may be meant by a name that no measure has.
-
-
 def hint_of(spelling: Spelling, table: Mapping[str, Measure]) -> str:
-    """What may be meant by a name that no measure has: the synonyms know it, with a cutoff behind it too, or it is
-    misspelt."""
-    name, others = spelling.name, synonyms()["measures"]
+    """Return a hint for an unknown name: its synonym, also with a cutoff, or the nearest name."""
+    name, known_synonyms = spelling.name, synonyms()["measures"]
     if name.isdigit():
         return f"write a cutoff with the measure, as in ndcg@{name}"
     if name[-3:] in ("-ia", "_ia") and name[:-3] in (*table, *ALIASES):
         return f"the mean of {name[:-3]} over intents is {IA}({name[:-3]})"
     stem = name.rstrip("0123456789")
-    digits, stem = (name[len(stem) :], stem.rstrip("_-")) if name not in others else ("", name)
-    ours, _ = others.get(stem, (stem, ""))
-    if " " in ours:
-        return ours
+    digits, stem = (name[len(stem) :], stem.rstrip("_-")) if name not in known_synonyms else ("", name)
+    synonym, _ = known_synonyms.get(stem, (stem, ""))
+    if " " in synonym:
+        return synonym
     cutoff = int(digits[:9]) if digits else spelling.cutoff
-    with suppress(InputError):  # of a name that is no notation
-        (here,) = read_notation(ours)
-        meant = replace(here, parameters=(*here.parameters, *spelling.parameters), cutoff=cutoff or here.cutoff)
-        measure = table.get(notation_of(meant.name) if meant.name in ALIASES else meant.name)
-        if measure is not None and (meant.cutoff is None or measure.definition.cutoff != "none") and cutoff != 0:
-            return Guess(str(spelling), str(meant))
+    with suppress(InputError):  # names that are no notation
+        (target,) = read_notation(synonym)
+        suggestion = replace(
+            target, parameters=(*target.parameters, *spelling.parameters), cutoff=cutoff or target.cutoff
+        )
+        measure = table.get(notation_of(suggestion.name) if suggestion.name in ALIASES else suggestion.name)
+        if measure is not None and (suggestion.cutoff is None or measure.definition.cutoff != "none") and cutoff != 0:
+            return Guess(str(spelling), str(suggestion))
     return _nearest(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
-    """The hint for a misspelt measure: names are short, and a letter off is another measure soon. For one of three
-    letters only a name of three is meant."""
+def _nearest(name: str, names: Iterable[str]) -> str:
+    """Return the hint for a misspelt measure. Names are short, and a letter makes another measure: three letters match
+    only names of three."""
     if len(name) < 4:
-        known = [other for other in known if len(other) == len(name) == 3]
-    distances = {other: _edits(name, other) for other in known if abs(len(other) - len(name)) < 3}
-    nearest = min(distances, key=lambda other: (distances[other], other[:1] != name[:1]), default="")
+        names = [candidate for candidate in names if len(candidate) == len(name) == 3]
+    distances = {candidate: _edits(name, candidate) for candidate in names if abs(len(candidate) - len(name)) < 3}
+    nearest = min(distances, key=lambda candidate: (distances[candidate], candidate[:1] != name[:1]), default="")
     return Guess(name, nearest) if nearest and distances[nearest] <= (1 if len(name) < 6 else 2) else ""
 
 
-def _edits(word: str, other: str) -> int:
-    """How many letters have to be left out, put in, changed, or swapped with the next to make one word of another."""
-    before, row = [], list(range(len(other) + 1))
+def _edits(word: str, target: str) -> int:
+    """Return the number of letters to delete, insert, change, or swap with the next to turn `word` into `target`."""
+    previous, row = [], list(range(len(target) + 1))
     for i, letter in enumerate(word, 1):
-        before, above, row = row, before, [i]
-        for j, its in enumerate(other, 1):
-            row.append(min(row[-1] + 1, before[j] + 1, before[j - 1] + (letter != its)))
-            if i > 1 and j > 1 and word[i - 2] == its and letter == other[j - 2]:
+        previous, above, row = row, previous, [i]
+        for j, target_letter in enumerate(target, 1):
+            row.append(min(row[-1] + 1, previous[j] + 1, previous[j - 1] + (letter != target_letter)))
+            if i > 1 and j > 1 and word[i - 2] == target_letter and letter == target[j - 2]:
                 row[j] = min(row[j], above[j - 2] + 1)
     return row[-1]

@@ -1,4 +1,4 @@
-"""Functions of users that measures are made of: of a batch of gains, or of one topic, called for each of a batch."""
+"""Functions of users as measures: of a batch of gains, or of each topic of a batch."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def code_of(function: Callable[..., Any]) -> str:
-    """Six digits of the checksum of the file that a function stands in, for it may call others there; where there is no
-    file, as in a notebook, of its source, or else of what it was compiled to."""
+    """Return six digits of the checksum of the file of a function, because it may call other functions there; without a
+    file, as in a notebook, of its source, or else of its compiled code."""
     try:
         path = inspect.getfile(function)
         if os.path.isfile(path):
@@ -31,32 +31,32 @@ def code_of(function: Callable[..., Any]) -> str:
         text = inspect.getsource(function).encode(errors="surrogatepass")
     except (OSError, TypeError, InputError):
         compiled = getattr(function, "__code__", None)
-        constants = [one for one in getattr(compiled, "co_consts", ()) if not hasattr(one, "co_code")]
+        constants = [constant for constant in getattr(compiled, "co_consts", ()) if not hasattr(constant, "co_code")]
         text = repr((getattr(compiled, "co_code", b""), getattr(compiled, "co_names", ()), constants)).encode()
     return hashlib.sha256(text).hexdigest()[:6]
 
 
 DEFAULTS = {"gain": "grade", "cutoff": "renormalizes"}
-"""The properties of such a measure unless others are given: it sees grades, and with a cutoff both rankings cut."""
+"""Default properties of a per-topic measure: it reads grades, and a cutoff truncates both rankings."""
 
 
-def of_batch(function: Callable[..., Any]) -> Callable[..., Floats]:
-    """The function of a batch that calls a function of one topic for each of them: of the gains of the ranking, and of
-    those of the ideal ranking where it takes them, both down to the cutoff.
+def apply_per_topic(function: Callable[..., Any]) -> Callable[..., Floats]:
+    """Return a function of a batch that calls `function` for each topic, with the gains of the ranking and, if it takes
+    two arguments, of the ideal ranking, both down to the cutoff.
 
-    Raises InputError (usage) where it takes more than these by position; and when it is called InputError, which names
-    the topic, where the function fails, or returns what is not a number.
+    Raises InputError (usage) if it takes more positional arguments; when called, InputError with the topic if the
+    function fails, or returns anything but a number.
     """
     rankings = len(_positional(function)) or 2
     if rankings > 2:
         name, extra = function.__name__, _positional(function)[2:]
-        what = f"takes {rankings} arguments by position, and gets two: the grades of the ranking and of the ideal one"
-        hint = f"parameters stand after *: def {name}(grades, ideal, *, {', '.join(extra)})"
-        raise InputError(f"measure '{name}'", what, hint, usage=True)
+        problem = f"takes {rankings} positional arguments, but gets two: the grades of the ranking and of the ideal"
+        hint = f"put parameters after *: def {name}(grades, ideal, *, {', '.join(extra)})"
+        raise InputError(f"measure '{name}'", problem, hint, usage=True)
 
     @wraps(function)
     def scores(g: Gains, **arguments: Any) -> Floats:
-        found = np.empty(len(g.gain))
+        values = np.empty(len(g.gain))
         for row, length in enumerate(g.retrieved.tolist()):
             gain, ideal = g.gain[row, :length], g.ideal[row]
             ideal = ideal[: np.count_nonzero(ideal)][: g.k]
@@ -67,21 +67,25 @@ def of_batch(function: Callable[..., Any]) -> Callable[..., Floats]:
             except (Exception, SystemExit) as error:
                 hint = f"fix its function; {TRACE}"
                 raise user_code_error(error, _place(function, g, row), "failed", hint) from error
-            found[row] = _number(value, function, g, row)
-        return found
+            values[row] = _number(value, function, g, row)
+        return values
 
     return scores
 
 
 def _positional(function: Callable[..., Any]) -> list[str]:
-    """The parameters of a function that take arguments by position; none where it takes any number of them."""
+    """Return the positional parameters of a function; none if it takes any number of them."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # of some functions written in C nothing is known
+    except (TypeError, ValueError):  # some functions written in C have no signature
         return []
-    if any(one.kind is one.VAR_POSITIONAL for one in parameters):
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
         return []
-    return [one.name for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return [
+        parameter.name
+        for parameter in parameters
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
 
 
 def _number(value: Any, function: Callable[..., Any], g: Gains, row: int) -> float:
@@ -90,8 +94,8 @@ def _number(value: Any, function: Callable[..., Any], g: Gains, row: int) -> flo
     except (TypeError, ValueError):
         number = np.nan
     if number != number:
-        what = f"an array of shape {np.shape(value)}" if np.ndim(value) else safe_repr(value)
-        raise InputError(_place(function, g, row), f"returned {what[:80]}", "return one number for each topic")
+        text = f"an array of shape {np.shape(value)}" if np.ndim(value) else safe_repr(value)
+        raise InputError(_place(function, g, row), f"returned {text[:80]}", "return one number for each topic")
     return number
 
 
@@ -101,8 +105,8 @@ def _place(function: Callable[..., Any], g: Gains, row: int) -> str:
     return f"measure '{function.__name__}', {name}"
 
 
-def run_own(measure: Measure, gains: Gains) -> Floats:
-    """What the function of a user's measure returns for a batch. Its errors are messages, not our tracebacks."""
+def run_user_measure(measure: Measure, gains: Gains) -> Floats:
+    """Return the result of a user's function for a batch. Its errors become messages, not tracebacks."""
     try:
         scores = np.asarray(measure.score(gains), dtype=np.float64)
     except InputError as error:
@@ -113,14 +117,16 @@ def run_own(measure: Measure, gains: Gains) -> Floats:
             hint = "a function of one topic's grades needs @gradedeval.measure(per_topic=True)"
         raise user_code_error(error, f"measure '{measure}'", "failed", hint) from error
     if scores.shape != (len(gains.gain),):
-        what = f"returned shape {scores.shape}"
-        raise InputError(f"measure '{measure}'", what, f"expected one score per topic, ({len(gains.gain)},)")
+        hint = f"expected one score per topic, ({len(gains.gain)},)"
+        raise InputError(f"measure '{measure}'", f"returned shape {scores.shape}", hint)
     return scores
 
 
 def _is_of_topic(definition: Definition, error: BaseException) -> bool:
-    """Whether a function that failed was written for the grades of one topic: `Gains` are one argument, no array."""
+    """Return whether a failed function was written for the grades of one topic: `Gains` are one argument, no array."""
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     arguments = inspect.signature(definition.function).parameters.values()
-    several = sum(one.kind in positional for one in arguments) > 1
-    return not definition.per_topic and (several or (isinstance(error, TypeError) and "'Gains' object" in str(error)))
+    takes_several = sum(argument.kind in positional for argument in arguments) > 1
+    return not definition.per_topic and (
+        takes_several or (isinstance(error, TypeError) and "'Gains' object" in str(error))
+    )

@@ -19,18 +19,19 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS = "gradedeval.measures"
 
-foreign: list[str] = []
-"""The files and entry points that code was loaded from: it may have registered work for the end of the process."""
+loaded_code: list[str] = []
+"""Files and entry points of loaded code, which may have registered work for the end of the process."""
 
 
 @public
 def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
-    """The measures of a user's Python file, by name. Raises InputError (usage) where it has none or does not load."""
+    """Return the measures of a user's Python file, by name. Raises InputError (usage) if it has none or does not
+    load."""
     place = str(path)
     will_read(path)
     if is_url(place):
-        what = "is a URL; code from a URL is never executed"
-        raise InputError(url_place(place), what, "copy the file, read it, and name the copy", usage=True)
+        problem = "is a URL; code from a URL is never executed"
+        raise InputError(url_place(place), problem, "copy the file, read it, and name the copy", usage=True)
     if not os.path.exists(path):
         raise InputError(place, "no such file", "check the path", usage=True)
     spec = importlib.util.spec_from_file_location("gradedeval_user_measures", place)
@@ -38,7 +39,7 @@ def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
         raise InputError(place, "is not a Python file", f"{flag.measures_from} takes a .py file", usage=True)
     check_pointer(first_bytes(Source(path)), place)
     module = importlib.util.module_from_spec(spec)
-    foreign.append(place)
+    loaded_code.append(place)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # an error in the user's file is reported, not a traceback
@@ -48,19 +49,21 @@ def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
     measures = {measure.name: measure for measure in defined if measure not in MEASURES.values()}
     if not measures:
         raise InputError(place, "has no measures", "decorate a function with @gradedeval.measure", usage=True)
-    taken = [name for name in measures if name in (*MEASURES, *ALIASES, IA)]
-    if taken:
-        raise InputError(place, f"'{taken[0]}' is already a measure of gradedeval", "choose another name", usage=True)
+    duplicates = [name for name in measures if name in (*MEASURES, *ALIASES, IA)]
+    if duplicates:
+        raise InputError(
+            place, f"'{duplicates[0]}' is already a measure of gradedeval", "choose another name", usage=True
+        )
     return measures
 
 
 def load_entry_point(name: str) -> Measure | None:
-    """The measure that another package offers under that name; None without one."""
+    """Return the measure that another package offers under this name, or None."""
     return next((_load(point) for point in _entry_points() if point.name.lower() == name), None)
 
 
-def offered() -> dict[str, Measure]:
-    """The measures that other packages offer by entry point, by name."""
+def entry_point_measures() -> dict[str, Measure]:
+    """Return the measures that other packages offer by entry point, by name."""
     return {point.name.lower(): _load(point) for point in _entry_points()}
 
 
@@ -70,7 +73,7 @@ def _entry_points() -> tuple[EntryPoint, ...]:
 
 @lru_cache(maxsize=1)
 def _entry_points_of(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """Those of the packages on a path, read once: saved scores may name thousands of measures that are not known."""
+    """Return the entry points of packages on a path, read once: saved scores may name thousands of unknown measures."""
     from importlib.metadata import entry_points  # slow to import, and needed only for a name that is not ours
 
     return tuple(entry_points(group=ENTRY_POINTS))
@@ -78,7 +81,7 @@ def _entry_points_of(path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
 
 def _load(point: EntryPoint) -> Measure:
     place = f"entry point '{point.name}'"
-    foreign.append(point.name)
+    loaded_code.append(point.name)
     try:
         loaded = point.load()
     except Exception as error:

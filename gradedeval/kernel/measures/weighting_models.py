@@ -14,7 +14,7 @@ from gradedeval.arrays import Floats, distinct
 from gradedeval.errors import InputError
 from gradedeval.kernel.measures.definition import POSITIVE, Arguments, Check, Measure, RankSum, measure
 from gradedeval.kernel.measures.gains import Gains, row_sums
-from gradedeval.kernel.measures.parameters import Lines, needs_file, of_file
+from gradedeval.kernel.measures.parameters import Lines, cached_reader, needs_file
 from gradedeval.kernel.trec.small_tables import SmallTable
 
 
@@ -69,9 +69,9 @@ FAR = 64
 
 
 def _listed(weights: Floats, last: float) -> Weights:
-    """The weights of the first ranks, 0 after them.
+    """Return the weights of the first ranks, and 0 after them.
 
-    What is missing to 1 lies past them: where a distribution was truncated is unknown.
+    The difference to 1 lies past them: the rank at which a distribution was truncated is unknown.
     """
     cut_off = max(0.0, 1 - math.fsum(weights)) if math.isinf(last) else 0.0
     down_to_last = weights[: int(min(last, len(weights)))]
@@ -83,7 +83,8 @@ def _listed(weights: Floats, last: float) -> Weights:
 
 
 def powers(beta: float, after: int, last: float) -> float:
-    """Σ i^−β over the ranks after `after`, down to `last`, which may be infinite for β > 1; by Euler–Maclaurin."""
+    """Return Σ i^−β over the ranks after `after`, down to `last`, which may be infinite for β > 1; by
+    Euler–Maclaurin."""
     if last <= after:
         return 0.0
     near = np.arange(after + 1.0, min(last, max(after, FAR)) + 1)
@@ -105,7 +106,7 @@ def _far_powers(beta: float, begin: float, last: float) -> float:
 
 
 def inverse_logarithms(after: int, last: int) -> float:
-    """Σ 1 / ln i over the ranks after `after` ≥ 1 down to `last`; by Euler–Maclaurin."""
+    """Return Σ 1 / ln i over the ranks after `after` ≥ 1 down to `last`; by Euler–Maclaurin."""
     if last <= after:
         return 0.0
     near = np.arange(after + 1.0, min(last, max(after, FAR * FAR)) + 1)
@@ -119,7 +120,7 @@ def inverse_logarithms(after: int, last: int) -> float:
 
 
 def _logarithmic_integral(x: float) -> float:
-    """li(x), x > 1, up to Euler's constant: ln ln x + Σ_{m≥1} (ln x)^m / (m · m!)."""
+    """Return li(x), x > 1, up to Euler's constant: ln ln x + Σ_{m≥1} (ln x)^m / (m · m!)."""
     log = math.log(x)
     total, term, m = math.log(log), 1.0, 0
     while m < log or term > 1e-17 * total:
@@ -131,7 +132,7 @@ def _logarithmic_integral(x: float) -> float:
 
 @weighting(cutoff="required")
 def uniform(last: float) -> Weights:
-    """Uniform weights: everybody views k documents, with equal weights.
+    """Uniform weights: every user views k documents, with equal weights.
 
     w_i = 1/k for i ≤ k
 
@@ -162,7 +163,7 @@ def zipf(last: float, *, beta: float = 1.0) -> Weights:
 
 @lru_cache
 def _poisson(alpha: float) -> Floats:
-    """w of the ranks 1, 2, …, as long as a double holds it: ratios from the largest weight on, which is exact."""
+    """Return w of the ranks 1, 2, … that a double can represent: exact ratios from the largest weight on."""
     mode, last = int(alpha), int(alpha + 40 * math.sqrt(alpha) + 60)
     rising = np.cumprod(np.arange(mode, 0, -1.0) / alpha)[::-1]
     falling = np.cumprod(alpha / np.arange(mode + 1.0, last))
@@ -205,20 +206,20 @@ def logharmonic(last: float, *, b: float = 2) -> Weights:
     )
 
 
-@of_file
+@cached_reader
 def read_weights(name: str, lines: Lines) -> Floats:
-    """The weights of a file with lines of rank,weight. Raises InputError (usage) where they are no distribution."""
+    """Return the weights of a file with lines of rank,weight. Raises InputError (usage) if they are no distribution."""
     weights = rank_weights(name, usage=True, lines=lines)
     if not 0 < weights.sum() <= 1 + 1e-9:
-        what, hint = f"the weights sum to {weights.sum():g}", "they must sum to 1, or less if the list was cut"
-        raise InputError(name, what, hint, usage=True)
+        hint = "they must sum to 1, or less if the list was cut"
+        raise InputError(name, f"the weights sum to {weights.sum():g}", hint, usage=True)
     return weights
 
 
 def rank_weights(path: str | os.PathLike[str], *, usage: bool = False, lines: Lines | None = None) -> Floats:
-    """The weights of ranks 1, 2, … in a file with lines of rank,weight, as numbers from 0.
+    """Return the weights of ranks 1, 2, … in a file with lines of rank,weight; index 0 is rank 1.
 
-    Raises InputError where it cannot be read, or a rank has no weight, or two.
+    Raises InputError if it cannot be read, or a rank has no weight, or two.
     """
     hint = "expected lines of rank,weight"
     return np.array(SmallTable.read(path, ("rank", "weight"), hint=hint, usage=usage, pieces=lines).by_rank("weight"))
@@ -231,7 +232,8 @@ def rank_weights(path: str | os.PathLike[str], *, usage: bool = False, lines: Li
     validate=needs_file("wp", "lines of rank,weight", "weights.csv"),
 )
 def wp(last: float, *, file: str | None = None) -> Weights:
-    """Weighted precision with the weights of a file: one a rank, 0 after the last, as `gradedeval weights` writes.
+    """Weighted precision with the weights of a file, 0 after the last rank in it; `gradedeval weights` writes such
+    files.
 
     Σ w_i r_i
 

@@ -15,7 +15,7 @@ from gradedeval.errors import InputError, Note, flag, redacted, shorten
 from gradedeval.kernel import parallel
 from gradedeval.kernel.measures.definition import MEASURES, Measure
 from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, gain_table, run_measure, scores_of, thresholds
-from gradedeval.kernel.measures.parse import each_once
+from gradedeval.kernel.measures.parse import without_duplicates
 from gradedeval.kernel.options import PRESETS, Options, Order
 from gradedeval.kernel.parallel import Limits
 from gradedeval.kernel.rankings.batch import Batch, condensed, count_unjudged
@@ -384,7 +384,7 @@ class Scorer:
         self.asked = measures
         if options.like is not None or options.gain is not None or options.rel is not None:
             measures = [with_defaults(measure, options) for measure in measures]
-        self.measures = each_once(measures)
+        self.measures = without_duplicates(measures)
         self.single = [compares_single(measure, options) for measure in self.measures]
         if options.by_score and len(set(self.single)) == 1:
             order: Order = "float32" if self.single[0] else "score"
@@ -739,14 +739,14 @@ def unseen_note(measures: str, which: str) -> Note:
 
 def bounds_notes(scorer: Scorer) -> list[str]:
     """Which measures have no bounds or may not reach them, and what the bounds take for granted."""
-    from gradedeval.kernel.measures.bounds import depends_on_scale, falls, kept  # as above
+    from gradedeval.kernel.measures.bounds import depends_on_scale, exactness, falls  # as above
 
     averaged = scorer.options.ties == "average"
     labels: dict[str, list[str]] = {"exact": [], "safe": [], "none": []}
     for measure in scorer.measures:
         if measure.definition.gain is None:  # no grade counts, so that none would change its score
             continue
-        labels[kept(measure, over_ties=averaged)].append(measure.label)
+        labels[exactness(measure, over_ties=averaged)].append(measure.label)
     notes = list[str]()
     if without := labels["none"]:
         over = f" with {flag.ties:average}" if averaged else ""

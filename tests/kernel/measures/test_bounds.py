@@ -19,13 +19,15 @@ from hypothesis import strategies as st
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, measure, parse_measures, row_sums
 from gradedeval.kernel.measures import bounds
-from gradedeval.kernel.measures.bounds import falls, kept
+from gradedeval.kernel.measures.bounds import exactness, falls
 from support.examples import drawn
 from support.measures import VARIANTS, every
 from support.topics import Topic, evaluated, missed, scored
 
-BOUNDED = [measure for measure in VARIANTS if kept(measure) != "none"]
-OVER_TIES = [one for one in BOUNDED if one.definition.over_ties and falls(one) and kept(one, over_ties=True) != "none"]
+BOUNDED = [measure for measure in VARIANTS if exactness(measure) != "none"]
+OVER_TIES = [
+    one for one in BOUNDED if one.definition.over_ties and falls(one) and exactness(one, over_ties=True) != "none"
+]
 LATER = (None, 0, 1, 2, 3)
 CANNOT_FALL = {
     *("err", "cascade", "rr", "success", "rbp", "p", "gprecision", "dcg", "sp", "erria", "nrbp", "strec", "alpha_dcg")
@@ -63,7 +65,7 @@ def check(measures: Sequence[Measure], topics: Sequence[Topic], unseen: int = 0,
     parts = [every_one[begin:end] for begin, end in itertools.pairwise(ends)]
     least, most = np.array([part.min(0) for part in parts]), np.array([part.max(0) for part in parts])
     best = found.score + found.residual
-    exact = np.array([kept(one, over_ties="ties" in options) == "exact" for one in measures])
+    exact = np.array([exactness(one, over_ties="ties" in options) == "exact" for one in measures])
     # The best case of ranks past the end, which no completion has, is that of the residual.
     ends_here = np.array([one.residual in ("within_run", "from_bounds") for one in measures])
     by_bounds = np.array([one.residual == "from_bounds" and not one.by_intent for one in measures])
@@ -244,7 +246,7 @@ def test_dropped_documents_count_as_not_retrieved() -> None:
 def test_a_measure_without_residual_has_no_bounds() -> None:
     without = [measure for measure in VARIANTS if measure.residual == "none"]
     assert len(without) > 50
-    assert {kept(measure) for measure in without} == {"none"}
+    assert {exactness(measure) for measure in without} == {"none"}
     assert np.isnan(scored(TOPICS, without, bounds=True).bounds).all()
 
 

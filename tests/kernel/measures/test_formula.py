@@ -12,7 +12,7 @@ import pytest
 import gradedeval
 from gradedeval import InputError, cwl, parse_measures
 from gradedeval.kernel.measures.cwl_family.formula import read_formula
-from gradedeval.kernel.measures.cwl_family.infinite_sums import Unsettled, extrapolated
+from gradedeval.kernel.measures.cwl_family.infinite_sums import NotConverged, extrapolated
 from support.cwl import score
 from support.examples import sampled
 
@@ -218,7 +218,7 @@ def test_power_laws_are_extrapolated_to_their_zeta_function(end: int, power: flo
 @pytest.mark.parametrize("factor", ["m/(m+1)", "m**0", "1-1/(m+3)", "(m/(m+1))**0.5"])
 def test_what_falls_off_no_faster_than_the_rank_is_endless(factor: str) -> None:
     formula = read_formula(factor)
-    with pytest.raises(Unsettled):
+    with pytest.raises(NotConverged):
         extrapolated(lambda m: np.asarray(formula({"m": m}), dtype=np.float64), 5)
 
 

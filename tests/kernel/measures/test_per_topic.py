@@ -156,8 +156,8 @@ def test_a_parameter_without_its_star_is_told() -> None:
         return p
 
     said = (
-        "^measure 'forgot': takes 3 arguments by position, and gets two: the grades of the ranking and of the ideal "
-        r"one; parameters stand after \*: def forgot\(grades, ideal, \*, p\)$"
+        "^measure 'forgot': takes 3 positional arguments, but gets two: the grades of the ranking and of the ideal; "
+        r"put parameters after \*: def forgot\(grades, ideal, \*, p\)$"
     )
     with pytest.raises(gradedeval.InputError, match=said):
         gradedeval.measure(per_topic=True)(forgot)

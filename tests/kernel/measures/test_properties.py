@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, parse_measures
 from gradedeval.kernel import parallel
-from gradedeval.kernel.measures.bounds import kept
+from gradedeval.kernel.measures.bounds import exactness
 from support import reference
 from support.examples import drawn
 from support.measures import REPRESENTATIVES, VARIANTS, any_measure, every, failing, in_the_shell
@@ -512,7 +512,7 @@ def test_two_notations_of_one_measure_agree(topics: list[Topic]) -> None:
     found = scored(topics, list(dict.fromkeys(itertools.chain(*pairs))))
     for one, other in pairs:
         assert found.of(one) == pytest.approx(found.of(other), abs=1e-12), (one, other)
-        if one.residual == other.residual and kept(one) == kept(other):
+        if one.residual == other.residual and exactness(one) == exactness(other):
             expected = pytest.approx(found.of(other, "residual"), abs=1e-9)
             assert found.of(one, "residual") == expected, (one, other)
 

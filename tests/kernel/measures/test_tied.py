@@ -12,7 +12,7 @@ import pytest
 
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, parse_measures
-from gradedeval.kernel.measures.bounds import kept
+from gradedeval.kernel.measures.bounds import exactness
 from support.commands import Command
 from support.measures import VARIANTS
 
@@ -42,7 +42,7 @@ def same(measures: list[Measure], run: dict[str, float], judged: Any, **rules: A
     found = gradedeval.evaluate({"t": run}, {"t": judged}, measures, ties="average", **rules)
     assert found.means == pytest.approx(wanted[0], rel=1e-9, abs=1e-12)
     bounded = [one for one in measures if one.residual == "from_bounds" and not one.by_intent]
-    from_bounds = {one.label for one in bounded if kept(one, over_ties=True) != "none"}
+    from_bounds = {one.label for one in bounded if exactness(one, over_ties=True) != "none"}
     for name, residual in found.residuals.items():
         assert (residual is None) == (wanted[1][name] is None)
         if name in from_bounds:  # one judgment for all orders, where each order by itself may have its best one

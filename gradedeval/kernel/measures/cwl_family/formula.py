@@ -1,4 +1,4 @@
-"""What a C/W/L measure is: its C(i), what its users know at each rank, and C(i) as a formula that a user writes."""
+"""C/W/L measures: the function C(i), the state of users at each rank, and C(i) as a formula written by a user."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from gradedeval.arrays import Bools, Floats, Ints, shared
 from gradedeval.errors import InputError, did_you_mean
-from gradedeval.kernel.measures.cwl_family.infinite_sums import Unsettled, extrapolated
+from gradedeval.kernel.measures.cwl_family.infinite_sums import NotConverged, extrapolated
 from gradedeval.kernel.measures.definition import (
     QUANTITIES,
     Arguments,
@@ -30,22 +30,20 @@ from gradedeval.kernel.measures.definition import (
 )
 from gradedeval.kernel.measures.gains import Gains, Scale, row_sums, safe_divide, with_remainder
 
-# What a C/W/L user knows at each rank, and how many ranks are viewed past the end of the run.
-
 
 @dataclass(eq=False, repr=False)
 class UserState:
-    """What a user knows at each rank; what a C/W/L measure's C(i) is a function of.
+    """The state of a user at each rank; the input of a C/W/L measure's C(i).
 
     rank         ranks: 1, 2, 3, …
     gain         topics × ranks: r_i
-    cost         topics × ranks: c_i; 1 where no costs are given
+    cost         topics × ranks: c_i; 1 without costs
     end          topics: the last rank that is evaluated one by one; every rank after it has gain `tail` and cost 1
-    k            the cutoff where it is a parameter of the measure
+    k            the cutoff if it is a parameter of the measure
     has_horizon  whether nothing comes after the end
-    has_costs    whether costs are given
-    types        the document types, and `kind` topics × ranks: which of them, −1 past the end; None where the measure
-                 does not distinguish them
+    has_costs    whether there are costs
+    types        the document types, and `kind` topics × ranks: the index of a document's type, −1 past the end; None if
+                 the measure does not distinguish them
     """
 
     rank: Floats
@@ -69,28 +67,28 @@ class UserState:
         """topics × ranks: K_i, the cost so far, rank i included."""
         return shared(self.cost.cumsum(1)) if self.has_costs else np.broadcast_to(self.rank, self.cost.shape)
 
-    def at_end(self, values: Any, before: float = 0.0) -> Floats:
-        """topics: `values` (topics × ranks) at the last rank evaluated, `before` where there is none."""
+    def at_end(self, values: Any, default: float = 0.0) -> Floats:
+        """Return `values` (topics × ranks) at the last rank evaluated, or `default` without ranks: topics."""
         if not values.shape[1]:
-            return np.full(len(self.end), before)
-        last: Floats = np.where(self.end > 0, values[np.arange(len(self.end)), self.end - 1], before)
+            return np.full(len(self.end), default)
+        last: Floats = np.where(self.end > 0, values[np.arange(len(self.end)), self.end - 1], default)
         return last
 
 
 @dataclass(eq=False, repr=False)
 class TailState(UserState):
-    """The state at ranks past the end, here topics × ranks; `before` is topics × 2: gain and cost up to the end."""
+    """The state at ranks past the end, here topics × ranks; `at_last` is topics × 2: gain and cost up to the end."""
 
-    before: Floats = field(default_factory=lambda: np.empty((0, 2)))
+    at_last: Floats = field(default_factory=lambda: np.empty((0, 2)))
 
     @cached_property
     def cumulative_gain(self) -> Floats:
-        gain: Floats = self.before[:, :1] + (self.rank - self.end[:, None]) * self.tail
+        gain: Floats = self.at_last[:, :1] + (self.rank - self.end[:, None]) * self.tail
         return gain
 
     @cached_property
     def cumulative_cost(self) -> Floats:
-        cost: Floats = self.before[:, 1:] + (self.rank - self.end[:, None])
+        cost: Floats = self.at_last[:, 1:] + (self.rank - self.end[:, None])
         return cost
 
 
@@ -98,7 +96,7 @@ Continuation = Callable[..., Any]
 
 
 def user_state(g: Gains, cutoff: Cutoff, horizon: int | None) -> UserState:
-    """The state at the ranks evaluated one by one: those retrieved, and those down to a cutoff or horizon."""
+    """Return the state at the ranks evaluated one by one: those retrieved, and ranks down to a cutoff or horizon."""
     last = horizon if horizon is not None else g.k
     end = g.retrieved if last is None else np.full(len(g.gain), last)
     if horizon is None and cutoff == "sums_to_k":
@@ -110,9 +108,9 @@ def user_state(g: Gains, cutoff: Cutoff, horizon: int | None) -> UserState:
     gain[:, :columns][inside] = g.gain[:, :columns][inside]
     cost: Floats = np.broadcast_to(1.0, gain.shape)
     if g.cost is not None:
-        given = np.ones(gain.shape)
-        given[:, :columns][inside] = g.cost[:, :columns][inside]
-        cost = shared(given)
+        costs = np.ones(gain.shape)
+        costs[:, :columns][inside] = g.cost[:, :columns][inside]
+        cost = shared(costs)
     kind = None
     if g.kind is not None:
         kind = np.full(gain.shape, -1)
@@ -123,33 +121,34 @@ def user_state(g: Gains, cutoff: Cutoff, horizon: int | None) -> UserState:
 
 
 ULPS = 1e-14
-"""How far rounding may take a probability below 0 or above 1."""
+"""Maximum rounding error of a probability below 0 or above 1."""
 
 
 def checked(continuation: Any, state: UserState) -> Floats:
-    """topics × ranks: C. Raises InputError where a value is not a probability."""
-    given: Floats = np.asarray(continuation, dtype=np.float64)
-    # What does not depend on the topic is looked at once.
-    inside: Bools = (given >= -ULPS) & (given <= 1 + ULPS)
+    """Return C, topics × ranks. Raises InputError if a value is not a probability."""
+    chances: Floats = np.asarray(continuation, dtype=np.float64)
+    # Values that do not depend on the topic are checked once.
+    inside: Bools = (chances >= -ULPS) & (chances <= 1 + ULPS)
     if not inside.all():
-        c = np.broadcast_to(given, state.gain.shape)
+        c = np.broadcast_to(chances, state.gain.shape)
         row, column = np.argwhere(~np.broadcast_to(inside, c.shape))[0]
         value = "not a number" if np.isnan(c[row, column]) else f"{c[row, column]:.12g}, outside 0..1"
         rank = int(np.broadcast_to(state.rank, c.shape)[row, column])
-        what = f"C({rank}) is {value}, at a document of gain {state.gain[row, column]:g}"
-        raise InputError("", what, "C is the probability of going on: from 0 to 1")
-    return np.broadcast_to(np.clip(given, 0.0, 1.0), state.gain.shape)
+        problem = f"C({rank}) is {value}, at a document of gain {state.gain[row, column]:g}"
+        raise InputError("", problem, "C is the probability of going on: from 0 to 1")
+    return np.broadcast_to(np.clip(chances, 0.0, 1.0), state.gain.shape)
 
 
 def ranks_viewed_past_end(
     continuation: Continuation, state: UserState, depends: Sequence[bool] = (True, True, True), **parameters: Any
 ) -> Floats:
-    """topics: how many ranks a user who reaches the first rank past the end views, that one included, by extrapolation.
+    """Return the number of ranks that a user who reaches the first rank past the end views, including it, by
+    extrapolation: topics.
 
     depends  whether C depends on the rank, on the cumulative gain and on the cumulative cost: topics that do not differ
              in these share a sum
 
-    Raises InputError where the sum is infinite or does not settle.
+    Raises InputError if the sum is infinite or does not converge.
     """
 
     def c_of(state: UserState) -> Any:
@@ -166,13 +165,15 @@ def ranks_viewed_past_end(
 
 
 def _extrapolated(state: UserState, c_of: Callable[[UserState], Any], start: Floats) -> float:
-    """The same from one end, given as rank, cumulative gain and cumulative cost."""
+    """Return the same from an end with rank, cumulative gain and cumulative cost in `start`."""
 
     def past(m: Floats) -> TailState:
         gain, kind = np.full((1, len(m)), state.tail), np.full((1, len(m)), -1)
         rank, end = start[None, :1] + m, start[:1].astype(np.int64)
         cost, before = np.ones(gain.shape), start[None, 1:]
-        return TailState(rank, gain, cost, end, state.tail, has_costs=True, types=state.types, kind=kind, before=before)
+        return TailState(
+            rank, gain, cost, end, state.tail, has_costs=True, types=state.types, kind=kind, at_last=before
+        )
 
     def factor(m: Floats) -> Floats:
         tail = past(m)
@@ -185,10 +186,10 @@ def _extrapolated(state: UserState, c_of: Callable[[UserState], Any], start: Flo
 
     try:
         return extrapolated(factor, float(start[0]), far)
-    except Unsettled as error:
-        what = f"at rank {error.rank:,.0f} C is {float(error.factor)!r}"
-        said = "has not converged yet" if error.converges else "does not converge"
-        raise InputError("", f"the sum {said}: {what}", "set horizon=1000 to truncate it") from None
+    except NotConverged as error:
+        problem = f"at rank {error.rank:,.0f} C is {float(error.factor)!r}"
+        state_of_sum = "has not converged yet" if error.converges else "does not converge"
+        raise InputError("", f"the sum {state_of_sum}: {problem}", "set horizon=1000 to truncate it") from None
 
 
 # V, the probability of viewing each rank, and the five quantities that are sums over it.
@@ -204,8 +205,8 @@ class Viewing:
     continuation  topics × ranks: C(i)
     probability   topics × ranks: V(i), 0 past the end
     at_tail       topics: V of the first rank past the end
-    rest          topics: how many ranks a user who reaches that rank will view, that one included
-    converges     whether V tends to 0 even where that is infinite
+    rest          topics: the number of ranks that a user who reaches this rank will view, including it
+    converges     whether V tends to 0 even if `rest` is infinite
     """
 
     state: UserState
@@ -222,7 +223,7 @@ class Viewing:
 
     @cached_property
     def past_end(self) -> Floats:
-        """topics: the expected number of ranks viewed past the end; 0 where nobody gets there, even if `rest` is
+        """topics: the expected number of ranks viewed past the end; 0 if nobody gets there, even if `rest` is
         infinite."""
         reached = self.at_tail > 0
         return np.where(reached, self.at_tail * np.where(reached, self.rest, 0), 0)
@@ -238,12 +239,12 @@ class Viewing:
         return np.where(np.isinf(self.rest) & (not self.converges), self.at_tail, 0)
 
     def so_far(self, of: str) -> Floats:
-        """topics × ranks: what a total is of: the cumulative gain (etu) or cost (etc)."""
+        """Return the quantity of a total so far: the cumulative gain (etu) or cost (etc), topics × ranks."""
         return self.state.cumulative_gain if of == "etu" else self.state.cumulative_cost
 
 
 def view_probabilities(state: UserState, continuation: Any, rest: Floats | float, converges: bool) -> Viewing:
-    """V of every rank, from C; `rest` and `converges` as in `Viewing`."""
+    """Return V of every rank, from C; `rest` and `converges` as in `Viewing`."""
     shape = state.gain.shape
     c = checked(continuation, state)
     alike = c.strides[0] == 0  # all topics have one C: one product for all of them
@@ -251,19 +252,19 @@ def view_probabilities(state: UserState, continuation: Any, rest: Floats | float
     v = np.ones(shape)
     v[:, 1:] = products[:, :-1]
     within: Bools = np.arange(shape[1]) < state.end[:, None]
-    at_tail = state.at_end(products, before=1.0)
+    at_tail = state.at_end(products, default=1.0)
     ranks_past_end = np.broadcast_to(np.asarray(rest, dtype=np.float64), at_tail.shape)
     return Viewing(state, c, v * within, at_tail, ranks_past_end, converges)
 
 
 def quantity(viewing: Viewing, of: str, cutoff: int | None) -> Floats:
-    """topics: one of the five quantities. `cutoff` ends its sum at that rank, W and V are those of the full depth."""
+    """Return a C/W/L quantity: topics. `cutoff` ends its sum at that rank; W and V are those of the full depth."""
     state, v = viewing.state, viewing.probability
     past_end, depth = viewing.past_end, viewing.depth
     if cutoff is not None:
         return _down_to(viewing, of, cutoff)
     if state.has_horizon and of in TOTALS:
-        # A user who is still going on at the horizon has not stopped.
+        # A user still going on at the horizon has not stopped.
         return row_sums(viewing.stopping * viewing.so_far(of))
     if of == "ed":
         return depth
@@ -273,13 +274,13 @@ def quantity(viewing: Viewing, of: str, cutoff: int | None) -> Floats:
     gain = row_sums(v * state.gain) + (state.tail * past_end if state.tail else 0)
     if of == "eu":
         return _rate(gain, depth, state.tail)
-    # Whoever never stops gains nothing in all: the sum is over those who stop.
-    left = viewing.forever * state.at_end(state.cumulative_gain) if state.tail == 0 else 0
-    return gain - left
+    # A user who never stops has no total gain: the sum is over users who stop.
+    never_stopped = viewing.forever * state.at_end(state.cumulative_gain) if state.tail == 0 else 0
+    return gain - never_stopped
 
 
 def _down_to(viewing: Viewing, of: str, cutoff: int) -> Floats:
-    """The sum of a quantity down to a rank: ΣWr, ΣLΓ, ΣWc, ΣLK or ΣV."""
+    """Return the sum of a quantity down to a rank: ΣWr, ΣLΓ, ΣWc, ΣLK or ΣV."""
     state = viewing.state
     if of in TOTALS:
         return row_sums((viewing.stopping * viewing.so_far(of))[:, :cutoff])
@@ -289,14 +290,14 @@ def _down_to(viewing: Viewing, of: str, cutoff: int) -> Floats:
 
 
 def _rate(part: Floats, depth: Floats, limit: float) -> Floats:
-    """part / depth; the limit where the depth is infinite."""
+    """Return part / depth; the limit if the depth is infinite."""
     endless = np.isinf(depth)
     return np.where(endless, limit, safe_divide(np.where(endless, 0, part), np.where(endless, 1, depth)))
 
 
 def quantity_details(viewing: Viewing, g: Gains, of: str, cutoff: int | None) -> dict[str, Floats]:
-    """The details at the ranks of `g`, and in sum after them: C, V, W, the contribution; the cost if costs are given;
-    for a total, the probability of stopping (L) and the gain or cost so far.
+    """Return the details at the ranks of `g`, and their sum after them: C, V, W, the contribution; the cost if there
+    are costs; for a total, the probability of stopping (L) and the gain or cost so far.
 
     See `quantity` for the parameters. Contributions sum to the quantity: W·r for eu, L·Γ for etu, W·c for ec, L·K for
     etc, V for ed.
@@ -313,7 +314,7 @@ def quantity_details(viewing: Viewing, g: Gains, of: str, cutoff: int | None) ->
     else:
         so_far = viewing.so_far(of)
         terms = viewing.stopping * so_far
-        # Who gets past the end takes along what there was, and stops some time; at a horizon that is not a stop.
+        # A user past the end keeps the total so far, and stops some time; a horizon is not a stop.
         rest = (viewing.at_tail - viewing.forever) * state.at_end(so_far) * (not state.has_horizon)
         rest = rest + (past_end if of == "etc" else state.tail * past_end if state.tail else 0)
         more = {"L": viewing.stopping, "gained" if of == "etu" else "spent": so_far}
@@ -330,12 +331,12 @@ def quantity_details(viewing: Viewing, g: Gains, of: str, cutoff: int | None) ->
 
 
 def _without_remainder(values: Floats, ranks: int) -> Floats:
-    """topics × ranks: the values, cut or padded to that many ranks."""
+    """Return the values, cut or padded to `ranks` ranks: topics × ranks."""
     return with_remainder(values, ranks)[:, :-1]
 
 
 def _with_past_end(values: Floats, ranks: int, past_end: Floats) -> Floats:
-    """topics × (ranks + 1): the values, and then the sum of those below these ranks and past the end."""
+    """Return the values, and then the sum of the values below these ranks and past the end: topics × (ranks + 1)."""
     columns = with_remainder(values, ranks)
     columns[:, -1] += past_end
     return columns
@@ -347,7 +348,7 @@ def _with_past_end(values: Floats, ranks: int, past_end: Floats) -> Floats:
 LAST_RANK, CELLS = 1 << 22, 1 << 22
 """The deepest horizon, and how many cells of topics × ranks are evaluated at once."""
 
-# What every C/W/L measure takes beside its own parameters.
+# Parameters of every C/W/L measure.
 GAINS = inspect.Parameter("g", inspect.Parameter.POSITIONAL_OR_KEYWORD)
 SHARED = (
     inspect.Parameter("of", inspect.Parameter.KEYWORD_ONLY, default="eu"),
@@ -361,13 +362,14 @@ CHECKS = {
 
 @dataclass(repr=False, eq=False, kw_only=True)
 class CWLProperties(Properties):
-    """What a C/W/L measure states beyond its continuation probability C(i).
+    """Properties of a C/W/L measure besides its continuation probability C(i).
 
-    tail       how many ranks a user who reaches the first rank past the end will view, that one included: a function of
-               the state there and the parameters; without it C is evaluated rank by rank, and the sum extrapolated
-    converges  whether V tends to 0 even where its sum is infinite
-    cost_unit  what to say where a parameter is a cost and no costs are given, as in `h is in seconds`
-    costs      whether C depends on costs, or a function of the arguments that says so
+    tail       the number of ranks that a user who reaches the first rank past the end will view, including it: a
+               function of the state there and the parameters; without it C is evaluated rank by rank, and the sum
+               extrapolated
+    converges  whether V tends to 0 even if its sum is infinite
+    cost_unit  the note if a parameter is a cost and there are no costs, as in `h is in seconds`
+    costs      whether C depends on costs; or a function of the arguments
     types      the document types, column 2 of a run, that it distinguishes: a function of the arguments
     """
 
@@ -388,15 +390,15 @@ class CWLProperties(Properties):
 def cwl(continuation: Continuation, **keywords: Any) -> Measure:
     """Make a measure of a continuation function C(state, *, parameters): the chance of going on from each rank.
 
-    The state is a `UserState`. Beside the parameters of C the measure takes `of` (eu, etu, ec, etc, ed) and `horizon`,
-    the rank at which all sums end. A cutoff only ends the sum: W is that of the full depth, unless the cutoff is
+    The state is a `UserState`. Besides the parameters of C the measure takes `of` (eu, etu, ec, etc, ed) and `horizon`,
+    the rank at which all sums end. A cutoff only ends the sum: W is the weight at full depth, unless the cutoff is
     `required`; then it is `state.k`. All other properties of the measure are keywords:
     """
     properties = CWLProperties(**keywords)
-    named, others = _parameters(continuation)
+    named, any_others = _parameters(continuation)
     defaults = {parameter.name: parameter.default for parameter in named}
 
-    @np.errstate(over="ignore", invalid="ignore")  # of what is no chance `_viewing` says so
+    @np.errstate(over="ignore", invalid="ignore")  # `_viewing` raises errors for invalid chances
     def view(g: Gains, horizon: int | None, parameters: dict[str, Any]) -> tuple[Viewing, int | None]:
         cutoff = g.k if properties.cutoff != "required" else None
         return _viewing(g, properties, horizon, continuation, {**defaults, **parameters}), cutoff
@@ -414,10 +416,10 @@ def cwl(continuation: Continuation, **keywords: Any) -> Measure:
     def weights(g: Gains, **parameters: Any) -> Floats:
         return details(replace(g, gain=np.ones(g.gain.shape)), **parameters)["contribution"][:, :-1]
 
-    # Only where the score is linear in the gains is W that of every ranking.
+    # W is the same for every ranking only if the score is linear in the gains.
     rank_sum = RankSum("gain", weights) if properties.over_ties else None
     update_wrapper(function, continuation)
-    signature = inspect.Signature([GAINS, *named, *SHARED, *others])
+    signature = inspect.Signature([GAINS, *named, *SHARED, *any_others])
     function.__signature__ = signature  # type: ignore[attr-defined]
     shared = {field.name: getattr(properties, field.name) for field in fields(Properties)}
     shared["checks"] = {**CHECKS, **(properties.checks or {})}
@@ -439,9 +441,9 @@ def _validate(
 def _viewing(
     g: Gains, properties: CWLProperties, horizon: int | None, continuation: Continuation, parameters: dict[str, Any]
 ) -> Viewing:
-    """V of every rank; past the end by a closed form, or extrapolated where there is none.
+    """Return V of every rank; past the end by a closed form, or extrapolated without one.
 
-    That found last is kept, for another quantity of the same measure.
+    The last result is cached for other quantities of the same measure.
     """
     tail, cutoff = properties.tail, properties.cutoff
     key = (continuation, tail, cutoff, horizon, *parameters.items())
@@ -459,24 +461,24 @@ def _viewing(
 
 
 def _parameters(continuation: Continuation) -> tuple[list[inspect.Parameter], list[inspect.Parameter]]:
-    """The parameters of C by name, and `**others`. Raises TypeError where one could be given by position."""
+    """Return the named parameters of C, and `**others`. Raises TypeError for positional parameters."""
     _, *parameters = inspect.signature(continuation).parameters.values()
     named = [parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
-    others = [parameter for parameter in parameters if parameter.kind is parameter.VAR_KEYWORD]
-    if len(named) + len(others) < len(parameters):
+    any_others = [parameter for parameter in parameters if parameter.kind is parameter.VAR_KEYWORD]
+    if len(named) + len(any_others) < len(parameters):
         listed = ", ".join(map(str, parameters))
         raise TypeError(f"parameters must follow a *: def {continuation.__name__}(state, *, {listed})")
-    return named, others
+    return named, any_others
 
 
 def _in_parts(g: Gains, last: int) -> list[Gains]:
-    """The topics in parts that are evaluated together down to rank `last`; none where one part holds all."""
+    """Split the topics into parts that are evaluated together down to rank `last`; empty if a single part holds all."""
     size = topics_at_once(last)
     return [g.select(slice(i, i + size)) for i in range(0, len(g.gain), size)] if size < len(g.gain) else []
 
 
 def topics_at_once(last: int) -> int:
-    """How many topics are evaluated together down to a rank. Raises InputError where that is too deep."""
+    """Return the number of topics to evaluate together down to a rank. Raises InputError if that is too deep."""
     if last > LAST_RANK:
         raise InputError("", f"rank {last:,} is too deep", f"the maximum cutoff or horizon is {LAST_RANK:,}")
     return max(1, CELLS // max(last, 1))
@@ -486,7 +488,7 @@ LONGEST, MOST_PARTS, MOST_NESTED, HIGHEST_POWER = 300, 100, 80, 1000
 # Formulas in a few variables: text -> a small tree -> arrays. Nothing in them is ever run as Python.
 
 
-# What Python's grammar would take beside numbers, names and operators: comments, further lines, 1_000.
+# Python syntax besides numbers, names and operators: comments, further lines, 1_000.
 _OTHER = re.compile(r"[#\n\r\\]|\d_\d")
 
 _OPERATORS: dict[type, Callable[..., Any]] = {
@@ -524,7 +526,7 @@ class Formula:
     of: tuple[Formula, ...] = ()
 
     def __call__(self, values: Mapping[str, Any]) -> Any:
-        """Its value, broadcast from those of the names; nan or infinite where arithmetic fails."""
+        """Return its value, broadcast from the values of the names; nan or infinite if arithmetic fails."""
         with np.errstate(all="ignore"):
             return self._value(values)
 
@@ -548,15 +550,15 @@ class Formula:
 
 @lru_cache
 def read_formula(text: str) -> Formula:
-    """A formula of numbers, names, + - * / **, comparisons, parentheses and `where exp log sqrt min max`.
+    """Return a formula of numbers, names, + - * / **, comparisons, parentheses and `where exp log sqrt min max`.
 
-    Raises InputError (usage) for anything else, and where it is too long, too deep, or has too high a power.
+    Raises InputError (usage) for anything else, and if it is too long, too deep, or has too high a power.
     """
     if len(text) > LONGEST:
         raise _error(text[:20] + "…", f"a formula has at most {LONGEST} characters, this one {len(text)}")
-    other = _OTHER.search(text)
-    if other:
-        raise _error(repr(text)[1:-1], f"{other[0]!r} is not allowed", "as in phi*(1-r)")
+    forbidden = _OTHER.search(text)
+    if forbidden:
+        raise _error(repr(text)[1:-1], f"{forbidden[0]!r} is not allowed", "as in phi*(1-r)")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -569,8 +571,8 @@ def read_formula(text: str) -> Formula:
     return formula
 
 
-def _error(text: str, what: str, hint: str = "") -> InputError:
-    return InputError(f"formula '{text}'", what, hint, usage=True)
+def _error(text: str, problem: str, hint: str = "") -> InputError:
+    return InputError(f"formula '{text}'", problem, hint, usage=True)
 
 
 def _part(node: ast.AST, text: str, depth: int) -> Formula:
@@ -602,8 +604,8 @@ def _part(node: ast.AST, text: str, depth: int) -> Formula:
     source = ast.get_source_segment(text.strip(), node) if isinstance(node, ast.expr) else None
     called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
     hint = did_you_mean(called, FUNCTIONS) if called else "write ** for powers" if "^" in (source or "") else ""
-    knows = f"allowed are numbers, names, + - * / **, comparisons, {' '.join(FUNCTIONS)}"
-    raise _error(text, f"'{source or text}' is not allowed", hint or knows)
+    allowed = f"allowed are numbers, names, + - * / **, comparisons, {' '.join(FUNCTIONS)}"
+    raise _error(text, f"'{source or text}' is not allowed", hint or allowed)
 
 
 def _number(value: float, text: str) -> float:
@@ -617,7 +619,7 @@ def _number(value: float, text: str) -> float:
 
 
 def _check_power(exponent: Formula, text: str) -> None:
-    """Limit constant exponents; one that depends on the rank is how a decay is written."""
+    """Limit constant exponents; exponents that depend on the rank may be large, as in a decay."""
     if not exponent.names:
         value = abs(float(exponent({})))
         if not value <= HIGHEST_POWER:

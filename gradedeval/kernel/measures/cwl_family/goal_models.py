@@ -14,16 +14,16 @@ from gradedeval.kernel.measures.cwl_family.infinite_sums import sum_by_panels
 from gradedeval.kernel.measures.definition import NOT_NEGATIVE, NUMBER, POSITIVE, Arguments
 
 NOISE = 1e-9
-"""Tolerance of sums that reach a limit: ten documents of 0.1 reach 1, though in floats they add up to less."""
+"""Tolerance of sums that reach a limit: ten documents of 0.1 reach 1, but their sum in floats is less."""
 
 
 def _below(so_far: Any, limit: Any) -> Any:
-    """Whether a cumulative value has not reached its limit."""
+    """Return whether a cumulative value has not reached its limit."""
     return so_far < limit - NOISE
 
 
 def _steps(needed: Floats, each: float) -> Floats:
-    """How many ranks until steps of `each` reach what is needed: at least 1, infinite if never."""
+    """Return the number of ranks until steps of `each` reach `needed`: at least 1, infinite if never."""
     with np.errstate(divide="ignore", invalid="ignore"):
         steps = np.where(_below(each, needed), np.ceil((needed - NOISE) / each) if each > 0 else np.inf, 1)
     return np.maximum(steps, 1)
@@ -36,7 +36,7 @@ def _bpm_rest(state: UserState, T: float, K: float) -> Floats:
 
 @cwl(tail=_bpm_rest, residual="none", costs=True, monotone=False, checks={"T": POSITIVE, "K": POSITIVE})
 def bpm(state: UserState, *, T: float = 1.0, K: float = 10.0) -> Any:
-    """Bejeweled player model: the user stops once enough is gained, T, or enough is spent, K.
+    """Bejeweled player model: the user stops once the gain reaches T, or the cost reaches K.
 
     C(i) = 1 while Γ_i < T and K_i < K, else 0
 
@@ -50,7 +50,7 @@ def bpm(state: UserState, *, T: float = 1.0, K: float = 10.0) -> Any:
 
 def _bpmd_rest(state: UserState, T: float, K: float, hb: float, hc: float, mid: float) -> Floats:
     surplus = state.at_end(state.cumulative_gain) - mid * state.end
-    gap = state.tail - mid  # by this every further rank moves both thresholds, one rank later
+    gap = state.tail - mid  # moves both thresholds at every further rank, one rank later
     by_gain = _steps(T + hb * (surplus - gap) - state.at_end(state.cumulative_gain), state.tail - hb * gap)
     by_cost = _steps(K + hc * (surplus - gap) - state.at_end(state.cumulative_cost), 1 - hc * gap)
     return np.minimum(by_gain, by_cost)
@@ -74,8 +74,8 @@ def bpmd(
 
     T    the gain at which the user stops, before it is adapted
     K    the cost at which the user stops, before it is adapted
-    hb   how much a gain above mid raises the gain that is wanted
-    hc   how much a gain above mid raises the cost that is accepted
+    hb   the rise of the gain threshold for each gain above mid
+    hc   the rise of the cost threshold for each gain above mid
     mid  the gain that a user expects of a document
     """
     moved = (state.gain - mid).cumsum(1) - (state.gain - mid)
@@ -83,7 +83,7 @@ def bpmd(
 
 
 def _logistic(x: Any, weight: float) -> Any:
-    """1 / (1 + weight · e^x) without overflow."""
+    """Return 1 / (1 + weight · e^x) without overflow."""
     if weight == 0:
         return np.ones_like(x)
     return 1 / (1 + np.exp(np.minimum(x + np.log(weight), 700.0)))
@@ -94,7 +94,7 @@ def _ift_parts(T: float | None, A: float | None) -> tuple[float | None, float | 
 
 
 def _has_rate(arguments: Arguments) -> bool:
-    """Whether the user stops at less than a rate of gain per cost."""
+    """Return whether the user stops below a rate of gain per cost."""
     return "A" in arguments or "T" not in arguments
 
 
@@ -125,13 +125,13 @@ def _ift_rest(state: UserState, **parameters: Any) -> Floats:
 
 
 def _ift_needs(arguments: Arguments, cutoff: int | None) -> None:
-    """Raise InputError where a parameter belongs to a part of C that is not used."""
+    """Raise InputError if a parameter belongs to an unused part of C."""
     for part, names in (("T", ("b1", "R1")), ("A", ("b2", "R2"))):
         idle = [name for name in names if name in arguments]
         if idle and part not in arguments and {"T", "A"} & arguments.keys():
-            other = "A" if part == "T" else "T"
-            what = f"{idle[0]} belongs to {part}, but only {other} is given"
-            raise InputError("'ift'", what, f"give {part} as well, or neither", usage=True)
+            used = "A" if part == "T" else "T"
+            problem = f"{idle[0]} belongs to {part}, but only {used} is given"
+            raise InputError("'ift'", problem, f"give {part} as well, or neither", usage=True)
 
 
 @cwl(
@@ -152,16 +152,16 @@ def ift(
     b2: float = 0.9,
     R2: float = 1.0,
 ) -> Any:
-    """Information foraging: the user stops near the goal T, or at less than the rate A; given neither, T=2 and A=0.2.
+    """Information foraging: the user stops near the goal T, or below the rate A; with neither, T=2 and A=0.2.
 
     C1 = 1 − 1/(1 + b1 e^((T−Γ_i) R1)), C2 = 1/(1 + b2 e^((A−Γ_i/K_i) R2)), C = C1 · C2 or one of them
 
     Azzopardi et al., SIGIR 2018.
 
-    T   the gain that the user wants, the goal; given A alone, the goal does not matter
+    T   the gain that the user wants, the goal; with A alone, the goal does not matter
     b1  the larger, the likelier the user goes on while the goal is not reached
     R1  how sharply the chance of going on falls at the goal
-    A   the gain per cost that the user can have elsewhere; given T alone, the rate does not matter
+    A   the gain per cost that the user can have elsewhere; with T alone, the rate does not matter
     b2  the larger, the likelier the user stops because of the rate
     R2  how sharply the chance of going on falls as the rate falls below A
     """

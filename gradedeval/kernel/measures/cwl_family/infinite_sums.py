@@ -1,4 +1,4 @@
-"""Infinite sums: how many ranks are viewed past the end, in closed form or with a relative error below 1e-12.
+"""Infinite sums: the number of ranks viewed past the end, in closed form or with a relative error below 1e-12.
 
 The error of `extrapolated` is an estimate; see its docstring.
 """
@@ -21,7 +21,7 @@ STEPS, DISTANT, ORDERS = 4096, 64.0, 12
 
 
 def trigamma(x: Any) -> Floats:
-    """ψ₁(x) = Σ_{m≥0} 1/(x+m)², for x > 0."""
+    """Return ψ₁(x) = Σ_{m≥0} 1/(x+m)², for x > 0."""
     x = np.array(x, dtype=np.float64)
     head = np.zeros_like(x)
     for _ in range(16):
@@ -36,14 +36,14 @@ def trigamma(x: Any) -> Floats:
 
 
 def geometric(ratio: Floats | float) -> Floats:
-    """1 + ratio + ratio² + …; infinite for 1."""
+    """Return 1 + ratio + ratio² + …; infinite for 1."""
     ratio = np.asarray(ratio, dtype=np.float64)
     with np.errstate(divide="ignore"):
         return np.asarray(1 / (1 - ratio))
 
 
 def damped(fall: float, start: Any, power: int) -> Floats:
-    """topics: Σ_{m≥0} (1 − fall)^m (at / (at + m))^power, 0 < fall ≤ 1: Lerch's transcendent.
+    """Return Σ_{m≥0} (1 − fall)^m (at / (at + m))^power, 0 < fall ≤ 1, at = start: topics. It is Lerch's transcendent.
 
     The first terms are added up; the others are an integral with Euler–Maclaurin corrections.
     """
@@ -59,7 +59,8 @@ def damped(fall: float, start: Any, power: int) -> Floats:
 
 
 def _lerch(x: Floats, rate: float, power: int) -> Floats:
-    """Σ_{m≥0} e^(−rate·m) (x / (x + m))^power, for a large x and a small rate (a large one leaves nothing to add)."""
+    """Return Σ_{m≥0} e^(−rate·m) (x / (x + m))^power, for a large x and a small rate (a large one leaves nothing to
+    add)."""
     slope, curve, twist = power / x, power * (power + 1) / x**2, power * (power + 1) * (power + 2) / x**3
     first = rate + slope
     third = rate**3 + 3 * rate**2 * slope + 3 * rate * curve + twist
@@ -68,7 +69,7 @@ def _lerch(x: Floats, rate: float, power: int) -> Floats:
 
 
 def exponential_integral(order: int, z: Any) -> Floats:
-    """e^z E_n(z) = ∫_0^∞ e^(−z·t) (1 + t)^−n dt, for z > 0 and n = order, 1 or 2.
+    """Return e^z E_n(z) = ∫_0^∞ e^(−z·t) (1 + t)^−n dt, for z > 0 and n = order, 1 or 2.
 
     Abramowitz & Stegun 1964, 5.1.11 and 5.1.14 up to 1; the continued fraction 5.1.22, contracted, above.
     """
@@ -89,10 +90,10 @@ def exponential_integral(order: int, z: Any) -> Floats:
 
 
 def squared_ratios(start: Floats, step: float) -> Floats:
-    """topics: S(A) = Σ_{m≥0} Π_{j=1..m} ((A + j·s − 1) / (A + j·s))², A = start ≥ 1, 0 ≤ s = step ≤ 1.
+    """Return S(A) = Σ_{m≥0} Π_{j=1..m} ((A + j·s − 1) / (A + j·s))², A = start ≥ 1, 0 ≤ s = step ≤ 1: topics.
 
-    S(x) = 1 + ((x + s − 1) / (x + s))² S(x + s) leads back to the start, from an x where a series in 1/x holds, or from
-    a rank that nobody reaches.
+    S(x) = 1 + ((x + s − 1) / (x + s))² S(x + s) leads back to the start, from an x for which a series in 1/x holds, or
+    from a rank that nobody reaches.
     """
     if step == 0:
         return np.asarray(start**2 / (2 * start - 1))
@@ -106,15 +107,15 @@ def squared_ratios(start: Floats, step: float) -> Floats:
 
 
 def _by_powers(x: Floats, step: float) -> Floats:
-    """The S of `squared_ratios` for x ≥ DISTANT, as Σ_k c_k x^(1−k).
+    """Return S of `squared_ratios` for x ≥ DISTANT, as Σ_k c_k x^(1−k).
 
-    S(y − s) = 1 + (1 − 1/y)² S(y), power by power of y, gives one c after the other.
+    S(y − s) = 1 + (1 − 1/y)² S(y), power by power of y, gives each c from the previous ones.
     """
     c: list[float] = []
     for k in range(ORDERS):
-        # Of y^−k: c_k is what the earlier coefficients leave.
-        known = sum(c[i] * _binomial(1 - i, k + 1 - i) * (-step) ** (k + 1 - i) for i in range(k))
-        c.append(((k == 0) + (c[k - 1] if k else 0.0) - known) / (2 + (k - 1) * step))
+        # The coefficient of y^−k determines c_k by the earlier ones.
+        earlier_terms = sum(c[i] * _binomial(1 - i, k + 1 - i) * (-step) ** (k + 1 - i) for i in range(k))
+        c.append(((k == 0) + (c[k - 1] if k else 0.0) - earlier_terms) / (2 + (k - 1) * step))
     total = np.zeros_like(x)
     for coefficient in reversed(c):
         total = coefficient + total / x
@@ -122,7 +123,7 @@ def _by_powers(x: Floats, step: float) -> Floats:
 
 
 def _binomial(n: int, k: int) -> float:
-    """n (n−1) … (n−k+1) / k!, for any whole n."""
+    """Return n (n−1) … (n−k+1) / k!, for any whole n."""
     return math.prod((n - i) / (i + 1) for i in range(k))
 
 
@@ -130,11 +131,11 @@ NEAR, FAR = 32, 1 << 24
 """The first rank at which a sum is checked, and the maximum number of its terms."""
 SLICE, WINDOW = 1 << 16, 11
 AHEAD = 2.0 ** np.arange(0, 41, 0.5)
-"""How far ahead factors are probed before their behavior so far is taken to continue."""
+"""Multiples of the rank at which factors are probed, before their behavior is assumed to continue."""
 
 
-class Unsettled(ArithmeticError):
-    """A sum that has not settled after that many ranks; `converges` is False where its terms do not fall off enough."""
+class NotConverged(ArithmeticError):
+    """A sum that has not converged at rank `rank`; `converges` is False if its terms do not fall fast enough."""
 
     def __init__(self, rank: float, factor: float, converges: bool) -> None:
         self.rank, self.factor, self.converges = rank, factor, converges
@@ -144,9 +145,9 @@ class Unsettled(ArithmeticError):
 def extrapolated(
     factor: Callable[[Floats], Floats], end: float, far: Callable[[Floats], Floats] | None = None
 ) -> float:
-    """1 + f(1) + f(1) f(2) + …, of factors that are known only as numbers, to about ten digits.
+    """Return 1 + f(1) + f(1) f(2) + …, of factors known only as numbers, to about ten digits.
 
-    Raises Unsettled where FAR terms are not enough.
+    Raises NotConverged if FAR terms are not enough.
 
     factor  m = 1, 2, … -> f(m), the factor of rank end + m
     far     the same for ranks that are only probed; there a factor may have any value
@@ -154,12 +155,11 @@ def extrapolated(
     Terms are added up until the factors behave as they do at ranks far ahead: they are constant, and the rest is
     geometric; or the terms fall off as a power of the rank, and the sums down to each doubling of the rank approach
     their limit as a sum of geometric sequences, which the epsilon algorithm eliminates one by one (Wynn,
-    Math. Tables Aids Comput. 1956). Three successive estimates must agree to 1e-11, or two to 1e-9 where FAR is
-    reached.
+    Math. Tables Aids Comput. 1956). Three successive estimates must agree to 1e-11, or two to 1e-9 if FAR is reached.
     """
     total = term = last = 1.0
     sums: list[float] = []
-    before, count, check, agreed = np.nan, 0, max(NEAR, int(end)), 0
+    previous, count, check, agreed = np.nan, 0, max(NEAR, int(end)), 0
     power, steady = 0.0, False
     while count < FAR:
         while count < check:
@@ -175,20 +175,20 @@ def extrapolated(
         power, steady = _falls(ahead, end + count * AHEAD)
         if power > 1 and term * count <= LEFT * total * (power - 1):
             return total
-        # Sums from before the terms fell off steadily say nothing about the limit.
+        # Sums before the steady fall of the terms say nothing about the limit.
         sums = [*sums, total] if steady and power > 1 + 1e-6 else []
         estimate = _limit(sums[-WINDOW:]) if sums else np.nan
-        apart = abs(estimate - before) / abs(estimate) if len(sums) > 4 else np.inf
+        apart = abs(estimate - previous) / abs(estimate) if len(sums) > 4 else np.inf
         agreed = agreed + 1 if apart <= 1e-11 else 0
         if agreed == 2 or (count >= FAR and apart <= 1e-9):
             return estimate
-        before, check = estimate, 2 * count + max(NEAR, int(end))
-    raise Unsettled(end + count, last, power > 1 or not steady)
+        previous, check = estimate, 2 * count + max(NEAR, int(end))
+    raise NotConverged(end + count, last, power > 1 or not steady)
 
 
 def _falls(factors: Floats, rank: Floats) -> tuple[float, bool]:
-    """The power of the rank as which the terms fall off at least, and whether it is the same at all of these ranks."""
-    # Further down a double cannot represent how far a factor is from 1.
+    """Return the lowest power of the rank at which the terms fall, and whether it is the same at all of these ranks."""
+    # Further down a double cannot represent the difference of a factor from 1.
     informative = (rank < 1e8) | (factors < 1 - 1e-7)
     with np.errstate(divide="ignore"):
         powers = -np.log(factors[informative]) * rank[informative]
@@ -199,7 +199,7 @@ def _falls(factors: Floats, rank: Floats) -> tuple[float, bool]:
 
 
 def _limit(sums: list[float]) -> float:
-    """Wynn's epsilon algorithm: the limit that the sums approach."""
+    """Return the limit that the sums approach, by Wynn's epsilon algorithm."""
     older, newer = [0.0] * (len(sums) + 1), sums
     best = sums[-1]
     for order in range(1, len(sums)):
@@ -207,12 +207,12 @@ def _limit(sums: list[float]) -> float:
         if 0.0 in steps:
             return best
         older, newer = newer, [older[i + 1] + 1 / step for i, step in enumerate(steps)]
-        best = newer[-1] if order % 2 == 0 else best  # the columns between are intermediate
+        best = newer[-1] if order % 2 == 0 else best  # odd columns are intermediate
     return best
 
 
 # Ranks are evaluated one by one in blocks of FIRST up to BLOCK, at most PLAIN in all; past the first BLOCK also a panel
-# at a time, where log C is a polynomial through NODES points up to a relative error SMOOTH.
+# at a time, if log C is a polynomial through NODES points up to a relative error SMOOTH.
 FIRST, BLOCK, PLAIN = 1 << 8, 1 << 14, 1 << 24
 NODES, SMOOTH = 33, 1e-13
 NOBODY, FOREVER = 1e-17, 1e300
@@ -221,13 +221,13 @@ Chances = Callable[[Floats], tuple[Floats, Floats]]
 
 
 def sum_by_panels(chances: Chances, highest: float) -> float:
-    """1 + C(1) + C(1) C(2) + …; infinite where C stays 1. Raises InputError where PLAIN ranks evaluated one by
-    one are not enough.
+    """Return 1 + C(1) + C(1) C(2) + …; infinite if C stays 1. Raises InputError if PLAIN ranks evaluated one by one
+    are not enough.
 
     chances  m -> log C(m) as a sum of two parts, the first of which never rises
     highest  the limit of the second, which is monotone
     """
-    ranks = log_viewed = count = 0.0  # V of the rank after `count` more, from which C(count + 1) leads on
+    ranks = log_viewed = count = 0.0  # V of the rank after `count` more
     plain, width = 0, float(BLOCK)
     while count < FOREVER:
         falls, moves = (float(part[0]) for part in chances(np.array([count + 1])))
@@ -246,14 +246,15 @@ def sum_by_panels(chances: Chances, highest: float) -> float:
             logs = np.cumsum(np.add(*chances(count + np.arange(1.0, step + 1))))
             added, lost, plain = 1 + float(np.exp(logs[:-1]).sum()), float(logs[-1]), plain + int(step)
         else:
-            what = f"the sum did not converge within {plain:,} ranks past the end, where C still jumps"
-            raise InputError("", what, "set horizon=1000 to truncate it")
+            problem = f"the sum did not converge within {plain:,} ranks past the end, where C still jumps"
+            raise InputError("", problem, "set horizon=1000 to truncate it")
         ranks, log_viewed, count = ranks + float(np.exp(log_viewed)) * added, log_viewed + lost, count + step
     return np.inf
 
 
 def _panel(chances: Chances, start: float, width: float) -> tuple[float, float] | None:
-    """Over `width` ranks: Σ V where V starts at 1, and log V after them; None where log C is not smooth or V falls far.
+    """Return Σ V over `width` ranks with V = 1 at first, and log V after them; None if log C is not smooth or V falls
+    far.
 
     Both are integrals over the ranks ± ½ with the first Euler–Maclaurin correction; the next is below 1e-16.
     """
@@ -275,7 +276,8 @@ def _panel(chances: Chances, start: float, width: float) -> tuple[float, float] 
 
 @lru_cache(1)
 def _chebyshev() -> tuple[Floats, Floats, Floats, Floats]:
-    """Points from −1 to 1; the matrices from values there to Chebyshev coefficients, integrals from −1, and slopes."""
+    """Return points from −1 to 1; the matrices from values there to Chebyshev coefficients, integrals from −1, and
+    slopes."""
     from numpy.polynomial import chebyshev
 
     angles = np.pi * np.arange(NODES)[::-1] / (NODES - 1)

@@ -12,7 +12,7 @@ from gradedeval.errors import InputError, did_you_mean
 from gradedeval.kernel.measures.cwl_family.formula import FUNCTIONS, UserState, cwl, ranks_viewed_past_end, read_formula
 from gradedeval.kernel.measures.cwl_family.infinite_sums import geometric
 from gradedeval.kernel.measures.definition import Arguments, Check, Residual
-from gradedeval.kernel.measures.parameters import Lines, needs_file, of_file
+from gradedeval.kernel.measures.parameters import Lines, cached_reader, needs_file
 from gradedeval.kernel.trec.lines import decode, encode
 from gradedeval.kernel.trec.small_tables import SmallTable, TableRow
 
@@ -25,36 +25,36 @@ RESERVED = {"C", "of", "horizon", "gain", "rel"}
 
 
 def _needs_formula(arguments: Arguments, cutoff: int | None) -> None:
-    """Raise InputError where there is no formula, or its names differ from the given parameters."""
+    """Raise InputError (usage) without a formula, or if its names differ from the parameters."""
     place = "'cwl'"
     if not arguments.get("C"):
         raise InputError(place, "needs C, a formula", 'as in cwl(C="phi*(1-r)",phi=.6)', usage=True)
     names = read_formula(str(arguments["C"])).names
-    given = {unicodedata.normalize("NFKC", name) for name in arguments.keys() - {"C", "of", "horizon"}}
-    for name in sorted(given | (names & RESERVED)):
+    names_with_values = {unicodedata.normalize("NFKC", name) for name in arguments.keys() - {"C", "of", "horizon"}}
+    for name in sorted(names_with_values | (names & RESERVED)):
         if name in RESERVED or name in VARIABLES or name in FUNCTIONS:
             raise InputError(place, f"'{name}' is a reserved name in formulas", "rename the parameter", usage=True)
-    unknown = sorted(names - set(VARIABLES) - given)
+    unknown = sorted(names - set(VARIABLES) - names_with_values)
     if unknown:
-        known = [*VARIABLES, *sorted(given), *FUNCTIONS]
-        close = did_you_mean(unknown[0], known) if len(unknown[0]) > 3 else ""
+        valid_names = [*VARIABLES, *sorted(names_with_values), *FUNCTIONS]
+        close = did_you_mean(unknown[0], valid_names) if len(unknown[0]) > 3 else ""
         hint = close or f"give it a value: {unknown[0]}=0.5"
-        what = f"unknown name '{unknown[0]}' in the formula (known are {', '.join(known)})"
-        raise InputError(place, what, hint, usage=True)
-    unused = sorted(given - names)
+        problem = f"unknown name '{unknown[0]}' in the formula (known are {', '.join(valid_names)})"
+        raise InputError(place, problem, hint, usage=True)
+    unused = sorted(names_with_values - names)
     if unused:
         raise InputError(place, f"'{unused[0]}' is not used in the formula {arguments['C']}", "remove it", usage=True)
 
 
 def _bound(arguments: Arguments) -> Residual:
-    """A bound is known only where the weights do not depend on gains."""
+    """Return the residual rule: a bound exists only if the weights do not depend on gains."""
     return "none" if read_formula(str(arguments.get("C") or 0)).names & {"r", "gained"} else "beyond_run"
 
 
 def _chance(state: UserState, C: str, **parameters: float) -> Any:
-    given = {unicodedata.normalize("NFKC", name): value for name, value in parameters.items()}
+    constants = {unicodedata.normalize("NFKC", name): value for name, value in parameters.items()}
     columns = (state.rank, state.gain, state.cumulative_gain, state.cost, state.cumulative_cost)
-    return read_formula(C)({**dict(zip(VARIABLES, columns, strict=True)), **given})
+    return read_formula(C)({**dict(zip(VARIABLES, columns, strict=True)), **constants})
 
 
 def _rest_of_formula(state: UserState, C: str, **parameters: float) -> Floats:
@@ -78,20 +78,21 @@ def cwl_(state: UserState, *, C: str = "", **parameters: float) -> Any:
 
     Moffat et al., TOIS 2017 for C, W and L; the formula is yours.
 
-    C  the formula of C(i), in quotation marks; i, r, gained, cost, spent and parameters of its own may stand in it
+    C  the formula of C(i), in quotation marks, of i, r, gained, cost, spent and your own parameters
     """
     return _chance(state, C, **parameters)
 
 
 ANY = b"*"
-"""The type of every document whose own type the file does not name, and of the ranks past the end."""
+"""The type of ranks past the end, and of documents with a type that the file does not list."""
 
 
-@of_file
+@cached_reader
 def read_chances(name: str, lines: Lines) -> dict[bytes, Floats]:
-    """Type -> C(1), C(2), …, from a file with lines of rank,C or rank,type,C; the last value of each type goes on.
+    """Return type -> C(1), C(2), …, from a file with lines of rank,C or rank,type,C; the last value of each type goes
+    on.
 
-    Raises InputError (usage) where a C is not a probability, or ranks are left out.
+    Raises InputError (usage) if a C is not a probability, or ranks are missing.
     """
     hint = "expected lines of rank,C or rank,type,C"
     table = SmallTable.read(name, ("rank", "C"), ("rank", "type", "C"), hint=hint, usage=True, pieces=lines)
@@ -100,17 +101,17 @@ def read_chances(name: str, lines: Lines) -> dict[bytes, Floats]:
         rows.setdefault(encode(row.cells.get("type", decode(ANY))), []).append(row)
     chances = {kind: np.array(table.by_rank("C", of_kind, maximum=1)) for kind, of_kind in rows.items()}
     if not len(chances[ANY]):
-        what, hint = "no C for the type *", "ranks past the end of a run have no type of their own"
-        raise InputError(name, what, hint, usage=True)
+        problem, hint = "no C for the type *", "ranks past the end of a run have no type of their own"
+        raise InputError(name, problem, hint, usage=True)
     if chances[ANY][-1] >= 1:
-        what = "the last continuation probability is 1, so users never stop"
-        raise InputError(name, what, "end with a value below 1", usage=True)
+        problem = "the last continuation probability is 1, so users never stop"
+        raise InputError(name, problem, "end with a value below 1", usage=True)
     return chances
 
 
 def _rest_of_file(state: UserState, file: str) -> Floats:
     chances = read_chances(file)[ANY]
-    # How many ranks are viewed from rank n + 1 on, for n = 0, 1, …: from the last one back.
+    # The number of ranks viewed from rank n + 1 on, for n = 0, 1, …: computed from the last rank back.
     viewed = [float(geometric(chances[-1]))]
     for c in chances[-2::-1]:
         viewed.append(1 + float(c) * viewed[-1])
@@ -137,11 +138,11 @@ def ddm(state: UserState, *, file: str | None = None) -> Any:
     chances = read_chances(str(file))
     rank = state.rank.astype(np.int64) - 1
 
-    def of(kind: bytes) -> Floats:
+    def of_kind(kind: bytes) -> Floats:
         values = chances.get(kind, chances[ANY])
         return np.asarray(values[np.minimum(rank, len(values) - 1)])
 
     if len(chances) == 1 or state.kind is None:
-        return of(ANY)
-    table = np.array([*(of(kind) for kind in state.types), of(ANY)])
+        return of_kind(ANY)
+    table = np.array([*(of_kind(kind) for kind in state.types), of_kind(ANY)])
     return table[state.kind, np.arange(len(rank))]

@@ -1,4 +1,4 @@
-"""C/W/L measures of users with a given patience: each is its C(i), the probability of going on from rank i."""
+"""C/W/L measures of users with a given patience, each by its C(i), the probability of going on from rank i."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from gradedeval.kernel.measures.definition import BELOW_1, POSITIVE, UP_TO_1
 
 
 def below(state: UserState) -> Any:
-    """ranks: whether they are above the cutoff k, so that a user may go on from them."""
+    """Return whether ranks are above the cutoff k, so that a user may go on from them: ranks."""
     return state.rank < (np.inf if state.k is None else state.k)
 
 
 @cwl(bounds="rises", cutoff="required", over_ties=True)
 def cwlp(state: UserState) -> Any:
-    """Precision as a C/W/L measure: everyone looks at k documents.
+    """Precision as a C/W/L measure: every user views k documents.
 
     C(i) = 1 for i < k, else 0
 
@@ -54,7 +54,7 @@ def rbp(state: UserState, *, p: float = 0.8) -> Any:
 
 @cwl(tail=lambda state: 1.0 if state.tail else np.inf, residual="none")
 def cwlrr(state: UserState) -> Any:
-    """Reciprocal rank as a C/W/L measure: everyone goes on to the first document with any gain.
+    """Reciprocal rank as a C/W/L measure: every user goes on to the first document with any gain.
 
     C(i) = 1 while r_i = 0, else 0; the score is Σ W(i) r_i, the limit 0 without such a document
 
@@ -64,19 +64,19 @@ def cwlrr(state: UserState) -> Any:
 
 
 def _ap_rest(state: UserState) -> Any:
-    return np.inf if state.tail else np.where(state.end == 0, 1.0, 0.0)  # everybody looks at rank 1, whatever is there
+    return np.inf if state.tail else np.where(state.end == 0, 1.0, 0.0)  # every user views rank 1
 
 
 @cwl(tail=_ap_rest, residual="none")
 def cwlap(state: UserState) -> Any:
-    """Average precision as a C/W/L measure: the user knows what is still to come.
+    """Average precision as a C/W/L measure: the user knows the gains still to come.
 
     C(i) = Σ_{j>i} (r_j/j) / Σ_{j≥i} (r_j/j), 0/0 = 0
 
     Moffat et al., CIKM 2013.
     """
     if state.tail and not state.has_horizon:
-        return 1.0  # as much again is always still to come
+        return 1.0  # the same gain is always still to come
     to_come = (state.gain / state.rank)[:, ::-1].cumsum(1)[:, ::-1]
     after = np.concatenate([to_come[:, 1:], np.zeros((len(to_come), 1))], axis=1)[:, : to_come.shape[1]]
     return np.divide(after, to_come, out=np.zeros(after.shape), where=to_come > 0)
@@ -112,7 +112,7 @@ def inst(state: UserState, *, T: float = 1.0) -> Any:
 
     Moffat et al., ADCS 2015 and TOIS 2017.
 
-    T  the gain that the user wants: what is found already counts towards it
+    T  the gain that the user wants; gain so far counts towards it
     """
     base = state.rank + 2 * T - state.cumulative_gain
     return ((base - 1) / base) ** 2
@@ -127,11 +127,11 @@ def inst(state: UserState, *, T: float = 1.0) -> Any:
     over_ties=True,
 )
 def tbg(state: UserState, *, h: float = 224.0) -> Any:
-    """Time-biased gain: half of the users are gone after each h of cost.
+    """Time-biased gain: half of the users stop within each h of cost.
 
     W(i) ∝ 2^(−K_{i−1}/h)
 
-    Smucker & Clarke, SIGIR 2012, where gains are added up and not divided by the documents viewed: of=etu.
+    Smucker & Clarke, SIGIR 2012; there gains are added up and not divided by the documents viewed: of=etu.
 
     h  the time, in the unit of the costs, after which half of the users have stopped
     """
@@ -154,17 +154,20 @@ def _u_rest(state: UserState, L: float) -> Floats:
     over_ties=True,
 )
 def u(state: UserState, *, L: float = 1000.0) -> Any:
-    """U-measure: attention falls in a straight line, to 0 where the cost is L.
+    """U-measure: attention falls linearly with cost, to 0 at cost L.
 
     W(i) ∝ max(0, 1 − K_{i−1}/L)
 
-    Sakai & Dou, SIGIR 2013, as cwl_eval: attention is that at the beginning of a document. In the paper it is that at
-    its end, 1 − K_i/L, and gains are added up and divided by a constant.
+    Sakai & Dou, SIGIR 2013, as cwl_eval: attention is taken at the beginning of a document. In the paper it is taken
+    at its end, 1 − K_i/L, and gains are added up and divided by a constant.
 
     L  the length, in the unit of the costs, after which nobody reads on
     """
-    after, before = np.maximum(L - state.cumulative_cost, 0), np.maximum(L - state.cumulative_cost + state.cost, 0)
-    return np.divide(after, before, out=np.zeros(state.gain.shape), where=before > 0)
+    next_attention, attention = (
+        np.maximum(L - state.cumulative_cost, 0),
+        np.maximum(L - state.cumulative_cost + state.cost, 0),
+    )
+    return np.divide(next_attention, attention, out=np.zeros(state.gain.shape), where=attention > 0)
 
 
 @cwl(bounds="rises", cutoff="required", checks={"beta": UP_TO_1}, over_ties=True)
@@ -178,8 +181,8 @@ def set_(state: UserState, *, beta: float = 0.5) -> Any:
     beta  the exponent: the smaller, the sooner returns diminish; at 1 all ranks weigh the same
     """
     weight = (state.rank + 1) ** beta - state.rank**beta
-    after = (state.rank + 2) ** beta - (state.rank + 1) ** beta
-    return below(state) * after / weight
+    next_weight = (state.rank + 2) ** beta - (state.rank + 1) ** beta
+    return below(state) * next_weight / weight
 
 
 @cwl(bounds="rises", tail=lambda state, rate: 1 + 1 / rate, checks={"rate": POSITIVE}, over_ties=True)

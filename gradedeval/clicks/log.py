@@ -308,7 +308,7 @@ def check_header(names: Sequence[str], wanted: Collection[str], place: str) -> N
             hint = EXPECTED if name in NEEDED else did_you_mean(name, names) or f"there are {shorten(names, 10)}"
             raise InputError(place, what, hint, kind="fields")
         if list(names).count(name) > 1:
-            raise InputError(place, f"two columns '{name}'", "give each column a name of its own", kind="fields")
+            raise InputError(place, f"two columns '{name}'", "give each column a different name", kind="fields")
 
 
 def _json_blocks(pieces: Pieces, wanted: Collection[str], problems: ProblemList) -> Iterator[Block]:

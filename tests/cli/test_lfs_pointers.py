@@ -16,7 +16,7 @@ from support.every_command import WORDS, collection
 from support.file_formats import LFS_POINTER
 from support.generated_docs import LEAVES
 
-CURE = "is a Git LFS pointer, which stands for the file itself; fetch it with git lfs pull"
+CURE = "is a Git LFS pointer in place of the file; fetch it with git lfs pull"
 IDS = {"docno": b"d", "topic": b"t", "run": b"a", "tag": b"x"}
 
 

@@ -148,7 +148,7 @@ def test_no_place_writes_to_another_url(lines: str, cli: Command, files: None, t
                 assert (done.code, done.out, len(done.messages)) == (2, b"", 1), words
                 place = f"{url}{name}".replace("me:secret", "…")
                 assert done.messages[0].startswith(
-                    f"{place}: is a URL, and what is written is a local file; name a file"
+                    f"{place}: is a URL, but only local files can be written; name a file"
                 )
                 assert done.messages[0].endswith("-o - | COMMAND")
 
@@ -165,7 +165,7 @@ def test_no_place_takes_a_protocol_that_is_not_allowed(
             hostile = line.replace(f"{{{name}}}", f"reference://{name}").replace("{", "").replace("}", "")
             done = cli(*shlex.split(hostile))
             found = (tmp_path / "lint.json").read_bytes() if line.startswith("lint") else b""  # which is what it is for
-            assert b"has the protocol 'reference', which is not allowed" in done.err + found, hostile
+            assert b"uses the protocol 'reference', which is not allowed" in done.err + found, hostile
             assert (done.code, done.out) in ((1, b""), (2, b"")), hostile
 
 

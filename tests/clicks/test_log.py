@@ -174,7 +174,7 @@ def test_a_bad_line_is_one_line_of_message(line: str, message: str) -> None:
         (b"", {}, f"log: no session; {HEADER}"),
         (b"topic\tshown\nq\ta\n", {}, f"log:1: no column 'clicks'; {HEADER}"),
         (b"q1\t1 2\nq1\t1\n", {}, f"log:1: no column 'topic' in the header; {HEADER}"),
-        (b"topic\tclicks\ttopic\nq\t1\tq\n", {}, "log:1: two columns 'topic'; give each column a name of its own"),
+        (b"topic\tclicks\ttopic\nq\t1\tq\n", {}, "log:1: two columns 'topic'; give each column a different name"),
         (b"topic\tclicks\tcount\nq\t1\t0\n", {}, f"log:2: count '0' {COUNT}"),
         (b"topic\tclicks\tcount\nq\t1\tnan\n", {}, f"log:2: count 'nan' {COUNT}"),
         (b"topic\tclicks\tsession\nq\t1\ts\nq\t2\ts\n", {},

@@ -151,7 +151,7 @@ def tar(path: Path) -> None:
         archive.addfile(entry, io.BytesIO(TREC_QRELS.encode()))
 
 
-IGNORED = "columns that are ignored: "
+IGNORED = "ignored columns: "
 RANKS = "has no scores; its documents are ordered by rank"
 PAIRS = [(topic, docno, score) for topic, docno, _, score in RUN]
 RECORDS = [{"qid": topic, "docno": docno, "score": score} for topic, docno, _, score in RUN]
@@ -175,9 +175,9 @@ SAMPLES = [
     Sample("csv", "run", "pandas, a result of PyTerrier", lambda path: pyterrier().to_csv(path, index=False),
            note=f"{IGNORED}docid, query"),
     Sample("csv", "run", "pandas, with its index", lambda path: run_frame().to_csv(path),
-           note=f"{IGNORED}one without a name"),
+           note=f"{IGNORED}unnamed"),
     Sample("tsv", "run", "pandas, with its index", lambda path: run_frame().to_csv(path, sep="\t"),
-           note=f"{IGNORED}one without a name"),
+           note=f"{IGNORED}unnamed"),
     Sample("csv", "run", "pyarrow, write_csv", pyarrow_csv),
     Sample("csv", "run", "polars, write_csv", lambda path: polars().write_csv(path), needs="polars"),
     Sample("headed", "run", "pandas, with spaces", lambda path: run_frame().to_csv(path, sep=" ", index=False)),
@@ -283,7 +283,7 @@ class Wrong:
 
 FIVE = "".join(line.rsplit(" ", 1)[0] + "\n" for line in TREC_RUN.splitlines())
 LFS_POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'4d' * 32}\nsize 12345\n"
-LFS_MESSAGE = "FILE: is a Git LFS pointer, which stands for the file itself; fetch it with git lfs pull"
+LFS_MESSAGE = "FILE: is a Git LFS pointer in place of the file; fetch it with git lfs pull"
 
 WRONG = [
     Wrong("TREC without the tag", "run", text(FIVE),
@@ -309,7 +309,7 @@ WRONG = [
           "FILE: no column 'docno' among qid, hit, score; known names: docno, doc_id, docid, corpus_id, document_id, "
           "pid, passage_id, url"),
     Wrong("CSV with two columns of one name", "run", lines(RUN, ",", "qid,docno,docno,score"),
-          "FILE: has several columns 'docno'; give each column a name of its own"),
+          "FILE: has several columns 'docno'; give each column a different name"),
     Wrong("CSV with a field too few in a line", "run", text("qid,docno,score\n51,d7,2\n52,d3\n"),
           "FILE:3: 2 fields, expected 3 (topic docno score); every line has the fields of the first"),
     Wrong("CSV with an empty docno", "run", text("qid,docno,score\n51,d7,2\n52,,1\n"),
@@ -339,7 +339,7 @@ WRONG = [
     Wrong("Parquet that was cut", "run", lambda path: path.write_bytes(b"PAR1\x15\x04\x15"),
           "FILE: begins like a Parquet file but cannot be read as one; write the file again"),
     Wrong("Parquet with two columns of one name", "run", parquet_with_docnos_twice,
-          "FILE: has several columns 'docno'; give each column a name of its own"),
+          "FILE: has several columns 'docno'; give each column a different name"),
     Wrong("CSV with a header of unknown names", "qrels", lines(list(QRELS), ",", "question_id,document,relevance"),
           "FILE: no known name for a topic and a docno in the header 'question_id,document,relevance'; say what the "
           "columns are, in order, as in --qrels-format topic,docno,grade+header"),
@@ -382,11 +382,11 @@ WRONG = [
     Wrong("XML", "run", text('<?xml version="1.0" encoding="utf-8"?>\n<data>\n</data>\n'),
           "FILE: is XML or HTML; save the table as CSV"),
     Wrong("scores for grades", "qrels", lines(PAIRS, "\t", "qid\tdocno\tscore"),
-          "FILE: 'score' holds fractions, as the scores of a run do; if it holds grades and is no run, call it "
+          "FILE: 'score' holds fractions, as run scores do; if it holds grades rather than scores, name it "
           "'grade', or read it with --qrels-format topic,docno,grade+header"),
     Wrong("scores for grades in JSON Lines", "qrels", text(
         '{"qid": "51", "docno": "d7", "score": 1}\n{"qid": "51", "docno": "d2", "score": 0.5}\n'),
-          "FILE:2: 'score' holds fractions, as the scores of a run do; if it holds grades and is no run, call it "
+          "FILE:2: 'score' holds fractions, as run scores do; if it holds grades rather than scores, name it "
           "'grade'"),
     Wrong("a header in the middle of a run", "run",
           text("qid,docno,score\n51,d7,2\nqid,docno,score\n51,d2,1\n"),
@@ -411,6 +411,6 @@ WRONG = [
     Wrong("a word among numbers", "qrels", text("51 0 d7 1\n51 0 d2 H\n"),
           "FILE:2: grade 'H' is not a number; map the word to a grade, as in --labels H=…"),
     Wrong("LETOR without docids", "qrels", text("2 qid:51 1:0.5 2:0.25\n"),
-          "FILE:1: no docid behind #; runs name documents by docid; rows without any are for evaluate_arrays in "
+          "FILE:1: no docid after #; runs name documents by docid; rows without any are for evaluate_arrays in "
           "Python"),
 ]  # fmt: skip

@@ -48,7 +48,7 @@ MUTATIONS = [
     ("np.maximum.accumulate(p[order] * np.arange(count, 0, -1))", "p[order] * np.arange(count, 0, -1)"),
     ("differences.sum(1)) - 1e-12 *", "differences.sum(1)) + 1e-12 *"),
     ("(ranks <= batch.retrieved[:, None])", "(ranks < batch.retrieved[:, None])"),
-    ("startable(count + BESIDE) - BESIDE)) < 2", "startable(count + BESIDE) - BESIDE)) < 1"),
+    ("startable(count + OVERHEAD) - OVERHEAD)) < 2", "startable(count + OVERHEAD) - OVERHEAD)) < 1"),
     ("lists) or not (np.isfinite(given) & (given >= 0))", "lists) or not (np.isfinite(given) & (given > 0))"),
     ("there = np.arange(width) < block.lengths", "there = np.arange(width) <= block.lengths"),
 ]

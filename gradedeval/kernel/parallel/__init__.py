@@ -73,24 +73,24 @@ def in_python(items: Iterable[Item], count: int | None = None, label: str = "run
     yield from tqdm(items, total=count, desc=label, leave=False)
 
 
-WIDTH, OFTEN = 30, 0.1
-"""Characters of a bar of text, and seconds between two states of it."""
+WIDTH, UPDATE_INTERVAL = 30, 0.1
+"""Characters of a text bar, and seconds between its updates."""
 
 
 def _in_text(items: Iterable[Item], count: int, label: str) -> Iterator[Item]:
     """Yield the items, with a text bar on a line that is rewritten."""
-    last = -OFTEN
+    last = -UPDATE_INTERVAL
     for done, item in enumerate(items, 1):
         yield item
         now = time.monotonic()
-        if sys.stderr is not None and (now - last >= OFTEN or done == count):
+        if sys.stderr is not None and (now - last >= UPDATE_INTERVAL or done == count):
             last, full = now, WIDTH * done // max(count, 1)
             sys.stderr.write(f"\r{label} [{'#' * full}{'.' * (WIDTH - full)}] {done}/{count}")
             sys.stderr.write("\n" if done == count else "")
             sys.stderr.flush()
 
 
-# Who shares work, and the sizes at which it is cut.
+# Workers, and the sizes of pieces of work.
 
 
 Task = TypeVar("Task")
@@ -102,30 +102,30 @@ class Limits:
     """Sizes of pieces of work. Scores do not depend on them: tests use small ones."""
 
     block: int = 1 << 21
-    """Bytes of a block of whole topics: enough that calls of numpy cost nothing, and a few blocks fit in memory."""
+    """Bytes of a block of whole topics: enough to make numpy calls cheap, and to fit a few blocks in memory."""
     segment: int = 1 << 24
-    """Bytes of a segment of a file that processes share: a few blocks."""
+    """Bytes of a segment of a shared file: a few blocks."""
     runs: int = 1
-    """Small runs that one task may be."""
+    """Maximum small runs per task."""
     large_file: int = 1 << 25
-    """Bytes of a file that is worth the start of further processes."""
+    """Minimum bytes of a file worth more processes."""
     small_runs: int = 1 << 23
-    """Bytes of all runs up to which the start of processes takes longer than it saves."""
+    """Bytes of all runs up to which more processes do not pay."""
     cells: int = 1 << 18
-    """Topics × ranks of a batch, or × judged documents; one topic may have more. It bounds memory."""
+    """Topics × ranks, or × judged documents, of a batch of more than one topic. It bounds memory."""
     gathered: int = 1 << 16
-    """Documents of interleaved topics that are graded at once; more where one topic has more."""
+    """Documents of interleaved topics graded at once; more if one topic has more."""
     topic_stretches: int = 1 << 12
-    """Stretches of lines of one topic in a block, up to which each is looked up by itself."""
+    """Maximum contiguous topics in a block for separate lookups."""
     judged_ratio: int = 2
-    """Judged documents for each retrieved one, up to which the judged are looked up among the retrieved."""
+    """Maximum judged documents per retrieved one for looking up the judged among the retrieved."""
 
 
 LIMITS = Limits()
-"""The limits where none are given."""
+"""The default limits."""
 
 CLUSTER_LIMITS = Limits(segment=1 << 28, runs=50)
-"""The limits of a dask cluster: submitting a task takes milliseconds, so that each is about a second of work."""
+"""The limits of a dask cluster: submitting a task takes milliseconds, so each should be about a second of work."""
 
 
 def cores() -> int:
@@ -214,19 +214,19 @@ class Workers:
         work: Callable[[Task], Result],
         tasks: Sequence[Task],
         once: Callable[[Task], bool] = lambda task: False,
-        unwanted: Callable[[Task], bool] = lambda task: False,
+        obsolete: Callable[[Task], bool] = lambda task: False,
     ) -> Generator[tuple[Task, Result | WorkerDied], None, None]:
         """Yield each task and its result, in order of completion. Raises the errors of `work`.
 
         once      whether a task can be started only once: it is not retried if its worker dies
-        unwanted  whether a task that has not started is obsolete: it is skipped
+        obsolete  whether a task that has not started is obsolete: it is skipped
         """
         if self._is_alone(tasks):
             yield from zip(tasks, map(work, tasks), strict=True)
             return
         from gradedeval.kernel.parallel.executors import Raised, WorkerDied
 
-        with closing(self._results(work, tasks, once, unwanted)) as pairs:
+        with closing(self._results(work, tasks, once, obsolete)) as pairs:
             for number, result in pairs:
                 if not isinstance(result, Raised):
                     yield tasks[number], result
@@ -240,12 +240,12 @@ class Workers:
         work: Callable[[Task], Result],
         tasks: Sequence[Task],
         once: Callable[[Task], bool] = lambda task: False,
-        unwanted: Callable[[Task], bool] = lambda task: False,
+        obsolete: Callable[[Task], bool] = lambda task: False,
     ) -> Generator[tuple[int, Result | Raised], None, None]:
         from gradedeval.kernel.parallel.executors import CannotShare, results
 
         try:
-            yield from results(work, tasks, self.count, self.executor, once, unwanted)
+            yield from results(work, tasks, self.count, self.executor, once, obsolete)
         except CannotShare:
             yield from enumerate(map(work, tasks))
 
@@ -274,11 +274,11 @@ def asked_for(jobs: int, progress: bool) -> Iterator[None]:
         yield
 
 
-# Freed memory that is kept for what is read next, and not given back to the system.
+# Freed memory that is kept for reuse, and not returned to the system.
 
 
 FREED = 31 << 20
-"""Just below the most that glibc lets the threshold grow to."""
+"""Just below the maximum threshold of glibc."""
 
 
 @cache
@@ -290,6 +290,6 @@ def raise_malloc_threshold() -> None:
     """
     np.empty(FREED, dtype=np.uint8)
     if "MALLOC_TRIM_THRESHOLD_" in os.environ:
-        from gradedeval.kernel.parallel.executors import keep_freed_memory  # which dask's workers need
+        from gradedeval.kernel.parallel.executors import keep_freed_memory  # dask's workers need it
 
         keep_freed_memory()

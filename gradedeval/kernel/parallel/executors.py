@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
 
-# Scripts without `if __name__ == "__main__"`: a process that is not forked runs its parent's script again.
+# Scripts without `if __name__ == "__main__"`: a process that is not forked reruns its parent's script.
 #
-# There it comes to the same call, and must not start processes of its own. It ends without a word, and its parent,
-# which sees no more than that they die, finds out why and says it once.
+# When it reaches the same call, it must not start processes itself. It exits silently; the parent, which only sees that
+# processes die, finds the cause and reports it once.
 
 
-STARTED_ANEW = ("spawn", "forkserver")
-"""How processes are started that run the script again, in the words of `multiprocessing`."""
+RERUNS_SCRIPT = ("spawn", "forkserver")
+"""Start methods of `multiprocessing` that rerun the script."""
 
-AGAIN = 79
-"""The exit code of a process that ran the script again."""
+RERAN = 79
+"""The exit code of a process that reran the script."""
 
 
 def check_script() -> None:
@@ -44,12 +44,12 @@ def check_script() -> None:
     """
     import multiprocessing
 
-    if getattr(multiprocessing.current_process(), "_inheriting", False):  # as Python itself finds out
-        atexit._run_exitfuncs()  # what the script has begun is put in order; its threads are not waited for
-        os._exit(AGAIN)
+    if getattr(multiprocessing.current_process(), "_inheriting", False):  # the check of multiprocessing itself
+        atexit._run_exitfuncs()  # clean up after the script without waiting for its threads
+        os._exit(RERAN)
     main = sys.modules["__main__"]
     if getattr(main, "__file__", "") == "<stdin>" and main.__spec__ is None:
-        problem = "new processes run the script again, and standard input cannot be read twice"
+        problem = "new processes rerun the script, but standard input cannot be read twice"
         raise InputError(flag.jobs, problem, "save the script to a file", usage=True)
 
 
@@ -58,33 +58,33 @@ def start_method(executor: Any) -> str:
     our own processes."""
     if executor is None:
         return "fork" if can_fork() else "spawn"
-    context = getattr(executor, "_mp_context", None)  # as the executors of the standard library and loky have it
+    context = getattr(executor, "_mp_context", None)  # an attribute in the standard library and in loky
     return str(context.get_start_method()) if context else ""
 
 
-def guard_fault(method: str) -> InputError | None:
+def rerun_fault(method: str) -> InputError | None:
     """Return the error if processes have died because they reran the script; one more is started to find out."""
     import multiprocessing
 
-    if method not in STARTED_ANEW:
+    if method not in RERUNS_SCRIPT:
         return None
-    context: Any = multiprocessing.get_context(method)  # whose class declares no processes
+    context: Any = multiprocessing.get_context(method)  # its stub declares no Process
     process = context.Process(target=int)
     process.start()
     process.join()
-    problem = "new processes run this script again, and come to this call once more"
+    problem = "new processes rerun this script, and reach this call again"
     fault = InputError(flag.jobs, problem, 'put the call under `if __name__ == "__main__":`', usage=True)
-    return fault if process.exitcode == AGAIN else None
+    return fault if process.exitcode == RERAN else None
 
 
-# Python's own process that clears what others of its processes have left: it does so without a word.
+# Python's resource tracker, which cleans up after killed processes, silenced.
 
 
 SAFE_PATH = "PYTHONSAFEPATH"
-"""What keeps Python from looking for modules in the folder where it is started."""
+"""Prevents Python from importing modules from the working directory."""
 
 WARNINGS, QUIETLY = "PYTHONWARNINGS", "ignore:resource_tracker:UserWarning"
-"""What keeps Python from telling that it clears what a killed process has left."""
+"""Silences the tracker's warning that it cleans up after a killed process."""
 
 
 def start_tracker() -> None:
@@ -115,13 +115,13 @@ Result = TypeVar("Result")
 Work = Callable[[Any], Any]
 
 PR_SET_PDEATHSIG = 1
-"""Linux: the signal that a process is to get when its parent ends; from linux/prctl.h."""
+"""Linux: sets the signal sent to a process when its parent ends; from linux/prctl.h."""
 
-SOON = 0.0002
-"""Seconds between looks at a thread that is about to start."""
+POLL_INTERVAL = 0.0002
+"""Seconds between checks of a thread that is about to start."""
 
-KEPT = 4
-"""Pieces of work that a worker far away remembers: the last ones."""
+MAX_CACHED = 4
+"""Maximum pieces of work cached by a remote worker."""
 
 
 class Reply(Enum):
@@ -173,16 +173,16 @@ def _submitted(submit: Submit, number: int, with_work: bool = False) -> Future[A
 
     try:
         return submit(number, with_work)
-    except BrokenExecutor as error:  # which takes no tasks any more
+    except BrokenExecutor as error:  # it no longer takes tasks
         future: Future[Any] = Future()
         future.set_exception(error)
         return future
 
 
-# Processes that are forked
+# Forked processes
 
 _INHERITED: dict[int, tuple[Work, Sequence[Any]]] = {}
-"""The work and the tasks of processes that are forked from here on."""
+"""The work and the tasks inherited by processes that are forked from now on."""
 
 
 def _inherited_task(key: int, number: int) -> Any:
@@ -200,7 +200,7 @@ def forked(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> It
     _INHERITED[key] = work, tasks
     try:
         with _processes("fork", count) as pool:
-            yield lambda number, with_work=False: _handed_over(pool, _inherited_task, key, number)
+            yield lambda number, with_work=False: _submit_forked(pool, _inherited_task, key, number)
     finally:
         del _INHERITED[key]
 
@@ -215,13 +215,13 @@ def _processes(method: str, count: int) -> Iterator[Executor]:
     try:
         if method == "spawn":
             start_tracker()
-        pool = ProcessPoolExecutor(count, multiprocessing.get_context(method), _begin, (os.getpid(),))
+        pool = ProcessPoolExecutor(count, multiprocessing.get_context(method), _initialize, (os.getpid(),))
     except OSError:  # a system without shared memory for semaphores
         raise CannotShare from None
     try:
         yield pool
     except BaseException:
-        # First the pool forgets what was cancelled: Python 3.11 cannot say of such a task that its process died.
+        # Cancel before killing: Python 3.11 fails to report the death of a process to a canceled task.
         manager = getattr(pool, "_executor_manager_thread", None)
         pool.shutdown(wait=False, cancel_futures=True)
         for process in set(multiprocessing.active_children()) - previous:
@@ -233,21 +233,21 @@ def _processes(method: str, count: int) -> Iterator[Executor]:
         pool.shutdown()
 
 
-def _handed_over(pool: Executor, task: Callable[..., Any], *arguments: Any) -> Future[Any]:
+def _submit_forked(pool: Executor, task: Callable[..., Any], *arguments: Any) -> Future[Any]:
     """Submit a task to a pool, which starts its processes and threads for the first one."""
     import threading
     import warnings
     from concurrent.futures import BrokenExecutor
 
     hook = threading.excepthook
-    threading.excepthook = lambda failed: None  # what a thread of the pool cannot do is found out below
+    threading.excepthook = lambda failed: None  # `_check_feeder` detects failed threads of the pool
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of threads that sleep inside numpy's libraries
+            warnings.simplefilter("ignore", DeprecationWarning)  # about idle threads of numpy's libraries
             future = pool.submit(task, *arguments)
         _check_feeder(pool)
         return future
-    except BrokenExecutor:  # a worker died, which `Workers` looks into
+    except BrokenExecutor:  # a worker died, which `results` handles
         raise
     except (OSError, RuntimeError):
         raise CannotShare from None
@@ -260,24 +260,24 @@ def _check_feeder(pool: Any) -> None:
     cannot; then nobody would answer."""
     manager = getattr(pool, "_executor_manager_thread", None)
     while manager is not None:
-        alive = manager.is_alive()  # asked first: it also ends where a worker dies, and has then started the other
+        alive = manager.is_alive()  # first: it also ends if a worker dies, but has then started the feeder
         feeder = getattr(getattr(pool, "_call_queue", None), "_thread", manager)
         if feeder is not None and feeder.ident is not None:
             return
         if not alive:
             raise CannotShare
-        time.sleep(SOON)
+        time.sleep(POLL_INTERVAL)
 
 
-def _begin(parent: int) -> None:
+def _initialize(parent: int) -> None:
     """End this process together with its parent, even if the parent is killed."""
     import ctypes
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
-    with suppress(OSError, AttributeError, TypeError):  # a system without prctl: it ends when its queue is closed
+    with suppress(OSError, AttributeError, TypeError):  # without prctl it ends when its queue is closed
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # which ended before the system knew
+    if os.getppid() != parent:  # the parent ended before prctl took effect
         os._exit(0)
 
 
@@ -300,13 +300,13 @@ def shared_array(count: int, kind: Any) -> Any:
 @contextmanager
 def spawned(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> Iterator[Submit]:
     """Start `count` processes, which import what they need. They end with the block, as in `forked`."""
-    check_script()  # before there is a pool: a process that runs the script again is ended, and would leave it
-    with _processes("spawn", count) as pool, lent(pool, work, tasks) as submit:
+    check_script()  # before there is a pool, which an exiting process would leave behind
+    with _processes("spawn", count) as pool, external(pool, work, tasks) as submit:
         yield submit
 
 
 @contextmanager
-def lent(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Task]) -> Iterator[Submit]:
+def external(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Task]) -> Iterator[Submit]:
     """Use an executor whose workers inherit nothing. Only the executor knows which worker takes a task: so a task is
     sent without the work first, and again with it if the worker replies that it lacks it.
 
@@ -317,31 +317,31 @@ def lent(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Task])
     from uuid import uuid4
 
     if isinstance(executor, ThreadPoolExecutor):
-        # Such a thread would wait for itself. Its name tells: it may be at work before the executor lists it.
+        # Such a thread would wait for itself. Identify it by name: the executor may not list it yet.
         if current_thread().name.rpartition("_")[0] == getattr(executor, "_thread_name_prefix", ""):
             raise CannotShare
-        yield lambda number, with_work=False: _lent_to(executor, work, tasks[number])
+        yield lambda number, with_work=False: _submit_to(executor, work, tasks[number])
         return
-    if start_method(executor) in STARTED_ANEW:
+    if start_method(executor) in RERUNS_SCRIPT:
         check_script()
-    name, packed, ours = uuid4().hex, b"", own_versions()
+    name, packed, ours = uuid4().hex, b"", local_versions()
 
     def submit(number: int, with_work: bool = False) -> Future[Any]:
         nonlocal packed
         if not with_work:
-            return _lent_to(executor, sent_task, name, b"", tasks[number])
+            return _submit_to(executor, sent_task, name, b"", tasks[number])
         packed = packed or pickle.dumps(work, protocol=5)
-        return _lent_to(executor, checked_task, ours, name, packed, tasks[number])
+        return _submit_to(executor, checked_task, ours, name, packed, tasks[number])
 
     yield submit
 
 
-def _lent_to(executor: Executor, task: Callable[..., Any], *arguments: Any) -> Future[Any]:
+def _submit_to(executor: Executor, task: Callable[..., Any], *arguments: Any) -> Future[Any]:
     from concurrent.futures import BrokenExecutor
 
     try:
         return executor.submit(task, *arguments)
-    except BrokenExecutor:  # a worker died, which `Workers` looks into
+    except BrokenExecutor:  # a worker died, which `results` handles
         raise
     except RuntimeError:
         check_takes_tasks(executor)
@@ -357,7 +357,7 @@ def check_takes_tasks(executor: Executor) -> None:
 
 
 SENT: dict[str, Work] = {}
-"""The work that was sent to this process, by name."""
+"""The work sent to this process, by name."""
 
 
 def sent_task(name: str, packed: bytes, task: Any) -> Any:
@@ -365,7 +365,7 @@ def sent_task(name: str, packed: bytes, task: Any) -> Any:
     if name not in SENT:
         if not packed:
             return Reply.UNKNOWN
-        while len(SENT) >= KEPT:
+        while len(SENT) >= MAX_CACHED:
             del SENT[next(iter(SENT))]
         keep_freed_memory()
         SENT[name] = pickle.loads(packed)
@@ -376,15 +376,15 @@ def checked_task(ours: dict[str, str], name: str, packed: bytes, task: Any) -> A
     """Return the result as `sent_task`, on a worker that may be on another machine."""
     import platform
 
-    if fault := different(ours, own_versions(), f"a worker on {platform.node()}"):
+    if fault := version_fault(ours, local_versions(), f"a worker on {platform.node()}"):
         raise fault
     return sent_task(name, packed, task)
 
 
-# Whether two processes that share work have the same versions of what their results depend on.
+# Versions that affect results, compared between processes that share work.
 
 
-def own_versions() -> dict[str, str]:
+def local_versions() -> dict[str, str]:
     """Return the versions that must be the same on all workers."""
     import numpy as np
 
@@ -398,7 +398,7 @@ def minor(version: str) -> str:
     return ".".join(version.split()[0].split(".")[:2])
 
 
-def different(ours: dict[str, str], theirs: dict[str, str], worker: str) -> InputError | None:
+def version_fault(ours: dict[str, str], theirs: dict[str, str], worker: str) -> InputError | None:
     """Return the error for a worker with other versions; None if they are the same."""
     names = [name for name in ours if ours[name] != theirs[name]]
     here, there = (shorten(f"{name} {versions[name]}" for name in names) for versions in (ours, theirs))
@@ -410,12 +410,12 @@ class CannotShare(Exception):
     """No processes can be started here."""
 
 
-# Tasks that those who share work do, and what comes of a process that dies.
+# Tasks of workers, and the consequences of a process that dies.
 
 
-BESIDE = 3
-"""What is started beside processes that share work: two threads that hand it over, and for spawned ones a process that
-looks after what they share."""
+OVERHEAD = 3
+"""Threads and processes started in addition to workers: two threads that submit tasks, and for spawned workers the
+resource tracker."""
 
 
 class WorkerDied(InputError):
@@ -438,7 +438,7 @@ def results(
     count: int,
     executor: Executor | None,
     once: Callable[[Task], bool],
-    unwanted: Callable[[Task], bool],
+    obsolete: Callable[[Task], bool],
 ) -> Generator[tuple[int, Result | Raised], None, None]:
     """Yield number and result of each task, in order of completion, as for `Workers.imap_unordered`.
 
@@ -448,16 +448,16 @@ def results(
     Raises CannotShare before any task is done.
     """
     count = min(count, len(tasks))
-    if executor is None and (count := min(count, startable(count + BESIDE) - BESIDE)) < 2:
+    if executor is None and (count := min(count, startable(count + OVERHEAD) - OVERHEAD)) < 2:
         raise CannotShare
     start = forked if can_fork() else spawned
-    hand_over = partial(start, count=count) if executor is None else partial(lent, executor)
+    begin = partial(start, count=count) if executor is None else partial(external, executor)
     remaining, at_once = list(range(len(tasks))), 2 * count + 1
     while remaining:
         died = []
         try:
-            with hand_over(work, tasks) as submit:
-                for number, future in completed(submit, (n for n in remaining if not unwanted(tasks[n])), at_once):
+            with begin(work, tasks) as submit:
+                for number, future in completed(submit, (n for n in remaining if not obsolete(tasks[n])), at_once):
                     error = _error_of(future)
                     if _is_worker_death(error):
                         died.append(number)
@@ -466,12 +466,12 @@ def results(
         except CannotShare:
             if at_once > 1:
                 raise
-            died = remaining  # no process is left to try them, and one of them may have killed the last
-        if died and at_once > 1 and (unguarded := guard_fault(start_method(executor))):
+            died = remaining  # no process is left to retry them, and one of them may have killed the last
+        if died and at_once > 1 and (unguarded := rerun_fault(start_method(executor))):
             raise unguarded
         if died and executor is not None:
             check_takes_tasks(executor)
-        # Of several that were with workers when one died, nobody knows which did it: then each goes alone.
+        # Any of the submitted tasks may have killed the worker: retry them one at a time.
         lost = died[:1] if at_once == 1 else [number for number in died if once(tasks[number])]
         fault = WorkerDied() if executor is None else WorkerDied("executor", "it may be out of memory")
         yield from ((number, Raised(fault)) for number in lost)
@@ -524,11 +524,8 @@ def in_order(results: Iterable[tuple[int, Result]]) -> Iterator[Result]:
             following += 1
 
 
-# Freed memory that a worker keeps for its next task.
-
-
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-"""glibc: what mallopt sets; from malloc.h."""
+"""glibc: parameters of mallopt; from malloc.h."""
 
 
 def keep_freed_memory() -> None:
@@ -543,13 +540,13 @@ def keep_freed_memory() -> None:
 
 
 PATIENCE = 10
-"""Seconds that a scheduler may take to answer."""
+"""Maximum seconds until a scheduler answers."""
 
 FIRST_WORKER = 300
-"""Seconds that a cluster without workers may take until its first one joins: it may grow once it has work."""
+"""Maximum seconds until the first worker joins a cluster, which may grow only once it has work."""
 
 RETRIES = 2
-"""How often dask repeats a task that failed for a reason of the worker."""
+"""How often dask retries a task that failed because of its worker."""
 
 
 @contextmanager
@@ -614,7 +611,7 @@ def _reach(address: str) -> None:
                 raise _no_answer(address, error) from None
         time.sleep(0.2)
     try:
-        with ThreadPoolExecutor(1) as thread:  # a notebook runs an event loop of its own in this one
+        with ThreadPoolExecutor(1) as thread:  # in a notebook this thread runs an event loop
             thread.submit(asyncio.run, asyncio.wait_for(_greet(address), PATIENCE)).result()
     except Exception:
         problem = f"the server at {address} is not a dask scheduler"

@@ -774,7 +774,7 @@ def held(frame: Any, name: Any, what: str) -> Any:
     """A column of a DataFrame, as it holds it."""
     values = frame[name]
     if not hasattr(values, "tolist"):
-        raise InputError(what, f"has several columns '{name}'", "give each column a name of its own", usage=True)
+        raise InputError(what, f"has several columns '{name}'", "give each column a different name", usage=True)
     if (inside := _arrow_of_pandas(values)) is not None:
         check_column(inside, name, len(values), what)
     return values

@@ -43,7 +43,7 @@ from gradedeval.kernel.trec.tokenizer import (
 )
 
 FIRST = 1 << 12
-"""First bytes, which are enough to know a TREC file."""
+"""First bytes, enough to recognize a TREC file."""
 
 
 def format_of(stream: Stream, holds: str, wanted: str | None = None) -> LineLayout | WholeFile:
@@ -60,7 +60,7 @@ def format_of(stream: Stream, holds: str, wanted: str | None = None) -> LineLayo
     if wanted is None:
         head = stream.peek(FIRST)
         if is_trec(head, trec) and not head.startswith(b"PK\x03\x04") and head[257:262] != b"ustar":
-            return trec  # and no archive, of which the first line may be one as well
+            return trec  # but not an archive that begins with such a line
     from gradedeval.kernel.trec.file_formats import recognize  # most files are plain TREC
 
     return recognize(stream, holds, trec, wanted)
@@ -110,7 +110,7 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: LineLay
     comments, which are not held. Raises NeedsLineReader as `commas_to_tabs`, and for a line that is too long.
     """
     part = stream.file if isinstance(stream, Stream) else stream
-    whole = part.end - part.at + 1 if part is not None else 0  # plus a newline that may be missing
+    whole = part.end - part.at + 1 if part is not None else 0  # plus a missing newline
     capacity, filled = max(size, whole if whole <= 2 * size else 0), 0
     buffer = padded(capacity)
     while True:
@@ -139,15 +139,15 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: LineLay
     yield Block(buffer, PAD, PAD + filled, offset, layout)
 
 
-# A file that is held whole: its text in one buffer, which is worked on part by part.
+# Files held whole: the text in one buffer, processed part by part.
 
 
 STEP = 1 << 22
-"""Bytes of a file that are read at once."""
+"""Bytes read at once."""
 
 
 PART = 1 << 20
-"""Bytes of a text that are worked on at once."""
+"""Bytes of a text processed at once."""
 
 
 def whole_text(stream: Stream, layout: LineLayout, *, numbered: bool = False) -> tuple[Bytes, int]:
@@ -159,8 +159,8 @@ def whole_text(stream: Stream, layout: LineLayout, *, numbered: bool = False) ->
     Raises NeedsLineReader as `lines_of`, for a line that is too long, and if an unchangeable text is mostly blank.
     """
     file = stream.file
-    buffer = padded(file.end - file.at + 2 if file else STEP)  # reading ends before, unless the file grows meanwhile
-    line, filled = PAD + layout.skip, PAD  # where the first line begins that is not looked at yet
+    buffer = padded(file.end - file.at + 2 if file else STEP)  # enough unless the file grows meanwhile
+    line, filled = PAD + layout.skip, PAD  # `line` is the start of the first line not processed yet
     while True:
         if filled == len(buffer) - PAD:
             larger = padded(2 * filled)
@@ -230,10 +230,10 @@ def parts_of(buffer: Bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 LOOK, MOST = 1 << 16, 1 << 22
-"""Bytes that are looked at around a place at first, and at once where a topic goes on."""
+"""Bytes read around a position at first, and at most at once within a topic."""
 
 NEAR = 1 << 17
-"""Bytes before the last line in which its topic is expected to begin: about a thousand documents."""
+"""Bytes before the last line in which its topic usually begins: about a thousand documents."""
 
 
 def _plain_stretch(text: bytes, is_whole: bool) -> int | None:
@@ -249,7 +249,7 @@ def _plain_stretch(text: bytes, is_whole: bool) -> int | None:
     topic = words[0]
     mark = b"\n" + text[last : last + len(topic) + 1]
     size, start, position = NEAR, last, last - 1
-    while text.startswith(topic, start):  # as long as the text looked at begins within the last topic
+    while text.startswith(topic, start):  # the text searched begins within the last topic
         if size > 8 * len(text) or (position := text.find(mark, max(0, last - size))) <= 0:
             return None
         start, size = text.rfind(b"\n", 0, position) + 1, 8 * size
@@ -266,7 +266,7 @@ def last_topic(buffer: Bytes, begin: int, end: int) -> int:
         text = buffer[low : last_newline(view, low, end) + 1]
         if (stretch := _plain_stretch(text.tobytes(), low == begin)) is not None:
             return low + stretch
-        # Comments, blank lines and lines that begin with spaces are skipped: their topic is not at their beginning.
+        # Skip comments, blank lines and lines that begin with spaces: their topic is not at their start.
         has_topic = (text > SPACE) & (text != HASH)
         has_topic[1:] &= text[:-1] == NEWLINE
         has_topic[:1] &= low == begin
@@ -349,7 +349,7 @@ def _topic_before(file: Segment, position: int, begin: int, layout: LineLayout) 
             return None, start, following
         if whole == len(text) > LONGEST:
             raise NeedsLineReader
-        # The text before, to the end of the line that is cut here.
+        # Read the preceding text, to the end of the line that is cut here.
         high, back = low + whole, min(4 * back, MOST)
         low = max(begin, high - back)
         text = file.file.token(0, low, high - low)

@@ -18,16 +18,16 @@ from typing import IO, Any
 from gradedeval.errors import InputError, reason
 
 SLICE = 1 << 16
-"""Compressed bytes that are worked on at once."""
+"""Compressed bytes processed at once."""
 
 FEW = 1 << 11
-"""The same of zst, whose library has no bound for what they become: 32,768 times as many at most."""
+"""The same for zst, whose library cannot bound its output: it may be 32,768 times as large."""
 
 PIECE = 1 << 20
-"""Decompressed bytes of a piece, at most."""
+"""Maximum decompressed bytes of a piece."""
 
 AHEAD = 16
-"""Pieces that may be decompressed before the reader takes them."""
+"""Maximum pieces decompressed ahead of the reader."""
 
 
 @dataclass(eq=False, repr=False)
@@ -90,7 +90,7 @@ def decompressed_pieces(read: Callable[[int], bytes], packing: Packing, place: s
         yield from _pieces(read, packing, place)
     except (InputError, MemoryError):
         raise
-    except Exception as error:  # each library has its own
+    except Exception as error:  # each library has its own exceptions
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise InputError(place, f"broken compressed data ({error})", "copy or compress the file again") from None
@@ -109,21 +109,21 @@ def _pieces(read: Callable[[int], bytes], packing: Packing, place: str) -> Itera
                 consumed += len(piece)
             if not piece:
                 raise EOFError("unexpected end of file")
-            # In slices, because a decompressor keeps a copy of all that follows the end of its stream.
+            # In slices, because a decompressor keeps a copy of all bytes after the end of its stream.
             for output in packing.pieces(stream, piece):
                 produced += len(output)
                 check_growth(produced, consumed, place, packing.most)
                 yield output
             piece = (stream.unused_data or b"") if stream.eof else b""
-        # Several streams may follow each other: the output of `cat a.gz b.gz` is a valid file.
+        # Streams may follow each other: the output of `cat a.gz b.gz` is a valid file.
         while len(piece) < size and (more := read(size - len(piece))):
             piece += more
             consumed += len(more)
 
 
 GROWTH, MOST_GROWTH = "GRADEDEVAL_MAX_GROWTH", 1000
-"""The variable that says how many times its own size a compressed stream may unpack to, and the limit without it. Runs
-and qrels grow by a few to a hundred times."""
+"""The variable for the maximum growth factor of a compressed stream, and its default. Runs and qrels grow by factors up
+to a hundred."""
 
 
 def limit_of(variable: str, default: int, description: str) -> int:
@@ -159,7 +159,7 @@ def _library(name: str, place: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise InputError(place, f"is compressed, and this Python has no {name}", "decompress the file first") from None
+        raise InputError(place, f"is compressed, but this Python lacks {name}", "decompress the file first") from None
 
 
 def _zstd(place: str) -> Any:
@@ -186,10 +186,10 @@ class BackgroundDecompressor:
     """
 
     def __init__(self, packing: Packing, read: Callable[[int], bytes], place: str, *, ahead: bool = True) -> None:
-        self._made = decompressed_pieces(read, packing, place)
+        self._pieces = decompressed_pieces(read, packing, place)
         self._closed = False
         self._piece = memoryview(b"")
-        self._end: Any = None  # empty bytes, or what happened, once there is no more
+        self._end: Any = None  # at the end: empty bytes, or an error
         self._thread: Any = None
         if ahead:
             self._start(place)
@@ -202,13 +202,13 @@ class BackgroundDecompressor:
         self._thread = Thread(target=self._fill, name=f"decompress {place}", daemon=True)
         try:
             self._thread.start()
-        except RuntimeError:  # a limit of processes counts threads, too
+        except RuntimeError:  # limits of processes count threads, too
             self._thread = None
 
     def _fill(self) -> None:
         end: Any = b""
         try:
-            for piece in self._made:
+            for piece in self._pieces:
                 if piece and not self._put(piece):
                     return
         except BaseException as error:
@@ -229,7 +229,7 @@ class BackgroundDecompressor:
 
     def _next(self) -> Any:
         if self._thread is None:
-            return next(filter(None, self._made), b"")
+            return next(filter(None, self._pieces), b"")
         return self._queue.get()
 
     def read_into(self, view: memoryview) -> int:
@@ -258,11 +258,8 @@ class BackgroundDecompressor:
         return not self._thread.is_alive()
 
 
-# A pipe that can be read again: its bytes are kept.
-
-
 IN_MEMORY = 1 << 23
-"""Bytes of a pipe that are kept in memory; more go to a temporary file."""
+"""Maximum bytes of a pipe kept in memory; more go to a temporary file."""
 
 
 class ReplayablePipe:
@@ -271,17 +268,17 @@ class ReplayablePipe:
     def __init__(self, pipe: IO[bytes]) -> None:
         self._pipe = pipe
         self._file: Any = None
-        self._at = self._size = 0
+        self._position = self._size = 0
 
     def read(self, size: int) -> bytes:
-        if self._at < self._size:
-            self._file.seek(self._at)
-            data: bytes = self._file.read(min(size, self._size - self._at))
+        if self._position < self._size:
+            self._file.seek(self._position)
+            data: bytes = self._file.read(min(size, self._size - self._position))
         else:
             fetch = getattr(self._pipe, "read1", self._pipe.read)
             data = fetch(size) or b""
             self._keep(data)
-        self._at += len(data)
+        self._position += len(data)
         return data
 
     def _keep(self, data: bytes) -> None:
@@ -295,7 +292,7 @@ class ReplayablePipe:
         self._size += len(data)
 
     def rewind(self) -> None:
-        self._at = 0
+        self._position = 0
 
 
 @contextmanager

@@ -18,16 +18,16 @@ from gradedeval.kernel.trec.line_reader import Skipped, numbered_lines
 from gradedeval.kernel.trec.lines import BYTE_ORDER_MARKS, LONGEST, decode
 from gradedeval.kernel.trec.stream import Stream
 
-# Parquet and Arrow files: of their columns only those that are asked for.
+# Parquet and Arrow files, from which only requested columns are read.
 
 
-Made = TypeVar("Made")
+Value = TypeVar("Value")
 
 ROW = 24
-"""Bytes of memory that a row takes at least: topic, docno and a number."""
+"""Minimum bytes of memory for a row: topic, docno and a number."""
 
 Table = tuple[list[str], Callable[[str], Any], int]
-"""Names of columns, one as Arrow holds it, and how many rows there are."""
+"""Names of columns, a function that returns one as Arrow data, and the number of rows."""
 
 
 def read_parquet(data: bytes, skipped: Skipped) -> tuple[str, TableColumns]:
@@ -38,7 +38,7 @@ def read_parquet(data: bytes, skipped: Skipped) -> tuple[str, TableColumns]:
         about, names = file.metadata, list(file.schema_arrow.names)
         unpacked = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
         check_growth(max(unpacked, about.num_rows * ROW), len(data), skipped.place)
-        # Only what is asked for is unpacked: not the texts and vectors that may stand beside it.
+        # Unpack only requested columns, not the texts and vectors that may accompany them.
         return names, lambda name: file.read([name], use_threads=False).column(name), about.num_rows
 
     skipped.unit = "row"
@@ -57,7 +57,7 @@ def read_arrow(data: bytes, skipped: Skipped) -> tuple[str, TableColumns]:
         table = pa.Table.from_batches(batches, reader.schema)
         return table.column_names, table.column, table.num_rows
 
-    if data.startswith(b"FEA1"):  # the only form whose reader trusts the offsets in the file
+    if data.startswith(b"FEA1"):  # the only version whose reader trusts the offsets in the file
         problem = "is a Feather file of version 1, which pyarrow cannot read safely"
         hint = "save the table as Parquet, or as Feather of version 2"
         raise InputError(skipped.place, problem, hint, kind="format")
@@ -72,7 +72,7 @@ def _table(opened: Callable[[Any], Table], place: str, description: str) -> Tabl
     except ImportError:
         raise InputError(place, f"is {description}", "pip install 'gradedeval[parquet]'") from None
 
-    def whole(load: Callable[[Any], Made], argument: Any) -> Made:
+    def whole(load: Callable[[Any], Value], argument: Any) -> Value:
         try:
             return load(argument)
         except InputError:
@@ -90,7 +90,7 @@ def _table(opened: Callable[[Any], Table], place: str, description: str) -> Tabl
     return TableColumns(names, listed, rows, held=cache(lambda name: held_in_arrow(column(name))))
 
 
-# Tables in a JSON document, as `DataFrame.to_json` writes them: by column, by row, or apart from their names.
+# Tables in a JSON document, as written by `DataFrame.to_json`: by column, by row, or split from their names.
 
 
 def by_column(document: dict[str, Any], place: str) -> TableColumns | None:
@@ -108,30 +108,29 @@ def records_of_pandas(document: Any) -> Any:
     if not isinstance(document, dict):
         return document
     rows = list(document.values())
-    if {"columns", "data"} <= document.keys() <= {"columns", "index", "data"} and _are(list, rows):
+    if {"columns", "data"} <= document.keys() <= {"columns", "index", "data"} and _all_are(list, rows):
         names, data = document["columns"], document["data"]
-        distinct = _are(str, names) and len(set(names)) == len(names)
-        if distinct and _are(list, data) and {len(row) for row in data} <= {len(names)}:
+        distinct = _all_are(str, names) and len(set(names)) == len(names)
+        if distinct and _all_are(list, data) and {len(row) for row in data} <= {len(names)}:
             return [dict(zip(names, row, strict=True)) for row in data]
     if document.keys() == {"schema", "data"} and isinstance(document["data"], list):
         return document["data"]
-    # Beside numbers alone, the names could be docnos.
-    are_records = _are(dict, rows) and all(is_record(row) and str in map(type, row.values()) for row in rows)
+    # With numbers only, the names could be docnos.
+    are_records = _all_are(dict, rows) and all(is_record(row) and str in map(type, row.values()) for row in rows)
     return rows if rows and are_records else document
 
 
-def _are(kind: type, values: Iterable[Any]) -> bool:
+def _all_are(kind: type, values: Iterable[Any]) -> bool:
     return all(isinstance(value, kind) for value in values)
 
 
-# JSON of a user's file -> values; what Python cannot read is told as what is not JSON.
+# JSON, with the limits of Python reported like syntax errors.
 
 
 TOO_DEEP, TOO_LONG = "nested too deeply", "a number has too many digits"
-"""The messages about JSON that is valid, and beyond what is read: hundreds of brackets within each other, and thousands
-of digits."""
+"""Messages about valid JSON beyond the limits of Python: hundreds of nested brackets, and thousands of digits."""
 
-# Where one of these is first passed is where a text is wrong. Python may be told to read less than its default.
+# Lower bounds of Python's configurable limits: errors are located at the first position that exceeds them.
 _NESTED, _DIGITS = 100, 640
 _TOKEN = re.compile(
     r'"(?:[^"\\]|\\.)*+"?|(?P<bracket>[][{}])|(?P<digits>[0-9]++)(?P<fraction>[.eE][0-9.eE+-]*+)?', re.DOTALL
@@ -191,9 +190,9 @@ def _long(text: str) -> int:
 _JSON_HINT = 'expected topic -> docno -> number, or records such as {"topic": "51", "docno": "d7", …}'
 _TEXT = re.compile(rb"\S")
 PIECE = 1 << 18
-"""Bytes of JSON Lines that become text and then columns at a time: a million dicts would take five times as much."""
+"""Bytes of JSON Lines converted at a time: a million dicts would take five times the memory."""
 MOST_OF_LINE = 1 << 16
-"""Bytes of the first of JSON Lines that are written alike, at most."""
+"""Maximum bytes of the first of uniform JSON Lines."""
 _LETOR_LINE = re.compile(rb"\s*(\S+)\s+qid:(\S+)([^#]*)(?:#(.*))?")
 _LETOR_DOCNO = re.compile(rb"(?<!\w)(?:docid|docno)\s*[=:]\s*(\S+)")
 
@@ -210,7 +209,7 @@ def read_document(format: str, stream: Stream, skipped: Skipped | None = None) -
     if format == "letor":
         return _letor(stream, skipped)
     is_json = format in ("json", "jsonl")
-    table = _lines_alike(stream) if is_json else None
+    table = _uniform_lines(stream) if is_json else None
     if table is not None and _longest_docno(table) <= LONGEST:
         return "jsonl", table
     data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
@@ -219,9 +218,8 @@ def read_document(format: str, stream: Stream, skipped: Skipped | None = None) -
     format, content = _READERS[format](data, skipped)
     surely_short = is_json and _has_short_texts(data)
     if not surely_short and _longest_docno(content) > LONGEST:
-        raise InputError(
-            stream.place, f"has a docno of more than {LONGEST:,} bytes", "it may be the text of a document"
-        )
+        problem = f"has a docno of more than {LONGEST:,} bytes"
+        raise InputError(stream.place, problem, "it may be the text of a document")
     return format, content
 
 
@@ -232,7 +230,7 @@ def _has_short_texts(data: bytes) -> bool:
         if (quote := data.rfind(b'"', position, position + LONGEST)) < 0:
             return False
         position = quote + 1
-    return b"\\" not in data  # a quote within a text has one before it
+    return b"\\" not in data  # a quote within a text is escaped
 
 
 def _longest_docno(content: Any) -> int:
@@ -270,7 +268,7 @@ def ir_datasets_rows(place: str, kind: Literal["qrels", "queries"], download: bo
 
     disabled = logging.root.manager.disable
     try:
-        logging.disable(logging.WARNING)  # it says at length what the error says as well
+        logging.disable(logging.WARNING)  # it repeats the error at length
         with named_qrels.kept_offline(ir_datasets, place, kind, download):
             rows = list(getattr(ir_datasets.load(short), f"{kind}_iter")())
     except InputError:
@@ -278,7 +276,7 @@ def ir_datasets_rows(place: str, kind: Literal["qrels", "queries"], download: bo
     except KeyError:
         hint = named_qrels.hint_of(short) or "see https://ir-datasets.com for the names"
         raise InputError(place, "unknown to ir_datasets", hint) from None
-    except Exception as error:  # of the network, of files, of what is to be downloaded by hand
+    except Exception as error:  # of the network, of files, of manual downloads
         message = str(error.args[0] if error.args else type(error).__name__).strip().partition("\n")[0]
         raise InputError(place, f"ir_datasets says: {message}", "try it with the package, or give a file") from None
     finally:
@@ -295,31 +293,31 @@ def _json(data: bytes, skipped: Skipped) -> tuple[str, Any]:
 
     place = skipped.place
     if _begins_with_a_value(data):
-        return "jsonl", _of_records(_pieces(data, skipped), skipped)
+        return "jsonl", _columns_of(_pieces(data, skipped), skipped)
     try:
-        document = read_json(decode(data), _distinct(place))
+        document = read_json(decode(data), _refuse_duplicates(place))
     except json.JSONDecodeError as error:
         if error.msg != "Extra data" and not _goes_on_with_a_record(data):
             raise _invalid(place, error.lineno, error.msg) from None
-        return "jsonl", _of_records(_pieces(data, skipped), skipped)
+        return "jsonl", _columns_of(_pieces(data, skipped), skipped)
     document = records_of_pandas(document)
     if document == []:
         raise InputError(place, "is empty", _JSON_HINT, kind="empty")
     if isinstance(document, list):
         skipped.unit = "record"
-        return "json", _of_records([(range(1, len(document) + 1), document)], skipped)
+        return "json", _columns_of([(range(1, len(document) + 1), document)], skipped)
     if isinstance(document, dict):
         if (columns := by_column(document, place)) is not None:
             return "json", columns
         if is_record(document):
-            return "jsonl", _of_records([([1], [document])], skipped)
+            return "jsonl", _columns_of([([1], [document])], skipped)
         nested = {topic: inner for topic, inner in document.items() if isinstance(inner, dict | list)}
         if len(nested) == len(document) or (nested and skipped.lenient):
             skipped.unit = "entry"
             for topic in document.keys() - nested.keys():
                 skipped.add(InputError(place, "is not a topic"), f"topic '{topic}'")
             return "json", nested
-    raise InputError(place, f"holds JSON in an unknown layout ({_what(document)})", _JSON_HINT, kind="format")
+    raise InputError(place, f"holds JSON in an unknown layout ({_describe(document)})", _JSON_HINT, kind="format")
 
 
 def _begins_with_a_value(data: bytes) -> bool:
@@ -343,23 +341,23 @@ def _goes_on_with_a_record(data: bytes) -> bool:
     return _is_object(decode(line))
 
 
-def _lines_alike(stream: Stream) -> TableColumns | None:
+def _uniform_lines(stream: Stream) -> TableColumns | None:
     """Return the columns of JSON Lines with a uniform format, in a tenth of the time; None for any other file."""
     line, _, following = stream.peek(MOST_OF_LINE).partition(b"\n")
-    if not following or (first := _usual_record(line)) is None:
+    if not following or (first := _uniform_record(line)) is None:
         return None
     from gradedeval.kernel.trec.text_columns import regular_lines  # few files are such
 
     return regular_lines(stream, line, first)
 
 
-def _usual_record(line: bytes) -> dict[str, Any] | None:
+def _uniform_record(line: bytes) -> dict[str, Any] | None:
     """Return the object of a line that has only text and numbers, and text for topic and docno; None for any other
     line."""
     import json
 
     try:
-        first = read_json(decode(line), _distinct(""))
+        first = read_json(decode(line), _refuse_duplicates(""))
     except (json.JSONDecodeError, InputError):
         return None
     if not isinstance(first, dict) or not {type(value) for value in first.values()} <= {str, int, float}:
@@ -373,7 +371,7 @@ def _pieces(data: bytes, skipped: Skipped) -> Iterator[tuple[list[int], list[Any
     """Yield line numbers and records of some lines at a time: decoding them as one list halves the time."""
     import json
 
-    load = partial(read_json, of_pairs=_distinct(skipped.place))
+    load = partial(read_json, of_pairs=_refuse_duplicates(skipped.place))
     begin, number = 0, 1
     while begin < len(data):
         end = data.find(b"\n", begin + PIECE)
@@ -390,10 +388,12 @@ def _pieces(data: bytes, skipped: Skipped) -> Iterator[tuple[list[int], list[Any
             yield lines, records
         else:
             for line, record in zip(lines, text, strict=True):
-                yield from _one(load, line, record, skipped)
+                yield from _record_of(load, line, record, skipped)
 
 
-def _one(load: Callable[[str], Any], line: int, text: str, skipped: Skipped) -> Iterator[tuple[list[int], list[Any]]]:
+def _record_of(
+    load: Callable[[str], Any], line: int, text: str, skipped: Skipped
+) -> Iterator[tuple[list[int], list[Any]]]:
     """Yield the record of a line, unless it is bad."""
     import json
 
@@ -405,7 +405,7 @@ def _one(load: Callable[[str], Any], line: int, text: str, skipped: Skipped) -> 
         skipped.add(_invalid(skipped.place, line, error.msg), line)
 
 
-def _distinct(place: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+def _refuse_duplicates(place: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
     """Return a function that makes a dict of the pairs of a JSON object. It raises InputError if a name occurs twice:
     JSON would silently keep the last value."""
 
@@ -424,15 +424,15 @@ def _invalid(place: str, line: int, problem: str) -> InputError:
     return InputError(f"{place}:{line}", f"is not valid JSON ({problem})", "write the file again", kind="format")
 
 
-def _of_records(pieces: Iterable[tuple[Sequence[int], list[Any]]], skipped: Skipped) -> TableColumns:
+def _columns_of(pieces: Iterable[tuple[Sequence[int], list[Any]]], skipped: Skipped) -> TableColumns:
     """Return the columns of records, which come in pieces with their lines."""
     columns = dict[str, list[Any]]()
-    topics = dict[str, str]()  # one text for all the lines that have it
-    shapes: set[tuple[str, ...] | None] = set()  # of which there are few
+    topics = dict[str, str]()  # interned
+    shapes: set[tuple[str, ...] | None] = set()  # few are distinct
     lines = array("q")
     for numbers, records in pieces:
         if not shapes.issuperset(map(_shape, records)):
-            numbers, records = _checked(numbers, records, skipped)
+            numbers, records = _valid_records(numbers, records, skipped)
             new_shapes = dict.fromkeys(map(_shape, records))  # in the order of the file
             shapes.update(new_shapes)
             for name in (name for shape in new_shapes for name in shape or ()):
@@ -453,20 +453,22 @@ def _shape(record: Any) -> tuple[str, ...] | None:
     return tuple(record) if isinstance(record, dict) else None
 
 
-def _checked(lines: Sequence[int], records: list[Any], skipped: Skipped) -> tuple[list[int], list[dict[str, Any]]]:
+def _valid_records(
+    lines: Sequence[int], records: list[Any], skipped: Skipped
+) -> tuple[list[int], list[dict[str, Any]]]:
     """Return the records with a topic and a docno, and their lines."""
     good: list[tuple[int, dict[str, Any]]] = []
     for line, record in zip(lines, records, strict=True):
         if isinstance(record, dict) and is_record(record):
             good.append((line, record))
         else:
-            problem = f"no record with a topic and a docno: {_what(record)}"
+            problem = f"not a record with a topic and a docno: {_describe(record)}"
             error = InputError(f"{skipped.place}:{line}", problem, _JSON_HINT, kind="format")
             skipped.add(error, line)
     return [line for line, _ in good], [record for _, record in good]
 
 
-def _what(value: Any) -> str:
+def _describe(value: Any) -> str:
     if isinstance(value, dict):
         return f"object of {', '.join(map(str, list(value)[:5])) or 'nothing'}"
     words = {"list": "list", "str": "text", "bool": "true or false", "NoneType": "null"}
@@ -486,9 +488,9 @@ def _letor(stream: Stream, skipped: Skipped) -> tuple[str, TableColumns]:
         docno = _LETOR_DOCNO.search(match[4] or b"") if match else None
         words = (match[4] or b"").split() if match else []
         if match is None or not (docno or words):
-            problem = ("no line of LETOR", "expected 'label qid:… features # docid'")
+            problem = ("not a LETOR line", "expected 'label qid:… features # docid'")
             hint = "runs name documents by docid; rows without any are for evaluate_arrays in Python"
-            problem = problem if match is None else ("no docid behind #", hint)
+            problem = problem if match is None else ("no docid after #", hint)
             kind = "" if match is None else "fields"
             skipped.add(InputError(f"{skipped.place}:{number}", *problem, kind=kind), number)
             continue
@@ -516,7 +518,7 @@ _READERS: dict[str, Callable[[bytes, Skipped], tuple[str, Any]]] = {
 }
 
 
-# Rows of a JSON document, or of JSON Lines, each with the line that it begins on.
+# Rows of a JSON document, or of JSON Lines, with their line numbers.
 
 
 Rows = list[tuple[int, Mapping[str, Any]]]
@@ -539,7 +541,7 @@ def json_rows(text: str, place: str, needed: Sequence[str], hint: str) -> tuple[
     if is_document:
         pairs = _rows_of(text, len(document["rows"]))
     elif isinstance(document, list):
-        pairs = iter(enumerate(document, 1))  # all of them may stand on one line
+        pairs = iter(enumerate(document, 1))  # they may all be on one line
     else:
         pairs = _lines_of(text, place, hint)
     rows = []

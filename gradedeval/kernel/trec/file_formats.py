@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from gradedeval.kernel.trec.text_columns import Text
 
 
-# What columns are called: one table for DataFrames, headed files, records and the values of --run-format.
+# Names of columns: one table for DataFrames, headed files, records and the values of --run-format.
 
 
 # Our names first, then those of ir_measures, PyTerrier, BEIR, ranx, MS MARCO and annotation tools. Where a table has
-# several names of a row, the first counts: PyTerrier's docno, not its internal docid, and its qid, not its query text.
+# more than one name of a row, the first counts: PyTerrier's docno, not its internal docid, and qid, not its query text.
 TOPIC = ("topic", "query_id", "qid", "topic_id", "query")
 DOCNO = ("docno", "doc_id", "docid", "corpus_id", "document_id", "pid", "passage_id", "url")
 SCORE = ("score", "sim")
@@ -55,13 +55,13 @@ TAG = ("tag", "run_id", "run_name", "system")
 COLUMNS: dict[str, tuple[str, ...]] = {
     known[0]: known for known in (TOPIC, DOCNO, SCORE, RANK, GRADE, SUBTOPIC, STRATUM, TYPE, TAG)
 }
-"""What a column holds -> its known names."""
+"""Content of a column -> its known names."""
 
 
 _SCORE_WORDS = (
     "score|simil|^relevance$|^rsv|prob|distance|^dist$|confidence|logit|cosine|^cos$|^dot|bm25|weight|predict|^pred$"
 )
-"""What scores are also called, in plain names: beside a rank they may contradict it."""
+"""Other plain names of scores, which may contradict a rank in the same table."""
 
 
 def plain(name: Any) -> str:
@@ -80,15 +80,15 @@ _PLAIN = {known: tuple(map(plain, known)) for known in COLUMNS.values()}
 def find_column(names: Iterable[Any], aliases: tuple[str, ...]) -> Any:
     """Return the name among `names` that comes first in a row of `COLUMNS`; None if there is none."""
     names = tuple(names)
-    return (_found if len(names) <= FEW else _found.__wrapped__)(names, aliases)
+    return (_lookup if len(names) <= FEW else _lookup.__wrapped__)(names, aliases)
 
 
 FEW = 32
-"""Names of a table, as a rule at most: what was found among these is remembered, for a loop asks for the same."""
+"""Maximum names of a table for cached lookups, which loops repeat."""
 
 
 @lru_cache(maxsize=256)
-def _found(names: tuple[Any, ...], aliases: tuple[str, ...]) -> Any:
+def _lookup(names: tuple[Any, ...], aliases: tuple[str, ...]) -> Any:
     present: dict[str, Any] = {}
     for name in names:
         present.setdefault(plain(name), name)
@@ -124,14 +124,14 @@ def check_distinct(names: Sequence[Any], place: str) -> None:
     """Raise InputError if a column that a reader may look for occurs twice under the same name."""
     for name in names:
         if names.count(name) > 1 and any(find_column([name], aliases) is not None for aliases in COLUMNS.values()):
-            raise InputError(place, f"has several columns '{name}'", "give each column a name of its own")
+            raise InputError(place, f"has several columns '{name}'", "give each column a different name")
 
 
 def not_whole(name: str, place: str, cure: str = "") -> InputError:
     """Return the error of a column `score` used as grades that holds fractions; `cure` adds a way other than renaming
     it."""
-    hint = f"if it holds grades and is no run, call it 'grade'{cure}"
-    return InputError(place, f"'{name}' holds fractions, as the scores of a run do", hint)
+    hint = f"if it holds grades rather than scores, name it 'grade'{cure}"
+    return InputError(place, f"'{name}' holds fractions, as run scores do", hint)
 
 
 def about_field(name: str, fields: Sequence[bytes], line: int, layout: LineLayout) -> tuple[str, str]:
@@ -159,8 +159,8 @@ def check_no_score(columns: Mapping[Any, Iterable[Any]], place: str) -> None:
     for name, values in columns.items():
         is_known = any(find_column([name], row) for row in COLUMNS.values())
         if re.search(_SCORE_WORDS, plain(name)) or (not is_known and any(map(_is_fraction, values))):
-            problem = f"has a column of ranks and none called 'score', but '{name}', which may be that"
-            raise InputError(place, problem, f"call it 'score', or leave out '{name}' to order by rank", usage=True)
+            problem = f"has ranks but no column 'score', only '{name}', which may be one"
+            raise InputError(place, problem, f"name it 'score', or remove '{name}' to order by rank", usage=True)
 
 
 def _is_fraction(value: Any) -> bool:
@@ -217,7 +217,7 @@ def _column(word: str, holds: str, flag: str) -> str:
         return IGNORED
     column = next((column for column, aliases in COLUMNS.items() if find_column([word], aliases)), "")
     if holds == "qrels" and column == "score":
-        return "grade"  # as BEIR calls it
+        return "grade"  # the name in BEIR
     if not column:
         aliases = sorted(name for names in COLUMNS.values() for name in names)
         hint = did_you_mean(word, aliases) or f"columns: {', '.join(COLUMNS)}, and {IGNORED} for what is ignored"
@@ -225,7 +225,7 @@ def _column(word: str, holds: str, flag: str) -> str:
     return column
 
 
-# A table by columns, as far as DataFrames are read: what files of records and objects of other libraries become.
+# A table by columns, with the part of the DataFrame interface that readers use, for files and objects of libraries.
 
 
 class Column(list[Any]):
@@ -235,7 +235,7 @@ class Column(list[Any]):
         return self
 
 
-def _nothing(name: str) -> None:
+def _no_array(name: str) -> None:
     """Return nothing: columns given as lists hold no arrays."""
 
 
@@ -253,7 +253,7 @@ class TableColumns:
     length: int
     note: str = ""
     lines: Sequence[int] = ()
-    held: Callable[[str], Text | Floats | None] = _nothing
+    held: Callable[[str], Text | Floats | None] = _no_array
 
     @classmethod
     def of(cls, values: Mapping[str, Sequence[Any]], lines: Sequence[int] = ()) -> TableColumns:
@@ -276,11 +276,11 @@ class TableColumns:
         return TableColumns(self.columns, first, rows)
 
 
-# The first bytes of a file that is not plain TREC -> its layout, or its format where it is not a file of lines. What
-# could be read in two ways that give different numbers is an error that names both.
+# Recognition of files other than plain TREC by their first bytes. A file that could be read in two ways with different
+# numbers is an error that names both.
 
 
-# What is known and not read, and lines that no layout fits: what they are, and what cures it.
+# Unsupported formats, with problem and cure.
 
 
 _UNPACK = "extract it, and give its files"
@@ -300,15 +300,15 @@ _REFUSED = {
     ),
 }
 _TEXT_OR_NOT = (b"\x80", b"ORC")
-"""Beginnings that text may have as well, in some encoding."""
+"""Beginnings that text in some encoding may share."""
 _CONTROL = re.compile(rb"[\x00-\x08]")
 _MARKUP = re.compile(rb"\s*<(\?xml|!doctype|html|table)\b", re.IGNORECASE)
 _TAR = slice(257, 262)
 _WORKBOOK = b"[Content_Types].xml"
 LINES = 50
-"""First lines that are looked at."""
+"""Number of first lines examined."""
 
-# What columns are, by a part of their names: for examples in messages alone, which a user takes or corrects.
+# The content of columns by parts of their names: only for examples in messages, which a user can correct.
 _MAY_BE = {
     "topic": "topic|quer|question|qid|request|need",
     "docno": "doc|passage|url|uri|item|page|hit|candidate|answer|text",
@@ -321,9 +321,7 @@ _MAY_BE = {
 def check_bytes(head: bytes, place: str) -> None:
     """Raise InputError for recognized but unsupported data: UTF-16, archives, pickles, zeros."""
     if head and not any(head[:64]):
-        raise InputError(
-            place, "begins with zero bytes, and is not text", "copy or write the file again", kind="format"
-        )
+        raise InputError(place, "begins with zero bytes instead of text", "copy or write the file again", kind="format")
     sides = head[0:64:2], head[1:64:2]
     if head.startswith(BYTE_ORDER_MARKS[1:]) or any(len(side) > 3 and not any(side) for side in sides):
         raise InputError(place, "is UTF-16", "save the file as UTF-8", kind="format")
@@ -364,7 +362,7 @@ def check_lines(lines: list[bytes], holds: str, width: int, place: str) -> None:
     if not lacks:
         return
     problem = f"no known name for a {' and a '.join(lacks)} in the header '{shorten(decode(lines[0].strip()))}'"
-    columns = ",".join(_likely(header, numbers, holds))
+    columns = ",".join(_guess_columns(header, numbers, holds))
     hint = f"say what the columns are, in order, as in {Flag(f'--{holds}-format'):{columns}{HEADER}}"
     raise InputError(place, problem, hint, kind="format")
 
@@ -374,7 +372,7 @@ def _is_number(cell: str) -> bool:
     return number == number
 
 
-def _likely(names: list[str], numbers: list[bool], holds: str) -> list[str]:
+def _guess_columns(names: list[str], numbers: list[bool], holds: str) -> list[str]:
     """Guess the content of columns from their names, their order, and which are numeric."""
     columns = [IGNORED] * len(names)
 
@@ -420,7 +418,7 @@ def shorten(text: str) -> str:
 
 
 SAMPLE = 1 << 16
-"""First bytes that are looked at."""
+"""Number of first bytes examined."""
 
 _SEPARATORS = {"tsv": b"\t", "csv": b",", "headed": b"", "beir": b"\t"}
 _LINES = ("trec", "strata", "msmarco", "ntcir", *_SEPARATORS)
@@ -435,13 +433,13 @@ _BINARY = {
     b"\xff\xff\xff\xff": "arrow",  # a stream
 }
 HIGHEST_GRADE = 1000
-"""Larger numbers are taken for docnos, where grades may be missing."""
+"""Larger numbers are taken for docnos if grades may be missing."""
 
 _LETOR = re.compile(rb"[+-]?\d+(\.\d*)?[ \t]+qid:\S")
 _LINE = re.compile(rb"[^\n]+")
 _LABEL = re.compile(rb"L\d+")
 _RISES = (
-    "scores rise with the rank, and the highest comes first; if they are distances, "
+    "scores increase with the rank, but are ordered from the highest; if they are distances, "
     f"{flag.run_format:topic,docno,rank,-} orders by rank"
 )
 
@@ -453,7 +451,7 @@ def recognize(stream: Stream, holds: str, trec: LineLayout, requested: str | Non
         sample = _Sample(head, len(head) < size, stream.place, holds, trec)
         if not sample.is_cut:
             break
-    return sample.as_wanted(requested) if requested else sample.by_content()
+    return sample.as_requested(requested) if requested else sample.by_content()
 
 
 class _Sample:
@@ -466,15 +464,15 @@ class _Sample:
         self.skip = len(BYTE_ORDER_MARKS[0]) if marked else 0
         self.notes = ("starts with a byte order mark, which is skipped",) if marked else ()
         self.head = head[self.skip :]
-        check_mark(self.head, place)  # a second one
-        matches = self._found(len(self.head) if complete else self.head.rfind(b"\n") + 1)
+        check_mark(self.head, place)  # a second mark
+        matches = self._text_lines(len(self.head) if complete else self.head.rfind(b"\n") + 1)
         self.is_cut = not (matches or complete)
-        matches = matches or self._found(len(self.head))[:1]  # JSON in one line
+        matches = matches or self._text_lines(len(self.head))[:1]  # JSON in one line
         self.lines = [line[0] for line in matches]
         self.first, end = (matches[0][0], matches[0].end()) if matches else (b"", len(self.head))
         self.after_first = min(end + 1, len(self.head))
 
-    def _found(self, end: int) -> list[re.Match[bytes]]:
+    def _text_lines(self, end: int) -> list[re.Match[bytes]]:
         return [line for line in _LINE.finditer(self.head, 0, end) if line[0].lstrip()[:1] not in (b"", b"#")]
 
     def _check_first(self) -> None:
@@ -482,7 +480,7 @@ class _Sample:
         if self.is_cut and len(self.first) > LONGEST:
             line = 1 + self.head.count(b"\n")
             raise too_long(f"{self.place}:{line}")
-        if self.is_cut:  # behind a megabyte of comments
+        if self.is_cut:  # after a megabyte of comments
             self.lines, self.first = [], b""
 
     def by_content(self) -> LineLayout | WholeFile:
@@ -499,23 +497,23 @@ class _Sample:
             return WholeFile("letor", self.notes)
         self._check_first()
         for format in ("tsv", "csv", "headed"):
-            if (layout := self._headed(format)) is not None:
+            if (layout := self._headed_layout(format)) is not None:
                 return layout
         if len(self.lines) > 1 and not self.head.endswith(b"\n") and len(self._fields(-1)) < len(self._fields(-2)):
-            del self.lines[-1]  # cut short, as the reader will say
+            del self.lines[-1]  # cut short; the reader will report it
         check_lines(self.lines, self.holds, self.trec.width, self.place)
-        return self._layout(self._of_run() if self.holds == "run" else self._of_qrels())
+        return self._layout(self._run_layout() if self.holds == "run" else self._qrels_layout())
 
-    def as_wanted(self, requested: str) -> LineLayout | WholeFile:
+    def as_requested(self, requested: str) -> LineLayout | WholeFile:
         """Return the layout or format for the one requested. Raises InputError if the file does not have it."""
         base, header = requested.removesuffix(HEADER), requested.endswith(HEADER)
         if base in FORMATS and base not in _LINES:
             return WholeFile(base, self.notes)
         self._check_first()
         if base in _SEPARATORS:
-            layout = self._headed(base)
+            layout = self._headed_layout(base)
             if layout is None:
-                problem = f"has no header with columns for {base}: the first line is '{self._shown()}'"
+                problem = f"has no header with columns for {base}: the first line is '{self._first_line()}'"
                 raise self._error(problem, f"expected {FORMATS[base][1]}")
             return layout
         skip = self.after_first if header else 0
@@ -523,7 +521,9 @@ class _Sample:
             widths = [len(line.split()) for line in self.lines[header:]]
             layout = max((MSMARCO, MSMARCO_RANKS), key=lambda layout: widths.count(layout.width))
         else:
-            layout = {"trec": self.trec, "strata": STRATA, "ntcir": NTCIR}.get(base) or self._of_columns(base, header)
+            layout = {"trec": self.trec, "strata": STRATA, "ntcir": NTCIR}.get(base) or self._column_layout(
+                base, header
+            )
         if header:
             self._note_data(layout, requested)
         return self._layout(layout, skip, requested)
@@ -535,13 +535,13 @@ class _Sample:
         if index is None or len(fields) != layout.width:
             return
         if decimal(fields[index]) == decimal(fields[index]) or _LABEL.fullmatch(fields[index]):
-            problem = f"the first line reads as data, and is skipped: '{self._shown()}'"
+            problem = f"the first line looks like data, but is skipped: '{self._first_line()}'"
             self.notes = (*self.notes, f"{problem}; leave out {HEADER} if it is not a header")
 
     def _fields(self, line: int) -> list[bytes]:
         return self.lines[line].split() if line < len(self.lines) else []
 
-    def _of_columns(self, columns: str, header: bool) -> LineLayout:
+    def _column_layout(self, columns: str, header: bool) -> LineLayout:
         """Return the layout of columns named by the user, with the separator that gives as many in most lines."""
         names, lines = tuple(columns.split(",")), self.lines[header:]
         layouts = [LineLayout(columns, names, separator) for separator in (b"", b"\t", b",")]
@@ -562,7 +562,7 @@ class _Sample:
 
     # Lines with a header
 
-    def _headed(self, format: str) -> LineLayout | None:
+    def _headed_layout(self, format: str) -> LineLayout | None:
         """Return the layout named by the first line; None if it names no columns."""
         names = cells(_SEPARATORS[format], self.first)
         topic, docno = find_column(names, TOPIC), find_column(names, DOCNO)
@@ -573,13 +573,13 @@ class _Sample:
             raise no_column(names, TOPIC if topic is None else DOCNO, self.place)
         columns = self._columns(names, _SEPARATORS[format])
         if columns == self.trec.columns and format == "headed":
-            return None  # TREC with a header: only where that is asked for
+            return None  # TREC with a header only on request
         beir = format in ("tsv", "beir") and [plain(name) for name in names] == ["queryid", "corpusid", "score"]
         if format == "beir" and not beir:
             return None
         pairs = zip(names, columns, strict=True)
-        ignored = [name or "one without a name" for name, column in pairs if column.startswith(IGNORED)]
-        notes = (f"columns that are ignored: {', '.join(ignored)}",) if ignored else ()
+        ignored = [name or "unnamed" for name, column in pairs if column.startswith(IGNORED)]
+        notes = (f"ignored columns: {', '.join(ignored)}",) if ignored else ()
         skip = self.skip + self.after_first
         format, separator = "beir" if beir else format, _SEPARATORS[format]
         whole = self.holds == "qrels" and find_column(names, SCORE) == names[columns.index("grade")]
@@ -609,7 +609,12 @@ class _Sample:
         if len(fields) != self.trec.width:
             return False
         number = decimal(fields[value])
-        if self.holds == "qrels" and self.trec is QRELS and fields[2] in (b"0", b"1") and self._counts(MSMARCO):
+        if (
+            self.holds == "qrels"
+            and self.trec is QRELS
+            and fields[2] in (b"0", b"1")
+            and self._has_counting_ranks(MSMARCO)
+        ):
             rows = [line.split() for line in self.lines]
             if any(decimal(row[3]) % 1 for row in rows):
                 problem = "looks like a run of MS MARCO, whose lines are 'qid pid rank score'"
@@ -619,7 +624,7 @@ class _Sample:
             raise self._ambiguous(problem, "topic,docno,grade,-", "trec")
         return number == number or (self.holds == "qrels" and _LABEL.fullmatch(fields[value]) is not None)
 
-    def _counts(self, layout: LineLayout, surely: bool = False) -> bool:
+    def _has_counting_ranks(self, layout: LineLayout, surely: bool = False) -> bool:
         """Return whether the lines have ranks 1, 2, 3, … within topics, at least one of which has more than one
         document.
 
@@ -639,15 +644,15 @@ class _Sample:
                 return False
         return most > (2 if surely else 1)
 
-    def _of_run(self) -> LineLayout:
+    def _run_layout(self) -> LineLayout:
         rows = [line.split() for line in self.lines]
         for layout in (MSMARCO_RANKS, MSMARCO):
-            if self._counts(layout, surely=True):
+            if self._has_counting_ranks(layout, surely=True):
                 return replace(MSMARCO, notes=(_RISES,)) if layout is MSMARCO and _rises(rows) else layout
         numbers = [all(decimal(row[-1]) == decimal(row[-1]) for row in rows if row)] if rows else [False]
         widths = {len(row) for row in rows}
         if widths == {3} and all(numbers):
-            few = self._counts(MSMARCO_RANKS)
+            few = self._has_counting_ranks(MSMARCO_RANKS)
             counts = "counts, but not from 1 to 3 or more" if few else "does not count 1, 2, 3, …"
             problem = f"has 3 fields in a line, and the third {counts} as the ranks of MS MARCO do"
             raise self._ambiguous(problem, "topic,docno,score", "topic,docno,rank")
@@ -659,7 +664,7 @@ class _Sample:
             raise self._ambiguous(problem, "topic,docno,score,tag", "topic,docno,rank,tag")
         return self.trec
 
-    def _of_qrels(self) -> LineLayout:
+    def _qrels_layout(self) -> LineLayout:
         rows = [line.split() for line in self.lines]
         if {len(row) for row in rows} != {NTCIR.width} or self.trec is not QRELS:
             return self.trec
@@ -671,7 +676,7 @@ class _Sample:
             raise InputError(self.place, problem, "fill it in as the fourth field", kind=NO_GRADES)
         if any(decimal(label) != decimal(label) for label in last):
             return LineLayout("topic,docno,grade", NTCIR.columns)
-        if self._counts(MSMARCO_RANKS):
+        if self._has_counting_ranks(MSMARCO_RANKS):
             problem = "has 3 fields in a line, and the third counts 1, 2, 3, … as the ranks of a run do"
             raise self._ambiguous(problem, "topic,docno,grade")
         if len(rows) > 1 and len({row[1] for row in rows}) == 1:
@@ -689,13 +694,13 @@ class _Sample:
     def _error(self, problem: str, hint: str) -> InputError:
         return InputError(self.place, problem, hint, kind="format")
 
-    def _shown(self) -> str:
+    def _first_line(self) -> str:
         return shorten(decode(self.first.strip()))
 
 
 def _are_docnos(rows: list[list[bytes]]) -> bool:
     """Return whether the last of three fields cannot be grades or labels of a document named by the second."""
-    repeated = len({row[0] for row in rows}) < len(rows)  # which would be one document, judged more than once
+    repeated = len({row[0] for row in rows}) < len(rows)  # if these were topic and docno: judged more than once
     distinct = len({row[2] for row in rows}) == len(rows)
     return (repeated or distinct) and any(not decimal(row[2]) <= HIGHEST_GRADE for row in rows)
 

@@ -24,15 +24,12 @@ from gradedeval.kernel.trec.lines import (
 if TYPE_CHECKING:
     from gradedeval.kernel.trec.stream import Stream
 
-# A stream in pieces of whole lines: what has been read is forgotten, and no line is longer than a line may be.
-
-
 SIZE = 1 << 20
-"""Bytes that are read at a time."""
+"""Bytes read at a time."""
 
 
 Pieces = Iterator[tuple[int, bytes]]
-"""The number of the first line of each piece, and its bytes, without the end of the last line."""
+"""The number of the first line of each piece, and its bytes, without the final line end."""
 
 
 def whole_lines(stream: Stream, *, longest: int | None = LONGEST, skip: int = 0) -> Pieces:
@@ -44,7 +41,7 @@ def whole_lines(stream: Stream, *, longest: int | None = LONGEST, skip: int = 0)
     Raises InputError for a longer line.
     """
     stream.again()
-    number, pending, rest = 1, 0, list[bytes]()  # what begins a line that is not complete, and how much that is
+    number, pending, rest = 1, 0, list[bytes]()  # `rest` begins an incomplete line of `pending` bytes
     buffer = memoryview(bytearray(SIZE))
     while skip > 0 and (size := stream.read_into(buffer[:skip])):
         number, skip = number + bytes(buffer[:size]).count(b"\n"), skip - size
@@ -134,7 +131,7 @@ def csv_rows(
         is_broken = False
 
 
-# Bytes that no text line holds: control characters, and a carriage return that does not end the line.
+# Bytes not allowed in text: control characters, and a carriage return that does not end the line.
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\r(?!\n|\Z)")
 
 
@@ -145,7 +142,7 @@ _HASH = 35
 
 
 HEAD = 1 << 16
-"""First bytes in which there is a line, as a rule."""
+"""Number of first bytes that usually contain a line."""
 
 
 _STARTS_WITH_MARK = ("starts with a byte order mark", "save the file as UTF-8 without a byte order mark")
@@ -275,7 +272,7 @@ def _width_hint(fields: list[bytes], layout: LineLayout) -> str:
     if layout is QRELS and count == STRATA.width:
         return f"remove the extra field; {flag.qrels_format:strata} reads the strata of a sample"
     if count > width:
-        tag = "; a tag may have spaces where it begins with no number" if layout.columns[-1] == "tag" else ""
+        tag = "; a tag with spaces must not begin with a number" if layout.columns[-1] == "tag" else ""
         return f"remove extra fields, or spaces inside ids{tag}"
     if layout is QRELS and count == width - 1:
         return "add a 0 after the topic if the file has no iteration"
@@ -294,7 +291,7 @@ def check_text(data: bytes, place: str, first: int = 1) -> None:
     """
     if first == 1:
         check_mark(data, place)
-    # The pattern takes thirteen times as long as looking whether there is any such byte.
+    # The pattern takes thirteen times as long as a test for any such byte.
     if len(data.translate(None, _CONTROLS)) < len(data) and (control := _CONTROL.search(data)):
         line = data.count(b"\n", 0, control.start()) + first
         raise InputError(f"{place}:{line}", *about_control(control[0]), kind="format")
@@ -311,7 +308,7 @@ def checked_lines(
 
 def _checked_piece(data: bytes, number: int, problems: ProblemList) -> list[bytes]:
     if number == 1:
-        check_text(data[:4], problems.place)  # the header, or no text at all
+        check_text(data[:4], problems.place)  # not text at all, or a mark before the header
     lines = data.split(b"\n")
     if b"\r" in data:
         lines = [line.removesuffix(b"\r") for line in lines]
@@ -389,7 +386,7 @@ def looks_like(data: bytes, layout: LineLayout) -> bool:
     return False
 
 
-# What `--lenient` leaves out of a file that is read whole, and the note about it.
+# Bad entries of a file read whole, skipped with `--lenient`.
 
 
 @dataclass(eq=False)
@@ -425,7 +422,7 @@ class Skipped:
         return [f"{self.place}: {bad}, the first on {first}"] if self.count else []
 
 
-# The one rule for what stands in a file twice: documents of a topic, judgments, ranks of a table.
+# The rule for duplicates: documents of a topic, judgments, ranks of a table.
 
 
 Key = TypeVar("Key", bound=Hashable)

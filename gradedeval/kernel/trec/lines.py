@@ -7,15 +7,12 @@ import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-# How the lines of a file stand for documents: what each column holds, and what separates them.
-
-
 _WORDS = {"type": "Q0", "subtopic": "iteration"}
-"""What columns are called in messages about TREC files."""
+"""Names of columns in messages about TREC files."""
 
 
 NO_GRADES = "missing-grades"
-"""The kind of the error of qrels that nobody has filled in."""
+"""The kind of error for qrels without grades."""
 
 
 @dataclass(eq=False, repr=False)
@@ -82,11 +79,11 @@ PREFERENCES = LineLayout("trec", ("topic", "group", "subgroup", "docno", "value"
 NTCIR = LineLayout("ntcir", ("topic", "docno", "grade"))
 
 
-# How long a line may be, and where lines end.
+# Lengths and ends of lines.
 
 
 LONGEST = 1 << 20
-"""Bytes of a line, at most. Documents of JSON are often one line, and may have any length."""
+"""Maximum bytes of a line. JSON documents, often one line, may have any length."""
 
 
 NEAR = 1 << 12
@@ -156,7 +153,7 @@ def encode(name: str) -> bytes:
     return name.encode("utf-8", "surrogateescape")
 
 
-# The formats that runs and qrels may have, by name, as `--run-format` and `--qrels-format` take them.
+# Names of the formats of runs and qrels: values of `--run-format` and `--qrels-format`.
 
 
 BOTH = ("run", "qrels")
@@ -164,7 +161,7 @@ BOTH = ("run", "qrels")
 
 FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
     "trec": (BOTH, "`topic Q0 docno rank score tag`, or `topic iteration docno grade`"),
-    "msmarco": (("run",), "`qid pid rank`, with a score behind or without: then the rank orders"),
+    "msmarco": (("run",), "`qid pid rank`, with or without a score; without it the rank orders"),
     "strata": (("qrels",), "`topic iteration docno stratum grade` of a stratified sample"),
     "beir": (BOTH, "tabs, and the header `query-id corpus-id score`"),
     "ntcir": (("qrels",), "`topic docno L2`"),
@@ -177,11 +174,11 @@ FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
     "parquet": (BOTH, "columns by name; `pip install 'gradedeval[parquet]'`"),
     "arrow": (BOTH, "Arrow files and streams, Feather; `pip install 'gradedeval[parquet]'`"),
 }
-"""Name of a format -> what may have it, and what it looks like."""
+"""Name of a format -> run or qrels or both, and a description."""
 
 
 HEADER = "+header"
-"""What follows a format whose first line is a header that says nothing."""
+"""The suffix of a format whose first line is a header to skip."""
 
 
 def is_stratified(format: str | None) -> bool:
@@ -191,7 +188,7 @@ def is_stratified(format: str | None) -> bool:
 
 
 IGNORED = "-"
-"""A column that nothing looks at, in the value of --run-format."""
+"""An ignored column in the value of --run-format."""
 
 
 def formats_of(holds: str) -> list[str]:

@@ -54,7 +54,7 @@ class Collection:
             logging.disable(logging.WARNING)
             with kept_offline(ir_datasets, self.place):
                 next(iter(ir_datasets.load(self.dataset).qrels_iter()), None)
-        except Exception:  # of whatever kind: they cannot be read
+        except Exception:  # any error: they cannot be read
             return False
         finally:
             logging.disable(disabled)
@@ -130,7 +130,7 @@ def hint_of(name: str) -> str:
     return "" if "." in name or "/" in name else did_you_mean(short, COLLECTIONS, 0.85)
 
 
-# What ir_datasets may do. It caches what it downloads, and downloads whatever it lacks.
+# Control of ir_datasets, which by default downloads and caches any missing data.
 
 
 @contextmanager
@@ -191,7 +191,7 @@ def _watched(method: Any, allowed: bool, attempts: list[Any]) -> Any:
     def watched(download: Any, *arguments: Any) -> Any:
         attempts.append(download)
         if not allowed:
-            raise OSError("downloads were not asked for")
+            raise OSError("downloads were not requested")
         return method(download, *arguments)
 
     return watched

@@ -14,7 +14,7 @@ from typing import IO, Any
 from gradedeval.errors import InputError, reason, redacted, url_place
 from gradedeval.kernel.trec.decompression import limit_of
 
-# What is wrong with a URL, in one line: the libraries behind fsspec have many words for it, and few classes.
+# Errors of a URL in one line: the libraries behind fsspec have many messages for them, but few classes.
 
 
 _STATUS = ("status", "status_code", "code")
@@ -23,13 +23,13 @@ _STATUS = ("status", "status_code", "code")
 _DENIED = ("forbidden", "unauthorized", "authentication", "credential")
 _UNREACHED = ("connect", "nameresolution", "gaierror")
 _CUT_OFF = ("payload", "contentlength", "incompleteread")
-"""Words in the names of errors, in small letters."""
+"""Parts of names of error classes, in lower case."""
 
 
 def fault(url: str, error: Exception) -> InputError:
     """Return the error of a library as an InputError about the URL."""
     place, causes = url_place(url), list(_causes(error))
-    first = reason(causes[-1]).strip().partition("\n")[0]  # the whole answer of the server may follow
+    first = reason(causes[-1]).strip().partition("\n")[0]  # the whole response of the server may follow
     why = redacted(" ".join(first.split())).rstrip(".!")
     kinds = " ".join(type(cause).__name__ for cause in causes).lower()
     if (input_error := next((cause for cause in causes if isinstance(cause, InputError)), None)) is not None:
@@ -38,10 +38,10 @@ def fault(url: str, error: Exception) -> InputError:
         hint = "pip install 'gradedeval[remote]' and the fsspec package of the storage, such as s3fs"
         return InputError(place, f"needs a package that is not installed ({why})", hint)
     if "redirect" in kinds:
-        destination = "too often" if "toomany" in kinds else "to what is neither http nor https"
-        return InputError(place, f"the server redirects {destination}", "name the file itself")
+        how = "too often" if "toomany" in kinds else "to a URL that is neither http nor https"
+        return InputError(place, f"the server redirects {how}", "name the file itself")
     if any(word in kinds for word in _CUT_OFF):
-        return InputError(place, "the connection ended before all of the file had come", "try again")
+        return InputError(place, "the connection ended before the whole file arrived", "try again")
     if isinstance(error, IsADirectoryError):
         return InputError(place, "is a folder", "add / for the files in it")
     status = next((str(getattr(cause, name)) for cause in causes for name in _STATUS if hasattr(cause, name)), "")
@@ -51,7 +51,7 @@ def fault(url: str, error: Exception) -> InputError:
         return InputError(place, f"the server does not answer ({why})", "try again later")
     if any(word in kinds for word in _UNREACHED):
         return InputError(place, f"cannot be reached ({why})", "check the address, and whether the server runs")
-    if status.startswith("5"):  # fsspec says of any answer but the file that there is none
+    if status.startswith("5"):  # fsspec raises FileNotFoundError for any other response
         return InputError(place, f"the server fails ({why})", "try again later")
     if isinstance(error, FileNotFoundError):
         return InputError(place, "no such file", "check the URL")
@@ -66,32 +66,29 @@ def _causes(error: Exception) -> Iterator[Exception]:
         cause = cause.__cause__
 
 
-# A file that a URL names, read through fsspec, and asked for with patience that ends.
+# Requests through fsspec, with a time limit.
 #
-# Each of the libraries behind fsspec fails in its own way, and only here: a fault becomes one line. GRADEDEVAL_TIMEOUT
-# limits a request as a whole, and a window of bytes where a request brings more: a server that sends a byte now and
-# then answers, but would be waited for without end. What a URL says of a user is for fsspec alone, and in no message.
+# GRADEDEVAL_TIMEOUT limits a whole request, or a window of bytes of a longer response: otherwise a server that sends a
+# byte now and then could keep it waiting forever. Credentials in a URL are passed to fsspec only, never to messages.
 
 
 WINDOW = 1 << 22
-"""Bytes to which a time limit applies."""
+"""Bytes to receive within a time limit."""
 
 IN_MEMORY = 1 << 23
-"""Bytes that are kept in memory; more go to a temporary file."""
+"""Maximum bytes kept in memory; more go to a temporary file."""
 
 TIMEOUT, SECONDS = "GRADEDEVAL_TIMEOUT", 60.0
-"""The variable that says how many seconds a storage may take for a request or a window of bytes, and how many they are
-without it."""
+"""The variable for the maximum seconds of a request or a window of bytes, and its default."""
 
 MOST, MOST_BYTES = "GRADEDEVAL_MAX_DOWNLOAD", 10_000_000_000
-"""The variable that limits the bytes of a file whose server does not say how many there are, and the limit without
-it."""
+"""The variable for the maximum bytes of a file whose size the server does not report, and its default."""
 
 _MARKS = ("ETag", "etag", "blob_id", "mtime", "LastModified", "Last-Modified", "last_modified", "updated", "created")
-"""What file systems call that by which a changed file is known; the first that there is counts."""
+"""Keys of file systems for the version of a file; the first one present counts."""
 
 
-def asked(url: str, call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+def timed_call(url: str, call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
     """Return the result of a call to fsspec, made in its own thread, which is abandoned on timeout. Raises InputError
     if the call fails or takes too long."""
     answer: list[Any] = []
@@ -107,7 +104,7 @@ def asked(url: str, call: Callable[..., Any], *arguments: Any, **keywords: Any) 
 
     try:
         Thread(target=run, name="request", daemon=True).start()
-    except RuntimeError:  # a limit of processes: then it is waited for to its end
+    except RuntimeError:  # a limit of processes: then wait without a time limit
         run()
     if not done.wait(seconds := _seconds()):
         hint = f"try again, or wait longer, as with {TIMEOUT}=300"
@@ -139,7 +136,7 @@ def file_system(url: str) -> tuple[Any, str]:
     except ImportError as error:
         raise fault(url, error) from None
     options = {"get_client": Client.of(url)} if _is_web(url) else {}
-    result: tuple[Any, str] = asked(url, to_fs, url, **options)
+    result: tuple[Any, str] = timed_call(url, to_fs, url, **options)
     return result
 
 
@@ -152,13 +149,13 @@ def _state(url: str) -> tuple[int | None, str]:
     folder."""
     files, name = file_system(url)
     files.invalidate_cache(name)
-    info = asked(url, files.info, name)
+    info = timed_call(url, files.info, name)
     if info.get("type") == "directory":
         raise InputError(url_place(url), "is a folder", "add / for the files in it")
     return info.get("size"), str(next((info[mark] for mark in _MARKS if info.get(mark) is not None), ""))
 
 
-def opened(url: str) -> IO[bytes]:
+def download(url: str) -> IO[bytes]:
     """Return all bytes of a URL, in memory or in a temporary file. Raises InputError if it cannot be read, and OSError
     only for the temporary file."""
     from tempfile import SpooledTemporaryFile  # few evaluations read a URL
@@ -180,17 +177,16 @@ def _pieces(url: str, size: int | None) -> Iterator[bytes]:
     """Yield the bytes of a file: at most the `size` reported by the server, or else the user's limit."""
     files, name = file_system(url)
     most, received = limit_of(MOST, MOST_BYTES, "a number of bytes") if size is None else size, 0
-    block = 0 if _is_web(url) else WINDOW  # by one request, for web servers that know no ranges
-    with asked(url, files.open, name, "rb", block_size=block) as remote:
-        while piece := asked(url, _next_window, remote):
+    block = 0 if _is_web(url) else WINDOW  # 0: a single request, for web servers without ranges
+    with timed_call(url, files.open, name, "rb", block_size=block) as remote:
+        while piece := timed_call(url, _next_window, remote):
             received += len(piece)
             if received > most and size is not None:
-                raise InputError(
-                    url_place(url), f"the server sends more than the {size:,} bytes it announced", "try again"
-                )
+                problem = f"the server sends more than the {size:,} bytes it announced"
+                raise InputError(url_place(url), problem, "try again")
             if received > most:
-                problem = f"the server does not say how large the file is, and sends more than {most:,} bytes"
-                raise InputError(url_place(url), problem, f"if that is right, allow more, as with {MOST}={10 * most}")
+                problem = f"the server does not report the size of the file, and sends more than {most:,} bytes"
+                raise InputError(url_place(url), problem, f"if it is trusted, allow more, as with {MOST}={10 * most}")
             yield piece
 
 
@@ -203,22 +199,22 @@ def _next_window(remote: Any) -> bytes:
 
 
 _LISTED: set[str] = set()
-"""URLs that a pattern or a folder named."""
+"""URLs listed by a pattern or a folder."""
 
 
 def is_pattern(url: str) -> bool:
     """Return whether a URL means all files in a folder or matching a pattern. A listed URL is a file, whatever its
     name."""
-    return url not in _LISTED and (url.endswith("/") or bool(set(url) & set("*[")))  # ? begins the query of a URL
+    return url not in _LISTED and (url.endswith("/") or bool(set(url) & set("*[")))  # ? begins a query
 
 
-def matching(url: str) -> list[str]:
-    """Return the sorted URLs matching a pattern, or in a folder that ends with /, without hidden files."""
+def expand_pattern(url: str) -> list[str]:
+    """Return the sorted URLs expand_pattern a pattern, or in a folder that ends with /, without hidden files."""
     if url.endswith("://"):
         return []
     pattern = f"{url}[!.]*" if url.endswith("/") else url
     files, path = file_system(pattern)
-    entries = asked(url, files.glob, path, detail=True)
+    entries = timed_call(url, files.glob, path, detail=True)
     prefix = pattern.removesuffix(path) if pattern.endswith(path) else None
     urls = [
         files.unstrip_protocol(name) if prefix is None else f"{prefix}{name}"
@@ -229,12 +225,12 @@ def matching(url: str) -> list[str]:
     return urls
 
 
-# Requests to web servers: what they carry where a server sends them elsewhere.
+# Requests to web servers, without credentials after redirects to other servers.
 
 
 _OF_ANY_REQUEST = {"accept", "accept-encoding", "connection", "content-length", "content-type", "host", "range",
                    "transfer-encoding", "user-agent"}  # fmt: skip
-"""Headers that say nothing of a user."""
+"""Headers without information about the user."""
 
 
 @dataclass(frozen=True)
@@ -255,7 +251,7 @@ class Client:
         aiohttp = import_module("aiohttp")
         middlewares = (*settings.pop("middlewares", ()), self._elsewhere)
         settings.setdefault("connector", aiohttp.TCPConnector(socket_factory=_Sockets().make))
-        timeout = settings.pop("timeout", aiohttp.ClientTimeout(total=None))  # `asked` ends what takes too long
+        timeout = settings.pop("timeout", aiohttp.ClientTimeout(total=None))  # `timed_call` limits the time
         return aiohttp.ClientSession(**settings, timeout=timeout, middlewares=middlewares)
 
     async def _elsewhere(self, request: Any, send: Any) -> Any:
@@ -268,7 +264,7 @@ class Client:
         try:
             return await send(request)
         except Exception:
-            if refused:  # aiohttp has another error if it tried several addresses
+            if refused:  # aiohttp raises another error if it tried more than one address
                 raise refused[0] from None
             raise
         finally:
@@ -276,7 +272,7 @@ class Client:
 
 
 _REFUSED: ContextVar[list[InputError] | None] = ContextVar("refused", default=None)
-"""Takes the errors of addresses, for a request that goes where a server redirects; None for any other request."""
+"""Collects the errors of addresses during a redirected request; None during any other request."""
 
 
 class _Sockets:
@@ -286,7 +282,7 @@ class _Sockets:
     """
 
     def __init__(self) -> None:
-        self._starts_inside = False  # whether the URL of the user, or the proxy, is of this machine or network
+        self._starts_inside = False  # the user's URL, or the proxy, is on this machine or network
 
     def make(self, address: Any) -> socket.socket:
         family, kind, protocol, _, (host, *_) = address
@@ -307,24 +303,24 @@ def is_inside(address: str) -> bool:
     return not (getattr(host, "ipv4_mapped", None) or host).is_global
 
 
-# Which URLs are read, and which of them lie at the same place.
+# Allowed URLs.
 #
-# A URL may be a stranger's: it stands in a list, or in a line that somebody copied. fsspec knows protocols that unpack
-# what another URL names, log in to other machines, or take a file for instructions. So those that only transfer bytes
-# are allowed, by name and one at a time, whatever is installed or configured beside them.
+# A URL may be untrusted, copied from a list or a command line. fsspec has protocols that unpack other URLs, log in to
+# other machines, or interpret a file as instructions. So only named protocols that transfer bytes are allowed, one at a
+# time, whatever else is installed or configured.
 
 
 PROTOCOLS = ("file", "memory", "http", "https", "s3", "gs", "az", "abfs", "hf")
-"""What a URL that is read may begin with."""
+"""Allowed protocols."""
 
 
 def check_url(url: str) -> None:
     """Raise InputError (usage) for a URL with a forbidden protocol, or a chain of URLs."""
     protocol = url.partition("://")[0]
     if "::" in url:
-        problem, hint = "joins several URLs by '::', which is not allowed", "copy the file, and name the copy"
+        problem, hint = "chains URLs by '::', which is not allowed", "copy the file, and name the copy"
     elif protocol not in PROTOCOLS:
-        problem = f"has the protocol '{protocol}', which is not allowed"
+        problem = f"uses the protocol '{protocol}', which is not allowed"
         hint = f"allowed are {', '.join(PROTOCOLS[:-1])} and {PROTOCOLS[-1]}"
     else:
         return

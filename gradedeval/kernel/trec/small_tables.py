@@ -24,7 +24,7 @@ from gradedeval.kernel.trec.lines import BYTE_ORDER_MARKS, decimal, decode, enco
 from gradedeval.kernel.trec.stream import IR_DATASETS, Source, Stream, is_url
 
 SPACE = " \t\r"
-"""What stands around cells; other control characters are part of them."""
+"""Characters stripped from cells."""
 
 
 class TableRow(NamedTuple):
@@ -107,7 +107,7 @@ class SmallTable:
         table = cls(Source(path).place)
         header: list[str] = []
         for line, cells in _records(path, pieces, multiline=multiline):
-            # A row may begin with # as well: the name of a run does, sometimes.
+            # A row may begin with #, too, as some names of runs do.
             if cells[0].startswith("#") and len(cells) != len(header):
                 continue
             if not header:
@@ -247,10 +247,10 @@ Record = dict[str, Any]
 
 TOPIC_NAMES = ("topic", "query_id", "qid", "topic_id", "_id", "id", "number", "num", "topic_number", "query_number")
 TEXT_NAMES = ("query", "text", "title", "question", "content", "description", "desc", "topic_text", "query_text")
-"""What the columns of topics and of their texts are called: the first that there is counts."""
+"""Names of the columns of topics and of their texts; the first one present counts."""
 
 LABEL = "slice"
-"""The column of labels that come without a name."""
+"""The column of unnamed labels."""
 
 
 @dataclass(eq=False, repr=False)
@@ -294,9 +294,7 @@ def topic_table(source: Any, content: Literal["queries", "slices"]) -> TopicTabl
     topics: dict[str, Record] = {}
     for record in records:
         topic = _id(record.pop(column, None), place)
-        fields = {
-            name: None if value != value else value for name, value in record.items()
-        }  # what pandas calls missing
+        fields = {name: None if value != value else value for name, value in record.items()}  # missing in pandas
         previous = topics.setdefault(topic, fields)
         if conflict := next((name for name in fields if previous.get(name) != fields[name]), None):
             raise InputError(place, f"two lines of topic '{topic}' differ in '{conflict}'", "list each topic once")
@@ -483,7 +481,7 @@ def _cut(line: str, with_colon: bool, place: str) -> list[str]:
     """Split a line at the first colon or space into topic and text."""
     parts = (_COLON if with_colon else _SPACE).match(line)
     if parts is None:
-        problem = "no ':' behind the topic, as in the first line"
+        problem = "no ':' after the topic, as in the first line"
         raise InputError(place, problem, "write all lines as 'topic: text', or all as 'topic text'", kind="fields")
     return list(parts.groups())
 
@@ -535,8 +533,8 @@ def _marked_up(text: str, place: str) -> list[Record]:
 def _xml(text: str, place: str) -> list[Record]:
     from xml.etree import ElementTree
 
-    if "<!ENTITY" in text:  # entities within entities can fill any memory
-        raise InputError(place, "defines XML entities, which are not read", "write their text in place", kind="format")
+    if "<!ENTITY" in text:  # nested entities can exhaust the memory
+        raise InputError(place, "defines XML entities, which are unsupported", "write out their text", kind="format")
     try:
         root = ElementTree.fromstring(text.encode("utf-8", "replace"))
     except ElementTree.ParseError as error:

@@ -16,13 +16,13 @@ from gradedeval.errors import InputError, reason, url_place
 if TYPE_CHECKING:
     from gradedeval.kernel.trec.decompression import BackgroundDecompressor, ReplayablePipe
 
-# The files that a command reads and those that it writes: no output may replace an input.
+# Inputs and outputs of a command: no output may replace an input.
 
 
 Identity = tuple[int, int] | str
 
 IR_DATASETS = "ir_datasets:"
-"""What a name of qrels or queries begins with that the package ir_datasets holds."""
+"""The prefix of names of qrels or queries in the package ir_datasets."""
 
 
 class FilesInUse:
@@ -35,7 +35,7 @@ class FilesInUse:
     def __init__(self) -> None:
         self._written: dict[Identity, tuple[str, str]] = {}
         self._read: dict[Identity, str] = {}
-        self._known: set[str] = set()
+        self._checked: set[str] = set()
 
     def will_write(self, path: str, flag: str) -> None:
         """Register an output. Raises InputError (usage) if another option names it too."""
@@ -48,9 +48,9 @@ class FilesInUse:
     def will_read(self, path: str, flag: str = "") -> None:
         """Register an input, with the option that names it, if any. Raises InputError (usage) if it is also an
         output."""
-        if not self._written or path in self._known:
+        if not self._written or path in self._checked:
             return
-        self._known.add(path)
+        self._checked.add(path)
         if (file := identity(path)) is not None:
             self._read.setdefault(file, flag)
             if file in self._written:
@@ -72,7 +72,7 @@ class FilesInUse:
 
 
 _current: FilesInUse | None = None
-"""Of the process, and not of a context: the threads of a command read for it."""
+"""Global rather than of a context, because threads of a command read for it."""
 
 
 @contextmanager
@@ -104,13 +104,13 @@ def identity(path: str, new: bool = False) -> Identity | None:
     if is_url(path := local_path(path)):
         return None
     try:
-        status = os.fstat(0) if path == "-" and not new else _found(path)
+        status = os.fstat(0) if path == "-" and not new else _status(path)
     except (OSError, ValueError):  # a name with a zero byte
         return os.path.realpath(path) if new and "\0" not in path else None
     return (status.st_dev, status.st_ino) if S_ISREG(status.st_mode) else None
 
 
-def _found(path: str) -> os.stat_result:
+def _status(path: str) -> os.stat_result:
     """Return the status of a file; `run/` and `run/.` are `run` to a writer that resolves names first."""
     try:
         return os.stat(path)
@@ -118,15 +118,15 @@ def _found(path: str) -> os.stat_result:
         return os.stat(os.path.realpath(path))
 
 
-# Where bytes come from: a path, standard input or an open file.
+# Sources of bytes: a path, standard input or an open file.
 
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
-"""What a file of Git LFS begins with where its content was not fetched."""
+"""The beginning of a Git LFS pointer, left if the content was not fetched."""
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4")
 
 PACKED, ZST_FRAME = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18"), b"\x2a\x4d\x18"
-"""How compressed files begin, and from the second byte on the frame with which a zst file may begin."""
+"""Beginnings of compressed files, and bytes 1 to 3 of the skippable frame that may begin a zst file."""
 
 
 _PATHS = str, os.PathLike
@@ -139,7 +139,7 @@ def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
 
 def is_file(source: Any) -> bool:
     """Return whether this is a path or an open file, rather than a DataFrame or dict."""
-    if is_path(source) or hasattr(source, "iloc"):  # pandas, which takes its time to say what it lacks
+    if is_path(source) or hasattr(source, "iloc"):  # pandas, whose failed attribute lookups are slow
         return is_path(source)
     return hasattr(source, "read") and not hasattr(source, "columns")
 
@@ -201,7 +201,7 @@ class Source:
 
     def read(self) -> bytes:
         """Return all bytes, decompressed. Raises InputError if they cannot be read."""
-        from gradedeval.kernel.trec.decompression import decompress  # which is for streams, as a rule
+        from gradedeval.kernel.trec.decompression import decompress  # mostly for streams
 
         content = self.stored()
         check_pointer(content, self.place)
@@ -274,10 +274,10 @@ def extension_of(path: str | None) -> str:
 def remote(url: Any) -> IO[bytes]:
     """Return a file with the bytes of a URL. Raises InputError if it cannot be opened."""
     from gradedeval.kernel.trec.decompression import temporary_file_errors
-    from gradedeval.kernel.trec.remote import opened  # few evaluations read one
+    from gradedeval.kernel.trec.remote import download  # few evaluations read one
 
     with temporary_file_errors():
-        return opened(str(url))
+        return download(str(url))
 
 
 def standard_input(place: str) -> IO[bytes]:
@@ -314,7 +314,7 @@ def without_suffix(path: str) -> str:
     return path
 
 
-# Files that are read from any place, here and by other processes, and segments of them.
+# Files with random access, shared with other processes, and segments of them.
 
 
 class OpenFile:
@@ -345,7 +345,7 @@ class OpenFile:
         return ClosedFile(os.path.abspath(self.path), self.path, _state(self.number))
 
     def __reduce__(self) -> Any:
-        return _reopened, (os.path.abspath(self.path), self.path, _state(self.number))
+        return _reopen, (os.path.abspath(self.path), self.path, _state(self.number))
 
 
 class ClosedFile(OpenFile):
@@ -357,25 +357,25 @@ class ClosedFile(OpenFile):
     """
 
     def __init__(self, path: str, place: str, state: tuple[int, int]) -> None:
-        self.path, self._known = place, (path, place, state)
+        self.path, self._arguments = place, (path, place, state)
 
     def own(self) -> OpenFile:
-        return _reopened(*self._known)
+        return _reopen(*self._arguments)
 
     def __reduce__(self) -> Any:
-        return ClosedFile, self._known
+        return ClosedFile, self._arguments
 
 
-class _Reopened(OpenFile):
+class _ReopenedFile(OpenFile):
     """A file opened in this process, and closed with the object."""
 
     def __del__(self) -> None:
         os.close(self.number)
 
 
-def _reopened(path: str, place: str, state: tuple[int, int]) -> OpenFile:
+def _reopen(path: str, place: str, state: tuple[int, int]) -> OpenFile:
     with file_errors(place):
-        file = _Reopened(path, os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0)))
+        file = _ReopenedFile(path, os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0)))
     if _state(file.number) != state:
         raise InputError(place, "has changed while it was read", "evaluate it when it is complete")
     return file
@@ -404,9 +404,9 @@ class Segment:
 
     def read_into(self, view: memoryview) -> int:
         """Fill the view as far as there are bytes; return their number."""
-        return fill(view, self._some)
+        return fill(view, self._read_some)
 
-    def _some(self, view: memoryview) -> int:
+    def _read_some(self, view: memoryview) -> int:
         count = self.file.read_into(view[: self.end - self.at], self.at, self.end)
         self.at += count
         return count
@@ -421,13 +421,13 @@ def fill(view: memoryview, some: Callable[[memoryview], int]) -> int:
 
 
 WHOLE = 1 << 20
-"""Bytes that are read at once where all are wanted."""
+"""Bytes read at once by `whole`."""
 
 GRACE = 0.5
-"""Seconds that a thread has to end when its bytes are no longer needed."""
+"""Maximum seconds to wait for the end of a thread whose bytes are no longer needed."""
 
 
-# A source as a stream of decompressed bytes that can be read again.
+# Rereadable streams of decompressed bytes.
 
 
 class Stream:
@@ -442,7 +442,7 @@ class Stream:
     def __init__(self, source: Source, *, ahead: bool = True) -> None:
         self.place, self._unpacks_ahead = source.place, ahead
         with file_errors(self.place):
-            self._raw = _opened(source)
+            self._raw = _open_source(source)
             self._opened_here = isinstance(source.target, str | os.PathLike) and os.fspath(source.target) != "-"
             self._is_url = source.is_url
             self._replay: ReplayablePipe | None = None
@@ -499,9 +499,9 @@ class Stream:
     def read_into(self, view: memoryview) -> int:
         """Fill the view as far as there are bytes; return their number."""
         with file_errors(self.place):
-            return fill(view, self._some)
+            return fill(view, self._read_some)
 
-    def _some(self, view: memoryview) -> int:
+    def _read_some(self, view: memoryview) -> int:
         if self._peeked:
             data, self._peeked = self._peeked[: len(view)], self._peeked[len(view) :]
             view[: len(data)] = data
@@ -527,7 +527,7 @@ class Stream:
         buffer, part = BytesIO(), memoryview(bytearray(WHOLE))
         while size := self.read_into(part):
             buffer.write(part[:size])
-        return buffer.getvalue()  # which copies nothing
+        return buffer.getvalue()  # without a copy
 
     def token(self, start: int, length: int) -> bytes:
         """Return the bytes at an offset of a plain stream that has been read to its end."""
@@ -546,7 +546,7 @@ class Stream:
             self._raw.close()
 
 
-def _opened(source: Source) -> Any:
+def _open_source(source: Source) -> Any:
     target = source.target
     if source.is_url:
         return remote(target)
@@ -562,7 +562,7 @@ def _opened(source: Source) -> Any:
 def check_pointer(head: bytes, place: str) -> None:
     """Raise InputError if a file begins as a Git LFS pointer."""
     if head.startswith(LFS_POINTER):
-        problem = "is a Git LFS pointer, which stands for the file itself"
+        problem = "is a Git LFS pointer in place of the file"
         raise InputError(place, problem, "fetch it with git lfs pull", kind="format")
 
 
@@ -576,7 +576,7 @@ def first_bytes(source: Source, most: int = 1 << 12) -> bytes:
         stream.close()
 
 
-# What a word names: a file, all files in a folder, or all that match a pattern.
+# Arguments: a file, all files in a folder, or all that match a pattern.
 
 
 def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
@@ -588,12 +588,12 @@ def files_of(word: str, leave_out: Iterable[str] = ()) -> list[str]:
     Raises InputError if a folder holds no file, or nothing matches, and for a URL that is not allowed.
     """
     if is_url(word):
-        from gradedeval.kernel.trec.remote import check_url, is_pattern, matching  # few evaluations read a URL
+        from gradedeval.kernel.trec.remote import check_url, expand_pattern, is_pattern  # few evaluations read a URL
 
         check_url(word)
         if not is_pattern(word):
             return [word]
-        if not (urls := [url for url in matching(word) if url not in leave_out]):
+        if not (urls := [url for url in expand_pattern(word) if url not in leave_out]):
             raise InputError(url_place(word), "names no file", "check the URL")
         return urls
     if os.path.isdir(word):

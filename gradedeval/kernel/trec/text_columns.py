@@ -34,7 +34,7 @@ from gradedeval.kernel.trec.tokenizer import (
     words_at,
 )
 
-# Columns of text, and those of Arrow.
+# Columns of text and of Arrow.
 
 
 @dataclass(eq=False, repr=False)
@@ -71,7 +71,7 @@ def check_column(values: Any, name: Any, rows: int, place: str) -> Any:
     try:
         values.validate(full=True)
         is_valid = len(values) == rows
-    except ValueError:  # as errors of Arrow are
+    except ValueError:  # a base of Arrow's errors
         is_valid = False
     if not is_valid:
         raise InputError(place, f"column '{name}' is damaged", "write the table again", kind="format")
@@ -126,7 +126,7 @@ def numbers_of_arrow(values: Any) -> Floats | None:
     return numbers.astype(np.float64)
 
 
-# JSON Lines in which only the values differ from line to line -> where these stand, thousands of lines at a time.
+# Uniform JSON Lines, which differ only in values: positions of the values, thousands of lines at a time.
 
 
 _U = np.uint64
@@ -134,9 +134,9 @@ _EACH = 0x0101010101010101
 _ONES, _HIGH = _U(_EACH), _U(0x80 * _EACH)
 _MINUS, _DOT, _ZERO, _LETTER, _LOWER, BACKSLASH = 45, 46, 48, ord("e"), 32, 92
 MOST = 1 << 12
-"""Bytes of a value, at most: a step is taken for every eight of the longest one."""
+"""Maximum bytes of a value: the longest one costs a step for every eight."""
 MOST_DIGITS = 300
-"""Bytes of a number, at most: Python refuses integers of thousands of digits."""
+"""Maximum bytes of a number: Python refuses integers of thousands of digits."""
 
 _MEMBER = re.compile(rb'"? *[{,] *"([^"\\]*)" *: *(?:("[^"\\]*)|-?[0-9][-+.0-9eE]*)')
 
@@ -247,7 +247,7 @@ def _first(words: Words, start: Ints, byte: int) -> Ints | None:
     places = start
     for step in range(0, MOST, 8):
         word = words[places] ^ sought
-        matches = (word - _ONES) & ~word & _HIGH  # the lowest bit is of the first byte that is sought
+        matches = (word - _ONES) & ~word & _HIGH  # the lowest bit belongs to the first matching byte
         offset = ((np.bitwise_count(matches ^ (matches - _U(1))) - np.uint8(1)) >> np.uint8(3)).astype(np.int64)
         missing = np.flatnonzero(matches == 0)
         offset[missing] = 8
@@ -287,15 +287,15 @@ def json_numbers(buffer: Bytes, start: Ints, stop: Ints, text: Bytes, begin: int
         return None
 
 
-# A JSON document topic -> docno -> number as `json` and `orjson` write it -> where its docnos stand, and numbers.
+# JSON documents topic -> docno -> number in the format of `json` and `orjson`: positions of docnos, and numbers.
 
 
 _QUOTE, _OPEN, _CLOSE = 34, ord("{"), ord("}")
 _BEGIN = re.compile(rb'\{"[^"]+"(: ?)\{"[^"]+"\1[-+.0-9eE]+\}?(, ?)"')
 MOST_OF_BEGIN = 1 << 12
-"""Bytes within which the first document ends."""
+"""Maximum bytes up to the end of the first document."""
 NAMES = 1 << 14
-"""Names that are looked at together, so that the arrays stay in the cache."""
+"""Names processed together, so that the arrays stay in the cache."""
 
 
 class NestedNumbers(NamedTuple):
@@ -324,7 +324,7 @@ def nested_numbers(stream: Stream) -> NestedNumbers | None:
     end -= len(last) - len(last.rstrip(b" \t\r\n"))
     if not last.rstrip(b" \t\r\n").endswith(b"}}"):
         return None
-    # Another topic seems to follow, so that the last document ends as the others do.
+    # Pretend that another topic follows, so that the last document ends as the others do.
     behind = np.frombuffer(comma + b'"', np.uint8)
     buffer[end - 1 : end - 1 + len(behind)] = behind
     end += len(behind) - 1

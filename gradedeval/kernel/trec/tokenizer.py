@@ -31,14 +31,14 @@ PAD = 64
 """Bytes of a buffer before and after its text, so that words can be read across both ends of the text."""
 
 NEAR = 32
-"""Up to this many bytes all tokens are processed, whatever their length; beyond, only the longer ones."""
+"""Bytes processed for all tokens, whatever their length; beyond them, only longer tokens are."""
 
 FAR = 512
-"""Bytes that a token is longer than others before it is processed by itself: a call for each eight bytes would take
-seconds for a megabyte."""
+"""Bytes by which a token must exceed others to be processed separately: a call for each eight bytes would take seconds
+for a megabyte."""
 
 _HALF, _LOW = np.uint64(32), np.uint64(2**32 - 1)
-_BEHIND = np.arange(64, -1, -8).astype(np.uint64)  # bits of a word behind the first n bytes of a token
+_BEHIND = np.arange(64, -1, -8).astype(np.uint64)  # bits of a word after the first n bytes of a token
 _ODD = (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93)  # multipliers of a Weyl sequence and of rrmxmx
 
 
@@ -147,7 +147,7 @@ def text_of(tokens: list[bytes] | list[str]) -> tuple[Bytes, Ints, Ints]:
     """Write tokens to a buffer; return the buffer, and the start and length of each."""
     if tokens and isinstance(tokens[0], str):
         words = tokens
-        # Where all is ASCII a character is a byte.
+        # In ASCII a character is a byte.
         tokens = words if (joined := "".join(words)).isascii() else list(map(encode, words))
         text = joined.encode() if tokens is words else b"".join(cast("list[bytes]", tokens))
     else:
@@ -175,7 +175,7 @@ def run_starts(word: Word, length: NDArray[Any]) -> Ints:
             if previous[0] == rows - 1 and not np.array_equal(previous[1], part):
                 changed[rows - 1] = True
             previous = rows, part
-        else:  # the rows before must be equally long to be equal
+        else:  # both rows of a pair of equal length are here, or neither
             adjacent = np.flatnonzero(rows[1:] - rows[:-1] == 1) + 1
             changed[rows[adjacent] - 1] |= part[adjacent] != part[adjacent - 1]
     return np.append(0, np.flatnonzero(changed) + 1)
@@ -278,7 +278,7 @@ class Lines(Protocol):
         begin, end = (int(starts[0]), int(ends[-1]) + 1) if len(self) else (0, 0)
         change = np.zeros(end - begin + 1, dtype=np.int8)
         change[starts - begin] = 1
-        change[ends + 1 - begin] -= 1  # the byte behind a field is a separator
+        change[ends + 1 - begin] -= 1  # the byte after a field is a separator
         text = self.buffer[begin:end][change.cumsum(dtype=np.int8)[:-1] > 0]
         behind = np.cumsum(ends - starts + 1) - 1
         text[behind] = separator
@@ -286,11 +286,11 @@ class Lines(Protocol):
         return text
 
 
-# The fields of short lines, by SWAR: one bit for each byte of a line, so that a few steps find all fields.
+# Fields of short lines by SWAR: one bit for each byte of a line, so that a few steps find all fields.
 
 
 FIRST = 128
-"""First bytes of a block, which show whether tabs separate fields, and how long lines are."""
+"""Number of first bytes of a block that indicate tabs and the length of lines."""
 
 Within = NDArray[np.uint8]
 """lines: a position within the line."""
@@ -468,7 +468,7 @@ def _places(bits: NDArray[Any], count: int) -> NDArray[np.uint8]:
     return places
 
 
-# Decimal numbers of a block, thousands at a time by SWAR, bit for bit those of `float()`.
+# Decimal numbers of a block, thousands at a time by SWAR, with the exact results of `float()`.
 
 
 _U = np.uint64
@@ -540,7 +540,7 @@ def _uniform_digits(length: NDArray[Any], leading: Words, last: Words, after: in
         dot_at = 8 * (7 - after)
         if not ((last & _U(0xFF << dot_at)) == _U(ord(".") << dot_at)).all():
             return None
-        # The bytes before the dot, moved up by one over it, and those after it: eight digits in their places.
+        # Move the bytes before the dot up by one, over it: eight contiguous digits.
         low = _U((1 << 8 * (8 - after)) - 1)
         word = leading & low
         word |= last & ~low
@@ -581,7 +581,7 @@ def _read_any(buffer: Bytes, end: Ints, token_length: Ints, last: Words, values:
     number, bad = _eight_digits(head << (64 - 8 * whole))
     number *= TEN[fraction]
     for skipped in range(0, min(deepest, 18), 8):
-        # The digits of the fraction in the word that ends `skipped` bytes before the end of the token.
+        # Digits of the fraction in the word that ends `skipped` bytes before the end of the token.
         rows: Any = slice(None) if skipped == 0 else np.flatnonzero(fraction > skipped)
         digits = fraction[rows] - _U(skipped)
         unused = 64 - 8 * (digits if deepest <= 8 else np.minimum(digits, _U(8)))
@@ -688,11 +688,11 @@ def _reciprocals() -> tuple[Words, NDArray[np.int32]]:
 
 
 Bounds = Callable[[int], tuple[Ints, Ints]]
-"""Number of a field -> where it begins and where it ends in every line."""
+"""Index of a field -> its start and end in every line."""
 
 
 SAMPLED = 1021
-"""One in this many bytes tells whether most of a block is blank: then a list of all blanks would take memory."""
+"""Sampling step for testing whether most of a block is blank: then a list of all blanks would take too much memory."""
 
 
 @dataclass(eq=False, repr=False)
@@ -734,7 +734,7 @@ def commas_to_tabs(text: Bytes) -> None:
 
 
 PIECE = 1 << 17
-"""Bytes that are looked at together, so that what is found stays in the cache of a processor."""
+"""Bytes processed together, so that results stay in the cache."""
 
 
 def is_sparse(text: Bytes) -> bool:
@@ -817,10 +817,10 @@ def _normalized(buffer: Bytes, separated: Bools, begin: int, width: int) -> Line
     plain = sum(np.count_nonzero(text == kind) for kind in (SPACE, TAB)) + np.count_nonzero(newline)
     if plain + np.count_nonzero(returned) != np.count_nonzero(separated) or (returned[:-1] & ~newline[1:]).any():
         raise NeedsLineReader
-    edges = np.flatnonzero(separated[1:] != separated[:-1]) + 1  # where fields begin and end, in turn
+    edges = np.flatnonzero(separated[1:] != separated[:-1]) + 1  # alternating starts and ends of fields
     edges = edges if separated[:1].all() else np.append(0, edges)
     start, stop = edges[::2], edges[1::2]
-    first = np.ones(len(start), dtype=bool)  # of its line
+    first = np.ones(len(start), dtype=bool)  # in its line
     first[1:] = np.logical_or.reduceat(newline, stop)[:-1]  # no newline is in a field
     begins = np.flatnonzero(first)
     at_begin = (start[begins] == 0) | newline[start[begins] - 1]

@@ -21,16 +21,16 @@ from gradedeval.kernel.trec.stream import (
     local_path,
 )
 
-# Signals that end this process: they wait for a moment, or let it put in order first what it has begun.
+# Signals that end this process, deferred until a write is complete.
 
 
 _NAMES = ("HUP", "INT", "QUIT", "ALRM", "TERM", "USR1", "USR2", "VTALRM", "PROF", "XCPU", "BREAK")
 ENDING = [getattr(signal, f"SIG{name}") for name in _NAMES if hasattr(signal, f"SIG{name}")]
-"""Those that end a process that says nothing of them, and that it may meet."""
+"""Signals whose default action ends a process."""
 
 GRACE = 5
-"""Seconds after a first signal in which others change nothing: `timeout` sends it twice. After that they do what they
-always do, so that nothing can make a process wait for ever."""
+"""Seconds after a first signal in which others are ignored: `timeout` sends it twice. After that they have their usual
+effect, so that nothing can make a process wait forever."""
 
 
 @contextmanager
@@ -64,7 +64,7 @@ def _handled(handle: Callable[[int], None], concerns: Callable[[Any], bool]) -> 
         if threading.current_thread() is threading.main_thread():
             for number in ENDING:
                 handler = signal.getsignal(number)
-                if handler is not None and concerns(handler):  # None is a handler that Python could not put back
+                if handler is not None and concerns(handler):  # None: Python could not restore this handler
                     originals[number] = handler
                     signal.signal(number, meet)
         yield
@@ -74,11 +74,11 @@ def _handled(handle: Callable[[int], None], concerns: Callable[[Any], bool]) -> 
 
 
 UNFINISHED = ".gradedeval-"
-"""How the name of a file begins that is not complete, beside the one that it is to replace. One is left only where the
-process had no time to remove it: killed by SIGKILL, or without power."""
+"""The prefix of temporary files. One remains only if the process could not remove it: after SIGKILL or a power failure.
+"""
 
 LOOKS = 5
-"""How often the end of a file is looked at before it counts as torn."""
+"""How often to check the end of a file before it counts as torn."""
 
 
 UNITS = (("kB", 1e3), ("MB", 1e6), ("GB", 1e9))
@@ -97,7 +97,7 @@ def local_target(target: str) -> str:
     """Return the local path to write for a target, which may be a file:// URL. Raises InputError (usage) for any other
     URL."""
     if is_url(path := local_path(target)):
-        raise InputError(url_place(target), "is a URL, and what is written is a local file", "name a file", usage=True)
+        raise InputError(url_place(target), "is a URL, but only local files can be written", "name a file", usage=True)
     return path
 
 
@@ -124,7 +124,7 @@ def _replace(target: str, content: bytes) -> None:
     import tempfile  # only for files
     from pathlib import Path
 
-    path = Path(target).resolve()  # replaces the file that a link points to, not the link
+    path = Path(target).resolve()  # replace the target of a link, not the link
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
     with held():
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=UNFINISHED)
@@ -132,7 +132,7 @@ def _replace(target: str, content: bytes) -> None:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
                 file.flush()
-                _sync(handle)  # or a power failure could leave the new name with nothing in it
+                _sync(handle)  # otherwise a power failure could leave the new name empty
             Path(name).chmod(mode)
             Path(name).replace(path)
         except BaseException:
@@ -146,7 +146,7 @@ def _sync(handle: int) -> None:
     try:
         os.fsync(handle)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a device, which keeps nothing
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a device without storage
             raise
 
 

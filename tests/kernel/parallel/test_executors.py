@@ -259,7 +259,7 @@ def test_one_process_or_one_task_starts_no_other_process(jobs: int, tasks: int) 
 
 
 def test_one_process_that_may_be_started_is_not_worth_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executors, "startable", lambda most: executors.BESIDE + 1)
+    monkeypatch.setattr(executors, "startable", lambda most: executors.OVERHEAD + 1)
     assert list(Workers(3).imap(squared, range(4))) == [(at * at, os.getpid()) for at in range(4)]
 
 
@@ -343,7 +343,7 @@ def test_a_script_that_new_processes_would_run_again_is_told_in_a_line(call: str
     assert (done.returncode, done.stdout) == (1, "")
     assert said == [
         "Traceback (most recent call last):",
-        "gradedeval.errors.InputError: jobs: new processes run this script again, and come to this call once more; "
+        "gradedeval.errors.InputError: jobs: new processes rerun this script, and reach this call again; "
         'put the call under `if __name__ == "__main__":`',
     ]
 

@@ -45,7 +45,7 @@ def test_no_name_stands_for_two_columns() -> None:
 
 
 def test_scores_of_a_run_are_not_taken_for_grades() -> None:
-    with pytest.raises(gradedeval.InputError, match="qrels:1: 'score' holds fractions, as the scores of a run do"):
+    with pytest.raises(gradedeval.InputError, match="qrels:1: 'score' holds fractions, as run scores do"):
         gradedeval.Qrels(frame("qid,docno,score", "1", "a", 12.5))
     with pytest.raises(gradedeval.InputError, match="no column 'grade' among qid, docno, score, rank"):
         gradedeval.Qrels(frame("qid,docno,score,rank", "1", "a", 12, 1))
@@ -59,5 +59,5 @@ def test_a_run_without_scores_is_ordered_by_its_ranks_and_that_is_said() -> None
 
 @pytest.mark.parametrize(("name", "value"), [("similarity", 5), ("RSV", 5), ("x", 5.5)])
 def test_a_column_that_may_be_the_score_is_refused_beside_ranks(name: str, value: float) -> None:
-    with pytest.raises(gradedeval.InputError, match=f"none called 'score', but '{name}', which may be that"):
+    with pytest.raises(gradedeval.InputError, match=f"no column 'score', only '{name}', which may be one"):
         gradedeval.evaluate(frame(f"qid,docno,rank,{name}", "1", "a", 1, value), {"1": {"a": 1}}, "ap")

@@ -179,8 +179,8 @@ def test_the_content_says_the_format(holds: str, content: bytes, format: str) ->
         ("run", b"q d 1 7\nr e 1 8\n", 'has 4 fields in a line; say what they are: run_format="msmarco" or …'),
         ("run", b"q d 0 1\nq e 1 1\n", 'has 4 fields in a line; say what they are: run_format="msmarco" or …'),
         ("run", b"2 qid:3 1:0.5 # d\n", "looks like qrels of LETOR; the order is RUN... QRELS: are they swapped?"),
-        ("run", b"qid,docno,rank,Similarity\nq,d,1,2\n", "has a column of ranks and none called 'score', but …"),
-        ("run", b"qid docno rank x\nq d 1 5\nq e 2 0.5\n", "has a column of ranks and none called 'score', but 'x', …"),
+        ("run", b"qid,docno,rank,Similarity\nq,d,1,2\n", "has ranks but no column 'score', only 'Similarity', …"),
+        ("run", b"qid docno rank x\nq d 1 5\nq e 2 0.5\n", "has ranks but no column 'score', only 'x', …"),
         ("qrels", b"q d 1\nq e 2\n", "has 3 fields in a line, and the third counts 1, 2, 3, … as the ranks of …"),
     ],
 )
@@ -193,7 +193,7 @@ def test_what_could_be_two_things_is_refused(holds: str, content: bytes, says: s
 def test_a_column_beside_the_rank_that_holds_whole_numbers_is_no_score(folder: Path, cli: Command) -> None:
     (folder / "a.csv").write_text("qid,docno,rank,length\n51,d7,1,3\n51,d2,2,30\n")
     assert cli("a.csv", "trec.qrels", "-m", "rr", "--topics", "both").messages[:2] == [
-        "a.csv: columns that are ignored: length",
+        "a.csv: ignored columns: length",
         "a.csv: has no scores; its documents are ordered by rank",
     ]
 
@@ -422,7 +422,7 @@ def test_what_scikit_learn_dumps_has_no_docids_and_that_is_said(folder: Path, cl
     datasets = pytest.importorskip("sklearn.datasets", reason="scikit-learn is not installed")
     datasets.dump_svmlight_file([[0.5, 1.0], [0.25, 0.0]], [2, 0], "train.svm", query_id=[51, 51], comment="of a test")
     refused = cli("trec.run", "train.svm")
-    assert matches("train.svm:…: no docid behind #; …evaluate_arrays in Python", *refused.messages), refused.messages
+    assert matches("train.svm:…: no docid after #; …evaluate_arrays in Python", *refused.messages), refused.messages
 
 
 @pytest.mark.parametrize("package", ["pyarrow", "ir_datasets"])

@@ -117,7 +117,7 @@ def test_two_columns_of_grades_are_an_error_that_names_both(folder: Path, cli: C
 def test_distances_of_ms_marco_are_noted(folder: Path, cli: Command) -> None:
     (folder / "FILE").write_text("51\td7\t1\t0.5\n51\td9\t2\t0.75\n52\td7\t1\t0.5\n52\td3\t2\t0.6\n52\td1\t3\t0.7\n")
     read = cli("FILE", "trec.qrels", "-m", "ap")
-    assert "scores rise with the rank" in read.messages[0]
+    assert "scores increase with the rank" in read.messages[0]
     (folder / "FILE").write_text("51\td7\t1\t0.5\n51\td9\t2\t0.75\n52\td7\t1\t0.5\n52\td3\t2\t0.4\n52\td1\t3\t0.3\n")
     assert cli("FILE", "trec.qrels", "-m", "ap").messages == []
 
@@ -125,7 +125,7 @@ def test_distances_of_ms_marco_are_noted(folder: Path, cli: Command) -> None:
 def test_a_header_that_reads_as_data_is_noted(folder: Path, cli: Command) -> None:
     read = cli("trec.run", "trec.qrels", "-m", "ap", "--run-format", "trec+header")
     assert read.messages == [
-        "trec.run: the first line reads as data, and is skipped: '51 Q0 d7 1 12.5 bm25'; leave out +header if it is "
+        "trec.run: the first line looks like data, but is skipped: '51 Q0 d7 1 12.5 bm25'; leave out +header if it is "
         "not a header"
     ]
 

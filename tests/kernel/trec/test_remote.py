@@ -139,7 +139,7 @@ def missing_for(status: int) -> FileNotFoundError:
         (
             "https://host/run",
             ContentLengthError("400, message:"),
-            "the connection ended before all of the file had come; try again",
+            "the connection ended before the whole file arrived; try again",
         ),
         (
             "az://bucket/run",

@@ -103,7 +103,7 @@ def test_a_packed_file_that_grows_a_thousand_fold_needs_a_variable(
 def test_zeros_are_not_called_utf_16(cli: Command, folder: Path) -> None:
     (folder / "zeros.gz").write_bytes(gzip.compress(bytes(32 * MIB)))
     said = cli("run", "zeros.gz", "-m", "ap").messages
-    assert said == ["zeros.gz: begins with zero bytes, and is not text; copy or write the file again"]
+    assert said == ["zeros.gz: begins with zero bytes instead of text; copy or write the file again"]
 
 
 @linux

@@ -173,6 +173,6 @@ def test_a_line_without_the_colon_of_the_first_is_named(cli: Command) -> None:
     done = cli("run", "qrels", "-m", "ap", "--queries", "topics")
     assert (done.code, done.out) == (1, b"")
     assert done.messages == [
-        "topics:2: no ':' behind the topic, as in the first line; write all lines as 'topic: text', "
+        "topics:2: no ':' after the topic, as in the first line; write all lines as 'topic: text', "
         "or all as 'topic text'"
     ]

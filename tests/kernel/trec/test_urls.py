@@ -93,11 +93,7 @@ def test_what_is_not_allowed_is_refused_alike_in_python_and_at_the_prompt(
 ) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)  # it has no say
     (tmp_path / "qrels").write_text("1 0 b 1\n")
-    what = (
-        "joins several URLs by '::', which is not allowed"
-        if url in CHAINS
-        else "which is not allowed; allowed are file"
-    )
+    what = "chains URLs by '::', which is not allowed" if url in CHAINS else "which is not allowed; allowed are file"
     for run, qrels in ((url, QRELS), ({"one": url}, QRELS), ({"1": {"b": 1.0}}, url)):
         with pytest.raises(InputError) as error:
             gradedeval.evaluate(run, qrels, "rr")
@@ -109,7 +105,7 @@ def test_what_is_not_allowed_is_refused_alike_in_python_and_at_the_prompt(
 
 def readers() -> list[Callable[[str], Any]]:
     return [
-        remote.opened, remote.matching, lambda url: remote.matching(f"{url}/*"), files_of,
+        remote.download, remote.expand_pattern, lambda url: remote.expand_pattern(f"{url}/*"), files_of,
         lambda url: Source(url).read(), gradedeval.Qrels, gradedeval.clicks.observe,
     ]  # fmt: skip
 
@@ -124,7 +120,7 @@ def test_whoever_reads_or_lists_is_refused(read: Callable[[str], Any], url: str)
 def test_no_protocol_is_allowed_by_what_is_installed_or_set_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     fsspec.register_implementation("own", fsspec.get_filesystem_class("memory"), clobber=True)
     fsspec.config.conf["own"] = {"protocol": "memory"}
-    with pytest.raises(InputError, match=r"^own://x.run: has the protocol 'own', which is not allowed"):
+    with pytest.raises(InputError, match=r"^own://x.run: uses the protocol 'own', which is not allowed"):
         gradedeval.Qrels("own://x.run")
     fsspec.config.conf["memory"] = {"target_protocol": "reference", "fo": "http://host/ref.json"}
     with pytest.raises(InputError, match="no such file"):
@@ -187,7 +183,9 @@ def test_a_redirect_leads_to_the_web_alone(status: int, to: str, web: Web, cli: 
     (tmp_path / "qrels").write_text("1 0 b 1\n")
     web.pages["/far.run"] = redirect(status, to)
     done = cli(f"{web.address}/far.run", "qrels", "-m", "rr")
-    message = f"{web.address}/far.run: the server redirects to what is neither http nor https; name the file itself"
+    message = (
+        f"{web.address}/far.run: the server redirects to a URL that is neither http nor https; name the file itself"
+    )
     assert (done.code, done.out, done.messages) == (1, b"", [message])
 
 
@@ -255,8 +253,8 @@ def test_an_answer_without_end_is_one_line(web: Web, monkeypatch: pytest.MonkeyP
     with pytest.raises(InputError) as error:
         gradedeval.evaluate(f"{web.address}/x.run", QRELS, "rr")
     assert str(error.value) == (
-        f"{web.address}/x.run: the server does not say how large the file is, and sends more than 5,000,000 bytes; "
-        "if that is right, allow more, as with GRADEDEVAL_MAX_DOWNLOAD=50000000"
+        f"{web.address}/x.run: the server does not report the size of the file, and sends more than 5,000,000 bytes; "
+        "if it is trusted, allow more, as with GRADEDEVAL_MAX_DOWNLOAD=50000000"
     )
 
 

@@ -40,29 +40,32 @@ if TYPE_CHECKING:
     from gradedeval.questions.maximum_entropy import Chances, GradedLists, MostRandom
 
 
-# Precision over recall of a list, and of the chances of grades at its ranks; how far they are from each other.
+# Precision-recall curves of a list and of chances of grades.
 
 
 LEVELS = [level / 20 for level in range(1, 21)]
 """Levels of recall at which curves are shown: shares of the relevance in the list."""
 _REACHED = 1e-6
-"""Documents that a sum of chances may lack and still count as whole: chances sum up with an error."""
+"""Tolerance for rounding in a sum of chances, in documents."""
 
 
 class Users(NamedTuple):
-    """Users whose threshold is each grade: `steps` thresholds, their shares; `holds` thresholds × grades, 1 where the
-    grade is the threshold or more. One alone makes the binary curve of its threshold."""
+    """Users by the grade from which a document is relevant to them. A single threshold gives a binary curve.
+
+    steps  thresholds: the share of users
+    holds  thresholds × grades: 1 if the grade reaches the threshold
+    """
 
     steps: Floats
     holds: Floats
 
 
 class Curves(NamedTuple):
-    """Precision over recall of a list, at its relevant documents, which are the points where recall changes.
+    """Precision at the relevant documents of a list, the points at which recall changes.
 
-    recall    documents: the share of the relevance in the list
+    recall    documents: share of the relevance in the list
     actual    documents: precision
-    inferred  documents: precision where the sum of the chances is as much
+    inferred  documents: precision at the rank by which the chances sum to the same recall
     """
 
     recall: Floats
@@ -75,25 +78,24 @@ class Curves(NamedTuple):
         return float(np.sqrt(np.mean((self.actual - self.inferred) ** 2)))
 
     def at_levels(self) -> Floats:
-        """2 × levels: actual and inferred precision at the first document that reaches each level of recall."""
-        at = np.searchsorted(self.recall, np.array(LEVELS) - 1e-9)
-        return np.stack([self.actual[at], self.inferred[at]])
+        """Return actual and inferred precision at the first document that reaches each level: 2 × levels."""
+        index = np.searchsorted(self.recall, np.array(LEVELS) - 1e-9)
+        return np.stack([self.actual[index], self.inferred[index]])
 
 
 def curves(users: Users, grades: Chances, chances: Chances) -> Curves:
-    """Actual and inferred precision over recall.
+    """Return actual and inferred precision over recall.
 
     grades, chances  grades × ranks, down to the end of the list
 
-    With one threshold precision is h/rank_h at the h-th relevant document, and h/x_h where the sum of the chances,
-    which grows linearly between ranks, is h. With several it is graded: 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j /
-    Σ_{j≤i_n} g_j, and with chances that of the users whose threshold the document at that rank reaches. Robertson et
-    al., SIGIR 2010, section 3.2.
+    With one threshold, precision is h/rank_h at the h-th relevant document, and h/x_h at the (real) rank x_h by
+    which the chances sum to h; the sum grows linearly between ranks. With several, it is graded: 1/n Σ_{m≤n} Σ_{j ≤
+    min(i_m, i_n)} g_j / Σ_{j≤i_n} g_j, or with chances its mean over the thresholds that the document at that rank
+    reaches. Robertson et al., SIGIR 2010, section 3.2.
     """
     is_relevant, chance = users.holds @ grades, users.holds @ chances
     gained = (users.steps @ is_relevant).cumsum()
     rank = np.flatnonzero(np.diff(gained, prepend=0)) + 1
-    # Where the chances have gained as much: the rank above, and the part of the way to the next.
     expected = np.append(0.0, (users.steps @ chance).cumsum())
     close = _REACHED * users.steps.max()
     below = np.minimum(np.searchsorted(expected, gained[rank - 1] - close), len(gained))
@@ -107,8 +109,8 @@ def curves(users: Users, grades: Chances, chances: Chances) -> Curves:
 
 
 def _precision(users: Users, relevant: Floats, rank: Ints, part: Floats) -> Floats:
-    """Precision at real ranks: so large a part of the way from one rank to the next, `rank`; the mean of the thresholds
-    by how likely the document there reaches each."""
+    """Return precision at real ranks, a `part` of the way from the rank above to `rank`: the mean over thresholds,
+    weighted by the chance that the document at the rank reaches each."""
     summed = np.cumsum(relevant, axis=1)
     here = relevant[:, rank - 1]
     down_to = summed[:, rank - 1] - (1 - part) * here
@@ -116,23 +118,24 @@ def _precision(users: Users, relevant: Floats, rank: Ints, part: Floats) -> Floa
     return np.asarray((reaches * down_to).sum(0) / reaches.sum(0) / (rank - 1 + part))
 
 
-# The lists of a run: their actual curves, and those that the scores of measures determine.
+# Actual curves of the lists of a run, and the curves that scores determine.
 
 
 COUNTS = "counts alone"
-"""What stands for a measure where nothing but the number of documents of each grade is known."""
+"""Label of the curve from the number of documents of each grade, without a score."""
 MEAN, GRADED = "mean", "graded"
-"""The curves beside the binary ones: their mean, and that of graded precision and recall."""
+"""Names of the mean of the binary curves, and of the curve of graded precision and recall."""
 
 
 class RunCurves(NamedTuple):
-    """What is found of a run.
+    """Curves of a run.
 
-    topics     of its lists, `ranks` how long they are
+    topics     topics of its lists
+    ranks      lengths of its lists
     numbers    of each list: measures × (score, entropy, whether the solver converged)
-    rms        of each list: measures × curves; nan where it did not converge
+    rms        of each list: measures × curves; nan if the solver did not converge
     precision  measures × curves × (actual, inferred) × levels of recall, summed over lists that converged
-    scored     on how many topics the run counts, and how many of them it lacks
+    scored     number of topics that count for the run, and of topics that it lacks
     """
 
     name: str
@@ -148,10 +151,10 @@ class RunCurves(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solver:
-    """Finds the curves that measures determine for the lists of a run.
+    """Solver for the curves that measures determine for the lists of a run.
 
-    grades     the distinct grades from 0 on; what is below 0 or not judged is 0
-    min_found  the fewest documents of each grade above 0 in a list that has a curve
+    grades     distinct grades from 0 on; negative grades and unjudged documents are 0
+    min_found  minimum number of documents of each grade above 0 in a list
     """
 
     scorer: Scorer
@@ -160,59 +163,61 @@ class Solver:
 
     @property
     def enough(self) -> str:
-        """The fewest documents of a list that has a curve, in words."""
+        """The minimum number of documents in words."""
         return f"{self.min_found} {plural(self.min_found, 'document')} of each grade above 0"
 
     @property
     def measures(self) -> list[str]:
-        """The measures, and what stands for none."""
+        """Labels of the measures, and `COUNTS`."""
         return [*(measure.label for measure in self.scorer.measures), COUNTS]
 
     @cached_property
     def users(self) -> dict[str, Users]:
-        """curve -> whose precision and recall it shows: of one threshold, or with several the graded one."""
+        """curve -> its users: one threshold, or several for the graded curve."""
         above = (np.arange(len(self.grades)) >= np.arange(1, len(self.grades))[:, None]).astype(np.float64)
         binary = {
             f"rel={grade:g}": Users(np.ones(1), above[row : row + 1]) for row, grade in enumerate(self.grades[1:])
         }
-        worth = self.worth(kernel.gains.gain_table(MEASURES["gap"], self.scorer.grades), MEASURES["gap"])
-        return binary | ({GRADED: Users(np.diff(worth), above)} if len(binary) > 1 else {})
+        gain_of_grade = self.gain_of_grade(
+            kernel.gains.gain_table(MEASURES["gap"], self.scorer.grades), MEASURES["gap"]
+        )
+        return binary | ({GRADED: Users(np.diff(gain_of_grade), above)} if len(binary) > 1 else {})
 
     @property
     def curves(self) -> list[str]:
-        """The names of the curves, the mean of the binary ones among them."""
+        """Names of the curves, including the mean of the binary ones."""
         binary = [name for name in self.users if name != GRADED]
         return [*binary, MEAN, *(name for name in self.users if name == GRADED)]
 
-    def worth(self, table: kernel.gains.GainTable, measure: Measure) -> Floats:
-        """grades: what each is worth to a measure. Raises InputError (usage) where grade 0 has a gain."""
+    def gain_of_grade(self, table: kernel.gains.GainTable, measure: Measure) -> Floats:
+        """Return the gain of each grade under a measure. Raises InputError (usage) if grade 0 has a gain."""
         labels = self.scorer.grades.labels
-        found = np.append(labels, self.grades)
-        worth = np.append(table.gain_of_label, np.zeros(len(self.grades)))[
-            [found.tolist().index(one) for one in self.grades]
+        known_grades = np.append(labels, self.grades)
+        gain_of_grade = np.append(table.gain_of_label, np.zeros(len(self.grades)))[
+            [known_grades.tolist().index(grade) for grade in self.grades]
         ]
-        if worth[0]:
+        if gain_of_grade[0]:
             hint = "here what is not judged has grade 0: give it gain 0"
-            raise InputError(f"'{measure}'", f"gives grade 0 the gain {worth[0]:g}", hint, usage=True)
-        return np.asarray(worth)
+            raise InputError(f"'{measure}'", f"gives grade 0 the gain {gain_of_grade[0]:g}", hint, usage=True)
+        return np.asarray(gain_of_grade)
 
     def of_run(self, run: tuple[str, Any]) -> RunCurves:
-        """The distances and curves of a run, by name and source. Raises InputError where it cannot be read."""
+        """Return the distances and curves of a run, given as (name, source). Raises InputError if it cannot be read."""
         name, source = run
         graded = kernel.tasks.grade_run(source, replace(self.scorer.grader, last_rank=None), Workers(), name)
         precision = np.zeros((len(self.measures), len(self.curves), 2, len(LEVELS)))
         scored = len(graded.topics), graded.missing
         notes = kernel.caveats.notes_of_run(graded, self.scorer)
-        found = RunCurves(name, [], [], [], [], precision, scored, graded.format, notes)
+        result = RunCurves(name, [], [], [], [], precision, scored, graded.format, notes)
         for batch in graded.settled():
-            self._add(found, batch)
-        return found
+            self._add(result, batch)
+        return result
 
-    def _add(self, found: RunCurves, batch: Batch) -> None:
+    def _add(self, result: RunCurves, batch: Batch) -> None:
         """Add the lists of a batch that have enough documents of each grade."""
         grade_of = np.searchsorted(self.grades, np.maximum(self.scorer.grades.labels, 0))
         grade = np.append(grade_of, [0, -1])[batch.codes]  # of what is not judged, and past the end
-        counts = np.stack([(grade == one).sum(1) for one in range(len(self.grades))], axis=1)
+        counts = np.stack([(grade == level).sum(1) for level in range(len(self.grades))], axis=1)
         rows = np.flatnonzero((counts[:, 1:] >= self.min_found).all(1))
         if not len(rows):
             return
@@ -222,44 +227,42 @@ class Solver:
         solved = self._solved(batch.select(rows), lists)
         for row, topic in enumerate(rows.tolist()):
             length = int(counts[topic].sum())
-            own = [(score[row], most.entropy[row], most.converged[row]) for score, most in solved]
+            per_measure = [(score[row], most.entropy[row], most.converged[row]) for score, most in solved]
             rms = np.full((len(self.measures), len(self.curves)), np.nan)
             for measure, (_, most) in enumerate(solved):
                 if most.converged[row]:
                     rms[measure], at_levels = self._distances(
                         lists.grades[row, :, :length], most.chances[row, :, :length]
                     )
-                    found.precision[measure] += at_levels
-            found.topics.append(decode(batch.topics[topic]))
-            found.ranks.append(length)
-            found.numbers.append(np.array(own))
-            found.rms.append(rms)
+                    result.precision[measure] += at_levels
+            result.topics.append(decode(batch.topics[topic]))
+            result.ranks.append(length)
+            result.numbers.append(np.array(per_measure))
+            result.rms.append(rms)
 
     def _solved(self, batch: Batch, lists: GradedLists) -> list[tuple[Floats, MostRandom]]:
-        """For each measure the scores of lists, and the chances that they determine; without a measure, by counts."""
-        gains_of, found = self.scorer.gains_cache(batch), []
+        """Return for each measure the scores of lists and the chances that they determine; last, by counts alone."""
+        gains_of, solutions = self.scorer.gains_cache(batch), []
         for measure, table in zip(self.scorer.measures, self.scorer.tables, strict=True):
-            g, worth = gains_of(table, measure), self.worth(table, measure)
-            expected = maximum_entropy.expected_score(measure, g, worth, lists.grades.shape[2])
-            found.append((kernel.scores_of(measure, g), maximum_entropy.most_random(lists, expected, worth)))
+            g, gains = gains_of(table, measure), self.gain_of_grade(table, measure)
+            expected = maximum_entropy.expected_score(measure, g, gains, lists.grades.shape[2])
+            solutions.append((kernel.scores_of(measure, g), maximum_entropy.most_random(lists, expected, gains)))
         every = np.ones(len(lists.grades), dtype=bool)
         return [
-            *found,
+            *solutions,
             (np.full(len(every), np.nan), maximum_entropy.MostRandom(lists.uniform, every, np.zeros(len(every)))),
         ]
 
     def _distances(self, grades: Floats, chances: Floats) -> tuple[Floats, Floats]:
-        """curves: the distance of the inferred curve from the actual one; curves × 2 × levels: their precision."""
-        found = {name: curves(users, grades, chances) for name, users in self.users.items()}
-        distances = {name: own.rms for name, own in found.items()}
-        levels = {name: own.at_levels() for name, own in found.items()}
-        binary = [name for name in found if name != GRADED]
+        """Return the distance of each inferred curve from the actual one (curves), and their precision (curves × 2 ×
+        levels)."""
+        by_name = {name: curves(users, grades, chances) for name, users in self.users.items()}
+        distances = {name: curve.rms for name, curve in by_name.items()}
+        levels = {name: curve.at_levels() for name, curve in by_name.items()}
+        binary = [name for name in by_name if name != GRADED]
         distances[MEAN] = float(np.mean([distances[name] for name in binary]))
         levels[MEAN] = np.mean([levels[name] for name in binary], axis=0)
         return np.array([distances[name] for name in self.curves]), np.stack([levels[name] for name in self.curves])
-
-
-# `informative`: how well a score alone determines the precision-recall curve of a ranking.
 
 
 By = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting("Measure, such as 'gap(g=1:1)' or ndcg@20. Repeat -m, or "
@@ -273,17 +276,17 @@ ByTopic = Annotated[bool, Setting("Print a row per run and topic, then the means
 
 @dataclass(frozen=True, eq=False)
 class Informativeness(kernel.results.InNotebook):
-    """How far the curves that scores determine are from those of the rankings.
+    """Distances between the curves that scores determine and the curves of the rankings.
 
-    lists      a row for each measure, run, topic and curve: measure (a row `counts alone` knows no score), run, topic,
-               curve (`rel=1`, `rel=2`, …: the binary precision-recall curve from that grade on; `mean`: the mean of
-               these;
-               `graded`), rms (the root of the mean square difference of precision over the relevant documents of the
-               list; blank where the solver did not converge), converged, score, entropy (in nats), ranks
-    curves     a row for each measure, curve and level of recall, a share of the relevance in the list: measure, curve,
-               recall, actual and inferred (precision, means over the lists that converged), lists (how many)
-    signature  what the numbers depend on
-    notes      what was skipped or assumed
+    lists      a row for each measure, run, topic and curve: measure (`counts alone`: without a score), run, topic,
+               curve (`rel=1`, `rel=2`, …: binary precision-recall curve from that grade on; `mean`: their mean;
+               `graded`), rms (root of the mean square difference of precision over the relevant documents of the
+               list; blank if the solver did not converge), converged, score, entropy (in nats), ranks
+    curves     a row for each measure, curve and level of recall (share of the relevance in the list): measure,
+               curve, recall, actual and inferred (precision, means over the lists that converged), lists (their
+               number)
+    signature  settings that the numbers depend on
+    notes      skipped lists and assumptions
     """
 
     lists: pd.DataFrame
@@ -293,13 +296,13 @@ class Informativeness(kernel.results.InNotebook):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """A row for each measure and curve: measure, curve, rms (the mean over lists), lists, converged (how many)."""
+        """A row for each measure and curve: measure, curve, rms (mean over lists), lists, converged (lists)."""
         groups = self.lists.groupby(["measure", "curve"], sort=False)
         means = groups.agg(rms=("rms", "mean"), lists=("rms", "size"), converged=("converged", "sum"))
         return means.reset_index()
 
     def document(self, layout: Layout, *, by_topic: ByTopic = False) -> Document:
-        """For people a row for each measure and a column for each curve; `by_topic` before it a row for each list."""
+        """Return a table of measures × curves; `by_topic` adds a row for each list."""
         if layout == "long":
             return Document([kernel.results.to_table(_long(self, by_topic))], self.signature)
         blocks: list[Table | str] = []
@@ -326,24 +329,23 @@ def informativeness(
     progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> Informativeness:
-    """How well a score alone determines the precision-recall curve: the maximum entropy method.
+    """Compute how well a score alone determines the precision-recall curve, by the maximum entropy method.
 
-    runs       what `evaluate` takes: one run, a list of runs, or a dict of them by name
-    qrels      what `evaluate` takes
-    measures   notation, as in "gap(g=1:1) ndcg(gain=exp) ap": those whose expectation is known, which are gap, ap, sp,
-               ndcg, dcg, err, nerr, cascade, rr, recall, grecall, rprec and measures with fixed weights
+    runs       as in `evaluate`: one run, a list of runs, or a dict of them by name
+    qrels      as in `evaluate`
+    measures   notation, as in "gap(g=1:1) ndcg(gain=exp) ap". Possible are gap, ap, sp, ndcg, dcg, err, nerr,
+               cascade, rr, recall, grecall, rprec and measures with fixed weights: their expectation is known
     min_found  leave out lists with fewer documents of any grade above 0
     keywords   options, as in `evaluate`; depth=100 cuts the lists
 
-    Of all chances of grades at the ranks of a list under which the expected number of documents of each grade is that
-    in the list, and the expected score that of the list, those with the greatest entropy are found. The
-    precision-recall curve they give is compared with that of the list: the closer, the more informative the score.
-    Documents that are
-    not judged, or have a grade below 0, are not relevant. Robertson et al., SIGIR 2010, section 4.1; Aslam, Yilmaz &
-    Pavlu, SIGIR 2005.
+    The solver finds the chances of grades at each rank with the greatest entropy under which the expected number of
+    documents of each grade, and the expected score, are the ones of the list. Their precision-recall curve is
+    compared with the curve of the list: the closer, the more informative the score. Documents that are unjudged, or
+    have a negative grade, are not relevant. Robertson et al., SIGIR 2010, section 4.1; Aslam, Yilmaz & Pavlu, SIGIR
+    2005.
 
     Returns `Informativeness`: `.frame`, `.lists`, `.curves`, `.signature`. Raises `gradedeval.InputError` as
-    `evaluate` does, where no list is left, and (usage) for a measure whose expectation is not known.
+    `evaluate` does, if no list is left, and (usage) for a measure whose expectation is not known.
     """
     options = resolve_options(like, **keywords)
     named, chosen = kernel.named_runs(runs, qrels), parse_measures(measures)
@@ -360,13 +362,13 @@ def informativeness(
 
 
 def _solved(runs: Mapping[str, Any], scorer: Scorer, min_found: int, place: str) -> tuple[Solver, list[RunCurves]]:
-    """What is found of each run. Raises InputError where nothing is relevant, or no list is left."""
+    """Return the solver and the curves of each run. Raises InputError if nothing is relevant, or no list is left."""
     grades = distinct(np.append(np.maximum(scorer.grades.labels, 0), 0))[0]
     if not grades.any():
         raise InputError(place, "no grade above 0, so there is no precision and recall")
     solver, share = Solver(scorer, grades, min_found), kernel.Workers.here()
     for measure, table in zip(scorer.measures, scorer.tables, strict=True):
-        solver.worth(table, measure)
+        solver.gain_of_grade(table, measure)
     if any(kernel.stream.is_file(source) and kernel.stream.Source(source).is_read_once for source in runs.values()):
         share = share.serial()
     solved = list(share.progress(share.silent().imap(solver.of_run, list(runs.items())), len(runs)))
@@ -376,7 +378,7 @@ def _solved(runs: Mapping[str, Any], scorer: Scorer, min_found: int, place: str)
 
 
 def _check(measures: Sequence[Measure], options: Options) -> None:
-    """Raise InputError (usage) for measures and options under which scores have no known expectation."""
+    """Raise InputError (usage) for measures and options whose scores have no known expectation."""
     if not measures:
         raise InputError("", "no measure given", "for example 'gap ndcg ap'", usage=True)
     if options.ties == "average":
@@ -386,12 +388,22 @@ def _check(measures: Sequence[Measure], options: Options) -> None:
 
 
 def _frame(solver: Solver, solved: Sequence[RunCurves]) -> pd.DataFrame:
-    """A row for each measure, run, topic and curve."""
+    """Return a row for each measure, run, topic and curve."""
     rows = [
-        (measure, run.name, topic, curve, rms[row, column], bool(own[row, 2]), own[row, 0], own[row, 1], ranks)
+        (
+            measure,
+            run.name,
+            topic,
+            curve,
+            rms[row, column],
+            bool(by_measure[row, 2]),
+            by_measure[row, 0],
+            by_measure[row, 1],
+            ranks,
+        )
         for row, measure in enumerate(solver.measures)
         for run in solved
-        for topic, ranks, own, rms in zip(run.topics, run.ranks, run.numbers, run.rms, strict=True)
+        for topic, ranks, by_measure, rms in zip(run.topics, run.ranks, run.numbers, run.rms, strict=True)
         for column, curve in enumerate(solver.curves)
     ]
     columns = ["measure", "run", "topic", "curve", "rms", "converged", "score", "entropy", "ranks"]
@@ -399,21 +411,21 @@ def _frame(solver: Solver, solved: Sequence[RunCurves]) -> pd.DataFrame:
 
 
 def _curve_frame(solver: Solver, solved: Sequence[RunCurves]) -> pd.DataFrame:
-    """A row for each measure, curve and level of recall; the mean of curves has none."""
-    converged = np.sum([own[:, 2] for run in solved for own in run.numbers], axis=0)
+    """Return a row for each measure, curve and level of recall, except for the mean of curves."""
+    converged = np.sum([by_measure[:, 2] for run in solved for by_measure in run.numbers], axis=0)
     means = sum(run.precision for run in solved) / np.maximum(converged, 1)[:, None, None, None]
     rows = [
-        (measure, curve, level, *means[row, column, :, at], int(converged[row]))
+        (measure, curve, level, *means[row, column, :, index], int(converged[row]))
         for row, measure in enumerate(solver.measures)
         for column, curve in enumerate(solver.curves)
         if curve != MEAN
-        for at, level in enumerate(LEVELS)
+        for index, level in enumerate(LEVELS)
     ]
     return kernel.results.to_frame(rows, columns=["measure", "curve", "recall", "actual", "inferred", "lists"])
 
 
 def _notes(solver: Solver, solved: Sequence[RunCurves]) -> list[str]:
-    """What is said of lists left out, and of those that the solver gave up."""
+    """Return notes on lists that are left out, and on lists for which the solver did not converge."""
     count, every = sum(len(run.topics) for run in solved), sum(run.scored[0] for run in solved)
     notes = []
     if count < every:
@@ -422,54 +434,48 @@ def _notes(solver: Solver, solved: Sequence[RunCurves]) -> list[str]:
         failed = [
             f"{run.name} {topic}"
             for run in solved
-            for topic, own in zip(run.topics, run.numbers, strict=True)
-            if not own[row, 2]
+            for topic, by_measure in zip(run.topics, run.numbers, strict=True)
+            if not by_measure[row, 2]
         ]
         if failed:
-            what = f"the solver did not converge on {len(failed)} of {count} {plural(count, 'list')}"
-            notes.append(f"{measure}: {what} ({shorten(failed)}), which the means leave out")
+            failures = f"the solver did not converge on {len(failed)} of {count} {plural(count, 'list')}"
+            notes.append(f"{measure}: {failures} ({shorten(failed)}), which the means leave out")
     return notes
 
 
-# The result of `informative` -> tables.
-
-
 ALL = "all"
-"""What stands for the run and the topic of a mean over all lists."""
+"""Run and topic of a mean over all lists."""
 
 
-def _long(found: Informativeness, by_topic: bool) -> pd.DataFrame:
-    """A row for each measure and curve, over all lists; `by_topic` before them those of lists."""
-    means = found.frame.assign(run=ALL, topic=ALL)
+def _long(result: Informativeness, by_topic: bool) -> pd.DataFrame:
+    """Return a row for each measure and curve, over all lists; `by_topic` puts a row for each list above."""
+    means = result.frame.assign(run=ALL, topic=ALL)
     columns = ["measure", "run", "topic", "curve", "rms", "lists", "converged"]
     if not by_topic:
         return means[columns]
-    lists = found.lists.assign(lists=1, converged=found.lists["converged"].astype(int))
+    lists = result.lists.assign(lists=1, converged=result.lists["converged"].astype(int))
     return kernel.results.joined([lists, means])[[*columns, "score", "entropy", "ranks"]]
 
 
 def _by_curve(
-    rows: list[dict[str, Any]], keys: tuple[str, ...], columns: list[Column], others: tuple[str, ...]
+    rows: list[dict[str, Any]], keys: tuple[str, ...], columns: list[Column], extras: tuple[str, ...]
 ) -> Table:
-    """Rows of a frame as one for each value of the keys, with a column for the distance of each curve."""
+    """Return a table with a row for each value of the keys and a column for the distance of each curve."""
     curves = list(dict.fromkeys(row["curve"] for row in rows))
     table: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
         table.setdefault(tuple(row[key] for key in keys), {})[row["curve"]] = row
     head, tail = columns[: len(keys)], columns[len(keys) :]
-    shown = [*head, *(Column(f"rms {curve.replace('rel=', '≥')}", "score") for curve in curves), *tail]
+    header = [*head, *(Column(f"rms {curve.replace('rel=', '≥')}", "score") for curve in curves), *tail]
     cells = [
-        [*key, *(of[curve]["rms"] for curve in curves), *(_shown(of[MEAN][name]) for name in others)]
+        [*key, *(of[curve]["rms"] for curve in curves), *(_shown(of[MEAN][name]) for name in extras)]
         for key, of in table.items()
     ]
-    return Table(shown, cells)
+    return Table(header, cells)
 
 
 def _shown(value: Any) -> Any:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
-
-
-# Actual precision over recall, and what scores alone tell of it.
 
 
 COLUMNS = ("measure", "curve", "recall", "actual", "inferred", "lists")
@@ -477,22 +483,21 @@ COLUMNS = ("measure", "curve", "recall", "actual", "inferred", "lists")
 
 @public
 def plot_informative(result: Any, curve: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """The actual precision-recall curve in black, and a line for each measure: the curve that its score alone
-    determines.
-    Dotted is what the number of documents of each grade determines without a score.
+    """Plot the actual precision-recall curve in black, and a line for each measure: the curve that its score alone
+    determines. The dotted line is the curve from the number of documents of each grade, without a score.
 
-    result  what `gradedeval.informativeness` returns, or its `curves`
+    result  result of `gradedeval.informativeness`, or its `curves`
     curve   `rel=1`, `rel=2`, …: binary precision and recall from that grade on; `graded`; None: the first
     ax      matplotlib axes to draw on; None: the current ones
 
-    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, or a curve that is not in it.
+    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, or an unknown curve.
     """
-    frame = pictures.require_frame(result, COLUMNS, "informative", "what gradedeval.informativeness returns", "curves")
-    known = list(dict.fromkeys(frame["curve"]))
-    if curve is not None and curve not in known:
-        hint = did_you_mean(curve, known) or f"choose from {shorten(known)}"
+    frame = pictures.require_frame(result, COLUMNS, "informative", "the result of gradedeval.informativeness", "curves")
+    names = list(dict.fromkeys(frame["curve"]))
+    if curve is not None and curve not in names:
+        hint = did_you_mean(curve, names) or f"choose from {shorten(names)}"
         raise InputError("plot.informative", f"no curve '{curve}'", hint, usage=True)
-    return pictures.draw_on(partial(draw_inferred, frame=frame[frame["curve"] == (curve or known[0])]), ax)
+    return pictures.draw_on(partial(draw_inferred, frame=frame[frame["curve"] == (curve or names[0])]), ax)
 
 
 def curve_panels(result: Informativeness) -> list[pictures.Panel]:
@@ -502,10 +507,12 @@ def curve_panels(result: Informativeness) -> list[pictures.Panel]:
 
 
 def draw_inferred(ax: Axes, frame: pd.DataFrame) -> None:
-    """Draw one kind of curve: the actual one, and that of each measure."""
+    """Draw the actual curve of one kind, and the inferred curve of each measure."""
     by_measure = dict(list(frame.groupby("measure", sort=False)))
     counts = by_measure.pop(COUNTS, None)
-    widest = max([*by_measure.values(), *([] if counts is None else [counts])], key=lambda own: own["lists"].iloc[0])
+    widest = max(
+        [*by_measure.values(), *([] if counts is None else [counts])], key=lambda curves: curves["lists"].iloc[0]
+    )
     ax.plot(widest["recall"], widest["actual"], color=pictures.BLACK, linewidth=1.6, label="actual", zorder=3)
     # Black is the actual curve alone.
     styles = [
@@ -513,8 +520,8 @@ def draw_inferred(ax: Axes, frame: pd.DataFrame) -> None:
         for look in pictures.line_styles(len(pictures.COLORS) - 1 + len(by_measure))
         if look["color"] != pictures.BLACK
     ]
-    for (measure, own), look in zip(by_measure.items(), styles, strict=False):
-        ax.plot(own["recall"], own["inferred"], label=pictures.label_text(str(measure)), **look)
+    for (measure, curves), look in zip(by_measure.items(), styles, strict=False):
+        ax.plot(curves["recall"], curves["inferred"], label=pictures.label_text(str(measure)), **look)
     if counts is not None:
         ax.plot(counts["recall"], counts["inferred"], color=pictures.GREY, linestyle=":", label=COUNTS)
     ax.set_xlim(0, 1)

@@ -1,4 +1,4 @@
-"""`pool --leave-one-out`: each run left out of the pool in turn, to see whether its judgments can score others."""
+"""`pool --leave-one-out`: scores of each run without the judgments that only it contributed."""
 
 from __future__ import annotations
 
@@ -35,31 +35,25 @@ if TYPE_CHECKING:
     from gradedeval.kernel import Scorer
 
 
-# Orders of runs: the rank of each, and how far two orders agree.
-
-
 def summaries(scores: Floats, measure: Measure) -> Floats:
-    """runs: the mean (or total, or geometric mean) of each over the topics that count for it.
+    """Return the mean (or total, or geometric mean) of each run over the topics that count for it.
 
-    scores  runs × topics, nan where a topic does not count
+    scores  runs × topics, nan if a topic does not count
     """
     return np.array([float(measure.reading.summarize(row[~np.isnan(row)])) for row in scores])
 
 
 def standing(values: Floats, measure: Measure) -> Ints:
-    """runs: the rank of each by these values, from 1; equal runs share one."""
+    """Return the rank of each run by its value, from 1; equal runs share a rank."""
     merged = merge_close(values * measure.reading.sign, TOLERANCE)
     ranks: Ints = 1 + (merged[:, None] < merged).sum(1)
     return ranks
 
 
-def agreements(true: Floats, other: Floats, measure: Measure) -> tuple[float, float]:
-    """Kendall's τ_b and τ_AP of an order of runs, `other`, with the true one."""
-    values = [merge_close(one * measure.reading.sign, TOLERANCE) for one in (true, other)]
+def agreements(true: Floats, second: Floats, measure: Measure) -> tuple[float, float]:
+    """Return Kendall's τ_b and τ_AP of a second order of runs with the true one."""
+    values = [merge_close(means * measure.reading.sign, TOLERANCE) for means in (true, second)]
     return correlate.agreement("tau", *values), correlate.agreement("tau-ap", *values)
-
-
-# Which team made which run: `--groups FILE`.
 
 
 Measured = Annotated["str | Measure | Iterable[str | Measure]", Setting("Measure of --leave-one-out and --agreement; "
@@ -71,11 +65,11 @@ Groups = Annotated[Any, Setting("File of run and group: the team of each run.", 
 def read_groups(
     source: str | os.PathLike[str] | Mapping[str, str] | None, runs: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    """The group of each run, and notes. A run that is in none is a group of its own.
+    """Return the group of each run, and notes. A run without a group forms its own.
 
     source  a file with lines of run and group, or a dict; None: each run is a group
 
-    Raises InputError where it names a run that is not there, or one twice.
+    Raises InputError for an unknown run, or a run that is listed twice.
     """
     if source is None:
         return list(runs), []
@@ -109,38 +103,35 @@ def _hint(run: str, runs: Sequence[str]) -> str:
 
 
 def group_counts(ranked: RankedRuns, group_of: list[str], depth: int | None) -> tuple[dict[str, Bools], Ints]:
-    """What each group gives to the pool; and documents: how many groups give it."""
-    given: dict[str, Bools] = {}
+    """Return the documents that each group contributes to the pool, and for each document the number of its groups."""
+    contributions: dict[str, Bools] = {}
     for run, group in zip(ranked.runs, group_of, strict=True):
-        own = contributed(run, depth, len(ranked))
-        given[group] = given[group] | own if group in given else own
+        mask = contributed(run, depth, len(ranked))
+        contributions[group] = contributions[group] | mask if group in contributions else mask
     by = np.zeros(len(ranked), dtype=np.int64)
-    for own in given.values():
-        by += own
-    return given, by
+    for mask in contributions.values():
+        by += mask
+    return contributions, by
 
 
 def contributed(run: RankedRun, depth: int | None, documents: int) -> Bools:
-    """documents: whether a run gives it to the pool."""
-    given = np.zeros(documents, dtype=bool)
-    given[run.document if depth is None else run.document[run.rank <= depth]] = True
-    return given
-
-
-# Is a collection reusable? Each run scored without the judgments that it, or its group, alone gave the pool.
+    """Return the mask of documents that a run contributes to the pool."""
+    mask = np.zeros(documents, dtype=bool)
+    mask[run.document if depth is None else run.document[run.rank <= depth]] = True
+    return mask
 
 
 @dataclass(frozen=True, eq=False)
 class LeftOut(kernel.results.InNotebook):
-    """What becomes of each run without the judgments that it alone gave.
+    """Scores of each run without the judgments that only it contributed.
 
-    frame   a row for each run and measure: measure, run, group, unique (judgments that no run of another group gave),
-            unique_relevant, score, score_without, change (score_without − score), relative (the change as a share of
-            the score), rank, rank_without (among all runs, all scored without these judgments), tau, tau_ap (of that
-            order of runs with the full one)
+    frame   a row for each run and measure: measure, run, group, unique (judgments that no run of another group
+            contributed), unique_relevant, score, score_without, change (score_without − score), relative (the change
+            as a share of the score), rank, rank_without (among all runs, all scored without these judgments), tau,
+            tau_ap (agreement of that order of runs with the full one)
     orders  a row for each measure: measure, runs, mean_change (of the absolute relative changes), largest_change,
-            largest_drop (in ranks), tau, tau_ap (of the order of runs, each scored without its own judgments, with the
-            full one)
+            largest_drop (in ranks), tau, tau_ap (agreement of the order of runs, each scored without its unique
+            judgments, with the full one)
     """
 
     frame: pd.DataFrame
@@ -150,7 +141,7 @@ class LeftOut(kernel.results.InNotebook):
     notes: list[str] = field(default_factory=list)
 
     def document(self, layout: Layout) -> Document:
-        """Each run with and without what it alone gave, and what becomes of the order."""
+        """Return tables of each run with and without its unique judgments, and of the effect on the order."""
         if layout == "long":
             return Document([kernel.results.to_table(self.frame)], self.signature)
         blocks: list[Table | str] = []
@@ -185,10 +176,9 @@ class LeftOut(kernel.results.InNotebook):
                 tau_ap=("tau-ap", "score"),
             )
         )
-        words = (
-            "each run is scored without the judgments of documents that it, or its group, alone gave; tau-ap: of the"
-        )
-        return Document(blocks, f"{words} order of all runs without them with the full one\n{self.signature}")
+        words = "each run is scored without the judgments that only it, or its group, contributed"
+        tau = "tau-ap: agreement of the order of all runs without them with the full order"
+        return Document(blocks, f"{words}; {tau}\n{self.signature}")
 
     def __repr__(self) -> str:
         return f"<LeftOut: {len(kernel.results.distinct(self.frame, 'run'))} runs>"
@@ -209,62 +199,62 @@ def leave_one_out(
     progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> LeftOut:
-    """Score each run without the judgments of documents that it, or its group, alone gave the pool, as if it had not
-    taken part: if scores and order hardly change, the collection is fair to runs that did not.
+    """Score each run without the judgments that only it, or its group, contributed to the pool, as if it had not taken
+    part. If scores and order hardly change, the collection is fair to runs that did not.
 
     groups      a file or dict run -> group: the team of each run
-    pool_depth  documents below this rank were not given to the pool; None: all were
+    pool_depth  last rank that contributes to the pool; None: all ranks do
 
-    Topics count as with all judgments: one that loses its last relevant document scores 0, with `topics="relevant"`
-    and `like="gdeval"` too. The top grade stays that of the whole qrels. A document is relevant from the `rel` of the
-    measure on, or of the options, or 1.
+    Topics count as with all judgments: a topic that loses its last relevant document scores 0, with
+    `topics="relevant"` and `like="gdeval"` too. The top grade stays the one of the whole qrels. A document is
+    relevant from the `rel` of the measure on, or of the options, or 1.
 
-    The other arguments are those of `evaluate`. Zobel, SIGIR 1998; by groups Buckley et al., Information Retrieval
+    The remaining arguments are as in `evaluate`. Zobel, SIGIR 1998; by groups Buckley et al., Information Retrieval
     2007. Returns `LeftOut`: `.frame`, `.orders`. Raises InputError as `evaluate` does, and for fewer than two runs.
     """
     options = resolve_options(like, **keywords)
     named, chosen = kernel.named_runs(runs), parse_measures(measures)
     pool_depth = ranges.POOL_DEPTH.check_or_none(pool_depth)
     if len(named) < 2:
-        what = f"{len(named)} {plural(len(named), 'run')} given"
-        raise InputError(flag.leave_one_out, what, "the order of runs needs two or more", usage=True)
+        count = f"{len(named)} {plural(len(named), 'run')} given"
+        raise InputError(flag.leave_one_out, count, "the order of runs needs two or more", usage=True)
     group_of, group_notes = read_groups(groups, list(named))
     judged = kernel.qrels_for(named, qrels, options)
     scorer = kernel.Scorer(judged, chosen, replace(options, residuals=None))
     ranked_runs.check_maskable(scorer, options, flag.leave_one_out)
     ranked = ranked_runs.rank_runs(named, scorer.grader, scorer=scorer)  # files are read once: judgments are masked
-    given, by = group_counts(ranked, group_of, pool_depth)
+    contributions, num_groups = group_counts(ranked, group_of, pool_depth)
     full, whole, rows = ranked.scores(scorer)[0], ranked.rows(scorer.grader), []
-    for group, own in kernel.parallel.progress("groups")(list(given.items())):
-        alone = own & (by == 1) & ranked.judged
-        without = masked_scores(ranked, scorer, alone, full, whole)
+    for group, mask in kernel.parallel.progress("groups")(list(contributions.items())):
+        unique = mask & (num_groups == 1) & ranked.judged
+        without = masked_scores(ranked, scorer, unique, full, whole)
         for run in (number for number, name in enumerate(group_of) if name == group):
-            rows += _of_run(ranked, scorer, run, group, alone, full, without)
+            rows += _of_run(ranked, scorer, run, group, unique, full, without)
     order, labels = list(named), [measure.label for measure in scorer.measures]
     rows.sort(key=lambda row: (labels.index(row["measure"]), order.index(row["run"])))
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     listed = [run.listed.tobytes() for run in ranked.runs]
-    said = emit_notes([*scorer.notes, *ranked.notes, *scorer.unequal_topics(listed), *group_notes])
+    remarks = emit_notes([*scorer.notes, *ranked.notes, *scorer.unequal_topics(listed), *group_notes])
     under, frame = kernel.signature(judged, scorer.options, scorer.measures, counts), kernel.results.to_frame(rows)
-    return LeftOut(frame, _orders(frame, scorer.measures), scorer.measures, under, said)
+    return LeftOut(frame, _orders(frame, scorer.measures), scorer.measures, under, remarks)
 
 
 def masked_scores(
-    ranked: RankedRuns, scorer: Scorer, masked: Bools, known: Floats, whole: Sequence[BatchRows]
+    ranked: RankedRuns, scorer: Scorer, masked: Bools, full: Floats, whole: Sequence[BatchRows]
 ) -> Floats:
-    """runs × topics × measures: the scores without the judgments of some documents.
+    """Return the scores without the judgments of some documents: runs × topics × measures.
 
-    known  the scores with all judgments: those of topics without such documents stay
-    whole  the rankings with all judgments
+    full   scores with all judgments; topics without such documents keep them
+    whole  rankings with all judgments
     """
     topics = np.flatnonzero(np.bincount(ranked.topic[masked], minlength=len(ranked.topics)))
     if not len(topics):
-        return known
+        return full
     unjudged = len(ranked.grader.qrels.labels)
     code = np.where(masked, unjudged, ranked.code)
     pool = ranked.pool.without(ranked.topic[masked], ranked.code[masked])
-    scores, concerned = known.copy(), np.isin(np.arange(len(ranked.topics)), topics)
-    # A run that has none of the documents keeps its ranking: only the pool is another.
+    scores, concerned = full.copy(), np.isin(np.arange(len(ranked.topics)), topics)
+    # A run without these documents keeps its ranking; only the pool changes.
     has = np.array([masked[run.document].any() for run in ranked.runs])
     of_pool = ranked_runs.without_ideals(scorer)
     for batch, run, topic in whole:
@@ -272,35 +262,35 @@ def masked_scores(
         if len(rows):
             part = replace(batch.select(rows), pool=pool.select(topic[rows]))
             scores[run[rows], topic[rows]] = of_pool.score_batch(part).values[0]
-    own = np.flatnonzero(has)
-    others = replace(ranked, runs=[ranked.runs[run] for run in own.tolist()]).of_topics(topics)
-    scores[np.ix_(own, topics)] = others.scores(scorer, code, pool.select(topics))[0]
+    indices = np.flatnonzero(has)
+    rescored = replace(ranked, runs=[ranked.runs[run] for run in indices.tolist()]).of_topics(topics)
+    scores[np.ix_(indices, topics)] = rescored.scores(scorer, code, pool.select(topics))[0]
     return scores
 
 
 def _of_run(
-    ranked: RankedRuns, scorer: Scorer, run: int, group: str, alone: Bools, full: Floats, without: Floats
+    ranked: RankedRuns, scorer: Scorer, run: int, group: str, unique: Bools, full: Floats, without: Floats
 ) -> list[dict[str, Any]]:
     rows = []
-    labels = ranked.grades(np.flatnonzero(alone))
+    labels = ranked.grades(np.flatnonzero(unique))
     for column, measure in enumerate(scorer.measures):
-        before, after = (summaries(scores[:, :, column], measure) for scores in (full, without))
-        tau, tau_ap = agreements(before, after, measure)
+        full_means, means = (summaries(scores[:, :, column], measure) for scores in (full, without))
+        tau, tau_ap = agreements(full_means, means, measure)
         level = next((rel for rel in (measure.rel, scorer.options.rel) if rel is not None), 1)
-        score, score_without = before[run], after[run]
+        score, score_without = full_means[run], means[run]
         rows.append(
             {
                 "measure": measure.label,
                 "run": ranked.runs[run].name,
                 "group": group,
-                "unique": int(alone.sum()),
+                "unique": int(unique.sum()),
                 "unique_relevant": int((labels >= level).sum()),
                 "score": score,
                 "score_without": score_without,
                 "change": score_without - score,
                 "relative": (score_without - score) / abs(score) if score else np.nan,
-                "rank": int(standing(before, measure)[run]),
-                "rank_without": int(standing(after, measure)[run]),
+                "rank": int(standing(full_means, measure)[run]),
+                "rank_without": int(standing(means, measure)[run]),
                 "tau": tau,
                 "tau_ap": tau_ap,
             }
@@ -311,10 +301,14 @@ def _of_run(
 def _orders(frame: pd.DataFrame, measures: list[Measure]) -> pd.DataFrame:
     rows = []
     for measure in measures:
-        own = frame[frame["measure"] == measure.label]
-        tau, tau_ap = agreements(own["score"].to_numpy(), own["score_without"].to_numpy(), measure)
-        relative = own["relative"].abs()
-        drop = int((own["rank_without"] - own["rank"]).max())
-        rows.append((measure.label, len(own), float(relative.mean()), float(relative.max()), drop, tau, tau_ap))
+        rows_of_measure = frame[frame["measure"] == measure.label]
+        tau, tau_ap = agreements(
+            rows_of_measure["score"].to_numpy(), rows_of_measure["score_without"].to_numpy(), measure
+        )
+        relative = rows_of_measure["relative"].abs()
+        drop = int((rows_of_measure["rank_without"] - rows_of_measure["rank"]).max())
+        rows.append(
+            (measure.label, len(rows_of_measure), float(relative.mean()), float(relative.max()), drop, tau, tau_ap)
+        )
     columns = ["measure", "runs", "mean_change", "largest_change", "largest_drop", "tau", "tau_ap"]
     return kernel.results.to_frame(rows, columns=columns)

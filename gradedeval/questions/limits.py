@@ -1,4 +1,4 @@
-"""The bounds of a check, as they are written on the command line and in a file of settings."""
+"""Bounds of a check, on the command line and in a settings file."""
 
 from __future__ import annotations
 
@@ -15,31 +15,27 @@ from gradedeval.analysis import significance
 from gradedeval.errors import InputError, check_choice, did_you_mean, flag
 from gradedeval.kernel import Measure, Options, parse_measures, resolve_options
 
-# The bounds of a check, and how they are written: `--min err@20=0.25`.
-
-
 Kind = Literal["min", "max", "max-drop", "max-topic-drop", "significant", "max-unjudged", "min-topics"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 COMPARED = ("max-drop", "max-topic-drop", "significant")
 LIMIT = kernel.ranges.Number("the limit")
 EVERY_MEASURE = ("significant", "min-topics")
-"""Bounds whose bare value is for each measure."""
+"""Bounds whose bare value applies to each measure."""
 
 
 @dataclass(frozen=True)
 class Bound:
-    """One bound on one measure.
+    """A bound on a measure.
 
-    kind      `min` or `max` of the mean (or total, or geometric mean); `max-drop` of it from the baseline's;
-              `max-topic-drop` of any topic; `significant` drop at a level; `max-unjudged`: what unjudged documents
-              could add to the mean; `min-topics` that it is over and the run has documents for, those
-              shared with the baseline if there is one.
-              Where lower is better, a drop is a rise
+    kind      `min` or `max` of the mean (or total, or geometric mean); `max-drop` from the baseline's mean;
+              `max-topic-drop` of any topic; `significant` drop at a level; `max-unjudged`: how much unjudged
+              documents could add to the mean; `min-topics` in the mean for which the run has documents, and the
+              baseline too, if there is one. If lower is better, a drop is a rise
     measure   its notation, as in the scores
     limit     the score, drop, level or number
     relative  whether the limit is a share of the baseline's mean
-    place     what error messages call it
-    slice     the slice of topics that it is of, as in `intent=tail`; empty: of all
+    place     its name in error messages
+    slice     its slice of topics, as in `intent=tail`; empty: all topics
 
     Raises InputError (usage) for an unknown kind, or a limit that is not a finite number.
     """
@@ -57,7 +53,7 @@ class Bound:
 
     @property
     def name(self) -> str:
-        """What is bounded, as text."""
+        """Slice, kind and measure as text."""
         return f"{self.slice}: {self.kind} {self.measure}" if self.slice else f"{self.kind} {self.measure}"
 
     @property
@@ -68,11 +64,13 @@ class Bound:
 
 @dataclass(frozen=True)
 class BoundSpec:
-    """A bound as it was written. Its `measure` is None for a bare value, which bounds the only measure; its `slice` is
-    empty where it is of all topics.
+    """A bound before its measure is resolved.
 
-    `significant` and `min-topics` with a bare value bound every measure. `from_file`: it stands in a file of settings,
-    which the command line overrides. `cutoff`: that of its measure, where it has none.
+    measure    notation; None for a bare value, which bounds the only measure; with `significant` and `min-topics`
+               every measure
+    from_file  whether it is from a settings file, which the command line overrides
+    slice      empty: all topics
+    cutoff     default cutoff of its measure
     """
 
     kind: Kind
@@ -88,19 +86,19 @@ OF_SLICE = re.compile(r"(?P<slice>[^:=()]+=(?:.+?(?=:\s)|[^:=()]+)):\s*(?P<bound
 """A bound of a slice, as in `intent=tail: ndcg@10=0.4`. A label with brackets or colons needs the space behind the
 colon."""
 ONLY_LABEL = re.compile(r"[^:=()]+:[^:=()]+(?:\(.*)?", re.DOTALL)
-"""What stands for the measure where a slice was written without its column, as in `tail: ndcg@10=0.4`."""
-AS_WRITTEN = {"min": ">", "max": "<"}
-"""What may stand before the = of a bound, as in `--min 'ndcg@20>=0.8'`."""
+"""Measure of a bound whose slice lacks the column, as in `tail: ndcg@10=0.4`."""
+COMPARISONS = {"min": ">", "max": "<"}
+"""Optional sign before the = of a bound, as in `--min 'ndcg@20>=0.8'`."""
 
 
 def read_bound(kind: Kind, word: str, cutoff: int | None = None) -> BoundSpec:
-    """Read a bound of one kind, written as MEASURE=VALUE, or as a bare VALUE, perhaps behind `SLICE: `.
+    """Read a bound of one kind: MEASURE=VALUE or a bare VALUE, with an optional prefix `SLICE: `.
 
-    cutoff  that of its measure, where this has none
+    cutoff  default cutoff of its measure
     """
     sliced = OF_SLICE.fullmatch(word)
     name, equals, value = (sliced["bound"] if sliced else word).rpartition("=")
-    measure = name.removesuffix(AS_WRITTEN.get(kind, "=")) if equals else None
+    measure = name.removesuffix(COMPARISONS.get(kind, "=")) if equals else None
     label = sliced["slice"].strip() if sliced else ""
     return BoundSpec(kind, measure, value, f"--{kind} {word}", slice=label, cutoff=cutoff)
 
@@ -111,80 +109,85 @@ def resolve_bounds(
     options: Options,
     table: Mapping[str, Measure] | None = None,
 ) -> tuple[list[Bound], list[Measure]]:
-    """The bounds, one of each kind, measure and slice, and all measures that they need.
+    """Return the bounds, one of each kind, measure and slice, and all measures that they need.
 
-    measures  those of -m, which bare values bound
+    measures  the measures of -m, which bare values bound
 
-    Raises InputError (usage) for an invalid limit or measure, for a bare value without exactly one measure, and for a
-    bound that is given twice, under whatever names of its measure: only the command line overrides a file.
+    Raises InputError (usage) for an invalid limit or measure, for a bare value without exactly one measure, and for
+    a repeated bound, under any name of its measure: only the command line overrides a file.
     """
     measures, written = list(measures), list(specs)
     chosen = list(measures)
     bounds: dict[tuple[Kind, str, str], Bound] = {}
     given: dict[tuple[Kind, str, str], BoundSpec] = {}
     bare = [spec for spec in written if spec.kind in EVERY_MEASURE and spec.measure is None]
-    # Such a value bounds every measure: of -m, or else of the other bounds, so it is resolved last.
+    # Such a value bounds every measure, of -m or else of the remaining bounds, so it is resolved last.
     for spec in [*(spec for spec in written if spec not in bare), *bare]:
         limit, relative = _limit(spec)
-        meant = _meant(spec, measures or chosen if spec in bare else measures, table)
-        for measure in meant:
+        bounded = _measures_of(spec, measures or chosen if spec in bare else measures, table)
+        for measure in bounded:
             _check_reach(spec, measure, limit, relative)
             applied = kernel.scores.with_defaults(measure, options)
             key = spec.kind, str(applied), spec.slice
-            if _counts(spec, given.get(key), measure):
+            if _replaces(spec, given.get(key), measure):
                 given[key], bounds[key] = spec, Bound(spec.kind, applied.label, limit, relative, spec.place, spec.slice)
-        chosen += [measure for measure in meant if measure not in chosen and spec.measure is not None]
+        chosen += [measure for measure in bounded if measure not in chosen and spec.measure is not None]
     if not bounds:
         raise InputError("", "no bound to check", "for example --min err@20=0.25 or --max-drop err@20=5%", usage=True)
     return list(bounds.values()), list(dict.fromkeys(chosen))
 
 
-def _counts(spec: BoundSpec, other: BoundSpec | None, measure: Measure) -> bool:
-    """Whether a bound counts beside another of the same kind and measure. Raises InputError (usage) where both stand in
-    one place."""
-    if other is None or other is spec:
+def _replaces(spec: BoundSpec, previous: BoundSpec | None, measure: Measure) -> bool:
+    """Return whether a bound replaces the previous one of the same kind and measure, if any. Raises InputError (usage)
+    for two bounds from the same source."""
+    if previous is None or previous is spec:
         return True
-    if other.from_file == spec.from_file:
-        what = f"given twice: {other.place} bounds '{measure.label}' as well"
-        raise InputError(spec.place, what, "keep one of the two", usage=True)
-    return other.from_file
+    if previous.from_file == spec.from_file:
+        problem = f"given twice: {previous.place} bounds '{measure.label}' as well"
+        raise InputError(spec.place, problem, "keep one of the two", usage=True)
+    return previous.from_file
 
 
-def _meant(spec: BoundSpec, measures: list[Measure], table: Mapping[str, Measure] | None) -> list[Measure]:
-    """The measures of a bound."""
+def _measures_of(spec: BoundSpec, measures: list[Measure], table: Mapping[str, Measure] | None) -> list[Measure]:
+    """Return the measures of a bound."""
     if spec.measure is not None:
         try:
             return parse_measures(spec.measure, table, spec.cutoff)
         except InputError as error:
-            said = f"{error.place}: {error.raw[0]}" if error.place else error.raw[0]
+            message = f"{error.place}: {error.raw[0]}" if error.place else error.raw[0]
             hint = "write SLICE=LABEL: MEASURE=VALUE" if ONLY_LABEL.fullmatch(spec.measure) else error.raw[1]
-            raise error.replace(place=spec.place, problem=said, hint=hint, usage=True) from None
+            raise error.replace(place=spec.place, problem=message, hint=hint, usage=True) from None
     unique = list(dict.fromkeys(measures))
     if spec.kind in EVERY_MEASURE and unique:
         return unique
     if len(unique) != 1:
-        what = f"a bare value with {len(unique)} measures" if unique else "a bare value without a measure"
+        bare_value = f"a bare value with {len(unique)} measures" if unique else "a bare value without a measure"
         raise InputError(
-            spec.place, what, f"write MEASURE=VALUE, for example err@20=0.25, or give one {flag.measure}", usage=True
+            spec.place,
+            bare_value,
+            f"write MEASURE=VALUE, for example err@20=0.25, or give one {flag.measure}",
+            usage=True,
         )
     return unique
 
 
 def _check_reach(spec: BoundSpec, measure: Measure, limit: float, relative: bool) -> None:
-    """Raise InputError (usage) for a bound that no scores could break: such a check would always pass."""
+    """Raise InputError (usage) for a bound that no score could break: such a check would always pass."""
     definition, (summary, better) = measure.definition, measure.reading
     if relative:
-        most = 1.0 if better != "lower" and definition.floor >= 0 else math.inf
+        maximum = 1.0 if better != "lower" and definition.floor >= 0 else math.inf
     else:
-        most = definition.ceiling if summary != "total" and measure.arguments.get("of", "eu") == "eu" else math.inf
-    if spec.kind in ("max", "max-drop", "max-topic-drop", "max-unjudged") and limit > most:
+        maximum = definition.ceiling if summary != "total" and measure.arguments.get("of", "eu") == "eu" else math.inf
+    if spec.kind in ("max", "max-drop", "max-topic-drop", "max-unjudged") and limit > maximum:
         hint = f"write {spec.value}% for a share of the baseline's mean" if spec.kind == "max-drop" else ""
-        what = "can never fail: " + ("a mean drops by 100% at most" if relative else f"'{measure}' is {most:g} at most")
-        raise InputError(spec.place, what, "" if relative else hint, usage=True)
+        problem = "can never fail: " + (
+            "a mean drops by 100% at most" if relative else f"'{measure}' is {maximum:g} at most"
+        )
+        raise InputError(spec.place, problem, "" if relative else hint, usage=True)
 
 
 def _limit(spec: BoundSpec) -> tuple[float, bool]:
-    """The limit, and whether it is relative to the baseline."""
+    """Return the limit, and whether it is relative to the baseline."""
     word = spec.value
     relative = isinstance(word, str) and word.strip().endswith("%")
     if relative and spec.kind != "max-drop":
@@ -192,8 +195,8 @@ def _limit(spec: BoundSpec) -> tuple[float, bool]:
     try:
         limit = LIMIT.read(word.strip().removesuffix("%")) if isinstance(word, str) else LIMIT.check(word)
     except InputError:
-        name, bare, value = str(word).partition(AS_WRITTEN.get(spec.kind, "="))
-        hint = f"write {bare}= or =, as in {name}{bare}={value}" if bare else "for example err@20=0.25"
+        name, sign, value = str(word).partition(COMPARISONS.get(spec.kind, "="))
+        hint = f"write {sign}= or =, as in {name}{sign}={value}" if sign else "for example err@20=0.25"
         raise InputError(spec.place, f"'{word}' is not a number", hint, usage=True) from None
     if spec.kind == "min-topics" and (limit < 1 or not limit.is_integer()):
         raise InputError(spec.place, f"{word} is not a number of topics", "give 1 or more", usage=True)
@@ -205,19 +208,16 @@ def _limit(spec: BoundSpec) -> tuple[float, bool]:
     return (limit / 100 if relative else limit), relative
 
 
-# The settings of a check in a TOML file; errors name the line.
-
-
 Place = Callable[..., str]
 """Keys -> file and line of the statement that sets them."""
 _UNQUOTED = re.compile(r"""(?:^|[{,.])\s*(?P<key>[A-Za-z]\w*(?:\([^)"']*\)(?:@\d+)?|@\d+))\s*=""")
-"""A measure for a key, without the quotes that its signs need."""
+"""A measure as a key without quotes."""
 LONGEST = 10_000
-"""Of a line of settings so much is looked at for such a key."""
+"""Number of characters of a line that are searched for such a key."""
 LARGEST, DEEPEST, MOST_DIGITS = 1 << 20, 50, 400
-"""What a file of settings may have: bytes, brackets within each other or parts of a key, and digits of a number. More
-takes Python's parser minutes, or it reads none of it."""
-# What may end a statement or is not what it looks like: strings, comments, brackets, what ends a key, numbers.
+"""Maximum bytes of a settings file, depth of brackets or parts of a key, and digits of a number. Beyond them Python's
+parser takes minutes, or fails."""
+# Strings and comments may contain brackets and line ends that end no statement.
 _TOKEN = re.compile(
     r'''"""(?:[^"\\]|\\.|"{1,2}(?!"))*+"{0,5}|"(?:[^"\\\n]|\\.)*+"?'''
     r"""|'''(?:[^']|'{1,2}(?!'))*+'{0,5}|'[^'\n]*+'?|\#[^\n]*+|[][{}=,.\n]|[0-9][0-9_]*+""",
@@ -234,7 +234,7 @@ OPTION_KEYS |= {name: kernel.options.OPTIONS[name] for name in ("unseen", "queri
 
 
 class Settings(NamedTuple):
-    """A file of settings, if any: the bounds there, options by name, and the measures by which both are read."""
+    """A settings file, if any: its bounds, options by name, and the measures that may be named."""
 
     path: str | None
     specs: list[BoundSpec]
@@ -242,11 +242,11 @@ class Settings(NamedTuple):
     table: Mapping[str, Measure]
 
 
-def find_settings(given: str | None, table: Mapping[str, Measure]) -> Settings:
-    """The settings of the file given, else of gradedeval.toml, else of pyproject.toml if it has a table
-    [tool.gradedeval]. Raises InputError (usage) with the line of what is wrong."""
-    if given is not None:
-        return Settings(given, *read_settings(given, table), table)
+def find_settings(file: str | None, table: Mapping[str, Measure]) -> Settings:
+    """Read the settings of `file`, else of gradedeval.toml, else of pyproject.toml if it has a table [tool.gradedeval].
+    Raises InputError (usage) with the line of the problem."""
+    if file is not None:
+        return Settings(file, *read_settings(file, table), table)
     for name in ("gradedeval.toml", "pyproject.toml"):
         if os.path.isfile(name) and any(settings := read_settings(name, table, required=False)):
             return Settings(name, *settings, table)
@@ -256,7 +256,7 @@ def find_settings(given: str | None, table: Mapping[str, Measure]) -> Settings:
 def read_settings(
     path: str, table: Mapping[str, Measure] | None = None, required: bool = True
 ) -> tuple[list[BoundSpec], dict[str, Any]]:
-    """The bounds and options in a TOML file; in a pyproject.toml, those of its table [tool.gradedeval].
+    """Return the bounds and options in a TOML file, or in the table [tool.gradedeval] of a pyproject.toml.
 
     table     name -> Measure; default: the measures of this package
     required  whether a file without settings is an error
@@ -274,21 +274,23 @@ def read_settings(
     try:
         document: Any = tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
-        message = re.fullmatch(r"(?P<what>.*?) \(at (?:line (?P<line>\d+), column \d+|end of document)\)", str(error))
+        message = re.fullmatch(
+            r"(?P<problem>.*?) \(at (?:line (?P<line>\d+), column \d+|end of document)\)", str(error)
+        )
         lines = content.split("\n")
         line = (message and message["line"]) or len(lines) - (not lines[-1]) or 1
-        what = message["what"] if message else str(error)
+        problem = message["problem"] if message else str(error)
         bare = _UNQUOTED.search(lines[int(line) - 1][:LONGEST])
         hint = f'quote the key: "{bare["key"]}" = …' if bare else ""
-        raise InputError(f"{path}:{line}", f"invalid TOML ({what})", hint, usage=True) from None
+        raise InputError(f"{path}:{line}", f"invalid TOML ({problem})", hint, usage=True) from None
     prefix: tuple[str, ...] = ()
     if Path(path).name == "pyproject.toml" or "tool" in document:
         prefix, document = ("tool", "gradedeval"), document.get("tool", {})
         document = document.get("gradedeval") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not document:
         if required:
-            where = "table [tool.gradedeval]" if prefix else "settings"
-            raise InputError(path, f"has no {where}", 'for example min = { "err@20" = 0.25 }', usage=True)
+            missing = "table [tool.gradedeval]" if prefix else "settings"
+            raise InputError(path, f"has no {missing}", 'for example min = { "err@20" = 0.25 }', usage=True)
         return [], {}
 
     line_of = lines_of_keys(statements)
@@ -311,31 +313,32 @@ def _text(path: str) -> str:
 
 
 def statements_of(path: str, content: str) -> list[tuple[int, str]]:
-    """The statements of a TOML text, each with the line on which it begins; blank lines and comments are some too.
+    """Return the statements of a TOML text (blank lines and comments are statements too), each with its first line.
 
-    Raises InputError (usage) where brackets, keys or numbers are too large for the parser.
+    Raises InputError (usage) if brackets, keys or numbers are too large for the parser.
     """
     statements = []
     begin, first, line, depth, parts = 0, 1, 1, 0, 0
-    for found in _TOKEN.finditer(content):
-        token = found[0]
+    for match in _TOKEN.finditer(content):
+        token = match[0]
         line += token.count("\n")
         depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token, 0)
         parts = parts + (token == ".") if token not in "=,{}[]\n" else 0
         if max(depth, parts) > DEEPEST:
-            what = f"nested more than {DEEPEST} deep"
-            raise InputError(f"{path}:{line}", f"invalid TOML ({what})", "no setting is", usage=True)
+            problem = f"nested more than {DEEPEST} deep"
+            raise InputError(f"{path}:{line}", f"invalid TOML ({problem})", "no setting is", usage=True)
         if token[0].isdigit() and len(token) > MOST_DIGITS:
-            what = f"a number of more than {MOST_DIGITS} digits"
-            raise InputError(f"{path}:{line}", f"invalid TOML ({what})", "give a smaller one", usage=True)
+            problem = f"a number of more than {MOST_DIGITS} digits"
+            raise InputError(f"{path}:{line}", f"invalid TOML ({problem})", "give a smaller one", usage=True)
         if token == "\n" and depth <= 0:
-            statements.append((first, content[begin : found.end()]))
-            begin, first = found.end(), line
+            statements.append((first, content[begin : match.end()]))
+            begin, first = match.end(), line
     return [*statements, (first, content[begin:])]
 
 
 def lines_of_keys(statements: Iterable[tuple[int, str]]) -> dict[tuple[str, ...], int]:
-    """Keys -> the line on which the first statement that sets them begins, in a valid text: the parser reports none."""
+    """Return for the keys of a valid text the first line of the first statement that sets them; the parser reports
+    none."""
     import tomllib
 
     lines, table = dict[tuple[str, ...], int](), tuple[str, ...]()
@@ -343,15 +346,15 @@ def lines_of_keys(statements: Iterable[tuple[int, str]]) -> dict[tuple[str, ...]
         is_header = text.lstrip().startswith("[")
         if text.lstrip()[:1] in ("", "#"):
             continue
-        found = list(_paths(tomllib.loads(text), () if is_header else table))
-        table = found[-1] if is_header else table
-        for keys in found:
+        paths = list(_paths(tomllib.loads(text), () if is_header else table))
+        table = paths[-1] if is_header else table
+        for keys in paths:
             lines.setdefault(keys, line)
     return lines
 
 
 def _paths(value: Any, keys: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The keys of a table and of all in it."""
+    """Yield the keys of a table and of its inner tables."""
     for key, inner in value.items() if isinstance(value, dict) else ():
         yield (*keys, key)
         yield from _paths(inner, (*keys, key))
@@ -386,49 +389,53 @@ def _settings(
 
 
 def _specs(kind: Kind, value: Any, place: Place, *within: str) -> list[BoundSpec]:
-    """The bounds of one kind: a value, or one for each measure. within: the keys of the tables around it"""
+    """Return the bounds of one kind: one value, or one for each measure.
+
+    within  keys of the tables around it
+    """
     of_measures = value.items() if isinstance(value, dict) else [(None, value)]
-    of = "=".join(within[1:])
+    slice_name = "=".join(within[1:])
     return [
-        BoundSpec(kind, measure, limit, place(*within, kind, *([] if measure is None else [measure])), True, of)
+        BoundSpec(kind, measure, limit, place(*within, kind, *([] if measure is None else [measure])), True, slice_name)
         for measure, limit in of_measures
     ]
 
 
 def _of_slices(columns: dict[str, Any], place: Place) -> list[BoundSpec]:
-    """The bounds of slices: tables [slices.COLUMN.LABEL]. A `file` beside them is that of --slices."""
+    """Return the bounds of slices: tables [slices.COLUMN.LABEL]. A key `file` next to them is the value of --slices."""
     specs: list[BoundSpec] = []
     for column, labels in columns.items():
         if column == "file" and not isinstance(labels, dict):
             continue
         for label, kinds in labels.items() if isinstance(labels, dict) else [("", None)]:
             if not isinstance(kinds, dict):
-                where = place("slices", column, *([label] if label else []))
+                line = place("slices", column, *([label] if label else []))
                 hint = 'as in [slices.intent.tail] and below it min = { "ndcg@10" = 0.4 }'
-                raise InputError(where, "bounds of a slice stand in a table of their own", hint, usage=True)
+                raise InputError(line, "bounds of a slice stand in a table of their own", hint, usage=True)
             for kind, value in kinds.items():
                 if kind not in KINDS:
                     hint = did_you_mean(kind, KINDS) or f"bounds are {', '.join(KINDS)}"
-                    where = place("slices", column, label, kind)
-                    raise InputError(where, f"unknown bound '{kind}'", hint, usage=True)
+                    line = place("slices", column, label, kind)
+                    raise InputError(line, f"unknown bound '{kind}'", hint, usage=True)
                 specs += _specs(kind, value, place, "slices", column, label)
     return specs
 
 
 def _option(described: kernel.options.Option, value: Any, place: str, config: str) -> Any:
-    """The value of an option, checked now so that an error has its line; a path is relative to the file's folder."""
+    """Return the value of an option, checked now so that an error has its line; a path is relative to the file's
+    folder."""
     if described.names_file and isinstance(value, str):
-        named = kernel.stream.beside(config, value)
-        if described.name not in ("slices", "replicates") or os.path.exists(named):
-            return named
+        resolved = kernel.stream.beside(config, value)
+        if described.name not in ("slices", "replicates") or os.path.exists(resolved):
+            return resolved
         if described.name == "slices":  # columns of the queries, which are not read yet
             return value
-    _at(place, lambda: resolve_options(**{described.name: value}))
+    _check_at(place, lambda: resolve_options(**{described.name: value}))
     return value
 
 
-def _at(place: str, check: Callable[[], object]) -> None:
-    """Try a value; report an error at this line."""
+def _check_at(place: str, check: Callable[[], object]) -> None:
+    """Run a check; report its error at this line."""
     try:
         check()
     except InputError as error:
@@ -441,13 +448,13 @@ def _setting(key: str, value: Any, place: str, config: str, table: Mapping[str, 
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             hint = 'for example measures = ["err@20", "ndcg@10"]'
             raise InputError(place, "measures is not a list of strings", hint, usage=True)
-        _at(place, lambda: parse_measures(words, table))
+        _check_at(place, lambda: parse_measures(words, table))
         return tuple(words)
     kind = SETTINGS[key]
     if type(value) is not kind:
-        what = {bool: "true or false", int: "a whole number"}.get(kind, "a string")
-        raise InputError(place, f"{key} is not {what}", usage=True)
-    given: dict[str, Any] = {key: value} if key in ("test", "draws", "seed") else {}
-    _at(place, lambda: significance.TestSettings(**given))
+        expected = {bool: "true or false", int: "a whole number"}.get(kind, "a string")
+        raise InputError(place, f"{key} is not {expected}", usage=True)
+    arguments: dict[str, Any] = {key: value} if key in ("test", "draws", "seed") else {}
+    _check_at(place, lambda: significance.TestSettings(**arguments))
     baseline = kernel.stream.beside(config, str(value)) if key == "baseline" else ""
     return baseline if os.path.exists(baseline) else value

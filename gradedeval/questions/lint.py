@@ -1,4 +1,4 @@
-"""`lint`: every defect of a run before it is scored."""
+"""`lint`: defects of runs and qrels, before scoring."""
 
 from __future__ import annotations
 
@@ -32,25 +32,22 @@ if TYPE_CHECKING:
 Ties = Literal["docno-desc", "worst", "best"]
 
 
-# Checks of a submission by itself, against the others, and against the qrels; and what its ties could change.
-
-
 DEPTHS = (10, 20, 100)
-ALL = either("--all", ".shown(everything=True)")
+ALL = either("--all", ".display_table(everything=True)")
 
 
 @dataclass
 class Facts:
     """Numbers about a submission.
 
-    tag       the tag of its first line
-    format    what its file was read as
-    depth     topic -> how many documents
+    tag       tag of its first line
+    format    format of its file
+    depth     topic -> number of documents
     tied      documents with the same score as another of the topic
     float32   documents tied only in single precision, as in trec_eval 9
     unjudged  depth -> mean share of unjudged documents down to it, over the judged topics of the run
-    moves     measure -> mean score, and the lowest and highest that the order of tied documents allows
-    content   a hash of documents and scores: equal for copies
+    moves     measure -> mean score, and the lowest and highest mean over orders of tied documents
+    content   hash of documents and scores: equal for copies
     """
 
     tag: str = ""
@@ -68,34 +65,34 @@ class Facts:
 
     @property
     def as_dict(self) -> dict[str, Any]:
-        """For programs: everything except the hash, which differs between processes."""
+        """All facts except the hash, which differs between processes."""
         facts = asdict(self)
         del facts["content"]
         return facts
 
     @property
     def depths(self) -> tuple[int, float, int]:
-        """The fewest documents of a topic, the median, and the most."""
+        """Minimum, median and maximum number of documents of a topic."""
         counts = list(self.depth.values()) or [0]
         return min(counts), float(np.median(counts)), max(counts)
 
 
 def collect_facts(run: kernel.submissions.Submission) -> Facts:
-    """Facts about a submission by itself."""
+    """Collect facts about a submission by itself."""
     listed = run.listed
     facts = Facts(decode(next(iter(run.tags), b"")), run.format, len(listed.topics), len(listed))
     facts.depth = dict(zip(map(decode, listed.topics), listed.rows.counts.tolist(), strict=True))
     facts.content = _content(run)
-    double = listed.scores[listed.ascending(-listed.scores)]
+    double_precision = listed.scores[listed.ascending(-listed.scores)]
     with np.errstate(over="ignore"):
-        single = double.astype(np.float32)  # which are in the same order
-    facts.tied = _shared(double, listed.follows)
-    facts.float32 = _shared(single, listed.follows) - facts.tied
+        single_precision = double_precision.astype(np.float32)  # keeps the order
+    facts.tied = _shared(double_precision, listed.follows)
+    facts.float32 = _shared(single_precision, listed.follows) - facts.tied
     return facts
 
 
 def _content(run: kernel.submissions.Submission) -> int:
-    """A hash of documents and scores, in which the order of topics does not count."""
+    """Hash documents and scores, regardless of the order of topics."""
     listed = run.listed
     docnos = listed.rows.docnos(np.arange(len(listed)))
     columns = docnos.keyed(_secret()), listed.rows.length.astype(np.int32), listed.scores + 0.0  # no -0
@@ -107,12 +104,12 @@ def _content(run: kernel.submissions.Submission) -> int:
 
 @cache
 def _secret() -> bytes:
-    """Return what hashes of content depend on in this process: public ones could be made equal."""
+    """Return a random key for hashes of content: without it, equal hashes could be forged."""
     return os.urandom(16)
 
 
 def _shared(scores: Any, follows: Any) -> int:
-    """How many of the scores, which stand in order within topics, occur more than once in their topic."""
+    """Count scores, sorted within topics, that occur more than once in their topic."""
     same = (scores[1:] == scores[:-1]) & follows
     shared = np.append(same, False)
     shared[1:] |= same
@@ -125,34 +122,36 @@ def check_alone(run: kernel.submissions.Submission, facts: Facts, max_depth: int
     if max_depth is not None:
         for topic, (begin, end) in zip(run.listed.topics, run.listed.bounds(), strict=True):
             if end - begin > max_depth:
-                what = f"topic {decode(topic)} has {end - begin} documents, more than {max_depth}"
-                run.error("depth", what, f"keep the {max_depth} best", int(run.listed.lines[begin + max_depth]))
+                problem = f"topic {decode(topic)} has {end - begin} documents, more than {max_depth}"
+                run.error("depth", problem, f"keep the {max_depth} best", int(run.listed.lines[begin + max_depth]))
     if len(run.listed):
         _check_ranks(run)
         _check_scores(run)
         _check_copied(run)
     if facts.float32:
-        what = f"{facts.float32} of {facts.documents} documents tied only in single precision, which trec_eval 9 uses"
-        run.warn("float32", what, "write scores that differ in their first seven digits")
+        problem = (
+            f"{facts.float32} of {facts.documents} documents tied only in single precision, which trec_eval 9 uses"
+        )
+        run.warn("float32", problem, "write scores that differ in their first seven digits")
 
 
 def _check_tags(run: kernel.submissions.Submission, tag_is_filename: bool) -> None:
     if len(run.tags) > 1:
         second = list(run.tags)[1]
-        what = f"{len(run.tags)} tags ({shorten(map(decode, run.tags))}); the second starts on this line"
-        run.warn("tag", what, "give all lines of a run the same tag", run.tags[second])
+        problem = f"{len(run.tags)} tags ({shorten(map(decode, run.tags))}); the second starts on this line"
+        run.warn("tag", problem, "give all lines of a run the same tag", run.tags[second])
     name = run.file_name
     stems = {name, Path(name).stem}
     for tag, line in run.tags.items():
         if b" " in tag and run.format == "trec":
-            what = f"tag '{decode(tag)}' has spaces, and trec_eval 9 refuses its lines as malformed"
-            run.warn("tag", what, "write the tag without spaces", line)
+            problem = f"tag '{decode(tag)}' has spaces, and trec_eval 9 refuses its lines as malformed"
+            run.warn("tag", problem, "write the tag without spaces", line)
         if tag_is_filename and decode(tag) not in stems:
             run.error("tag", f"tag '{decode(tag)}' is not the file name", f"write {Path(name).stem}", line)
 
 
 def _check_ranks(run: kernel.submissions.Submission) -> None:
-    """Ranks that disagree with the scores, or repeat: trec_eval uses only the scores."""
+    """Add ranks that disagree with the scores, or repeat: trec_eval uses only the scores."""
     listed = run.listed
     order = listed.ascending(listed.ranks)
     scores, ranks = listed.scores[order], listed.ranks[order]
@@ -161,41 +160,45 @@ def _check_ranks(run: kernel.submissions.Submission) -> None:
     rises = (scores[1:] > scores[:-1]) & within  # a difference may be larger than any float
     against, repeats = int(np.count_nonzero(rises)), (ranks[1:] == ranks[:-1]) & within
     if against and not ((scores[1:] < scores[:-1]) & listed.follows).any():
-        what = "scores increase with the rank, so the document ranked last is scored as the best"
-        run.warn("rank", what, "a higher score is better; reverse the scores", _first_line(run, order, rises))
+        problem = "scores increase with the rank, so the document ranked last is scored as the best"
+        run.warn("rank", problem, "a higher score is better; reverse the scores", _first_line(run, order, rises))
     elif against:
-        what = f"{against} {plural(against, 'document')} with a higher score than the rank before, first here"
-        run.warn("rank", what, "scores count, not ranks; make them agree", _first_line(run, order, rises))
+        verb = "scores" if against == 1 else "score"
+        problem = f"{against} {plural(against, 'document')} {verb} higher than the one ranked above, first here"
+        run.warn("rank", problem, "ranking is by score; make ranks and scores agree", _first_line(run, order, rises))
     if repeated := int(np.count_nonzero(repeats)):
-        what = f"{repeated} {plural(repeated, 'rank')} repeated within a topic, the first on this line"
-        run.warn("rank", what, "number ranks from 1 in each topic", _first_line(run, order, repeats))
+        problem = f"{repeated} {plural(repeated, 'rank')} repeated within a topic, the first on this line"
+        run.warn("rank", problem, "number ranks from 1 in each topic", _first_line(run, order, repeats))
 
 
-def _first_line(run: kernel.submissions.Submission, order: Any, found: Any) -> int:
-    """The first line of documents that are found; the first document in this order cannot be."""
-    return int(run.listed.lines[order][1:][found].min())
+def _first_line(run: kernel.submissions.Submission, order: Any, mask: Any) -> int:
+    """Return the first line of the documents in a mask, which leaves out the first document in this order."""
+    return int(run.listed.lines[order][1:][mask].min())
 
 
 def _check_scores(run: kernel.submissions.Submission) -> None:
-    """Scores that no system gives on purpose."""
+    """Add scores that no system produces on purpose."""
     listed = run.listed
-    lowest, highest = (of.reduceat(listed.scores, listed.begins) for of in (np.minimum, np.maximum))
+    lowest, highest = (extreme_of.reduceat(listed.scores, listed.begins) for extreme_of in (np.minimum, np.maximum))
     flat = np.flatnonzero((lowest == highest) & (listed.rows.counts > 1)).tolist()
     if flat:
         names = shorten([decode(listed.topics[row]) for row in flat])
-        what = f"all documents have the same score in {len(flat)} of {len(listed.topics)} topics ({names})"
+        problem = f"all documents have the same score in {len(flat)} of {len(listed.topics)} topics ({names})"
         line = int(listed.lines[listed.begins[flat[0]]])
-        run.warn("score", what, "order falls back to docno; write distinct scores", line)
-    size, single = np.abs(listed.scores), np.finfo(np.float32)
-    extremes = {"too large": size > single.max, "too small": (size > 0) & (size < single.smallest_subnormal)}
+        run.warn("score", problem, "order falls back to docno; write distinct scores", line)
+    size, single_precision = np.abs(listed.scores), np.finfo(np.float32)
+    extremes = {
+        "too large": size > single_precision.max,
+        "too small": (size > 0) & (size < single_precision.smallest_subnormal),
+    }
     for kind, rows in ((kind, np.flatnonzero(extreme)) for kind, extreme in extremes.items()):
         if len(rows):
-            what = f"{len(rows)} {plural(len(rows), 'score')} {kind} for single precision, the first on this line"
-            run.warn("score", what, "trec_eval 9 treats them as ties", int(listed.lines[rows[0]]))
+            problem = f"{len(rows)} {plural(len(rows), 'score')} {kind} for single precision, the first on this line"
+            run.warn("score", problem, "trec_eval 9 treats them as ties", int(listed.lines[rows[0]]))
 
 
 def _check_copied(run: kernel.submissions.Submission) -> None:
-    """Topics that have the documents of another, in the same order."""
+    """Add topics that have the documents of another topic in the same order."""
     listed, bounds = run.listed, run.listed.bounds()
     alike: dict[bytes, list[int]] = {}
     for row, (begin, end) in enumerate(bounds):
@@ -204,12 +207,12 @@ def _check_copied(run: kernel.submissions.Submission) -> None:
     same: dict[tuple[bytes, ...], list[int]] = {}
     for row in (row for rows in alike.values() if len(rows) > 1 for row in rows):  # equal hashes prove nothing
         same.setdefault(tuple(listed.rows.docnos(np.arange(*bounds[row])).names()), []).append(row)
-    for first, *others in same.values():
-        if others:
-            which = f"{plural(len(others), 'topic')} {shorten([decode(listed.topics[row]) for row in others])}"
-            have = f"({len(others)} of {len(bounds)}) {'has' if len(others) == 1 else 'have'}"
-            what = f"{which} {have} the documents of topic {decode(listed.topics[first])} in the same order"
-            run.warn("copied", what, "check for copied lines", int(listed.lines[bounds[others[0]][0]]))
+    for first, *copies in same.values():
+        if copies:
+            which = f"{plural(len(copies), 'topic')} {shorten([decode(listed.topics[row]) for row in copies])}"
+            have = f"({len(copies)} of {len(bounds)}) {'has' if len(copies) == 1 else 'have'}"
+            problem = f"{which} {have} the documents of topic {decode(listed.topics[first])} in the same order"
+            run.warn("copied", problem, "check for copied lines", int(listed.lines[bounds[copies[0]][0]]))
 
 
 def check_together(runs: Sequence[kernel.submissions.Submission], facts: Sequence[Facts]) -> None:
@@ -219,28 +222,28 @@ def check_together(runs: Sequence[kernel.submissions.Submission], facts: Sequenc
     for run, run_facts in zip(runs, facts, strict=True):
         if not run_facts.topics:
             continue
-        other = by_tag.setdefault(run_facts.tag, run)
-        if other is not run and run_facts.tag:
-            run.warn("tag", f"tag '{run_facts.tag}' is also that of {other.place}", "give each run a different tag")
-        other = contents.setdefault(run_facts.content, run)
-        if other is not run:
-            run.warn("copied", f"has the same documents and scores as {other.place}", "check that it is the right file")
+        first = by_tag.setdefault(run_facts.tag, run)
+        if first is not run and run_facts.tag:
+            run.warn("tag", f"tag '{run_facts.tag}' is also that of {first.place}", "give each run a different tag")
+        first = contents.setdefault(run_facts.content, run)
+        if first is not run:
+            run.warn("copied", f"has the same documents and scores as {first.place}", "check that it is the right file")
 
 
-def check_topics(run: kernel.submissions.Submission, facts: Facts, known: Sequence[str], where: str) -> None:
-    """Add the topics that the run lacks, and those that only the run has."""
-    facts.missing = [topic for topic in known if topic not in facts.depth]
-    known_topics = set(known)
-    facts.extra = [topic for topic in facts.depth if topic not in known_topics]
-    if known and facts.topics and len(facts.missing) == len(known):
-        what = f"shares no topics with {where} ({shorten(facts.depth, 2)} vs {shorten(known, 2)})"
-        run.error("topics", what, "check that both are for the same collection")
+def check_topics(run: kernel.submissions.Submission, facts: Facts, expected: Sequence[str], source: str) -> None:
+    """Add the topics that the run lacks, and the topics that only the run has."""
+    facts.missing = [topic for topic in expected if topic not in facts.depth]
+    expected_topics = set(expected)
+    facts.extra = [topic for topic in facts.depth if topic not in expected_topics]
+    if expected and facts.topics and len(facts.missing) == len(expected):
+        problem = f"shares no topics with {source} ({shorten(facts.depth, 2)} vs {shorten(expected, 2)})"
+        run.error("topics", problem, "check that both are for the same collection")
         return
     if facts.missing and facts.topics:
-        what = f"{len(facts.missing)} of {len(known)} topics of {where} are missing ({shorten(facts.missing)})"
-        run.warn("topics", what, "missing topics are scored as empty rankings")
+        problem = f"{len(facts.missing)} of {len(expected)} topics of {source} are missing ({shorten(facts.missing)})"
+        run.warn("topics", problem, "missing topics are scored as empty rankings")
     if facts.extra:
-        count = f"{len(facts.extra)} {plural(len(facts.extra), 'topic')} not in {where} ({shorten(facts.extra)})"
+        count = f"{len(facts.extra)} {plural(len(facts.extra), 'topic')} not in {source} ({shorten(facts.extra)})"
         run.warn("topics", count, "they are ignored")
 
 
@@ -254,7 +257,7 @@ def check_same_topics(runs: Sequence[kernel.submissions.Submission], facts: Sequ
 def check_judged(
     run: kernel.submissions.Submission, facts: Facts, graded: kernel.tasks.GradedRun[Batch], place: str
 ) -> None:
-    """The share of the run that is unjudged."""
+    """Add the share of unjudged documents, and warn if no document is judged."""
     judged = {
         topic: codes[:retrieved] < batch.unjudged_code
         for batch in graded.batches
@@ -269,33 +272,35 @@ def check_judged(
 
 
 def check_relevant(judged: kernel.submissions.Judgments, qrels: Qrels, measures: Sequence[Measure]) -> None:
-    """Warn of topics that have nothing relevant to a measure: they score 0."""
+    """Warn of topics without a document that is relevant to a measure: they score 0."""
     scorer = kernel.Scorer(qrels, measures, Options())
     for topics, columns in scorer.topics_without_relevant.items():
         if topics:
-            several = len(scorer.topics_without_relevant) > 1
-            names = [scorer.measures[column].label for column in columns] if several else []
-            what = kernel.caveats.no_relevant_text("", topics, len(qrels), names)
-            judged.warn("relevant", what, f"exclude {'it' if len(topics) == 1 else 'them'} with {flag.topics:relevant}")
+            some_measures = len(scorer.topics_without_relevant) > 1
+            names = [scorer.measures[column].label for column in columns] if some_measures else []
+            problem = kernel.caveats.no_relevant_text("", topics, len(qrels), names)
+            judged.warn(
+                "relevant", problem, f"exclude {'it' if len(topics) == 1 else 'them'} with {flag.topics:relevant}"
+            )
 
 
 class TieOrders:
-    """Runs with tied documents in one order or another, graded, and their means by some measures."""
+    """Graded runs and their means under different orders of tied documents."""
 
     def __init__(self, qrels: Qrels, measures: Sequence[Measure]) -> None:
         self.qrels, self.measures = qrels, measures
         self._scorers: dict[Ties, Scorer] = {}
         self.counts: list[tuple[int, int]] = []
-        """Of each run that was graded, how many topics it is scored on, and how many of those it lacks."""
+        """For each graded run: the numbers of its scored topics, and of the missing ones among them."""
 
     @property
     def signature(self) -> str:
-        """What the means depend on."""
+        """Settings that the means depend on."""
         scorer = self._scorer("docno-desc")
         return kernel.signature(self.qrels, scorer.grader.options, scorer.measures, self.counts or [(0, 0)])
 
     def _scorer(self, ties: Ties) -> Scorer:
-        if ties not in self._scorers:  # the order is chosen: what others would change is not asked
+        if ties not in self._scorers:  # a given order needs no warning about ties
             options = Options(ties=ties, given=frozenset({"ties"}))
             self._scorers[ties] = kernel.Scorer(self.qrels, self.measures, options)
         return self._scorers[ties]
@@ -303,8 +308,8 @@ class TieOrders:
     def grade(
         self, run: kernel.submissions.Submission, ties: Ties = "docno-desc", *, whole: bool = False
     ) -> kernel.tasks.GradedRun[Batch]:
-        """A run that shares topics with the qrels, down to the last rank that a measure looks at, or the whole. Raises
-        InputError where a measure cannot be computed."""
+        """Grade a run that shares topics with the qrels, down to the deepest rank of the measures or as a whole. Raises
+        InputError if a measure cannot be computed."""
         grader = self._scorer(ties).grader
         return kernel.tasks.grade_run(
             run.listed, replace(grader, last_rank=None) if whole else grader, kernel.Workers()
@@ -313,7 +318,7 @@ class TieOrders:
     def means(
         self, run: kernel.submissions.Submission, graded: kernel.tasks.GradedRun[Batch], ties: Ties = "docno-desc"
     ) -> list[float]:
-        """measures: the mean of a run, which is graded in an order. Raises InputError as `grade`."""
+        """Return the mean of each measure over a run that is graded in this order. Raises InputError as `grade`."""
         scorer = self._scorer(ties)
         batches = list(map(scorer.score_batch, graded.batches))
         scores = scorer.merge(run.name, batches, graded.topics, graded.missing)
@@ -326,7 +331,7 @@ class TieOrders:
 def check_tie_effects(
     run: kernel.submissions.Submission, facts: Facts, orders: TieOrders, graded: kernel.tasks.GradedRun[Batch]
 ) -> None:
-    """Score the run, and warn where ties change its scores. Raises InputError where a measure cannot be computed."""
+    """Score the run, and warn if ties change its scores. Raises InputError if a measure cannot be computed."""
     means = {"score": orders.means(run, graded)}
     if facts.tied:
         means["worst"] = orders.means(run, orders.grade(run, "worst"), "worst")
@@ -337,18 +342,17 @@ def check_tie_effects(
     ranges = {name: (f"{values['worst']:.4f}", f"{values['best']:.4f}") for name, values in facts.moves.items()}
     moving = [f"{name} {worst}..{best}" for name, (worst, best) in ranges.items() if worst != best]
     if moving:
-        what = f"{facts.tied} of {facts.documents} documents tied, so scores depend on their order: {', '.join(moving)}"
-        run.warn("ties", what, "give scores that differ")
-
-
-# `lint`: submissions and judgments -> one report.
+        problem = (
+            f"{facts.tied} of {facts.documents} documents tied, so scores depend on their order: {', '.join(moving)}"
+        )
+        run.warn("ties", problem, "give scores that differ")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(kernel.results.FrameResult):
-    """The submissions in the order given, facts about each, and the qrels if they were given; with their defects.
+    """Submissions in the given order with their defects and facts, and the qrels, if any.
 
-    checked  what scores and the shares of unjudged documents depend on; "" without valid qrels
+    checked  settings that scores and the shares of unjudged documents depend on; "" without valid qrels
     """
 
     runs: list[kernel.submissions.Submission]
@@ -358,7 +362,7 @@ class Report(kernel.results.FrameResult):
 
     @property
     def signature(self) -> str:
-        """The version, and where there are qrels what the numbers about scores depend on."""
+        """The version, or with qrels the settings that scores depend on."""
         return self.checked or f"gradedeval {__version__}"
 
     @property
@@ -374,7 +378,8 @@ class Report(kernel.results.FrameResult):
         return sum(file.count("warning") for file in self.files)
 
     def document(self, layout: Layout, *, everything: bool = False) -> Document:
-        """People see the first ten defects of a kind, or with `everything` all; programs always get all."""
+        """Return tables of defects: for people the first ten of a kind, or all with `everything`; for programs always
+        all."""
         if layout == "long":
             names = ("file", *(field.name for field in fields(kernel.submissions.Defect)))
             rows = [(file.place, *astuple(defect)) for file in self.files for defect in file.defects]
@@ -394,17 +399,17 @@ def lint_runs(
     options: Options,
     words: Callable[[str], str] = with_keywords,
 ) -> Report:
-    """Check submissions for everything that a careful organizer checks before scoring.
+    """Check submissions before scoring.
 
     runs             name -> path
     qrels            path of the judgments: checks topics, shares of unjudged documents, effects of ties
-    measures         the measures whose scores ties may change
-    max_depth        documents allowed in a topic
+    measures         measures whose scores ties may change
+    max_depth        maximum number of documents per topic
     tag_is_filename  whether the tag of a run must be its file name
-    options          the formats of runs and qrels, and labels, where the grades of the qrels are words
+    options          the formats of runs and qrels; labels, if the grades of the qrels are words
     words            names options by keywords or by flags in the texts of defects
 
-    Raises InputError where a measure cannot be computed from these qrels; problems of the files are in the report.
+    Raises InputError if a measure cannot be computed from these qrels; problems of the files are in the report.
     """
     max_depth, labels = ranges.MAX_DEPTH.check_or_none(max_depth), options.labels.of if options.labels else None
     read_qrels = kernel.submissions.Judgments.of_qrels
@@ -426,8 +431,8 @@ def lint_runs(
                 check_judged(run, facts, graded, judged.place)
                 check_tie_effects(run, facts, orders, graded)
         elif facts.tied:
-            what = f"{facts.tied} of {facts.documents} documents tied"
-            run.warn("ties", what, f"order falls back to docno; use {flag.qrels} to see the effect")
+            problem = f"{facts.tied} of {facts.documents} documents tied"
+            run.warn("ties", problem, f"order falls back to docno; use {flag.qrels} to see the effect")
         run.forget()
         report.runs.append(run)
         report.facts.append(facts)
@@ -437,15 +442,12 @@ def lint_runs(
     return report if orders is None else replace(report, checked=orders.signature)
 
 
-# A report of lint -> tables: the problems and the facts of each run for people, a row a problem for programs.
-
-
 FEW = 3
-"""Files whose problems are listed file by file; of more they are listed by kind."""
+"""Maximum number of files whose problems are listed by file; with more they are listed by kind."""
 
 
 def _problems(file: kernel.submissions.Submission, show_all: bool) -> str:
-    """How many defects a file has, and below that the defects."""
+    """Return the number of defects of a file, and the defects."""
     errors, warnings = file.count("error"), file.count("warning")
     place = visible(file.place)
     place_and_format = place if file.format in ("", "trec") else f"{place} (format {visible(file.format)})"
@@ -454,9 +456,9 @@ def _problems(file: kernel.submissions.Submission, show_all: bool) -> str:
     ranked = sorted(file.defects, key=lambda defect: (defect.weight, _first(file, defect.kind)))
     for (weight, kind), group in groupby(ranked, key=lambda defect: (defect.weight, defect.kind)):
         defects = list(group)
-        shown = defects if show_all else defects[:SHOWN]
-        lines += [f"  {weight:<8} {_said(file, defect)}" for defect in shown]
-        rest = len(defects) - len(shown)
+        listed = defects if show_all else defects[:SHOWN]
+        lines += [f"  {weight:<8} {_defect_text(file, defect)}" for defect in listed]
+        rest = len(defects) - len(listed)
         if rest:
             lines.append(f"  {weight:<8} {rest} more of the kind '{kind}'; {ALL} lists them")
     return "\n".join(lines)
@@ -466,25 +468,25 @@ def _counted(errors: int, warnings: int) -> str:
     return f"{errors} {plural(errors, 'error')}, {warnings} {plural(warnings, 'warning')}"
 
 
-def _said(file: kernel.submissions.Submission, defect: kernel.submissions.Defect, hint: bool = True) -> str:
-    """A defect below the name of its file: the line, if any, what is wrong, and how to fix it."""
+def _defect_text(file: kernel.submissions.Submission, defect: kernel.submissions.Defect, hint: bool = True) -> str:
+    """Return the line of a defect, if any, its problem, and its hint."""
     line = defect.place.removeprefix(file.place).lstrip(":")
-    said = f"{defect.problem}; {defect.hint}" if hint and defect.hint else defect.problem
-    return visible(f"line {line}: {said}" if line else said)
+    text = f"{defect.problem}; {defect.hint}" if hint and defect.hint else defect.problem
+    return visible(f"line {line}: {text}" if line else text)
 
 
 def _by_kind(report: Report, show_all: bool) -> list[str]:
-    """How many defects the files have, and below that those of each kind, the rarest first."""
+    """Return the number of defects of all files, and the defects of each kind, the rarest kind first."""
     folder = _folder(report.runs)
     clean = sum(not file.defects for file in report.files)
-    where = f" in {visible(folder)}" if folder else ""
-    told = _counted(report.errors, report.warnings)
-    blocks = [f"{len(report.runs)} runs{where}: {told}; {clean} of {len(report.files)} files without problems"]
-    found: dict[tuple[str, str], list[tuple[kernel.submissions.Submission, kernel.submissions.Defect]]] = {}
+    in_folder = f" in {visible(folder)}" if folder else ""
+    counts = _counted(report.errors, report.warnings)
+    blocks = [f"{len(report.runs)} runs{in_folder}: {counts}; {clean} of {len(report.files)} files without problems"]
+    by_kind: dict[tuple[str, str], list[tuple[kernel.submissions.Submission, kernel.submissions.Defect]]] = {}
     for file in report.files:
         for defect in file.defects:
-            found.setdefault((defect.weight, defect.kind), []).append((file, defect))
-    for (weight, kind), pairs in sorted(found.items(), key=lambda item: (item[0][0], len(item[1]))):
+            by_kind.setdefault((defect.weight, defect.kind), []).append((file, defect))
+    for (weight, kind), pairs in sorted(by_kind.items(), key=lambda item: (item[0][0], len(item[1]))):
         blocks.append(_of_kind(f"{weight}, {kind}", pairs, f"{folder}/" if folder else "", show_all))
     return blocks
 
@@ -492,7 +494,7 @@ def _by_kind(report: Report, show_all: bool) -> list[str]:
 def _of_kind(
     kind: str, pairs: list[tuple[kernel.submissions.Submission, kernel.submissions.Defect]], folder: str, show_all: bool
 ) -> str:
-    """The defects of a kind: of each file the first, of the first ten files, unless all are wanted."""
+    """Return the defects of a kind: the first one of each of the first ten files, or all."""
     by_file: dict[int, list[tuple[kernel.submissions.Submission, kernel.submissions.Defect]]] = {}
     for file, defect in pairs:
         by_file.setdefault(id(file), []).append((file, defect))
@@ -501,36 +503,37 @@ def _of_kind(
     same = _same_ending([defect.problem for _, defect in pairs]) if len(by_file) > 1 else ""
     lines[0] += f"; … {visible(same.replace(folder, '') if folder else same)}" if same else ""
     lines[0] += f"; {visible(min(hints))}" if len(hints) == 1 and min(hints) else ""
-    for own in list(by_file.values())[: None if show_all else SHOWN]:
-        for file, defect in own if show_all else own[:1]:
-            more = f" (and {len(own) - 1} more)" if len(own) > 1 and not show_all else ""
-            own_words = replace(defect, problem=defect.problem.removesuffix(same).rstrip())
-            said = _said(file, own_words, len(hints) > 1).rstrip(": ").replace(visible(folder), "")
-            lines.append(f"  {': '.join(filter(None, (visible(file.place.removeprefix(folder)), said)))}{more}")
+    for defects in list(by_file.values())[: None if show_all else SHOWN]:
+        for file, defect in defects if show_all else defects[:1]:
+            more = f" (and {len(defects) - 1} more)" if len(defects) > 1 and not show_all else ""
+            rest = replace(defect, problem=defect.problem.removesuffix(same).rstrip())
+            text = _defect_text(file, rest, len(hints) > 1).rstrip(": ").replace(visible(folder), "")
+            lines.append(f"  {': '.join(filter(None, (visible(file.place.removeprefix(folder)), text)))}{more}")
     if len(by_file) > SHOWN and not show_all:
         lines.append(f"  {len(by_file) - SHOWN} more files; {ALL} lists them")
     return "\n".join(lines)
 
 
 def _same_ending(problems: Sequence[str]) -> str:
-    """The words with which all of them end, if these are a sentence."""
+    """Return the words with which all problems end, if there are more than three."""
     words = takewhile(
-        lambda several: len(set(several)) == 1, zip(*(reversed(one.split(" ")) for one in problems), strict=False)
+        lambda aligned: len(set(aligned)) == 1,
+        zip(*(reversed(problem.split(" ")) for problem in problems), strict=False),
     )
-    ending = [one for one, *_ in words][::-1]
+    ending = [problem for problem, *_ in words][::-1]
     return " ".join(ending) if len(ending) > 3 else ""
 
 
 def _folder(runs: Sequence[kernel.submissions.Submission]) -> str:
-    """The folder that all runs are in, if there is one."""
+    """Return the folder that contains all runs, or ""."""
     try:
         return os.path.commonpath([os.path.dirname(run.place) for run in runs])
-    except ValueError:  # of absolute and relative paths
+    except ValueError:  # absolute and relative paths mixed
         return ""
 
 
 def _first(file: kernel.submissions.Submission, kind: str) -> int:
-    """The index of the first defect of a kind: kinds are listed in the order in which they were met."""
+    """Return the index of the first defect of a kind."""
     return next(index for index, defect in enumerate(file.defects) if defect.kind == kind)
 
 
@@ -576,9 +579,6 @@ def _nested(report: Report) -> dict[str, Any]:
     return {"errors": report.errors, "warnings": report.warnings, "files": files}
 
 
-# `gradedeval.lint`: the defects of run files as a DataFrame.
-
-
 @public
 def lint(
     runs: Any,
@@ -591,24 +591,25 @@ def lint(
     qrels_format: str | None = None,
     labels: Any = None,
 ) -> Report:
-    """Check run files for everything that a careful organizer checks before scoring, as `gradedeval lint` does.
+    """Check run files before scoring, as `gradedeval lint` does.
 
     runs             a path, a folder, a pattern such as "runs/*.run", a list of these, or a dict name -> path
     qrels            the path of judgments: checks topics, shares of unjudged documents, and effects of ties as well
     measures         the measures whose scores ties may change
     max_depth        report topics with more documents as errors
     tag_is_filename  report a tag that differs from the file name as an error
-    run_format       the format of the runs, and qrels_format that of the qrels, where their content does not say it
-    labels           a dict label -> grade, where grades are words
+    run_format       format of the runs; None: by content
+    qrels_format     format of the qrels; None: by content
+    labels           a dict label -> grade, if grades are words
 
     Returns `Report`, whose `.frame` has a row for each defect, of qrels first: file, weight (`error`: an evaluator
-    would refuse it, `warning`: it would score it, but not as intended), kind, place, problem, hint. No row: no defect.
-    Raises InputError for what is not a file, and where a measure cannot be computed from these qrels.
+    would refuse it, `warning`: it would score it, but not as intended), kind, place, problem, hint. No row: no
+    defect. Raises InputError for anything but files, and if a measure cannot be computed from these qrels.
     """
     named = kernel.named_runs(runs, qrels)
     for name, source in [*named.items(), *([("qrels", qrels)] if qrels is not None else [])]:
         if not isinstance(source, str | os.PathLike):
-            what = f"is an object of type {type(source).__name__}"
-            raise InputError(name, what, "lint reads files: give a path", usage=True)
+            problem = f"is an object of type {type(source).__name__}"
+            raise InputError(name, problem, "lint reads files: give a path", usage=True)
     options = resolve_options(run_format=run_format, qrels_format=qrels_format, labels=labels)
     return lint_runs(named, qrels, parse_measures(measures), max_depth, tag_is_filename, options)

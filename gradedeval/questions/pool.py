@@ -1,4 +1,4 @@
-"""`pool`: what runs give the pool: how deep each is judged, what it alone found, how far runs overlap."""
+"""`pool`: contributions of runs to a pool: how deep each is judged, unique documents, overlap."""
 
 from __future__ import annotations
 
@@ -38,30 +38,27 @@ if TYPE_CHECKING:
     from gradedeval.analysis.ranked_runs import RankedRun, RankedRuns
 
 
-# What runs give the pool: how deep each is judged, what it alone found, how far runs overlap, grades by topic.
-
-
 DEPTHS = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
 FEW_RUNS = 8
-"""Runs up to which the overlap of each pair is shown."""
+"""Maximum number of runs for which the overlap of each pair is shown."""
 
 At = Annotated[int, Setting("Depth of judged@ and overlap@.", ranges.AT, "N")]
 
 
 @dataclass(frozen=True, eq=False)
 class Pool(kernel.results.InNotebook):
-    """What runs give a pool.
+    """Contributions of runs to a pool.
 
     runs     a frame with a row for each run: run, group, topics, retrieved, judged_depth (median over topics of the
              rank down to which all its documents are judged), least_judged_depth, judged (share of its first `at`
-             documents that are judged, the mean over topics), unique (documents that no other run has), unique_judged,
-             unique_relevant, overlap (share of its first `at` documents that another run has among its own, the mean
-             over topics and other runs)
+             documents that are judged, mean over topics), unique (documents that no other run has), unique_judged,
+             unique_relevant, overlap (share of its first `at` documents among the first of another run, mean over
+             topics and other runs)
     groups   group, runs, unique, unique_judged, unique_relevant: documents that no run of another group has
     topics   topic, judged, relevant, found (relevant documents that some run has), one column for each grade
     overlap  run, other, overlap: a row for each pair
-    depths   depth, documents, judged: how many different documents the runs have down to a depth
-    at       the depth of `judged` and `overlap`
+    depths   depth, documents, judged: numbers of different documents of the runs down to a depth
+    at       depth of `judged` and `overlap`
 
     Without qrels the columns about judgments are blank, and `topics` is empty.
     """
@@ -76,7 +73,7 @@ class Pool(kernel.results.InNotebook):
     notes: list[str] = field(default_factory=list)
 
     def document(self, layout: Layout) -> Document:
-        """The statistics: runs, groups, overlaps, depths and topics; for programs one number a row."""
+        """Return the statistics: runs, groups, overlaps, depths and topics; for programs one number a row."""
         if layout == "long":
             return Document([_long(self)], self.signature)
         grouped = len(self.groups) < len(self.runs)
@@ -138,26 +135,26 @@ def pool(
     progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> Pool:
-    """Statistics of the pool of judgments, by run.
+    """Compute statistics of the pool of judgments, by run.
 
-    runs        one or more, as `evaluate` takes them
-    qrels       as there; None: only what runs have in common
+    runs        one or more, as in `evaluate`
+    qrels       as in `evaluate`; None: only overlaps of runs
     groups      a file or dict run -> group: the team of each run
-    pool_depth  documents below this rank are no part of what a run gives; None: all are
-    at          the depth of the columns `judged` and `overlap`
+    pool_depth  last rank that contributes to the pool; None: all ranks do
+    at          depth of the columns `judged` and `overlap`
 
-    The other arguments are those of `evaluate` that say how files are read and documents ranked; a document is relevant
-    from the grade `rel` on, 1 by default. Returns `Pool`: `.runs`, `.groups`, `.topics`, `.overlap`, `.depths`. Raises
-    `gradedeval.InputError` as `evaluate` does, and where groups name an unknown run.
+    The remaining arguments are the ones of `evaluate` about formats and ranking; a document is relevant from the
+    grade `rel` on, 1 by default. Returns `Pool`: `.runs`, `.groups`, `.topics`, `.overlap`, `.depths`. Raises
+    `gradedeval.InputError` as `evaluate` does, and for groups with an unknown run.
     """
     options, named = resolve_options(like, **keywords), kernel.named_runs(runs)
     at, pool_depth = ranges.AT.check(at), ranges.POOL_DEPTH.check_or_none(pool_depth)
     group_of, notes = read_groups(groups, list(named))
     judged = kernel.Qrels.none() if qrels is None else kernel.qrels_for(named, qrels, options)
-    found = pool_statistics(
+    result = pool_statistics(
         ranked_runs.rank_runs(named, kernel.grade.Grader(judged, options)), group_of, options, at, pool_depth
     )
-    return replace(found, notes=emit_notes([*found.notes, *notes]))
+    return replace(result, notes=emit_notes([*result.notes, *notes]))
 
 
 def pool_statistics(
@@ -167,7 +164,7 @@ def pool_statistics(
     at: int,
     pool_depth: int | None = None,
 ) -> Pool:
-    """As `pool`, of runs that are ranked already; `group_of` each is its group."""
+    """Return the pool of ranked runs, as `pool`; `group_of` names the group of each."""
     judged = ranked.grader.qrels
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
     relevant, shares = relevant_of(ranked, options), _shares(ranked, at)
@@ -184,7 +181,7 @@ def pool_statistics(
 
 
 def relevant_of(ranked: RankedRuns, options: Options) -> Bools:
-    """documents: whether it is relevant."""
+    """Return the mask of relevant documents."""
     grades = ranked.grades(np.arange(len(ranked)))
     return np.nan_to_num(grades, nan=-np.inf) >= (1 if options.rel is None else options.rel)
 
@@ -192,24 +189,24 @@ def relevant_of(ranked: RankedRuns, options: Options) -> Bools:
 def _runs(
     ranked: RankedRuns, group_of: list[str], at: int, pool_depth: int | None, relevant: Bools, shares: Floats
 ) -> pd.DataFrame:
-    _, by = group_counts(ranked, [run.name for run in ranked.runs], pool_depth)
-    known = bool(ranked.grader.qrels.topics)
+    _, num_runs = group_counts(ranked, [run.name for run in ranked.runs], pool_depth)
+    has_qrels = bool(ranked.grader.qrels.topics)
     rows = []
     for number, (run, group) in enumerate(zip(ranked.runs, group_of, strict=True)):
         depths = judged_depths(ranked, run)[run.listed]
-        alone = contributed(run, pool_depth, len(ranked)) & (by == 1)
+        unique = contributed(run, pool_depth, len(ranked)) & (num_runs == 1)
         rows.append(
             {
                 "run": run.name,
                 "group": group,
                 "topics": int(run.listed.sum()),
                 "retrieved": len(run.document),
-                "judged_depth": float(np.median(depths)) if known else np.nan,
-                "least_judged_depth": int(depths.min()) if known else None,
-                "judged": _judged_at(ranked, run, at) if known else np.nan,
-                "unique": int(alone.sum()),
-                "unique_judged": int((alone & ranked.judged).sum()) if known else None,
-                "unique_relevant": int((alone & relevant & ranked.judged).sum()) if known else None,
+                "judged_depth": float(np.median(depths)) if has_qrels else np.nan,
+                "least_judged_depth": int(depths.min()) if has_qrels else None,
+                "judged": _judged_at(ranked, run, at) if has_qrels else np.nan,
+                "unique": int(unique.sum()),
+                "unique_judged": int((unique & ranked.judged).sum()) if has_qrels else None,
+                "unique_relevant": int((unique & relevant & ranked.judged).sum()) if has_qrels else None,
                 "overlap": float(np.delete(shares[number], number).mean()) if len(ranked.runs) > 1 else np.nan,
             }
         )
@@ -217,7 +214,7 @@ def _runs(
 
 
 def judged_depths(ranked: RankedRuns, run: RankedRun) -> Ints:
-    """topics: the rank down to which all documents of a run are judged."""
+    """Return for each topic the rank down to which all documents of a run are judged."""
     unjudged = np.flatnonzero(~ranked.judged[run.document])
     depths = run.counts.copy()
     topic = ranked.topic[run.document[unjudged]]
@@ -226,21 +223,21 @@ def judged_depths(ranked: RankedRuns, run: RankedRun) -> Ints:
 
 
 def _judged_at(ranked: RankedRuns, run: RankedRun, at: int) -> float:
-    """The mean over topics of the share of the first documents that is judged, as `judged@10`; 0 without any."""
+    """Return the mean over topics of the judged share of the first documents, as `judged@10`; 0 without any."""
     inside = run.document[(run.rank <= at) & ranked.judged[run.document]]
     judged = np.bincount(ranked.topic[inside], minlength=len(ranked.topics))
     return float((judged / np.clip(run.counts, 1, at))[run.listed].mean())
 
 
 def _groups(ranked: RankedRuns, group_of: list[str], pool_depth: int | None, relevant: Bools) -> pd.DataFrame:
-    given, by = group_counts(ranked, group_of, pool_depth)
-    known = bool(ranked.grader.qrels.topics)
+    contributions, num_groups = group_counts(ranked, group_of, pool_depth)
+    has_qrels = bool(ranked.grader.qrels.topics)
     rows = []
-    for group, own in given.items():
-        alone = own & (by == 1)
-        judged = alone & ranked.judged
-        numbers = (int(judged.sum()), int((judged & relevant).sum())) if known else (None, None)
-        rows.append((group, group_of.count(group), int(alone.sum()), *numbers))
+    for group, mask in contributions.items():
+        unique = mask & (num_groups == 1)
+        judged = unique & ranked.judged
+        numbers = (int(judged.sum()), int((judged & relevant).sum())) if has_qrels else (None, None)
+        rows.append((group, group_of.count(group), int(unique.sum()), *numbers))
     return kernel.results.to_frame(rows, columns=["group", "runs", "unique", "unique_judged", "unique_relevant"])
 
 
@@ -251,13 +248,13 @@ def _topics(ranked: RankedRuns, options: Options, relevant: Bools) -> pd.DataFra
     if not qrels.topics:
         return kernel.results.to_frame([], ["topic", "judged", "relevant", "found"])
     relevant_label = (labels >= (1 if options.rel is None else options.rel)) & counted
-    found = np.flatnonzero((ranked.retrieved_by > 0) & relevant & ranked.judged)
+    documents = np.flatnonzero((ranked.retrieved_by > 0) & relevant & ranked.judged)
     frame = kernel.results.to_frame(
         {
             "topic": ranked.names,
             "judged": ranked.pool.per_topic(counted),
             "relevant": ranked.pool.per_topic(relevant_label),
-            "found": np.bincount(ranked.topic[found], minlength=len(ranked.topics)),
+            "found": np.bincount(ranked.topic[documents], minlength=len(ranked.topics)),
         }
     )
     table = ranked.pool.table()
@@ -267,7 +264,7 @@ def _topics(ranked: RankedRuns, options: Options, relevant: Bools) -> pd.DataFra
 
 
 def _shares(ranked: RankedRuns, at: int) -> Floats:
-    """runs × runs: the share of the first documents of one that the other has among its own, the mean over topics."""
+    """Return the overlap of each pair of runs: the share of the first documents in common, mean over topics."""
     tops = [np.sort(run.document[run.rank <= at]) for run in ranked.runs]
     sizes = [np.bincount(ranked.topic[top], minlength=len(ranked.topics)) for top in tops]
     shares = np.eye(len(tops))
@@ -278,15 +275,19 @@ def _shares(ranked: RankedRuns, at: int) -> Floats:
             common = tops[column][inside[tops[column]]]
             count = np.bincount(ranked.topic[common], minlength=len(ranked.topics))
             longest = np.maximum(sizes[row], sizes[column])
-            some = longest > 0
-            shares[row, column] = shares[column, row] = (count[some] / longest[some]).mean() if some.any() else 0.0
+            nonempty = longest > 0
+            shares[row, column] = shares[column, row] = (
+                (count[nonempty] / longest[nonempty]).mean() if nonempty.any() else 0.0
+            )
     return shares
 
 
 def _overlap(ranked: RankedRuns, shares: Floats) -> pd.DataFrame:
     names = [run.name for run in ranked.runs]
     rows = [
-        (names[one], names[other], float(shares[one, other])) for other in range(len(names)) for one in range(other)
+        (names[first], names[second], float(shares[first, second]))
+        for second in range(len(names))
+        for first in range(second)
     ]
     return kernel.results.to_frame(rows, columns=["run", "other", "overlap"])
 
@@ -295,15 +296,15 @@ def _depths(ranked: RankedRuns) -> pd.DataFrame:
     best = ranked.best_rank
     deepest = max((int(run.counts.max(initial=0)) for run in ranked.runs), default=0)
     depths = [depth for depth in DEPTHS if depth < deepest] + [deepest]
-    known = bool(ranked.grader.qrels.topics)
-    rows = [(depth, int((best <= depth).sum()), int(((best <= depth) & ranked.judged).sum()) if known else None)
+    has_qrels = bool(ranked.grader.qrels.topics)
+    rows = [(depth, int((best <= depth).sum()), int(((best <= depth) & ranked.judged).sum()) if has_qrels else None)
             for depth in depths]  # fmt: skip
     return kernel.results.to_frame(rows, columns=["depth", "documents", "judged"])
 
 
 def unjudged_by_depth(ranked: RankedRuns, at: int) -> pd.DataFrame:
-    """How many documents each run retrieved unjudged: run, depth, documents (down to that rank, of all its topics),
-    unjudged, per_topic (unjudged, the mean over topics). The depths are 1, 5, 10, … to the deepest rank, and `at`."""
+    """Count the unjudged documents of each run: run, depth, documents (down to that rank, of all its topics), unjudged,
+    per_topic (unjudged, mean over topics). The depths are 1, 5, 10, … to the deepest rank, and `at`."""
     deepest = max((int(run.counts.max(initial=0)) for run in ranked.runs), default=0)
     depths = sorted({at, deepest, *(depth for depth in DEPTHS if depth < deepest)})
     rows = []
@@ -316,42 +317,44 @@ def unjudged_by_depth(ranked: RankedRuns, at: int) -> pd.DataFrame:
     return kernel.results.to_frame(rows, columns=["run", "depth", "documents", "unjudged", "per_topic"])
 
 
-def found_alone(ranked: RankedRuns, options: Options) -> pd.DataFrame:
-    """The relevant documents that one run alone retrieved: run, topic, docno, grade, rank; the best ranks first."""
-    alone = (ranked.retrieved_by == 1) & relevant_of(ranked, options) & ranked.judged
+def uniquely_relevant(ranked: RankedRuns, options: Options) -> pd.DataFrame:
+    """Return the relevant documents that a single run retrieved: run, topic, docno, grade, rank; best ranks first."""
+    unique = (ranked.retrieved_by == 1) & relevant_of(ranked, options) & ranked.judged
     names, frames = ranked.names, []
     for run in ranked.runs:
-        which = np.flatnonzero(alone[run.document])
-        which = which[np.argsort(run.rank[which], kind="stable")]
-        document = run.document[which]
+        positions = np.flatnonzero(unique[run.document])
+        positions = positions[np.argsort(run.rank[positions], kind="stable")]
+        document = run.document[positions]
         topics = [names[topic] for topic in ranked.topic[document].tolist()]
         columns = {"run": run.name, "topic": topics, "docno": ranked.docnos(document)}
-        frames.append(kernel.results.to_frame({**columns, "grade": ranked.grades(document), "rank": run.rank[which]}))
+        frames.append(
+            kernel.results.to_frame({**columns, "grade": ranked.grades(document), "rank": run.rank[positions]})
+        )
     return kernel.results.joined(frames)
 
 
-def _overlaps(found: Pool) -> Table:
+def _overlaps(pool: Pool) -> Table:
     values: dict[tuple[str, str], Any] = {}
-    for row in kernel.results.to_rows(found.overlap):
+    for row in kernel.results.to_rows(pool.overlap):
         values[row["run"], row["other"]] = values[row["other"], row["run"]] = row["overlap"]
-    names = found.runs["run"].tolist()
-    columns = [Column(f"overlap@{found.at}", "run"), *(Column(name, "score", of_run=True) for name in names)]
-    return Table(columns, [[run, *(values.get((run, other), "—") for other in names)] for run in names])
+    names = pool.runs["run"].tolist()
+    columns = [Column(f"overlap@{pool.at}", "run"), *(Column(name, "score", of_run=True) for name in names)]
+    return Table(columns, [[run, *(values.get((run, second), "—") for second in names)] for run in names])
 
 
-def _long(found: Pool) -> Table:
-    """of (run, group, topic, pair, depth), name, other, what, value."""
+def _long(pool: Pool) -> Table:
+    """Return a table of (run, group, topic, pair, depth), name, other, what, value."""
     rows: list[list[Any]] = []
     parts: dict[str, tuple[pd.DataFrame, str]] = {
-        "run": (found.runs, "run"),
-        "group": (found.groups, "group"),
-        "pair": (found.overlap, "run"),
-        "depth": (found.depths, "depth"),
-        "topic": (found.topics, "topic"),
+        "run": (pool.runs, "run"),
+        "group": (pool.groups, "group"),
+        "pair": (pool.overlap, "run"),
+        "depth": (pool.depths, "depth"),
+        "topic": (pool.topics, "topic"),
     }
     for kind, (frame, name) in parts.items():
         for row in kernel.results.to_rows(frame) if len(frame) else []:
-            other = row.get("other") if kind == "pair" else row.get("group") if kind == "run" else None
-            numbers = {key: value for key, value in row.items() if key not in (name, "other", "group")}
-            rows += [[kind, str(row[name]), other, what, value] for what, value in numbers.items() if value is not None]
+            second = row.get("other") if kind == "pair" else row.get("group") if kind == "run" else None
+            values = {key: value for key, value in row.items() if key not in (name, "other", "group")}
+            rows += [[kind, str(row[name]), second, key, value] for key, value in values.items() if value is not None]
     return Table([Column(name) for name in ("of", "name", "other", "what", "value")], rows)

@@ -44,11 +44,10 @@ MOST_CURVES = 100
 class PrecisionRecall(kernel.results.InNotebook):
     """Precision-recall curves.
 
-    frame      a row for each measure, run and level of recall: measure, rel (the lowest relevant grade of a binary
-               curve; blank for a graded one), run, recall, precision (the mean over topics of interpolated precision),
-               topics
-    signature  what the numbers depend on
-    notes      what was skipped or assumed
+    frame      a row for each measure, run and level of recall: measure, rel (lowest relevant grade of a binary
+               curve; blank for a graded one), run, recall, precision (interpolated, mean over topics), topics
+    signature  settings that the numbers depend on
+    notes      skipped data and assumptions
     """
 
     frame: pd.DataFrame
@@ -56,17 +55,17 @@ class PrecisionRecall(kernel.results.InNotebook):
     notes: list[str] = field(default_factory=list)
 
     def document(self, layout: Layout) -> Document:
-        """The curves as tables: for people, recall × runs for each measure."""
+        """Return the curves as tables: for people, recall × runs for each measure."""
         if layout == "long":
             return kernel.Document([kernel.results.to_table(self.frame)], self.signature)
         blocks: list[Table | str] = []
         rel_of = dict(zip(self.frame["measure"], self.frame["rel"], strict=True))
-        for name, own in self.frame.groupby("measure", sort=False):
-            numbered = own.assign(number=kernel.results.group_numbers(own, "run"))
+        for name, curves in self.frame.groupby("measure", sort=False):
+            numbered = curves.assign(number=kernel.results.group_numbers(curves, "run"))
             cells = numbered.pivot_table(index="recall", columns="number", values="precision", sort=False)
             columns = [
                 kernel.Column("recall", "figures"),
-                *(kernel.Column(run, "score", of_run=True) for run in kernel.results.distinct(own, "run")),
+                *(kernel.Column(run, "score", of_run=True) for run in kernel.results.distinct(curves, "run")),
             ]
             levels = [f"{level:.3g}" for level in cells.index]
             rows = [[level, *row] for level, row in zip(levels, cells.to_numpy().tolist(), strict=True)]
@@ -87,17 +86,17 @@ def precision_recall(
     progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> PrecisionRecall:
-    """Graded precision over graded recall, and beside it the binary curve of each threshold.
+    """Compute graded precision over graded recall, and the binary curve of each threshold.
 
-    runs      what `evaluate` takes: one run, a list of runs, or a dict of them by name
-    qrels     what `evaluate` takes
-    measure   whose thresholds the graded curve has: gap, as in "gap(g=1:1:2)", with a cutoff if ranks below do not
-              count. The area below the curve, not interpolated, is the measure
+    runs      as in `evaluate`: one run, a list of runs, or a dict of them by name
+    qrels     as in `evaluate`
+    measure   gap, whose thresholds define the graded curve, as in "gap(g=1:1:2)", with a cutoff to leave out the
+              ranks below. The area below the curve, not interpolated, is the measure
     keywords  options, as in `evaluate`
 
     Precision at a relevant document is 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j / Σ_{j≤i_n} g_j, recall down to it
     Σ_{m≤n} Σ_{j≤i_m} g_j / Σ_i R_i Σ_{j≤i} g_j; with one threshold they are precision and recall. Interpolated
-    precision at a level of recall is the highest precision at or beyond it, 0 where it is not reached; curves are means
+    precision at a level of recall is the highest precision at or beyond it, 0 if it is not reached; curves are means
     over topics. Robertson et al., SIGIR 2010, section 3.2; Salton & McGill 1983.
 
     Returns `PrecisionRecall`: `.frame`, `.signature`. Raises `gradedeval.InputError` as `evaluate` does, and (usage)
@@ -119,9 +118,9 @@ def precision_recall(
 def _curves(
     runs: Mapping[str, Any], graded: Scorer, scorer: Scorer
 ) -> tuple[list[pd.DataFrame], list[tuple[int, int]], list[str], list[str]]:
-    """The curves of all runs, measure by measure; for each run on how many topics it is scored, and how many of those
-    it lacks; what its file was read as; and notes."""
-    frames, counts, formats, notes, said = [], [], [], list(scorer.notes), list[str]()
+    """Return the curves of all runs, measure by measure; for each run the numbers of its scored topics and of the
+    missing ones among them; the format of its file; and notes."""
+    frames, counts, formats, notes, run_notes = [], [], [], list(scorer.notes), list[str]()
     barren: dict[str, set[bytes]] = {}
     averaged: list[frozenset[bytes]] = []
     share = kernel.Workers.here()
@@ -130,22 +129,30 @@ def _curves(
         curves: list[list[tuple[Floats, Floats]]] = [[] for _ in scorer.measures]
         for batch in run.settled():
             gains_of = scorer.gains_cache(batch)
-            for own, one, table in zip(curves, scorer.measures, scorer.tables, strict=True):
-                gains = gains_of(table, one)
-                own += _of_topics(gains)
-                without = {topic for topic, found in zip(batch.topics, gains.num_relevant, strict=True) if not found}
-                barren.setdefault(one.label, set()).update(without)
-        for own, one in zip(curves, scorer.measures, strict=True):
-            head = {"measure": one.label, "rel": np.nan if one == graded.measures[0] else one.rel, "run": name}
-            curve = {"recall": np.linspace(0, 1, LEVELS), "precision": _mean_curve(own), "topics": len(own)}
+            for points, measure, table in zip(curves, scorer.measures, scorer.tables, strict=True):
+                gains = gains_of(table, measure)
+                points += _of_topics(gains)
+                without = {
+                    topic
+                    for topic, count_relevant in zip(batch.topics, gains.num_relevant, strict=True)
+                    if not count_relevant
+                }
+                barren.setdefault(measure.label, set()).update(without)
+        for points, measure in zip(curves, scorer.measures, strict=True):
+            head = {
+                "measure": measure.label,
+                "rel": np.nan if measure == graded.measures[0] else measure.rel,
+                "run": name,
+            }
+            curve = {"recall": np.linspace(0, 1, LEVELS), "precision": _mean_curve(points), "topics": len(points)}
             frames.append(kernel.results.to_frame({**head, **curve}))
         counts.append((len(run.topics), run.missing))
         averaged.append(frozenset(run.topics))
         formats.append(run.format)
-        said += kernel.caveats.notes_of_run(run, graded)
+        run_notes += kernel.caveats.notes_of_run(run, graded)
     count = len(scorer.measures)
     notes += [
-        *kernel.caveats.merge_run_notes(said, len(runs)),
+        *kernel.caveats.merge_run_notes(run_notes, len(runs)),
         *graded.unequal_topics(averaged),
         *kernel.caveats.few_topics_notes(max(count for count, _ in counts)),
         *_barren_notes(barren, scorer.qrels, max(count for count, _ in counts)),
@@ -154,7 +161,7 @@ def _curves(
 
 
 def _check(measure: Measure, options: Options) -> None:
-    """Raise InputError (usage) for a measure or options that make no curve."""
+    """Raise InputError (usage) for a measure or options without a curve."""
     if measure.name != "gap" or measure.prior is not None:
         hint = "give gap, or one with thresholds such as 'gap(g=1:1:2)'"
         raise InputError(f"'{measure}'", "has no graded precision and recall", hint, usage=True)
@@ -163,23 +170,23 @@ def _check(measure: Measure, options: Options) -> None:
 
 
 def _binary(graded: Scorer) -> list[Measure]:
-    """The measure with each threshold that some user has as the lowest relevant grade; none where there is only one.
+    """Return the measure with each threshold of its users as the lowest relevant grade; nothing for a single threshold.
 
-    Raises InputError (usage) where these are too many.
+    Raises InputError (usage) for too many thresholds.
     """
-    measure, known = graded.measures[0], kernel.gains.thresholds(graded.grades)
-    if measure.rel is None and measure.threshold_shares is None and known[MOST_CURVES:]:
-        what = f"has more than {MOST_CURVES} thresholds up to grade {known[-1]:g}, each with a binary curve"
-        raise InputError(f"'{measure}'", what, f"name one, as in 'gap(rel={known[0]:g})'", usage=True)
-    shares = measure.threshold_shares or [1.0] * len(known[:MOST_CURVES])
-    had = [threshold for threshold, share in zip(known, shares, strict=False) if share > 0]
-    if len(had) < 2 or measure.rel is not None:
+    measure, levels = graded.measures[0], kernel.gains.thresholds(graded.grades)
+    if measure.rel is None and measure.threshold_shares is None and levels[MOST_CURVES:]:
+        problem = f"has more than {MOST_CURVES} thresholds up to grade {levels[-1]:g}, each with a binary curve"
+        raise InputError(f"'{measure}'", problem, f"name one, as in 'gap(rel={levels[0]:g})'", usage=True)
+    shares = measure.threshold_shares or [1.0] * len(levels[:MOST_CURVES])
+    used = [threshold for threshold, share in zip(levels, shares, strict=False) if share > 0]
+    if len(used) < 2 or measure.rel is not None:
         return []
-    return [replace(measure, parameters=(("rel", threshold),), asked=()) for threshold in had]
+    return [replace(measure, parameters=(("rel", threshold),), asked=()) for threshold in used]
 
 
 def _of_topics(g: kernel.gains.Gains) -> Iterator[tuple[Floats, Floats]]:
-    """For each topic recall at its relevant documents, ascending, and interpolated precision from each on."""
+    """Yield for each topic recall at its relevant documents, ascending, and interpolated precision from each on."""
     total = g.ideal.sum(1)
     recall = g.gain.cumsum(1) / np.where(total > 0, total, 1.0)[:, None]
     precision = kernel.precision_at_relevant(g)
@@ -189,7 +196,7 @@ def _of_topics(g: kernel.gains.Gains) -> Iterator[tuple[Floats, Floats]]:
 
 
 def _mean_curve(topics: list[tuple[Floats, Floats]]) -> Floats:
-    """Levels of recall: the mean over topics of interpolated precision."""
+    """Return the mean over topics of interpolated precision at each level of recall."""
     levels, summed = np.linspace(0, 1, LEVELS), np.zeros(LEVELS)
     for recall, best in topics:
         summed += np.append(best, 0.0)[np.searchsorted(recall, levels - TOLERANCE)]
@@ -197,7 +204,7 @@ def _mean_curve(topics: list[tuple[Floats, Floats]]) -> Floats:
 
 
 def _barren_notes(barren: Mapping[str, set[bytes]], qrels: Qrels, counted: int) -> list[str]:
-    """A note for the measures that have the same topics without relevant documents, out of all that are counted."""
+    """Return a note for all measures with the same topics without relevant documents, out of `counted` topics."""
     alike: dict[frozenset[bytes], list[str]] = {}
     for name, topics in barren.items():
         alike.setdefault(frozenset(topics), []).append(name)
@@ -213,29 +220,26 @@ def _barren_notes(barren: Mapping[str, set[bytes]], qrels: Qrels, counted: int) 
     ]
 
 
-# Precision over recall, graded and at each threshold.
-
-
 COLUMNS = ("measure", "rel", "run", "recall", "precision", "topics")
 DASHES = ((4, 1.5), (1, 1), (4, 1, 1, 1), (7, 2), (2, 2), (7, 1, 1, 1, 1, 1))
 POINTS = 21
-"""Levels of recall of which each is a point."""
+"""Maximum number of levels of recall that are drawn as points."""
 TOGETHER = 8
-"""Lines that can be told apart on one axes: of more each curve has its own."""
+"""Maximum number of lines on one axes; with more each measure has its own."""
 
 
 @public
 def plot_pr(curves: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes:
-    """Interpolated precision-recall curves: the graded curve of each run, and thinner the binary ones, a kind of dashes
-    for each threshold. Of more than 7 runs the first 7 are in color, with a warning.
+    """Plot interpolated precision-recall curves: the graded curve of each run as a thick line, binary curves as thin
+    lines, dashed by threshold. Of more than 7 runs the first 7 are in color, with a warning.
 
-    curves   what `gradedeval.precision_recall` returns, or its frame
-    measure  draw only this one, such as "gap" or "gap(rel=2)"; None: all
+    curves   result of `gradedeval.precision_recall`, or its frame
+    measure  a single measure to draw, such as "gap" or "gap(rel=2)"; None: all
     ax       matplotlib axes to draw on; None: the current ones
 
-    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, or a measure that is not in it.
+    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, or an unknown measure.
     """
-    frame = pictures.require_frame(curves, COLUMNS, "pr", "what gradedeval.precision_recall returns")
+    frame = pictures.require_frame(curves, COLUMNS, "pr", "the result of gradedeval.precision_recall")
     frame = frame if measure is None else pictures.select_measure(frame, measure, "pr")
     ax = pictures.draw_on(partial(draw_curves, frame=frame), ax)
     emit_notes(pictures.grey_notes(frame))
@@ -243,12 +247,14 @@ def plot_pr(curves: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes
 
 
 def curve_panels(frame: pd.DataFrame) -> list[Panel]:
-    """One picture; where it would hold too many lines, one for each measure."""
+    """Return one picture, or one for each measure if it had too many lines."""
     emit_notes(pictures.grey_notes(frame))
     if len(kernel.results.distinct(frame, "measure", "run")) <= TOGETHER:
         return [pictures.Panel(partial(draw_curves, frame=frame), 2.1)]
     groups = frame.groupby("measure", sort=False)
-    return [pictures.Panel(partial(draw_curves, frame=own, top=frame["precision"].max()), 2.0) for _, own in groups]
+    return [
+        pictures.Panel(partial(draw_curves, frame=curves, top=frame["precision"].max()), 2.0) for _, curves in groups
+    ]
 
 
 def draw_curves(ax: Axes, frame: pd.DataFrame, top: float | None = None) -> None:
@@ -258,15 +264,15 @@ def draw_curves(ax: Axes, frame: pd.DataFrame, top: float | None = None) -> None
     look_of, dash_of = dict(zip(runs, pictures.line_styles(len(runs)), strict=True)), _dashes(rel_of)
     few = frame["recall"].nunique() <= POINTS
     for measure, run in dict.fromkeys(zip(frame["measure"], frame["run"], strict=True)):
-        own = frame[(frame["measure"] == measure) & (frame["run"] == run)]
+        curve = frame[(frame["measure"] == measure) & (frame["run"] == run)]
         marker: dict[str, Any] = (
             {"marker": "o", "markersize": 2.5} if few and (np.isnan(rel_of[measure]) or len(measures) == 1) else {}
         )
         marker = marker if run in list(look_of)[: pictures.MAX_COLORED] else {}
-        # Between two levels precision is that of the next one.
+        # Between two levels, interpolated precision is the one of the next level.
         steps: dict[str, Any] = {} if few else {"drawstyle": "steps-pre"}
         look = {**look_of[run], **dash_of[measure], **marker, **steps}
-        ax.plot(own["recall"], own["precision"], label=f"{run} {measure}", clip_on=False, **look)
+        ax.plot(curve["recall"], curve["precision"], label=f"{run} {measure}", clip_on=False, **look)
     ax.set_xlim(0, 1)
     ax.set_ylim(0, 1.05 * (top or frame["precision"].max()) or 1)
     ax.grid(color=pictures.LIGHT, linewidth=0.4)
@@ -278,12 +284,12 @@ def draw_curves(ax: Axes, frame: pd.DataFrame, top: float | None = None) -> None
 
 
 def _named(measure: str, rel_of: Mapping[str, float]) -> str:
-    """What a curve is called: a binary one after its threshold."""
+    """Return the name of a curve: for a binary one its threshold."""
     return pictures.label_text(measure) if np.isnan(rel_of[measure]) else f"grade ≥ {rel_of[measure]:g}"
 
 
 def _dashes(rel_of: Mapping[str, float]) -> dict[str, dict[str, Any]]:
-    """How the curves of each measure are drawn: graded ones as thick lines, binary ones thin, each with its dashes."""
+    """Return the line style of each measure: graded curves are thick, binary ones thin and dashed."""
     binary = [name for name, rel in rel_of.items() if not np.isnan(rel)]
     thin = {
         name: {"linestyle": (0, DASHES[number % len(DASHES)]), "linewidth": 0.8} for number, name in enumerate(binary)
@@ -292,7 +298,7 @@ def _dashes(rel_of: Mapping[str, float]) -> dict[str, dict[str, Any]]:
 
 
 def _explain_lines(ax: Axes, look_of: Mapping[str, Any], dash_of: Mapping[str, Any]) -> None:
-    """A legend with the colors of runs and the dashes of curves."""
+    """Add a legend with the colors of runs and the dashes of curves."""
     from matplotlib.lines import Line2D
 
     named = list(look_of)[: pictures.MAX_COLORED]

@@ -1,4 +1,4 @@
-"""`risk`: how much runs lose on some topics for what they gain on others, against a baseline and among each other."""
+"""`risk`: losses of runs on some topics against gains on others, relative to a baseline and to each other."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 MEAN_OF_RUNS = "(mean of runs)"
-"""What --baseline calls the mean of all runs on each topic, unless a run is called so, and what tables call it."""
+"""Name in tables of the baseline `mean`: the mean of all runs on each topic."""
 
 Baseline = Annotated["AnyScores | None", baseline_setting("the first run", "mean")]
 RiskAversion = Annotated[float, Setting("A loss weighs 1 + A times as much as a gain: the α of URisk.",
@@ -50,24 +50,24 @@ RiskAversion = Annotated[float, Setting("A loss weighs 1 + A times as much as a 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Risk(ScoredFrame):
-    """The risk of runs: the frame of `risk`, the scores that it is of, and how much more a loss weighs."""
+    """Risk of runs: the frame of `risk`, its scores, and the extra weight of a loss."""
 
     scores: Matrix
     aversion: float
 
     @property
     def aside(self) -> str:
-        """What runs are compared with, and how much a loss counts."""
+        """Baseline, weight of a loss, and units."""
         baseline, runs = self.frame["baseline"].iloc[0], len(kernel.results.distinct(self.frame, "run"))
         weight = f"α {self.aversion:g}: a loss counts {1 + self.aversion:g} times"
         measures = list(dict.fromkeys(self.frame["measure"]))
-        told = describe_readings(self.scores, measures, tested=False)
+        remarks = describe_readings(self.scores, measures, tested=False)
         units = describe_scales(self.scores, measures, "URisk")
-        return " | ".join([visible(f"baseline {baseline}"), weight, f"GeoRisk among {runs} runs", *told, *units])
+        return " | ".join([visible(f"baseline {baseline}"), weight, f"GeoRisk among {runs} runs", *remarks, *units])
 
     def document(self, layout: Layout) -> Document:
-        """A row for each run and measure."""
-        shown: DisplayColumns = {
+        """Return a table with a row for each run and measure."""
+        columns: DisplayColumns = {
             **plain_columns(Column("measure"), Column("run")),
             Column("mean", "score"): total_formatter(self.scores, "mean"),
             Column("baseline mean", "score", wide=True): total_formatter(self.scores, "baseline_mean"),
@@ -78,11 +78,11 @@ class Risk(ScoredFrame):
             Column("GeoRisk", "score"): itemgetter("geo_risk"),
         }
         under = signature_lines(self.aside, self.scores.signature)
-        return replace(frame_document(self.frame, layout, shown, under, signed=True), runs=self.scores.runs)
+        return replace(frame_document(self.frame, layout, columns, under, signed=True), runs=self.scores.runs)
 
 
 def _is_mean(baseline: Any, scores: AnyScores) -> bool:
-    """Whether a baseline is the mean of runs, and none of them by that name."""
+    """Return whether a baseline is the mean of all runs: `mean`, unless a run has that name."""
     named = isinstance(baseline, str) and baseline == score_matrix.MEAN
     return named and baseline not in score_matrix.to_matrix(scores).runs
 
@@ -107,40 +107,43 @@ def risk(
     progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> Risk:
-    """How risky runs are, by every measure, on the topics that all runs are scored on: losses weigh more than wins.
+    """Measure the risk of runs, by every measure, on the topics that all runs share: losses weigh more than wins.
 
-    runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
-    qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
-    baseline        what others are compared with: one of the runs (None: the first), saved scores of a run, as a file,
-                    a DataFrame or `Scores`, or "mean", the mean of all runs on each topic
+    runs            as in `gradedeval.evaluate`; or without `qrels` the result of `evaluate`, or saved scores
+    qrels           as in `evaluate`, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are
+                    computed
+    baseline        one of the runs (None: the first), saved scores of a run, as a file, a DataFrame or `Scores`, or
+                    "mean", the mean of all runs on each topic
     risk_aversion   the α of URisk, 0 or more: a loss weighs 1 + α times; 5 as in the TREC 2014 Web track
 
     Returns `Risk`, whose `.frame` has the columns measure, run, baseline, topics, mean, baseline_mean, wins, ties,
-    losses (topics), u_risk (URisk, the mean of wins and weighted losses: Wang et al., SIGIR 2012), t_risk (TRisk, URisk
-    / its standard error, below −2 a significant risk: Dinçer et al., SIGIR 2014), z_risk and geo_risk (ZRisk and
-    GeoRisk against what is expected from all runs: Dinçer et al., SIGIR 2016). The baseline is among the runs. z_risk
-    and geo_risk are blank for scores below 0 and where lower is better, and measures by which neither run is better are
-    left out; both are reported in a warning of the class `gradedeval.EvaluationWarning`. Raises InputError (usage) for
-    fewer than two runs, an invalid `risk_aversion`, and where no measure is left, and InputError for a measure with a
-    single topic.
+    losses (topics), u_risk (URisk, the mean of wins and weighted losses: Wang et al., SIGIR 2012), t_risk (TRisk,
+    URisk / its standard error, below −2 a significant risk: Dinçer et al., SIGIR 2014), z_risk and geo_risk (ZRisk
+    and GeoRisk against the scores expected from all runs: Dinçer et al., SIGIR 2016). The baseline is among the
+    runs. z_risk and geo_risk are blank for negative scores and if lower is better; measures without a preferred
+    direction are left out; both raise a warning of the class `gradedeval.EvaluationWarning`. Raises InputError
+    (usage) for fewer than two runs, an invalid `risk_aversion`, and if no measure is left, and InputError for a
+    measure with a single topic.
     """
     aversion = ranges.RISK_AVERSION.check(risk_aversion)
-    given = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords)
-    of_all = _is_mean(baseline, given)
-    matrix, name = score_matrix.with_baseline(given, None if of_all else baseline)
+    scores = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords)
+    is_mean = _is_mean(baseline, scores)
+    matrix, name = score_matrix.with_baseline(scores, None if is_mean else baseline)
     check_runs(len(matrix.runs))
-    of = None if of_all else matrix.run_index(matrix.runs[0] if name is None else name)
-    compared = [score_matrix.shared_topics(matrix, one) for one in matrix.comparable_measures()]
+    baseline_index = None if is_mean else matrix.run_index(matrix.runs[0] if name is None else name)
+    compared = [score_matrix.shared_topics(matrix, label) for label in matrix.comparable_measures()]
     usable = [paired for paired in compared if paired.reading.better != "neither"]
     if not usable:
-        what = f"by {shorten([paired.measure for paired in compared])} neither run is better"
-        raise InputError("", what, f"name a measure such as {flag.measures:ap}", usage=True)
-    frame = kernel.results.joined([kernel.results.to_frame(_columns(paired, of, aversion)) for paired in usable])
+        problem = f"by {shorten([paired.measure for paired in compared])} neither run is better"
+        raise InputError("", problem, f"name a measure such as {flag.measures:ap}", usage=True)
+    frame = kernel.results.joined(
+        [kernel.results.to_frame(_columns(paired, baseline_index, aversion)) for paired in usable]
+    )
     left_out = [paired.measure for paired in compared if paired.reading.better == "neither"]
     blank = list(dict.fromkeys(frame["measure"][frame["geo_risk"].isna()]))
     notes = [f"{', '.join(left_out)}: left out: no preferred direction"] if left_out else []
-    what = "no ZRisk or GeoRisk; both need means of scores that are never below 0, and the higher the better"
-    emit_notes([*notes, *([f"{', '.join(blank)}: {what}"] if blank else [])])
+    problem = "no ZRisk or GeoRisk; both need means of scores that are never below 0, and the higher the better"
+    emit_notes([*notes, *([f"{', '.join(blank)}: {problem}"] if blank else [])])
     return Risk(frame, matrix, aversion)
 
 
@@ -170,18 +173,18 @@ def _columns(paired: Paired, baseline: int | None, aversion: float) -> dict[str,
 
 
 def weigh_losses(differences: Floats, aversion: float) -> Floats:
-    """The differences, those below 0 times 1 + the aversion."""
+    """Multiply the negative differences by 1 + the aversion."""
     return np.where(differences < 0, (1 + aversion) * differences, differences)
 
 
 def geometric_risk(score: Floats, aversion: float) -> tuple[Floats, Floats]:
-    """ZRisk and GeoRisk of each run.
+    """Return ZRisk and GeoRisk of each run.
 
-    score  runs × topics, none below 0
+    score  runs × topics, never negative
 
-    Expected of a run on a topic is e = sum of the run · sum of the topic / sum of all, as in a χ² table, and
-    z = (score − e) / √e, losses weighted. ZRisk is the sum of z, GeoRisk √(mean score · Φ(ZRisk / topics)), Φ the
-    normal distribution. Dinçer, Macdonald & Ounis, SIGIR 2016.
+    The expected score of a run on a topic is e = sum of the run · sum of the topic / sum of all, as in a χ² table,
+    and z = (score − e) / √e, losses weighted. ZRisk is the sum of z, GeoRisk √(mean score · Φ(ZRisk / topics)), Φ
+    the normal distribution. Dinçer, Macdonald & Ounis, SIGIR 2016.
     """
     total = score.sum()
     expected = np.outer(score.sum(1), score.sum(0)) / (total or 1)

@@ -1,4 +1,4 @@
-"""`plot runs`: runs by their summaries: score, interval, and how far judging could raise it."""
+"""`plot runs`: summaries of runs: score, interval, and possible rise by judging."""
 
 from __future__ import annotations
 
@@ -25,28 +25,25 @@ if TYPE_CHECKING:
     from gradedeval.kernel import AnyMeasure, Measure
 
 
-# Runs by their summaries: score, interval, and how far judging could raise it.
-
-
 LEVEL = 0.95
-"""The level of intervals."""
+"""Level of intervals."""
 
 Slice = Annotated[str | None, Setting("Column of labels of topics: a picture for each label.", metavar="COLUMN")]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunSummaries(ScoredFrame):
-    """The frame of `run_summaries` and the scores that it summarizes."""
+    """Frame of `run_summaries` and the scores that it summarizes."""
 
     @property
     def remarks(self) -> list[str]:
-        """What the command tells beside it: that texts of topics, or their labels, are not shown."""
+        """Notes on unused texts and labels of topics."""
         if self.scores is None:
             return []
-        found = texts_unused(self.scores, "the picture has no topics", "`gradedeval plot topics` has them")
+        notes = texts_unused(self.scores, "the picture has no topics", "`gradedeval plot topics` has them")
         column = None if "slice" in self.frame else next(iter(self.scores.labelled), None)
         hint = f"add --slice {shlex.quote(str(column))}"
-        return [*found, *([Note(f"{flag.slices} is not used", hint, kind="slices-unused")] if column else [])]
+        return [*notes, *([Note(f"{flag.slices} is not used", hint, kind="slices-unused")] if column else [])]
 
 
 @takes_options("reading", "queries", "slices", "replicates")
@@ -63,23 +60,23 @@ def run_summaries(
     progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> RunSummaries:
-    """Means, intervals and residuals of each run by each measure, over the topics on which it is scored.
+    """Summarize each run by each measure: means, intervals and residuals over its scored topics.
 
-    runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
-    qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are computed
-    slice           a column of labels of topics: the same for each label; None: of all topics together
+    runs            as in `gradedeval.evaluate`; or without `qrels` the result of `evaluate`, or saved scores
+    qrels           as in `evaluate`, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are
+                    computed
+    slice           a column of labels of topics, for summaries by label; None: all topics together
 
-    Returns `RunSummaries`, whose `.frame` has the columns measure[, slice, as in `intent=head`], run, score, low, high
-    (the 95% interval, by the studentized bootstrap), unjudged (how far the unjudged documents of the run could raise
-    the score), beyond (how far what lies beyond its end could), residual (both), topics, summary (mean, total or
-    geometric) and sign (1 where higher is better or no direction is preferred, −1 where lower is better). Where runs
-    have replicates `run` is a system, its interval is of other topics and other seeds (with fewer than three seeds of
-    other topics alone), and seeds and sd, the deviation of the summaries of its seeds, come last. What is not known is
-    nan.
-    Raises InputError (usage) where there is no such column.
+    Returns `RunSummaries`, whose `.frame` has the columns measure[, slice, as in `intent=head`], run, score, low,
+    high (the 95% interval, by the studentized bootstrap), unjudged (how far the unjudged documents of the run could
+    raise the score), beyond (how far documents beyond its end could), residual (both), topics, summary (mean, total
+    or geometric) and sign (1 if higher is better or no direction is preferred, −1 if lower is better). With
+    replicates `run` is a system, its interval is over further topics and seeds (with fewer than three seeds over
+    further topics alone), and seeds and sd, the deviation of the summaries of its seeds, come last. Unknown values
+    are nan. Raises InputError (usage) for an unknown column.
     """
-    given = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords)
-    matrix = score_matrix.comparable_matrix(given)
+    scores = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords)
+    matrix = score_matrix.comparable_matrix(scores)
     if matrix.machine is None:
         emit_notes(matrix.unequal_topics())
     if slice is None:
@@ -97,7 +94,7 @@ def run_summaries(
 
 
 def _rows(matrix: Matrix) -> list[dict[str, Any]]:
-    """The rows of all runs by each measure."""
+    """Return the rows of all runs by each measure."""
     scored = [_scored(matrix, column) for column in range(len(matrix.measures))]
     cells = [(matrix.score[row], matrix.included[row]) for row in range(len(matrix.runs))]
     limits = kernel.summary_intervals(cells, scored, 1 - LEVEL)
@@ -114,7 +111,7 @@ def _rows(matrix: Matrix) -> list[dict[str, Any]]:
 
 
 def _summary(matrix: Matrix, row: int, column: int, limits: Sequence[float]) -> dict[str, Any]:
-    """What is known of a run by a measure; `limits` are its standard error and its interval."""
+    """Return the summary of a run by a measure; `limits` are its standard error and its interval."""
     reading, kept = matrix.reading(column), matrix.included[row, :, column]
     score = matrix.score[row, kept, column]
     unjudged, residual = (
@@ -135,10 +132,15 @@ def _summary(matrix: Matrix, row: int, column: int, limits: Sequence[float]) -> 
 
 
 def _scored(matrix: Matrix, column: int) -> Measure | kernel.definition.Summary:
-    """A measure whose scores have limits; what sums it up where it is not known, or scores were transformed."""
+    """Return the measure of a column, for its limits; only its kind of summary if the measure is unknown, or its scores
+    were transformed."""
     name, summary = matrix.measures[column], matrix.reading(column).summary
     if matrix.scores is not None:
-        scored = {} if matrix.scores.transformations else {one.label: one for one in matrix.scores.measures}
+        scored = (
+            {}
+            if matrix.scores.transformations
+            else {known_measure.label: known_measure for known_measure in matrix.scores.measures}
+        )
         return scored.get(name, summary)
     try:
         (measure,) = parse_measures(name)
@@ -147,21 +149,17 @@ def _scored(matrix: Matrix, column: int) -> Measure | kernel.definition.Summary:
     return measure
 
 
-# Runs by their mean: what is known, what the unjudged documents could add, and what lies beyond.
-
-
 @public
 def plot_runs(scores: AnyScores, measure: Any = None, *, ax: Axes | None = None) -> Axes:
-    """Runs by their mean, the best on top: score, bootstrap interval, and stacked above it the residuals of
+    """Plot runs by their mean, the best on top: score, bootstrap interval, and stacked above the score the residuals of
     unjudged documents and of ranks beyond the end of the run.
 
-    scores   what `gradedeval.evaluate` returns, with residuals="split" or "total" to have what could be added; or saved
-             scores
-    measure  which, where there are several
+    scores   result of `gradedeval.evaluate`, with residuals="split" or "total" to draw them; or saved scores
+    measure  the measure, if there are several
     ax       matplotlib axes to draw on; None: the current ones
 
-    Returns the axes. What is not known is not drawn, with a warning. Raises `gradedeval.InputError` (usage) where it is
-    not said which measure, and where no run has a score.
+    Returns the axes. Unknown values are not drawn, with a warning. Raises `gradedeval.InputError` (usage) if several
+    measures are possible, and if no run has a score.
     """
     frame = pictures.select_measure(run_summaries(scores).frame, measure, "runs")
     notes = run_notes(frame)
@@ -171,7 +169,7 @@ def plot_runs(scores: AnyScores, measure: Any = None, *, ax: Axes | None = None)
 
 
 def run_panels(summaries: pd.DataFrame) -> list[Panel]:
-    """A picture for each measure; those of its slices have the same scale, so that they can be compared."""
+    """Return a picture for each measure; pictures of its slices share their scale."""
     parts = ["measure", *(["slice"] if "slice" in summaries else [])]
     frames = [frame for _, frame in summaries.groupby(parts, sort=False)]
     emit_notes(note for frame in frames for note in run_notes(frame))
@@ -186,7 +184,7 @@ def run_panels(summaries: pd.DataFrame) -> list[Panel]:
 
 
 def _ends(frame: pd.DataFrame) -> tuple[float, float]:
-    """The smallest and the largest number that is drawn of a measure, and 0."""
+    """Return the smallest and the largest drawn number of a measure, including 0."""
     ends = [name for name in (*frame, "low", "high") if name == "score" or name.endswith(("low", "high"))]
     drawn = frame[ends].assign(reach=frame["score"] + frame["residual"]).to_numpy(dtype=float)
     drawn = drawn[np.isfinite(drawn)]
@@ -194,26 +192,26 @@ def _ends(frame: pd.DataFrame) -> tuple[float, float]:
 
 
 def run_notes(frame: pd.DataFrame) -> list[str]:
-    """What is not drawn because it is not known. Raises InputError (usage) where nothing is left."""
+    """Return notes on values that are unknown and so not drawn. Raises InputError (usage) if nothing is left."""
     measure = frame["measure"].iloc[0]
     blank = frame["run"][~np.isfinite(frame["score"])].tolist()
     if len(blank) == len(frame):
         raise InputError(f"measure '{measure}'", "no run has a finite score", "exclude this measure", usage=True)
     notes = [f"{measure}: no finite score of {', '.join(blank)}, not drawn"] if blank else []
-    known = frame[~frame["run"].isin(blank)]
-    if known["residual"].isna().all() and "machine" not in known:
+    scored = frame[~frame["run"].isin(blank)]
+    if scored["residual"].isna().all() and "machine" not in scored:
         notes.append(f"{measure}: it has no residuals here, so what judging could add is not drawn")
-    if not np.isfinite(known[["low", "high"]]).all(axis=None):
+    if not np.isfinite(scored[["low", "high"]]).all(axis=None):
         notes.append(f"{measure}: an interval without an end is not drawn")
     return notes
 
 
 def draw_runs(ax: Axes, frame: pd.DataFrame, scale: tuple[float, float] | None = None) -> None:
-    """Draw the runs of one measure; `scale` is what its axis reaches to, beside what is drawn."""
+    """Draw the runs of one measure; `scale` is the minimum range of its axis."""
     frame = frame[np.isfinite(frame["score"])]
     order = np.argsort(-frame["sign"].iloc[0] * frame["score"].to_numpy(), kind="stable")
     frame = frame.iloc[order]
-    ax.use_sticky_edges = False  # a bar that ends in the air is not cut off
+    ax.use_sticky_edges = False  # leaves a margin beyond the bars
     _draw_bars(ax, frame)
     short, pattern = pictures.short_names(frame["run"].tolist())
     ax.set_yticks(np.arange(len(frame)), pictures.side_labels(ax, [short.get(run, run) for run in frame["run"]]))
@@ -225,8 +223,8 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, scale: tuple[float, float] | None =
         ax.set_xlim(0, None)
     ax.axvline(0, color=pictures.BLACK, linewidth=0.6)
     ax.grid(axis="x", color=pictures.LIGHT, linewidth=0.4)
-    what = "system" if "seeds" in frame else "run"
-    ax.set_ylabel(f"{what} ({pictures.label_text(pattern)})" if pattern else what)
+    noun = "system" if "seeds" in frame else "run"
+    ax.set_ylabel(f"{noun} ({pictures.label_text(pattern)})" if pattern else noun)
     lower = pictures.LOWER if frame["sign"].iloc[0] < 0 else ""
     label = pictures.summary_label(frame["measure"].iloc[0], frame["summary"].iloc[0], frame["topics"].tolist())
     label += lower
@@ -235,13 +233,13 @@ def draw_runs(ax: Axes, frame: pd.DataFrame, scale: tuple[float, float] | None =
 
 
 def _draw_bars(ax: Axes, frame: pd.DataFrame) -> None:
-    """A bar for each run, what judging could add, and its interval."""
-    place = np.arange(len(frame))
+    """Draw a bar for each run, its residuals, and its interval."""
+    position = np.arange(len(frame))
     score, unjudged, beyond = (frame[name].to_numpy(dtype=float) for name in ("score", "unjudged", "beyond"))
-    # A residual that comes from the bounds is blank here, and all of it is of the run's unjudged documents.
+    # A residual from bounds has no parts: all of it is of the run's unjudged documents.
     unjudged = np.where(np.isnan(unjudged), frame["residual"].to_numpy(dtype=float), unjudged)
-    ax.barh(place, score, color=pictures.BLUE, height=0.7, label="score")
-    left = score
+    ax.barh(position, score, color=pictures.BLUE, height=0.7, label="score")
+    edge = score
     for part, color, hatch, name in (
         (unjudged, pictures.SKY, "", "unjudged"),
         (beyond, "white", "//////", "beyond the run"),
@@ -249,10 +247,10 @@ def _draw_bars(ax: Axes, frame: pd.DataFrame) -> None:
         width = np.where(np.isfinite(part), part, 0.0)
         look: dict[str, Any] = {"color": color, "hatch": hatch, "edgecolor": pictures.BLUE, "linewidth": 0.4}
         if width.any():
-            ax.barh(place, width, left=left, height=0.7, label=name, **look)
-        left = left + width
+            ax.barh(position, width, left=edge, height=0.7, label=name, **look)
+        edge = edge + width
     ends = np.abs(frame[["low", "high"]].to_numpy(dtype=float).T - score)
     finite = np.isfinite(ends).all(0)
     if finite.any():
-        ax.errorbar(score[finite], place[finite], xerr=ends[:, finite], fmt="none", ecolor=pictures.BLACK,
+        ax.errorbar(score[finite], position[finite], xerr=ends[:, finite], fmt="none", ecolor=pictures.BLACK,
                     elinewidth=0.8, capsize=1.5, label=f"{100 * LEVEL:g}% interval")  # fmt: skip

@@ -1,4 +1,4 @@
-"""`pool --to-judge`: which documents to judge next, by their ranks or by what a judgment could change."""
+"""`pool --to-judge`: documents to judge next, by their ranks or by the possible effect of a judgment."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ if TYPE_CHECKING:
     from gradedeval.kernel import Batch, Scorer
 
 
-# What a judgment could change of a measure: documents chosen one after the other, each given those before it.
-
-
 AT_ONCE = 1 << 20
-"""Up to this many cells, all weights that a choice may have changed are computed anew; above it, the heaviest."""
+"""Maximum number of cells for which all weights affected by a choice are recomputed; above it, only the heaviest."""
 
 
 def choose_by_measure(
     ranked: RankedRuns, scorer: Scorer, candidates: Ints, budget: int, *, pairs: bool
 ) -> tuple[Ints, Floats]:
-    """Which of the candidates to judge, as positions, and their weights: by what each adds to the means of all runs if
-    it has the top gain, as have those chosen before it; of `pairs`, to the differences of runs whose order the
-    residuals leave open. Where nothing is left to add, it begins anew, as if those chosen were not relevant. Fewer than
-    the budget where the others cannot change a score.
+    """Choose the candidates to judge; return their positions and weights.
 
-    Greedy. A choice changes the weights of its topic in the runs that have it: at most runs × k rankings of k documents
-    are scored for a measure with cutoff k. Above `AT_ONCE` cells, a weight is computed anew when it comes first: that
-    is the same where documents never add more because others are relevant (rbp, dcg), and near it elsewhere (ap).
+    The weight is the rise of the means of all runs if the document has the top gain, like all documents chosen
+    before; with `pairs` the change of the differences of runs whose order the residuals leave open. If nothing can
+    be added, it begins anew, as if the chosen documents were not relevant. It chooses fewer than the budget if the
+    remaining candidates cannot change a score.
+
+    Greedy. A choice changes the weights of its topic in the runs that have it: at most runs × k rankings of k
+    documents are scored for a measure with cutoff k. Above `AT_ONCE` cells, a weight is recomputed when it comes
+    first: the result is the same if documents never add more because others are relevant (rbp, dcg), and close
+    elsewhere (ap).
     """
     board = Board(ranked, scorer, candidates, pairs)
     chosen: list[int] = []
@@ -73,12 +73,12 @@ def choose_by_measure(
 
 @dataclass(frozen=True, eq=False)
 class Topic:
-    """The rankings of one topic: a row for each run.
+    """Rankings of one topic: a row for each run.
 
-    judged, best  as they are, and with every unjudged document at the top gain
-    member        the candidates that the measure sees in some run
-    entry         where they stand: numbers of `Board.run`, `rank` and so on
-    row           entries: which of the members
+    judged, best  gains as judged, and with every unjudged document at the top gain
+    member        candidates that the measure sees in some run
+    entry         their entries: numbers of `Board.run`, `rank` and so on
+    row           entries: index of the member
     """
 
     judged: kernel.gains.Gains
@@ -89,10 +89,10 @@ class Topic:
 
 
 class Board:
-    """What each candidate would add, given those chosen so far.
+    """Weights of candidates, given the documents chosen so far.
 
     run, rank, candidate  entries, one for each place of a candidate in a run
-    rise                  entries: what it adds to the mean of the run
+    rise                  entries: rise of the mean of the run
     weight                candidates: −1 once chosen
     as_judged             whether nothing has been chosen since the beginning
     """
@@ -108,7 +108,7 @@ class Board:
         self.of_run = [np.flatnonzero(self.run == run) for run in range(len(ranked.runs))]
         self.open: Bools = np.ones(len(candidates), dtype=bool)
         score, by_unjudged, residual = ranked.scores(scorer)[:, :, :, 0]
-        # A residual from the bounds has other ideal rankings, and what a document adds here goes by that of the qrels.
+        # A residual from bounds assumes other ideal rankings; rises here use the ideal ranking of the qrels.
         of_bounds = np.isnan(by_unjudged) & ~np.isnan(residual)
         most = np.where(of_bounds, self._most(), score + residual)
         self.judged_means, self.most = (
@@ -117,12 +117,12 @@ class Board:
         self.begin()
 
     def _most(self) -> Floats:
-        """runs × topics: the scores if every unjudged document had the top gain."""
+        """Return the scores if every unjudged document had the top gain: runs × topics."""
         scores = [kernel.scores_of(self.measure, topic.best) for topic in self.topics]
         return np.minimum(np.stack(scores, axis=1), self.measure.definition.ceiling)
 
     def begin(self) -> None:
-        """With the judgments alone."""
+        """Reset the weights to the judgments alone."""
         self.as_judged = True
         self.means, self.stale = self.judged_means.copy(), np.zeros(len(self.open), dtype=bool)
         self.unsettled = self._unsettled()
@@ -136,7 +136,7 @@ class Board:
             self._refresh(number, self.open[topic.member])
 
     def heaviest(self) -> int | None:
-        """The candidate to choose next; None where none adds anything."""
+        """Return the candidate to choose next; None if none adds anything."""
         while True:
             number = int(self.weight.argmax()) if len(self.weight) else 0
             if not len(self.weight) or self.weight[number] <= TOLERANCE:
@@ -147,59 +147,59 @@ class Board:
             self._refresh(topic, self.topics[topic].member == number)
 
     def choose(self, number: int) -> None:
-        """Take a candidate as a document of the top gain."""
-        at = int(self.topic_of[number])
-        topic, gains = self.topics[at], self.gains[at]
-        mine = topic.entry[self.candidate[topic.entry] == number]
-        runs, ranks = self.run[mine], self.rank[mine]
+        """Assume the top gain for a candidate."""
+        index = int(self.topic_of[number])
+        topic, gains = self.topics[index], self.gains[index]
+        entries = topic.entry[self.candidate[topic.entry] == number]
+        runs, ranks = self.run[entries], self.rank[entries]
         self.as_judged, self.open[number], self.weight[number] = False, False, -1.0
-        after = self.reading.tested(ranked_runs.scores_if_relevant(self.measure, gains, topic.best, runs, ranks))
-        self.means[runs] += (after - self.scores[at][runs]) / self.topics_of_run[runs]
-        self.scores[at][runs] = after
+        new = self.reading.tested(ranked_runs.scores_if_relevant(self.measure, gains, topic.best, runs, ranks))
+        self.means[runs] += (new - self.scores[index][runs]) / self.topics_of_run[runs]
+        self.scores[index][runs] = new
         gain = gains.gain.copy()
         gain[runs, ranks] = topic.best.gain[runs, ranks]
-        self.gains[at] = replace(gains, gain=gain)
-        self.rise[mine] = 0.0
+        self.gains[index] = replace(gains, gain=gain)
+        self.rise[entries] = 0.0
         touched = np.zeros(len(topic.member), dtype=bool)
         touched[topic.row[np.isin(self.run[topic.entry], runs)]] = True
         touched &= self.open[topic.member]
         if int(touched[topic.row].sum()) * gain.shape[1] <= AT_ONCE:
-            self._refresh(at, touched)
+            self._refresh(index, touched)
         else:
             self.stale[topic.member[touched]] = True
         if self.pairs:
             self._settle()
 
-    def _refresh(self, at: int, wanted: Bools) -> None:
-        """Weigh some members of a topic, given its gains."""
-        topic = self.topics[at]
-        which = np.flatnonzero(wanted[topic.row])
-        entry = topic.entry[which]
+    def _refresh(self, index: int, members: Bools) -> None:
+        """Recompute the weights of some members of a topic, given its gains."""
+        topic = self.topics[index]
+        selected = np.flatnonzero(members[topic.row])
+        entry = topic.entry[selected]
         runs = self.run[entry]
-        after = self.reading.tested(
-            ranked_runs.scores_if_relevant(self.measure, self.gains[at], topic.best, runs, self.rank[entry])
+        new = self.reading.tested(
+            ranked_runs.scores_if_relevant(self.measure, self.gains[index], topic.best, runs, self.rank[entry])
         )
-        self.rise[entry] = np.maximum(after - self.scores[at][runs], 0) / self.topics_of_run[runs]
+        self.rise[entry] = np.maximum(new - self.scores[index][runs], 0) / self.topics_of_run[runs]
         rises = np.zeros((len(topic.member), len(self.means)))
-        rises[topic.row[which], runs] = self.rise[entry]
-        rises = rises[wanted]
-        numbers = topic.member[wanted]
+        rises[topic.row[selected], runs] = self.rise[entry]
+        rises = rises[members]
+        numbers = topic.member[members]
         self.weight[numbers] = _parted(rises, self.unsettled) if self.pairs else rises.sum(1)
         self.stale[numbers] = False
 
     def _settle(self) -> None:
-        """Let pairs of runs count, or no longer, by the means as they are now."""
+        """Add pairs of runs whose order has become open, and remove settled ones, by the current means."""
         unsettled = self._unsettled()
-        for one, other in np.argwhere(np.triu(unsettled != self.unsettled)).tolist():
+        for first, second in np.argwhere(np.triu(unsettled != self.unsettled)).tolist():
             rises = np.zeros((2, len(self.weight)))
-            for row, run in enumerate((one, other)):
+            for row, run in enumerate((first, second)):
                 rises[row, self.candidate[self.of_run[run]]] = self.rise[self.of_run[run]]
             parted = np.abs(rises[0] - rises[1]) * self.open
-            self.weight += parted if unsettled[one, other] else -parted
+            self.weight += parted if unsettled[first, second] else -parted
         self.unsettled = unsettled
 
     def _unsettled(self) -> Bools:
-        """runs × runs: whether the run behind could still come level with the other, as in `compare`."""
+        """Return whether the trailing run could still draw level with the leading one, as in `compare`: runs × runs."""
         lower = self.means[:, None] <= self.means
         behind = np.where(lower, self.most[:, None], self.most)
         ahead = np.where(lower, self.means, self.means[:, None])
@@ -208,22 +208,22 @@ class Board:
 
 
 def _parted(rises: Floats, unsettled: Bools) -> Floats:
-    """candidates: the changes of the differences of unsettled pairs of runs, summed."""
+    """Return the summed changes of the differences of unsettled pairs of runs, for each candidate."""
     summed = np.zeros(len(rises))
-    for run, others in enumerate(unsettled):
-        summed += np.abs(rises[:, [run]] - rises[:, others]).sum(1)
+    for run, rivals in enumerate(unsettled):
+        summed += np.abs(rises[:, [run]] - rises[:, rivals]).sum(1)
     return summed / 2
 
 
 def _places_among(ranked: RankedRuns, some: Ints) -> Ints:
-    """documents: the place of each among some of them, −1 where it is none of these."""
+    """Return the position of each document among some of them, −1 for the rest."""
     place = np.full(len(ranked), -1)
     place[some] = np.arange(len(some))
     return place
 
 
 def _entries(ranked: RankedRuns, candidates: Ints, last: int | None) -> tuple[Ints, Ints, Ints]:
-    """Of each place of a candidate in a run that the measure sees: the run, the rank from 0, and the candidate."""
+    """Return run, rank from 0, and candidate of each entry that the measure sees."""
     number_of = _places_among(ranked, candidates)
     runs, ranks, numbers = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for number, run in enumerate(ranked.runs):
@@ -238,7 +238,7 @@ def _entries(ranked: RankedRuns, candidates: Ints, last: int | None) -> tuple[In
 
 
 def _topics(ranked: RankedRuns, scorer: Scorer, topic_of: Ints, candidate: Ints) -> list[Topic]:
-    """Each topic as rankings of all runs."""
+    """Return each topic as rankings of all runs."""
     measure, table = scorer.measures[0], scorer.tables[0]
     order = np.argsort(topic_of[candidate], kind="stable")
     ends = np.searchsorted(topic_of[candidate][order], np.arange(len(ranked.topics) + 1))
@@ -254,33 +254,28 @@ def _topics(ranked: RankedRuns, scorer: Scorer, topic_of: Ints, candidate: Ints)
 
 
 def _rankings(ranked: RankedRuns, topic: int, name: bytes, last: int | None) -> Batch:
-    """A batch of one topic, with a row for each run."""
+    """Return a batch of one topic, with a row for each run."""
     counts = np.array([run.counts[topic] for run in ranked.runs])
     pool = ranked.pool.select(np.full(len(counts), topic))
     width = int(min(counts.max(initial=0), np.inf if last is None else last))
     codes: Ints = np.full((len(counts), width), pool.labels + 1)
     for row, run in enumerate(ranked.runs):
-        some = ranked.code[run.of_topic(topic)[:width]]
-        codes[row, : len(some)] = some
+        run_codes = ranked.code[run.of_topic(topic)[:width]]
+        codes[row, : len(run_codes)] = run_codes
     return kernel.Batch([name] * len(counts), codes, counts, pool)
 
 
-# What a judgment tells by the ranks of a document: the best of them, or by rank-biased precision.
-#
-# Moffat, Webber & Zobel, SIGIR 2007.
-
-
 def depth_weights(ranked: RankedRuns) -> Floats:
-    """documents: −(best rank), and a fraction for the share of runs that have it there."""
-    best, there = ranked.best_rank, np.zeros(len(ranked))
+    """Return −(best rank) of each document, plus a fraction for the share of runs with that rank."""
+    best, num_runs = ranked.best_rank, np.zeros(len(ranked))
     for run in ranked.runs:
-        there[run.document] += run.rank == best[run.document]
-    weights: Floats = there / (len(ranked.runs) + 1) - best
+        num_runs[run.document] += run.rank == best[run.document]
+    weights: Floats = num_runs / (len(ranked.runs) + 1) - best
     return weights
 
 
 def rbp_weights(ranked: RankedRuns, p: float) -> Floats:
-    """documents: (1 − p) p^(rank − 1), summed over runs: method A."""
+    """Return (1 − p) p^(rank − 1) of each document, summed over runs: method A of Moffat et al., SIGIR 2007."""
     weights = np.zeros(len(ranked))
     for run in ranked.runs:
         weights[run.document] += (1 - p) * p ** (run.rank - 1)
@@ -290,74 +285,75 @@ def rbp_weights(ranked: RankedRuns, p: float) -> Floats:
 def choose_by_residual(
     ranked: RankedRuns, scorer: Scorer, candidates: Ints, budget: int, p: float, *, cubed: bool
 ) -> tuple[Ints, Floats]:
-    """Methods B and, `cubed`, C: the heaviest document, after which the residuals of the runs that have it are smaller.
-    Returns which of the candidates, as positions, and their weights."""
+    """Choose documents by method B or, `cubed`, C of Moffat, Webber & Zobel, SIGIR 2007: the heaviest first, which
+    lowers the residuals of the runs that have it. Return the positions of the chosen candidates and their weights."""
     topics = len(ranked.topics)
     power = (p ** np.arange(max(int(run.counts.max(initial=0)) for run in ranked.runs))).astype(np.float64)
     number_of = _places_among(ranked, candidates)
     entries = [np.flatnonzero(number_of[run.document] >= 0) for run in ranked.runs]
     base, residual = _rbp(ranked, scorer, p, power)
-    who = np.concatenate([np.full(len(entry), number) for number, entry in enumerate(entries)])
-    at = number_of[np.concatenate([run.document[entry] for run, entry in zip(ranked.runs, entries, strict=True)])]
+    run_of = np.concatenate([np.full(len(entry), number) for number, entry in enumerate(entries)])
+    candidate_of = number_of[
+        np.concatenate([run.document[entry] for run, entry in zip(ranked.runs, entries, strict=True)])
+    ]
     share = np.concatenate(
         [(1 - p) * power[run.rank[entry] - 1] for run, entry in zip(ranked.runs, entries, strict=True)]
     )
-    topic, found = ranked.topic[candidates], list[tuple[int, float]]()
+    topic, chosen = ranked.topic[candidates], list[tuple[int, float]]()
 
-    def importance(of: Any) -> Any:
-        """Of runs, on some or all topics."""
-        return residual[of] * ((base[of] + residual[of] / 2) ** 3 if cubed else 1)
+    def importance(index: Any) -> Any:
+        """Return the importance of runs on some or all topics."""
+        return residual[index] * ((base[index] + residual[index] / 2) ** 3 if cubed else 1)
 
-    weights = np.bincount(at, weights=share * importance(slice(None))[who, topic[at]], minlength=len(candidates))
-    by_topic = np.argsort(topic[at], kind="stable")
-    begin = np.searchsorted(topic[at][by_topic], np.arange(topics + 1))
+    weights = np.bincount(
+        candidate_of, weights=share * importance(slice(None))[run_of, topic[candidate_of]], minlength=len(candidates)
+    )
+    by_topic = np.argsort(topic[candidate_of], kind="stable")
+    begin = np.searchsorted(topic[candidate_of][by_topic], np.arange(topics + 1))
 
     @cache
-    def of_topic(row: int) -> tuple[Ints, Ints, Ints]:
-        """Its entries; its candidates; and which of these each entry is of."""
+    def entries_of_topic(row: int) -> tuple[Ints, Ints, Ints]:
+        """Return the entries of a topic, its candidates, and the index of the candidate of each entry."""
         same = by_topic[begin[row] : begin[row + 1]]
-        return same, *distinct(at[same])
+        return same, *distinct(candidate_of[same])
 
     open_: Bools = np.ones(len(candidates), dtype=bool)
     for _ in range(min(budget, len(candidates))):
         number = int(np.argmax(np.where(open_, weights, -1.0)))
-        found.append((number, weights[number]))
+        chosen.append((number, weights[number]))
         open_[number], row = False, int(topic[number])
-        same, touched, which = of_topic(row)
-        mine = same[touched[which] == number]
-        residual[who[mine], row] -= share[mine]
-        weights[touched] = np.bincount(which, weights=share[same] * importance((slice(None), row))[who[same]])
-    return np.array([number for number, _ in found], dtype=np.int64), np.array([weight for _, weight in found])
+        same, touched, which = entries_of_topic(row)
+        of_number = same[touched[which] == number]
+        residual[run_of[of_number], row] -= share[of_number]
+        weights[touched] = np.bincount(which, weights=share[same] * importance((slice(None), row))[run_of[same]])
+    return np.array([number for number, _ in chosen], dtype=np.int64), np.array([weight for _, weight in chosen])
 
 
 def _rbp(ranked: RankedRuns, scorer: Scorer, p: float, power: Floats) -> tuple[Floats, Floats]:
-    """runs × topics, twice: the scores by rank-biased precision, and their residuals.
+    """Return scores by rank-biased precision, and their residuals: runs × topics each.
 
     power  p to the power of 0, 1, 2, …
     """
     topics, table = len(ranked.topics), scorer.tables[0]
-    worth, top = np.append(table.gain_of_label, [0.0, 0.0]), table.top or 1.0
+    gains, top = np.append(table.gain_of_label, [0.0, 0.0]), table.top or 1.0
     base, residual = np.zeros((2, len(ranked.runs), topics))
     for number, run in enumerate(ranked.runs):
         share, topic = (1 - p) * power[run.rank - 1], np.repeat(np.arange(topics), run.counts)
         judged, code = ranked.judged[run.document], ranked.code[run.document]
-        gained = np.where(judged, worth[code] / top, 0.0)
+        gained = np.where(judged, gains[code] / top, 0.0)
         base[number] = np.bincount(topic, weights=share * gained, minlength=topics)
         residual[number] = np.bincount(topic, weights=share * ~judged, minlength=topics)
         residual[number] += p**run.counts
     return base, residual
 
 
-# What to judge next: the unjudged documents of runs, by how much their judgments would tell.
-
-
 Strategy = Literal["depth", "rbp-a", "rbp-b", "rbp-c", "residual", "pairs"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 BY_MEASURE: tuple[Strategy, ...] = ("residual", "pairs")
 DEFAULT: Strategy = "rbp-c"
-"""What brings the order of runs nearest to the true one in nine of ten draws of topics: tests/benchmarks/judging.py."""
-WANTED = 3
-"""How many of the runs that want a document people see."""
+"""The best strategy for the order of runs in nine of ten draws of topics: tests/benchmarks/judging.py."""
+RUNS_LISTED = 3
+"""Number of runs listed for each document in a table for people."""
 
 Weighing = Annotated[Strategy, Setting("How --to-judge weights documents: by best rank (depth), by RBP weight as "
     "methods A, B and C of Moffat, Webber & Zobel, by residual, or by the pairs of runs whose order they could "
@@ -373,7 +369,7 @@ PoolDepth = Annotated[int | None, Setting("Depth to which a run contributes to t
 
 @dataclass(frozen=True)
 class JudgingSettings:
-    """How documents are chosen: see `to_judge`. Raises InputError (usage) where a value is not allowed."""
+    """Settings of the choice of documents: see `to_judge`. Raises InputError (usage) for an invalid value."""
 
     strategy: Strategy = DEFAULT
     budget: int = 100
@@ -387,51 +383,51 @@ class JudgingSettings:
         ranges.POOL_DEPTH.check_field(self, "pool_depth")
 
     def words(self, measure: Measure) -> str:
-        """The strategy in a line."""
-        given = "if it and those above it have the top gain; greedy"
+        """Describe the strategy in a line."""
+        condition = "if it and those above it have the top gain; greedy"
         return {
             "depth": "depth: by the best rank in any run, then by how many runs have it there",
             "rbp-a": f"rbp-a: summed RBP weight in all runs, p {self.persistence:g}",
             "rbp-b": f"rbp-b: as rbp-a, each run weighed by its residual; greedy, p {self.persistence:g}",
             "rbp-c": f"rbp-c: as rbp-b, and by its projected score cubed; greedy, p {self.persistence:g}",
-            "residual": f"residual: summed rise of {measure.label} in all runs, {given}",
+            "residual": f"residual: summed rise of {measure.label} in all runs, {condition}",
             "pairs": f"pairs: summed change of the difference in {measure.label} of runs that judging could reverse, "
-            f"{given}",
+            f"{condition}",
         }[self.strategy]
 
 
 @dataclass(frozen=True, eq=False)
 class ToJudge(kernel.results.InNotebook):
-    """What to judge, the most telling first.
+    """Documents to judge, the most informative first.
 
-    frame   topic, docno, weight, runs (how many have it), best_rank, wanted_by (runs and ranks, as text)
-    wanted  of each document: the parts of `wanted_by`, the best rank first
-    left    how many other unjudged documents there are
-    texts   the texts of topics, where they are known
+    frame       topic, docno, weight, runs (number that have it), best_rank, wanted_by (runs and ranks, as text)
+    ranks       of each document: the parts of `wanted_by`, the best rank first
+    remaining   number of further unjudged documents
+    texts       texts of topics, if known
     """
 
     frame: pd.DataFrame
-    wanted: list[list[str]]
-    left: int
+    ranks: list[list[str]]
+    remaining: int
     settings: JudgingSettings
     measure: Measure
     notes: list[str] = field(default_factory=list)
     texts: Mapping[str, str] = field(default_factory=dict)
 
     def document(self, layout: Layout) -> Document:
-        """What to judge: a row for each document."""
+        """Return a table with a row for each document."""
         frame = self.frame
         signature, count = self.settings.words(self.measure), len(self.frame)
         if layout == "long":
             return Document([kernel.results.to_table(frame)], signature)
-        line = f"{count} {plural(count, 'document')} to judge, {self.left} more unjudged"
-        if self.settings.strategy in BY_MEASURE and self.left and count < self.settings.budget:
-            what = "the order of two runs by " if self.settings.strategy == "pairs" else ""
-            line += f", none of which could change {what}{self.measure.label}"
+        line = f"{count} {plural(count, 'document')} to judge, {self.remaining} more unjudged"
+        if self.settings.strategy in BY_MEASURE and self.remaining and count < self.settings.budget:
+            effect = "the order of two runs by " if self.settings.strategy == "pairs" else ""
+            line += f", none of which could change {effect}{self.measure.label}"
         return Document([line, self._table()] if count else [line], signature)
 
     def _table(self) -> Table:
-        """A row for each document."""
+        """Return the documents as a table."""
         table = display_table(
             self.frame,
             topic=("topic", "text"),
@@ -441,12 +437,12 @@ class ToJudge(kernel.results.InNotebook):
             best_rank=("best rank", "count"),
             wanted_by=("wanted by", "text"),
         )
-        texts = [" ".join(one[:WANTED]) + (" …" if len(one) > WANTED else "") for one in self.wanted]
-        weights = Column("weight", "figures")
-        columns = [weights if one.name == weights.name else one for one in table.columns]
-        at = columns.index(weights)
+        texts = [" ".join(ranks[:RUNS_LISTED]) + (" …" if len(ranks) > RUNS_LISTED else "") for ranks in self.ranks]
+        index = table.names.index("weight")
+        columns = [*table.columns[:index], Column("weight", "figures"), *table.columns[index + 1 :]]
         rows = [
-            [*row[:at], f"{row[at]:.4g}", *row[at + 1 : -1], text] for row, text in zip(table.rows, texts, strict=True)
+            [*row[:index], f"{row[index]:.4g}", *row[index + 1 : -1], text]
+            for row, text in zip(table.rows, texts, strict=True)
         ]
         return Table(columns, rows)
 
@@ -471,25 +467,25 @@ def to_judge(
     progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> ToJudge:
-    """The unjudged documents of runs that are to be judged next.
+    """Choose the unjudged documents of runs to judge next.
 
-    strategy     `depth`: by the best rank in any run. `rbp-a`, `rbp-b`, `rbp-c`: the methods A to C of Moffat, Webber &
+    strategy     `depth`: by the best rank in any run. `rbp-a`, `rbp-b`, `rbp-c`: methods A to C of Moffat, Webber &
                  Zobel, SIGIR 2007: the weight of the document in rank-biased precision, summed over runs; each run
-                 weighed by its residual on the topic; and by the cube of its projected score, base + residual/2, too.
-                 `residual`: how far it would lift the means of runs by `measure` if it had the top gain, as have those
-                 chosen before it, summed over runs. `pairs`: how far it would change the differences of runs whose
-                 order judging could reverse
-    budget       how many documents at most
+                 weighed by its residual on the topic; and by the cube of its projected score, base + residual/2,
+                 too. `residual`: rise of the means of runs by `measure`, summed, if the document and all chosen
+                 before have the top gain. `pairs`: change of the differences of runs whose order judging could
+                 reverse, in the same way
+    budget       maximum number of documents
     measure      of `residual` and `pairs`
     persistence  persistence of the RBP methods
-    pool_depth   documents below this rank are not asked for; None: all may be
+    pool_depth   last rank of candidates; None: all ranks
 
-    `rbp-b` and `rbp-c` choose one after the other: a run's residual shrinks with each document chosen. So do `residual`
-    and `pairs`, each document given those before it; where none adds anything more they begin anew, as if those chosen
-    were not relevant, and they leave out documents that cannot change a score, so that there may be fewer than the
-    budget. `depth` and `rbp-a` weigh each document by itself. The other arguments are those of `evaluate`. Returns
-    `ToJudge`: `.frame`. Raises `gradedeval.InputError` as `evaluate` does, for `judged_only`, and where `residual` or
-    `pairs` go by a measure without residual.
+    `rbp-b` and `rbp-c` choose one document after the other: each choice lowers the residual of its runs. So do
+    `residual` and `pairs`, each document given the ones before; if none adds anything more they begin anew, as if
+    the chosen ones were not relevant. They leave out documents that cannot change a score, so that there may be
+    fewer than the budget. `depth` and `rbp-a` weigh each document by itself. The remaining arguments are as in
+    `evaluate`. Returns `ToJudge`: `.frame`. Raises `gradedeval.InputError` as `evaluate` does, for `judged_only`,
+    and for `residual` or `pairs` by a measure without residual.
     """
     options = resolve_options(like, **keywords)
     named, by = kernel.named_runs(runs), parse_measures(measure)[0]
@@ -497,24 +493,24 @@ def to_judge(
     scorer = _scorer(named, qrels, by, options, strategy)
     ranked = ranked_runs.rank_runs(named, scorer.grader)
     best = ranked.best_rank
-    # What the qrels list is not asked for again, not even where its grade counts as unjudged.
+    # Documents in the qrels are not requested again, even if their grade counts as unjudged.
     candidates = np.flatnonzero(
         (ranked.code >= len(scorer.qrels.labels)) & (best <= (settings.pool_depth or ranked_runs.NOWHERE))
     )
     chosen, weights = choose(ranked, scorer, candidates, settings)
     notes = emit_notes(ranked.notes if qrels is None else [*scorer.notes, *ranked.notes])
-    wanted = _wanted(ranked, chosen)
-    frame = _frame(ranked, chosen, weights, best, wanted)
-    return ToJudge(frame, wanted, len(candidates) - len(chosen), settings, scorer.measures[0], notes, options.texts)
+    ranks = _ranks_by_run(ranked, chosen)
+    frame = _frame(ranked, chosen, weights, best, ranks)
+    return ToJudge(frame, ranks, len(candidates) - len(chosen), settings, scorer.measures[0], notes, options.texts)
 
 
 def _scorer(runs: Mapping[str, Any], qrels: Any, measure: Measure, options: Options, strategy: Strategy) -> Scorer:
-    """What scores the runs. Raises InputError (usage) where a strategy goes by what is not there."""
+    """Return the scorer of the runs. Raises InputError (usage) for a strategy that cannot be followed."""
     if options.judged_only:
         raise InputError(flag.judged_only, "leaves no unjudged document to ask for", "leave it out", usage=True)
     if strategy in BY_MEASURE and measure.residual == "none":
-        what = f"{measure.label} has no residual, by which {flag.strategy:{strategy}} goes"
-        raise InputError(flag.measures, what, "choose another measure or strategy", usage=True)
+        problem = f"{measure.label} has no residual, by which {flag.strategy:{strategy}} goes"
+        raise InputError(flag.measures, problem, "choose another measure or strategy", usage=True)
     if qrels is None:
         judged = kernel.Qrels.none((0.0, options.top_of(1.0)))
         options = replace(options, topics="run")
@@ -526,10 +522,10 @@ def _scorer(runs: Mapping[str, Any], qrels: Any, measure: Measure, options: Opti
 
 
 def choose(ranked: RankedRuns, scorer: Scorer, candidates: Ints, settings: JudgingSettings) -> tuple[Ints, Floats]:
-    """The documents to judge, among the candidates, and their weights; the most telling first, of equal ones the one
-    with the better rank, then in the order of topics and docnos."""
+    """Return the documents to judge, among the candidates, and their weights; the most informative first, ties by
+    better rank, then in the order of topics and docnos."""
     names, best = ranked.numbers.names(candidates), ranked.best_rank[candidates]
-    # As bytes they are sorted sooner, in the same order.
+    # Bytes sort faster, in the same order if ASCII.
     docnos = np.array(names) if b"".join(names).isascii() else ranked.docnos(candidates).astype(str)
     candidates = candidates[np.lexsort((docnos, ranked.topic[candidates], best))]
     if settings.strategy in BY_MEASURE:
@@ -548,32 +544,32 @@ def choose(ranked: RankedRuns, scorer: Scorer, candidates: Ints, settings: Judgi
     return candidates[chosen], weights
 
 
-def _wanted(ranked: RankedRuns, chosen: Ints) -> list[list[str]]:
-    """Of each document: which runs have it at which rank, the best first."""
-    found: list[list[tuple[int, str]]] = [[] for _ in chosen]
+def _ranks_by_run(ranked: RankedRuns, chosen: Ints) -> list[list[str]]:
+    """Return for each document the runs that have it with their ranks, the best first."""
+    hits_of: list[list[tuple[int, str]]] = [[] for _ in chosen]
     place = _places_among(ranked, chosen)
     for run in ranked.runs:
         places = place[run.document]
         hits = np.flatnonzero(places >= 0)
         for number, rank in zip(places[hits].tolist(), run.rank[hits].tolist(), strict=True):
-            found[number].append((rank, run.name))
-    return [[f"{name}:{rank}" for rank, name in sorted(one, key=itemgetter(0))] for one in found]
+            hits_of[number].append((rank, run.name))
+    return [[f"{name}:{rank}" for rank, name in sorted(document_hits, key=itemgetter(0))] for document_hits in hits_of]
 
 
-def _frame(ranked: RankedRuns, chosen: Ints, weights: Floats, best: Ints, wanted: list[list[str]]) -> pd.DataFrame:
+def _frame(ranked: RankedRuns, chosen: Ints, weights: Floats, best: Ints, ranks: list[list[str]]) -> pd.DataFrame:
     names = np.array(ranked.names, dtype=object)
     return kernel.results.to_frame(
         {
             "topic": names[ranked.topic[chosen]],
             "docno": ranked.docnos(chosen),
             "weight": weights,
-            "runs": [len(one) for one in wanted],
+            "runs": [len(runs) for runs in ranks],
             "best_rank": best[chosen],
-            "wanted_by": [" ".join(one) for one in wanted],
+            "wanted_by": [" ".join(runs) for runs in ranks],
         }
     )
 
 
-def qrels_lines(found: ToJudge) -> str:
-    """What to judge as lines of a qrels file that lack the grade."""
-    return "".join(f"{row['topic']} 0 {row['docno']}\n" for row in kernel.results.to_rows(found.frame))
+def qrels_lines(documents: ToJudge) -> str:
+    """Return the documents as lines of a qrels file that lack the grade."""
+    return "".join(f"{row['topic']} 0 {row['docno']}\n" for row in kernel.results.to_rows(documents.frame))

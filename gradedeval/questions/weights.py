@@ -1,4 +1,4 @@
-"""`weights`: how much a measure weighs each rank."""
+"""`weights`: the weight of each rank under a measure."""
 
 from __future__ import annotations
 
@@ -37,22 +37,19 @@ if TYPE_CHECKING:
     from gradedeval.kernel import Batch, Qrels, Scorer
 
 
-# Background weights: the mean weight that a measure such as ap or bpref gives each rank over a set of runs.
-
-
 def weights_in_rankings(measure: Measure, g: kernel.gains.Gains) -> Floats:
-    """topics × ranks: the weights W(i) of the ranks of each ranking, where Σ_i W(i) [gain_i > 0] is its score.
+    """Return the weights W(i) of the ranks of each ranking, topics × ranks: Σ_i W(i) [gain_i > 0] is the score.
 
     ap     Σ_{j≤i} r_j / (i R)
     sp     Σ_{j≤i} r_j / i
-    q      (Σ_{j≤i} r_j + β cg(i)) / ((i + β cg*(i)) R), which is 2 Σ_{j≤i} r_j / ((i + min(i, R)) R) for gains 0 and 1
-           and β = 1
-    bpref  1/R − min(k + R, J_i − Σ_{j≤i} r_j) / (min(k + R, N) R), J_i: how many of the first i are judged
+    q      (Σ_{j≤i} r_j + β cg(i)) / ((i + β cg*(i)) R): 2 Σ_{j≤i} r_j / ((i + min(i, R)) R) for gains 0 and 1 and β
+           = 1
+    bpref  1/R − min(k + R, J_i − Σ_{j≤i} r_j) / (min(k + R, N) R), J_i: number of judged documents among the first i
     rr     1/i at the first relevant document, 0 elsewhere
 
-    With norm=k, R is no more than the cutoff where it divides all. Zhang et al., Information Retrieval 2010, section
-    3.3. Past the end of a ranking the formulas are taken literally: nothing more is relevant or judged there, and the
-    sums stay as they are. Where R is 0 so is W.
+    With norm=k, R is capped at the cutoff as a divisor. Zhang et al., Information Retrieval 2010, section 3.3. Past
+    the end of a ranking the formulas are taken literally: no document is relevant or judged there, and the sums stay
+    as they are. If R is 0, so is W.
     """
     return _weighting(measure).at_ranks(g, measure.arguments)
 
@@ -65,13 +62,13 @@ def _weighting(measure: Measure) -> kernel.definition.RankingWeights:
 
 
 class Background(NamedTuple):
-    """The mean weights of ranks over the rankings of a set of runs.
+    """Mean weights of ranks over the rankings of a set of runs.
 
     weights  ranks × measures
-    shares   of each measure's weight past the last rank: 0 where there is none, nan where its sum is unknown
-    counts   for each run on how many topics it is scored, and how many of those it lacks
-    formats  what the files of the runs were read as
-    notes    on what was skipped or assumed
+    shares   of each measure's weight past the last rank: 0 if there is none, nan if its sum is unknown
+    counts   for each run the numbers of its scored topics, and of the missing ones among them
+    formats  formats of the files of runs
+    notes    skipped data and assumptions
     """
 
     weights: Floats
@@ -84,10 +81,10 @@ class Background(NamedTuple):
 def background(
     runs: Mapping[str, Any], qrels: Qrels, measures: Sequence[Measure], options: Options, depth: int
 ) -> Background:
-    """The mean weights at ranks 1..depth, over the rankings of a set of runs by name, of measures such as ap and bpref.
+    """Return the mean weights at ranks 1..depth, over the rankings of runs by name, of measures such as ap and bpref.
 
-    The mean is over all pairs of a run and a topic: the 1/(s·t) of the source where all runs have the same topics. The
-    options say which topics count; a topic that a run lacks is a ranking without documents.
+    The mean is over all pairs of a run and a topic: the 1/(s·t) of the source if all runs have the same topics. The
+    options define which topics count; a topic that a run lacks is a ranking without documents.
 
     Zhang et al., Information Retrieval 2010, section 3.4. Raises InputError as `evaluate` does.
     """
@@ -118,7 +115,7 @@ def background(
 
 
 class _Sums:
-    """The weights of many rankings, added up."""
+    """Sums of the weights of many rankings."""
 
     def __init__(self, scorer: Scorer, depth: int) -> None:
         self.scorer = scorer
@@ -126,7 +123,7 @@ class _Sums:
         self.barren: dict[Measure, set[bytes]] = {
             measure: set() for measure in scorer.measures if _weighting(measure).over is not None
         }
-        # Where weights come to an end, as those of rr do, all the weight of a ranking is its score.
+        # If weights come to an end, as for rr, all the weight of a ranking is its score.
         self.scores = {column: 0.0 for column, measure in enumerate(scorer.measures) if _weighting(measure).finite}
 
     def add(self, batch: Batch) -> None:
@@ -147,7 +144,7 @@ class _Sums:
                     )
 
     def beyond(self) -> Floats:
-        """measures: the share of the weight that lies past the last rank."""
+        """Return the share of the weight past the last rank, for each measure."""
         depth = len(self.weights)
         ends = [measure.cutoff is not None and measure.cutoff <= depth for measure in self.scorer.measures]
         shares = np.where(ends, 0.0, np.nan)
@@ -157,12 +154,12 @@ class _Sums:
 
 
 def share_past(inside: float, whole: float) -> float:
-    """The share of the whole weight that is not inside; 0 where the two sums differ by rounding only."""
+    """Return the share of the whole weight that is not inside; 0 if the two sums differ only by rounding."""
     return 1 - inside / whole if whole - inside > 1e-12 * whole else 0.0
 
 
 def _to_depth(batch: Batch, depth: int, cells: int) -> Iterator[Batch]:
-    """The batch with `depth` ranks, in parts of bounded size."""
+    """Yield the batch with `depth` ranks, in parts of bounded size."""
     every = np.arange(len(batch.topics))
     step = max(1, cells // depth)
     for begin in range(0, len(every), step):
@@ -173,7 +170,7 @@ def _to_depth(batch: Batch, depth: int, cells: int) -> Iterator[Batch]:
 
 
 def _without_relevant(barren: Mapping[Measure, set[bytes]], place: str, counted: int) -> list[str]:
-    """A note for the measures that have the same topics with R = 0."""
+    """Return a note for all measures with the same topics with R = 0."""
     alike: dict[frozenset[bytes], list[str]] = {}
     for measure, topics in barren.items():
         alike.setdefault(frozenset(topics), []).append(measure.label)
@@ -190,24 +187,21 @@ def _without_relevant(barren: Mapping[Measure, set[bytes]], place: str, counted:
     ]
 
 
-# Fixed weights: those of a measure that is Σ_i w(i) gain_i, whatever the ranking.
-
-
 def static_weights(measure: Measure, depth: int, tried: bool = False, shown: bool = False) -> Floats:
-    """ranks: the fixed weight of a gain at each rank: the score of the ranking whose only gain is 1 at that rank.
+    """Return the fixed weight of a gain at each rank: the score of the ranking whose only gain is 1 at that rank.
 
-    That these are the measure's weights is tried on other rankings, which differ in length, gains, judgments and pool,
-    unless that was `tried` with another value of a parameter. Where it is `shown`, a bar tells how far it is. Raises
-    InputError (usage) where it has no fixed weights.
+    The weights are checked on other rankings, which differ in length, gains, judgments and pool, unless that was
+    done with another value of a parameter (`tried`). With `shown` a progress bar is shown. Raises InputError (usage)
+    for a measure without fixed weights.
     """
-    if depth > ranges.MOST_RANKS + 1:  # one more than is asked for tells whether users go on from the last
+    if depth > ranges.MOST_RANKS + 1:  # C and L need one rank more
         ranges.WEIGHED_RANKS.check(depth)
     ranked_runs.check_by_rank(measure)
     if measure.types:
-        what = "its weights depend on the types of the documents"
-        raise InputError(f"'{measure}'", what, "give it a file without types", usage=True)
+        problem = "its weights depend on the types of the documents"
+        raise InputError(f"'{measure}'", problem, "give it a file without types", usage=True)
     levels = _levels(measure)
-    weights = _shown(measure, depth, levels)
+    weights = _contributions(measure, depth, levels)
     if weights is None:
         horizon: Any = measure.arguments.get("horizon")
         step = max(1, CELLS // max(depth, measure.cutoff or 0, horizon or 0))
@@ -221,24 +215,25 @@ def static_weights(measure: Measure, depth: int, tried: bool = False, shown: boo
     return weights
 
 
-def _shown(measure: Measure, depth: int, levels: Floats) -> Floats | None:
-    """ranks: what the measure itself shows that each rank adds where every gain is 1; None where it shows nothing, or
-    a document alone at a rank scores otherwise: then its weights have to be found one by one, which is slower."""
-    shown = measure.details(_rankings(measure, np.ones((1, depth)), levels))
-    column = shown.get("contribution", shown.get("W"))
+def _contributions(measure: Measure, depth: int, levels: Floats) -> Floats | None:
+    """Return the contributions to the score when every gain is 1, from the details of the measure. Return None if there
+    are none, or a single document at a rank scores differently: weights then need a ranking for each rank, which is
+    slower."""
+    detail_columns = measure.details(_rankings(measure, np.ones((1, depth)), levels))
+    column = detail_columns.get("contribution", detail_columns.get("W"))
     if column is None:
         return None
     weights = np.zeros(depth)
-    shown_ranks = slice(min(depth, len(column[0]), measure.cutoff or depth))
-    weights[shown_ranks] = column[0, shown_ranks]
+    counted = slice(min(depth, len(column[0]), measure.cutoff or depth))
+    weights[counted] = column[0, counted]
     ranks = np.unique(np.geomspace(1, depth, 16).astype(np.int64))
-    alone = np.zeros((len(ranks), depth))
-    alone[np.arange(len(ranks)), ranks - 1] = 1
-    return weights if np.allclose(_scores(measure, alone, levels), weights[ranks - 1], rtol=1e-12, atol=0) else None
+    singles = np.zeros((len(ranks), depth))
+    singles[np.arange(len(ranks)), ranks - 1] = 1
+    return weights if np.allclose(_scores(measure, singles, levels), weights[ranks - 1], rtol=1e-12, atol=0) else None
 
 
 def fixed_weights(measure: Measure, depth: int) -> tuple[Floats, float]:
-    """Fixed weights, and the share that lies past them."""
+    """Return fixed weights, and the share past them."""
     if measure.definition.weights_in_ranking:
         hint = "give RUN... QRELS to average them"
         raise InputError(f"'{measure}'", "its weights depend on the ranking", hint, usage=True)
@@ -247,24 +242,24 @@ def fixed_weights(measure: Measure, depth: int) -> tuple[Floats, float]:
 
 
 def _levels(measure: Measure) -> Floats:
-    """Gains to try a measure with."""
+    """Return the gains for checks of a measure."""
     return np.array([1.0]) if measure.rel is not None else np.array([0.25, 0.5, 0.75, 1.0])
 
 
 def _scores(
     measure: Measure, gain: Floats, levels: Floats, judged: Bools | None = None, missed: Floats | None = None
 ) -> Floats:
-    """topics: the scores of `_rankings`."""
+    """Return the scores of `_rankings`."""
     return kernel.scores_of(measure, _rankings(measure, gain, levels, judged, missed))
 
 
 def _rankings(
     measure: Measure, gain: Floats, levels: Floats, judged: Bools | None = None, missed: Floats | None = None
 ) -> kernel.gains.Gains:
-    """Rankings with these gains, topics × ranks, as the measure sees them.
+    """Return rankings with these gains, topics × ranks, as seen by the measure.
 
-    judged  topics × ranks: what is judged, beside all that has a gain; None: every document
-    missed  topics × …: the gains of relevant documents that the rankings lack
+    judged  topics × ranks: judged documents, in addition to all with a gain; None: every document
+    missed  topics × …: gains of relevant documents that the rankings lack
     """
     judged = np.ones(gain.shape, dtype=bool) if judged is None else judged | (gain > 0)
     missed = np.zeros((len(gain), 1)) if missed is None else missed
@@ -275,14 +270,14 @@ def _rankings(
 
 
 def _cut(measure: Measure, g: kernel.gains.Gains) -> kernel.gains.Gains:
-    """The rankings down to the measure's cutoff."""
+    """Cut the rankings at the measure's cutoff."""
     if (k := measure.last_rank) is None:
         return replace(g, k=measure.cutoff)
     return replace(g, gain=g.gain[:, :k], judged=g.judged[:, :k], retrieved=np.minimum(g.retrieved, k), k=k)
 
 
 def _check_fixed_weights(measure: Measure, weights: Floats, levels: Floats) -> None:
-    """Raise InputError where the weights do not give what the first ranks add to the scores of random rankings."""
+    """Raise InputError unless the weights match the contributions of the first ranks to scores of random rankings."""
     depth = len(weights)
     draw = np.random.default_rng(2010)
     for trial, further in enumerate((0, 1, 2, 3, 7, 40, 300, 1000) * 2, 1):
@@ -292,20 +287,20 @@ def _check_fixed_weights(measure: Measure, weights: Floats, levels: Floats) -> N
         gain[1, :depth] = 0
         judged = draw.random(gain.shape) < 0.5
         with_them, without = _scores(measure, gain, levels, judged, draw.choice(levels, (2, trial))).tolist()
-        with np.errstate(over="ignore"):  # a sum without end is none that the scores have
+        with np.errstate(over="ignore"):  # the scores have no such sum
             added = float(weights @ gain[0, :depth])
-        # Where nothing else is retrieved, nothing else may count.
-        others = without if further else 0.0
-        if not abs(with_them - others - added) <= 1e-9 * max(1.0, abs(with_them)):
+        # Without further documents nothing else may count.
+        rest = without if further else 0.0
+        if not abs(with_them - rest - added) <= 1e-9 * max(1.0, abs(with_them)):
             raise _without_weights(measure)
 
 
 def _without_weights(measure: Measure) -> InputError:
-    """That a measure has no fixed weights, and which has."""
+    """Return the error for a measure without fixed weights, with alternatives."""
     if measure.name[0] == "n" and measure.name[1:] in ("dcg", "rbp"):
         kin = measure.name[1:] + ("" if measure.cutoff is None else f"@{measure.cutoff}")
-        what = "has no fixed rank weights: it is normalized per topic"
-        return InputError(f"'{measure}'", what, f"try '{kin}'", usage=True)
+        problem = "has no fixed rank weights: it is normalized per topic"
+        return InputError(f"'{measure}'", problem, f"try '{kin}'", usage=True)
     hint = "try p@10, rbp or dcg"
     if measure.definition.weights_in_ranking:
         hint = "give RUN... QRELS: its weights depend on the rankings"
@@ -313,7 +308,7 @@ def _without_weights(measure: Measure) -> InputError:
 
 
 def _share_beyond(measure: Measure, weights: Floats) -> float:
-    """The share of all weight that lies past these; nan where there is some, and no sum of it that is known."""
+    """Return the share of all weight past these; nan if it exists but its sum is unknown."""
     depth, k, inside = len(weights), measure.cutoff, float(weights.sum())
     if measure.definition.residual == "beyond_run":
         ones = np.ones((1, depth))
@@ -322,7 +317,7 @@ def _share_beyond(measure: Measure, weights: Floats) -> float:
         )
         whole = float(kernel.scores_of(measure, _cut(measure, endless))[0])
     else:
-        # Such a measure does not say what ranks past the end of a run are worth; a longer run does, if it is enough.
+        # Such a measure has no value for ranks past the end of a run; a sufficiently long run has.
         enough = 2 * depth + 1000 if k is None or k > CELLS else k
         whole, longer = (
             float(_scores(measure, np.ones((1, length)), np.array([1.0]))[0])
@@ -335,15 +330,12 @@ def _share_beyond(measure: Measure, weights: Floats) -> float:
     return share_past(inside, whole)
 
 
-# Weights of ranks: those of measures with fixed weights, and beside them the background weights of a set of runs.
-
-
 DEPTH = 1000
-"""Ranks unless told otherwise."""
+"""Default number of ranks."""
 DIGITS = 6
-"""Of the weights that people see."""
+"""Digits of weights in tables for people."""
 CELLS = 1 << 18
-"""Ranks × rankings that are scored at once."""
+"""Maximum number of ranks × rankings that are scored at once."""
 
 Normalize = Literal["none", "sum", "max"]
 NORMALIZE: tuple[str, ...] = get_args(Normalize)
@@ -361,15 +353,15 @@ Of = Annotated[Quantity, Setting("W: the weights; C: the probability of going on
 
 @dataclass(frozen=True, eq=False)
 class Weights(kernel.results.InNotebook):
-    """Weights of ranks 1, 2, 3, … by several measures, or what a user with these weights does.
+    """Weights of ranks 1, 2, 3, … by several measures, or the behavior of a user with these weights.
 
     measures   as applied
-    values     ranks × measures; nan where a user never comes to a rank
-    beyond     measures: the share of a measure's weight that lies past the last rank; nan where its weights go on
-               without a sum that is known
-    signature  all that the numbers depend on, in one line
-    notes      what was skipped or assumed
-    quantity   `W`, or what was made of the weights: `C`, `L`
+    values     ranks × measures; nan if a user never reaches a rank
+    beyond     measures: share of a measure's weight past the last rank; nan if its weights go on and their sum is
+               unknown
+    signature  all settings that the numbers depend on, in one line
+    notes      skipped data and assumptions
+    quantity   `W`, or a function of the weights: `C`, `L`
     """
 
     measures: list[Measure]
@@ -385,7 +377,7 @@ class Weights(kernel.results.InNotebook):
 
     @property
     def rows(self) -> list[list[Any]]:
-        """The table, as plain numbers: the rank and its weight by each measure, None where it is blank."""
+        """The table as plain numbers: the rank and its weight by each measure, None if blank."""
         values = np.where(np.isnan(self.values), None, self.values).tolist()  # type: ignore[call-overload]
         return [[rank, *weights] for rank, weights in enumerate(values, 1)]
 
@@ -396,12 +388,12 @@ class Weights(kernel.results.InNotebook):
 
     @property
     def aside(self) -> str:
-        """What the numbers depend on."""
+        """Settings that the numbers depend on."""
         return self.signature
 
     @property
     def remarks(self) -> list[str]:
-        """What lies past the last rank."""
+        """Weight past the last rank."""
         depth, past = len(self.values), list(zip(self.columns[1:], self.beyond.tolist(), strict=True))
         endless = [name for name, share in past if np.isnan(share)]
         remarks = [f"{name}: {share:.4g} of its weight lies past rank {depth}" for name, share in past if share > 0]
@@ -410,9 +402,10 @@ class Weights(kernel.results.InNotebook):
         return remarks
 
     def document(self, layout: Layout, *, digits: int | None = None) -> Document:
-        """A row a rank, a column a measure. People see ranks down to the last whose weight is not 0 as printed.
+        """Return a table, a row a rank, a column a measure; for people down to the last weight that is not printed as
+        0.
 
-        digits  of the weights that people see; None: 6
+        digits  digits of weights for people; None: 6
         """
         rank, *measures = self.columns
         columns = [Column(rank, "count"), *(Column(name, "score", digits=DIGITS) for name in measures)]
@@ -420,19 +413,19 @@ class Weights(kernel.results.InNotebook):
             return Document([Table(columns, self.rows)], self.signature)
         least = 0.5 * 10.0 ** -(DIGITS if digits is None else digits)
         last = 1 + int(np.flatnonzero((np.abs(np.nan_to_num(self.values)) >= least).any(1)).max(initial=0))
-        left = len(self.values) - last
-        what = f"ranks {last + 1} to {len(self.values)}" if left > 1 else f"rank {last + 1}"
-        much = "0" if not np.nan_to_num(self.values[last:]).any() else f"less than {least:.1g}"
-        more = [f"{what}: {plural(left, 'weight')} of {much}"] if left else []
+        num_hidden = len(self.values) - last
+        hidden = f"ranks {last + 1} to {len(self.values)}" if num_hidden > 1 else f"rank {last + 1}"
+        amount = "0" if not np.nan_to_num(self.values[last:]).any() else f"less than {least:.1g}"
+        more = [f"{hidden}: {plural(num_hidden, 'weight')} of {amount}"] if num_hidden else []
         return Document([Table(columns, self.rows[:last]), *more], self.signature)
 
 
 RANKS_DRAWN = 50
-"""As many as linear axes show unless told otherwise."""
+"""Default number of ranks on linear axes."""
 
 
 def weight_panels(weights: Weights, log: bool) -> list[Panel]:
-    """The picture of some weights."""
+    """Return the picture of some weights."""
     return [pictures.Panel(partial(draw_weights, frame=weights.frame, quantity=weights.quantity, log=log), 2.1)]
 
 
@@ -452,21 +445,21 @@ def weights(
     progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> Weights:
-    """The weight of each rank by measures that are sums of weighted gains.
+    """Return the weight of each rank under measures that are sums of weighted gains.
 
     measures   notation, as in "rbp(p=0.95) dcg p@10"; ap, rr, sp, bpref and q need runs
-    runs       what `evaluate` takes: one run, a list of runs, or a dict of them by name
-    qrels      what `evaluate` takes
-    ranks      how many ranks
-    normalize  `none`; `sum`: weights that sum to 1 over those ranks; `max`: the largest is 1
-    quantity   `W`: the weights; `C`: W(i+1)/W(i), the probability of going on from a rank to the next; `L`:
-               (W(i) − W(i+1))/W(1), the probability that a rank is the last one seen. Both are of the user whose
-               weights these are (Moffat et al., TOIS 2017), and probabilities where no weight is above the one before
+    runs       as in `evaluate`: one run, a list of runs, or a dict of them by name
+    qrels      as in `evaluate`
+    ranks      number of ranks
+    normalize  `none`; `sum`: weights sum to 1 over these ranks; `max`: the largest is 1
+    quantity   `W`: the weights; `C`: W(i+1)/W(i), the probability of going on from a rank to the next; `L`: (W(i) −
+               W(i+1))/W(1), the probability that a rank is the last one seen. Both describe the user with these
+               weights (Moffat et al., TOIS 2017), and are probabilities if no weight exceeds the previous one
     keywords   options, as in `evaluate`
 
-    Returns `Weights`: `.frame`, `.values`, `.beyond`. Measures whose weights are fixed have those; for ap, rr, sp,
-    bpref and q the weights that each ranking implies are averaged over the runs and topics. Zhang et al., Information
-    Retrieval 2010, section 3. Raises InputError also where a measure has no weights.
+    Returns `Weights`: `.frame`, `.values`, `.beyond`. For ap, rr, sp, bpref and q the weights implied by each
+    ranking are averaged over runs and topics. Zhang et al., Information Retrieval 2010, section 3. Raises InputError
+    also for a measure without weights.
     """
     options = resolve_options(like, **keywords)
     named = None if runs is None else kernel.named_runs(runs)
@@ -482,13 +475,13 @@ def weights(
         raise InputError("", "no measures given", "for example 'rbp(p=0.95) dcg'", usage=True)
     if (runs is None) != (qrels is None):
         raise InputError("", "runs and qrels belong together", "give both or neither", usage=True)
-    found = _weights(chosen, named, qrels, options, ranks if quantity == "W" else ranks + 1, normalize)
-    under = f"{found.signature} | ranks 1..{ranks}"
+    result = _weights(chosen, named, qrels, options, ranks if quantity == "W" else ranks + 1, normalize)
+    under = f"{result.signature} | ranks 1..{ranks}"
     if quantity == "W":
-        found = replace(found, signature=f"{under} | normalize {normalize}")
+        result = replace(result, signature=f"{under} | normalize {normalize}")
     else:
-        found = _of_user(found, quantity, under)
-    return replace(found, notes=emit_notes(found.notes))
+        result = _of_user(result, quantity, under)
+    return replace(result, notes=emit_notes(result.notes))
 
 
 def _weights(
@@ -499,22 +492,25 @@ def _weights(
     depth: int,
     normalize: str,
 ) -> Weights:
-    """The weights of ranks down to a depth; the signature lacks what was made of them."""
+    """Return the weights of ranks down to a depth, without the settings of their transformation in the signature."""
     chosen = list(dict.fromkeys(kernel.scores.with_defaults(measure, options) for measure in measures))
     for measure in chosen:
         if measure.prior is not None:
             raise InputError(f"'{measure}'", "a mean over intents has no weights", "use the measure inside", usage=True)
     implied = [measure for measure in chosen if measure.definition.weights_in_ranking and runs is not None]
-    # Before any run is read: a measure without weights need not wait for them.
+    # Before any run is read, so that a measure without weights fails at once.
     columns = {measure: fixed_weights(measure, depth) for measure in chosen if measure not in implied}
     notes = _cost_notes(list(columns))
     settings = [f"gradedeval {__version__}"]
     if implied and runs is not None:
         judged = kernel.qrels_for(runs, qrels, options)
-        found = background(runs, judged, implied, options, depth)
-        columns |= dict(zip(implied, zip(found.weights.T, found.shares.tolist(), strict=True), strict=True))
-        notes += found.notes
-        count, under = len(found.counts), kernel.signature(judged, options, implied, found.counts, found.formats)
+        averaged = background(runs, judged, implied, options, depth)
+        columns |= dict(zip(implied, zip(averaged.weights.T, averaged.shares.tolist(), strict=True), strict=True))
+        notes += averaged.notes
+        count, under = (
+            len(averaged.counts),
+            kernel.signature(judged, options, implied, averaged.counts, averaged.formats),
+        )
         settings = [str(under), f"{count} {plural(count, 'run')}"]
     elif runs is not None:
         notes.append("the runs are not read: the weights of these measures are the same for all")
@@ -524,34 +520,34 @@ def _weights(
 
 
 def _of_user(weights: Weights, quantity: str, signature: str) -> Weights:
-    """C(i) or L(i) of the user who has these weights, down to the last rank but one."""
-    here, next_one = weights.values[:-1], weights.values[1:]
+    """Return C(i) or L(i) of the user with these weights, down to the last rank but one."""
+    current, following = weights.values[:-1], weights.values[1:]
     with np.errstate(divide="ignore", invalid="ignore"):
-        goes_on = np.where(here > 0, next_one / here, np.nan)
-    values = (here - next_one) / weights.values[0] if quantity == "L" else goes_on
-    past = [_past(own, share) for own, share in zip(weights.values.T, weights.beyond.tolist(), strict=True)]
+        goes_on = np.where(current > 0, following / current, np.nan)
+    values = (current - following) / weights.values[0] if quantity == "L" else goes_on
+    past = [_past(column, share) for column, share in zip(weights.values.T, weights.beyond.tolist(), strict=True)]
     notes, signature = [*weights.notes, *_rising(weights)], f"{signature} | {quantity}(i) of the weights"
     return Weights(weights.measures, values, np.array(past), signature, notes, cast(Quantity, quantity))
 
 
 def _past(weights: Floats, share: float) -> float:
-    """The share of the weight past the last rank but one, given that past the last."""
+    """Return the share of the weight past the last rank but one, from the share past the last."""
     whole = float(weights.sum()) / (1 - share) if share < 1 else np.inf
     return float("nan") if np.isnan(share) else share_past(float(weights[:-1].sum()), whole)
 
 
 def _rising(weights: Weights) -> list[str]:
-    """A note for measures with weights above the one before: no user has these."""
+    """Return a note for each measure with a weight above the previous one: no user has these weights."""
     rising = weights.values[1:] > weights.values[:-1] + TOLERANCE
     return [
-        f"{name}: its weight rises at rank {int(own.argmax()) + 2}, so C and L are not probabilities there"
-        for name, own in zip(weights.columns[1:], rising.T, strict=True)
-        if own.any()
+        f"{name}: its weight rises at rank {int(column.argmax()) + 2}, so C and L are not probabilities there"
+        for name, column in zip(weights.columns[1:], rising.T, strict=True)
+        if column.any()
     ]
 
 
 def _cost_notes(fixed: Sequence[Measure]) -> list[str]:
-    """What is said of fixed weights that depend on what documents cost: here each costs 1."""
+    """Return notes on fixed weights that depend on costs of documents: here each costs 1."""
     units = {measure.name: measure.definition.cost_unit for measure in fixed if measure.definition.cost_unit}
     return [f"{name}: {unit}; the weights are those of documents that cost 1 each" for name, unit in units.items()]
 
@@ -559,14 +555,11 @@ def _cost_notes(fixed: Sequence[Measure]) -> list[str]:
 def _normalized(weights: Floats, measure: Measure, normalize: str) -> Floats:
     if normalize == "none":
         return weights
-    by = float(weights.sum() if normalize == "sum" else weights.max())
-    if not by > 0:
-        what = f"its weights down to rank {len(weights)} have {normalize} {by:g}"
-        raise InputError(f"'{measure}'", what, f"leave out {flag.normalize}, or raise {flag.ranks}")
-    return weights / by
-
-
-# The weights of ranks: W(i), C(i) or L(i) of measures.
+    divisor = float(weights.sum() if normalize == "sum" else weights.max())
+    if not divisor > 0:
+        problem = f"its weights down to rank {len(weights)} have {normalize} {divisor:g}"
+        raise InputError(f"'{measure}'", problem, f"leave out {flag.normalize}, or raise {flag.ranks}")
+    return weights / divisor
 
 
 LABELS = {
@@ -575,23 +568,23 @@ LABELS = {
     "L": "L(i): probability of stopping",
 }
 FEW = 25
-"""Points that a line marks one by one."""
+"""Maximum number of points that are marked on a line."""
 LEAST = 1e-6
-"""Part of the largest weight of a measure down to which logarithmic axes go."""
-SOURCE = "what gradedeval.weights returns"
+"""Lower end of logarithmic axes, relative to the largest weight of a measure."""
+SOURCE = "the result of gradedeval.weights"
 
 
 @public
 def plot_weights(weights: Any, *, log: bool = False, ranks: int | None = None, ax: Axes | None = None) -> Axes:
-    """W(i), C(i) or L(i) over ranks, a line for each measure.
+    """Plot W(i), C(i) or L(i) over ranks, a line for each measure.
 
-    weights  what `gradedeval.weights` returns, or its frame
-    log      both axes logarithmic, down to a millionth of the largest of each measure; what is 0 is left out
-    ranks    how many; None: the first 50, with log all
+    weights  result of `gradedeval.weights`, or its frame
+    log      both axes logarithmic, down to a millionth of the largest of each measure; zeros are left out
+    ranks    number of ranks; None: the first 50, with log all
     ax       matplotlib axes to draw on; None: the current ones
 
-    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, for ranks that are not numbers from 1,
-    and where nothing is left to draw.
+    Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, for ranks that are not numbers from
+    1, and if nothing is left to draw.
     """
     ranks = ranges.RANKS.check_or_none(ranks)
     frame = pictures.require_frame(weights, ["rank"], "weights", SOURCE)
@@ -612,9 +605,9 @@ def draw_weights(ax: Axes, frame: pd.DataFrame, quantity: str, log: bool) -> Non
     if log and not (values > 0).any():
         raise InputError(flag.log, "no weight is above 0", "leave it out", usage=True)
     for column, (name, look) in enumerate(zip(names, pictures.line_styles(len(names)), strict=True)):
-        own = np.where(values[:, column] > 0, values[:, column], np.nan) if log else values[:, column]
-        marker: dict[str, Any] = {"marker": "osD^vP*"[column % 7]} if np.isfinite(own).sum() <= FEW else {}
-        ax.plot(rank, own, label=pictures.label_text(name), **look, **marker)
+        shown_values = np.where(values[:, column] > 0, values[:, column], np.nan) if log else values[:, column]
+        marker: dict[str, Any] = {"marker": "osD^vP*"[column % 7]} if np.isfinite(shown_values).sum() <= FEW else {}
+        ax.plot(rank, shown_values, label=pictures.label_text(name), **look, **marker)
     if log:
         ax.set_xscale("log")
         ax.set_yscale("log")

@@ -88,8 +88,8 @@ def test_a_page_and_a_diff_tell_the_same(tmp_path: Path, cli: Command) -> None:
     assert "1 worse, 1 better, 0 equal | judging could reverse the order of 2 " in text
     pytest.importorskip("jinja2")
     for words, said in (
-        ((), "Same order if fully judged: B is lower than A."),
-        (("--unseen", "3"), "B could be reversed: some judgments do it"),
+        ((), "More judging cannot change this: B stays below A."),
+        (("--unseen", "3"), "B could be reversed by further judging"),
     ):
         cli("report", "A", "B", "Q", "-m", "ndcg", "-o", "page.html", *words)
         assert said in (tmp_path / "page.html").read_text(encoding="utf-8")

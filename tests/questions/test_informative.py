@@ -15,7 +15,7 @@ import gradedeval
 from gradedeval import InputError
 from gradedeval.kernel.measures.gains import Gains
 from gradedeval.questions.informative import Users, curves
-from gradedeval.questions.maximum_entropy import KNOWN, GradedLists, expected_score, most_random
+from gradedeval.questions.maximum_entropy import MAKERS, GradedLists, expected_score, most_random
 from support.commands import Command
 from support.commands import rows as csv_rows
 from support.paths import DATA, QRELS, SAMPLES
@@ -221,7 +221,7 @@ def test_frames_tables_csv_and_json_say_the_same(cli: Command, tmp_path: Path) -
 
 
 def test_what_cannot_be_known_is_told(cli: Command) -> None:
-    with pytest.raises(InputError, match=r"^'q': its expectation is unknown; known are those of ap, sp, gap, .* rbp$"):
+    with pytest.raises(InputError, match=r"^'q': its expectation is unknown; choose from ap, sp, gap, .* rbp$"):
         few(RUNS, QRELS, "gap q")
     for words, message in {
         ("-m", "bpref"): "'bpref': its expectation is unknown; known are those of ",
@@ -236,7 +236,7 @@ def test_what_cannot_be_known_is_told(cli: Command) -> None:
 
 
 def test_every_measure_with_an_expectation_of_its_own_is_named_in_the_docstring() -> None:
-    assert all(name in (gradedeval.informativeness.__doc__ or "") for name in KNOWN)
+    assert all(name in (gradedeval.informativeness.__doc__ or "") for name in MAKERS)
 
 
 FIRST = (

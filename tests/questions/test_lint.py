@@ -131,7 +131,7 @@ def test_defects_of_many_kinds_are_named_at_once(tmp_path: Path, cli: Command) -
     ("run", "said"),
     [
         (b"1 Q0 a 1 2 t\n1 Q0 b 2 3 t\n1 Q0 c 3 1 t\n",
-         "run.txt:2: 1 document with a higher score than the rank before, first here"),
+         "run.txt:2: 1 document scores higher than the one ranked above, first here"),
         (b"1 Q0 a 1 1 t\n1 Q0 b 2 2 t\n2 Q0 c 1 0 t\n2 Q0 d 2 5 t\n",
          "run.txt:2: scores increase with the rank, so the document ranked last is scored as the best"),
         (b"1 Q0 a 1 3 t\n1 Q0 b 1 2 t\n", "run.txt:2: 1 rank repeated within a topic, the first on this line"),

@@ -241,7 +241,9 @@ def test_levels_of_pairs_stand_in_descending_order(level: str, ax: Axes) -> None
     assert drawn["ap"].tolist() == [[1, 0.4], [2, 0.02], [3, 0.0]]
     assert drawn["err@20"].tolist() == [[1, 0.7], [2, 0.3], [3, 0.01]]
     assert drawn["α = 0.1"][:, 1].tolist() == [0.1, 0.1]
-    with pytest.raises(InputError, match=r"^plot.power: the frame has no levels and no p-values; give what gradedeval"):
+    with pytest.raises(
+        InputError, match=r"^plot.power: the frame has no levels and no p-values; give the result of gradedeval"
+    ):
         gradedeval.plot.power(frame.rename(columns={level: "other"}), ax=ax)
 
 
@@ -379,7 +381,9 @@ def test_a_frame_that_lacks_what_a_picture_needs_is_named(scores: gradedeval.Sco
     several = r"^plot.runs: 3 measures \(err@20, ndcg@10, num_rel_ret\); name one, as in measure='err@20'$"
     with pytest.raises(InputError, match=several):
         gradedeval.plot.runs(scores, ax=ax)
-    with pytest.raises(InputError, match=r"^plot.topics: the frame has no columns low, high; give that of gradedeval"):
+    with pytest.raises(
+        InputError, match=r"^plot.topics: the frame has no columns low, high; give the result of gradedeval"
+    ):
         gradedeval.plot.topics(gradedeval.topic_differences(two(scores)).frame.drop(columns=["low", "high"]), ax=ax)
     with pytest.raises(InputError, match=r"^plot.correlate: the frame is empty; give that of correlate$"):
         gradedeval.plot.correlate(pd.DataFrame(columns=["measure", "other", "kind", "agreement"]), ax=ax)
@@ -419,13 +423,13 @@ def test_what_is_no_frame_of_a_picture_is_one_line(
     explained = gradedeval.explain(RUNS[2], QRELS, topic="301")
     monkeypatch.chdir(tmp_path)
     for message, call in {
-        "plot.power: expected a frame, not a Scores; give what": lambda: plot.power(scores, ax=ax),
-        "plot.power: column level holds other than numbers; give what": lambda: plot.power(
+        "plot.power: expected a frame, not a Scores; give the result": lambda: plot.power(scores, ax=ax),
+        "plot.power: column level holds other than numbers; give the result": lambda: plot.power(
             curve.assign(level="x"), ax=ax
         ),
         "alpha: 7 is too large; it must be below 1": lambda: plot.power(curve, alpha=7, ax=ax),
-        "plot.weights: the frame has no column but rank; give what": lambda: plot.weights(ranks, ax=ax),
-        "plot.weights: column p holds other than numbers; give what": lambda: plot.weights(
+        "plot.weights: the frame has no column but rank; give the result": lambda: plot.weights(ranks, ax=ax),
+        "plot.weights: column p holds other than numbers; give the result": lambda: plot.weights(
             ranks.assign(p=["a", "b"]), ax=ax
         ),
         "ranks: 0 is too small; it must be at least 1": lambda: plot.weights(ranks, ranks=0, ax=ax),

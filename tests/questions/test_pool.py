@@ -304,7 +304,7 @@ def test_what_cannot_change_the_measure_is_left_out() -> None:
     for strategy in ("residual", "pairs"):
         found = gradedeval.to_judge(runs, qrels, strategy, measure="ndcg@2")
         assert found.frame["docno"].tolist() == ["b"]
-        assert found.left == 1
+        assert found.remaining == 1
     assert gradedeval.to_judge(runs, qrels, "residual", measure="ndcg@1").frame.empty
 
 

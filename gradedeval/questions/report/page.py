@@ -34,10 +34,9 @@ from gradedeval.questions.report.views import (
     SHOW,
     Findings,
     ReportSettings,
-    alone_by_run,
     as_json,
+    collect,
     differences_caption,
-    find,
     grade_classes,
     grades_by_topic,
     inline,
@@ -48,6 +47,7 @@ from gradedeval.questions.report.views import (
     page_template,
     rankings,
     scores_of_topics,
+    unique_by_run,
     unjudged_by_run,
 )
 from gradedeval.questions.shared import DEFAULT_DEPTH, Alpha, Correction, Draws, Measures, Rope, Seed, Test
@@ -60,87 +60,86 @@ Baseline = Annotated[str | None, Setting("Compare every run with this one: one o
 At = Annotated[int, Setting("Depth of the count of unjudged documents.", ranges.AT, "N")]
 Show = Annotated[int, Setting("Number of ranks of each ranking.", ranges.SHOW, "N")]
 
-# The first page of a report: runs × measures, and in words what is not known.
-
-
 SCORE = Column("", "score")
 
 
 def number(value: float | None, measure: Measure | None = None) -> str:
-    """A score as people read it: the totals of counts are whole numbers."""
+    """Format a score; totals of counts are whole numbers."""
     counted = measure is not None and measure.definition.summary == "total"
     if value is None or math.isnan(value):
         return ""
     return f"{value:.0f}" if counted and float(value).is_integer() else SCORE.cells([float(value)])[0]
 
 
-def run_rows(found: Findings) -> list[dict[str, Any]]:
-    """A row for each run: its cells, one a measure, and the unjudged documents among its first ranks."""
-    summaries = {(row.run, row.measure): row for row in found.scores.rows(by_topic=False)}
-    pairs = {(row["run"], row["measure"]): row for row in found.compared.rows}
+def run_rows(findings: Findings) -> list[dict[str, Any]]:
+    """Return a row for each run: a cell for each measure, and the unjudged documents among its first ranks."""
+    summaries = {(row.run, row.measure): row for row in findings.scores.rows(by_topic=False)}
+    pairs = {(row["run"], row["measure"]): row for row in findings.compared.rows}
     columns = []
-    for column, measure in enumerate(found.measures):
-        rows = [summaries[run, measure.label] for run in found.runs]
-        alike = not _differing(found, column)
-        scale, best = _scale(rows), _best(rows, found.matrix.reading(column).better) if alike else None
+    for column, measure in enumerate(findings.measures):
+        rows = [summaries[run, measure.label] for run in findings.runs]
+        alike = not _differing(findings, column)
+        scale, best = _scale(rows), _best(rows, findings.matrix.reading(column).better) if alike else None
         columns.append(
             [
-                _cell(row, measure, pairs.get((row.run, row.measure)), found, scale)
+                _cell(row, measure, pairs.get((row.run, row.measure)), findings, scale)
                 | {"best": row.score is not None and best is not None and abs(row.score - best) <= TOLERANCE}
                 for row in rows
             ]
         )
-    top = {row["run"]: row for row in kernel.results.to_rows(found.unjudged) if row["depth"] == found.settings.at}
+    top = {row["run"]: row for row in kernel.results.to_rows(findings.unjudged) if row["depth"] == findings.settings.at}
     return [
         {
             "name": run,
-            "is_baseline": run == found.baseline,
+            "is_baseline": run == findings.baseline,
             "cells": [cells[index] for cells in columns],
             "unjudged": f"{top[run]['per_topic']:.1f}",
             "of_all": f"{top[run]['unjudged']} of {top[run]['documents']}",
         }
-        for index, run in enumerate(found.runs)
+        for index, run in enumerate(findings.runs)
     ]
 
 
-def _differing(found: Findings, column: int) -> list[int]:
-    """How many topics the mean of each run is over, where these are not the same topics; else nothing."""
-    included = found.matrix.included[:, :, column]
+def _differing(findings: Findings, column: int) -> list[int]:
+    """Return the number of topics of each run's mean if the runs differ in topics; else nothing."""
+    included = findings.matrix.included[:, :, column]
     return [] if (included == included[0]).all() else included.sum(1).tolist()
 
 
-def different_topics(found: Findings) -> Iterator[str]:
-    """A line for each measure by which the means of runs are over different topics."""
-    for column, measure in enumerate(found.measures):
-        if counts := _differing(found, column):
-            of = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else f"{counts[0]} each"
-            what = f"the means are over different topics ({of}), so that none is called the best"
-            shared = _on_topics(found, column)
-            yield f"{measure.label}: {what}; " + (f"runs are compared{shared}" if shared else "nothing is compared")
+def different_topics(findings: Findings) -> Iterator[str]:
+    """Yield a line for each measure by which the means of runs are over different topics."""
+    for column, measure in enumerate(findings.measures):
+        if counts := _differing(findings, column):
+            counts_text = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else f"{counts[0]} each"
+            difference = f"the means are over different topics ({counts_text}), so that none is called the best"
+            shared = _on_topics(findings, column)
+            yield f"{measure.label}: {difference}; " + (
+                f"runs are compared{shared}" if shared else "nothing is compared"
+            )
 
 
-def _on_topics(found: Findings, column: int) -> str:
-    """Which topics runs are compared on, where it is not all of them."""
-    shared, topics = int(found.matrix.included[:, :, column].all(0).sum()), len(found.matrix.topics)
+def _on_topics(findings: Findings, column: int) -> str:
+    """Return the topics on which runs are compared, in words; "" if all."""
+    shared, topics = int(findings.matrix.included[:, :, column].all(0).sum()), len(findings.matrix.topics)
     return f" on the {shared} of {topics} topics that all runs are scored on" if 0 < shared < topics else ""
 
 
 def _ends(row: kernel.scores.Row) -> dict[str, float]:
-    """What a bar shows, as far as it is known: the score, the ends of its interval, and what it could be at most."""
+    """Return the known numbers of a bar: the score, the ends of its interval, and the maximum."""
     most = None if row.score is None or row.residual is None else row.score + row.residual
     named = {"score": row.score, "low": row.low, "high": row.high, "most": most}
     return {name: value for name, value in named.items() if value is not None and math.isfinite(value)}
 
 
 def _scale(rows: list[kernel.scores.Row]) -> tuple[float, float]:
-    """What the bars of a measure begin and end with."""
+    """Return the lower and upper end of the bars of a measure."""
     ends = [0.0, *(value for row in rows for value in _ends(row).values())]
     low, high = min(ends), max(ends)
     return low, high if high > low else low + 1.0
 
 
 def _best(rows: list[kernel.scores.Row], better: str) -> float | None:
-    """The best score; None of a single one, and where no preferred direction."""
+    """Return the best score; None of a single one, and without a preferred direction."""
     scores = [row.score for row in rows if row.score is not None]
     if better == "neither" or len(scores) < 2:
         return None
@@ -148,10 +147,14 @@ def _best(rows: list[kernel.scores.Row], better: str) -> float | None:
 
 
 def _cell(
-    row: kernel.scores.Row, measure: Measure, pair: dict[str, Any] | None, found: Findings, scale: tuple[float, float]
+    row: kernel.scores.Row,
+    measure: Measure,
+    pair: dict[str, Any] | None,
+    findings: Findings,
+    scale: tuple[float, float],
 ) -> dict[str, Any]:
-    """One score: its text, what marks it, and the bar of its interval and residual, in words too."""
-    level = f"{100 * (found.scores.options.interval or 0):.10g}%"
+    """Return a cell: its text and mark, and the bar of its interval and residual, in words too."""
+    level = f"{100 * (findings.scores.options.interval or 0):.10g}%"
     ends, (low, high) = _ends(row), scale
     words = [number(row.score, measure)]
     if {"low", "high"} <= ends.keys():
@@ -163,70 +166,70 @@ def _cell(
     cell["bar"] = dict.fromkeys(("score", "low", "high", "most")) | places
     if pair is not None:
         cell["won"] = format_wins(pair)
-        cell["mark"], cell["tested"] = _mark(pair, found.settings.test)
+        cell["mark"], cell["tested"] = _mark(pair, findings.settings.test)
     return cell
 
 
 def _mark(pair: dict[str, Any], test: TestSettings) -> tuple[str, str]:
-    """The mark of a run that differs from the baseline, and how that was found, in words."""
+    """Return the mark of a run that differs from the baseline, and its p-value or probabilities in words."""
     if test.test == "bayes":
-        known = {name: pair[name] for name in ("better", "worse") if pair[name] is not None}
-        said = ", ".join(f"P({name}) {value:.4f}" for name, value in known.items())
-        return "*" if any(value >= 1 - test.alpha for value in known.values()) else "", said
+        probabilities = {name: pair[name] for name in ("better", "worse") if pair[name] is not None}
+        words = ", ".join(f"P({name}) {value:.4f}" for name, value in probabilities.items())
+        return "*" if any(value >= 1 - test.alpha for value in probabilities.values()) else "", words
     p = pair["p_corrected"]
     return ("", "") if p is None else ("*" if p <= test.alpha else "", f"p {significance.p_value(p)}")
 
 
-def unknowns(found: Findings) -> list[dict[str, Any]]:
-    """By measure, whether more judging could reverse the order of each run and the baseline: which pairs keep it, and a
-    sentence for each other one, those that are reversed most easily first."""
+def unknowns(findings: Findings) -> list[dict[str, Any]]:
+    """Return by measure whether more judging could reverse the order of each run and the baseline: the pairs that keep
+    it, and a sentence for each remaining pair, the most easily reversed first."""
     parts = []
-    for column, measure in enumerate(found.measures):
-        own = [row for row in found.compared.rows if row["measure"] == measure.label]
-        open_ = [row for row in own if row["same_order"] is False]
+    for column, measure in enumerate(findings.measures):
+        comparisons = [row for row in findings.compared.rows if row["measure"] == measure.label]
+        open_ = [row for row in comparisons if row["same_order"] is False]
         open_.sort(key=lambda row: (row["reversing"] is None, row["reversing"] or 0))
-        topics = _on_topics(found, column)
+        topics = _on_topics(findings, column)
         parts.append(
             {
                 "measure": measure.label,
-                "same": _same_order(own, topics),
-                "sentences": [_reversing(row, topics, found.compared.reversible) for row in open_],
+                "same": _same_order(comparisons, topics),
+                "sentences": [_reversing(row, topics, findings.compared.reversible) for row in open_],
             }
         )
     return parts
 
 
 NAMED = 5
-"""Up to this many runs are named in a sentence; more are counted."""
+"""Maximum number of runs that are named in a sentence; more are counted."""
 
 
-def _same_order(own: list[dict[str, Any]], topics: str) -> str:
-    """Which pairs keep their order by a measure."""
-    if not own:
-        return "Not compared: there is no topic that all runs are scored on."
-    if all(row["same_order"] is None for row in own):
-        return "This measure has no residual: what unjudged documents could change is not known."
-    parts, same = [], [row for row in own if row["same_order"] is True]
-    for sign, order in ((1, "higher than"), (-1, "lower than"), (0, "equal to")):
+def _same_order(rows: list[dict[str, Any]], topics: str) -> str:
+    """Return a sentence with the pairs that keep their order by a measure."""
+    if not rows:
+        return "Not compared: no topic is scored for all runs."
+    if all(row["same_order"] is None for row in rows):
+        return "This measure has no residual, so the effect of unjudged documents is unknown."
+    parts, same = [], [row for row in rows if row["same_order"] is True]
+    for sign, order in ((1, "above"), (-1, "below"), (0, "level with")):
         runs = [row["run"] for row in same if (row["difference"] > 0) - (row["difference"] < 0) == sign]
         if runs:
             named = ", ".join(runs) if len(runs) <= NAMED else f"{len(runs)} runs"
-            parts.append(f"{named} {'is' if len(runs) == 1 else 'are'} {order} {own[0]['baseline']}")
+            parts.append(f"{named} {'stays' if len(runs) == 1 else 'stay'} {order} {rows[0]['baseline']}")
     if not parts:
-        return "Judging could reverse every order, or that is not known."
-    count = "" if len(own) == 1 else f" ({len(same)} of {len(own)} runs)"
-    return f"Same order if fully judged{count}: {'; '.join(parts)}{topics}."
+        return "Judging could reverse every order, or it is unknown."
+    count = "" if len(rows) == 1 else f" ({len(same)} of {len(rows)} runs)"
+    return f"More judging cannot change this{count}: {'; '.join(parts)}{topics}."
 
 
 _PROSPECTS: dict[Prospect, str] = {
-    "could be reversed": "could be reversed: some judgments do it",
-    "could be tied": "could become a tie, and no judgments reverse it",
-    "unknown": "is unknown: its bounds leave room for another one, but no judgments were found that lead there",
+    "could be reversed": "could be reversed by further judging",
+    "could be tied": "could become a tie, but not be reversed",
+    "unknown": "is unknown: its bounds allow another one, but no judgments were found that lead to it",
 }
 
 
 def _reversing(row: dict[str, Any], topics: str, reversible: frozenset[Pair]) -> str:
-    """What could reverse the order of a run and the baseline; of `reversible` pairs some judgments do it."""
+    """Return a sentence on how further judging could reverse the order of a run and the baseline."""
     run, baseline, difference = row["run"], row["baseline"], row["difference"]
     ahead, behind = (run, baseline) if difference > 0 else (baseline, run)
     pair = f"The order of {ahead} (higher by {abs(difference):.4f}{topics}) and {behind}"
@@ -234,30 +237,27 @@ def _reversing(row: dict[str, Any], topics: str, reversible: frozenset[Pair]) ->
         pair = f"The tie of {run} and {baseline}{topics}"
     if row["reversing"] is None:
         return f"{pair} {_PROSPECTS[prospect(row, reversible)]}"
-    count, of = row["reversing"], row["unjudged"]
-    are = f"{count:,} of {of:,} unjudged {plural(of, 'document')} {'is' if count == 1 else 'are'} relevant"
-    return f"{pair} reverses if {are} (of the top grade), the lowest of them at rank {row['reversing_rank']}"
+    count, unjudged = row["reversing"], row["unjudged"]
+    are = f"{count:,} of {unjudged:,} unjudged {plural(unjudged, 'document')} {'is' if count == 1 else 'are'} relevant"
+    return f"{pair} reverses if {are} (top grade); the deepest is at rank {row['reversing_rank']}"
 
 
-def sizes(found: Findings) -> Iterator[str]:
-    """How much there is, for the head of the page."""
+def sizes(findings: Findings) -> Iterator[str]:
+    """Yield the numbers of runs, topics and measures, for the head of the page."""
     for count, noun in (
-        (len(found.runs), "run"),
-        (len(found.matrix.topics), "topic"),
-        (len(found.measures), "measure"),
+        (len(findings.runs), "run"),
+        (len(findings.matrix.topics), "topic"),
+        (len(findings.measures), "measure"),
     ):
         yield f"{count:,} {plural(count, noun)}"
 
 
-# A report as the text of one HTML page.
-
-
 MOST_BYTES = 20_000_000
-"""The size up to which a page has the rankings of all topics; of more it has those that differ most."""
+"""Maximum size of a page; beyond it, only the topics that differ most have rankings."""
 MOST_CELLS = 60_000
-"""Cells of all heat maps together: more make a page slow to open."""
+"""Maximum number of cells of all heat maps together: more make a page slow to open."""
 NAMED_IN_MAP = 120
-"""Topics that a heat map names: of more its rows are broken into lines, and the table alone names them."""
+"""Maximum number of topics named in a heat map; with more its rows are broken into lines, and the table names them."""
 MADE_WITH = ("numpy", "pandas", "scipy", "jinja2")
 
 
@@ -291,17 +291,17 @@ def html_report(
     progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> str:
-    """A report of runs as the text of one HTML page that loads nothing: scores with intervals and residuals,
-    comparisons with a baseline, topics, two rankings side by side, judgments, and how all of it was computed.
+    """Write a report of runs as the text of one self-contained HTML page: scores with intervals and residuals,
+    comparisons with a baseline, topics, two rankings side by side, judgments, and all settings.
 
-    baseline  the name of the run that the others are compared with; None: the first
+    baseline  name of the run that the remaining runs are compared with; None: the first
     test      and correction, draws, alpha, seed, rope: as in `compare`; 1 − alpha is also the level of intervals
-    at        the depth down to which unjudged documents are counted beside the scores
-    show      how many ranks of a ranking are shown
+    at        depth of the count of unjudged documents next to the scores
+    show      number of ranks of each ranking
 
-    The other arguments are those of `evaluate`, but for `residuals` and `interval`, which the page always has. Needs
-    jinja2 (`pip install 'gradedeval[report]'`). Raises InputError as `evaluate` and `compare` do; what is skipped or
-    assumed is a warning, and stands on the page.
+    The remaining arguments are as in `evaluate`, except for `residuals` and `interval`, which the page always has.
+    Needs jinja2 (`pip install 'gradedeval[report]'`). Raises InputError as `evaluate` and `compare` do; skipped data
+    and assumptions are warnings, and are listed on the page.
     """
     settings = ReportSettings(significance.TestSettings(test, correction, draws, alpha, seed, rope), at, show)
     return report_of(runs, qrels, measures, settings, resolve_options(like, **keywords), baseline)
@@ -318,109 +318,111 @@ def report_of(
 ) -> str:
     """Return the page of `html_report`.
 
-    command  the command line that asks for it, which the page shows
+    command  the command line, for the page
     """
-    page_template()  # whether it can be written is known before runs are read
+    page_template()  # fails before runs are read if jinja2 is missing
     chosen = parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
-    found = find(kernel.named_runs(runs, qrels), qrels, chosen, options, baseline, settings)
-    emit_notes(found.notes)
-    return page(found, command)
+    findings = collect(kernel.named_runs(runs, qrels), qrels, chosen, options, baseline, settings)
+    emit_notes(findings.notes)
+    return page(findings, command)
 
 
-def page(found: Findings, command: str = "", most_bytes: int = MOST_BYTES) -> str:
-    """The page.
+def page(findings: Findings, command: str = "", most_bytes: int = MOST_BYTES) -> str:
+    """Return the page.
 
-    command     the command line that it was made by; empty in Python
-    most_bytes  its size at most, unless it is larger without any ranking
+    command     the command line; empty in Python
+    most_bytes  maximum size, unless it is larger without any ranking
     """
-    template, context = page_template(), _context(found, command)
-    by_name = dict(zip(found.ranked.names, rankings(found), strict=True))
-    parts = [by_name.get(topic, "null") for topic in found.matrix.topics]
+    template, context = page_template(), _context(findings, command)
+    by_name = dict(zip(findings.ranked.names, rankings(findings), strict=True))
+    parts = [by_name.get(topic, "null") for topic in findings.matrix.topics]
 
-    def text(shown: Sequence[int]) -> str:
-        topic = views.default_topic(found, context["pair"], shown or range(len(parts)))
-        data = as_json({**context["data"], "shown": list(shown), "topic": topic})
-        return template.render({**context, "data": data}, rankings=[(topic, parts[topic]) for topic in shown])
+    def text(topics: Sequence[int]) -> str:
+        first = views.default_topic(findings, context["pair"], topics or range(len(parts)))
+        data = as_json({**context["data"], "shown": list(topics), "topic": first})
+        return template.render({**context, "data": data}, rankings=[(topic, parts[topic]) for topic in topics])
 
     if sum(map(len, parts)) < most_bytes:  # as a rule all fit, and the page is made once
         whole = text(range(len(parts)))
         if len(whole.encode()) <= most_bytes:
             return whole
-    left = most_bytes - len(text([]).encode())
-    return text(sorted(_fitting(most_different(found), parts, left)))
+    remaining = most_bytes - len(text([]).encode())
+    return text(sorted(_fitting(most_different(findings), parts, remaining)))
 
 
-def _fitting(order: Sequence[int], parts: Sequence[str], left: int) -> Iterator[int]:
-    """As many topics as there are bytes left for, the first of the order first."""
+def _fitting(order: Sequence[int], parts: Sequence[str], room: int) -> Iterator[int]:
+    """Yield the first topics of an order whose rankings fit into `room` bytes."""
     for topic in order:
-        left -= len(parts[topic].encode()) + AROUND
-        if left < 0:
+        room -= len(parts[topic].encode()) + AROUND
+        if room < 0:
             return
         yield topic
 
 
 AROUND = 80
-"""Bytes of the element around the rankings of a topic, and of its number in the data."""
+"""Number of bytes of the element around the rankings of a topic, and of its number in the data."""
 
 
-def _context(found: Findings, command: str) -> dict[str, Any]:
-    """What the template shows, but for the rankings."""
-    columns, matrix, pair = range(len(found.measures)), found.matrix, views.default_pair(found)
-    fitting = max(MOST_CELLS // (len(found.runs) * len(columns)), 1)
-    mapped = sorted(most_different(found)[:fitting])
+def _context(findings: Findings, command: str) -> dict[str, Any]:
+    """Return the values of the template, except for the rankings."""
+    columns, matrix, pair = range(len(findings.measures)), findings.matrix, views.default_pair(findings)
+    fitting = max(MOST_CELLS // (len(findings.runs) * len(columns)), 1)
+    mapped = sorted(most_different(findings)[:fitting])
     (style, style_hash), (script, script_hash) = inline("report.css"), inline("report.js")
     return {
-        "found": found,
+        "findings": findings,
         "style": style,
         "script": script,
         "policy": f"style-src {style_hash}; script-src {script_hash}",
-        **{made.__name__: made for made in (sizes, run_rows, different_topics, unknowns)},
-        **{made.__name__: made for made in (judged_by_run, unjudged_by_run, alone_by_run, grades_by_topic)},
+        **{function.__name__: function for function in (sizes, run_rows, different_topics, unknowns)},
+        **{
+            function.__name__: function for function in (judged_by_run, unjudged_by_run, unique_by_run, grades_by_topic)
+        },
         "sortable": sortable,
         "differences_caption": differences_caption,
-        "legend": legend(found),
-        "slices": views.slice_tables(found),
+        "legend": legend(findings),
+        "slices": views.slice_tables(findings),
         "mapped": mapped,
         "many": len(mapped) > NAMED_IN_MAP,
-        "heat_maps": [views.heat_map(found, column, mapped) for column in columns],
-        "topic_rows": [views.topic_rows(found, column, pair) for column in columns],
+        "heat_maps": [views.heat_map(findings, column, mapped) for column in columns],
+        "topic_rows": [views.topic_rows(findings, column, pair) for column in columns],
         "pair": pair,
-        "scores": as_json(scores_of_topics(found) if len(mapped) == len(matrix.topics) else None),
+        "scores": as_json(scores_of_topics(findings) if len(mapped) == len(matrix.topics) else None),
         "data": {
-            "measures": [on_page(measure.label) for measure in found.measures],
-            "runs": list(map(on_page, found.runs)),
+            "measures": [on_page(measure.label) for measure in findings.measures],
+            "runs": list(map(on_page, findings.runs)),
             "topics": list(map(on_page, matrix.topics)),
-            "texts": [on_page(found.texts.get(topic, "")) for topic in matrix.topics] if found.texts else [],
-            "show": found.settings.show,
-            "grades": grade_classes(found),
+            "texts": [on_page(findings.texts.get(topic, "")) for topic in matrix.topics] if findings.texts else [],
+            "show": findings.settings.show,
+            "grades": grade_classes(findings),
             "mapped": mapped,
             "pair": pair,
         },
-        "how": how(found, command),
+        "how": how(findings, command),
     }
 
 
 def sortable(table: Table) -> dict[str, Any]:
-    """A table for people as the page draws it: texts, whether a column begins at the left, and no empty column."""
-    # A name of one letter, as in `± sd` and `p (holm)`, does not stand in a line by itself.
+    """Return a table for the page: texts, alignment, and no empty column."""
+    # Keeps a first word of one letter, as in `± sd` and `p (holm)`, from a line of its own.
     names = [f"{name[0]}\N{NO-BREAK SPACE}{name[2:]}" if name[1:2] == " " else name for name in table.names]
     return {"names": names, "left": table.left, "rows": table.cells()}
 
 
-def how(found: Findings, command: str) -> list[tuple[str, list[str]]]:
-    """How the page was made: what it is said of, and lines."""
+def how(findings: Findings, command: str) -> list[tuple[str, list[str]]]:
+    """Return how the page was made: headings, each with lines."""
     versions = [f"gradedeval {__version__}", f"Python {platform.python_version()}"]
     versions += [f"{name} {metadata.version(name)}" for name in MADE_WITH]
-    systems = [] if found.systems is None else found.systems.lines
+    systems = [] if findings.systems is None else findings.systems.lines
     names = ("Command line", "Scores", "Comparisons", "Systems", "Versions", "Notes")
     parts = (
         [command],
-        found.scores.signature.split(" | "),
-        [part for part in found.compared.settings.split(" | ") if part],
+        findings.scores.signature.split(" | "),
+        [part for part in findings.compared.settings.split(" | ") if part],
         systems,
         versions,
-        [str(note) for note in found.notes],
+        [str(note) for note in findings.notes],
     )
     return list(compress(zip(names, parts, strict=True), map(any, parts)))

@@ -1,4 +1,4 @@
-"""What a report shows: scores, comparisons, topics, the first ranks and the judgments of several runs."""
+"""Contents of a report: scores, comparisons, topics, first ranks and judgments of several runs."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ SHOW = 20
 
 @dataclass(frozen=True)
 class ReportSettings:
-    """What a report is asked for.
+    """Settings of a report.
 
-    test  how runs are compared with the baseline
-    at    the depth down to which unjudged documents are counted on the first page
-    show  the ranks of a ranking that are shown
+    test  test of differences from the baseline
+    at    depth of the count of unjudged documents on the first page
+    show  number of ranks of each ranking
     """
 
     test: TestSettings
@@ -55,9 +55,14 @@ class ReportSettings:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Compared:
-    """Each run beside the baseline, by each measure: rows, the same as a table for people, what they are made by, and
-    the pairs whose order some judgments are known to reverse; tables of the slices, and how these were tested. Empty
-    where nothing is compared."""
+    """Comparisons of each run with the baseline, by each measure; empty without a comparison.
+
+    rows         the comparisons, and `table` the same for people
+    settings     settings of the test
+    reversible   pairs whose order some judgments reverse
+    slices       tables of the slices
+    slice_words  settings of their tests
+    """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     table: Table | None = None
@@ -70,7 +75,7 @@ class Compared:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Systems:
-    """Systems of several seeds: system -> runs, captions and tables, and what differences are tested by."""
+    """Systems of several seeds: system -> runs, captions and tables, and the settings of tests."""
 
     runs: Mapping[str, Sequence[str]]
     tables: list[tuple[str, Table]]
@@ -78,24 +83,24 @@ class Systems:
 
     @property
     def lines(self) -> list[str]:
-        """Which runs are seeds of each, and how they are compared."""
+        """Seeds of each system, and settings of their comparison."""
         seeds = [f"{system}: {', '.join(runs)}" for system, runs in self.runs.items() if len(runs) > 1]
         return [*seeds, *(part for part in self.settings.split(" | ") if part)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Findings:
-    """All that a page is made of.
+    """Contents of a page.
 
-    scores      the runs, the best by the first measure first, with residuals and intervals
+    scores      scores of runs, the best by the first measure first, with residuals and intervals
     matrix      the same as arrays
-    baseline    the run that the others are compared with; None where nothing is compared
-    compared    what `compare` finds
-    topics      what `topic_table` gives: topics × runs
-    pool        what `pool` gives; `unjudged` by run and depth, `alone` the relevant documents that one run alone has
-    ranked      the rankings, the runs in the same order, and `terms` what their first documents add
-    notes       what was left out or assumed
-    systems     the systems, where there are replicates
+    baseline    run that the remaining runs are compared with; None without a comparison
+    compared    result of `compare`
+    topics      result of `topic_table`: topics × runs
+    pool        result of `pool`; `unjudged` by run and depth, `unique` relevant documents that a single run has
+    ranked      rankings, the runs in the same order, and `terms` the contributions of their first documents
+    notes       skipped data and assumptions
+    systems     the systems, if there are replicates
     """
 
     scores: Scores
@@ -106,7 +111,7 @@ class Findings:
     topics: pd.DataFrame
     pool: Pool
     unjudged: pd.DataFrame
-    alone: pd.DataFrame
+    unique: pd.DataFrame
     ranked: RankedRuns
     terms: RankedTerms
     notes: list[str]
@@ -122,11 +127,11 @@ class Findings:
 
     @property
     def texts(self) -> Mapping[str, str]:
-        """The texts of topics, where they are known."""
+        """Texts of topics, if known."""
         return self.scores.texts
 
 
-def find(
+def collect(
     runs: Mapping[str, Any],
     qrels: Any,
     measures: list[Measure],
@@ -134,8 +139,8 @@ def find(
     baseline: str | None,
     settings: ReportSettings,
 ) -> Findings:
-    """All that a report of these runs shows; without a baseline runs are compared with the first one. Raises InputError
-    as `evaluate` and `compare` do, and for options under which documents have no rank or no single gain."""
+    """Collect the contents of a report; without a baseline runs are compared with the first one. Raises InputError as
+    `evaluate` and `compare` do, and for options under which documents have no rank or no single gain."""
     if options.ties == "average":
         raise kernel.options.OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
     options = replace(options, bounds=False, interval=1 - settings.test.alpha)
@@ -149,9 +154,9 @@ def find(
     systems, matrix = matrix if matrix.seeds is not None else None, matrix.seeds or matrix
     if baseline is None and len(runs) > 1:
         baseline = next(iter(runs))
-        what = f"using the first run, {visible(baseline)}, as baseline"
-        notes += [Note(what, f"change it with {flag.baseline:RUN}")] if len(runs) > 2 else []
-    from gradedeval.questions.pool import found_alone, pool_statistics, unjudged_by_depth  # not for a help page
+        note = f"using the first run, {visible(baseline)}, as baseline"
+        notes += [Note(note, f"change it with {flag.baseline:RUN}")] if len(runs) > 2 else []
+    from gradedeval.questions.pool import pool_statistics, uniquely_relevant, unjudged_by_depth  # not for a help page
 
     ranked = ranking.of(matrix.runs)
     compared = _compared(matrix, baseline, settings.test, reversals.RereadRuns.of_runs(scorer, scores.sources, ranked))
@@ -164,7 +169,7 @@ def find(
         topic_table(matrix.select(measures=matrix.comparable_measures())).frame,
         pool_statistics(ranked, matrix.runs, options, settings.at),
         unjudged_by_depth(ranked, settings.at),
-        found_alone(ranked, options),
+        uniquely_relevant(ranked, options),
         ranked,
         ranked_runs.terms_by_run(ranked, scorer, settings.show, True, {run.run: run for run in scores.runs}),
         list(
@@ -179,49 +184,51 @@ def _tables(document: Document) -> list[Table]:
 
 
 def _of_measure(table: Table, label: str) -> Table:
-    """What a table has of one measure, in columns of its own or in rows, without what people see in wide tables alone:
-    a page is as wide as a terminal."""
+    """Return the part of a table about one measure, in columns or in rows, without the columns of wide tables: a page
+    is as wide as a terminal."""
     names, rows = table.names, table.rows
     kept = [number for number, column in enumerate(table.columns) if not column.wide]
     if "measure" in names:
-        at = names.index("measure")
-        rows = [row for row in rows if row[at] == label]
-        kept = [number for number in kept if number != at]
+        position = names.index("measure")
+        rows = [row for row in rows if row[position] == label]
+        kept = [number for number in kept if number != position]
     else:
-        at, first = names.index(label), next(number for number, one in enumerate(table.columns) if one.kind == "score")
-        kept = [number for number in kept if number < first or at <= number < at + table.together]
+        position, first = (
+            names.index(label),
+            next(number for number, column in enumerate(table.columns) if column.kind == "score"),
+        )
+        kept = [number for number in kept if number < first or position <= number < position + table.together]
     return Table([table.columns[number] for number in kept], [[row[number] for number in kept] for row in rows])
 
 
 def _systems(scores: Scores, systems: Matrix, baseline: str | None, test: TestSettings) -> Systems:
-    """The systems, and each beside that of the baseline; nothing of the latter where there is one system, or a single
-    topic."""
-    own = next((name for name, runs in scores.systems_of.items() if baseline in runs), systems.runs[0])
+    """Return the systems, each compared with the baseline's system, unless there is one system, or a single topic."""
+    baseline_system = next((name for name, runs in scores.systems_of.items() if baseline in runs), systems.runs[0])
     means = _tables(scores.document("wide"))
     of_seeds = "Means over seeds, and their standard deviations"
-    tables = [(of_seeds if one.names[0] == "system" else f"Means by {one.names[0]}", one) for one in means]
+    tables = [(of_seeds if table.names[0] == "system" else f"Means by {table.names[0]}", table) for table in means]
     try:
         settings = replace(test, test="randomization", rope=None)  # systems are compared by a model of their own
-        comparison = compare_pairs(systems, own, settings, judging=False) if len(systems.runs) > 1 else None
+        comparison = compare_pairs(systems, baseline_system, settings, judging=False) if len(systems.runs) > 1 else None
     except InputError:
         comparison = None
     if comparison is None:
         return Systems(scores.systems_of, tables)
     first, *more = _tables(comparison.document("wide"))
-    tables.append((f"Systems, compared with {own}", first))
-    tables += [(differences_caption(one), one) for one in more]
+    tables.append((f"Systems, compared with {baseline_system}", first))
+    tables += [(differences_caption(table), table) for table in more]
     return Systems(scores.systems_of, tables, comparison.aside.replace("\n", " | "))
 
 
 def differences_caption(table: Table) -> str:
-    """What a table of the differences by a column of labels is called, and the last one of all columns."""
+    """Return the caption of a table of differences by a column of labels; the last table is about all columns."""
     if "topics" not in table.names:
         return "Whether differences depend on the label"
     return f"Differences from the baseline, by {table.names[2]}"
 
 
 def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: RereadRuns | None) -> Compared:
-    """The runs beside the baseline; nothing where there is one run alone, or a measure with a single topic."""
+    """Compare the runs with the baseline; return nothing for a single run, or a measure with a single topic."""
     if len(matrix.runs) == 1:
         return Compared()
     matrix.run_index(str(baseline))
@@ -244,17 +251,14 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: 
     )
 
 
-# Text from files on its way into HTML: nothing of it becomes markup, a script or an invisible character.
-
-
 TEMPLATES = Path(__file__).parent / "templates"
 
-# In a script element only these could end it, or a line of it.
+# These could end a script element, or a line of it.
 _AS_ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
 def page_template() -> jinja2.Template:
-    """The page, which escapes all that it is given. Raises InputError (usage) where jinja2 is not installed."""
+    """Return the template of the page, which escapes all values. Raises InputError (usage) without jinja2."""
     try:
         import jinja2  # noqa: F401
     except ImportError:
@@ -265,7 +269,7 @@ def page_template() -> jinja2.Template:
 
 @cache
 def _environment() -> jinja2.Environment:
-    """It keeps what it compiled: a page takes as long to compile as to fill."""
+    """Return the environment, which caches the compiled template: a page takes as long to compile as to fill."""
     import jinja2
 
     return jinja2.Environment(
@@ -279,39 +283,37 @@ def _environment() -> jinja2.Environment:
 
 
 def on_page(text: str) -> str:
-    """Text as the page shows it."""
+    """Return text with invisible characters made visible."""
     return kernel.formats.in_utf8(visible(text))
 
 
 def as_json(value: Any) -> str:
-    """JSON that may stand in a script element."""
+    """Return JSON that is safe in a script element."""
     return kernel.formats.json_text(value, separators=(",", ":"), allow_nan=False).translate(_AS_ESCAPES)
 
 
 def inline(name: str) -> tuple[str, str]:
-    """A style sheet or script of ours, and what a Content-Security-Policy calls it."""
+    """Return a style sheet or script, and its hash for a Content-Security-Policy."""
     from base64 import b64encode
 
     text = (TEMPLATES / name).read_text(encoding="utf-8")
     return text, f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-# The first ranks of all runs on each topic, as the JSON that the page draws two of them from.
-
-
 DIGITS = 5
 
 
-def rankings(found: Findings) -> Iterator[str]:
-    """Topic by topic, in the order of `found.ranked.topics`: the JSON of `topic_rankings`."""
-    ranked, show = found.ranked, found.settings.show
+def rankings(findings: Findings) -> Iterator[str]:
+    """Yield the first ranks of all runs topic by topic, in the order of `findings.ranked.topics`: JSON [documents,
+    runs]."""
+    ranked, show = findings.ranked, findings.settings.show
     grades = ranked.grades(np.arange(len(ranked)))
     begins = [np.cumsum(count) - count for count in (np.minimum(run.counts, show) for run in ranked.runs)]
-    terms = [_terms(found, run) for run in range(len(ranked.runs))]
+    terms = [_terms(findings, run) for run in range(len(ranked.runs))]
     for topic in range(len(ranked.topics)):
         number: dict[int, int] = {}
         runs = [
-            _run(found, run, topic, int(begins[run][topic]), terms[run], number)
+            _run(findings, run, topic, int(begins[run][topic]), terms[run], number)
             if ranked.runs[run].listed[topic]
             else None
             for run in range(len(ranked.runs))
@@ -324,26 +326,26 @@ def rankings(found: Findings) -> Iterator[str]:
 Numbers = list[float | None]
 
 
-def _terms(found: Findings, run: int) -> list[tuple[Numbers, ...]]:
-    """Of each measure what a run has of each topic: score, residual, what else the score is made of; and of each of its
-    first documents: what it adds, and what it could add."""
-    terms = found.terms
+def _terms(findings: Findings, run: int) -> list[tuple[Numbers, ...]]:
+    """Return for each measure the score, residual and remaining terms of a run by topic; and for each of its first
+    documents its contribution and possible contribution."""
+    terms = findings.terms
     return [
         (
             *(_rounded(terms.scores[part, run, :, column]) for part in (0, 2)),
             *map(_rounded, (terms.rest[column, run], terms.added[column][run], terms.could_add[column][run])),
         )
-        for column in range(len(found.measures))
+        for column in range(len(findings.measures))
     ]
 
 
 def _run(
-    found: Findings, run: int, topic: int, begin: int, terms: list[tuple[Numbers, ...]], number: dict[int, int]
+    findings: Findings, run: int, topic: int, begin: int, terms: list[tuple[Numbers, ...]], number: dict[int, int]
 ) -> list[Any]:
-    """One ranking of a topic: how many documents it has, the numbers of the first ones, and by measure score, residual,
-    what else the score is made of, what each document adds and what it could add."""
-    of_topic = found.ranked.runs[run].of_topic(topic)
-    documents: Ints = of_topic[: found.settings.show]
+    """Return one ranking of a topic: its length, the numbers of the first documents, and by measure score, residual,
+    remaining terms, and the contribution and possible contribution of each document."""
+    of_topic = findings.ranked.runs[run].of_topic(topic)
+    documents: Ints = of_topic[: findings.settings.show]
     listed = [number.setdefault(document, len(number)) for document in documents.tolist()]
     part = slice(begin, begin + len(documents))
     by_measure = [
@@ -354,11 +356,11 @@ def _run(
 
 
 def _rounded(values: Floats) -> Numbers:
-    """Numbers as JSON has them: short, and null where they are blank or infinite."""
+    """Return rounded numbers for JSON, None if blank or infinite."""
     finite = np.isfinite(values)
     rounded = np.round(np.where(finite, values, 0.0), DIGITS).tolist()
     short = [int(value) if value.is_integer() else value for value in rounded]
-    return [value if known else None for value, known in zip(short, finite.tolist(), strict=True)]
+    return [value if is_finite else None for value, is_finite in zip(short, finite.tolist(), strict=True)]
 
 
 def _grade(grade: float) -> float | None:
@@ -368,14 +370,14 @@ def _grade(grade: float) -> float | None:
 UNJUDGED = "gu"
 
 
-def grade_classes(found: Findings) -> dict[str, str]:
-    """The grades of the qrels, ascending, and how each is drawn: hatched where it counts as unjudged, else from the
-    color of what is not relevant to that of the top grade."""
-    grader = found.ranked.grader
+def grade_classes(findings: Findings) -> dict[str, str]:
+    """Return the grades of the qrels, ascending, and the CSS class of each: hatched if it counts as unjudged, else a
+    color between the ones of `not relevant` and the top grade."""
+    grader = findings.ranked.grader
     labels, judged = grader.qrels.labels.tolist(), grader.judged[: len(grader.qrels.labels)].tolist()
-    known = [(label, is_judged) for label, is_judged in zip(labels, judged, strict=True) if not np.isnan(label)]
-    top = max((label for label, _ in known), default=0.0)
-    return {f"{_grade(label)}": _class(label, top) if is_judged else UNJUDGED for label, is_judged in known}
+    grades = [(label, is_judged) for label, is_judged in zip(labels, judged, strict=True) if not np.isnan(label)]
+    top = max((label for label, _ in grades), default=0.0)
+    return {f"{_grade(label)}": _class(label, top) if is_judged else UNJUDGED for label, is_judged in grades}
 
 
 def _class(grade: float, top: float) -> str:
@@ -385,12 +387,12 @@ def _class(grade: float, top: float) -> str:
 
 
 COLORS = 4
-"""Colors of relevant documents."""
+"""Number of colors of relevant documents."""
 
 
-def legend(found: Findings) -> list[tuple[str, str, str]]:
-    """Each way to draw a grade that occurs: its class, the grades, and what they are, where colors do not say it."""
-    classes = grade_classes(found)
+def legend(findings: Findings) -> list[tuple[str, str, str]]:
+    """Return each CSS class that occurs, its grades, and their meaning if colors do not tell it."""
+    classes = grade_classes(findings)
     drawn = []
     for name in sorted(set(classes.values()) - {UNJUDGED}):
         grades = [grade for grade, of in classes.items() if of == name]
@@ -400,9 +402,9 @@ def legend(found: Findings) -> list[tuple[str, str, str]]:
     return [*drawn, (UNJUDGED, ", ".join(hatched), "unjudged")]
 
 
-def scores_of_topics(found: Findings) -> list[Any]:
-    """Measures × runs × two × topics: scores and residuals; null where a topic does not count for a run."""
-    matrix = found.matrix
+def scores_of_topics(findings: Findings) -> list[Any]:
+    """Return measures × runs × two × topics: scores and residuals; null if a topic does not count for a run."""
+    matrix = findings.matrix
     parts = [np.where(matrix.included, values, np.nan) for values in (matrix.score, matrix.residual)]
     return [
         [[_rounded(values[run, :, column]) for values in parts] for run in range(len(matrix.runs))]
@@ -410,34 +412,31 @@ def scores_of_topics(found: Findings) -> list[Any]:
     ]
 
 
-def most_different(found: Findings) -> Sequence[int]:
-    """The topics of `found.matrix`, those on which the runs differ most by the first measure first; of one run those on
-    which it scores worst."""
-    matrix = found.matrix
+def most_different(findings: Findings) -> Sequence[int]:
+    """Return the topics of `findings.matrix`, the ones on which the runs differ most by the first measure first; of a
+    single run the ones on which it scores worst."""
+    matrix = findings.matrix
     score = np.where(matrix.included, matrix.score, np.nan)[:, :, 0]
-    known = np.where(np.isnan(score).all(0), 0.0, score)
-    spread = np.nanmax(known, axis=0) - np.nanmin(known, axis=0)
+    finite = np.where(np.isnan(score).all(0), 0.0, score)
+    spread = np.nanmax(finite, axis=0) - np.nanmin(finite, axis=0)
     if len(matrix.runs) == 1:
-        spread = -known[0] * matrix.reading(0).sign
+        spread = -finite[0] * matrix.reading(0).sign
     order: Sequence[int] = np.argsort(-spread, kind="stable").tolist()
     return order
 
 
-# The topics of a report: a heat map of runs × topics, and a row for each topic.
-
-
 LEVELS = 9
-"""Colors of the heat map."""
+"""Number of colors of the heat map."""
 SHORT, EXACT, SIGNED = Column("", "score", digits=2), Column("", "score"), Column("", "signed")
 
 
-def heat_map(found: Findings, column: int, topics: Sequence[int]) -> dict[str, Any]:
-    """One measure: the scores of these topics, run by run, each with its color, and what the lightest and the darkest
-    color stand for."""
-    matrix = found.matrix
+def heat_map(findings: Findings, column: int, topics: Sequence[int]) -> dict[str, Any]:
+    """Return the scores of these topics by one measure, run by run, each with its color, and the scores of the lightest
+    and the darkest color."""
+    matrix = findings.matrix
     score = np.where(matrix.included, matrix.score, np.nan)[:, topics, column]
-    known = score[np.isfinite(score)]
-    low, high = float(known.min(initial=0)), float(known.max(initial=0))
+    finite = score[np.isfinite(score)]
+    low, high = float(finite.min(initial=0)), float(finite.max(initial=0))
     with np.errstate(invalid="ignore"):
         share = np.clip((score - low) / ((high - low) or 1.0), 0, 1)
     levels = np.nan_to_num(np.minimum(share * LEVELS, LEVELS - 1), nan=0.0).astype(np.int64)
@@ -449,45 +448,45 @@ def heat_map(found: Findings, column: int, topics: Sequence[int]) -> dict[str, A
 
 
 def _cells(values: Floats, colors: Any) -> Iterator[tuple[str, str]]:
-    """Class and text of each cell of a run."""
+    """Yield CSS class and text of each cell of a run."""
     for value, color in zip(values.tolist(), colors.tolist(), strict=True):
         yield ("no", "") if math.isnan(value) else (f"h{color}", SHORT.cells([value])[0])
 
 
-def topic_rows(found: Findings, column: int, pair: tuple[int, int | None]) -> list[dict[str, Any]]:
-    """A row for each topic by one measure: the scores of two runs, their difference and residuals, and the median, best
-    and worst over all runs; blank where not every run is scored on it."""
-    matrix, measure = found.matrix, found.measures[column].label
-    own = found.topics[found.topics["measure"] == measure].drop_duplicates("topic")
-    across = dict(zip(own["topic"], own[list(ACROSS)].to_numpy().tolist(), strict=True))
+def topic_rows(findings: Findings, column: int, pair: tuple[int, int | None]) -> list[dict[str, Any]]:
+    """Return a row for each topic by one measure: the scores of two runs, their difference and residuals, and the
+    median, best and worst over all runs; blank unless every run is scored on it."""
+    matrix, measure = findings.matrix, findings.measures[column].label
+    of_measure = findings.topics[findings.topics["measure"] == measure].drop_duplicates("topic")
+    across = dict(zip(of_measure["topic"], of_measure[list(ACROSS)].to_numpy().tolist(), strict=True))
     score, residual = (
         np.where(matrix.included, part, np.nan)[:, :, column] for part in (matrix.score, matrix.residual)
     )
-    blank, (one, other) = [math.nan] * len(ACROSS), pair
+    blank, (first, second) = [math.nan] * len(ACROSS), pair
     rows = []
     for index, topic in enumerate(matrix.topics):
-        values = [score[one, index], residual[one, index]]
-        if other is not None:
-            values += [score[other, index], residual[other, index], score[other, index] - score[one, index]]
-        shown = dict(zip(("a", "a_residual", "b", "b_residual"), _exact(values[:4]), strict=False))
-        if other is not None:
-            shown["difference"] = "" if math.isnan(values[4]) else SIGNED.cells([float(values[4])])[0]
-        shown |= {"topic": topic, "text": found.texts.get(topic, "")}
-        rows.append(shown | dict(zip(ACROSS, _exact(across.get(topic, blank)), strict=True)))
+        values = [score[first, index], residual[first, index]]
+        if second is not None:
+            values += [score[second, index], residual[second, index], score[second, index] - score[first, index]]
+        values_of = dict(zip(("a", "a_residual", "b", "b_residual"), _exact(values[:4]), strict=False))
+        if second is not None:
+            values_of["difference"] = "" if math.isnan(values[4]) else SIGNED.cells([float(values[4])])[0]
+        values_of |= {"topic": topic, "text": findings.texts.get(topic, "")}
+        rows.append(values_of | dict(zip(ACROSS, _exact(across.get(topic, blank)), strict=True)))
     return rows
 
 
-def slice_tables(found: Findings) -> list[tuple[str, Table]]:
-    """Each column of labels with the scores of all runs on the topics of each label."""
+def slice_tables(findings: Findings) -> list[tuple[str, Table]]:
+    """Return for each column of labels the scores of all runs on the topics of each label."""
     tables = []
-    for column, parts in found.scores.by_slice.items():
+    for column, parts in findings.scores.by_slice.items():
         rows = []
         for label, part in parts.items():
             means = part.means_by_run
             for run in part.runs:
-                rows.append([label, run.run, run.most(len(found.measures)), *means[run.run].values()])
+                rows.append([label, run.run, run.most(len(findings.measures)), *means[run.run].values()])
         columns = [Column(column), Column("run"), Column("topics", "count")]
-        columns += [Column(measure.label, "score") for measure in found.measures]
+        columns += [Column(measure.label, "score") for measure in findings.measures]
         tables.append((column, Table(columns, rows)))
     return tables
 
@@ -496,72 +495,69 @@ def _exact(values: Sequence[float]) -> list[str]:
     return ["" if math.isnan(value) else EXACT.cells([float(value)])[0] for value in values]
 
 
-def default_pair(found: Findings) -> tuple[int, int | None]:
-    """The two runs that stand beside each other at first: the baseline, and the best of the others."""
-    runs = found.runs
+def default_pair(findings: Findings) -> tuple[int, int | None]:
+    """Return the two runs of the initial view: the baseline, and the best of the rest."""
+    runs = findings.runs
     if len(runs) == 1:
         return 0, None
-    first = runs.index(found.baseline) if found.baseline is not None else 0
+    first = runs.index(findings.baseline) if findings.baseline is not None else 0
     return first, next(run for run in range(len(runs)) if run != first)
 
 
-def default_topic(found: Findings, pair: tuple[int, int | None], among: Sequence[int]) -> int:
-    """Of these topics, the one on which the two runs differ most by the first measure."""
-    one, other = pair
-    score = np.where(found.matrix.included, found.matrix.score, np.nan)[:, among, 0]
-    spread = np.zeros(len(among)) if other is None else np.abs(score[one] - score[other])
+def default_topic(findings: Findings, pair: tuple[int, int | None], among: Sequence[int]) -> int:
+    """Return the topic, out of `among`, on which the two runs differ most by the first measure."""
+    first, second = pair
+    score = np.where(findings.matrix.included, findings.matrix.score, np.nan)[:, among, 0]
+    spread = np.zeros(len(among)) if second is None else np.abs(score[first] - score[second])
     return among[int(np.nan_to_num(spread, nan=-1.0).argmax())]
 
 
-# The judgments of a report: grades of topics, what runs retrieved unjudged, and what one run alone found.
-
-
 NAMED = 100
-"""The documents of a run that the list of what it alone found names; the others are counted."""
+"""Maximum number of unique relevant documents that are named for a run; more are counted."""
 
 
-def grades_by_topic(found: Findings) -> Table:
-    """topics × grades: how many documents have each, how many are relevant, and how many of these any run has."""
-    grades = [name for name in found.pool.topics.columns if name.startswith("grade ")]
+def grades_by_topic(findings: Findings) -> Table:
+    """Return the documents of each topic by grade, the relevant ones, and the relevant ones that some run has."""
+    grades = [name for name in findings.pool.topics.columns if name.startswith("grade ")]
     columns: dict[str, tuple[str, kernel.formats.Kind]] = {"topic": ("topic", "text")}
     columns |= {name: (name, "count") for name in ("judged", "relevant", "found", *grades)}
-    return display_table(found.pool.topics, **columns)
+    return display_table(findings.pool.topics, **columns)
 
 
-def judged_by_run(found: Findings) -> Table:
-    """What each run retrieved, how deep it is judged, and what no other run has."""
-    at = found.pool.at
-    alone: dict[str, tuple[str, kernel.formats.Kind]] = {
+def judged_by_run(findings: Findings) -> Table:
+    """Return the retrieved documents of each run, how deep it is judged, and its unique documents."""
+    depth = findings.pool.at
+    unique: dict[str, tuple[str, kernel.formats.Kind]] = {
         "unique": ("unique", "count"),
         "unique_judged": ("unique judged", "count"),
         "unique_relevant": ("unique relevant", "count"),
     }
     return display_table(
-        found.pool.runs,
+        findings.pool.runs,
         run=("run", "text"),
         topics=("topics", "count"),
         retrieved=("retrieved", "count"),
         judged_depth=("judged depth (median)", "count"),
         least_judged_depth=("judged depth (min)", "count"),
-        judged=(f"judged@{at}", "share"),
-        **(alone if len(found.runs) > 1 else {}),
+        judged=(f"judged@{depth}", "share"),
+        **(unique if len(findings.runs) > 1 else {}),
     )
 
 
-def unjudged_by_run(found: Findings) -> Table:
-    """runs × depths: the unjudged documents down to a rank, the mean over topics."""
-    frame = found.unjudged
+def unjudged_by_run(findings: Findings) -> Table:
+    """Return the unjudged documents of each run down to each depth, mean over topics."""
+    frame = findings.unjudged
     depths = list(dict.fromkeys(frame["depth"].tolist()))
     columns = [Column("run"), *(Column(f"top {depth}", "score", digits=1) for depth in depths)]
     by_run = frame["per_topic"].to_numpy().reshape(-1, len(depths)).tolist()
-    return Table(columns, [[run, *values] for run, values in zip(found.runs, by_run, strict=True)])
+    return Table(columns, [[run, *values] for run, values in zip(findings.runs, by_run, strict=True)])
 
 
-def alone_by_run(found: Findings) -> list[dict[str, Any]]:
-    """What each run alone found: how many relevant documents, and the first ones by name."""
-    by_run = kernel.results.groups(found.alone, "run")
+def unique_by_run(findings: Findings) -> list[dict[str, Any]]:
+    """Return for each run the relevant documents that no other run has: their number, and the first ones by name."""
+    by_run = kernel.results.groups(findings.unique, "run")
     lists = []
-    for run in found.runs:
+    for run in findings.runs:
         if run not in by_run:
             continue
         rows = by_run[run]
@@ -573,6 +569,6 @@ def alone_by_run(found: Findings) -> list[dict[str, Any]]:
             grade=("grade", "number"),
             rank=("rank", "count"),
         )
-        said = f"{count} relevant {plural(count, 'document')} on {topics} {plural(topics, 'topic')}"
-        lists.append({"run": run, "said": said, "table": named, "more": count - len(named.rows)})
+        summary = f"{count} relevant {plural(count, 'document')} on {topics} {plural(topics, 'topic')}"
+        lists.append({"name": run, "summary": summary, "table": named, "more": count - len(named.rows)})
     return lists

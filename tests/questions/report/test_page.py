@@ -23,7 +23,7 @@ from gradedeval.kernel.scoring.score_tables import Row
 from gradedeval.questions.explain import explain_topics
 from gradedeval.questions.report import page
 from gradedeval.questions.report import page as pages
-from gradedeval.questions.report.views import Findings, ReportSettings, find
+from gradedeval.questions.report.views import Findings, ReportSettings, collect
 from support.commands import Command
 from support.markup import HOSTILE, hostile_runs
 from support.pages import Page
@@ -42,7 +42,7 @@ DRAWS = 200
 def found(measures: str = MEASURES, runs: tuple[str, ...] = NAMES) -> Findings:
     sources = {name: str(SAMPLES / name) for name in runs}
     settings = ReportSettings(Settings(draws=DRAWS), show=5)
-    return find(sources, QRELS, parse_measures(measures), Options(), None, settings)
+    return collect(sources, QRELS, parse_measures(measures), Options(), None, settings)
 
 
 @cache
@@ -82,7 +82,7 @@ def test_marks_wins_and_sentences_are_those_of_compare() -> None:
     assert len(flips)
     for flip in flips.to_dict("records"):
         said = f"reverses if {flip['reversing']:,} of {flip['unjudged']:,} unjudged documents are relevant"
-        assert f"{said} (of the top grade), the lowest of them at rank {flip['reversing_rank']}" in whole().words
+        assert f"{said} (top grade); the deepest is at rank {flip['reversing_rank']}" in whole().words
     assert whole().words.count("The order of rivers") == int(frame["same_order"].eq(False).sum())
 
 
@@ -90,19 +90,21 @@ def test_marks_wins_and_sentences_are_those_of_compare() -> None:
 def test_a_settled_order_names_the_run_ahead_and_the_topics_where_means_are_of_others() -> None:
     sources = dict(zip(NAMES[:2], RUNS[:2], strict=True))
     options = Options(max_residual=0.05)
-    seen = find(sources, QRELS, parse_measures("err@20"), options, None, ReportSettings(Settings(draws=20)))
+    seen = collect(sources, QRELS, parse_measures("err@20"), options, None, ReportSettings(Settings(draws=20)))
     (settled,) = [row for row in seen.compared.rows if row["measure"] == "err@20"]
     means = {row.run: row.score for row in seen.scores.rows(by_topic=False) if row.measure == "err@20"}
     assert settled["difference"] < 0 < (means[NAMES[1]] or 0) - (means[NAMES[0]] or 0)  # the other way round
     page = Page(pages.page(seen))
     on = f"on the {settled['topics']} of 50 topics that all runs are scored on"
-    assert f"Same order if fully judged: {NAMES[1]} is lower than {NAMES[0]} {on}." in page.words
+    assert f"More judging cannot change this: {NAMES[1]} stays below {NAMES[0]} {on}." in page.words
     assert "err@20: the means are over different topics (" in page.words
     assert not [text for row in page.table("Scores of all runs") for text in row if "best" in text]
 
 
 def small(runs: dict[str, Any], qrels: Any, measures: str, options: Options | None = None) -> Page:
-    seen = find(runs, qrels, parse_measures(measures), options or Options(), None, ReportSettings(Settings(draws=20)))
+    seen = collect(
+        runs, qrels, parse_measures(measures), options or Options(), None, ReportSettings(Settings(draws=20))
+    )
     return Page(pages.page(seen))
 
 
@@ -113,9 +115,9 @@ def test_an_order_that_both_runs_unjudged_documents_cannot_turn_is_settled() -> 
     ahead = {topic: {"r": 9.0, "u": 8.0, "v": 7.0} for topic in THREE}
     behind = {topic: {"u": 9.0, "v": 8.0, "n": 7.0} for topic in THREE}
     page = small({"A": ahead, "B": behind}, {topic: {"r": 1, "n": 0} for topic in THREE}, "p@3")
-    assert "Same order if fully judged: B is lower than A." in page.words
+    assert "More judging cannot change this: B stays below A." in page.words
     same = small({"A": ahead, "B": ahead}, {topic: {"r": 1} for topic in THREE}, "p@3")
-    assert "Same order if fully judged: B is equal to A." in same.words
+    assert "More judging cannot change this: B stays level with A." in same.words
     assert "end of a run" not in page.words + same.words
 
 
@@ -123,7 +125,7 @@ def test_what_turns_an_order_is_the_top_grade_and_not_any_relevant_one() -> None
     runs = {name: {topic: {f"{name}{topic}": 1.0} for topic in THREE} for name in ("G", "U")}
     qrels = {topic: {f"G{topic}": 2, "z": 4} for topic in THREE}
     page = small(runs, qrels, "err@5")
-    said = "reverses if 1 of 3 unjudged documents is relevant (of the top grade), the lowest of them at rank 1"
+    said = "reverses if 1 of 3 unjudged documents is relevant (top grade); the deepest is at rank 1"
     assert said in page.words
     assert "if all that is open had the top grade" in page.words
     assert "relevant (rank" not in page.words
@@ -137,13 +139,13 @@ def test_what_turns_an_order_is_the_top_grade_and_not_any_relevant_one() -> None
 def test_one_score_is_not_the_best_and_a_measure_without_shared_topics_is_not_compared() -> None:
     qrels = {"1": {"a": 1}, "2": {"a": 1}}
     runs = {"one": {"1": {"a": 1.0}, "2": {"a": 1.0}}, "two": {"1": {"b": 1.0}, "2": {"b": 1.0}}}
-    seen = find(runs, qrels, parse_measures("p@1 ap"), Options(), None, ReportSettings(Settings(draws=20)))
+    seen = collect(runs, qrels, parse_measures("p@1 ap"), Options(), None, ReportSettings(Settings(draws=20)))
     included = seen.matrix.included.copy()
     included[1, :, 1] = False
     matrix = replace(seen.matrix, included=included)
     rows = [row for row in seen.compared.rows if row["measure"] == "p@1"]
     (_, part) = page.unknowns(replace(seen, matrix=matrix, compared=replace(seen.compared, rows=rows)))
-    assert part["same"] == "Not compared: there is no topic that all runs are scored on."
+    assert part["same"] == "Not compared: no topic is scored for all runs."
     scored = Row("one", "all", "ap", 0.0)
     assert page._best([scored, Row("two", "all", "ap", None)], "higher") is None
 
@@ -212,7 +214,7 @@ def test_contributions_and_what_could_be_added_are_those_of_explain(
 ) -> None:
     sources = {name: str(SAMPLES / name) for name in runs}
     settings = ReportSettings(Settings(draws=DRAWS), show=5)
-    shown = find(sources, qrels, parse_measures(measures), options, None, settings)
+    shown = collect(sources, qrels, parse_measures(measures), options, None, settings)
     data = Page(pages.page(shown))
     for index in (0, 1, len(shown.matrix.topics) - 1):
         documents, rankings = data.data(f"r{index}")
@@ -234,7 +236,7 @@ def test_contributions_and_what_could_be_added_are_those_of_explain(
 
 def test_judgments_are_those_of_pool() -> None:
     pool = gradedeval.pool(RUNS, QRELS)
-    rows = {row[0]: row for row in whole().table("What runs retrieved")[1:]}
+    rows = {row[0]: row for row in whole().table("Retrieved documents of each run")[1:]}
     for run in pool.runs.to_dict("records"):
         assert rows[run["run"]][-3:] == [str(run[name]) for name in ("unique", "unique_judged", "unique_relevant")]
     topics = whole().table("Judged documents of each topic")
@@ -327,7 +329,7 @@ def test_one_run_has_a_page_without_comparisons() -> None:
 def test_topics_too_uncertain_to_count_are_blank() -> None:
     sources = dict(zip(NAMES[:2], RUNS[:2], strict=True))
     options = Options(max_residual=0.02)
-    seen = find(sources, QRELS, parse_measures("ap err@20"), options, None, ReportSettings(Settings(draws=DRAWS)))
+    seen = collect(sources, QRELS, parse_measures("ap err@20"), options, None, ReportSettings(Settings(draws=DRAWS)))
     page = Page(pages.page(seen))
     assert {cell for row in page.table("Topics by ap")[1:] for cell in row[-3:]} == {""}
     kept = [row for row in page.table("Topics by err@20")[1:] if row[5]]
@@ -401,7 +403,7 @@ def test_48_runs_are_on_a_page_in_ten_seconds_and_below_20_megabytes() -> None:
     runs = {path.name: str(path) for path in sorted((folder / "runs").iterdir())}
     begin = time.process_time()  # others may be at work here
     measures = parse_measures("err@20 ndcg@10 ap")
-    seen = find(runs, str(folder / "qrels.txt"), measures, Options(), None, ReportSettings(Settings()))
+    seen = collect(runs, str(folder / "qrels.txt"), measures, Options(), None, ReportSettings(Settings()))
     text = pages.page(seen)
     assert time.process_time() - begin < 10
     assert len(text.encode()) < 2_500_000

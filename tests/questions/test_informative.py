@@ -224,7 +224,7 @@ def test_what_cannot_be_known_is_told(cli: Command) -> None:
     with pytest.raises(InputError, match=r"^'q': its expectation is unknown; choose from ap, sp, gap, .* rbp$"):
         few(RUNS, QRELS, "gap q")
     for words, message in {
-        ("-m", "bpref"): "'bpref': its expectation is unknown; known are those of ",
+        ("-m", "bpref"): "'bpref': its expectation is unknown; choose from ",
         ("--ties", "average"): "--ties: precision at a document needs one order; choose an order",
         ("-m", "err(gain=0.1:0.2:0.3:0.4:0.5)"): "'err(gain=0.1:0.2:0.3:0.4:0.5)': gives grade 0 the gain 0.1; here",
     }.items():

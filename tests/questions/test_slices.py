@@ -318,7 +318,7 @@ def test_slices_are_drawn_on_one_scale() -> None:
     figures = pytest.importorskip("matplotlib.figure")
     frame = gradedeval.run_summaries(RUNS, QRELS, "ndcg@10", queries=QUERIES, slices="intent", slice="intent").frame
     ends = set()
-    for panel in run_panels(frame, 0.95):
+    for panel in run_panels(frame):
         ax = figures.Figure().subplots()
         panel.draw(ax)
         ends.add(ax.get_xlim())

@@ -1,4 +1,4 @@
-"""What several questions build on: runs × topics, significance, what judging could change, rankings side by side."""
+"""The base of several questions: runs × topics, significance, effects of judging, rankings side by side."""
 
 from typing import Literal
 

@@ -1,5 +1,6 @@
-"""Correlation of lists: Kendall's τ and weighted τ, Pearson's r, Spearman's ρ, without scipy.stats, whose import takes
-longer than most commands take."""
+"""Correlation of lists: Kendall's τ and weighted τ, Pearson's r, Spearman's ρ, without the slow import of
+scipy.stats.
+"""
 
 from __future__ import annotations
 
@@ -20,222 +21,229 @@ BITS = 5
 as many bits."""
 
 
-def kendall_taus(group: Ints, one: Ints, other: Ints, groups: int) -> Floats:
-    """groups: τ_b between two places of the same items, nan where one is constant.
+def kendall_taus(group: Ints, x: Ints, y: Ints, groups: int) -> Floats:
+    """Return τ_b of each group between two places of the same items, nan if one is constant.
 
-    group       items: which list each belongs to
-    one, other  items: its place, whole numbers from 0; equal where tied
+    group  items: the list of each item
+    x, y   items: its places, whole numbers from 0, equal if tied
 
     Kendall, Biometrika 1945; as `scipy.stats.kendalltau`.
     """
-    order = np.lexsort((one, group))
-    group, one, other = group[order], one[order], other[order]
-    return taus(np.bincount(group, minlength=groups), one, other, np.lexsort((other, group)))
+    order = np.lexsort((x, group))
+    group, x, y = group[order], x[order], y[order]
+    return taus(np.bincount(group, minlength=groups), x, y, np.lexsort((y, group)))
 
 
-def taus(sizes: Ints, one: Ints, other: Ints, by_other: Ints) -> Floats:
-    """groups: τ_b of items that come group by group, `sizes` in each, and in a group by their place in the one.
+def taus(sizes: Ints, x: Ints, y: Ints, by_y: Ints) -> Floats:
+    """Return τ_b of each group of items that come group by group, `sizes` in each, and in a group by their place in x.
 
-    by_other  the items, group by group, in a group by their place in the other
+    by_y  the items, group by group, in a group by their place in y
     """
-    agreeing, untied, others_untied = _pairs(sizes, one, other, by_other)
+    agreeing, untied_x, untied_y = _pairs(sizes, x, y, by_y)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: Floats = agreeing / np.sqrt(untied * others_untied)
-    return found
+        tau: Floats = agreeing / np.sqrt(untied_x * untied_y)
+    return tau
 
 
-def kendall_tau(one: Floats, other: Floats) -> float:
-    """τ_b of two lists, neither of which is constant; the same as `scipy.stats.kendalltau`."""
-    place, then = (distinct(values)[1] for values in (one, other))
-    order = np.argsort(place, kind="stable")
-    then = then[order]
-    by_other = np.argsort(then, kind="stable")
-    counts = _pairs(np.array([len(one)]), place[order], then, by_other)
-    agreeing, untied, others_untied = (float(count[0]) for count in counts)
-    return min(1.0, max(-1.0, agreeing / math.sqrt(untied) / math.sqrt(others_untied)))
+def kendall_tau(x: Floats, y: Floats) -> float:
+    """Return τ_b of two lists, neither of them constant; the same as `scipy.stats.kendalltau`."""
+    x_place, y_place = (distinct(values)[1] for values in (x, y))
+    order = np.argsort(x_place, kind="stable")
+    y_place = y_place[order]
+    by_y = np.argsort(y_place, kind="stable")
+    counts = _pairs(np.array([len(x)]), x_place[order], y_place, by_y)
+    agreeing, untied_x, untied_y = (float(count[0]) for count in counts)
+    return min(1.0, max(-1.0, agreeing / math.sqrt(untied_x) / math.sqrt(untied_y)))
 
 
-def weighted_tau(one: Floats, other: Floats) -> float:
-    """The weighted τ of two lists, neither of which is constant: exchanging two items costs 1/rank of either together;
-    the mean over the ranks by the one and by the other. Vigna, WWW 2015. To the last bit that of
-    `scipy.stats.weightedtau`, which adds up in the same order.
+def weighted_tau(x: Floats, y: Floats) -> float:
+    """Return the weighted τ of two lists, neither of them constant: an exchange costs the 1/rank of both items
+    together.
+
+    The result is the mean over the ranks by x and by y, equal to the last bit to `scipy.stats.weightedtau`, which adds
+    in the same order. Vigna, WWW 2015.
     """
-    place, then = (distinct(values)[1].tolist() for values in (one, other))
-    return (_weighted_tau(place, then) + _weighted_tau(then, place)) / 2
+    x_place, y_place = (distinct(values)[1].tolist() for values in (x, y))
+    return (_weighted_tau(x_place, y_place) + _weighted_tau(y_place, x_place)) / 2
 
 
-def _weighted_tau(one: list[int], other: list[int]) -> float:
-    """The same by the ranks of the one, of equal ones by the other, the highest first."""
-    count = len(one)
-    order = sorted(range(count), key=lambda item: (one[item], other[item]))
+def _weighted_tau(x: list[int], y: list[int]) -> float:
+    """Return the weighted τ by the ranks of x, ties by y, the highest first."""
+    count = len(x)
+    order = sorted(range(count), key=lambda item: (x[item], y[item]))
     weight = [0.0] * count
     for rank, item in enumerate(reversed(order), 1):
         weight[item] = 1.0 / rank
-    both = _tied_weight(order, weight, [(one[item], other[item]) for item in range(count)])
-    tied = _tied_weight(order, weight, one)
-    by_other, exchanged = order[:], [0.0]
-    _merge_sort(by_other, weight, other, 0, count, exchanged)
-    others_tied = _tied_weight(by_other, weight, other)
+    both = _tied_weight(order, weight, [(x[item], y[item]) for item in range(count)])
+    tied_x = _tied_weight(order, weight, x)
+    by_y, exchanged = order[:], [0.0]
+    _merge_sort(by_y, weight, y, 0, count, exchanged)
+    tied_y = _tied_weight(by_y, weight, y)
     total = 0.0
-    for item in by_other:
+    for item in by_y:
         total += weight[item]
     total *= count - 1
-    agreeing = (total - (others_tied + tied - both)) - 2.0 * exchanged[0]
-    return min(1.0, max(-1.0, agreeing / math.sqrt(total - tied) / math.sqrt(total - others_tied)))
+    agreeing = (total - (tied_y + tied_x - both)) - 2.0 * exchanged[0]
+    return min(1.0, max(-1.0, agreeing / math.sqrt(total - tied_x) / math.sqrt(total - tied_y)))
 
 
 def _tied_weight(order: list[int], weight: list[float], place: Sequence[Any]) -> float:
-    """What pairs of items in one place weigh, of items in the order of their places."""
-    found, within, first = 0.0, weight[order[0]], 0
-    for at in range(1, len(order)):
-        if place[order[first]] != place[order[at]]:
-            found += within * (at - first - 1)
-            first, within = at, 0.0
-        within += weight[order[at]]
-    return found + within * (len(order) - first - 1)
+    """Return the weight of the pairs of items in one place; items come in the order of their places."""
+    total, within, first = 0.0, weight[order[0]], 0
+    for position in range(1, len(order)):
+        if place[order[first]] != place[order[position]]:
+            total += within * (position - first - 1)
+            first, within = position, 0.0
+        within += weight[order[position]]
+    return total + within * (len(order) - first - 1)
 
 
 def _merge_sort(
     order: list[int], weight: list[float], place: list[int], begin: int, count: int, exchanged: list[float]
 ) -> float:
-    """Merge sort by place, in place: adds to `exchanged` what exchanges weigh, and gives the weight of all items."""
+    """Sort by place, in place; add the weight of exchanges to `exchanged`, and return the weight of all items."""
     if count == 1:
         return weight[order[begin]]
     half, middle = count // 2, begin + count // 2
-    left = _merge_sort(order, weight, place, begin, half, exchanged)
-    whole = _merge_sort(order, weight, place, middle, count - half, exchanged) + left
+    remaining = _merge_sort(order, weight, place, begin, half, exchanged)
+    whole = _merge_sort(order, weight, place, middle, count - half, exchanged) + remaining
     if place[order[middle - 1]] < place[order[middle]]:
         return whole
-    ones, others, merged = order[begin:middle], order[middle : begin + count], list[int]()
-    at = then = 0
-    while at < len(ones) and then < len(others):
-        if place[ones[at]] <= place[others[then]]:
-            merged.append(ones[at])
-            left -= weight[ones[at]]
-            at += 1
+    head, tail, merged = order[begin:middle], order[middle : begin + count], list[int]()
+    i = k = 0
+    while i < len(head) and k < len(tail):
+        if place[head[i]] <= place[tail[k]]:
+            merged.append(head[i])
+            remaining -= weight[head[i]]
+            i += 1
         else:
-            merged.append(others[then])
-            exchanged[0] += weight[others[then]] * (len(ones) - at) + left
-            then += 1
-    order[begin : begin + count] = merged + ones[at:] + others[then:]
+            merged.append(tail[k])
+            exchanged[0] += weight[tail[k]] * (len(head) - i) + remaining
+            k += 1
+    order[begin : begin + count] = merged + head[i:] + tail[k:]
     return whole
 
 
-def _pairs(sizes: Ints, one: Ints, other: Ints, by_other: Ints) -> tuple[Floats, Floats, Floats]:
-    """groups, of items as `taus` takes them: how many more pairs agree than do not, and how many are untied in the one
-    and in the other."""
+def _pairs(sizes: Ints, x: Ints, y: Ints, by_y: Ints) -> tuple[Floats, Floats, Floats]:
+    """Return for each group of `taus`: agreeing less disagreeing pairs, pairs untied in x, pairs untied in y."""
     group = np.repeat(np.arange(len(sizes)), sizes)
     order: Ints | None
-    order, tied, both = _order_ties(group, one, other, len(sizes))
+    order, tied_x, both = _order_ties(group, x, y, len(sizes))
     if order is not None:  # items that are tied in the one come by the other
         seat = np.empty_like(order)
         seat[order] = np.arange(len(order))
-        other, by_other = other[order], seat[by_other]
-    order, others_tied, _ = _order_ties(group, other[by_other], by_other, len(sizes))
-    by_other = by_other if order is None else by_other[order]
+        y, by_y = y[order], seat[by_y]
+    order, tied_y, _ = _order_ties(group, y[by_y], by_y, len(sizes))
+    by_y = by_y if order is None else by_y[order]
     pairs: Floats = sizes * (sizes - 1) / 2
-    agreeing = pairs - tied - others_tied + both - 2 * _inversions(by_other, sizes)
-    return agreeing, pairs - tied, pairs - others_tied
+    agreeing = pairs - tied_x - tied_y + both - 2 * _inversions(by_y, sizes)
+    return agreeing, pairs - tied_x, pairs - tied_y
 
 
-def _order_ties(group: Ints, place: Ints, then: Ints, groups: int) -> tuple[Ints | None, Floats, Floats]:
-    """Items that come by group and place, with those of each tie by another number: as positions, None where they come
-    so; and groups: how many pairs are tied, and how many in the other number too."""
-    tied = np.flatnonzero((place[1:] == place[:-1]) & (group[1:] == group[:-1]))
+def _order_ties(group: Ints, first_place: Ints, second: Ints, groups: int) -> tuple[Ints | None, Floats, Floats]:
+    """Return the order of items, which come by group and place, with each tie ordered by a second number; None if it
+    holds.
+
+    Also returns for each group: the tied pairs, and the pairs tied in the second number too.
+    """
+    tied = np.flatnonzero((first_place[1:] == first_place[:-1]) & (group[1:] == group[:-1]))
     if not len(tied):
         return None, np.zeros(groups), np.zeros(groups)
     begins = np.append(True, np.diff(tied) > 1)  # of those a tie goes on with
     sizes = np.diff(np.flatnonzero(begins), append=len(tied)) + 1
     first = tied[begins]
-    at = ranges(first, sizes)
-    key = np.repeat(np.arange(len(sizes)), sizes) * (int(then.max()) + 1) + then[at]
+    positions = ranges(first, sizes)
+    key = np.repeat(np.arange(len(sizes)), sizes) * (int(second.max()) + 1) + second[positions]
     sort = np.argsort(key, kind="stable")
-    order = np.arange(len(place))
-    order[at] = at[sort]
+    order = np.arange(len(first_place))
+    order[positions] = positions[sort]
     alike = np.flatnonzero(np.diff(key[sort], prepend=-1))
-    both = _tied_pairs(group[at[alike]], np.diff(alike, append=len(key)), groups)
+    both = _tied_pairs(group[positions[alike]], np.diff(alike, append=len(key)), groups)
     return order, _tied_pairs(group[first], sizes, groups), both
 
 
 def _tied_pairs(group: Ints, sizes: Ints, groups: int) -> Floats:
-    """groups: the pairs within stretches of these sizes."""
+    """Return the pairs of each group within stretches of these sizes."""
     pairs: Floats = sizes * (sizes - 1) / 2
     return np.bincount(group, weights=pairs, minlength=groups).astype(np.float64)
 
 
 def _inversions(order: Ints, sizes: Ints) -> Floats:
-    """groups: how many pairs of items stand in the order opposite to that of their numbers.
+    """Return for each group the pairs of items in the order opposite to their numbers.
 
-    order  the numbers of the items, each once: those of the first group, as many as its size, then those of the next
+    order  the number of each item, each once: all numbers of the first group, then all of the next
     """
     place = order - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    found = np.zeros(len(sizes))
+    inversions = np.zeros(len(sizes))
     for rows in by_width(sizes, parallel.LIMITS.cells):
         part = place if len(rows) == len(sizes) else place[positions_of(sizes, rows)]
-        found[rows] = _inversions_by_bits(part, sizes[rows])
-    return found
+        inversions[rows] = _inversions_by_bits(part, sizes[rows])
+    return inversions
 
 
 def _inversions_by_bits(place: Ints, sizes: Ints) -> Floats:
-    """groups: inversions of 0, 1, 2, … in any order, group by group.
+    """Return the inversions of each group of 0, 1, 2, … in any order, group by group.
 
-    Two numbers differ first in one bit: items whose higher bits agree stand together, in order, and each with a 0 there
-    counts those with a 1 before it. Then both kinds are parted. The last bits are counted in blocks.
+    Two numbers first differ in one bit. Items with equal higher bits stand together, in order; each with a 0 in that
+    bit counts the preceding items with a 1. Then both kinds are parted. The last bits are counted in blocks.
     """
-    found, group = np.zeros(len(sizes)), np.repeat(np.arange(len(sizes)), sizes)
+    inversions, group = np.zeros(len(sizes)), np.repeat(np.arange(len(sizes)), sizes)
     for bit in range((int(sizes.max(initial=0)) - 1).bit_length() - 1, 2 * BITS - 1, -1):
         higher = place >> (bit + 1)
         ones = (place >> bit) & 1
         begins = np.append(True, (group[1:] != group[:-1]) | (higher[1:] != higher[:-1]))[: len(group)]
         start = np.flatnonzero(begins)
         stretch = np.cumsum(begins) - 1
-        before = np.cumsum(ones) - ones
-        before -= before[start][stretch]
-        found += np.bincount(group, weights=before * (1 - ones), minlength=len(sizes))
-        at = np.arange(len(group)) - start[stretch]
+        preceding = np.cumsum(ones) - ones
+        preceding -= preceding[start][stretch]
+        inversions += np.bincount(group, weights=preceding * (1 - ones), minlength=len(sizes))
+        offset = np.arange(len(group)) - start[stretch]
         zeros = np.bincount(stretch, weights=1 - ones, minlength=len(start)).astype(np.int64)
-        target = start[stretch] + np.where(ones, zeros[stretch] + before, at - before)
+        target = start[stretch] + np.where(ones, zeros[stretch] + preceding, offset - preceding)
         parted = np.empty_like(place)
         parted[target] = place  # the group of a position stays
         place = parted
     parts = (sizes + (1 << 2 * BITS) - 1) >> 2 * BITS
     whole = np.repeat(np.arange(len(sizes)), parts)
     each = np.minimum(sizes[whole] - (ranks(parts) << 2 * BITS), 1 << 2 * BITS)
-    return found + np.bincount(
+    return inversions + np.bincount(
         whole, weights=_inversions_by_blocks(place & ((1 << 2 * BITS) - 1), each), minlength=len(sizes)
     )
 
 
 def _inversions_by_blocks(place: Ints, sizes: Ints) -> Floats:
-    """The same of small groups: pairs that stand in one block, pairs of other blocks whose numbers are of one block,
-    and all others by how many items stand in a block and have numbers of another."""
+    """Return the inversions of small groups.
+
+    Pairs within one block of positions or of numbers are compared; all others are counted by the items of each block of
+    positions with numbers in each block.
+    """
     groups, blocks = len(sizes), (sizes + (1 << BITS) - 1) >> BITS
     begin, stands = np.cumsum(blocks) - blocks, ranks(sizes)
     first = np.repeat(begin, sizes)
-    found = _block_inversions(first + (stands >> BITS), stands, place, int(blocks.sum()))
-    found += _block_inversions(first + (place >> BITS), place, stands >> BITS, len(found))
+    within = _block_inversions(first + (stands >> BITS), stands, place, int(blocks.sum()))
+    within += _block_inversions(first + (place >> BITS), place, stands >> BITS, len(within))
     most = int(blocks.max(initial=0))
     group = np.repeat(np.arange(groups) * most, sizes)
     cells = (group + (stands >> BITS)) * most + (place >> BITS)
     count = np.bincount(cells, minlength=groups * most * most).astype(np.int32).reshape(groups, most, most)
     earlier = np.cumsum(count, axis=1, dtype=np.int32) - count
     higher = np.cumsum(earlier[:, :, ::-1], axis=2, dtype=np.int32)[:, :, ::-1] - earlier
-    others: Floats = (count * higher).sum((1, 2), dtype=np.float64)
-    return others + np.bincount(np.repeat(np.arange(groups), blocks), weights=found, minlength=groups)
+    across: Floats = (count * higher).sum((1, 2), dtype=np.float64)
+    return across + np.bincount(np.repeat(np.arange(groups), blocks), weights=within, minlength=groups)
 
 
-def _block_inversions(block: Ints, at: Ints, value: Ints, blocks: int) -> Ints:
-    """blocks: how many pairs of its items have the larger value first.
+def _block_inversions(block: Ints, position: Ints, value: Ints, blocks: int) -> Ints:
+    """Return for each block its pairs of items with the larger value first.
 
-    at  where an item is in its block, by the last bits; each block is filled from its begin
+    position  the position of an item in its block, by the last bits; each block is filled from its begin
     """
     table = np.full((1 << BITS, blocks), np.iinfo(np.int16).max, dtype=np.int16)
-    table.ravel()[(at & ((1 << BITS) - 1)) * blocks + block] = value.astype(np.int16)
+    table.ravel()[(position & ((1 << BITS) - 1)) * blocks + block] = value.astype(np.int16)
     more = np.zeros(table.shape, dtype=np.uint8)
     for step in range(1, 1 << BITS):
         more[step:] += (table[:-step] > table[step:]).view(np.uint8)
-    found: Ints = more.sum(0, dtype=np.int64)
-    return found
+    inversions: Ints = more.sum(0, dtype=np.int64)
+    return inversions
 
 
 # Pearson's r and Spearman's ρ of one list with many others, to the last bit as scipy's.
@@ -245,20 +253,21 @@ Correlate = Callable[[Floats], float]
 """The correlation of another list of the same length with the one that is known."""
 
 
-def pearson_with(known: Floats) -> Correlate:
-    """Pearson's r of finite numbers, neither list constant."""
-    length = len(known)
-    own = _scaled(known)
+def pearson_with(values: Floats) -> Correlate:
+    """Return a function for Pearson's r of a list with `values`: finite numbers, neither list constant."""
+    length = len(values)
+    scaled = _scaled(values)
 
-    def pearson(other: Floats) -> float:
-        found = float(np.clip(np.vecdot(own, _scaled(other)), -1, 1))
-        return round(found) if length == 2 else found
+    def pearson(second: Floats) -> float:
+        r = float(np.clip(np.vecdot(scaled, _scaled(second)), -1, 1))
+        return round(r) if length == 2 else r
 
     return pearson
 
 
 def _scaled(values: Floats) -> Floats:
-    """The differences from the mean, of which the squares add up to 1; scaled first, so that no square overflows."""
+    """Return the differences from the mean, with squares that sum to 1; they are scaled first, so that no square
+    overflows."""
     differences = values - values.mean()
     largest = np.abs(differences).max()
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -266,19 +275,19 @@ def _scaled(values: Floats) -> Floats:
     return scaled
 
 
-def spearman_with(known: Floats) -> Correlate:
-    """Spearman's ρ of finite numbers, neither list constant: Pearson's r of their ranks."""
-    own = mean_ranks(known)
+def spearman_with(values: Floats) -> Correlate:
+    """Return a function for Spearman's ρ, Pearson's r of ranks: finite numbers, neither list constant."""
+    value_ranks = mean_ranks(values)
 
-    def spearman(other: Floats) -> float:
-        both: Any = np.corrcoef(np.stack([own, mean_ranks(other)]))
+    def spearman(second: Floats) -> float:
+        both: Any = np.corrcoef(np.stack([value_ranks, mean_ranks(second)]))
         return float(both[1, 0])
 
     return spearman
 
 
 def mean_ranks(values: Floats) -> Floats:
-    """The rank of each value from 1 for the least; equal ones have the mean of theirs."""
+    """Return the rank of each value, from 1 for the least; equal values have the mean of their ranks."""
     order = np.argsort(values)
     ordered = values[order]
     begins = np.append(True, ordered[1:] != ordered[:-1])

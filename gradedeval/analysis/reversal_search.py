@@ -1,4 +1,4 @@
-"""Judgments that reverse the order of two runs: looked for topic by topic, and scored."""
+"""Search for judgments that reverse the order of two runs: chosen topic by topic, and scored."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from gradedeval.kernel.rankings.batch import Batch, GradeCounts
 from gradedeval.kernel.scoring.scorer import GainsCache
 
 MOST_UNSEEN = 1000
-"""No more documents that neither run retrieved are taken as relevant in a topic."""
+"""Maximum documents of a topic, retrieved by neither run, that are assumed relevant."""
 MAX_TOGGLED = 24
-"""Documents of a topic, the first in either run, that are judged the other way one by one."""
+"""Documents of a topic, the first in either run, whose judgment is toggled one by one."""
 ROUNDS = 6
-"""How often the best of these changes is made."""
+"""Maximum rounds of best changes."""
 NO_TOPIC = b"\n"
-"""The name of topics whose judgments are not those of the qrels, and which therefore have no ideal ranking there."""
+"""The name of topics with judgments that differ from the qrels: no cached ideal ranking applies to them."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankedTopics:
-    """A run by topics × ranks. `number`: that of each unjudged document, 0 of others."""
+    """A run by topics × ranks; `number` has the numbers of unjudged documents, 0 for others."""
 
     batch: Batch
     number: Ints
 
     @classmethod
     def of(cls, parts: Sequence[Part], topics: Sequence[str]) -> RankedTopics:
-        """The parts of a run as one, its topics in this order."""
+        """Join the parts of a run, with topics in this order."""
         width, first = max(part.number.shape[1] for part in parts), parts[0].batch
         row = {topic: row for row, topic in enumerate(topics)}
         codes = np.full((len(topics), width), first.padding_code, dtype=first.codes.dtype)
@@ -53,19 +53,19 @@ class RankedTopics:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TopicDocuments:
-    """The unjudged documents of one topic: the rank of each in the run behind and in the run ahead, from 0; `NOWHERE`
-    where it is not there."""
+    """The unjudged documents of one topic: their ranks in the trailing and the leading run, from 0; `NOWHERE` if
+    absent."""
 
     behind: Ints
     ahead: Ints
 
 
 Choice = tuple[int, Bools, int]
-"""A topic, which of its documents are relevant, and how many that neither run retrieved."""
+"""A topic, a mask of its relevant documents, and the number of relevant ones that neither run retrieved."""
 
 
 class ReversalSearch:
-    """The runs of an evaluation by one measure, in whose unjudged documents reversals are looked for."""
+    """A search for reversals among the unjudged documents of runs, by one measure."""
 
     def __init__(self, reread: RereadRuns, paired: Paired) -> None:
         self.reread, self.paired, self.scorer = reread, paired, reread.scorer
@@ -76,37 +76,35 @@ class ReversalSearch:
 
     @property
     def is_open(self) -> bool:
-        """Whether a document judged later may be given a grade here: not where gains depend on more than it."""
+        """Whether a document judged later may get a grade: not if gains depend on more than it."""
         options, definition = self.scorer.options, self.measure.definition
         more = options.costs is not None or options.fill is not None or options.ties == "average"
         more = more or self.measure.by_intent or self.measure.judged_only or definition.uses_strata
         return not more and bool(self.table.gain_of_label.max(initial=0) > 0)
 
     def reverses(self, run: str, ahead: str) -> bool:
-        """Whether judgments have been found by which the first run comes to lie above the second, which has the higher
-        score or the same.
+        """Return whether judgments were found that put `run` above `ahead`, which has a score at least as high.
 
-        Tried are, in each topic by itself, the unjudged documents that serve the run behind more, some number of the
-        first of them, without and with documents that serve neither or the run ahead less than they raise what scores
-        are divided by; and then single documents. What is found is scored with all that it changes. That none is found
-        proves nothing.
+        In each topic the candidates are: some number of the first unjudged documents that serve the trailing run more,
+        without and with documents that serve neither run, or the leading run less than they raise the divisor of
+        scores; then single documents. Findings are scored with all their effects. A failed search proves nothing.
         """
         both = [self._ranked(name) for name in (run, ahead)]
         if both[0] is None or both[1] is None or not self.is_open:
             return False
-        behind, other = both[0], both[1]
-        topics = [_topic_documents(one, two) for one, two in zip(behind.number, other.number, strict=True)]
+        behind, leader = both[0], both[1]
+        topics = [_topic_documents(a, b) for a, b in zip(behind.number, leader.number, strict=True)]
         needed = TOLERANCE * len(topics)
         choices = [choice for number, topic in enumerate(topics) for choice in self._first(number, topic)]
-        best, value = _best_choices(choices, self._scored(behind, other, topics, choices), len(topics))
+        best, value = _best_choices(choices, self._scored(behind, leader, topics, choices), len(topics))
         for _ in range(ROUNDS):
             if value.sum() > needed:
                 return True
             choices = [changed for choice in best for changed in self._changed(choice, topics[choice[0]])]
-            found, better = _best_choices(choices, self._scored(behind, other, topics, choices), len(topics))
+            improved, better = _best_choices(choices, self._scored(behind, leader, topics, choices), len(topics))
             if better.sum() <= value.sum() + TOLERANCE:
                 return False
-            best, value = found, better
+            best, value = improved, better
         return bool(value.sum() > needed)
 
     def _ranked(self, run: str) -> RankedTopics | None:
@@ -121,42 +119,42 @@ class ReversalSearch:
         return self.runs[run]
 
     def _first(self, number: int, topic: TopicDocuments) -> list[Choice]:
-        """The choices of a topic that are tried first: none of the documents is one."""
+        """Return the first choices of a topic: none of the documents is one."""
         lifting = np.flatnonzero(topic.behind < topic.ahead)
         lifting = lifting[np.argsort(topic.behind[lifting], kind="stable")]
         others = topic.behind >= topic.ahead
         last = self.measure.cutoff or 0
         hidden = others & (topic.ahead >= last) if last else np.zeros_like(others)
-        found: list[Choice] = []
+        choices: list[Choice] = []
         for count in _prefix_counts(len(lifting)):
             chosen = np.zeros(len(others), dtype=bool)
             chosen[lifting[:count]] = True
-            found.append((number, chosen, 0))
+            choices.append((number, chosen, 0))
             for more in (hidden, others):
                 if more.any():
-                    found.append((number, chosen | more, self.unseen))
+                    choices.append((number, chosen | more, self.unseen))
             for unseen in {1, self.unseen // 8, self.unseen} if self.unseen else ():
-                found.append((number, chosen, unseen))
-        return found
+                choices.append((number, chosen, unseen))
+        return choices
 
     def _changed(self, choice: Choice, topic: TopicDocuments) -> list[Choice]:
-        """A choice, and each that differs by one document."""
+        """Return a choice, and all that differ from it by one document."""
         number, chosen, unseen = choice
-        found = [choice]
+        choices = [choice]
         for place in np.argsort(np.minimum(topic.behind, topic.ahead), kind="stable")[:MAX_TOGGLED].tolist():
-            other = chosen.copy()
-            other[place] = not other[place]
-            found.append((number, other, unseen))
-        return found + [
-            (number, chosen, other) for other in (unseen - 1, unseen + 1, 2 * unseen) if 0 <= other <= self.unseen
+            toggled = chosen.copy()
+            toggled[place] = not toggled[place]
+            choices.append((number, toggled, unseen))
+        return choices + [
+            (number, chosen, toggled) for toggled in (unseen - 1, unseen + 1, 2 * unseen) if 0 <= toggled <= self.unseen
         ]
 
     def _scored(
         self, behind: RankedTopics, ahead: RankedTopics, topics: list[TopicDocuments], choices: list[Choice]
     ) -> Floats:
-        """choices: the score of the run behind less that of the run ahead."""
+        """Return for each choice the score of the trailing run less that of the leading run."""
         width = behind.number.shape[1] + ahead.number.shape[1]
-        size, found = max(1, CELLS // max(width, 1)), [np.zeros(0)]
+        size, differences = max(1, CELLS // max(width, 1)), [np.zeros(0)]
         for begin in range(0, len(choices), size):
             some = choices[begin : begin + size]
             rows = np.array([number for number, _, _ in some])
@@ -168,36 +166,38 @@ class ReversalSearch:
                 relevant = np.zeros((len(some), run.number.shape[1]), dtype=bool)
                 relevant[row[rank < NOWHERE], rank[rank < NOWHERE]] = True
                 values.append(self._values(run, rows, relevant, more))
-            found.append(values[0] - values[1])
-        return np.concatenate(found)
+            differences.append(values[0] - values[1])
+        return np.concatenate(differences)
 
     def _values(self, run: RankedTopics, rows: Ints, relevant: Bools, more: Ints) -> Floats:
-        """The tested scores of topics at some rows: the documents at these ranks have the best grade there is, as have
-        `more` documents of the pool, these included."""
+        """Return the tested scores of topics at some rows, with documents at the relevant ranks at the best grade.
+
+        The pool has `more` documents of the best grade, including these.
+        """
         label = int(self.table.gain_of_label.argmax())
-        codes, known = run.batch.codes[rows], run.batch.pool.select(rows)
+        codes, counts = run.batch.codes[rows], run.batch.pool.select(rows)
         codes[relevant] = label
-        topic, code = np.append(known.topic, np.arange(len(rows))), np.append(known.code, np.full(len(rows), label))
-        pool = GradeCounts.summed(topic, code, np.append(known.count, more), len(rows), known.labels)
+        topic, code = np.append(counts.topic, np.arange(len(rows))), np.append(counts.code, np.full(len(rows), label))
+        pool = GradeCounts.summed(topic, code, np.append(counts.count, more), len(rows), counts.labels)
         batch = replace(run.batch, topics=[NO_TOPIC] * len(rows), codes=codes, retrieved=run.batch.retrieved[rows])
         gains = GainsCache(replace(batch, pool=pool), self.scorer.grader, self.scorer.by_intent)
         return self.paired.reading.tested(scores_of(self.measure, gains(self.table, self.measure)))
 
 
 def _topic_documents(behind: Ints, ahead: Ints) -> TopicDocuments:
-    """Of a topic, by the number of the unjudged document at each rank, 0 where there is none."""
+    """Return the documents of a topic, from the number of the unjudged document at each rank, 0 for none."""
     numbers = np.unique(np.append(behind[behind > 0], ahead[ahead > 0]))
     ranks = []
     for run in (behind, ahead):
-        at = np.flatnonzero(run)
+        positions = np.flatnonzero(run)
         rank = np.full(len(numbers), NOWHERE)
-        rank[np.searchsorted(numbers, run[at])] = at
+        rank[np.searchsorted(numbers, run[positions])] = positions
         ranks.append(rank)
     return TopicDocuments(*ranks)
 
 
 def _prefix_counts(most: int) -> list[int]:
-    """0, 1, 2, 3, 4, 6, 8, 12, … to the most there are."""
+    """Return 0, 1, 2, 3, 4, 6, 8, 12, … up to `most`."""
     counts = [*range(min(most, 4) + 1)]
     while counts[-1] < most:
         counts.append(min(most, counts[-1] * 3 // 2 if counts[-1] & (counts[-1] - 1) == 0 else counts[-1] * 4 // 3))
@@ -205,7 +205,7 @@ def _prefix_counts(most: int) -> list[int]:
 
 
 def _best_choices(choices: list[Choice], values: Floats, topics: int) -> tuple[list[Choice], Floats]:
-    """The choice of each topic with the highest value, and topics: that value."""
+    """Return the choice of each topic with the highest value, and that value."""
     best = [-1] * topics
     for place, (number, _, _) in enumerate(choices):
         if best[number] < 0 or values[place] > values[best[number]]:

@@ -38,8 +38,8 @@ class Reference:
     """The scores of a set of runs on every topic: (measure, topic) -> Standard.
 
     place       the file; "" of runs that are scored here
-    runs        how many there are
-    signatures  measure -> what its scores depend on; "" where that is not known
+    runs        the number of runs
+    signatures  measure -> the signature of its scores; "" if unknown
     """
 
     place: str
@@ -49,7 +49,7 @@ class Reference:
 
     @property
     def name(self) -> str:
-        """The part of a signature, with six digits that tell one reference from another."""
+        """The part of a signature; its six digits tell one reference from another."""
         from hashlib import sha256  # most evaluations do without
 
         digest = sha256(repr(sorted(self.standards.items(), key=lambda item: item[0])).encode()).hexdigest()[:6]
@@ -58,10 +58,10 @@ class Reference:
 
     @classmethod
     def of(cls, scores: Scores) -> Reference:
-        """The reference made of these runs. Raises InputError (usage) for one run, InputError for infinite scores."""
+        """Build the reference of these runs. Raises InputError (usage) for one run, InputError for infinite scores."""
         if len(scores.runs) < 2:
-            what = "a single run has no deviation"
-            raise InputError(STANDARDIZE, what, f"add runs, or give {flag.reference:FILE}", usage=True)
+            problem = "a single run has no deviation"
+            raise InputError(STANDARDIZE, problem, f"add runs, or give {flag.reference:FILE}", usage=True)
         scores_of: dict[tuple[str, str], list[float]] = {}
         for run in scores.runs:
             for column, measure in enumerate(scores.measures):
@@ -74,7 +74,7 @@ class Reference:
 
     @classmethod
     def read(cls, path: str | Path) -> Reference:
-        """A reference saved by `text`. Raises InputError with the line of whatever is wrong."""
+        """Read a reference saved by `text`. Raises InputError with the line of any problem."""
         table = SmallTable.headed(path, HEADER, "--save-reference writes such a file", multiline=True)
         standards: dict[tuple[str, str], Standard] = {}
         signatures: dict[str, str] = {}
@@ -94,23 +94,23 @@ class Reference:
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow((*HEADER, "signature"))
-        unsaid = dict(self.signatures)
+        unwritten = dict(self.signatures)
         writer.writerows(
-            (*key, standard.mean, standard.deviation, standard.runs, unsaid.pop(key[0], ""))
+            (*key, standard.mean, standard.deviation, standard.runs, unwritten.pop(key[0], ""))
             for key, standard in self.standards.items()
         )
         return out.getvalue()
 
     def notes(self, scores: Scores) -> list[str]:
-        """What is to be said of scores that this reference standardizes. Raises InputError (usage) where it is of other
+        """Return notes on scores that this reference standardizes. Raises InputError (usage) if it is of different
         qrels or options."""
         here = Signature.read(scores.signature)
         notes = dict[str, None]()
         for measure in map(str, scores.measures):
-            mine = Signature.read(self.signatures[measure])
-            if mine is None or here is None:
+            reference = Signature.read(self.signatures[measure])
+            if reference is None or here is None:
                 notes |= {f"{self.place}: no signature, so qrels and options cannot be checked": None}
-            elif problem := describe_mismatch(mine, here, measure, "here"):
+            elif problem := describe_mismatch(reference, here, measure, "here"):
                 raise mismatch_error(self.place, problem)
         return list(notes)
 
@@ -119,8 +119,8 @@ def _standards(scores_of: dict[tuple[str, str], list[float]]) -> dict[tuple[str,
     """Return the standard of each measure and topic. Raises InputError for the first with an infinite score."""
     for (name, topic), scores in scores_of.items():
         if not all(map(math.isfinite, scores)):
-            what = f"'{name}' is infinite on topic {topic}, so there is no deviation"
-            raise InputError(STANDARDIZE, what, "leave it out, or give it a horizon")
+            problem = f"'{name}' is infinite on topic {topic}, so there is no deviation"
+            raise InputError(STANDARDIZE, problem, "leave it out, or give it a horizon")
     keys_by_runs: dict[int, list[tuple[str, str]]] = {}
     for key, scores in scores_of.items():
         keys_by_runs.setdefault(len(scores), []).append(key)
@@ -130,27 +130,27 @@ def _standards(scores_of: dict[tuple[str, str], list[float]]) -> dict[tuple[str,
         deviations = values.std(1, ddof=1) if runs > 1 else np.zeros(len(keys))
         # Equal scores may differ from their mean in the last bits.
         deviations[np.ptp(values, axis=1) <= 1e-12] = 0
-        found = map(Standard, values.mean(1).tolist(), deviations.tolist(), repeat(runs))
-        standards |= zip(keys, found, strict=True)
+        groups = map(Standard, values.mean(1).tolist(), deviations.tolist(), repeat(runs))
+        standards |= zip(keys, groups, strict=True)
     return standards
 
 
 @public
 def standardize(scores: Scores, reference: Reference | str | Path | None = None) -> Scores:
-    """The same scores as Φ(z), z = (score − mean) / deviation by topic and measure, Φ the normal distribution.
+    """Standardize scores: Φ(z), z = (score − mean) / deviation by topic and measure, Φ the normal distribution.
 
-    reference  means and deviations of a set of runs, or a file of them; None: those of these runs
+    reference  means and deviations of a set of runs, or a file of them; None: the reference of these runs
 
-    Every topic then counts the same: an average run has 0.5, and so have all runs where the deviation is 0. The sum of
-    precisions, standardized, is Zhang et al.'s sSP. There are no residuals: judging documents moves the other runs too.
-    Raises InputError (usage) for a single run without a reference, for counts, and if the reference lacks a measure or
-    is of other qrels or options; InputError if it lacks a topic. Webber et al., SIGIR 2008.
+    Every topic then counts the same: an average run has 0.5, and so have all runs if the deviation is 0. The
+    standardized sum of precisions is Zhang et al.'s sSP. There are no residuals: judging documents moves the other runs
+    too. Raises InputError (usage) for a single run without a reference, for counts, and if the reference lacks a
+    measure or is of different qrels or options; InputError if it lacks a topic. Webber et al., SIGIR 2008.
     """
     scores.options.of_one_judge()
     counts = [measure.label for measure in scores.measures if measure.definition.summary == "total"]
     if counts:
-        what = f"'{counts[0]}' is a count, which cannot be standardized"
-        raise InputError(STANDARDIZE, what, "leave it out", usage=True)
+        problem = f"'{counts[0]}' is a count, which cannot be standardized"
+        raise InputError(STANDARDIZE, problem, "leave it out", usage=True)
     if isinstance(reference, str | Path):
         reference = Reference.read(reference)
     reference = Reference.of(scores) if reference is None else reference
@@ -161,10 +161,10 @@ def standardize(scores: Scores, reference: Reference | str | Path | None = None)
 
 
 def _check(reference: Reference, measures: list[Measure]) -> None:
-    known = list(dict.fromkeys(measure for measure, _ in reference.standards))
+    names = list(dict.fromkeys(measure for measure, _ in reference.standards))
     for name in map(str, measures):
-        if name not in known:
-            hint = did_you_mean(name, known) or f"it has those by {shorten(known)}"
+        if name not in names:
+            hint = did_you_mean(name, names) or f"it has those by {shorten(names)}"
             raise InputError(flag.reference, f"no means by '{name}'", hint, usage=True)
 
 
@@ -174,8 +174,8 @@ def _run(run: RunScores, measures: list[Measure], reference: Reference) -> RunSc
         for row in np.flatnonzero(run.included[:, column]).tolist():
             standard = reference.standards.get((str(measure), run.topics[row]))
             if standard is None:
-                what = f"no mean of topic {run.topics[row]} by '{measure}'"
-                raise InputError(flag.reference, what, "save a new one from runs on these topics")
+                problem = f"no mean of topic {run.topics[row]} by '{measure}'"
+                raise InputError(flag.reference, problem, "save a new one from runs on these topics")
             z = (run.score[row, column] - standard.mean) / standard.deviation if standard.deviation > 0 else 0.0
             score[row, column] = 0.5 * math.erfc(-z / math.sqrt(2))
     blank = np.full(score.shape, np.nan)

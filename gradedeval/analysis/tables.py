@@ -1,4 +1,4 @@
-"""Frames as tables: which columns people see, and the lines under a table."""
+"""Frames as tables: the columns that people see, and the lines under a table."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ DisplayColumns: TypeAlias = "dict[Column, Callable[[Row], Any]]"
 def frame_document(
     frame: pd.DataFrame, layout: Layout, shown: DisplayColumns, signature: str, *, signed: bool = False
 ) -> Document:
-    """A frame as a table: for people the columns `shown`, for programs those of the frame.
+    """Return a frame as a table: for people the columns `shown`, for programs the columns of the frame.
 
-    signed  whether the first row of each measure has the signature as its last column, where a format has no other
-            place for it
+    signed  whether the first row of each measure has the signature as its last column, in formats without another place
     """
     if layout == "long":
         joint = signature.replace("\n", " | ")  # for the first row of each measure
@@ -42,14 +41,14 @@ def frame_document(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoredFrame(FrameResult):
-    """A frame that was made of scores of runs × topics, which may be none."""
+    """A frame made of scores of runs × topics, or of none."""
 
     frame: pd.DataFrame
     scores: Matrix | None
 
     @property
     def signature(self) -> str:
-        """What the scores depend on."""
+        """The settings and files that the scores depend on."""
         return "" if self.scores is None else self.scores.signature
 
     @property
@@ -57,7 +56,7 @@ class ScoredFrame(FrameResult):
         return {} if self.scores is None or self.scores.queries is None else self.scores.queries.texts
 
     def document(self, layout: Layout) -> Document:
-        """The frame as it is; people see four digits."""
+        """Return the frame as it is; people see four digits."""
         numbers = [
             kernel.Column(str(name), "score" if kind.kind == "f" else "text")
             for name, kind in self.frame.dtypes.items()
@@ -67,17 +66,17 @@ class ScoredFrame(FrameResult):
 
 
 def signature_lines(settings: str, scores: str) -> str:
-    """The lines under a table: the settings of the analysis, and what its scores depend on."""
+    """Return the lines under a table: the settings of the analysis, and the signature of its scores."""
     return "\n".join(part for part in (settings, scores) if part)
 
 
 def plain_columns(*columns: Column) -> DisplayColumns:
-    """Columns of the frame that people see as they are."""
+    """Return columns of the frame, shown as they are."""
     return {column: itemgetter(column.name) for column in columns}
 
 
 def total_formatter(matrix: Matrix, name: str, sign: str = "") -> Callable[[Row], Any]:
-    """What a column shows: the totals of counts are whole numbers."""
+    """Return a function for the value of a column: it shows totals of counts as whole numbers."""
 
     def shown(row: Row) -> Any:
         value, reading = row[name], matrix.reading(matrix.measure_index(row["measure"]))
@@ -92,14 +91,14 @@ def confidence_level(alpha: float) -> str:
 
 
 def describe_readings(matrix: Matrix, measures: list[str], tested: bool = True) -> list[str]:
-    """By which measures lower scores win, or none do, and which are tested by ratios."""
-    said: dict[str, list[str]] = {}
+    """Return lines that name the measures with lower scores better, or neither, and the measures tested by ratios."""
+    names_of: dict[str, list[str]] = {}
     for name in measures:
         reading = matrix.reading(matrix.measure_index(name))
         for word in (reading.summary, reading.better) if tested else (reading.better,):
             if word in _READINGS:
-                said.setdefault(_READINGS[word], []).append(name)
-    return [f"{', '.join(names)}: {words}" for words, names in said.items()]
+                names_of.setdefault(_READINGS[word], []).append(name)
+    return [f"{', '.join(names)}: {words}" for words, names in names_of.items()]
 
 
 _READINGS = {
@@ -112,14 +111,14 @@ _READINGS = {
 _SCALES = {"total": "by topic", "geometric": "of logarithms"}
 
 
-def describe_scales(matrix: Matrix, measures: list[str], what: str) -> list[str]:
-    """By which measures some numbers are not on the scale of the summaries: totals are counted by topic, and geometric
-    means compared by their logarithms."""
-    of = {name: matrix.reading(matrix.measure_index(name)).summary for name in measures}
+def describe_scales(matrix: Matrix, measures: list[str], quantity: str) -> list[str]:
+    """Return lines that name the measures with numbers on another scale than their summaries: totals are counted by
+    topic, and geometric means compared by their logarithms."""
+    summaries = {name: matrix.reading(matrix.measure_index(name)).summary for name in measures}
     return [
-        f"{', '.join(name for name in measures if of[name] == summary)}: {what} {scale}"
+        f"{', '.join(name for name in measures if summaries[name] == summary)}: {quantity} {scale}"
         for summary, scale in _SCALES.items()
-        if summary in of.values()
+        if summary in summaries.values()
     ]
 
 
@@ -128,12 +127,12 @@ def format_ratio(value: float) -> str:
 
 
 def format_range(row: Row) -> str | None:
-    """The range of values that are nearly as good as the best."""
+    """Return the range of values that are nearly as good as the best."""
     return None if row["low"] is None else f"{row['low']:.6g} to {row['high']:.6g}"
 
 
 def topic_text(text: str, longest: int) -> str:
-    """The text of a topic in a line, cut where it is longer."""
+    """Return the text of a topic in one line, cut to a length."""
     return kernel.formats.cut(visible(text), longest)
 
 
@@ -142,7 +141,7 @@ BELOW = 60
 
 
 def text_lines(texts: Mapping[str, str]) -> list[str]:
-    """Topics with their texts, as they stand below a picture: a line for each."""
+    """Return topics with their texts, as they stand below a picture: a line each."""
     return [f"{topic}: {topic_text(text, BELOW)}" for topic, text in texts.items()]
 
 
@@ -150,7 +149,7 @@ GROUP: dict[str, tuple[str, Kind]] = {"group": ("group", "text")}
 
 
 def display_table(frame: pd.DataFrame, **columns: tuple[str, Kind]) -> Table:
-    """Some columns of a frame for people: name -> title and kind; those without a value are left out."""
+    """Return some columns of a frame for people: name -> title and kind; columns without a value are left out."""
     rows = kernel.results.to_rows(frame)
     kept = {name: column for name, column in columns.items() if any(row[name] is not None for row in rows)}
     titles = [kernel.Column(title, kind) for title, kind in kept.values()]

@@ -141,14 +141,12 @@ def test_scores_without_a_signature_are_taken_with_one_note(files: Path, cli: Co
     frame = pd.read_csv("a.csv", dtype={"topic": str})
     frame.drop(columns="signature").to_csv("old.csv", index=False)
     found = cli("compare", "b.run", "qrels.txt", "-m", "err@20 ap gap", "--baseline", "old.csv")
-    few = "err@20, ap, gap: intervals with no end at 95%: too few topics"
-    unsigned = "old.csv: no signature, so qrels and options cannot be checked"
-    assert (found.code, found.messages[:-1]) == (0, [unsigned, few])
+    assert (found.code, found.messages[:-1]) == (0, ["old.csv: no signature, so qrels and options cannot be checked"])
     frame["signature"] = frame["signature"].str.replace(gradedeval.__version__, "0.0.9")
     frame.to_csv("older.csv", index=False)
     found = cli("compare", "b.run", "qrels.txt", "-m", "err@20 ap gap", "--baseline", "older.csv")
     said = f"scores come from several versions: the runs by gradedeval {gradedeval.__version__}, older.csv by"
-    assert (found.code, found.messages[:-1]) == (0, [f"{said} gradedeval 0.0.9", few])
+    assert (found.code, found.messages[:-1]) == (0, [f"{said} gradedeval 0.0.9"])
 
 
 def test_a_reference_is_of_the_same_qrels_and_options(files: Path, cli: Command) -> None:

@@ -1,4 +1,4 @@
-"""The greatest difference of two runs that judgments of their unjudged documents lead to, by kinds of measures."""
+"""Upper bounds of the difference of two runs over all judgments of their unjudged documents, by kinds of measures."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints, Item
 
-# The documents of two runs that nobody judged: a document that both retrieved is one, and has one grade.
+# A document that both runs retrieved is one document, with one grade.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UnjudgedDocuments:
-    """The unjudged documents of two runs, those of all topics one after the other.
+    """The unjudged documents of two runs, topic after topic. Only documents at a rank that counts in either run are
+    listed.
 
-    topic   of each that one of the runs has at a rank that counts: its row
-    first   of each: its rank in the first run, from 0; `depth` where it is below the last rank that counts, or not
-            there
-    second  of each: its rank in the second run
-    hidden  topics: how many more there are, at no rank that counts
-    depth   how many ranks count
+    topic   per document: its row
+    first   per document: its rank in the first run, from 0; `depth` if it is absent or below the last rank that counts
+    second  per document: its rank in the second run
+    hidden  topics: the number of other unjudged documents, at no rank that counts
+    depth   the number of ranks that count
     """
 
     topic: Ints
@@ -35,32 +35,32 @@ class UnjudgedDocuments:
     depth: int
 
     @classmethod
-    def joined(cls, several: Sequence[UnjudgedDocuments]) -> UnjudgedDocuments:
-        """Those of several pairs of runs, the topics of one pair after those of the other."""
-        begin = np.cumsum([0, *(len(one.hidden) for one in several)]).tolist()
-        topic = np.concatenate([one.topic + row for one, row in zip(several, begin, strict=False)])
+    def joined(cls, pairs: Sequence[UnjudgedDocuments]) -> UnjudgedDocuments:
+        """Concatenate the documents of pairs of runs: the topics of one pair after the topics of the previous one."""
+        begin = np.cumsum([0, *(len(pair.hidden) for pair in pairs)]).tolist()
+        topic = np.concatenate([pair.topic + row for pair, row in zip(pairs, begin, strict=False)])
         first, second, hidden = (
-            np.concatenate([getattr(one, name) for one in several]) for name in ("first", "second", "hidden")
+            np.concatenate([getattr(pair, name) for pair in pairs]) for name in ("first", "second", "hidden")
         )
-        return cls(topic, first, second, hidden, several[0].depth)
+        return cls(topic, first, second, hidden, pairs[0].depth)
 
     def swapped(self) -> UnjudgedDocuments:
-        """The same of the second run and the first."""
+        """Return the documents of the second run and the first."""
         return replace(self, first=self.second, second=self.first)
 
     def select(self, chosen: Bools) -> UnjudgedDocuments:
-        """Some of the documents."""
+        """Select documents by a mask."""
         return replace(self, topic=self.topic[chosen], first=self.first[chosen], second=self.second[chosen])
 
     def of_topics(self, rows: Ints) -> UnjudgedDocuments:
-        """Those of some topics alone, which become the rows 0, 1, …"""
+        """Select topics, which become the rows 0, 1, …"""
         row = np.full(len(self.hidden), -1)
         row[rows] = np.arange(len(rows))
         some = self.select(row[self.topic] >= 0)
         return replace(some, topic=row[some.topic], hidden=self.hidden[rows])
 
     def cut(self, depth: int) -> UnjudgedDocuments:
-        """Those of rankings with no more ranks; what stands below them is no longer there."""
+        """Cut both rankings to fewer ranks; documents below are dropped."""
         if depth >= self.depth:
             return self
         first, second = np.minimum(self.first, depth), np.minimum(self.second, depth)
@@ -68,12 +68,12 @@ class UnjudgedDocuments:
 
     @property
     def counts(self) -> Ints:
-        """topics: how many documents that count at their ranks."""
+        """The number of listed documents of each topic."""
         counts: Ints = np.bincount(self.topic, minlength=len(self.hidden))
         return counts
 
     def padded(self, values: NDArray[Item], fill: float) -> NDArray[Item]:
-        """topics × …: values of the documents, the rest filled."""
+        """Return values of the documents as topics × …, padded with `fill`."""
         counts = self.counts
         order = np.argsort(self.topic, kind="stable")
         table = np.full((len(counts), int(counts.max(initial=0))), fill, dtype=values.dtype)
@@ -82,75 +82,74 @@ class UnjudgedDocuments:
 
 
 def cumulative_counts(topic: Ints, rank: NDArray[Any], topics: int, depth: int) -> Ints:
-    """topics × depth: how many documents stand at or above each rank, where these are the topics and ranks of all."""
-    at = np.bincount(topic * (depth + 1) + np.minimum(rank, depth), minlength=topics * (depth + 1))
-    counts: Ints = at.reshape(topics, depth + 1)[:, :depth].cumsum(1, dtype=small_integers(depth))
+    """Count documents at or above each rank, topics × depth, from the topics and ranks of all."""
+    counts_at = np.bincount(topic * (depth + 1) + np.minimum(rank, depth), minlength=topics * (depth + 1))
+    counts: Ints = counts_at.reshape(topics, depth + 1)[:, :depth].cumsum(1, dtype=small_integers(depth))
     return counts
 
 
 def small_integers(most: int) -> Any:
-    """The kind of whole numbers that is used up to this one: the smaller it is, the faster tables of them are read."""
+    """Return the smallest integer type for numbers up to `most`: smaller tables are read faster."""
     return np.int16 if most < 1 << 15 else np.int64
 
 
-# Differences of cascade measures: a document that a user may stop at takes the chance from those below it.
+# Differences of cascade measures: a document at which a user may stop takes the chance from the documents below it.
 
 
 CELLS = 1 << 16
-"""Up to this many completions × ranks of a topic, each completion is tried."""
+"""Up to this many completions × ranks of a topic, all completions are tried."""
 PASSES = 2
-"""How often the documents whose effect is known narrow down that of the others."""
+"""Passes in which documents of known effect narrow down the effects of the others."""
 NEGLIGIBLE, WIDTHS = 1e-12, 4
-"""Where no more than this can be gained below a rank, the ranks below it are left out: of rankings that are cut alike
-to a power of this."""
+"""Gain below a rank that is neglected, with the ranks; and the base: rankings are cut to one of its powers."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cascade:
-    """One run.
+    """One run under a cascade model.
 
-    chance   topics × depth: of stopping at each rank, once there; 0 where the document is not judged
-    utility  depth: of stopping there; it does not rise
+    chance   topics × depth: probability of stopping at each rank, once there; 0 for unjudged documents
+    utility  depth: utility of stopping there; never increasing
     """
 
     chance: Floats
     utility: Floats
 
     def put(self, topic: Ints, rank: Ints, chance: float) -> Cascade:
-        """The same where documents have another chance."""
+        """Return the run with another chance for some documents."""
         changed = self.chance.copy()
         changed[topic, rank] = chance
         return Cascade(changed, self.utility)
 
     def of_topics(self, rows: Ints | Bools) -> Cascade:
-        """That of some topics alone."""
+        """Select topics."""
         return Cascade(self.chance[rows], self.utility)
 
     def cut(self, depth: int) -> Cascade:
-        """Its first ranks."""
+        """Return the first ranks."""
         return Cascade(self.chance[:, :depth], self.utility[:depth])
 
     @cached_property
     def reached(self) -> Floats:
-        """topics × (depth + 1): the chance of getting to each rank, and past the last."""
+        """The probability of reaching each rank, and of passing the last: topics × (depth + 1)."""
         return _reached(1 - self.chance)
 
     @property
     def first_certain(self) -> Ints:
-        """topics: the first rank, from 0, at which everybody stops; past the last where there is none."""
+        """The first rank of each topic, from 0, with a sure stop; `depth` if there is none."""
         first: Ints = np.pad(self.chance == 1, ((0, 0), (0, 1)), constant_values=True).argmax(1)
         return first
 
     @property
     def score(self) -> Floats:
-        """topics."""
+        """The score of each topic."""
         summed: Floats = (self.reached[:, :-1] * self.chance) @ self.utility
         return summed
 
     @cached_property
     def after(self) -> Floats:
-        """topics × depth: what a user who goes on from a rank can expect."""
-        ends = self.chance == 1  # nobody goes on from there, and so what follows is divided by the way since then
+        """The expected utility of a user who goes on from each rank, topics × depth."""
+        ends = self.chance == 1  # nobody goes on from there: the rest is divided by the chances since then
         certain = ends.any()
         on = _reached(np.where(ends, 1.0, 1 - self.chance)) if certain else self.reached
         depth = self.chance.shape[1]
@@ -166,61 +165,62 @@ class Cascade:
 
 
 def _reached(on: Floats) -> Floats:
-    """topics × (ranks + 1): 1, and the products of the chances of going on."""
+    """Return 1 and the cumulative products of the chances of going on, topics × (ranks + 1)."""
     reached = np.ones((len(on), on.shape[1] + 1))
     np.cumprod(on, axis=1, out=reached[:, 1:])
     return reached
 
 
 def slopes(low: Cascade, high: Cascade, unknown: UnjudgedDocuments, rank: Ints) -> tuple[Floats, Floats]:
-    """of each document: the least and the largest derivative of the score by its chance, with the others anywhere
-    between two states of the run; 0 below the last rank that counts.
+    """Return the least and the largest derivative of the score by the chance of each document.
 
-    By the chance at rank i the score grows by the chance of getting there times (utility there − what follows).
+    The other documents may be anywhere between two states of the run; the derivative is 0 below the last rank that
+    counts. By the chance at rank i the score grows by the chance of reaching it times (its utility − the utility that
+    follows).
     """
-    at = unknown.topic, np.minimum(rank, unknown.depth - 1)
-    here = low.utility[at[1]] if unknown.depth else np.zeros(len(rank))
+    cell = unknown.topic, np.minimum(rank, unknown.depth - 1)
+    here = low.utility[cell[1]] if unknown.depth else np.zeros(len(rank))
     if not unknown.depth:
         return here, here
-    least = high.reached[at] * np.maximum(here - high.after[at], 0)
-    most = low.reached[at] * np.maximum(here - low.after[at], 0)
+    least = high.reached[cell] * np.maximum(here - high.after[cell], 0)
+    most = low.reached[cell] * np.maximum(here - low.after[cell], 0)
     there = rank < unknown.depth
     return least * there, most * there
 
 
 def greatest_cascade(first: Cascade, second: Cascade, unknown: UnjudgedDocuments, top: float) -> Floats:
-    """topics: a difference (first − second) that none of the ways to judge the documents exceeds; exact where those
-    that may serve either run are few.
+    """Return an upper bound of each topic's difference (first − second) over all judgments of the documents.
 
-    The score is linear in the chance of each document, so that the extremes are at 0 and `top`; it never falls where a
-    document becomes better. So documents of the first run alone are at the top, those of the second alone at 0. Of
-    those in both some have a derivative of known sign whatever the others are, which narrows down that of the rest.
-    Few of these are tried in all ways; of more, no more is assumed than what the derivatives allow.
+    It is exact if few documents may serve either run. The score is linear in the chance of each document, so that the
+    extremes are at 0 and `top`, and never falls if a document becomes better. So documents of the first run alone are
+    at the top, documents of the second alone at 0. Some documents of both have a derivative of known sign whatever the
+    others are, which narrows down the derivatives of the rest. If these are few, all combinations are tried; otherwise
+    the bound follows from the derivatives.
     """
     if top == 1 and (first.chance * (1 - first.chance) == 0).all() and (second.chance * (1 - second.chance) == 0).all():
         return _first_relevant(first, second, unknown)
     end = np.maximum(*(_last_useful_rank(run) for run in (first, second)))
-    found, left = np.empty(len(end)), np.arange(len(end))
+    greatest, remaining = np.empty(len(end)), np.arange(len(end))
     width = WIDTHS
-    while len(left):
-        now = (end[left] <= width) | (width >= unknown.depth)
-        rows, left, width = left[now], left[~now], width * WIDTHS
+    while len(remaining):
+        now = (end[remaining] <= width) | (width >= unknown.depth)
+        rows, remaining, width = remaining[now], remaining[~now], width * WIDTHS
         if len(rows):
             last = width // WIDTHS
             rest = first.reached[rows, last] * first.utility[last] if last < unknown.depth else 0.0
-            cut, other = (run.of_topics(rows).cut(last) for run in (first, second))
-            found[rows] = _greatest(cut, other, unknown.of_topics(rows).cut(last), top) + rest
-    return found
+            cut, other_cut = (run.of_topics(rows).cut(last) for run in (first, second))
+            greatest[rows] = _greatest(cut, other_cut, unknown.of_topics(rows).cut(last), top) + rest
+    return greatest
 
 
 def _last_useful_rank(run: Cascade) -> Ints:
-    """topics: the rank, from 0, below which next to nothing can be gained, whatever is known of the documents."""
+    """Return the rank of each topic, from 0, below which next to nothing can be gained under any judgments."""
     end: Ints = (run.reached[:, :-1] * run.utility > NEGLIGIBLE).sum(1)
     return end
 
 
 def _greatest(first: Cascade, second: Cascade, unknown: UnjudgedDocuments, top: float) -> Floats:
-    """As `greatest_cascade`, of rankings that are cut alike."""
+    """Compute `greatest_cascade` for rankings cut alike."""
     in_first, in_second = unknown.first < unknown.depth, unknown.second < unknown.depth
     alone = in_first & ~in_second
     first = first.put(unknown.topic[alone], unknown.first[alone], top)
@@ -228,13 +228,15 @@ def _greatest(first: Cascade, second: Cascade, unknown: UnjudgedDocuments, top: 
 
 
 def _greatest_shared(first: Cascade, second: Cascade, both: UnjudgedDocuments, top: float, passes: int) -> Floats:
-    """The same, where no other documents are left than those of both runs: this many times those whose effect is known
-    are settled, which narrows down that of the others."""
+    """Compute the greatest difference if only documents of both runs are left.
+
+    In each of `passes`, documents with derivatives of known sign are settled, which narrows down the others.
+    """
     done = both.counts == 0
-    found = np.empty(len(done))
-    found[done] = first.of_topics(done).score - second.of_topics(done).score
+    greatest_of_topics = np.empty(len(done))
+    greatest_of_topics[done] = first.of_topics(done).score - second.of_topics(done).score
     if done.all():
-        return found
+        return greatest_of_topics
     rows = np.flatnonzero(~done)
     first, second, both = first.of_topics(rows), second.of_topics(rows), both.of_topics(rows)
     least, most, ends = _ranges(first, second, both, top)
@@ -243,9 +245,9 @@ def _greatest_shared(first: Cascade, second: Cascade, both: UnjudgedDocuments, t
         lifted = both.select(sure & (least >= 0))
         first = first.put(lifted.topic, lifted.first, top)
         second = second.put(lifted.topic, lifted.second, top)
-        found[rows] = _greatest_shared(first, second, both.select(~sure), top, passes - 1)
-        return found
-    none, every = (one.score - other.score for one, other in ((ends[0], ends[2]), (ends[1], ends[3])))
+        greatest_of_topics[rows] = _greatest_shared(first, second, both.select(~sure), top, passes - 1)
+        return greatest_of_topics
+    none, every = (a.score - b.score for a, b in ((ends[0], ends[2]), (ends[1], ends[3])))
     up, down = (np.bincount(both.topic, top * np.maximum(step, 0), minlength=len(rows)) for step in (most, -least))
     greatest: Floats = np.minimum.reduce([none + up, every + down, ends[1].score - ends[2].score])
     counts = both.counts
@@ -254,83 +256,85 @@ def _greatest_shared(first: Cascade, second: Cascade, both: UnjudgedDocuments, t
         some = np.flatnonzero(few & (counts == count))
         tried = first.of_topics(some), second.of_topics(some), both.of_topics(some)
         greatest[some] = _enumerated(*tried, top, count)
-    found[rows] = greatest
-    return found
+    greatest_of_topics[rows] = greatest
+    return greatest_of_topics
 
 
 def _first_relevant(first: Cascade, second: Cascade, unknown: UnjudgedDocuments) -> Floats:
-    """As `greatest_cascade`, exact, where everybody stops at the first relevant document: that of the first run is one
-    of its unjudged ones, or a judged one, and in the second no more need be relevant."""
+    """Compute `greatest_cascade`, exactly, for users who stop at the first relevant document.
+
+    In the first run it is an unjudged document or a judged one, and in the second no more need be relevant.
+    """
     utility = np.append(first.utility, 0.0)
-    worth = [utility[run.first_certain] for run in (first, second)]
+    best_utility = [utility[run.first_certain] for run in (first, second)]
     alone = (unknown.first < unknown.depth) & (unknown.second == unknown.depth)
-    np.maximum.at(worth[0], unknown.topic[alone], utility[unknown.first[alone]])
-    found: Floats = worth[0] - worth[1]
+    np.maximum.at(best_utility[0], unknown.topic[alone], utility[unknown.first[alone]])
+    greatest: Floats = best_utility[0] - best_utility[1]
     both = unknown.select((unknown.first < unknown.depth) & (unknown.second < unknown.depth))
-    own = np.maximum(worth[0][both.topic], utility[both.first])
-    np.maximum.at(found, both.topic, own - np.maximum(worth[1][both.topic], utility[both.second]))
-    return found
+    lifted = np.maximum(best_utility[0][both.topic], utility[both.first])
+    np.maximum.at(greatest, both.topic, lifted - np.maximum(best_utility[1][both.topic], utility[both.second]))
+    return greatest
 
 
 def _ranges(
     first: Cascade, second: Cascade, both: UnjudgedDocuments, top: float
 ) -> tuple[Floats, Floats, tuple[Cascade, Cascade, Cascade, Cascade]]:
-    """of each document of both runs: the least and largest derivative of the difference; and the first run with none
-    and with all of them at the top, and the second."""
+    """Return the least and the largest derivative of the difference by each document of both runs.
+
+    Also returns the first run with none and with all of them at the top, and the second run.
+    """
     ends = (
         first,
         first.put(both.topic, both.first, top),
         second,
         second.put(both.topic, both.second, top),
     )
-    own, other = slopes(ends[0], ends[1], both, both.first), slopes(ends[2], ends[3], both, both.second)
-    return own[0] - other[1], own[1] - other[0], ends
+    of_first, of_second = slopes(ends[0], ends[1], both, both.first), slopes(ends[2], ends[3], both, both.second)
+    return of_first[0] - of_second[1], of_first[1] - of_second[0], ends
 
 
 def _enumerated(first: Cascade, second: Cascade, both: UnjudgedDocuments, top: float, count: int) -> Floats:
-    """topics: the largest difference, by trying all.
-
-    count  how many documents each topic has
-    """
+    """Return the largest difference of each topic over all combinations of its `count` documents."""
     chosen: Bools = (np.arange(1 << count)[:, None] >> np.arange(count)) & 1 == 1  # ways × documents
-    found, size = np.empty(len(both.hidden)), max(1, CELLS // (len(chosen) * both.depth))
-    for begin in range(0, len(found), size):
-        rows = np.arange(begin, min(begin + size, len(found)))
+    greatest, size = np.empty(len(both.hidden)), max(1, CELLS // (len(chosen) * both.depth))
+    for begin in range(0, len(greatest), size):
+        rows = np.arange(begin, min(begin + size, len(greatest)))
         some, scores = both.of_topics(rows), []
         for run, rank in ((first, some.first), (second, some.second)):
             chance = np.repeat(run.chance[rows], len(chosen), axis=0).reshape(len(rows), len(chosen), both.depth)
-            at = some.padded(rank, 0)
-            chance[np.arange(len(rows))[:, None, None], np.arange(len(chosen))[:, None], at[:, None]] = top * chosen
+            ranks = some.padded(rank, 0)
+            chance[np.arange(len(rows))[:, None, None], np.arange(len(chosen))[:, None], ranks[:, None]] = top * chosen
             scores.append(Cascade(chance.reshape(-1, both.depth), run.utility).score.reshape(len(rows), -1))
-        found[rows] = (scores[0] - scores[1]).max(1)
-    return found
+        greatest[rows] = (scores[0] - scores[1]).max(1)
+    return greatest
 
 
-# Differences that are sums of gains by rank, and such sums over what both runs share: that of the ideal ranking.
+# Differences that are sums of gains by rank, also divided by the sum of the ideal ranking, which both runs share.
 
 
 ROUNDS = 100
-"""Most rounds of a search that takes two to five."""
+"""Maximum rounds of a search that takes two to five."""
 
 
-def greatest_sum(difference: Floats, unknown: UnjudgedDocuments, worth: Floats) -> Floats:
-    """topics: the largest Σ gain · w of the first run less that of the second. Exact: of each document that is the
-    better for the first run the gain is the highest there is, of the others 0.
+def greatest_sum(difference: Floats, unknown: UnjudgedDocuments, values: Floats) -> Floats:
+    """Return the largest Σ gain · w of the first run less the same sum of the second, per topic. Exact.
 
-    difference  topics: of what is judged
-    worth       depth + 1: what a document of the top gain adds at each rank; the last is 0
+    Documents that serve the first run more get the top gain, the others 0.
+
+    difference  topics: the difference of judged documents
+    worth       depth + 1: the value of a document of the top gain at each rank; the last is 0
     """
-    rise = worth[unknown.first] - worth[unknown.second]
+    rise = values[unknown.first] - values[unknown.second]
     return difference + np.bincount(unknown.topic, np.maximum(rise, 0.0), minlength=len(unknown.hidden))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ideal:
-    """What the sums of both runs are divided by: Σ_j step_j I(number of documents with a gain of level j or more).
+    """The divisor of the sums of both runs: Σ_j step_j I(number of documents with a gain of level j or more).
 
     steps   levels: from each gain to the next higher one
-    counts  topics × levels: how many judged documents have that gain or more
-    value   I(0), I(1), I(2), …, concave, and the last one of all that follow
+    counts  topics × levels: the number of judged documents with that gain or more
+    value   I(0), I(1), I(2), …, concave; the last entry stands for all that follow
     """
 
     steps: Floats
@@ -338,26 +342,27 @@ class Ideal:
     value: Floats
 
     def of_topics(self, rows: Ints) -> Ideal:
-        """That of some topics alone."""
+        """Select topics."""
         return replace(self, counts=self.counts[rows])
 
     def at(self, more: Ints, level: int) -> Floats:
-        """topics × …: the part of a level, with `more` more documents of that gain."""
+        """Return the part of a level, topics × …, with `more` more documents of that gain."""
         number = np.minimum(self.counts[:, level, None] + more, len(self.value) - 1)
         part: Floats = self.steps[level] * self.value[number]
         return part
 
 
 def greatest_share(difference: Floats, unknown: UnjudgedDocuments, weights: Floats, ideal: Ideal) -> Floats:
-    """topics: the largest Σ gain · w of the first run less that of the second, as a share of the ideal. Exact.
+    """Return the largest Σ gain · w of the first run less that of the second, as a share of the ideal, per topic.
+    Exact.
 
-    For a share λ the numerator less λ times the ideal is a sum over levels of gain. Of a level it is best to lift the
-    documents that serve the first run most, some number of them, and the numbers of the levels fit each other where λ
-    is 0 or more: a lift costs the less the more documents have that gain already. Below 0 it is the other way round,
-    and all levels have one number: each document has no gain or the top gain.
+    For a share λ, the numerator less λ times the ideal is a sum over levels of gain. At each level it is best to lift
+    the documents that serve the first run most, some number of them, and the numbers of the levels are consistent for λ
+    ≥ 0: a lift costs less, the more documents have that gain already. For λ < 0 it is the reverse, and all levels have
+    one number: each document has no gain or the top gain.
 
-    difference  topics: of what is judged, before the division
-    weights     depth + 1: of a gain of 1 at each rank; the last is 0
+    difference  topics: the difference of judged documents, before the division
+    weights     depth + 1: the weight of a gain of 1 at each rank; the last is 0
     """
     lift = weights[unknown.first] - weights[unknown.second]
     rising = lift > 0
@@ -368,17 +373,19 @@ def greatest_share(difference: Floats, unknown: UnjudgedDocuments, weights: Floa
     parts = [ideal.at(number, level) for level in range(len(ideal.steps))]
     top = ideal.steps.sum()
     below = np.flatnonzero(difference + top * lifted[:, -1] < 0)
-    found = largest_ratio(difference, steps, parts, parts)
+    greatest = largest_ratio(difference, steps, parts, parts)
     if len(below):
-        found[below] = _greatest_negative_share(
+        greatest[below] = _greatest_negative_share(
             difference[below], unknown.of_topics(below), weights, ideal.of_topics(below)
         )
-    return found
+    return greatest
 
 
 def _greatest_negative_share(difference: Floats, unknown: UnjudgedDocuments, weights: Floats, ideal: Ideal) -> Floats:
-    """As `greatest_share`, where it is below 0. What serves no run makes the ideal larger, and the difference
-    smaller."""
+    """Compute `greatest_share` if it is below 0.
+
+    Documents that serve neither run enlarge the ideal, and so shrink the difference.
+    """
     lift = -np.sort(-unknown.padded(weights[unknown.first] - weights[unknown.second], -np.inf), axis=1)
     there = np.pad(np.isfinite(lift), ((0, 0), (1, 0)), constant_values=True)
     lifted = np.pad(np.where(np.isfinite(lift), lift, 0.0), ((0, 0), (1, 0))).cumsum(1)
@@ -391,13 +398,16 @@ def _greatest_negative_share(difference: Floats, unknown: UnjudgedDocuments, wei
 
 
 def largest_ratio(base: Floats, parts: list[Floats], least: list[Floats], most: list[Floats]) -> Floats:
-    """topics: the largest (base + Σ_j parts_j[c_j]) / Σ_j whole_j[c_j] over all choices of a cell c_j in every part; 0
-    where both are 0. Dinkelbach, Management Science 1967: from below, each round takes what is best at the ratio found.
+    """Return the largest (base + Σ_j parts_j[c_j]) / Σ_j whole_j[c_j] over all choices of a cell c_j of each part, per
+    topic.
+
+    0 if both are 0. Dinkelbach, Management Science 1967: from below, each round takes the best cells at the current
+    ratio.
 
     base   topics
-    parts  of each: topics × cells, -inf where there is none
-    least  of each: topics × cells, the smallest that the whole may be there, and `most` the largest: what makes the
-           ratio larger is taken. In the first cell they are the same
+    parts  per part: topics × cells, -inf for no cell
+    least  per part: topics × cells, the smallest that the whole may be there, and `most` the largest; the value for the
+           larger ratio is used. In the first cell they are equal
     """
     ratio = _ratio(base + _firsts(parts), _firsts(least), np.zeros(len(base)))
     for _ in range(ROUNDS):
@@ -406,15 +416,15 @@ def largest_ratio(base: Floats, parts: list[Floats], least: list[Floats], most: 
             best = (part - ratio[:, None] * np.where(ratio[:, None] < 0, wholes[1], wholes[0])).argmax(1)[:, None]
             for total, cells in zip((numerator, low, high), (part, *wholes), strict=True):
                 total += np.take_along_axis(cells, best, 1)[:, 0]
-        found = _ratio(numerator, np.where(numerator < 0, high, low), ratio)
-        if not (found > ratio).any():
+        improved = _ratio(numerator, np.where(numerator < 0, high, low), ratio)
+        if not (improved > ratio).any():
             break
-        ratio = np.maximum(found, ratio)
+        ratio = np.maximum(improved, ratio)
     return ratio
 
 
 def _firsts(parts: list[Floats]) -> Floats:
-    """topics: the sum of the first cells."""
+    """Return the sum of the first cells of each topic."""
     firsts: Floats = np.sum([part[:, 0] for part in parts], axis=0)
     return firsts
 
@@ -423,34 +433,34 @@ def _ratio(numerator: Floats, whole: Floats, otherwise: Floats) -> Floats:
     return np.divide(numerator, whole, out=otherwise.copy(), where=whole > 0)
 
 
-# Differences of average precision, by one threshold of relevance or several.
+# Differences of average precision, by one or more thresholds of relevance.
 #
 # Σ_{i relevant} P@i is Σ_n ω_n H_n (H_n + 1) / 2, H_n: relevant documents down to rank n, ω_n = 1/n − 1/(n+1), and 1/n
-# at the last rank. So a difference is a sum over ranks, and at each rank it depends on how many documents are relevant
-# that stand above it in one run, in the other, or in both.
+# at the last rank. So a difference is a sum over ranks, and at each rank it depends on the counts of relevant documents
+# above it in the first run alone, in the second alone, and in both.
 
 
 COMPLETIONS = 4096
-"""Up to this many ways to judge the documents of a topic, each is tried."""
+"""Up to this many judgments of the documents of a topic, all are tried."""
 CELLS_OF_PAIRS = 1 << 18
-"""Ways × ranks that are tried in one go."""
+"""Judgments × ranks tried in one go."""
 NEGLIGIBLE_SUM = 1e-9
-"""The last bits of sums of precisions that are added in another order are less."""
+"""More than the last bits by which sums of precisions in another order differ."""
 EXACT, STEP = 4, 2
-"""From the first number on the number of relevant documents is known up to this factor."""
+"""Beyond the first, numbers of relevant documents are known up to the factor STEP."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Threshold:
-    """A threshold: what is judged relevant from it on.
+    """A threshold of relevance.
 
     step    its share of the users
-    first   topics × depth: how many such documents the first run has down to each rank
+    first   topics × depth: the relevant judged documents of the first run down to each rank
     second  the same of the second run
-    reach   topics × …: what `reaches` gives of the first run
-    base    topics: the first of what it gives of the second run
-    counts  topics: how many there are; None where the sums are not divided by them
-    most    no more of them count
+    reach   topics × …: `reachable_sums` of the first run
+    base    topics: the first of `reachable_sums` of the second run
+    counts  topics: the number of relevant documents; None if the sums are not divided by it
+    most    the maximum of it that counts
     """
 
     step: float
@@ -462,25 +472,27 @@ class Threshold:
     most: float = np.inf
 
     def of_topics(self, rows: Ints) -> Threshold:
-        """That of some topics alone."""
+        """Select topics."""
         names = ("first", "second", "reach", "base", "counts")
         return replace(self, **{name: value[rows] for name in names if (value := getattr(self, name)) is not None})
 
     def ceilings(self, high: Ints) -> Floats:
-        """topics × …: what the difference of the sums does not exceed where no more than that many documents are
-        relevant, in the first cell none: of the first run the most that it can come to, of the second what it has."""
-        at = np.minimum(np.frexp(high)[1], self.reach.shape[1] - 1)
-        found: Floats = self.step * (self.reach[:, at] - self.base[:, None])
-        found[:, 1:] += NEGLIGIBLE_SUM
-        return found
+        """Return upper bounds of the difference of the sums, topics × …, for at most `high` relevant documents.
+
+        The first cell is for none: the first run has the most it can reach, the second its current sum.
+        """
+        column = np.minimum(np.frexp(high)[1], self.reach.shape[1] - 1)
+        bounds: Floats = self.step * (self.reach[:, column] - self.base[:, None])
+        bounds[:, 1:] += NEGLIGIBLE_SUM
+        return bounds
 
     def number(self, more: Ints) -> Floats:
-        """topics × …: what its sums are divided by with that many more such documents."""
+        """Return the divisor of the sums, topics × …, with `more` more relevant documents."""
         return np.ones(np.shape(more)) if self.counts is None else np.minimum(self.counts[:, None] + more, self.most)
 
 
 def rank_weights(depth: int) -> Floats:
-    """ω_n / 2 of ranks 1 to `depth`."""
+    """Return ω_n / 2 of ranks 1 to `depth`."""
     rank = np.arange(1.0, depth + 1)
     weights: Floats = 1 / (rank * (rank + 1))
     weights[-1:] = 1 / rank[-1:]
@@ -488,16 +500,18 @@ def rank_weights(depth: int) -> Floats:
 
 
 def sums_of_precisions(twice: Floats) -> Floats:
-    """topics: Σ_n ω_n / 2 · the values of each topic. Each sum is the same whichever topics go together."""
+    """Return Σ_n ω_n / 2 · the values of each topic, equal to the last bit whichever topics are summed together."""
     summed: Floats = np.einsum("ij,j->i", twice, rank_weights(twice.shape[1]))
     return summed
 
 
 def reachable_sums(hits: Ints, unjudged: Ints) -> Floats:
-    """topics × …: Σ_n ω_n H_n (H_n + 1) / 2 as it is, and the most that it can be where no more of the unjudged
-    documents are relevant than 1, 3, 7, …, the last number no less than there are.
+    """Return Σ_n ω_n H_n (H_n + 1) / 2, topics × …, as it is, and its maxima for at most 1, 3, 7, … relevant unjudged
+    documents.
 
-    hits      topics × depth: how many documents are relevant down to each rank, and `unjudged` how many nobody judged
+    The last number is at least the number of ranks.
+
+    hits      topics × depth: the relevant documents down to each rank, and `unjudged` the unjudged ones
     """
     depth = hits.shape[1]
     numbers = (hits + np.minimum(unjudged, min((1 << bits) - 1, depth)) for bits in range(depth.bit_length() + 1))
@@ -507,35 +521,39 @@ def reachable_sums(hits: Ints, unjudged: Ints) -> Floats:
 def greatest_precision(
     levels: list[Threshold], counts: Counts, listed: Callable[[Ints], UnjudgedDocuments], enough: Floats
 ) -> Floats:
-    """topics: a difference of average precision (first − second) that none of the ways to judge the documents exceeds;
-    exact where these are no more than `COMPLETIONS`.
+    """Return an upper bound of each topic's difference of average precision (first − second) over all judgments.
 
-    listed  rows of topics -> their documents one by one, asked for where they are few
-    enough  topics: a difference as large, or a larger one, need not be told from another; nan: all are
+    It is exact for at most `COMPLETIONS` judgments.
+
+    listed  rows of topics -> their documents one by one, called for topics with few
+    enough  topics: differences of at least this need not be told apart; nan: no limit
     """
-    seen, found = counts.seen, np.empty(len(counts.total))
+    seen, greatest = counts.seen, np.empty(len(counts.total))
     few = _are_enumerable(levels, seen)
     if few.any():
         chosen = np.flatnonzero(few)
         unknown = listed(chosen)
         for count in np.flatnonzero(np.bincount(seen[chosen])).tolist():
-            at = np.flatnonzero(seen[chosen] == count)
-            own = [level.of_topics(chosen[at]) for level in levels]
-            found[chosen[at]] = _enumerated_pairs(own, unknown.of_topics(at), count)
+            same_count = np.flatnonzero(seen[chosen] == count)
+            thresholds = [level.of_topics(chosen[same_count]) for level in levels]
+            greatest[chosen[same_count]] = _enumerated_pairs(thresholds, unknown.of_topics(same_count), count)
     if not few.all():
         rows = np.flatnonzero(~few)
-        found[rows] = _bound_by_rank([level.of_topics(rows) for level in levels], counts.of_topics(rows), enough[rows])
-    return found
+        greatest[rows] = _bound_by_rank(
+            [level.of_topics(rows) for level in levels], counts.of_topics(rows), enough[rows]
+        )
+    return greatest
 
 
 def _are_enumerable(levels: Sequence[Threshold], seen: Ints) -> Bools:
-    """topics: whether each way to judge that many documents is tried."""
+    """Return for each topic whether all judgments of that many documents are tried."""
     few: Bools = (len(levels) + 1.0) ** np.minimum(seen, 64) <= COMPLETIONS  # powers of thousands overflow
     return few
 
 
 def _bound_by_rank(levels: list[Threshold], counts: Counts, enough: Floats) -> Floats:
-    """Rank by rank the largest difference with that many relevant documents; at each rank it may be of another set."""
+    """Bound the difference rank by rank: the largest with that number of relevant documents, of any set at each
+    rank."""
     total = counts.total
     edges = _edges(int(total.max(initial=0)))
     low, high = edges[:-1], edges[1:] - 1
@@ -554,17 +572,18 @@ def _bound_by_rank(levels: list[Threshold], counts: Counts, enough: Floats) -> F
 
 
 ExactValues = Callable[[int, Ints, Ints], Floats]
-"""What some cells of a part hold: the number of the part, and of each cell the topic and the column."""
+"""Values of cells, from the number of the part, and the topic and the column of each cell."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UpperBounds:
-    """Parts as `largest_ratio` takes them, without a base, of which it is not known what they hold but in the first
-    cell: what they do not exceed. What their cells hold is put in where it may be the best; few need be asked for.
+    """Upper bounds of the parts of `largest_ratio`, without a base; only the first cell is exact.
 
-    parts, least, most  as there
-    exact               what cells hold
-    sure                of each part: topics × cells: whether it is known
+    Exact values of cells replace bounds where they may be the best; few are needed.
+
+    parts, least, most  as in `largest_ratio`
+    exact               exact values of cells
+    sure                per part: topics × cells: whether the value is exact
     """
 
     parts: list[Floats]
@@ -574,23 +593,25 @@ class UpperBounds:
     sure: list[Bools]
 
     def largest_ratio(self, enough: Floats) -> Floats:
-        """topics: as there; where it is `enough` or more, a ratio that is."""
+        """Return the largest ratio of each topic; if it is `enough` or more, a ratio that is."""
         ratio = _ratio(_firsts(self.parts), _firsts(self.least), np.zeros(len(enough)))
         rows = np.flatnonzero(ratio < enough)
         ratio[rows] = np.maximum(ratio[rows], self._better(rows, enough[rows], ratio[rows]))
         rows = np.flatnonzero(~(ratio >= enough))
         for _ in range(ROUNDS):
-            found = self._better(rows, ratio[rows], ratio[rows])
-            rising = found > ratio[rows]
+            better = self._better(rows, ratio[rows], ratio[rows])
+            rising = better > ratio[rows]
             rows = rows[rising]
-            ratio[rows] = found[rising]
+            ratio[rows] = better[rising]
             if not len(rows):
                 break
         return ratio
 
     def _better(self, rows: Ints, ratio: Floats, otherwise: Floats) -> Floats:
-        """of some topics: the ratio of the cells that are best at a ratio: no less than it where any are as good.
-        Something else where there is nothing to divide by."""
+        """Return the ratio of the cells that are best at a ratio: no less than it if any are as good.
+
+        `otherwise` is returned if there is nothing to divide by.
+        """
         numerator, low, high = np.zeros((3, len(rows)))
         for number, (part, least, most) in enumerate(zip(self.parts, self.least, self.most, strict=True)):
             cost = ratio[:, None] * np.where(ratio[:, None] < 0, most[rows], least[rows])
@@ -600,23 +621,26 @@ class UpperBounds:
         return _ratio(numerator, np.where(numerator < 0, high, low), otherwise)
 
     def _best(self, number: int, rows: Ints, cost: Floats) -> Ints:
-        """of some topics: the cell of a part that is best less its cost."""
+        """Return the cell of a part with the largest value less its cost, for some topics."""
         part, sure = self.parts[number], self.sure[number]
-        worth = part[rows] - cost
-        best: Ints = worth.argmax(1)
+        net = part[rows] - cost
+        best: Ints = net.argmax(1)
         unsure = np.flatnonzero(~sure[rows, best])
         while len(unsure):
-            at, cells = rows[unsure], best[unsure]
-            part[at, cells], sure[at, cells] = self.exact(number, at, cells), True
-            worth[unsure, cells] = part[at, cells] - cost[unsure, cells]
-            best[unsure] = worth[unsure].argmax(1)
-            unsure = unsure[~sure[at, best[unsure]]]
+            topics, cells = rows[unsure], best[unsure]
+            part[topics, cells], sure[topics, cells] = self.exact(number, topics, cells), True
+            net[unsure, cells] = part[topics, cells] - cost[unsure, cells]
+            best[unsure] = net[unsure].argmax(1)
+            unsure = unsure[~sure[topics, best[unsure]]]
         return best
 
 
 def _edges(most: int) -> Ints:
-    """0, 1, 2, 3, 4 and then in larger steps, past the most there are: where each cell of numbers of documents begins,
-    and the end of the last. They are the same whichever topics go together."""
+    """Return the begins of cells of numbers of documents, and the end of the last: 0, 1, 2, 3, 4, then larger steps
+    past `most`.
+
+    They are the same whichever topics are bounded together.
+    """
     edges = [*range(EXACT + 1)]
     while edges[-1] <= most:
         edges.append(edges[-1] * STEP)
@@ -625,60 +649,60 @@ def _edges(most: int) -> Ints:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Counts:
-    """How many unjudged documents two runs have.
+    """Numbers of unjudged documents of two runs.
 
-    total    topics: at whichever rank
-    alone    topics × depth: above each rank in the first run alone
-    other    the same in the second run alone
-    both     in both
-    neither  in neither, of all
-    seen     topics: how many stand at a rank that counts in one of the runs
+    total        topics: at any rank
+    first_only   topics × depth: above each rank in the first run alone
+    second_only  the same in the second run alone
+    both         in both
+    neither      in neither, of all
+    seen         topics: at a rank that counts in either run
     """
 
     total: Ints
-    alone: Ints
-    other: Ints
+    first_only: Ints
+    second_only: Ints
     both: Ints
     neither: Ints
     seen: Ints
 
     @classmethod
     def of(cls, total: Ints, first: Ints, second: Ints, both: Ints) -> Counts:
-        """first   topics × depth: how many the first run has down to each rank, `second` the second, and `both` both"""
+        """Build from the documents down to each rank, topics × depth, of the first run, the second, and both."""
         neither = total[:, None].astype(small_integers(int(total.max(initial=0)))) - first - second + both
         seen = sum(sign * table[:, -1:].sum(1, dtype=np.int64) for table, sign in ((first, 1), (second, 1), (both, -1)))
         return cls(total, first - both, second - both, both, neither, seen)
 
     @classmethod
-    def joined(cls, several: Sequence[Counts]) -> Counts:
-        """Those of several pairs of runs, the topics of one pair after those of the other."""
-        return cls(*(np.concatenate([getattr(one, each.name) for one in several]) for each in fields(cls)))
+    def joined(cls, pairs: Sequence[Counts]) -> Counts:
+        """Concatenate counts of pairs of runs: the topics of one pair after the topics of the previous one."""
+        return cls(*(np.concatenate([getattr(pair, each.name) for pair in pairs]) for each in fields(cls)))
 
     def swapped(self) -> Counts:
-        """The same of the second run and the first."""
-        return replace(self, alone=self.other, other=self.alone)
+        """Return the counts of the second run and the first."""
+        return replace(self, first_only=self.second_only, second_only=self.first_only)
 
     def of_topics(self, rows: Ints) -> Counts:
-        """Those of some topics alone."""
+        """Select topics."""
         return Counts(*(getattr(self, each.name)[rows] for each in fields(self)))
 
     def largest(self, level: Threshold, low: Ints, high: Ints) -> Floats:
-        """topics: Σ_n the largest ω_n (H_n (H_n + 1) − H'_n (H'_n + 1)) / 2 where `low` to `high` documents are
-        relevant, of each topic its own number.
+        """Return Σ_n of the largest ω_n (H_n (H_n + 1) − H'_n (H'_n + 1)) / 2 with `low` to `high` relevant documents,
+        per topic.
 
-        Those above the rank in the first run alone serve most. Those above it in both serve where the first run has
-        more, and are taken as few as can be elsewhere; of those in the second alone, it is always as few as can be.
+        Documents above the rank in the first run alone serve most. Documents above it in both serve if the first run
+        has more, and are as few as possible otherwise; documents of the second alone are always as few as possible.
         """
-        # Of tables alone, without numbers and np.where: five times as fast as what is plainer.
-        none = self.alone.dtype.type(0)
-        most = np.minimum(high, self.alone.shape[1]).astype(self.alone.dtype)[:, None]
-        alone = np.minimum(self.alone, most)
-        first = level.first + alone
-        forced = low.astype(self.neither.dtype)[:, None] - self.neither - alone
+        # Tables alone, without numbers and np.where, are five times as fast as plainer code.
+        none = self.first_only.dtype.type(0)
+        most = np.minimum(high, self.first_only.shape[1]).astype(self.first_only.dtype)[:, None]
+        lifted = np.minimum(self.first_only, most)
+        first = level.first + lifted
+        forced = low.astype(self.neither.dtype)[:, None] - self.neither - lifted
         fewest = np.minimum(np.maximum(forced, none), self.both)
-        both = fewest + (first > level.second) * (np.minimum(self.both, most - alone) - fewest)
-        other = np.minimum(np.maximum(forced - both, none), self.other)
-        first, second = first + both, level.second + both + other
+        both = fewest + (first > level.second) * (np.minimum(self.both, most - lifted) - fewest)
+        added = np.minimum(np.maximum(forced - both, none), self.second_only)
+        first, second = first + both, level.second + both + added
         return sums_of_precisions(np.multiply(first - second, first + second + 1, dtype=np.float64))
 
 
@@ -686,14 +710,13 @@ class Counts:
 
 
 EACH, WIDER = 8, 4 / 3
-"""How many first ranks are looked at one by one, and how many times as far down as it begins each block of the ranks
-below them ends."""
+"""Number of first ranks taken one by one, and the ratio of end to begin of each block of the ranks below."""
 SURE = 1e-6
-"""A sum of precisions that is larger by more than this is larger in whichever order its terms are added."""
+"""A sum of precisions larger by more than this is larger in any order of its terms."""
 
 
 def rank_blocks(depth: int) -> Ints:
-    """Where blocks of ranks begin, from 0, and the end of the last."""
+    """Return the begins of blocks of ranks, from 0, and the end of the last."""
     edges = [*range(min(depth, EACH) + 1)]
     while edges[-1] < depth:
         edges.append(min(depth, math.ceil(edges[-1] * WIDER)))
@@ -702,14 +725,14 @@ def rank_blocks(depth: int) -> Ints:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Outline:
-    """Two runs by blocks of ranks, of many topics or pairs.
+    """Two runs by blocks of ranks, for many topics or pairs.
 
-    levels    topics × blocks: what the first run has down to the first rank of each block, and the second down to its
-              last; the first alone of what `reaches` gives is looked at
-    unjudged  topics × blocks: how many unjudged documents the first run has down to the first rank of each block
-    both      topics × blocks: how many of them both runs have down to its last
-    room      topics: how many the second run has at no rank that counts; perhaps there are more
-    seen      topics: how many stand at a rank that counts in one of the runs
+    levels    topics × blocks: the first run down to the first rank of each block, the second down to the last; only the
+              first of `reachable_sums` is used
+    unjudged  topics × blocks: unjudged documents of the first run down to the first rank of each block
+    both      topics × blocks: unjudged documents of both runs down to its last rank
+    room      topics: unjudged documents of the second run at no rank that counts; there may be more
+    seen      topics: unjudged documents at a rank that counts in either run
     weights   blocks: Σ ω_n / 2 of the ranks of each
     """
 
@@ -721,10 +744,10 @@ class Outline:
     weights: Floats
 
     def reaches(self, enough: Floats) -> Bools:
-        """topics: whether `greatest_precision` is sure to find a difference that is enough; False proves nothing.
+        """Return for each topic whether `greatest_precision` surely reaches `enough`; False proves nothing.
 
-        Some cell of each level is enough for that, as `Ceilings` has them: its value is no less than `_least` says, and
-        costs what is enough of the smallest number that sums are divided by there.
+        Some cell of each level suffices, as in `UpperBounds`: its value is at least `_least`, and its cost is `enough`
+        times the smallest divisor there.
         """
         possible, sure = (enough >= 0) & ~_are_enumerable(self.levels, self.seen), np.zeros(len(enough), dtype=bool)
         best = np.array(
@@ -736,18 +759,20 @@ class Outline:
         edges = _edges(int(self.room.max(initial=0)))
         for low, end in zip(edges[-2:0:-1].tolist(), edges[:1:-1].tolist(), strict=True):
             rows = np.flatnonzero(possible & ~sure & (low <= self.room))
-            for at, level in enumerate(level.of_topics(rows) for level in self.levels):
+            for position, level in enumerate(level.of_topics(rows) for level in self.levels):
                 cost = enough[rows] * level.number(np.array([[low]]))[:, 0]
-                best[at, rows] = np.maximum(best[at, rows], level.step * (self._least(level, rows, end - 1) - cost))
+                best[position, rows] = np.maximum(
+                    best[position, rows], level.step * (self._least(level, rows, end - 1) - cost)
+                )
             sure[rows] = best[:, rows].sum(0) > SURE
         return sure
 
     def _least(self, level: Threshold, rows: Ints, high: int) -> Floats:
-        """of some topics: what `Counts.largest` is no less than, where up to `high` documents are relevant, and none
-        of those that the second run alone has must be.
+        """Return a lower bound of `Counts.largest` for some topics, with up to `high` relevant documents.
 
-        At each rank of a block the first run has no fewer documents than at the first, and the second no more than at
-        the last; and no more are in both, which lift the second run too.
+        No document of the second run alone needs to be relevant. At each rank of a block the first run has at least its
+        documents at the first rank, and the second at most its documents at the last; and no more are in both, which
+        lift the second run too.
         """
         both = np.minimum(self.both[rows], self.unjudged[rows])
         alone = np.minimum(self.unjudged[rows] - both, high)
@@ -758,35 +783,35 @@ class Outline:
 
 
 def block_weights(edges: Ints) -> Floats:
-    """blocks: Σ ω_n / 2 of the ranks of each.
-
-    edges  as of `rank_blocks`
-    """
+    """Return Σ ω_n / 2 of the ranks of each block, for edges from `rank_blocks`."""
     weights: Floats = np.add.reduceat(rank_weights(int(edges[-1])), edges[:-1])
     return weights
 
 
 def _enumerated_pairs(levels: list[Threshold], unknown: UnjudgedDocuments, count: int) -> Floats:
-    """topics: the largest difference, by trying all. Documents at no rank that counts change the number of relevant
-    ones alone, and so all of them or none.
+    """Return the largest difference of each topic over all judgments of its `count` documents.
 
-    count  how many documents each topic has
+    Documents at no rank that counts change only the number of relevant ones, and so are all relevant or none.
     """
     unknown, levels = _cut_constant_ranks(unknown, levels)
     base = len(levels) + 1
     grades = np.arange(base**count)[:, None] // base ** np.arange(count) % base  # ways × documents
-    found, size = np.empty(len(unknown.hidden)), max(1, CELLS_OF_PAIRS // (len(grades) * max(unknown.depth, 1)))
-    for begin in range(0, len(found), size):
-        rows = np.arange(begin, min(begin + size, len(found)))
-        found[rows] = _enumerated_grades([level.of_topics(rows) for level in levels], unknown.of_topics(rows), grades)
-    return found
+    greatest, size = np.empty(len(unknown.hidden)), max(1, CELLS_OF_PAIRS // (len(grades) * max(unknown.depth, 1)))
+    for begin in range(0, len(greatest), size):
+        rows = np.arange(begin, min(begin + size, len(greatest)))
+        greatest[rows] = _enumerated_grades(
+            [level.of_topics(rows) for level in levels], unknown.of_topics(rows), grades
+        )
+    return greatest
 
 
 def _cut_constant_ranks(
     unknown: UnjudgedDocuments, levels: list[Threshold]
 ) -> tuple[UnjudgedDocuments, list[Threshold]]:
-    """The same down to the last rank at which a run has a document that is relevant or may be, where that is far above
-    the others: below it no number changes, and what it counts there is the weight of the last rank."""
+    """Cut both runs at the last rank with a relevant or unjudged document, if that is far above the end.
+
+    Below it no number changes: these ranks count with the weight of the last rank.
+    """
     ends = [1, *(int(rank[rank < unknown.depth].max(initial=0)) + 1 for rank in (unknown.first, unknown.second))]
     for table in (table for level in levels for table in (level.first, level.second)):
         ends.append(int((table < table[:, -1:]).sum(1).max(initial=0)) + 1)
@@ -799,7 +824,7 @@ def _cut_constant_ranks(
 
 
 def _enumerated_grades(levels: list[Threshold], unknown: UnjudgedDocuments, grades: Ints) -> Floats:
-    """As `_enumerated`, of a few topics."""
+    """Compute `_enumerated_pairs` for a few topics and all `grades`."""
     ranks, weights = np.arange(unknown.depth), rank_weights(unknown.depth)
     above = [
         (unknown.padded(rank, 0)[:, :, None] <= ranks).astype(np.float64) for rank in (unknown.first, unknown.second)

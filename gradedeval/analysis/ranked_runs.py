@@ -222,7 +222,7 @@ def rank_runs(
     """
     if grader.options.ties == "average":
         raise OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
-    ranking = Ranking(runs, grader, workers or Workers.here())
+    ranking = Ranking(runs, grader, workers or Workers.current())
     return ranking.of(list(runs), scorer)
 
 

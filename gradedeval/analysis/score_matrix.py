@@ -700,7 +700,7 @@ def scores_to_compare(
     if qrels is not None:
         options = options_with_residuals(like, bounded=bounded, **keywords)
         chosen = parse_measures(DEFAULT if measures is None else measures)
-        how: dict[str, Any] = {"keep": keep, "predicts": predicts, "workers": Workers.here()}
+        how: dict[str, Any] = {"keep": keep, "predicts": predicts, "workers": Workers.current()}
         scores = evaluate_runs(named_runs(runs, qrels), qrels, chosen, options, **how)
         emit_notes(scores.notes)
         return with_estimates(scores)

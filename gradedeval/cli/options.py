@@ -165,13 +165,13 @@ class Command(Described):
                 (inputs if does == READS else outputs).append((flag, file))
                 if does != READS:
                     sizes[file] = size_of(file) if does == GROWS else None
-        from gradedeval.kernel.parallel import Workers, shared_by, shown_by  # not for a help page
+        from gradedeval.kernel.parallel import Workers, showing_progress, using_workers  # not for a help page
 
         workers = Workers.of(None, with_progress)
         with (
             handling_notes(warn),
-            shared_by(workers),
-            shown_by(with_progress),
+            using_workers(workers),
+            showing_progress(with_progress),
             files_in_use() if outputs else nullcontext() as files,
         ):
             if files is not None:

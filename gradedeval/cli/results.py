@@ -17,9 +17,9 @@ from gradedeval.kernel.trec.stream import extension_of
 
 def call(function: Callable[..., Any], *arguments: Any, jobs: int | None = None, **settings: Any) -> Any:
     """Call a function that reads runs, in processes as --jobs says, and print the remarks of its result."""
-    from gradedeval.kernel.parallel import shared_by  # not for a help page
+    from gradedeval.kernel.parallel import using_workers  # not for a help page
 
-    with shared_by(sharing(jobs)):
+    with using_workers(sharing(jobs)):
         return with_remarks(function(*arguments, **settings))
 
 

@@ -615,7 +615,7 @@ def _evaluate(
     lines, lost = (lines, []) if form is None else _as_numbers(lines, form)
     judged = kernel.Qrels(qrels, duplicates=options.duplicates, format=options.qrels_format)
     scorer = kernel.Scorer(judged, needed_measures(lines), options)
-    workers = kernel.Workers.here()
+    workers = kernel.Workers.current()
     results = [
         score_run(name, path, scorer, lines, workers.silent()) for name, path in workers.progress(list(runs.items()))
     ]

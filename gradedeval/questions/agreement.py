@@ -245,7 +245,7 @@ def agreement(
     `gradedeval.InputError` where there are fewer than two runs, or two have no topic in common.
     """
     options = resolve_options(like, **keywords)
-    named, workers = kernel.named_runs(runs), kernel.Workers.here()
+    named, workers = kernel.named_runs(runs), kernel.Workers.current()
     settings = AgreementSettings(persistence, at)
     if len(named) < 2:
         what = f"{len(named)} {plural(len(named), 'run')} given"
@@ -476,7 +476,7 @@ def _scores(
     options: Options,
 ) -> tuple[list[tuple[str, str, str, str, float]], list[str], str]:
     """The numbers that come from scores, the notes, and the signature."""
-    scores = kernel.evaluate_runs(sources, qrels, measures, options, workers=kernel.Workers.here())
+    scores = kernel.evaluate_runs(sources, qrels, measures, options, workers=kernel.Workers.current())
     matrix, rows = score_matrix.to_matrix(scores), []
     for name in matrix.measures:
         paired = matrix.paired(name)

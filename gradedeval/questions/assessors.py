@@ -273,7 +273,7 @@ def _orders_by_either(
     chosen = shared if options.topics_from is None else shared & options.topics_from
     options = replace(options, topics_from=chosen)
     mine, theirs = (
-        kernel.evaluate_runs(runs, one, measures, options, workers=kernel.Workers.here()) for one in (first, second)
+        kernel.evaluate_runs(runs, one, measures, options, workers=kernel.Workers.current()) for one in (first, second)
     )
     for column, measure in enumerate(mine.measures):
         before, after = (

@@ -274,7 +274,7 @@ def explain_topics(
     wanted = list(dict.fromkeys(_wanted(topic, judged, options) for topic in topics))
     scorer = kernel.Scorer(judged, list(measures), replace(options, residuals=None if options.judged_only else "total"))
     grader = replace(scorer.grader, keep_docnos_for=frozenset(wanted), last_rank=None)
-    run = kernel.tasks.grade_run(source, grader, kernel.Workers.here())
+    run = kernel.tasks.grade_run(source, grader, kernel.Workers.current())
     return [_of_topic(name, topic, scorer, grader, run) for topic in wanted]
 
 

@@ -464,7 +464,7 @@ class Collection:
         options = replace(self.options, untold=self.options.given)  # a fit has other measures, too
         options = options if residuals else replace(options, residuals=None, max_residual=None)
         return score_matrix.to_matrix(
-            kernel.evaluate_runs(self.runs, self.qrels, measures, options, workers=kernel.Workers.here())
+            kernel.evaluate_runs(self.runs, self.qrels, measures, options, workers=kernel.Workers.current())
         )
 
 
@@ -609,7 +609,7 @@ class Target:
         The runs are read once for all measures, and what is multiplied is only what has a gain.
         """
         options = replace(self.collection.options, residuals=None, max_residual=None, bounds=False)
-        scorer = kernel.Scorer(self.collection.qrels, measures, options, kernel.Workers.here().limits)
+        scorer = kernel.Scorer(self.collection.qrels, measures, options, kernel.Workers.current().limits)
         by_table: dict[bytes, list[int]] = {}
         for column, table in enumerate(scorer.tables):
             by_table.setdefault(table.key, []).append(column)
@@ -623,7 +623,7 @@ class Target:
 
     def _gained(self, scorer: Scorer, columns: Sequence[int]) -> list[GainedLists]:
         """For some measures of a scorer the gains of all rankings."""
-        grader, share = replace(scorer.grader, last_rank=None), kernel.Workers.here()
+        grader, share = replace(scorer.grader, last_rank=None), kernel.Workers.current()
         column_of = {topic: column for column, topic in enumerate(self.matrix.topics)}
         lists = [GainedLists([], [], [], [], []) for _ in columns]
         for row, (name, source) in share.progress(list(enumerate(self.collection.runs.items()))):

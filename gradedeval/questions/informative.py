@@ -352,7 +352,7 @@ def informativeness(
     min_found = ranges.MIN_FOUND.check(min_found)
     _check(chosen, options)
     judged = kernel.qrels_for(named, qrels, options)
-    scorer = kernel.Scorer(judged, chosen, options, kernel.Workers.here().limits)
+    scorer = kernel.Scorer(judged, chosen, options, kernel.Workers.current().limits)
     solver, solved = _solved(named, scorer, min_found, judged.place)
     counts = [run.scored for run in solved]
     under = kernel.signature(judged, options, scorer.measures, counts, [run.format for run in solved])
@@ -366,7 +366,7 @@ def _solved(runs: Mapping[str, Any], scorer: Scorer, min_found: int, place: str)
     grades = distinct(np.append(np.maximum(scorer.grades.labels, 0), 0))[0]
     if not grades.any():
         raise InputError(place, "no grade above 0, so there is no precision and recall")
-    solver, share = Solver(scorer, grades, min_found), kernel.Workers.here()
+    solver, share = Solver(scorer, grades, min_found), kernel.Workers.current()
     for measure, table in zip(scorer.measures, scorer.tables, strict=True):
         solver.gain_of_grade(table, measure)
     if any(kernel.stream.is_file(source) and kernel.stream.Source(source).is_read_once for source in runs.values()):

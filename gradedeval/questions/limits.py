@@ -425,7 +425,7 @@ def _option(described: kernel.options.Option, value: Any, place: str, config: st
     """Return the value of an option, checked now so that an error has its line; a path is relative to the file's
     folder."""
     if described.names_file and isinstance(value, str):
-        resolved = kernel.stream.beside(config, value)
+        resolved = kernel.stream.resolve_relative(config, value)
         if described.name not in ("slices", "replicates") or os.path.exists(resolved):
             return resolved
         if described.name == "slices":  # columns of the queries, which are not read yet
@@ -456,5 +456,5 @@ def _setting(key: str, value: Any, place: str, config: str, table: Mapping[str, 
         raise InputError(place, f"{key} is not {expected}", usage=True)
     arguments: dict[str, Any] = {key: value} if key in ("test", "draws", "seed") else {}
     _check_at(place, lambda: significance.TestSettings(**arguments))
-    baseline = kernel.stream.beside(config, str(value)) if key == "baseline" else ""
+    baseline = kernel.stream.resolve_relative(config, str(value)) if key == "baseline" else ""
     return baseline if os.path.exists(baseline) else value

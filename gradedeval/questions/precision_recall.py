@@ -108,7 +108,7 @@ def precision_recall(
     _check(chosen, options)
     judged = kernel.qrels_for(named, qrels, options)
     graded = kernel.Scorer(judged, [chosen], options)
-    scorer = kernel.Scorer(judged, [*graded.measures, *_binary(graded)], options, kernel.Workers.here().limits)
+    scorer = kernel.Scorer(judged, [*graded.measures, *_binary(graded)], options, kernel.Workers.current().limits)
     frames, counts, formats, notes = _curves(named, graded, scorer)
     under = kernel.signature(judged, options, scorer.measures, counts, formats)
     signature = f"{under} | interpolated at {LEVELS} levels of recall"
@@ -123,7 +123,7 @@ def _curves(
     frames, counts, formats, notes, run_notes = [], [], [], list(scorer.notes), list[str]()
     barren: dict[str, set[bytes]] = {}
     averaged: list[frozenset[bytes]] = []
-    share = kernel.Workers.here()
+    share = kernel.Workers.current()
     for name, source in share.progress(list(runs.items())):
         run = kernel.tasks.grade_run(source, scorer.grader, share.silent(), name)
         curves: list[list[tuple[Floats, Floats]]] = [[] for _ in scorer.measures]

@@ -92,7 +92,7 @@ def background(
         raise kernel.options.OPTIONS["ties"].error("weights in a ranking need one order", "choose an order")
     for measure in measures:
         ranked_runs.check_by_rank(measure)
-    share = kernel.Workers.here()
+    share = kernel.Workers.current()
     scorer = kernel.Scorer(qrels, measures, options, share.limits)
     grader = replace(scorer.grader, last_rank=None)
     summed = _Sums(scorer, depth)

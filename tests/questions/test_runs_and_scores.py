@@ -138,7 +138,7 @@ def test_tqdm_shows_it_where_it_is_installed(
 
 def test_a_bar_of_text_ends_full(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    assert list(parallel.in_python([1, 2, 3], label="topics")) == [1, 2, 3]
+    assert list(parallel.progress_in_python([1, 2, 3], label="topics")) == [1, 2, 3]
     last = capsys.readouterr().err.split("\r")[-1]
     assert last == f"topics [{'#' * parallel.WIDTH}] 3/3\n"
 

@@ -311,7 +311,7 @@ WRONG = [
     Wrong("CSV with two columns of one name", "run", lines(RUN, ",", "qid,docno,docno,score"),
           "FILE: has several columns 'docno'; give each column a different name"),
     Wrong("CSV with a field too few in a line", "run", text("qid,docno,score\n51,d7,2\n52,d3\n"),
-          "FILE:3: 2 fields, expected 3 (topic docno score); every line has the fields of the first"),
+          "FILE:3: 2 fields, expected 3 (topic docno score); use the fields of the first line"),
     Wrong("CSV with an empty docno", "run", text("qid,docno,score\n51,d7,2\n52,,1\n"),
           "FILE:3: no docno in this line; fill the field, or remove the line"),
     Wrong("CSV with an open quote", "run", text('qid,docno,score\n51,d7,2\n52,"d3,1\n'),

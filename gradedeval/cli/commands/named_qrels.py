@@ -11,7 +11,7 @@ from gradedeval.cli.options import NAME, Option, command_line
 from gradedeval.cli.output import in_lines, view_of, write
 from gradedeval.errors import InputError, did_you_mean, emit_notes
 from gradedeval.kernel.formats import Column, Document, Table, formats_for, render
-from gradedeval.kernel.trec.named_qrels import COLLECTIONS, Collection, called
+from gradedeval.kernel.trec.named_qrels import COLLECTIONS, Collection, find_collection
 
 FORMATS = formats_for()
 OPTIONS = [
@@ -49,7 +49,7 @@ _MISSING = "what is on this machine is not known without ir_datasets; pip instal
 
 def _called(name: str) -> Collection:
     """Return the collection of a name. Raises InputError (usage) if there is none."""
-    collection = called(name)
+    collection = find_collection(name)
     if collection is None:
         hint = did_you_mean(name, COLLECTIONS) or "`gradedeval collections` lists them"
         raise InputError("", f"no collection '{name}'", hint, usage=True)

@@ -39,7 +39,7 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
     gradedeval report runs/*.run qrels.txt -m err@20 -m ndcg@10 -o report.html
     gradedeval report a.run b.run qrels.txt --baseline a.run -o report.html
     """
-    from gradedeval.kernel.parallel import shared_by  # not for a help page
+    from gradedeval.kernel.parallel import using_workers  # not for a help page
 
     given = take_settings(html_report, options)
     baseline = given.get("baseline")
@@ -51,6 +51,6 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
     runs, qrels, compared = runs_with_baseline(files, baseline, problem, options)
     measures = take_measures(html_report, given, options)["measures"]
     words = shlex.join(["gradedeval", *map(redacted, click.get_current_context().obj)])
-    with shared_by(sharing()):
+    with using_workers(sharing()):
         page = report_of(runs, qrels, measures, settings, resolve_options(**options), compared.name, words)
     write(page, output)

@@ -161,9 +161,9 @@ def shares_work(function: Asked) -> Asked:
         jobs, progress = ranges.JOBS.check(keywords.get("jobs", 1)), keywords.get("progress", False)
         if jobs == 1 and not progress:
             return function(*positional, **keywords)
-        from gradedeval.kernel.parallel import asked_for  # not for a help page
+        from gradedeval.kernel.parallel import using_jobs  # not for a help page
 
-        with asked_for(jobs, bool(progress)):
+        with using_jobs(jobs, bool(progress)):
             return function(*positional, **keywords)
 
     return shared  # type: ignore[return-value]

@@ -45,13 +45,13 @@ _PROGRESS: ContextVar[Progress] = ContextVar("progress", default=no_progress)
 
 
 def progress(label: str) -> Progress:
-    """Return the progress of a loop over items named by a plural `label`: with a bar if `shown_by` requests it."""
+    """Return the progress of a loop over items named by a plural `label`, as set by `showing_progress`."""
     handler = _PROGRESS.get()
     return handler if handler is no_progress else partial(handler, label=label)
 
 
 @contextmanager
-def shown_by(progress: Progress) -> Iterator[None]:
+def showing_progress(progress: Progress) -> Iterator[None]:
     """Show progress by `progress` in this block and thread."""
     token = _PROGRESS.set(progress)
     try:
@@ -60,7 +60,7 @@ def shown_by(progress: Progress) -> Iterator[None]:
         _PROGRESS.reset(token)
 
 
-def in_python(items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterator[Item]:
+def progress_in_python(items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterator[Item]:
     """Pass items on, with a progress bar by tqdm, which supports notebooks, if installed; else by a line on stderr."""
     if count is None:
         items = list(items)
@@ -160,12 +160,12 @@ class Workers:
         return cls(jobs or width or cores(), progress, executor=executor)
 
     @classmethod
-    def here(cls) -> Workers:
-        """Return the workers of the enclosing `shared_by`; this process alone by default."""
+    def current(cls) -> Workers:
+        """Return the workers of the enclosing `using_workers`; this process alone by default."""
         return _SHARING.get() or cls()
 
     @property
-    def far(self) -> bool:
+    def is_remote(self) -> bool:
         """Whether the workers inherit nothing of this process, unlike forked ones."""
         if self.executor is not None or self.count == 1:
             return self.executor is not None
@@ -254,8 +254,8 @@ _SHARING: ContextVar[Workers | None] = ContextVar("sharing", default=None)
 
 
 @contextmanager
-def shared_by(workers: Workers | None) -> Iterator[None]:
-    """Make these the workers of `Workers.here` in this block and thread."""
+def using_workers(workers: Workers | None) -> Iterator[None]:
+    """Make these the workers of `Workers.current` in this block and thread."""
     token = _SHARING.set(workers)
     try:
         yield
@@ -264,12 +264,12 @@ def shared_by(workers: Workers | None) -> Iterator[None]:
 
 
 @contextmanager
-def asked_for(jobs: int, progress: bool) -> Iterator[None]:
+def using_jobs(jobs: int, progress: bool) -> Iterator[None]:
     """Share the work of Python functions among `jobs` processes in this block and thread, optionally with progress
     bars."""
     with (
-        shown_by(in_python) if progress else nullcontext(),
-        shared_by(Workers.of(jobs, in_python if progress else no_progress)),
+        showing_progress(progress_in_python) if progress else nullcontext(),
+        using_workers(Workers.of(jobs, progress_in_python if progress else no_progress)),
     ):
         yield
 

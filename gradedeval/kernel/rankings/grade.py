@@ -548,7 +548,7 @@ class RunFile:
 
     def __init__(self, stream: Stream, grader: Grader, layout: LineLayout) -> None:
         self.stream, self.grader, self.layout, self.file = stream, grader, layout, stream.file
-        size, limits = None if self.file is None else self.file.end - self.file.at, grader.limits
+        size, limits = None if self.file is None else self.file.end - self.file.position, grader.limits
         self.is_large = size is not None and size > limits.large_file
         self.count = None if size is None else 1 + max(0, size // limits.block + BLOCKS - FIRST - 1) // BLOCKS
 

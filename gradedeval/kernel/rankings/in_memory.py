@@ -36,8 +36,8 @@ from gradedeval.kernel.trec.file_formats import (
     check_one_grade,
     find_column,
     find_grades,
-    no_column,
-    not_whole,
+    fractional_grades,
+    missing_column,
     plain,
 )
 from gradedeval.kernel.trec.lines import decimal, decode, encode
@@ -116,7 +116,7 @@ def _readable_table(source: Any, what: str, place: str) -> Any:
         return source
     if isinstance(source, TableColumns):
         if not source.columns and what in VALUES:
-            raise no_column([], TOPIC, place)
+            raise missing_column([], TOPIC, place)
         return source
     for collect in ("collect", "compute"):  # a LazyFrame of polars, a DataFrame of dask
         source = getattr(source, collect)() if callable(getattr(source, collect, None)) else source
@@ -453,7 +453,7 @@ def json_judgments(stream: Stream) -> JudgmentColumns | None:
 def _in_one_piece(source: Any, name: Any, what: str) -> Text | Floats | None:
     """A column as Arrow or a file holds it; None where something else does."""
     if isinstance(source, TableColumns):
-        return source.held(name)
+        return source.array(name)
     values = _arrow_of_pandas(held(source, name, what))
     return None if values is None else text_of_arrow(values)
 
@@ -785,7 +785,7 @@ def _name_of(names: Iterable[Any], known: tuple[str, ...], what: str) -> Any:
     names = tuple(names)
     name = find_grades(names) if known is GRADE else find_column(names, known)
     if name is None:
-        raise no_column(names, known, what)
+        raise missing_column(names, known, what)
     if known is GRADE:
         check_one_grade(names, what)
     return name
@@ -814,7 +814,7 @@ def _check_whole(values: list[Any], name: Any, what: str, lines: Sequence[int]) 
     on these lines."""
     for value, line in zip(values, lines, strict=True):
         if isinstance(value, float | np.floating) and value % 1:
-            raise not_whole(str(name), f"{what}:{line}")
+            raise fractional_grades(str(name), f"{what}:{line}")
 
 
 def _ids(frame: Any, known: tuple[str, ...], what: str) -> list[bytes]:

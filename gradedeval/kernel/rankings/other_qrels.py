@@ -35,19 +35,19 @@ from gradedeval.kernel.trec.file_formats import (
     SCORE,
     SUBTOPIC,
     TableColumns,
-    about_field,
+    field_problem,
     find_grades,
     is_header,
-    no_column,
+    missing_column,
     plain,
 )
 from gradedeval.kernel.trec.line_reader import (
     KEEP_ONE,
-    about_number,
     check_read,
     document,
     duplicate,
     expected_lines,
+    number_problem,
     numbered_lines,
     records,
     settle_duplicates,
@@ -151,18 +151,18 @@ def judgments_of_lines(stream: Stream, layout: LineLayout, rules: QrelsRules, no
     at_topic, at_docno, at_grade = map(layout.columns.index, ("topic", "docno", "grade"))
     at_part = layout.position(part[0]) if part else None
     if part and at_part is None:
-        raise no_column(layout.columns, part, place)
+        raise missing_column(layout.columns, part, place)
     for number, fields in records(stream, layout, problems):
         token, docno = fields[at_grade], fields[at_docno]
         if token not in grades:
             if (grade := grade_of(token, labels)) != grade and is_header(fields, number, layout):
-                problems.add(number, *about_field("grade", fields, number, layout), kind="format")
+                problems.add(number, *field_problem("grade", fields, number, layout), kind="format")
                 continue
             grades[token], first[token] = grade, number
         if (grade := grades[token]) == grade:
             rows.append((fields[at_topic], (docno, fields[at_part]) if at_part is not None else docno, grade, number))
         else:
-            problems.add(number, *about_number("grade", token, number), kind="grade")
+            problems.add(number, *number_problem("grade", token, number), kind="grade")
     if labels is not None or not rules.lenient:
         check_labels(place, grades, labels, first)
     if labels:
@@ -426,7 +426,7 @@ class JudgmentGroups:
             for number, row in records(stream, layout, problems):
                 topic, *_, docno, token = row
                 if (value := decimal(token)) != value:
-                    problems.add(number, *about_number(name, token, number))
+                    problems.add(number, *number_problem(name, token, number))
                     continue
                 group = b"" if holds == "qrels_prefs" else row[1]
                 subgroup = row[2] if holds == "prefs" else b""

@@ -127,15 +127,15 @@ class Qrels:
     @staticmethod
     def collection(name: str) -> Collection | None:
         """The test collection of a short name, or of `ir_datasets:NAME`; None of any other name."""
-        from gradedeval.kernel.trec.named_qrels import called
+        from gradedeval.kernel.trec.named_qrels import find_collection
 
-        return called(name)
+        return find_collection(name)
 
     def _of_collection(self, name: str, download: bool) -> Any:
         """The judgments of a test collection; any other name as it is."""
-        from gradedeval.kernel.trec.named_qrels import named  # the names of most files have a dot
+        from gradedeval.kernel.trec.named_qrels import find_unless_file  # the names of most files have a dot
 
-        if (found := named(name)) is None:
+        if (found := find_unless_file(name)) is None:
             return name
         from gradedeval.kernel.trec.documents import ir_datasets_rows
 
@@ -162,9 +162,9 @@ class Qrels:
         try:
             stream = Stream(source)
         except InputError as error:
-            from gradedeval.kernel.trec.named_qrels import hint_of
+            from gradedeval.kernel.trec.named_qrels import suggest
 
-            hint = hint_of(str(source.target)) if error.kind == "no-file" else ""
+            hint = suggest(str(source.target)) if error.kind == "no-file" else ""
             raise error.replace(hint=hint) if hint else error from None
         with closing(stream):
             form = format_of(stream, "qrels", rules.format)
@@ -185,10 +185,10 @@ class Qrels:
 
                 judged = judgments_by_line(self, stream, form, rules)
             if form.whole and (judged.labels % 1).any():
-                from gradedeval.kernel.trec.file_formats import not_whole
+                from gradedeval.kernel.trec.file_formats import fractional_grades
 
                 columns = ",".join("-" if name.startswith("-") else name for name in form.columns)
-                raise not_whole("score", self.place, f", or read it with {flag.qrels_format:{columns}+header}")
+                raise fractional_grades("score", self.place, f", or read it with {flag.qrels_format:{columns}+header}")
             return judged
 
     def _of_whole_file(self, stream: Stream, rules: QrelsRules) -> JudgmentColumns | Any:

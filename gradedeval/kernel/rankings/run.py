@@ -49,7 +49,7 @@ from gradedeval.kernel.rankings.in_memory import (
 )
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.trec.blocks import format_of
-from gradedeval.kernel.trec.file_formats import RANK, SCORE, TOPIC, about_field, find_column, is_header
+from gradedeval.kernel.trec.file_formats import RANK, SCORE, TOPIC, field_problem, find_column, is_header
 from gradedeval.kernel.trec.line_reader import (
     HEAD,
     KEEP_ONE,
@@ -202,7 +202,7 @@ def run_of_lines(stream: Stream, options: Options, types: bool = False, layout: 
             tags[fields[at_tag] if at_tag >= 0 else b""] = None
         score = score_of(fields[at_score]) if by_score else 0.0
         if score != score:
-            problems.add(number, *about_field("score", fields, number, layout), kind="score")
+            problems.add(number, *field_problem("score", fields, number, layout), kind="score")
             continue
         if keeps_ranks or by_rank:
             if (rank := decimal(fields[at_rank])) != rank or abs(rank) > LAST_RANK:
@@ -235,7 +235,7 @@ def _about_rank(fields: list[bytes], rank: float, line: int, layout: LineLayout,
     if rank == rank:
         return f"rank {decode(token)} is too large", TOO_LARGE
     if is_header(fields, line, layout):
-        return about_field("rank", fields, line, layout)
+        return field_problem("rank", fields, line, layout)
     hint = "ranks order this run, which has no scores" if layout.by_rank else f"{flag.ties:rank} needs ranks"
     hint = f"{flag.order:rank} needs ranks" if options.order == "rank" else hint
     return f"rank '{decode(token)}' is not a number", hint

@@ -45,10 +45,10 @@ class SegmentPart:
     is_large: bool = False
 
     def grade(self, grader: Grader) -> PartResult[Batch]:
-        own = self.segment.own()
-        if own.at == own.end:
+        own = self.segment.reopen()
+        if own.position == own.end:
             return PartResult()
-        read = blocks(own, grader.limits.block, own.at, self.layout)
+        read = blocks(own, grader.limits.block, own.position, self.layout)
         return BlocksPart(read, self.is_large).grade(grader)
 
     def closed(self) -> SegmentPart:
@@ -122,8 +122,8 @@ class ListedColumns:
 def _read_segment(
     layout: LineLayout, grader: Grader, only: frozenset[bytes] | None, size: int, segment: Segment
 ) -> ListedColumns:
-    topics, own = TopicCodes(grader.limits), segment.own()
-    begin = own.at
+    topics, own = TopicCodes(grader.limits), segment.reopen()
+    begin = own.position
     read = blocks(own, size, begin, layout) if begin < own.end else ()
     columns = [_columns(block, grade_as_listed(block, grader, topics, only)) for block in read]
     return ListedColumns(topics.names, columns, own.end - begin)
@@ -151,7 +151,7 @@ class InterleavedTopics:
         self._columns: dict[str, _Column] = {}
         self.text = _Text(stream)
         file = stream.file
-        self._size = file.end - file.at if file is not None else 0
+        self._size = file.end - file.position if file is not None else 0
 
     def add(self, listed: ListedColumns) -> None:
         """Take the documents of the next blocks."""
@@ -285,7 +285,7 @@ class _Text:
     def reader(self) -> Callable[[int, int], bytes]:
         """Reads a token; of a file on disk it can travel to another process."""
         file = self._stream.file
-        return self.token if file is None else partial(file.file.token, file.at)
+        return self.token if file is None else partial(file.file.token, file.position)
 
     def token(self, start: int, length: int) -> bytes:
         if self._file is None:

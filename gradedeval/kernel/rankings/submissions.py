@@ -27,7 +27,7 @@ from gradedeval.kernel.rankings.qrels import Qrels, read_judgments
 from gradedeval.kernel.rankings.run import Run, RunColumns, TopicResults, read_run, score_of
 from gradedeval.kernel.trec import blocks, line_reader
 from gradedeval.kernel.trec.blocks import parts_of, whole_text
-from gradedeval.kernel.trec.file_formats import about_field, is_header
+from gradedeval.kernel.trec.file_formats import field_problem, is_header
 from gradedeval.kernel.trec.line_reader import document, duplicate, looks_like, whole_lines
 from gradedeval.kernel.trec.lines import QRELS, RUN, LineLayout, NeedsLineReader, WholeFile, decimal, decode, encode
 from gradedeval.kernel.trec.stream import Source, Stream, without_suffix
@@ -292,7 +292,7 @@ def _add_lines(run: Submission, topics: dict[bytes, Ranking], layout: LineLayout
         score = -stated if at_score is None else score_of(fields[at_score])
         if score != score:
             what = "rank" if at_score is None else "score"
-            run.error(what, *about_field(what, fields, number, layout), line=number)
+            run.error(what, *field_problem(what, fields, number, layout), line=number)
             continue
         if at_type is not None and layout is RUN:
             columns.setdefault(fields[at_type], number)
@@ -396,7 +396,7 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
         topic, docno, token = fields[at_topic], fields[at_docno], fields[at_grade]
         grade = in_memory.grade_of(token, labels)
         if grade != grade and is_header(fields, number, layout):
-            qrels.error("grade", *about_field("grade", fields, number, layout), line=number)
+            qrels.error("grade", *field_problem("grade", fields, number, layout), line=number)
             continue
         words.setdefault(token, number)
         if grade != grade:
@@ -418,7 +418,7 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
         _add_error(qrels, error)
         return
     for number, token in bad:
-        qrels.error("grade", *line_reader.about_number("grade", token, number), line=number)
+        qrels.error("grade", *line_reader.number_problem("grade", token, number), line=number)
 
 
 def _add_judged(qrels: Judgments, path: str, wanted: str | None, labels: Mapping[bytes, float] | None) -> None:

@@ -13,7 +13,7 @@ from gradedeval.errors import InputError, emit_notes, public, redacted, shorten
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import OPTIONS, OptionKwargs, Options, lists_options, ranges, resolve_options
-from gradedeval.kernel.parallel import Workers, in_python, no_progress
+from gradedeval.kernel.parallel import Workers, no_progress, progress_in_python
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.caveats import few_topics_notes, limit_caveats, merge_run_notes
 from gradedeval.kernel.scoring.scorer import Scorer, relevance_notes, scorer_for
@@ -167,7 +167,7 @@ def evaluate(
 
 def _workers(jobs: int, executor: Executor | None, shown: bool) -> Workers:
     """Who shares the work: processes of this machine, or the workers of an executor."""
-    progress = in_python if shown else no_progress
+    progress = progress_in_python if shown else no_progress
     if executor is None:
         return Workers.of(jobs, progress)
     from concurrent.futures import Executor as AnyExecutor  # few evaluations have one

@@ -113,7 +113,7 @@ def tasks_of(
     by_topic: bool = True,
 ) -> list[Task]:
     """The tasks of all runs. A large file is cut into parts; others are taken whole, the largest first."""
-    far = workers.far
+    far = workers.is_remote
     listed: list[NumberedRun] = [(number, name, source) for number, (name, source) in enumerate(runs)]
     if workers.count == 1 and not far:
         return [Task(run[0], (run,), by_topic=by_topic) for run in listed]
@@ -281,7 +281,7 @@ def score_runs(
         else partial(work, scorer)
     )
     while tasks:
-        here = [task for task in tasks if workers.far and any(_stays(source) for *_, source in task.runs)]
+        here = [task for task in tasks if workers.is_remote and any(_stays(source) for *_, source in task.runs)]
         sent = [task for task in tasks if task not in here]
         for crew, some in ((workers, sent), (workers.serial(), here)):
             results = crew.imap_unordered(do, some, _is_begun_once, collector.needs_no_more)

@@ -110,7 +110,7 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: LineLay
     comments, which are not held. Raises NeedsLineReader as `commas_to_tabs`, and for a line that is too long.
     """
     part = stream.file if isinstance(stream, Stream) else stream
-    whole = part.end - part.at + 1 if part is not None else 0  # plus a missing newline
+    whole = part.end - part.position + 1 if part is not None else 0  # plus a missing newline
     capacity, filled = max(size, whole if whole <= 2 * size else 0), 0
     buffer = padded(capacity)
     while True:
@@ -159,7 +159,7 @@ def whole_text(stream: Stream, layout: LineLayout, *, numbered: bool = False) ->
     Raises NeedsLineReader as `lines_of`, for a line that is too long, and if an unchangeable text is mostly blank.
     """
     file = stream.file
-    buffer = padded(file.end - file.at + 2 if file else STEP)  # enough unless the file grows meanwhile
+    buffer = padded(file.end - file.position + 2 if file else STEP)  # enough unless the file grows meanwhile
     line, filled = PAD + layout.skip, PAD  # `line` is the start of the first line not processed yet
     while True:
         if filled == len(buffer) - PAD:
@@ -188,7 +188,7 @@ def padded_text(stream: Stream) -> tuple[Bytes, int]:
     """Return a buffer with all bytes of a stream, and the end of the text; a final newline is added if missing."""
     stream.again()
     file = stream.file
-    buffer, end = padded(file.end - file.at + 2 if file else STEP), PAD
+    buffer, end = padded(file.end - file.position + 2 if file else STEP), PAD
     while count := stream.read_into(memoryview(buffer)[end : len(buffer) - PAD]):  # type: ignore[arg-type]
         end += count
         if end == len(buffer) - PAD:
@@ -295,8 +295,8 @@ def segments(
     first   approximate bytes of the first segment
     layout  of its lines
     """
-    near = file.at + (first or size)
-    starts, minimum = [file.at], size // 4
+    near = file.position + (first or size)
+    starts, minimum = [file.position], size // 4
     while near < file.end - minimum // 2 and (start := topic_start(file, near, layout)) < file.end:
         starts.append(start)
         near = start + min(max((file.end - start) // (2 * processes), minimum), size)
@@ -310,9 +310,9 @@ def topic_start(file: Segment, position: int, layout: LineLayout = RUN) -> int:
     It reads some kilobytes around the position, as a rule. The result is monotonic in `position`: between two positions
     there are whole topics, and all lines of a contiguous topic. Raises NeedsLineReader for a line that is too long.
     """
-    begin = file.at + layout.skip
+    begin = file.position + layout.skip
     if position <= begin or position >= file.end:
-        return file.at if position <= begin else file.end
+        return file.position if position <= begin else file.end
     topic, start, text = _topic_before(file, position, begin, layout)
     pattern, size = _other_topic(topic, layout), LOOK
     while start < file.end:

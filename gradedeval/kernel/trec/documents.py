@@ -81,13 +81,13 @@ def _table(opened: Callable[[Any], Table], place: str, description: str) -> Tabl
             problem = f"begins like {description} but cannot be read as one"
             raise InputError(place, problem, "write the file again", kind="format") from None
 
-    from gradedeval.kernel.trec.text_columns import check_column, held_in_arrow  # few files are such
+    from gradedeval.kernel.trec.text_columns import array_of_arrow, check_column  # few files are such
 
     names, values, rows = whole(opened, pa)
     check_distinct(names, place)
     column = cache(lambda name: check_column(whole(values, name), name, rows, place))
     listed = cache(lambda name: whole(lambda name: column(name).to_pylist(), name))
-    return TableColumns(names, listed, rows, held=cache(lambda name: held_in_arrow(column(name))))
+    return TableColumns(names, listed, rows, array=cache(lambda name: array_of_arrow(column(name))))
 
 
 # Tables in a JSON document, as written by `DataFrame.to_json`: by column, by row, or split from their names.
@@ -240,7 +240,7 @@ def _longest_docno(content: Any) -> int:
         return max((_longest(inner) for inner in nested), default=0)
     if (name := find_column(content.columns, DOCNO)) is None:
         return 0
-    lengths = getattr(content.held(name), "length", None)  # of text
+    lengths = getattr(content.array(name), "length", None)  # of text
     if lengths is not None and (longest := int(lengths.max())) <= LONGEST:
         return longest
     return _longest(content.values(name))
@@ -269,12 +269,12 @@ def ir_datasets_rows(place: str, kind: Literal["qrels", "queries"], download: bo
     disabled = logging.root.manager.disable
     try:
         logging.disable(logging.WARNING)  # it repeats the error at length
-        with named_qrels.kept_offline(ir_datasets, place, kind, download):
+        with named_qrels.offline(ir_datasets, place, kind, download):
             rows = list(getattr(ir_datasets.load(short), f"{kind}_iter")())
     except InputError:
         raise
     except KeyError:
-        hint = named_qrels.hint_of(short) or "see https://ir-datasets.com for the names"
+        hint = named_qrels.suggest(short) or "see https://ir-datasets.com for the names"
         raise InputError(place, "unknown to ir_datasets", hint) from None
     except Exception as error:  # of the network, of files, of manual downloads
         message = str(error.args[0] if error.args else type(error).__name__).strip().partition("\n")[0]

@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import Flag, InputError, did_you_mean, flag
-from gradedeval.kernel.trec.line_reader import about_number, check_mark, csv_rows, too_long
+from gradedeval.kernel.trec.line_reader import check_mark, csv_rows, number_problem, too_long
 from gradedeval.kernel.trec.lines import (
     BYTE_ORDER_MARKS,
     FORMATS,
@@ -127,18 +127,18 @@ def check_distinct(names: Sequence[Any], place: str) -> None:
             raise InputError(place, f"has several columns '{name}'", "give each column a different name")
 
 
-def not_whole(name: str, place: str, cure: str = "") -> InputError:
+def fractional_grades(name: str, place: str, cure: str = "") -> InputError:
     """Return the error of a column `score` used as grades that holds fractions; `cure` adds a way other than renaming
     it."""
     hint = f"if it holds grades rather than scores, name it 'grade'{cure}"
     return InputError(place, f"'{name}' holds fractions, as run scores do", hint)
 
 
-def about_field(name: str, fields: Sequence[bytes], line: int, layout: LineLayout) -> tuple[str, str]:
+def field_problem(name: str, fields: Sequence[bytes], line: int, layout: LineLayout) -> tuple[str, str]:
     """Return the problem and hint for a line whose field of this name should be a number: the line may be a header."""
     if is_header(fields, line, layout):
         return "is a header among the lines of data", f"remove the line, or skip it with {flag.lenient:True}"
-    return about_number(name, fields[layout.columns.index(name)], line)
+    return number_problem(name, fields[layout.columns.index(name)], line)
 
 
 def is_header(fields: Sequence[bytes], line: int, layout: LineLayout) -> bool:
@@ -155,7 +155,7 @@ def check_no_score(columns: Mapping[Any, Iterable[Any]], place: str) -> None:
     """
     names = list(columns)
     if any(did_you_mean(str(name), SCORE) for name in names if find_column([name], RANK) is None):
-        raise no_column(names, SCORE, place)
+        raise missing_column(names, SCORE, place)
     for name, values in columns.items():
         is_known = any(find_column([name], row) for row in COLUMNS.values())
         if re.search(_SCORE_WORDS, plain(name)) or (not is_known and any(map(_is_fraction, values))):
@@ -170,7 +170,7 @@ def _is_fraction(value: Any) -> bool:
         return False
 
 
-def no_column(names: Iterable[Any], aliases: tuple[str, ...], place: str) -> InputError:
+def missing_column(names: Iterable[Any], aliases: tuple[str, ...], place: str) -> InputError:
     """Return the error of a table that lacks a column."""
     names = list(map(str, names))
     others = [name for name in names if not any(find_column([name], row) for row in COLUMNS.values())]
@@ -245,7 +245,7 @@ class TableColumns:
 
     note   an assumption for the user
     lines  the line of each row in its file; empty if rows are counted
-    held   return a column as one array of text or numbers, without an object per value; None for any other column
+    array   return a column as one array of text or numbers, without an object per value; None for any other column
     """
 
     columns: list[str]
@@ -253,7 +253,7 @@ class TableColumns:
     length: int
     note: str = ""
     lines: Sequence[int] = ()
-    held: Callable[[str], Text | Floats | None] = _no_array
+    array: Callable[[str], Text | Floats | None] = _no_array
 
     @classmethod
     def of(cls, values: Mapping[str, Sequence[Any]], lines: Sequence[int] = ()) -> TableColumns:
@@ -270,8 +270,8 @@ class TableColumns:
         """Return the first rows; numbers of files are floats."""
 
         def first(name: str) -> list[Any]:
-            held = self.held(name)
-            return list(islice(self.values(name), rows)) if held is None else held[:rows].tolist()
+            array = self.array(name)
+            return list(islice(self.values(name), rows)) if array is None else array[:rows].tolist()
 
         return TableColumns(self.columns, first, rows)
 
@@ -570,7 +570,7 @@ class _Sample:
         if topic is None or docno is None or len(names) < 2:
             if len(known_names) < 2 or len(known_names) * 2 <= len(names) or not _SEPARATORS[format]:
                 return None
-            raise no_column(names, TOPIC if topic is None else DOCNO, self.place)
+            raise missing_column(names, TOPIC if topic is None else DOCNO, self.place)
         columns = self._columns(names, _SEPARATORS[format])
         if columns == self.trec.columns and format == "headed":
             return None  # TREC with a header only on request
@@ -590,7 +590,7 @@ class _Sample:
         holds = {find_column(names, COLUMNS[column]): column for column in _COLUMNS[self.holds]}
         value = find_grades(names) if self.holds == "qrels" else find_column(names, SCORE) or find_column(names, RANK)
         if value is None:
-            raise no_column(names, COLUMNS["grade" if self.holds == "qrels" else "score"], self.place)
+            raise missing_column(names, COLUMNS["grade" if self.holds == "qrels" else "score"], self.place)
         if self.holds == "run" and value == find_column(names, RANK):
             rows = [cells(separator, line) for line in self.lines[1:]]
             values = {name: [row[i] for row in rows if i < len(row)] for i, name in enumerate(names)}

@@ -195,7 +195,7 @@ def _without_control(pieces: Pieces, problems: Problems) -> Pieces:
             lines = text.split(b"\n")
             for index, line in enumerate(lines):
                 if control := _CONTROL.search(line):
-                    problems.add(number + index, *about_control(control[0]), kind="format")
+                    problems.add(number + index, *control_problem(control[0]), kind="format")
                     lines[index] = b""
             text = b"\n".join(lines)
         yield number, text
@@ -207,7 +207,7 @@ def _unseparated(
     has_control, width = tolerant and _CONTROL.search(text), layout.width
     for number, line in enumerate(text.split(b"\n"), first):
         if has_control and (control := _CONTROL.search(line)):
-            problems.add(number, *about_control(control[0]), kind="format")
+            problems.add(number, *control_problem(control[0]), kind="format")
             continue
         fields = line.split()
         if len(fields) == width and line[0] != _HASH:
@@ -217,7 +217,7 @@ def _unseparated(
         elif len(fields) > width and line[0] != _HASH and _has_long_tag(fields, layout):
             yield number, [*fields[: width - 1], b" ".join(fields[width - 1 :])]
         elif fields and line[0] != _HASH:
-            problems.add(number, _about_width(fields, layout), _width_hint(fields, layout), kind="fields")
+            problems.add(number, _width_problem(fields, layout), _width_hint(fields, layout), kind="fields")
 
 
 def _has_long_tag(fields: list[bytes], layout: LineLayout) -> bool:
@@ -242,7 +242,7 @@ def _separated(pieces: Pieces, layout: LineLayout, problems: Problems) -> Iterat
             else:
                 yield number, fields
         elif any(fields) and not fields[0].startswith(b"#"):
-            problems.add(number, _about_width(fields, layout), "every line has the fields of the first", kind="fields")
+            problems.add(number, _width_problem(fields, layout), "use the fields of the first line", kind="fields")
 
 
 def _cells(pieces: Pieces, layout: LineLayout, problems: Problems) -> Iterator[tuple[int, list[bytes]]]:
@@ -258,7 +258,7 @@ def _cells(pieces: Pieces, layout: LineLayout, problems: Problems) -> Iterator[t
             yield number, layout.split(line)
 
 
-def _about_width(fields: list[bytes], layout: LineLayout) -> str:
+def _width_problem(fields: list[bytes], layout: LineLayout) -> str:
     return f"{len(fields)} {plural(len(fields), 'field')}, expected {layout.width} ({layout.words})"
 
 
@@ -294,7 +294,7 @@ def check_text(data: bytes, place: str, first: int = 1) -> None:
     # The pattern takes thirteen times as long as a test for any such byte.
     if len(data.translate(None, _CONTROLS)) < len(data) and (control := _CONTROL.search(data)):
         line = data.count(b"\n", 0, control.start()) + first
-        raise InputError(f"{place}:{line}", *about_control(control[0]), kind="format")
+        raise InputError(f"{place}:{line}", *control_problem(control[0]), kind="format")
 
 
 def checked_lines(
@@ -330,13 +330,13 @@ def check_mark(data: bytes, place: str) -> None:
         raise InputError(f"{place}:1", *_STARTS_WITH_MARK, kind="format")
 
 
-def about_control(byte: bytes) -> tuple[str, str]:
+def control_problem(byte: bytes) -> tuple[str, str]:
     """Return problem and hint for a byte that text lines do not contain."""
     problem = "carriage return inside a line" if byte == b"\r" else f"control byte 0x{byte[0]:02x}"
     return problem, "save the file as UTF-8" if byte == b"\x00" else "use a text file with LF or CRLF line ends"
 
 
-def about_number(name: str, token: bytes, line: int) -> tuple[str, str]:
+def number_problem(name: str, token: bytes, line: int) -> tuple[str, str]:
     """Return problem and hint for a token that should be a number: the first line may be a header."""
     form = flag.qrels_format if name == "grade" else flag.run_format
     hint = "expected a finite decimal such as 12.5"
@@ -402,7 +402,7 @@ class Skipped:
     unit: str = "line"
     report: Callable[[InputError, int | str], None] | None = None
     count: int = 0
-    at: int | str = ""
+    first: int | str = ""
 
     def add(self, error: InputError, position: int | str) -> None:
         """Count an error at its number or name. Raises it unless `lenient`."""
@@ -411,14 +411,14 @@ class Skipped:
         if self.report is not None:
             self.report(error, position)
         self.count += 1
-        if not self.at or (isinstance(position, int) and isinstance(self.at, int)):
-            self.at = min(position, self.at or position)
+        if not self.first or (isinstance(position, int) and isinstance(self.first, int)):
+            self.first = min(position, self.first or position)
 
     @property
     def notes(self) -> list[str]:
         """The note, if anything was skipped."""
         bad = f"skipped {self.count} bad {plural(self.count, self.unit)}".replace("entrys", "entries")
-        first = f"{self.unit} {self.at}" if isinstance(self.at, int) else self.at
+        first = f"{self.unit} {self.first}" if isinstance(self.first, int) else self.first
         return [f"{self.place}: {bad}, the first on {first}"] if self.count else []
 
 

@@ -52,7 +52,7 @@ class Collection:
         disabled = logging.root.manager.disable
         try:
             logging.disable(logging.WARNING)
-            with kept_offline(ir_datasets, self.place):
+            with offline(ir_datasets, self.place):
                 next(iter(ir_datasets.load(self.dataset).qrels_iter()), None)
         except Exception:  # any error: they cannot be read
             return False
@@ -99,7 +99,7 @@ COLLECTIONS: Mapping[str, Collection] = {collection.name: collection for collect
 _BY_DATASET = {collection.dataset: collection for collection in COLLECTIONS.values()}
 
 
-def called(name: str) -> Collection | None:
+def find_collection(name: str) -> Collection | None:
     """Return the collection of a short name or of `ir_datasets:NAME`; None for any other name."""
     if not name.startswith(IR_DATASETS):
         return COLLECTIONS.get(name)
@@ -107,9 +107,9 @@ def called(name: str) -> Collection | None:
     return _BY_DATASET.get(dataset, Collection("", dataset))
 
 
-def named(source: str) -> Collection | None:
-    """Return the collection as `called`; None, with a note, if a file of that name exists, which wins."""
-    collection = called(source)
+def find_unless_file(source: str) -> Collection | None:
+    """Return the collection as `find_collection`; None, with a note, if a file of that name exists, which wins."""
+    collection = find_collection(source)
     if collection is None or not os.path.exists(source):
         return collection
     hint = f"the collection of that name is {collection.place}" if collection.name == source else ""
@@ -117,7 +117,7 @@ def named(source: str) -> Collection | None:
     return None
 
 
-def hint_of(name: str) -> str:
+def suggest(name: str) -> str:
     """Return a suggestion for a missing file: a collection of a similar name; empty for any other name."""
     name = name.removeprefix("irds:")
     short = re.sub(r"^(trec-)?dl-20(\d\d)$", r"dl\2-passage", name.lower().replace("_", "-").removesuffix("-qrels"))
@@ -134,13 +134,13 @@ def hint_of(name: str) -> str:
 
 
 @contextmanager
-def kept_offline(ir_datasets: Any, place: str, content: str = "qrels", allowed: bool = False) -> Iterator[None]:
+def offline(ir_datasets: Any, place: str, content: str = "qrels", allowed: bool = False) -> Iterator[None]:
     """Prevent downloads by ir_datasets in this block, or add a note about them if they are allowed.
 
     All downloads go through methods of `BaseDownload`, which are replaced meanwhile. Raises InputError if a download is
     necessary but not allowed, or if this version of the package has no such class.
     """
-    collection = called(place)
+    collection = find_collection(place)
     place, attempts = (collection and collection.name) or place, list[Any]()
     cure = f"`gradedeval collections {place} --download` fetches them"
     if content != "qrels":

@@ -468,7 +468,7 @@ def _rows(text: str, place: str, content: str) -> list[Record]:
     names = [TOPIC_NAMES[0], TEXT_NAMES[0] if content == "queries" else LABEL]
     if content == "slices" and len(header) > 2:
         hint = "begin with a line such as 'topic,intent,language'"
-        raise InputError(f"{place}:{rows[0][0]}", "has no header that names its columns", hint, kind="format")
+        raise InputError(f"{place}:{rows[0][0]}", "has no header with column names", hint, kind="format")
     joint = [(number, [cells[0], (separator or " ").join(cells[1:])]) for number, cells in rows]
     return [_of_cells(names, cells, f"{place}:{number}") for number, cells in joint]
 

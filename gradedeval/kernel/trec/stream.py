@@ -240,7 +240,7 @@ def local_path(path: str) -> str:
     return os.path.expanduser(path.removeprefix("file://")) if is_url(path) else path
 
 
-def beside(file: str, name: str) -> str:
+def resolve_relative(file: str, name: str) -> str:
     """Resolve a name relative to the folder of a file or URL."""
     if is_url(name):
         return name
@@ -331,7 +331,7 @@ class OpenFile:
     def size(self) -> int:
         return os.fstat(self.number).st_size
 
-    def own(self) -> OpenFile:
+    def reopen(self) -> OpenFile:
         return self  # it keeps no bytes
 
     def token(self, begin: int, start: int, length: int) -> bytes:
@@ -359,7 +359,7 @@ class ClosedFile(OpenFile):
     def __init__(self, path: str, place: str, state: tuple[int, int]) -> None:
         self.path, self._arguments = place, (path, place, state)
 
-    def own(self) -> OpenFile:
+    def reopen(self) -> OpenFile:
         return _reopen(*self._arguments)
 
     def __reduce__(self) -> Any:
@@ -388,15 +388,15 @@ def _state(number: int) -> tuple[int, int]:
 
 @dataclass
 class Segment:
-    """Bytes `at` to `end` of a file; reading does not move the position of the file."""
+    """Bytes `position` to `end` of a file; reading does not move the position of the file."""
 
     file: OpenFile
-    at: int
+    position: int
     end: int
 
-    def own(self) -> Segment:
+    def reopen(self) -> Segment:
         """Return the same segment with its own file descriptor."""
-        return replace(self, file=self.file.own())
+        return replace(self, file=self.file.reopen())
 
     def closed(self) -> Segment:
         """Return the same segment of a file that need not stay open."""
@@ -407,8 +407,8 @@ class Segment:
         return fill(view, self._read_some)
 
     def _read_some(self, view: memoryview) -> int:
-        count = self.file.read_into(view[: self.end - self.at], self.at, self.end)
-        self.at += count
+        count = self.file.read_into(view[: self.end - self.position], self.position, self.end)
+        self.position += count
         return count
 
 
@@ -533,7 +533,7 @@ class Stream:
         """Return the bytes at an offset of a plain stream that has been read to its end."""
         with file_errors(self.place):
             if (file := self.file) is not None:  # processes share the position of an open file
-                return file.file.token(file.at, start, length)
+                return file.file.token(file.position, start, length)
             self._raw.seek(self._begin + start)
             token: bytes = self._raw.read(length)
         return token

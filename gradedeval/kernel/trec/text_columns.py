@@ -78,7 +78,7 @@ def check_column(values: Any, name: Any, rows: int, place: str) -> Any:
     return values
 
 
-def held_in_arrow(values: Any) -> Text | Floats | None:
+def array_of_arrow(values: Any) -> Text | Floats | None:
     """Return a column of Arrow as text or as numbers; None if it is neither, or a value is missing or empty."""
     text = text_of_arrow(values)
     return numbers_of_arrow(values) if text is None else text
@@ -180,7 +180,7 @@ def regular_lines(stream: Stream, line: bytes, first: Mapping[str, Any]) -> Tabl
         return Text(buffer, np.concatenate(start), np.concatenate(length))
 
     @cache
-    def held(name: str) -> Text | Floats | None:
+    def array(name: str) -> Text | Floats | None:
         numbers = [values.numbers for values in columns[name] if values.numbers is not None]
         return np.concatenate(numbers) if numbers else text(name) if text(name).length.all() else None
 
@@ -190,7 +190,7 @@ def regular_lines(stream: Stream, line: bytes, first: Mapping[str, Any]) -> Tabl
         is_text = columns[name][0].numbers is None
         return list(map(decode, values)) if is_text else json.loads(b"[%b]" % b",".join(values))
 
-    return TableColumns(between.names, listed, sum(len(part[0].start) for part in parts), held=held)
+    return TableColumns(between.names, listed, sum(len(part[0].start) for part in parts), array=array)
 
 
 def _between(line: bytes, first: Mapping[str, Any]) -> _Between | None:

@@ -147,7 +147,7 @@ def collect(
     options = replace(options, residuals=None if options.judged_only else "total")
     if any(measure.types for measure in measures):
         raise InputError(flag.measures, "a report does not read the types of documents", "leave it out", usage=True)
-    scores, ranking = ranked_runs.scored_and_ranked(runs, qrels, measures, options, kernel.Workers.here())
+    scores, ranking = ranked_runs.scored_and_ranked(runs, qrels, measures, options, kernel.Workers.current())
     scores = scores.sorted_by(scores.measures[0])
     scorer = kernel.Scorer(scores.qrels, scores.measures, replace(options, interval=None))
     matrix, notes = score_matrix.to_matrix(scores), []

@@ -26,7 +26,7 @@ def test_a_bar_shows_how_many_runs_are_done(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_loops_have_a_bar_where_a_command_runs_and_none_in_python() -> None:
     assert parallel.progress("draws") is parallel.no_progress
-    with parallel.shown_by(bars.with_progress):
+    with parallel.showing_progress(bars.with_progress):
         shown = parallel.progress("draws")
     assert (shown.func, shown.keywords) == (bars.with_progress, {"label": "draws"})  # type: ignore[attr-defined]
 

@@ -193,7 +193,7 @@ def test_numbers_are_those_of_json(number: str, at: int) -> None:
         scores = None
     scores = scores if scores and all(map(math.isfinite, scores)) else None
     found = columns_of(data, {"topic": "1", "docno": "x", "score": 1})
-    assert (found and found.held("score").tolist()) == scores
+    assert (found and found.array("score").tolist()) == scores
     if found:
         assert found["score"] == [json.loads(line)["score"] for line in lines]
         assert found["docno"] == [json.loads(line)["docno"] for line in lines]

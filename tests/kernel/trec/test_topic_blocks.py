@@ -26,7 +26,7 @@ def test_a_file_of_one_topic_is_looked_through_once(monkeypatch: pytest.MonkeyPa
         assert sum(looked) < 1.2 * path.stat().st_size
         path.write_bytes(path.read_bytes() + b"2 Q0 d 1 1 t\n" * 100)
         whole = stream.Segment(stream.OpenFile(str(path), file.fileno()), 0, path.stat().st_size)
-        assert [segment.at for segment in blocks.segments(whole, 2, 1000)] == [0, whole.end - 1300]
+        assert [segment.position for segment in blocks.segments(whole, 2, 1000)] == [0, whole.end - 1300]
 
 
 NASTY = b"".join(
@@ -65,7 +65,7 @@ def test_every_place_of_a_file_belongs_to_one_topic_start(
         assert starts == starts_by_definition(text)
         for size in (1, 5, 60, 1000):
             parts = blocks.segments(whole, 2, size, first=3)
-            assert b"".join(text[part.at : part.end] for part in parts) == text
+            assert b"".join(text[part.position : part.end] for part in parts) == text
 
 
 TOPICS = st.sampled_from(["1", "10", "q"])

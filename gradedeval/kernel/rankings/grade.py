@@ -158,7 +158,7 @@ class PartResult(Generic[Made]):
         )
 
     @property
-    def takes_turns(self) -> bool:
+    def is_interleaved(self) -> bool:
         """Whether topics alternate line by line, judging by all parts so far."""
         return self.interleaved or len(self.divided) > max(FEW_DIVIDED, len(self.topics) // 2)
 

@@ -1,5 +1,6 @@
-"""Qrels that are no plain file: of objects, of lines with words, by subtopic, of a sample, filled by clicks,
-or by several judges."""
+"""Qrels other than plain files: objects, lines with labels, by subtopic, of a sample, filled by clicks, or by several
+judges.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from gradedeval.kernel.options.metadata import Fill
     from gradedeval.kernel.rankings.qrels import Qrels, QrelsRules
 
-# What is held in Python, and files that are read whole: dicts, tables, and what becomes one of them.
+# Objects in Python, and files that are read whole: dicts, tables, and objects that convert to them.
 
 
 def judgments_of_object(qrels: Qrels, source: Any, rules: QrelsRules) -> JudgmentColumns | None:
@@ -106,22 +107,22 @@ def _of_rows(qrels: Qrels, rows: list[Judgment], rules: QrelsRules) -> JudgmentC
 
 
 def judgments_of_codes(codes: Mapping[bytes, Mapping[Any, int]], labels: Floats) -> JudgmentColumns:
-    """The columns of dicts topic -> docno, as bytes or as text, -> code."""
-    every = chain.from_iterable(documents.values() for documents in codes.values())
-    code = np.fromiter(every, np.min_scalar_type(len(labels)), sum(map(len, codes.values())))
+    """Convert dicts topic -> docno, as bytes or text, -> code to columns."""
+    codes_in_order = chain.from_iterable(documents.values() for documents in codes.values())
+    code = np.fromiter(codes_in_order, np.min_scalar_type(len(labels)), sum(map(len, codes.values())))
     return judgments_of_lists(list(codes), list(map(list, codes.values())), code, labels)
 
 
 def judgments_of_lists(
     topics: list[bytes], docnos: list[list[Any]], code: NDArray[Any], labels: Floats
 ) -> JudgmentColumns:
-    """The columns of topics, the docnos of each, as bytes or as text, and the code of every document."""
+    """Convert topics, the docnos of each, as bytes or text, and the code of every document to columns."""
     buffer, start, length, hashed = text_hashes(list(chain.from_iterable(docnos)))
     topic = np.repeat(np.arange(len(topics), dtype=np.int32), list(map(len, docnos)))
     return JudgmentColumns(topics, labels, code, Index(buffer, start, length, topic, hashed, len(topics)))
 
 
-# Files line by line, in any layout: the reference that the block reader agrees with.
+# Files line by line, in any layout: the reference for the block reader.
 
 
 def judgments_by_line(qrels: Qrels, stream: Stream, layout: LineLayout, rules: QrelsRules) -> JudgmentColumns:
@@ -139,28 +140,28 @@ def judgments_by_line(qrels: Qrels, stream: Stream, layout: LineLayout, rules: Q
 
 
 def judgments_of_lines(stream: Stream, layout: LineLayout, rules: QrelsRules, notes: list[str]) -> list[Judgment]:
-    """The judgments line by line: the reference that the block reader agrees with. What is skipped is added to `notes`.
+    """Return the judgments line by line: the reference for the block reader. Notes on skipped lines are appended.
 
-    Raises InputError for bad lines, and for grades that are words without a number.
+    Raises InputError for bad lines, and for labels without a number.
     """
     place, part, labels = stream.place, rules.part, rules.labels
     problems = ProblemList(place)
     grades: dict[bytes, float] = {}
     first: dict[bytes, int] = {}
     rows: list[Judgment] = []
-    at_topic, at_docno, at_grade = map(layout.columns.index, ("topic", "docno", "grade"))
-    at_part = layout.position(part[0]) if part else None
-    if part and at_part is None:
+    topic_at, docno_at, grade_at = map(layout.columns.index, ("topic", "docno", "grade"))
+    part_at = layout.position(part[0]) if part else None
+    if part and part_at is None:
         raise missing_column(layout.columns, part, place)
     for number, fields in records(stream, layout, problems):
-        token, docno = fields[at_grade], fields[at_docno]
+        token, docno = fields[grade_at], fields[docno_at]
         if token not in grades:
             if (grade := grade_of(token, labels)) != grade and is_header(fields, number, layout):
                 problems.add(number, *field_problem("grade", fields, number, layout), kind="format")
                 continue
             grades[token], first[token] = grade, number
         if (grade := grades[token]) == grade:
-            rows.append((fields[at_topic], (docno, fields[at_part]) if at_part is not None else docno, grade, number))
+            rows.append((fields[topic_at], (docno, fields[part_at]) if part_at is not None else docno, grade, number))
         else:
             problems.add(number, *number_problem("grade", token, number), kind="grade")
     if labels is not None or not rules.lenient:
@@ -172,7 +173,7 @@ def judgments_of_lines(stream: Stream, layout: LineLayout, rules: QrelsRules, no
 
 
 def has_iterations(stream: Stream) -> bool:
-    """Whether the second column of a file, the iteration, has more than one value."""
+    """Check if the second column of a file, the iteration, has several values."""
     split = (line.split(None, 2) for _, line in numbered_lines(stream))
     return len({fields[1] for fields in split if len(fields) > 1}) > 1
 
@@ -180,22 +181,24 @@ def has_iterations(stream: Stream) -> bool:
 def _by_topic(
     place: str, rows: list[Judgment], policy: Duplicates, notes: list[str], part: tuple[str, ...]
 ) -> dict[bytes, dict[Any, float]]:
-    """topic -> docno -> grade. A document judged more than once in a topic has one of its grades, and a note says so;
-    or InputError is raised."""
+    """Return topic -> docno -> grade. A document judged twice in a topic gets one of its grades, with a note, or raises
+    InputError."""
     problems = ProblemList(place)
     same = differing = 0
 
-    def repeated(position: int, before: int) -> None:
+    def repeated(position: int, previous: int) -> None:
         nonlocal same, differing
-        (topic, docno, grade, line), (_, _, other, first) = rows[position], rows[before]
-        if grade == other and policy != "refuse":
+        (topic, docno, grade, line), (_, _, second_grade, first) = rows[position], rows[previous]
+        if grade == second_grade and policy != "refuse":
             same += 1
         elif policy in ("first", "last"):
             differing += 1
         else:
-            what = f"{_document(docno, topic, part)} with grade {grade:g}"
-            hint = "give each judgment once" if grade == other else KEEP_ONE
-            problems.add(line, duplicate(what, first, f" with grade {other:g}"), hint, kind="duplicate-judgment")
+            problem = f"{_document(docno, topic, part)} with grade {grade:g}"
+            hint = "give each judgment once" if grade == second_grade else KEEP_ONE
+            problems.add(
+                line, duplicate(problem, first, f" with grade {second_grade:g}"), hint, kind="duplicate-judgment"
+            )
 
     chosen = settle_duplicates((row[:2] for row in rows), policy, repeated)
     problems.check()
@@ -216,7 +219,7 @@ def _document(docno: bytes | tuple[bytes, bytes], topic: bytes, part: tuple[str,
 
 
 def note_of_repeats(place: str, count: int) -> str:
-    """The note about judgments that stand there more than once with the same grade."""
+    """Return the note on judgments that repeat with the same grade."""
     return f"{place}: {count} {plural(count, 'judgment')} repeated with the same grade; counted once"
 
 
@@ -224,33 +227,33 @@ def note_of_repeats(place: str, count: int) -> str:
 
 
 NO_INTENTS = {b"0"}
-"""The subtopics of a file without intents: its second column is the iteration of TREC. Beside others 0 is an intent."""
+"""The subtopics of a file without intents, whose second column is TREC's iteration. Among others, 0 is an intent."""
 
 Profile = tuple[float, tuple[tuple[int, float], ...]]
-"""A document's highest grade, and (number of an intent, grade) for every intent that it is judged for."""
+"""A document's highest grade, and (intent number, grade) for each of its judged intents."""
 
 
 @dataclass(eq=False, repr=False)
 class Subtopics:
-    """What the codes of documents judged by subtopic mean. Intents are numbered within their topic.
+    """The meaning of the codes of documents judged by subtopic. Intents are numbered within their topic.
 
-    names  topic -> the subtopics that are intents, in order
-    grade  intents × codes: the grade for the intent; 0 where no line gives one, because an assessor who judged the
-           document for one intent did not find it relevant to the others
+    names  topic -> its intents, in order
+    grade  intents × codes: grade for the intent; 0 without a line, because an assessor who judged the document for one
+           intent did not find it relevant to the others
     """
 
     names: dict[bytes, list[bytes]]
     grade: Floats
 
     def digest(self, codes: str) -> str:
-        """Six hexadecimal digits that change with any judgment; `codes`: those of the codes."""
+        """Return six hexadecimal digits that change with any judgment; `codes`: the digest of the codes."""
         from hashlib import sha256
 
         names = sorted((topic, *subtopics) for topic, subtopics in self.names.items())
         return sha256(f"{codes} {names}".encode()).hexdigest()[:6]
 
     def marks(self, labels: Floats) -> Floats:
-        """codes: a number that depends only on the label and the grades, in any file."""
+        """Return a number for each code that depends only on the label and the grades, in any file."""
         from hashlib import sha256
 
         columns = zip(labels.tolist(), self.grade.T.tolist(), strict=True)
@@ -266,12 +269,15 @@ def _canonical(label: float, grades: list[float]) -> bytes:
 def by_subtopic(
     graded: Mapping[bytes, Mapping[tuple[bytes, bytes], float]],
 ) -> tuple[dict[bytes, dict[bytes, int]], Floats, Subtopics]:
-    """Codes from grades by topic and (docno, subtopic): topic -> docno -> code; the highest grade of each code,
-    ascending, equal ones by the sum of grades; and what the codes mean."""
+    """Assign codes to documents from grades by topic and (docno, subtopic).
+
+    Returns topic -> docno -> code; the highest grade of each code, ascending, equal ones by the sum of grades; and the
+    meaning of the codes.
+    """
     listed = {topic: {subtopic for _, subtopic in grades} for topic, grades in graded.items()}
-    none = set[bytes]().union(*listed.values()) == NO_INTENTS
+    no_intents = set[bytes]().union(*listed.values()) == NO_INTENTS
     names = {
-        topic: [] if none else sorted(subtopics, key=lambda name: (len(name), name))
+        topic: [] if no_intents else sorted(subtopics, key=lambda name: (len(name), name))
         for topic, subtopics in listed.items()
     }
     profiles = {topic: _profiles(grades, names[topic]) for topic, grades in graded.items()}
@@ -304,13 +310,13 @@ def _profiles(grades: Mapping[tuple[bytes, bytes], float], names: list[bytes]) -
 
 @dataclass(eq=False, repr=False)
 class Strata:
-    """The strata that documents were sampled from: their names, and codes: the number of each one's."""
+    """The strata from which documents were sampled: their names; `of`: codes: number of the stratum."""
 
     names: list[bytes]
     of: Ints
 
     def marks(self, labels: Floats) -> Floats:
-        """codes: a number that depends only on the label and the stratum's name, in any file."""
+        """Return a number for each code that depends only on the label and the stratum's name, in any file."""
         named = np.array([crc32(name) for name in self.names], dtype=np.float64)
         return labels * 2.0**33 + named[self.of]
 
@@ -318,27 +324,31 @@ class Strata:
 def by_stratum(
     graded: Mapping[bytes, Mapping[tuple[bytes, bytes], float]], place: str
 ) -> tuple[dict[bytes, dict[bytes, int]], Floats, Strata]:
-    """Codes from grades by topic and (docno, stratum): topic -> docno -> code; the grade of each code, ascending; and
-    the strata. Raises InputError where a document is in two strata of its topic."""
+    """Assign codes to documents from grades by topic and (docno, stratum).
+
+    Returns topic -> docno -> code; the grade of each code, ascending; and the strata. Raises InputError if a document
+    is
+    in two strata of its topic.
+    """
     kinds = {(grade, stratum) for documents in graded.values() for (_, stratum), grade in documents.items()}
     names = sorted({stratum for _, stratum in kinds}, key=lambda name: (len(name), name))
     ordered = sorted(kinds, key=lambda kind: (kind[0], names.index(kind[1])))
     code = {kind: number for number, kind in enumerate(ordered)}
     codes: dict[bytes, dict[bytes, int]] = {}
     for topic, documents in graded.items():
-        own = codes[topic] = {docno: code[grade, stratum] for (docno, stratum), grade in documents.items()}
-        if len(own) < len(documents):
+        docno_codes = codes[topic] = {docno: code[grade, stratum] for (docno, stratum), grade in documents.items()}
+        if len(docno_codes) < len(documents):
             docnos = [docno for docno, _ in documents]
-            twice = next(docno for position, docno in enumerate(docnos) if docno in docnos[:position])
-            both = " and ".join(decode(stratum) for docno, stratum in documents if docno == twice)
+            repeated = next(docno for position, docno in enumerate(docnos) if docno in docnos[:position])
+            strata_named = " and ".join(decode(stratum) for docno, stratum in documents if docno == repeated)
             raise InputError(
-                place, f"{document(twice, topic)} is in strata {both}", "a document belongs to one stratum"
+                place, f"{document(repeated, topic)} is in strata {strata_named}", "a document belongs to one stratum"
             )
     of = np.array([names.index(stratum) for _, stratum in ordered], dtype=np.int64)
     return codes, np.array([grade for grade, _ in ordered]) + 0.0, Strata(names, of)
 
 
-# Gains of unjudged documents: each gain is a code of its own, past the labels.
+# Gains of unjudged documents: each gain is a separate code, after the labels.
 
 
 DIGITS = 6
@@ -346,56 +356,57 @@ DIGITS = 6
 
 
 def filled(qrels: Qrels, fill: Fill) -> tuple[Qrels, Floats, list[str]]:
-    """The qrels in which documents that are filled have a code, and no grade: the label of such a code is nan, and no
-    document of the pool has one. Also the gain of each of these codes, and notes.
+    """Return qrels with a code for each filled document, the gain of each such code, and notes.
 
-    A document that is judged keeps its grade. Raises InputError (usage) for qrels with subtopics or strata, whose
-    documents have no single gain.
+    The new codes have the label nan, and no document of the pool has one. Judged documents keep their grades. Raises
+    InputError (usage) for qrels with subtopics or strata, where documents have no single gain.
     """
     _check_single(qrels, flag.fill)
     gains = sorted({round(gain, DIGITS) for documents in fill.of.values() for gain in documents.values()})
     code_of = {gain: code for code, gain in enumerate(gains, len(qrels.labels))}
-    codes, judged, strange = dict(qrels.codes), 0, 0
+    codes, judged, unknown = dict(qrels.codes), 0, 0
     for topic, documents in fill.of.items():
         if topic not in codes:
-            strange += len(documents)
+            unknown += len(documents)
             continue
-        known = codes[topic]
-        unjudged = {docno: code_of[round(gain, DIGITS)] for docno, gain in documents.items() if docno not in known}
+        topic_codes = codes[topic]
+        unjudged = {
+            docno: code_of[round(gain, DIGITS)] for docno, gain in documents.items() if docno not in topic_codes
+        }
         judged += len(documents) - len(unjudged)
-        codes[topic] = {**known, **unjudged}
+        codes[topic] = {**topic_codes, **unjudged}
     notes = []
-    for number, one, many in (
+    for number, singular, plural_text in (
         (judged, "has a grade, and keeps it", "have a grade, and keep it"),
-        (strange, "is in an unjudged topic", "are in unjudged topics"),
+        (unknown, "is in an unjudged topic", "are in unjudged topics"),
     ):
         if number:
-            what = one if number == 1 else many
-            notes.append(f"{fill.place}: {number} of {fill.count} {plural(fill.count, 'document')} {what}")
-    other = _with_codes(qrels, codes, np.append(qrels.labels, np.full(len(gains), np.nan)))
-    other.counts = replace(qrels.counts, labels=len(other.labels))
-    return other, np.array(gains), notes
+            fate = singular if number == 1 else plural_text
+            notes.append(f"{fill.place}: {number} of {fill.count} {plural(fill.count, 'document')} {fate}")
+    filled_qrels = _with_codes(qrels, codes, np.append(qrels.labels, np.full(len(gains), np.nan)))
+    filled_qrels.counts = replace(qrels.counts, labels=len(filled_qrels.labels))
+    return filled_qrels, np.array(gains), notes
 
 
 def _check_single(qrels: Qrels, option: Flag) -> None:
-    """Raise InputError (usage) where documents have several grades."""
-    several = {f"{flag.subtopics:True}": qrels.subtopics, f"{flag.qrels_format:strata}": qrels.strata}
-    for other, parts in several.items():
+    """Raise InputError (usage) if documents have several grades."""
+    parts_by_option = {f"{flag.subtopics:True}": qrels.subtopics, f"{flag.qrels_format:strata}": qrels.strata}
+    for name, parts in parts_by_option.items():
         if parts is not None:
-            raise InputError(option, f"cannot be combined with {other}", "leave out one of them", usage=True)
+            raise InputError(option, f"cannot be combined with {name}", "leave out one of them", usage=True)
 
 
 def _with_codes(qrels: Qrels, codes: dict[bytes, dict[bytes, int]], labels: Floats) -> Qrels:
-    """The same topics with other codes; `counts` are to be set."""
-    other = copy(qrels)
-    # What was worked out from the codes that it had.
+    """Copy the qrels with other codes; the caller sets `counts`."""
+    new_qrels = copy(qrels)
+    # Values derived from the previous codes.
     for name in ("columns", "_text_codes", "_pools", "codes", "digest"):
-        other.__dict__.pop(name, None)
-    other.codes, other.labels, other._listed, other._scorers = codes, labels, None, {}
-    return other
+        new_qrels.__dict__.pop(name, None)
+    new_qrels.codes, new_qrels.labels, new_qrels._listed, new_qrels._scorers = codes, labels, None, {}
+    return new_qrels
 
 
-# Groups of judgments, one for each judge's view of a topic, and preferences, as trec_eval reads them.
+# Judgment groups, one for each judge's view of a topic, and preferences, as in trec_eval.
 
 
 Lists = dict[bytes, dict[bytes, float]]
@@ -404,17 +415,18 @@ Lists = dict[bytes, dict[bytes, float]]
 
 @dataclass(frozen=True, eq=False)
 class JudgmentGroups:
-    """The judgments of a file, in file order: topic -> group -> lists. `place` is what messages call it."""
+    """The judgments of a file, in file order: topic -> group -> lists. `place` names it in messages."""
 
     place: str
     topics: dict[bytes, dict[bytes, Lists]]
 
     @classmethod
     def read(cls, path: str, holds: str) -> JudgmentGroups:
-        """The judgments of a file of judgment groups (`qrels_jg`) or preferences (`prefs`, `qrels_prefs`).
+        """Read a file of judgment groups (`qrels_jg`) or preferences (`prefs`, `qrels_prefs`).
 
         `prefs` has five fields per line; `qrels_prefs` is qrels, one list for each topic. Raises InputError for bad
-        lines, and where a list has a document twice.
+        lines,
+        and if a document repeats in a list.
         """
         place = Source(path).place
         problems = ProblemList(place)
@@ -432,9 +444,9 @@ class JudgmentGroups:
                 subgroup = row[2] if holds == "prefs" else b""
                 first = first_line.setdefault((topic, group, subgroup, docno), number)
                 if first != number:
-                    where = f", group {decode(group)}" if holds == "qrels_jg" else " in its list"
-                    what = duplicate(f"{document(docno, topic)}{where}", first)
-                    problems.add(number, what, kind="duplicate-judgment")
+                    context = f", group {decode(group)}" if holds == "qrels_jg" else " in its list"
+                    problem = duplicate(f"{document(docno, topic)}{context}", first)
+                    problems.add(number, problem, kind="duplicate-judgment")
                 topics.setdefault(topic, {}).setdefault(group, {}).setdefault(subgroup, {})[docno] = value
         problems.check()
         if not topics:

@@ -1,4 +1,4 @@
-"""Graded judgments: which documents of a topic are judged, with which grade."""
+"""Graded judgments: the judged documents of each topic, and their grades."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class QrelsRules:
-    """How qrels are read: the arguments of `Qrels`. part: what a document is judged for besides its topic, SUBTOPIC or
-    STRATUM, or nothing."""
+    """The settings of reading qrels, arguments of `Qrels`. part: SUBTOPIC, STRATUM, or empty."""
 
     duplicates: Duplicates = "error"
     lenient: bool = False
@@ -43,30 +42,32 @@ class QrelsRules:
 class Qrels:
     """Graded judgments, read once and used for any number of runs.
 
-    source      a path (`-` is standard input), an open file; a test collection by its name, as in "dl19-passage"; a
+    source      a path (`-` is standard input), an open file, the name of a test collection such as "dl19-passage", a
                 DataFrame with the columns topic, docno and grade (or the names of ir_measures and PyTerrier), or a dict
                 topic -> docno -> grade
-    subtopics   read judgments by intent: the second column of a file is the subtopic, as are the column subtopic (or
-                iteration) of a DataFrame and the inner keys of a dict topic -> docno -> subtopic -> grade; qrels
-                whose only subtopic is 0 have no intents. For all other measures a document has the highest grade
+    subtopics   read judgments by intent: the subtopic is the second column of a file, the column subtopic (or
+                iteration)
+                of a DataFrame, or the inner key of a dict topic -> docno -> subtopic -> grade; qrels with 0 as only
+                subtopic have no intents. For all other measures a document has its highest grade
     duplicates  a document judged twice in a topic with different grades: `error`, or keep the `first` or `last`;
                 `refuse` is an error for equal grades too
     lenient     skip bad lines of a file
-    format      the format of a file, as `--qrels-format` takes it; None: as its content says. `strata` reads a
-                stratified sample: the fourth of five columns of a file is the stratum, as are the column stratum of a
-                DataFrame and the inner keys of a dict topic -> docno -> stratum -> grade; a grade below 0 says pooled
-                and not sampled
-    labels      a dict label -> grade, or text as `--labels` takes it, where the grades are words; NTCIR's L0, L1, … are
-                known
-    jobs        processes that may share a large file
-    download    let the package ir_datasets download a test collection that this machine lacks
+    format      the format of a file, as in `--qrels-format`; None: detected. `strata` reads a stratified sample: the
+                stratum is the fourth of five columns of a file, the column stratum of a DataFrame, or the inner key of
+                a
+                dict topic -> docno -> stratum -> grade; a grade below 0 means pooled but not sampled
+    labels      a dict label -> grade, or text as in `--labels`, if grades are words; NTCIR's L0, L1, … are known
+    jobs        maximum number of processes for a large file
+    download    whether the package ir_datasets may download a missing test collection
 
     topics: the ids, in order of appearance. labels: the distinct grades, ascending. codes: topic -> docno -> index into
-    labels. counts: how many documents of each topic have each label. pool: the same as a table topics × labels, made
-    anew whenever it is asked for. subtopics, strata: the intents or strata, or None if not asked for; with them,
-    documents whose grades differ for any intent, or whose strata differ, have different codes, and labels repeat.
-    notes: what was skipped or assumed. format: what a file was read as; empty for objects in memory.
-    Raises InputError where the source is not qrels.
+    labels. counts: number of documents of each topic with each label. pool: the same as a table topics × labels,
+    rebuilt
+    on each access. subtopics, strata: the intents or strata, None unless requested; with them, documents whose grades
+    differ for any intent, or whose strata differ, have different codes, and labels repeat. notes: notes on skipped
+    lines
+    and assumptions. format: the format of the file; empty for objects in memory.
+    Raises InputError if the source is not qrels.
     """
 
     _collection: Collection | None = None
@@ -117,38 +118,40 @@ class Qrels:
 
     @staticmethod
     def collections() -> Mapping[str, Collection]:
-        """The test collections that have short names, by these: each has name, dataset (as ir_datasets calls it), what
-        it is, the usual measures, rel (the lowest grade that binary measures count there) and here (whether its
-        judgments are on this machine)."""
+        """Return the test collections by short name.
+
+        Each has name, dataset (its name in ir_datasets), a description, the usual measures, rel (the lowest grade that
+        binary measures count) and here (whether its judgments are on this machine).
+        """
         from gradedeval.kernel.trec.named_qrels import COLLECTIONS
 
         return COLLECTIONS
 
     @staticmethod
     def collection(name: str) -> Collection | None:
-        """The test collection of a short name, or of `ir_datasets:NAME`; None of any other name."""
+        """Return the test collection of a short name, or of `ir_datasets:NAME`; None if there is none."""
         from gradedeval.kernel.trec.named_qrels import find_collection
 
         return find_collection(name)
 
     def _of_collection(self, name: str, download: bool) -> Any:
-        """The judgments of a test collection; any other name as it is."""
+        """Return the judgments of a test collection; any other name unchanged."""
         from gradedeval.kernel.trec.named_qrels import find_unless_file  # the names of most files have a dot
 
-        if (found := find_unless_file(name)) is None:
+        if (collection := find_unless_file(name)) is None:
             return name
         from gradedeval.kernel.trec.documents import ir_datasets_rows
 
-        self._collection, self.format = found, found.place
+        self._collection, self.format = collection, collection.place
         try:
-            return ir_datasets_rows(found.place, "qrels", download)
+            return ir_datasets_rows(collection.place, "qrels", download)
         except InputError as error:
             raise error.replace(place=name) from None
 
     def _start(self, place: str, rules: QrelsRules | None = None) -> None:
-        """Set what all qrels have, from any source."""
+        """Initialize the attributes of all qrels."""
         self.place, self.format, self._rules = place, "", rules or QrelsRules()
-        self.could_be_run = False  # whether nothing but the numbers tells them from a run
+        self.could_be_run = False  # whether only the numbers distinguish them from a run
         self.notes: list[str] = []
         self.subtopics: Subtopics | None = None
         self.strata: Strata | None = None
@@ -157,8 +160,10 @@ class Qrels:
         self._last = NOTHING_LISTED
 
     def _of_file(self, source: Source, rules: QrelsRules, jobs: int) -> JudgmentColumns | Any:
-        """The judgments of a file of lines; the content of any other, a dict or a table. Raises InputError where it is
-        not there, with what the name stands for in ir_datasets."""
+        """Return the judgments of a file of lines, or the content of other files, a dict or a table.
+
+        Raises InputError if the file is missing, with a hint if ir_datasets has the name.
+        """
         try:
             stream = Stream(source)
         except InputError as error:
@@ -192,8 +197,8 @@ class Qrels:
             return judged
 
     def _of_whole_file(self, stream: Stream, rules: QrelsRules) -> JudgmentColumns | Any:
-        """The content of a file that is read whole; the judgments of an object topic -> docno -> grade that needs no
-        further look."""
+        """Return the content of a file that is read whole; or the judgments of a plain JSON object topic -> docno ->
+        grade."""
         from gradedeval.kernel.rankings.in_memory import json_judgments
         from gradedeval.kernel.rankings.whole_files import read_whole
 
@@ -202,16 +207,17 @@ class Qrels:
             self.could_be_run = judged is not None
             if judged is not None:
                 return judged
-        self.format, read = read_whole(self.format, stream, "qrels", rules.lenient, rules.labels, self.notes)
-        return read
+        self.format, content = read_whole(self.format, stream, "qrels", rules.lenient, rules.labels, self.notes)
+        return content
 
     @classmethod
     def none(cls, labels: Sequence[float] = (0.0,)) -> Qrels:
-        """No judgments at all, of grades that there could be: all topics of a run count, and no document is judged."""
+        """Return qrels without judgments and with these labels: all topics of a run count, and no document is
+        judged."""
         (qrels := cls.__new__(cls))._start("qrels")
         qrels.topics, qrels.codes, qrels.labels = [], {}, np.array(labels)
-        none = np.empty(0, dtype=np.int64)
-        qrels.counts = GradeCounts(len(labels), none, none, none)
+        empty_column = np.empty(0, dtype=np.int64)
+        qrels.counts = GradeCounts(len(labels), empty_column, empty_column, empty_column)
         return qrels
 
     def __len__(self) -> int:
@@ -221,20 +227,20 @@ class Qrels:
         return f"<Qrels {self.place}: {len(self)} topics, {int(self.counts.count.sum())} judgments>"
 
     def _notes_for(self, options: Options) -> list[str]:
-        """`notes`, and one more where these qrels were read with the opposite choice among duplicates."""
+        """Return the notes, with one more if `options` contradict the choice among duplicates of these qrels."""
         duplicates = self._rules.duplicates
         if {options.duplicates, duplicates} != {"first", "last"}:
             return self.notes
-        what = f"{self.place}: read with duplicates='{duplicates}'; '{options.duplicates}' counts for runs alone"
-        return [*self.notes, Note(what, "give the same to Qrels")]
+        problem = f"{self.place}: read with duplicates='{duplicates}'; '{options.duplicates}' counts for runs alone"
+        return [*self.notes, Note(problem, "give the same to Qrels")]
 
     @property
     def pool(self) -> Ints:
-        """topics × labels: how many documents of the topic have each."""
+        """topics × labels: number of documents."""
         return self.counts.table()
 
     def counts_for(self, topics: list[bytes]) -> GradeCounts:
-        """`counts` of these topics, in any order; a topic that is not judged has none."""
+        """Return the counts of these topics, in any order; an unjudged topic has none."""
         if topics == self.topics:
             return self.counts
         rows = np.array([self.row_of.get(topic, -1) for topic in topics], np.int64)
@@ -242,7 +248,7 @@ class Qrels:
 
     @cached_property
     def _pools(self) -> GradeCounts:
-        """`counts`, and a last row for topics that are not judged."""
+        """The counts, with an additional last row for unjudged topics."""
         return replace(self.counts, size=np.append(self.counts.size, 0))
 
     @cached_property
@@ -252,7 +258,7 @@ class Qrels:
 
     @cached_property
     def columns(self) -> JudgmentColumns:
-        """The judgments as columns: made of dicts where a run is a file, or the digest is asked for."""
+        """The judgments as columns; built from dicts for runs in files, and for the digest."""
         from gradedeval.kernel.rankings.other_qrels import judgments_of_codes, judgments_of_lists
 
         if self._listed is not None:
@@ -270,7 +276,7 @@ class Qrels:
         }
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what is remembered of evaluations."""
+        """Return the state without caches of evaluations."""
         return {**self.__dict__, "_scorers": {}, "_last": NOTHING_LISTED}
 
     @cached_property
@@ -278,8 +284,11 @@ class Qrels:
         """`codes` with docnos as text, for runs given as dicts: a training loop scores thousands of them."""
         if self._listed is not None:
             topics, docnos, code = self._listed
-            codes = iter(code.tolist())  # of which each topic takes its part
-            return {topic: dict(zip(own, codes, strict=False)) for topic, own in zip(topics, docnos, strict=True)}
+            codes = iter(code.tolist())  # each topic consumes its part
+            return {
+                topic: dict(zip(topic_docnos, codes, strict=False))
+                for topic, topic_docnos in zip(topics, docnos, strict=True)
+            }
         return {
             topic: {decode(docno): code for docno, code in documents.items()} for topic, documents in self.codes.items()
         }
@@ -300,8 +309,7 @@ def extent_of(qrels: Qrels) -> str:
 
 
 ListedJudgments = tuple[list[bytes], list[list[str]], NDArray[Any]]
-"""Topics, the docnos of each, and the code of every document: what dicts and JSON hold before anybody asks for dicts or
-columns of it."""
+"""Topics, the docnos of each, and the code of every document: the content of dicts and JSON before any conversion."""
 
 
 LastListed = tuple[tuple[list[bytes], list[list[Any]]], NDArray[Any]]
@@ -315,7 +323,7 @@ NOTHING_LISTED: LastListed = ([], []), np.empty(0, np.uint8)
 
 
 SHARED = 1 << 23
-"""Bytes of a qrels file that several processes are worth."""
+"""Minimum bytes of a qrels file for several processes."""
 
 
 ZERO, MINUS = 48, 45
@@ -329,12 +337,12 @@ Columns = list[NDArray[Any]]
 class _Part:
     """The topics and grades of the lines of a part of a file.
 
-    count     how many lines have fields
+    count     number of lines with fields
     topics    the ids, in order of appearance
-    topic     runs of lines of one topic: the index into `topics`
-    size      runs: how many lines
-    grades    lines
-    distinct  whether no two lines can be the same document
+    topic     stretches of lines with one topic: index into `topics`
+    size      stretches: number of lines
+    grades    lines: grade
+    distinct  whether surely no document repeats
     """
 
     count: int
@@ -348,10 +356,10 @@ class _Part:
 def read_judgments(
     stream: Stream, duplicates: Duplicates, jobs: int = 1, layout: LineLayout = QRELS
 ) -> JudgmentColumns:
-    """The judgments of a file, by several processes where it is large.
+    """Read the judgments of a file, by several processes if it is large.
 
-    Raises NeedsLineReader where a line is none, or one differs from another of the same document: the line reader
-    settles that, or says so.
+    Raises NeedsLineReader if a line is malformed, or differs from another of the same document: the line reader settles
+    or reports it.
     """
     raise_malloc_threshold()
     buffer, end = whole_text(stream, layout)
@@ -361,9 +369,9 @@ def read_judgments(
     topics, topic, distinct = _topics(parts, hashed)
     labels, code = coded([part.grades for part in parts])
     index = Index(buffer, start, length, topic, hashed, len(topics))
-    if distinct or not len((again := index.again())[0]):
+    if distinct or not len((repeats := index.again())[0]):
         return JudgmentColumns(topics, labels, code, index)
-    rows, firsts = again
+    rows, firsts = repeats
     if duplicates == "refuse" or (code[rows] != code[firsts]).any():
         raise NeedsLineReader
     included = np.ones(len(code), dtype=bool)
@@ -375,20 +383,23 @@ def read_judgments(
 def _columns(
     buffer: Bytes, bounds: list[tuple[int, int]], jobs: int, layout: LineLayout
 ) -> tuple[Columns, list[_Part]]:
-    """The columns of all lines in a buffer, whose parts are read by several processes. The rows of a part begin at an
-    offset that leaves room for the parts before; the gaps that comments and blank lines leave are closed at the end."""
+    """Read the columns of all lines in a buffer, in parts that several processes may share.
+
+    The rows of a part begin at an offset that leaves room for the previous parts; the gaps of comments and blank lines
+    are closed at the end.
+    """
     newlines = [np.count_nonzero(buffer[begin:end] == NEWLINE) for begin, end in bounds]
     ends = np.cumsum(newlines).tolist()
     begins = [0, *ends][:-1]
-    count, small = ends[-1] if ends else 0, np.int32 if len(buffer) < 1 << 31 else np.int64
+    count, start_type = ends[-1] if ends else 0, np.int32 if len(buffer) < 1 << 31 else np.int64
     make: Any = np.empty
     if jobs > 1:
         from gradedeval.kernel.parallel.executors import can_fork, shared_array  # few qrels are so large
 
         make, jobs = (shared_array, jobs) if can_fork() else (make, 1)
-    columns: Columns = [make(count, small), make(count, np.int32), make(count, np.uint64)]
-    read, tasks = partial(_read, buffer, layout, columns), list(zip(bounds, begins, strict=True))
-    parts = list(Workers(jobs).imap(read, tasks) if jobs > 1 else map(read, tasks))
+    columns: Columns = [make(count, start_type), make(count, np.int32), make(count, np.uint64)]
+    read_part, tasks = partial(_read, buffer, layout, columns), list(zip(bounds, begins, strict=True))
+    parts = list(Workers(jobs).imap(read_part, tasks) if jobs > 1 else map(read_part, tasks))
     size = 0
     for begin, part in zip(begins, parts, strict=True):
         if size < begin:
@@ -401,11 +412,11 @@ def _columns(
 
 
 def _read(buffer: Bytes, layout: LineLayout, columns: Columns, task: tuple[tuple[int, int], int]) -> _Part:
-    """The lines of a part of a buffer, written to the columns from a row on."""
+    """Read the lines of a part of a buffer into the columns, from a row on."""
     bounds, begin = task
-    lines, none = lines_of(buffer, *bounds, layout), np.empty(0, dtype=np.int64)
+    lines, empty_column = lines_of(buffer, *bounds, layout), np.empty(0, dtype=np.int64)
     if not len(lines):
-        return _Part(0, [], none, none, np.empty(0, dtype=np.int8), True)
+        return _Part(0, [], empty_column, empty_column, np.empty(0, dtype=np.int8), True)
     rows = slice(begin, begin + len(lines))
     start, length, hashed = columns
     docno, grade = layout.columns.index("docno"), layout.columns.index("grade")
@@ -417,8 +428,10 @@ def _read(buffer: Bytes, layout: LineLayout, columns: Columns, task: tuple[tuple
 
 
 def _topics(parts: list[_Part], hashed: Words) -> tuple[list[bytes], NDArray[np.int32], bool]:
-    """The topics of all parts, the topic of each line, and whether no two lines can be the same document. That is left
-    open if many topics are in several parts."""
+    """Return the topics of all parts, the topic of each line, and whether surely no document repeats.
+
+    Not sure, without a check, if many topics are in several parts.
+    """
     if len(parts) == 1:  # as of most files
         return parts[0].topics, np.repeat(parts[0].topic.astype(np.int32), parts[0].size), parts[0].distinct
     topics = TopicCodes()
@@ -435,7 +448,7 @@ def _topics(parts: list[_Part], hashed: Words) -> tuple[list[bytes], NDArray[np.
 
 
 def _grades(lines: Lines, column: int) -> NDArray[Any]:
-    """The grades of lines: int8 if each is a single digit, as usual; otherwise float64."""
+    """Return the grades of lines: int8 if each is a single digit, as usual; otherwise float64."""
     start, length = lines.start(column), lines.length(column)
     digit = lines.buffer[start + (length - 1)] - np.uint8(ZERO)
     negative = (length == 2) & (lines.buffer[start] == MINUS)

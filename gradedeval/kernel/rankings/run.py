@@ -78,12 +78,12 @@ from gradedeval.kernel.trec.tokenizer import text_hashes
 
 @dataclass
 class TopicResults:
-    """What a run retrieved for one topic, in the order listed.
+    """The documents that a run retrieved for a topic, in the order listed.
 
-    docnos  bytes; of a dict they may be text
-    ranks   as the file states them, where `--ties rank` needs them
+    docnos  bytes; in a dict they may be text
+    ranks   ranks stated in the file, if `--ties rank` needs them
     lines   the line (or row) of each document
-    types   column 2 of each document, where costs need it
+    types   column 2 of each document, if costs need it
     """
 
     docnos: list[Any] = field(default_factory=list)
@@ -93,7 +93,7 @@ class TopicResults:
     types: list[bytes] = field(default_factory=list)
 
     def keep(self, positions: list[int]) -> TopicResults:
-        """Only the documents at these positions."""
+        """Return only the documents at these positions."""
         return TopicResults(
             [self.docnos[position] for position in positions],
             np.asarray(self.scores)[positions] if len(self.scores) else self.scores,
@@ -105,12 +105,12 @@ class TopicResults:
 
 @dataclass
 class Run:
-    """One run.
+    """A run.
 
-    held         its documents, or their columns where they need no further look
+    held         its documents by topic, or as columns if of usual content
     tag          the sixth column
-    notes        what was skipped or assumed
-    lines        the line (or row) of each document of columns; none: they count within topics
+    notes        notes on skipped lines and assumptions
+    lines        the line (or row) of each document of columns; empty: counted within topics
     order_check  the check of its order
     """
 
@@ -126,32 +126,32 @@ class Run:
         """topic -> its documents."""
         if not isinstance(self.held, Listed):
             return self.held
-        found, begin = {}, 0
+        results, begin = {}, 0
         for topic, docnos in zip(self.held.topics, self.held.docnos, strict=True):
             end = begin + len(docnos)
             lines = array("q", self.lines[begin:end]) if self.lines else range(1, len(docnos) + 1)
-            found[topic] = TopicResults(list(docnos), self.held.values[begin:end], lines=lines)
+            results[topic] = TopicResults(list(docnos), self.held.values[begin:end], lines=lines)
             begin = end
-        return found
+        return results
 
     @property
     def listed(self) -> Listed | None:
-        """Its documents as columns, which are graded more quickly, if they are held so."""
+        """Its documents as columns, which are graded faster; None if held by topic."""
         return self.held if isinstance(self.held, Listed) else None
 
     @property
     def names(self) -> list[bytes]:
-        """The topics."""
+        """The ids of the topics."""
         return self.held.topics if isinstance(self.held, Listed) else list(self.held)
 
 
 def read_run(source: Any, options: Options, types: bool = False, place: str = "run") -> Run:
-    """A run from whatever holds one in Python: see `evaluate`. Files are read in blocks elsewhere.
+    """Read a run from a Python object, as in `evaluate`. Files are read in blocks elsewhere.
 
-    types  keep the type of each document: the column `type` of a DataFrame
-    place  what messages call it
+    types  whether to keep the type of each document: the column `type` of a DataFrame
+    place  the name of the run in messages
 
-    Raises InputError where the source is not a run, and for duplicate documents unless the options keep one.
+    Raises InputError if the source is not a run, and for duplicate documents unless the options keep one.
     """
     by_rank = options.order == "rank"
     ranks = options.ties == "rank" and options.order != "file"
@@ -178,10 +178,10 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
 
 
 def run_of_lines(stream: Stream, options: Options, types: bool = False, layout: LineLayout = RUN) -> Run:
-    """A run read line by line: the reference that the block reader agrees with, and what reports where a file is wrong.
+    """Read a run line by line: the reference for the block reader, and the source of messages on bad lines.
 
-    types   keep the type of each document: in TREC, column 2
-    layout  of its lines
+    types   whether to keep the type of each document: column 2 in TREC's format
+    layout  the layout of its lines
     """
     place, problems = stream.place, ProblemList(stream.place)
     topics: dict[bytes, TopicResults] = {}
@@ -190,22 +190,22 @@ def run_of_lines(stream: Stream, options: Options, types: bool = False, layout: 
     by_rank = options.order == "rank" or (options.by_score and layout.by_rank)
     by_score = options.by_score and not by_rank
     keeps_ranks = options.order != "file" and options.ties == "rank"
-    looked: list[tuple[bytes, bytes, float]] = []
+    sampled: list[tuple[bytes, bytes, float]] = []
     current, results = None, TopicResults()
-    at_topic, at_docno, at_score, at_rank, at_type, at_tag = (
+    topic_at, docno_at, score_at, rank_at, type_at, tag_at = (
         layout.columns.index(column) if column in layout.columns else -1
         for column in ("topic", "docno", "score", "rank", "type", "tag")
     )
     for number, fields in records(stream, layout, problems, extra=options.extra_fields):
-        if (topic := fields[at_topic]) != current:
+        if (topic := fields[topic_at]) != current:
             current, results = topic, topics.setdefault(topic, TopicResults())
-            tags[fields[at_tag] if at_tag >= 0 else b""] = None
-        score = score_of(fields[at_score]) if by_score else 0.0
+            tags[fields[tag_at] if tag_at >= 0 else b""] = None
+        score = score_of(fields[score_at]) if by_score else 0.0
         if score != score:
             problems.add(number, *field_problem("score", fields, number, layout), kind="score")
             continue
         if keeps_ranks or by_rank:
-            if (rank := decimal(fields[at_rank])) != rank or abs(rank) > LAST_RANK:
+            if (rank := decimal(fields[rank_at])) != rank or abs(rank) > LAST_RANK:
                 problems.add(number, *_about_rank(fields, rank, number, layout, options))
                 continue
             if keeps_ranks:
@@ -213,16 +213,16 @@ def run_of_lines(stream: Stream, options: Options, types: bool = False, layout: 
             score = -rank if by_rank else score
         if options.order != "file":
             results.scores.append(score)  # type: ignore[union-attr]
-        if by_score and at_rank >= 0 and len(looked) < ROWS:
-            looked.append((topic, fields[at_rank], score))
+        if by_score and rank_at >= 0 and len(sampled) < ROWS:
+            sampled.append((topic, fields[rank_at], score))
         if types:
-            results.types.append(kinds.setdefault(fields[at_type], fields[at_type]))
-        results.docnos.append(fields[at_docno])
+            results.types.append(kinds.setdefault(fields[type_at], fields[type_at]))
+        results.docnos.append(fields[docno_at])
         results.lines.append(number)  # type: ignore[union-attr]
     run = Run(
         place, {topic: results for topic, results in topics.items() if results.docnos}, decode(next(iter(tags), b""))
     )
-    run.order_check = order_check_of(*zip(*looked, strict=True)) if looked else NOT_CHECKED
+    run.order_check = order_check_of(*zip(*sampled, strict=True)) if sampled else NOT_CHECKED
     check_read("documents", bool(run.topics), stream, layout, problems, options.lenient, run.notes)
     _drop_duplicates(run, options)
     _check_costs(run, options)
@@ -230,7 +230,7 @@ def run_of_lines(stream: Stream, options: Options, types: bool = False, layout: 
 
 
 def _about_rank(fields: list[bytes], rank: float, line: int, layout: LineLayout, options: Options) -> tuple[str, str]:
-    """What is wrong with a rank, and what cures it."""
+    """Return the problem of a rank, and the hint."""
     token = fields[layout.columns.index("rank")]
     if rank == rank:
         return f"rank {decode(token)} is too large", TOO_LARGE
@@ -242,7 +242,7 @@ def _about_rank(fields: list[bytes], rank: float, line: int, layout: LineLayout,
 
 
 def score_of(token: bytes) -> float:
-    """As `decimal`, but quicker: `float` first, then a second look at what only `float` accepts."""
+    """Parse a score as `decimal`, but faster: with `float` first, and a check of text that only `float` accepts."""
     try:
         score = float(token)
     except ValueError:
@@ -251,7 +251,7 @@ def score_of(token: bytes) -> float:
 
 
 def _check_costs(run: Run, options: Options) -> None:
-    """Raise InputError for types that have no cost, at the first line of each."""
+    """Raise InputError for types without a cost, at the first line of each."""
     if options.costs is None:
         return
     first: dict[bytes, int] = {}
@@ -266,22 +266,22 @@ def _check_costs(run: Run, options: Options) -> None:
 
 
 def _drop_duplicates(run: Run, options: Options) -> None:
-    """Keep one document of each docno in a topic, and add a note about the others; or raise InputError."""
+    """Keep one document of each docno in a topic, and add a note on the others; or raise InputError."""
     problems = ProblemList(run.place)
     dropped = 0
     for topic, results in run.topics.items():
         from_dict = isinstance(results.lines, range) and isinstance(results.docnos[0] if results.docnos else "", str)
-        if from_dict or len(set(results.docnos)) == len(results.docnos):  # the text keys of a dict are distinct
+        if from_dict or len(set(results.docnos)) == len(results.docnos):  # keys of a dict are distinct
             continue
 
         def repeated(position: int, first: int, topic: bytes = topic, results: TopicResults = results) -> None:
             if options.duplicates not in ("first", "last"):
-                what = duplicate(document(results.docnos[position], topic), results.lines[first])
-                problems.add(results.lines[position], what, KEEP_ONE, kind="duplicate-document")
+                problem = duplicate(document(results.docnos[position], topic), results.lines[first])
+                problems.add(results.lines[position], problem, KEEP_ONE, kind="duplicate-document")
 
-        kept = sorted(settle_duplicates(results.docnos, options.duplicates, repeated).values())
-        dropped += len(results.docnos) - len(kept)
-        run.topics[topic] = results.keep(kept)
+        positions = sorted(settle_duplicates(results.docnos, options.duplicates, repeated).values())
+        dropped += len(results.docnos) - len(positions)
+        run.topics[topic] = results.keep(positions)
     problems.check()
     if dropped:
         run.notes.append(dropped_note(run.place, dropped, options))
@@ -292,7 +292,7 @@ def _drop_duplicates(run: Run, options: Options) -> None:
 
 @dataclass(eq=False, repr=False)
 class ListedTopics:
-    """Topics of a run in lists; one that the run lacks has no documents."""
+    """Topics of a run in lists; a topic that the run lacks has no documents."""
 
     run: Run
     topics: list[bytes]
@@ -301,7 +301,7 @@ class ListedTopics:
         return PartResult(list(grader.batches(self.documents(grader))), dict.fromkeys(self.topics), tag=self.run.tag)
 
     def documents(self, grader: Grader) -> Documents:
-        """The documents of these topics as columns, with the codes of their grades."""
+        """Return the documents of these topics as columns, with the codes of their grades."""
         if self.run.listed is not None:
             listed = self.run.listed.select(self.topics)
             return self._joined(grader, listed.docnos, listed.values)
@@ -322,49 +322,52 @@ class ListedTopics:
     def _joined(
         self, grader: Grader, docnos: list[list[Any]], scores: Floats, stated: Floats | None = None
     ) -> Documents:
-        """The documents with the codes of their grades, their scores, and the ranks that the run states."""
+        """Build the documents with codes of grades, scores, and stated ranks."""
         options = grader.options
         by_score = options.order != "file"
-        every: list[Any] = []  # few runs have ties that matter
+        all_docnos: list[Any] = []  # filled on demand: few runs have ties that matter
 
-        def named(positions: Ints) -> Docnos:
-            if not every:
-                every.extend(chain.from_iterable(docnos))
-            names = (every[position] for position in positions.tolist())
+        def docnos_at(positions: Ints) -> Docnos:
+            if not all_docnos:
+                all_docnos.extend(chain.from_iterable(docnos))
+            names = (all_docnos[position] for position in positions.tolist())
             return Docnos.of([encode(name) if isinstance(name, str) else name for name in names])
 
         return Documents(
             self.topics,
-            np.array([len(own) for own in docnos], dtype=np.int64),
+            np.array([len(topic_docnos) for topic_docnos in docnos], dtype=np.int64),
             self._codes(grader, docnos),
             scores if by_score else None,
             stated if by_score and options.ties == "rank" else None,
-            named,
+            docnos_at,
         )
 
     def _codes(self, grader: Grader, docnos: list[list[Any]]) -> NDArray[Any]:
-        """documents: the codes of their grades. Those of a run that lists the same as the one before, as where a model
-        ranks the same candidates anew, are not looked up again."""
+        """Return the code of each document's grade.
+
+        Reuses the codes of the previous run if it lists the same documents, as when a model reranks the same
+        candidates.
+        """
         qrels, unjudged = grader.qrels, len(grader.qrels.labels)
-        (topics, before), codes = qrels._last
-        if before == docnos and topics == self.topics:
+        (topics, last_docnos), codes = qrels._last
+        if last_docnos == docnos and topics == self.topics:
             return codes
-        # The qrels become a dict when they are first asked for, which takes time and memory.
-        kinds = {type(own[0]) for own in docnos if own}
-        known: Any = {kind: qrels._text_codes if issubclass(kind, str) else qrels.codes for kind in kinds}
-        none: dict[Any, int] = {}
+        # The first access converts the qrels to a dict, which takes time and memory.
+        kinds = {type(topic_docnos[0]) for topic_docnos in docnos if topic_docnos}
+        lookups: Any = {kind: qrels._text_codes if issubclass(kind, str) else qrels.codes for kind in kinds}
+        no_codes: dict[Any, int] = {}
         otherwise = repeat(unjudged)
         graded = chain.from_iterable(
-            map(known[type(own[0])].get(topic, none).get, own, otherwise)
-            for topic, own in zip(self.topics, docnos, strict=True)
-            if own
+            map(lookups[type(topic_docnos[0])].get(topic, no_codes).get, topic_docnos, otherwise)
+            for topic, topic_docnos in zip(self.topics, docnos, strict=True)
+            if topic_docnos
         )
-        # Bytes are the quickest way from many small numbers to an array.
+        # Bytes are the fastest way from many small numbers to an array.
         small = np.min_scalar_type(unjudged + 1)
         codes = np.frombuffer(bytes(graded), np.uint8) if unjudged < 255 else np.fromiter(graded, small)
         if sum(map(len, docnos)) <= grader.limits.cells:
-            # Where each run lists others, to keep them would cost more than it gains: all are kept of the second alike.
-            qrels._last = (self.topics, docnos if before[:1] == docnos[:1] else docnos[:1]), codes
+            # Caching would not pay if each run lists other documents: all are cached only after a second similar run.
+            qrels._last = (self.topics, docnos if last_docnos[:1] == docnos[:1] else docnos[:1]), codes
         return codes
 
 
@@ -373,7 +376,7 @@ def _concatenated(columns: list[Any]) -> Floats:
 
 
 def _order_check(source: Any, usual: Listed | None) -> OrderCheck:
-    """A look at the first documents of a dict, or of a DataFrame; where that states no ranks, of what is read of it."""
+    """Check the first documents of a dict or a DataFrame; without stated ranks, of its columns already read."""
     if not hasattr(source, "columns"):
         return order_check_of_dict(source)
     if usual is None or find_column(source.columns, RANK) is not None:
@@ -382,26 +385,28 @@ def _order_check(source: Any, usual: Listed | None) -> OrderCheck:
 
 
 ALIKE = 5
-"""Documents of a topic without ranks that are listed from the lowest score up, which chance does once in 120 times."""
+"""Minimum documents of a topic without ranks: they rise by chance once in 120 times."""
 
 
 def order_check_without_ranks(rankings: Iterable[Sequence[float]]) -> OrderCheck:
-    """A look at the first scores of some topics, as listed. Only where all topics rise, and by enough documents, is
-    that no chance: a list without ranks may be in no order."""
-    looked = 0
+    """Check the first scores of some topics, as listed.
+
+    Scores must rise in all sampled topics: a list without ranks may be in no order, and rise by chance.
+    """
+    sampled = 0
     for scores in rankings:
         if len(scores) < ALIKE:
             continue
-        looked += 1
+        sampled += 1
         if not (scores[0] < scores[-1] and all(map(le, scores, scores[1:]))):
-            return OrderCheck(looked, stated=False)
-    return OrderCheck(looked, looked, stated=False)
+            return OrderCheck(sampled, stated=False)
+    return OrderCheck(sampled, sampled, stated=False)
 
 
 def order_check_of_frame(frame: Any) -> OrderCheck:
-    """A look at the first rows of a DataFrame, or of columns of that form, that has scores."""
+    """Check the first rows of a DataFrame with scores, or of columns with its interface."""
     names = tuple(frame.columns)
-    topic, rank, score = (find_column(names, known) for known in (TOPIC, RANK, SCORE))
+    topic, rank, score = (find_column(names, accepted) for accepted in (TOPIC, RANK, SCORE))
     if topic is None or score is None:
         return NOT_CHECKED
     head = frame.head(ROWS) if hasattr(frame, "head") else frame
@@ -412,15 +417,15 @@ def order_check_of_frame(frame: Any) -> OrderCheck:
         if rank is not None:
             return order_check_of(topics, ranks, map(float, scores))
         by_topic: dict[Any, list[float]] = {}
-        for own, value in zip(topics, map(float, scores), strict=True):
-            by_topic.setdefault(own, []).append(value)
+        for topic_id, value in zip(topics, map(float, scores), strict=True):
+            by_topic.setdefault(topic_id, []).append(value)
         return order_check_without_ranks(by_topic.values())
-    except (OverflowError, TypeError, ValueError):  # who reads the column says what is wrong
+    except (OverflowError, TypeError, ValueError):  # the reader of the column reports it
         return NOT_CHECKED
 
 
 def order_check_of_scores(topics: list[bytes], size: Ints, score: Floats) -> OrderCheck:
-    """The same of columns without ranks, in stretches of one topic."""
+    """Check columns without ranks, in stretches of one topic."""
     by_topic, begin, first = dict[bytes, list[float]](), 0, score[:ROWS]
     for name, count in zip(topics[:ROWS], size[:ROWS].tolist(), strict=True):
         if begin >= len(first):
@@ -431,27 +436,27 @@ def order_check_of_scores(topics: list[bytes], size: Ints, score: Floats) -> Ord
 
 
 def order_check_of_dict(source: Any) -> OrderCheck:
-    """A look at the first documents of the first topics of a dict, whose order is that in which it was filled."""
+    """Check the first documents of the first topics of a dict, in insertion order."""
     if not isinstance(source, Mapping):
         return NOT_CHECKED
     try:
         return order_check_without_ranks(
-            list(islice(one.values(), DOCUMENTS)) for one in islice(source.values(), TOPICS)
+            list(islice(documents.values(), DOCUMENTS)) for documents in islice(source.values(), TOPICS)
         )
-    except (AttributeError, OverflowError, TypeError, ValueError):  # it is no dict of scores, and who reads it says so
+    except (AttributeError, OverflowError, TypeError, ValueError):  # not a dict of scores, as its reader reports
         return NOT_CHECKED
 
 
-# A run in a DataFrame or a file whose text Arrow holds: it goes the way of a block of lines.
+# A run in a DataFrame or a file with Arrow text, processed like a block of lines.
 
 
 @dataclass(eq=False, repr=False)
 class ArrowRun:
-    """A run as columns; the one part of itself.
+    """A run as columns, in a single part.
 
     topics  the topic of each stretch of documents with one topic
-    size    stretches: how many documents
-    score   documents; None where they are listed in their order
+    size    stretches: number of documents
+    score   documents; None if their order is that of the file
     """
 
     topics: list[bytes]
@@ -461,7 +466,7 @@ class ArrowRun:
     order_check: OrderCheck
 
     def grade(self, grader: Grader) -> PartResult[Batch]:
-        """Raises NeedsLineReader where repeated documents are an error."""
+        """Grade the run. Raises NeedsLineReader if duplicate documents are an error."""
         unjudged, topics = len(grader.qrels.labels), TopicCodes(grader.limits)
         numbers = topics.numbers(self.topics)
         rows = Rows(
@@ -482,7 +487,7 @@ class ArrowRun:
 
 
 def arrow_run(source: Any, options: Options, place: str = "run") -> ArrowRun | None:
-    """The columns of a run in a DataFrame or a file; None of any other, and where ranks order it."""
+    """Return the columns of a run in a DataFrame or a file with Arrow text; None otherwise, or if ranks order it."""
     names = tuple(getattr(source, "columns", ()))  # a Series has none
     if (ids := id_columns(source, names, place)) is None or (scores := find_column(names, SCORE)) is None:
         return None
@@ -493,40 +498,42 @@ def arrow_run(source: Any, options: Options, place: str = "run") -> ArrowRun | N
     score = None if by_rank else numeric_column(source, scores, place)
     if score is None:
         return None
-    # Where the file states no ranks, what is looked at is read already.
-    plain = find_column(names, RANK) is None
+    without_ranks = find_column(names, RANK) is None
     topics, size = topic.stretches()
-    order_check = order_check_of_scores(topics, size, score) if plain else order_check_of_frame(source)
+    order_check = order_check_of_scores(topics, size, score) if without_ranks else order_check_of_frame(source)
     return ArrowRun(topics, size, docno, score, order_check)
 
 
 def json_run(stream: Stream, options: Options) -> ArrowRun | None:
-    """The columns of a run in JSON, topic -> docno -> score; None of any other, where ranks are asked for, and where
-    one of documents that repeat is to be kept: names that repeat are an error in JSON."""
+    """Return the columns of a JSON run topic -> docno -> score.
+
+    Returns None for other files, if ranks are needed, or if the options keep one of duplicate documents: names that
+    repeat are an error in JSON.
+    """
     if not options.by_score or options.ties == "rank" or options.duplicates in ("first", "last"):
         return None
-    from gradedeval.kernel.trec.text_columns import nested_numbers  # few files are such
+    from gradedeval.kernel.trec.text_columns import nested_numbers  # few files are JSON
 
-    if (found := nested_numbers(stream)) is None:
+    if (nested := nested_numbers(stream)) is None:
         return None
-    begins = np.cumsum(found.size) - found.size
+    begins = np.cumsum(nested.size) - nested.size
     first = [
-        found.value[begin : begin + min(size, DOCUMENTS)].tolist()
-        for begin, size in zip(begins[:TOPICS].tolist(), found.size[:TOPICS].tolist(), strict=True)
+        nested.value[begin : begin + min(size, DOCUMENTS)].tolist()
+        for begin, size in zip(begins[:TOPICS].tolist(), nested.size[:TOPICS].tolist(), strict=True)
     ]
-    return ArrowRun(found.topics, found.size, found.docno, found.value, order_check_without_ranks(first))
+    return ArrowRun(nested.topics, nested.size, nested.docno, nested.value, order_check_without_ranks(first))
 
 
-# A run whose columns are all at hand, to be looked at more than once.
+# A run with all columns in memory, for repeated use.
 
 
 @dataclass(eq=False, repr=False)
 class RunColumns:
-    """The documents of a run, no two of a topic alike, topic after topic and as listed within; the one part of itself.
+    """The documents of a run without duplicates, topic after topic and as listed within, in a single part.
 
-    rows      their columns; ranks are those that the run states, nan where one is no number
-    lines_of  the lines of all documents: few are asked for
-    graded    the qrels that the documents met last, and the columns with the codes of their grades
+    rows      their columns; ranks as stated in the run, nan if not a number
+    lines_of  returns the lines of all documents, computed on demand
+    graded    the qrels of the last grading, and the graded columns
     """
 
     rows: Rows
@@ -535,12 +542,12 @@ class RunColumns:
 
     @classmethod
     def of_topics(cls, topics: Mapping[bytes, TopicResults]) -> RunColumns:
-        """The same of topics in lists."""
-        held = list(topics.values())
-        docnos = [docno for results in held for docno in results.docnos]
+        """Build the columns from topics in lists."""
+        rankings = list(topics.values())
+        docnos = [docno for results in rankings for docno in results.docnos]
         buffer, start, length, hashed = text_hashes(docnos)
-        size = np.array([len(results.docnos) for results in held], dtype=np.int64)
-        lines = [line for results in held for line in results.lines]
+        size = np.array([len(results.docnos) for results in rankings], dtype=np.int64)
+        lines = [line for results in rankings for line in results.lines]
         rows = Rows(
             list(topics),
             np.arange(len(topics)),
@@ -549,8 +556,8 @@ class RunColumns:
             hashed,
             start,
             length,
-            _concatenated([results.scores for results in held]),
-            _concatenated([results.ranks for results in held]),
+            _concatenated([results.scores for results in rankings]),
+            _concatenated([results.ranks for results in rankings]),
             lambda start, length: buffer[start : start + length].tobytes(),
             buffer=buffer,
         )
@@ -586,16 +593,16 @@ class RunColumns:
 
     @cached_property
     def follows(self) -> Bools:
-        """documents from the second on: whether the one before is of the same topic."""
+        """documents from the second on: whether the previous one is of the same topic."""
         follows: Bools = self.rows.topic_of[1:] == self.rows.topic_of[:-1]
         return follows
 
     def bounds(self) -> list[tuple[int, int]]:
-        """topics: where the documents begin and end."""
+        """Return begin and end of the documents of each topic."""
         return list(zip(self.begins.tolist(), (self.begins + self.rows.counts).tolist(), strict=True))
 
     def ascending(self, values: Floats) -> Ints | slice:
-        """The documents by a value within each topic, the least first, nan last, equal ones as listed."""
+        """Return the order of documents by a value within each topic: ascending, nan last, equal values as listed."""
         if not ((values[1:] < values[:-1]) & self.follows).any() and not np.isnan(values).any():
             return slice(None)  # as most runs are listed
         order = np.argsort(values, kind="stable")
@@ -612,11 +619,11 @@ class RunColumns:
         return PartResult(list(grader.batches(grader.countable(rows.documents()))), dict.fromkeys(rows.topics))
 
 
-# A run in the place of the qrels, and the qrels in that of the run: an error, where the content says so.
+# Run and qrels swapped: an error, if the content shows it.
 
 
 FEW_GRADES = 10
-"""Distinct grades that qrels have at most: the run's values, to be taken for grades."""
+"""Maximum distinct values of a run that may be grades."""
 
 
 HIGHEST = 100
@@ -624,30 +631,30 @@ HIGHEST = 100
 
 
 MANY = 10
-"""More distinct values than these are taken for scores, where the run has few and whole ones."""
+"""Maximum distinct grades of qrels; more are taken for scores, if the run has few and whole values."""
 
 
 def check_files_swapped(run: Any, qrels: Any) -> None:
-    """Raise InputError where two files have the fields of each other."""
+    """Raise InputError if two files have the fields of each other."""
     if all(is_path(source) and is_named(source) for source in (run, qrels)):
         check_fields_swapped(Source(run), Source(qrels))
 
 
 def check_fields_swapped(run: Source, qrels: Source) -> None:
-    """Raise InputError where the run has the fields of qrels, and the qrels those of a run."""
+    """Raise InputError if the run has the fields of qrels, and the qrels have the fields of a run."""
     if not looks_like(first_bytes(qrels, HEAD), RUN) or _is_document(qrels):
         return
-    what = f"looks like a run ({RUN.width} fields per line)"
+    problem = f"looks like a run ({RUN.width} fields per line)"
     head = first_bytes(run, HEAD)
     if looks_like(head, RUN):
-        raise InputError(qrels.place, f"{what}, as does {run.place}", "the qrels file comes last")
+        raise InputError(qrels.place, f"{problem}, as does {run.place}", "the qrels file comes last")
     if looks_like(head, QRELS):
-        what += f", and {run.place} like qrels ({QRELS.width} fields per line)"
-        raise InputError(qrels.place, what, "swap them: the order is RUN... QRELS")
+        problem += f", and {run.place} like qrels ({QRELS.width} fields per line)"
+        raise InputError(qrels.place, problem, "swap them: the order is RUN... QRELS")
 
 
 def check_not_run(qrels: Any, hint: str) -> None:
-    """Raise InputError where a file that is to hold judgments has the fields of a run; `hint` is what belongs there."""
+    """Raise InputError if a file of judgments has the fields of a run; `hint` describes the expected file."""
     if not (is_path(qrels) and is_named(qrels)):
         return
     source = Source(qrels)
@@ -656,7 +663,7 @@ def check_not_run(qrels: Any, hint: str) -> None:
 
 
 def _is_document(source: Source) -> bool:
-    """Whether a file is of a format such as LETOR, whose lines may have any number of fields."""
+    """Check for a format such as LETOR, whose lines may have any number of fields."""
     with closing(Stream(source)) as stream:
         try:
             return isinstance(format_of(stream, "qrels"), WholeFile)
@@ -665,61 +672,61 @@ def _is_document(source: Source) -> bool:
 
 
 def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
-    """Raise InputError where the numbers of the qrels are such as scores are, and those of the run such as grades are;
-    of few numbers, a note of the qrels.
+    """Raise InputError if the numbers of the qrels resemble scores, and the run's resemble grades; add a note if they
+    are few.
 
-    Only of what looks the same as a run and as qrels: dicts, JSON, columns called `score`. Grades may be fractions, and
-    scores whole: both together are suspect, unless the run counts down in each topic as ranks do.
+    Checks only forms common to runs and qrels: dicts, JSON, columns named `score`. Grades may be fractions, and scores
+    whole: both together are suspect, unless the run counts down in each topic as ranks do.
     """
     fractions = bool((qrels.labels % 1).any())
     if not qrels.could_be_run or not (fractions or len(qrels.labels) > MANY):
         return
     if options.qrels_format or options.labels or options.subtopics:
         return
-    found = _values(run)
-    if not found:
+    scores = _values(run)
+    if not scores:
         return
-    distinct = np.unique(np.concatenate(found))
-    count = sum(map(len, found))
-    counts = all(len(set(values.tolist())) == len(values) == np.ptp(values) + 1 for values in found)
-    if len(found) > 1 and max(map(len, found)) < 3:  # so do a relevant document and another one, and any document alone
-        counts = counts and 0 not in distinct and len(qrels.labels) <= MANY
-    if fractions and not (distinct % 1).any() and (not counts or _look_like_scores(qrels)):
-        what = f"{qrels.place}: grades are fractions, and the run's scores whole numbers"
-        qrels.notes.append(Note(what, "are the two swapped? the run comes first", kind="swapped"))
+    distinct = np.unique(np.concatenate(scores))
+    count = sum(map(len, scores))
+    counts_down = all(len(set(values.tolist())) == len(values) == np.ptp(values) + 1 for values in scores)
+    if len(scores) > 1 and max(map(len, scores)) < 3:  # one or two grades also count down
+        counts_down = counts_down and 0 not in distinct and len(qrels.labels) <= MANY
+    if fractions and not (distinct % 1).any() and (not counts_down or _look_like_scores(qrels)):
+        problem = f"{qrels.place}: grades are fractions, and the run's scores whole numbers"
+        qrels.notes.append(Note(problem, "are the two swapped? the run comes first", kind="swapped"))
     if len(qrels.labels) <= MANY:
         return
     if np.abs(distinct).max() > HIGHEST or count < max(MANY, 2 * len(distinct)):
-        return  # too large, or too few of each, to be grades
-    if (distinct % 1).any() or len(distinct) > min(FEW_GRADES, len(qrels.labels)) or counts:
+        return  # too large, or repeated too rarely, to be grades
+    if (distinct % 1).any() or len(distinct) > min(FEW_GRADES, len(qrels.labels)) or counts_down:
         return
     low, high = f"{qrels.labels[0]:g}", f"{qrels.labels[-1]:g}"
-    what = f"looks like a run ({len(qrels.labels)} different grades from {low} to {high}), and the run like qrels"
+    problem = f"looks like a run ({len(qrels.labels)} different grades from {low} to {high}), and the run like qrels"
     hint = "swap them: the run comes first; if they are right, "
     hint += f"add {flag.qrels_format:{qrels.format}}" if qrels.format else "give Qrels(...) of the qrels"
-    raise InputError(qrels.place, f"{what} (whole numbers, {len(distinct)} different)", hint, usage=True)
+    raise InputError(qrels.place, f"{problem} (whole numbers, {len(distinct)} different)", hint, usage=True)
 
 
 def _look_like_scores(qrels: Qrels) -> bool:
-    """Whether no grade occurs twice, and one is a fraction above 1."""
+    """Check if all grades differ, and one is a fraction above 1."""
     return len(qrels.labels) == int(qrels.counts.count.sum()) and bool((qrels.labels[qrels.labels % 1 > 0] > 1).any())
 
 
 def _values(run: Any) -> list[np.ndarray[Any, Any]]:
-    """The scores of each topic of a run that has no form of its own; none of any other, or of a broken one."""
+    """Return the scores of each topic of a run in a form common to runs and qrels; empty for other or invalid runs."""
     if not (is_file(run) or isinstance(run, Mapping) or hasattr(run, "columns")):
         return []  # an iterator is read once
     try:
-        read = _of_file(Source(run)) if is_file(run) else read_run(run, Options())
+        parsed = _of_file(Source(run)) if is_file(run) else read_run(run, Options())
     except InputError:
-        return []  # it is reported where it is scored
-    if read is None:
+        return []  # scoring reports it
+    if parsed is None:
         return []
-    if read.listed is not None:
-        ends = np.cumsum([len(docnos) for docnos in read.listed.docnos])[:-1]
-        topics = np.split(np.asarray(read.listed.values), ends)
+    if parsed.listed is not None:
+        ends = np.cumsum([len(docnos) for docnos in parsed.listed.docnos])[:-1]
+        topics = np.split(np.asarray(parsed.listed.values), ends)
     else:
-        topics = [np.asarray(results.scores) for results in read.topics.values()]
+        topics = [np.asarray(results.scores) for results in parsed.topics.values()]
     return [values for values in topics if len(values)]
 
 

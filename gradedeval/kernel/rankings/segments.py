@@ -1,5 +1,6 @@
-"""Run files in segments, which processes share; and topics whose lines stand here and there in a file: gathered as
-columns, without their text, and then graded."""
+"""Run files in segments, which processes share; and interleaved topics of a file, gathered as columns without text
+before they are graded.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +36,9 @@ from gradedeval.kernel.trec.stream import Segment, Stream
 
 @dataclass(eq=False, repr=False)
 class SegmentPart:
-    """A segment of a run file, which any process can read, and again where one died.
+    """A segment of a run file, which any process can read, also again after a process died.
 
-    Raises InputError where the file is not the one that was cut.
+    Raises InputError if the file has changed since it was cut.
     """
 
     segment: Segment
@@ -45,19 +46,19 @@ class SegmentPart:
     is_large: bool = False
 
     def grade(self, grader: Grader) -> PartResult[Batch]:
-        own = self.segment.reopen()
-        if own.position == own.end:
+        opened = self.segment.reopen()
+        if opened.position == opened.end:
             return PartResult()
-        read = blocks(own, grader.limits.block, own.position, self.layout)
-        return BlocksPart(read, self.is_large).grade(grader)
+        segment_blocks = blocks(opened, grader.limits.block, opened.position, self.layout)
+        return BlocksPart(segment_blocks, self.is_large).grade(grader)
 
     def closed(self) -> SegmentPart:
-        """The same of a file that need not stay open."""
+        """Return the part for a file that need not stay open."""
         return replace(self, segment=self.segment.closed())
 
 
 def segments_of(file: RunFile, workers: Workers) -> list[SegmentPart]:
-    """All of a file on disk in parts that processes can share."""
+    """Cut a file on disk into parts that processes can share."""
     if file.file is None:
         return []
     limits = file.grader.limits
@@ -65,53 +66,52 @@ def segments_of(file: RunFile, workers: Workers) -> list[SegmentPart]:
     return [SegmentPart(segment, file.layout, file.is_large) for segment in cut]
 
 
-# Topics that take turns.
+# Interleaved topics.
 
 
 def gather_topics(
-    stream: Stream, layout: LineLayout, grader: Grader, workers: Workers, only: frozenset[bytes] | None
+    stream: Stream, layout: LineLayout, grader: Grader, workers: Workers, selected: frozenset[bytes] | None
 ) -> list[InterleavedPart]:
-    """Read a stream again, for the topics in `only` or for all: their documents in parts of whole topics.
+    """Read a stream again, for the selected topics or all: return their documents in parts of whole topics.
 
-    Raises NeedsLineReader where a line is not one of a run, and WorkerDied.
+    Raises NeedsLineReader if a line is not a line of a run, and WorkerDied.
     """
     stream.again()
     gathered, file = InterleavedTopics(stream, grader.limits), stream.file
-    size = 4 * grader.limits.block  # there may be thousands of topics in each
+    size = 4 * grader.limits.block  # a block may have thousands of topics
     if file is not None and workers.count > 1:
         grader.qrels.columns.index.fill()
         cut = segments(file, workers.count, grader.limits.segment, layout=layout)
-        with closing(workers.imap(partial(_read_segment, layout, grader, only, size), cut)) as segment_columns:
+        with closing(workers.imap(partial(_read_segment, layout, grader, selected, size), cut)) as segment_columns:
             for listed in segment_columns:
                 gathered.add(listed)
     else:
         for block in blocks(stream, size, layout=layout):
-            rows = grade_as_listed(block, grader, gathered.topics, only)
+            rows = grade_as_listed(block, grader, gathered.topics, selected)
             gathered.text.add(block)
             gathered.add(ListedColumns(gathered.topics.names, [_columns(block, rows)], block.end - block.begin))
     return gathered.parts()
 
 
-def grade_as_listed(block: Block, grader: Grader, topics: TopicCodes, only: frozenset[bytes] | None = None) -> Rows:
-    """The documents of a block as listed, topics among each other, numbered as they have been in the blocks before:
-    those of the topics in `only`, or all.
+def grade_as_listed(block: Block, grader: Grader, topics: TopicCodes, selected: frozenset[bytes] | None = None) -> Rows:
+    """Grade the documents of a block as listed, of the selected topics or all; `topics` numbers topics across blocks.
 
-    Raises NeedsLineReader where a line is not one of a run.
+    Raises NeedsLineReader if a line is not a line of a run.
     """
     rows = read_rows(block, grader, topics, order_is_enough=False)
-    if only is not None and not only.issuperset(topics.names):
-        rows = rows.keep(np.flatnonzero(np.array([name in only for name in topics.names])[rows.topic_of]))
+    if selected is not None and not selected.issuperset(topics.names):
+        rows = rows.keep(np.flatnonzero(np.array([name in selected for name in topics.names])[rows.topic_of]))
     grade_each(rows, topics.rows(grader.qrels.row_of), grader.qrels)
     return rows
 
 
 @dataclass(eq=False, repr=False)
 class ListedColumns:
-    """What is kept of some blocks.
+    """The gathered columns of some blocks.
 
     topics  their topics, and perhaps others
-    blocks  the documents of each as listed, by column; `topic` among the columns is the number of each one's topic
-    size    how many bytes the blocks had
+    blocks  the documents of each block as listed, by column; the column `topic` has the numbers of topics
+    size    the number of bytes of the blocks
     """
 
     topics: list[bytes]
@@ -120,13 +120,13 @@ class ListedColumns:
 
 
 def _read_segment(
-    layout: LineLayout, grader: Grader, only: frozenset[bytes] | None, size: int, segment: Segment
+    layout: LineLayout, grader: Grader, selected: frozenset[bytes] | None, size: int, segment: Segment
 ) -> ListedColumns:
-    topics, own = TopicCodes(grader.limits), segment.reopen()
-    begin = own.position
-    read = blocks(own, size, begin, layout) if begin < own.end else ()
-    columns = [_columns(block, grade_as_listed(block, grader, topics, only)) for block in read]
-    return ListedColumns(topics.names, columns, own.end - begin)
+    topics, opened = TopicCodes(grader.limits), segment.reopen()
+    begin = opened.position
+    segment_blocks = blocks(opened, size, begin, layout) if begin < opened.end else ()
+    columns = [_columns(block, grade_as_listed(block, grader, topics, selected)) for block in segment_blocks]
+    return ListedColumns(topics.names, columns, opened.end - begin)
 
 
 def _columns(block: Block, rows: Rows) -> dict[str, NDArray[Any]]:
@@ -143,7 +143,7 @@ def _columns(block: Block, rows: Rows) -> dict[str, NDArray[Any]]:
 
 
 class InterleavedTopics:
-    """The documents of all blocks, about 35 bytes each; docnos are read from the stream when they are asked for."""
+    """The documents of all blocks, about 35 bytes each; docnos are read from the stream on demand."""
 
     def __init__(self, stream: Stream, limits: Limits) -> None:
         self.topics = TopicCodes(limits)
@@ -154,7 +154,7 @@ class InterleavedTopics:
         self._size = file.end - file.position if file is not None else 0
 
     def add(self, listed: ListedColumns) -> None:
-        """Take the documents of the next blocks."""
+        """Add the documents of the next blocks."""
         if listed.topics is not self.topics.names:  # numbers of another process
             number = self.topics.numbers(listed.topics).astype(np.int32)
             for columns in listed.blocks:
@@ -166,7 +166,7 @@ class InterleavedTopics:
                 self._columns.setdefault(name, _Column(column.dtype, expected, self._limits.gathered)).add(column)
 
     def parts(self) -> list[InterleavedPart]:
-        """All that was taken, in parts of whole topics. It is not here any more."""
+        """Return all documents in parts of whole topics, and release them here."""
         columns = {name: column.all() for name, column in self._columns.items()}
         self._columns.clear()
         by_topic = ByTopic(self.topics.names, columns, self.text.reader)
@@ -187,21 +187,22 @@ class ByTopic:
         self._ends = np.append(0, np.cumsum(counts[self._present]))
 
     def bounds(self, documents: int) -> Iterator[tuple[int, int]]:
-        """Stretches of topics that have that many documents together, or of one topic that has more: begin and end."""
+        """Yield begin and end of stretches of topics with at most `documents` documents together, or of one larger
+        topic."""
         first = 0
         while first < len(self._present):
             full = int(np.searchsorted(self._ends, self._ends[first] + documents, side="right")) - 1
             yield first, max(first + 1, full)
             first = max(first + 1, full)
 
-    def rows(self, first: int, after: int) -> Rows:
-        """The documents of some topics, topic after topic."""
-        order = self._order[self._ends[first] : self._ends[after]]
+    def rows(self, first: int, end: int) -> Rows:
+        """Return the documents of some topics, topic after topic."""
+        order = self._order[self._ends[first] : self._ends[end]]
         part = {name: column[order] for name, column in self._columns.items()}
         return Rows(
-            [self._names[topic] for topic in self._present[first:after].tolist()],
-            np.arange(after - first),
-            np.diff(self._ends[first : after + 1]),
+            [self._names[topic] for topic in self._present[first:end].tolist()],
+            np.arange(end - first),
+            np.diff(self._ends[first : end + 1]),
             part["code"],
             part["hashed"],
             part["start"],
@@ -214,22 +215,22 @@ class ByTopic:
 
 @dataclass(eq=False, repr=False)
 class InterleavedPart:
-    """Some topics, all of whose documents were gathered: those numbered from `first` to before `after`."""
+    """Some topics with all their documents, with numbers from `first` to before `end`."""
 
     gathered: ByTopic
     first: int
-    after: int
+    end: int
 
     def __reduce__(self) -> Any:
-        return GatheredRows, (self.gathered.rows(self.first, self.after),)
+        return GatheredRows, (self.gathered.rows(self.first, self.end),)
 
     def grade(self, grader: Grader) -> PartResult[Batch]:
-        return GatheredRows(self.gathered.rows(self.first, self.after)).grade(grader)
+        return GatheredRows(self.gathered.rows(self.first, self.end)).grade(grader)
 
 
 @dataclass(eq=False, repr=False)
 class GatheredRows:
-    """The documents of some topics, without those of others: what travels to another process."""
+    """The documents of some topics, without others, for transfer to another process."""
 
     rows: Rows
 
@@ -241,17 +242,17 @@ class GatheredRows:
 
 
 class _Column:
-    """An array that grows in place: its parts and the whole are never in memory together."""
+    """An array that grows in place, so that parts and whole are never in memory together."""
 
     def __init__(self, dtype: Any, expected: int, minimum: int) -> None:
         self._values = np.empty(max(minimum, expected + expected // 32), dtype=dtype)
         self._size = 0
 
-    def add(self, more: NDArray[Any]) -> None:
-        end = self._size + len(more)
+    def add(self, values: NDArray[Any]) -> None:
+        end = self._size + len(values)
         if end > len(self._values):
             self._values.resize(end + end // 8, refcheck=False)
-        self._values[self._size : end] = more
+        self._values[self._size : end] = values
         self._size = end
 
     def all(self) -> NDArray[Any]:
@@ -259,14 +260,14 @@ class _Column:
 
 
 def _by_topic(topic: NDArray[Any]) -> Ints:
-    """The positions of each topic's documents, as listed. numpy sorts integers of 16 bits by radix."""
+    """Return the positions of each topic's documents, as listed. NumPy sorts integers of 16 bits by radix."""
     order = np.argsort(topic.astype(np.uint16), kind="stable")
     high = topic >> 16
     return order[np.argsort(high[order].astype(np.uint16), kind="stable")] if high.any() else order
 
 
 class _Text:
-    """The text of a stream at any place: of the file itself, or of a temporary one where it was packed or a pipe."""
+    """Random access to the text of a stream: to the file, or to a temporary copy of compressed files and pipes."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream, self._file = stream, None
@@ -283,7 +284,7 @@ class _Text:
 
     @property
     def reader(self) -> Callable[[int, int], bytes]:
-        """Reads a token; of a file on disk it can travel to another process."""
+        """A function that reads a token; of a file on disk, it can be sent to another process."""
         file = self._stream.file
         return self.token if file is None else partial(file.file.token, file.position)
 

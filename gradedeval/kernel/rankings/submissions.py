@@ -1,5 +1,4 @@
-"""Runs and qrels with all that is wrong in them: read in columns, or where a line is odd line by line; a bad line is
-noted, and reading goes on."""
+"""Runs and qrels with all their defects: read in columns, or, if a line is bad, line by line, noting each defect."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ Weight = Literal["error", "warning"]
 
 @dataclass(frozen=True)
 class Defect:
-    """What is wrong, where, and how to fix it; `kind` groups defects of the same sort."""
+    """A problem, its place and a hint; `kind` groups similar defects."""
 
     weight: Weight
     kind: str
@@ -52,8 +51,7 @@ class Defect:
 
 @dataclass
 class Ranking:
-    """The documents of a topic that is read line by line, in file order: with line, score and stated rank (nan if it is
-    not a number)."""
+    """The documents of a topic read line by line, in file order: line, score and stated rank (nan if not a number)."""
 
     line_of: dict[bytes, int] = field(default_factory=dict)
     scores: array[float] = field(default_factory=lambda: array("d"))
@@ -65,8 +63,9 @@ NOTHING_LISTED = RunColumns.of_topics({})
 
 @dataclass
 class Submission:
-    """A run with all its defects. `listed`: its documents, without those that are defects; `tags`: what its sixth
-    column holds -> the first line of each; `format`: what the file was read as."""
+    """A run with all its defects. `listed`: its documents without defects; `tags`: values of the sixth column -> first
+    line;
+    `format`: the detected format."""
 
     name: str
     place: str
@@ -81,16 +80,16 @@ class Submission:
         cls,
         name: str,
         path: str,
-        wanted: str | None = None,
+        format_name: str | None = None,
         *,
         by_line: bool = False,
         words: Callable[[str], str] = with_keywords,
     ) -> Submission:
-        """A run, with the defects of its lines.
+        """Read a run, with the defects of its lines.
 
-        wanted   its format, as `--run-format` takes it
-        by_line  read all of it line by line, whatever it holds: the same comes of it
-        words    names options by keywords or by flags in the texts of defects
+        format_name  its format, as in `--run-format`; None: detected
+        by_line      whether to read it line by line in any case, with the same result
+        words        names options by keywords or by flags in the texts of defects
         """
         run = cls(name, Source(path).place, words=words)
         topics: dict[bytes, Ranking] = {}
@@ -102,12 +101,14 @@ class Submission:
                 _add_lines(run, topics, form, stream)
 
         columns = None if by_line else partial(_columns_of, run)
-        _read(path, run, wanted, f"give qrels with {flag.qrels}; a run has lines of", columns, add)
+        _read(path, run, format_name, f"give qrels with {flag.qrels}; a run has lines of", columns, add)
         if topics:
             run.listed = RunColumns.of_topics(
                 {
-                    topic: TopicResults(list(own.line_of), own.scores, own.ranks, array("q", own.line_of.values()))
-                    for topic, own in topics.items()
+                    topic: TopicResults(
+                        list(ranking.line_of), ranking.scores, ranking.ranks, array("q", ranking.line_of.values())
+                    )
+                    for topic, ranking in topics.items()
                 }
             )
         if not len(run.listed) and not run.defects:
@@ -115,7 +116,7 @@ class Submission:
         return run
 
     def add(self, line: int, problem: str, hint: str = "", kind: str = "") -> None:
-        """Note an error in a line: what the record reader calls."""
+        """Add an error of a line, for the record reader."""
         self.error(kind, problem, hint, line)
 
     def error(self, kind: str, problem: str, hint: str = "", line: int | None = None) -> None:
@@ -129,7 +130,7 @@ class Submission:
 
     @property
     def file_name(self) -> str:
-        """The name of its file, without the suffix of a compression."""
+        """The name of its file, without a suffix of compression."""
         return os.path.basename(without_suffix(self.place))
 
     def forget(self) -> None:
@@ -142,7 +143,7 @@ class Submission:
 
 @dataclass
 class Judgments(Submission):
-    """A qrels file with all its defects; `grades`: topic -> docno -> grade, or their columns."""
+    """A qrels file with all its defects; `grades`: topic -> docno -> grade, or columns."""
 
     grades: dict[bytes, dict[bytes, float]] | JudgmentColumns = field(default_factory=dict)
 
@@ -150,29 +151,29 @@ class Judgments(Submission):
     def of_qrels(
         cls,
         path: str,
-        wanted: str | None = None,
+        format_name: str | None = None,
         labels: Mapping[bytes, float] | None = None,
         *,
         by_line: bool = False,
         words: Callable[[str], str] = with_keywords,
     ) -> Judgments:
-        """A qrels file, with the defects of its lines.
+        """Read a qrels file, with the defects of its lines.
 
-        wanted   its format, as `--qrels-format` takes it
-        labels   label -> grade, where grades are words
-        by_line  read all of it line by line, whatever it holds: the same comes of it
-        words    names options by keywords or by flags in the texts of defects
+        format_name  its format, as in `--qrels-format`; None: detected
+        labels       label -> grade, if grades are words
+        by_line      whether to read it line by line in any case, with the same result
+        words        names options by keywords or by flags in the texts of defects
         """
         qrels = cls(path, Source(path).place, words=words)
 
         def add(form: LineLayout | WholeFile, stream: Stream) -> None:
             if isinstance(form, WholeFile):
-                _add_judged(qrels, path, wanted, labels)
+                _add_judged(qrels, path, format_name, labels)
             else:
                 _add_judgments(qrels, form, stream, labels)
 
         columns = None if by_line or labels else partial(_judged_columns, qrels)
-        form = _read(path, qrels, wanted, "qrels have lines of", columns, add)
+        form = _read(path, qrels, format_name, "qrels have lines of", columns, add)
         if qrels.valid is None and not qrels.defects:
             qrels.error("empty", "no judgments", line_reader.expected_lines(QRELS))
         elif qrels.valid is not None and qrels.valid.labels[-1] <= 0:
@@ -183,25 +184,27 @@ class Judgments(Submission):
 
     @cached_property
     def valid(self) -> Qrels | None:
-        """The judgments without defects; None where there is none."""
+        """The judgments without defects; None if there are none."""
         if isinstance(self.grades, JudgmentColumns):
             return Qrels(self.grades)
         named = {
-            decode(topic): {decode(docno): grade for docno, grade in known.items()}
-            for topic, known in self.grades.items()
+            decode(topic): {decode(docno): grade for docno, grade in documents.items()}
+            for topic, documents in self.grades.items()
         }
         return Qrels(named) if named else None
 
 
-# A file in which nothing is odd, in columns.
+# A file without defects, in columns.
 
 
 def _columns_of(run: Submission, layout: LineLayout, stream: Stream) -> Callable[[], None]:
-    """What adds the documents of a file to a run, once all are read. Raises NeedsLineReader where a line is bad, and
-    where a document may repeat."""
+    """Read a file; return a function that adds its documents to a run.
+
+    Raises NeedsLineReader if a line is bad, or a document may repeat.
+    """
     raise_malloc_threshold()
-    at_docno, at_rank, at_score = map(layout.position, ("docno", "rank", "score"))
-    if at_docno is None or (at_rank is None and at_score is None):
+    docno_at, rank_at, score_at = map(layout.position, ("docno", "rank", "score"))
+    if docno_at is None or (rank_at is None and score_at is None):
         raise NeedsLineReader
     buffer, end = whole_text(stream, layout, numbered=True)
     topics, first = TopicCodes(), {"type": dict[bytes, int](), "tag": dict[bytes, int]()}
@@ -210,24 +213,26 @@ def _columns_of(run: Submission, layout: LineLayout, stream: Stream) -> Callable
         if not len(lines := lines_of(buffer, *bounds, layout)):
             continue
         codes, size = topics.topic_stretches(lines)
-        rank = np.full(len(lines), np.nan) if at_rank is None else lines.numbers(at_rank)
-        score = -rank if at_score is None else lines.numbers(at_score)
-        where = lines.hashes(at_docno), lines.start(at_docno), lines.length(at_docno)
-        columns.append((np.repeat(codes, size), *where, score, rank))
-        for name, found in first.items():
-            if (at := layout.position(name)) is not None:
-                starts = lines.starts(at)
-                for token, place in zip(lines.tokens(at, starts), lines.start(at)[starts].tolist(), strict=True):
-                    found.setdefault(token, place)
+        rank = np.full(len(lines), np.nan) if rank_at is None else lines.numbers(rank_at)
+        score = -rank if score_at is None else lines.numbers(score_at)
+        docno_columns = lines.hashes(docno_at), lines.start(docno_at), lines.length(docno_at)
+        columns.append((np.repeat(codes, size), *docno_columns, score, rank))
+        for name, first_places in first.items():
+            if (column := layout.position(name)) is not None:
+                starts = lines.starts(column)
+                for token, place in zip(
+                    lines.tokens(column, starts), lines.start(column)[starts].tolist(), strict=True
+                ):
+                    first_places.setdefault(token, place)
     if not columns:
         raise NeedsLineReader
-    topic, *others = map(np.concatenate, zip(*columns, strict=True))
-    hashed, start, length = others[:3]
+    topic, *values = map(np.concatenate, zip(*columns, strict=True))
+    hashed, start, length = values[:3]
     if repeats(topic, len(topics.names), Docnos(buffer, start, length, hashed)):
         raise NeedsLineReader
 
     def add() -> None:
-        run.listed = _by_topic(buffer, topics.names, topic, others)
+        run.listed = _by_topic(buffer, topics.names, topic, values)
         run.tags |= _numbered(buffer, first["tag"])
         if layout is RUN:
             _check_columns(run, _numbered(buffer, first["type"]), [])
@@ -236,7 +241,7 @@ def _columns_of(run: Submission, layout: LineLayout, stream: Stream) -> Callable
 
 
 def _by_topic(buffer: Bytes, names: list[bytes], topic: Ints, columns: list[NDArray[Any]]) -> RunColumns:
-    """The columns of documents topic after topic: hash, start and length of the docno, score, rank."""
+    """Sort columns of documents by topic: hash, start and length of the docno, score, rank."""
     if (topic[1:] < topic[:-1]).any():
         order = np.argsort(topic.astype(np.min_scalar_type(len(names))), kind="stable")
         topic, columns = topic[order], [column[order] for column in columns]
@@ -252,21 +257,23 @@ def _by_topic(buffer: Bytes, names: list[bytes], topic: Ints, columns: list[NDAr
 
 
 def _numbered(buffer: Bytes, first: dict[bytes, int]) -> dict[bytes, int]:
-    """The lines of tokens, from their places in a buffer."""
+    """Return token -> its line, from places in a buffer."""
     lines = _line_numbers(buffer, np.array(list(first.values()), dtype=np.int64))
     return dict(zip(first, lines.tolist(), strict=True))
 
 
 def _line_numbers(buffer: Bytes, places: Ints) -> Ints:
-    """The lines, from 1, of places in a buffer whose text begins at PAD."""
+    """Return the line numbers, from 1, of places in a buffer whose text begins at PAD."""
     newlines = np.flatnonzero(buffer[PAD : int(places.max(initial=PAD))] == NEWLINE) + PAD
     lines: Ints = np.searchsorted(newlines, places) + 1
     return lines
 
 
 def _judged_columns(qrels: Judgments, layout: LineLayout, stream: Stream) -> Callable[[], None]:
-    """What adds the judgments of a file to qrels, once all are read. Raises NeedsLineReader where a line is bad, and
-    where a document may repeat."""
+    """Read a file; return a function that adds its judgments to qrels.
+
+    Raises NeedsLineReader if a line is bad, or a document may repeat.
+    """
     judged = read_judgments(stream, "refuse", layout=layout)
 
     def add() -> None:
@@ -275,30 +282,30 @@ def _judged_columns(qrels: Judgments, layout: LineLayout, stream: Stream) -> Cal
     return add
 
 
-# A file line by line, or one that a library reads.
+# A file line by line, or in a library's format.
 
 
 def _add_lines(run: Submission, topics: dict[bytes, Ranking], layout: LineLayout, stream: Stream) -> None:
-    """Add the documents of a file of lines to the topics, and the defects of the lines to the run."""
+    """Add the documents of a file of lines to the topics, and the defects of lines to the run."""
     columns: dict[bytes, int] = {}
     bad_ranks: list[int] = []
     ranks: dict[bytes, float] = {}
-    at_topic, at_docno = map(layout.columns.index, ("topic", "docno"))
-    at_type, at_rank, at_score, at_tag = map(layout.position, ("type", "rank", "score", "tag"))
+    topic_at, docno_at = map(layout.columns.index, ("topic", "docno"))
+    type_at, rank_at, score_at, tag_at = map(layout.position, ("type", "rank", "score", "tag"))
     for number, fields in line_reader.records(stream, layout, run, tolerant=True):
-        topic, docno = fields[at_topic], fields[at_docno]
-        rank = b"" if at_rank is None else fields[at_rank]
+        topic, docno = fields[topic_at], fields[docno_at]
+        rank = b"" if rank_at is None else fields[rank_at]
         stated = ranks[rank] if rank in ranks else ranks.setdefault(rank, decimal(rank))
-        score = -stated if at_score is None else score_of(fields[at_score])
+        score = -stated if score_at is None else score_of(fields[score_at])
         if score != score:
-            what = "rank" if at_score is None else "score"
-            run.error(what, *field_problem(what, fields, number, layout), line=number)
+            column = "rank" if score_at is None else "score"
+            run.error(column, *field_problem(column, fields, number, layout), line=number)
             continue
-        if at_type is not None and layout is RUN:
-            columns.setdefault(fields[at_type], number)
-        if at_tag is not None:
-            run.tags.setdefault(fields[at_tag], number)
-        if _add(run, topics, topic, docno, score, stated, number) and at_rank is not None and stated != stated:
+        if type_at is not None and layout is RUN:
+            columns.setdefault(fields[type_at], number)
+        if tag_at is not None:
+            run.tags.setdefault(fields[tag_at], number)
+        if _add(run, topics, topic, docno, score, stated, number) and rank_at is not None and stated != stated:
             bad_ranks.append(number)
     _check_columns(run, columns, bad_ranks)
 
@@ -306,7 +313,7 @@ def _add_lines(run: Submission, topics: dict[bytes, Ranking], layout: LineLayout
 def _add(
     run: Submission, topics: dict[bytes, Ranking], topic: bytes, docno: bytes, score: float, rank: float, line: int
 ) -> bool:
-    """Add a document, or the defect that it is there already."""
+    """Add a document, or the defect of a duplicate; return whether it was added."""
     ranking = topics.setdefault(topic, Ranking())
     first = ranking.line_of.setdefault(docno, line)
     if first != line:
@@ -318,7 +325,7 @@ def _add(
 
 
 def _add_content(run: Submission, topics: dict[bytes, Ranking], stream: Stream) -> None:
-    """Add the documents of a file that a library reads, and the defects of what is bad in it."""
+    """Add the documents of a file in a library's format, and its defects."""
 
     def listed_in(lenient: bool) -> Run:
         run.format, content = whole_files.read_whole(form, stream, "run", lenient, None, [], partial(_add_bad, run))
@@ -340,16 +347,18 @@ Read = TypeVar("Read")
 
 
 def _read_twice(file: Submission, read: Callable[[bool], Read]) -> Read | None:
-    """Return what `read` returns; where it raises InputError, what it returns with `lenient`, when it adds a defect for
-    each bad part. None, and the defect of the file, where nothing can be left out."""
+    """Call `read` strictly; if it raises InputError, call it with `lenient`, which adds a defect for each bad part.
+
+    Returns None, and adds the defect of the file, if no bad part can be skipped.
+    """
     try:
         return read(False)
     except InputError as error:
         first, count = error, len(file.defects)
     try:
-        found = read(True)
+        result = read(True)
     except InputError as error:
-        if error.kind == "empty" and first.kind == "label":  # words alone for grades are one defect of the file
+        if error.kind == "empty" and first.kind == "label":  # only words as grades: a defect of the file
             del file.defects[count:]
             _add_error(file, first)
         elif error.kind != "empty" or len(file.defects) == count:
@@ -358,32 +367,32 @@ def _read_twice(file: Submission, read: Callable[[bool], Read]) -> Read | None:
     if len(file.defects) == count:
         _add_error(file, first)
         return None
-    return found
+    return result
 
 
-def _add_bad(file: Submission, error: InputError, at: int | str) -> None:
-    """Add the defect of a bad line, row or entry: its number, or its name."""
-    if isinstance(at, int):
-        file.error(error.kind or "format", error.problem, error.hint, at)
+def _add_bad(file: Submission, error: InputError, line_or_name: int | str) -> None:
+    """Add the defect of a bad line, row or entry, by its number or name."""
+    if isinstance(line_or_name, int):
+        file.error(error.kind or "format", error.problem, error.hint, line_or_name)
     else:
-        file.error(error.kind or "format", f"{at}: {error.problem}", error.hint)
+        file.error(error.kind or "format", f"{line_or_name}: {error.problem}", error.hint)
 
 
-def _add_error(file: Submission, error: InputError, otherwise: str = "format") -> None:
-    for each in (error, *error.also):
-        line = each.place.removeprefix(f"{file.place}:")
-        file.error(each.kind or otherwise, each.problem, each.hint, int(line) if line.isdigit() else None)
+def _add_error(file: Submission, error: InputError, default_kind: str = "format") -> None:
+    for defect in (error, *error.also):
+        line = defect.place.removeprefix(f"{file.place}:")
+        file.error(defect.kind or default_kind, defect.problem, defect.hint, int(line) if line.isdigit() else None)
 
 
 def _check_columns(run: Submission, columns: dict[bytes, int], bad_ranks: list[int]) -> None:
     odd = {column: line for column, line in columns.items() if column.upper() != b"Q0"}
     if odd:
         column, line = next(iter(odd.items()))
-        what = f"the second column is '{decode(column)}', not Q0"
-        run.warn("Q0", what, f"write Q0, unless it is a document type for {flag.costs}", line)
+        problem = f"the second column is '{decode(column)}', not Q0"
+        run.warn("Q0", problem, f"write Q0, unless it is a document type for {flag.costs}", line)
     if bad_ranks:
-        what = f"{len(bad_ranks)} {plural(len(bad_ranks), 'rank')} not a number, the first on this line"
-        run.warn("rank", what, "number ranks from 1", bad_ranks[0])
+        problem = f"{len(bad_ranks)} {plural(len(bad_ranks), 'rank')} not a number, the first on this line"
+        run.warn("rank", problem, "number ranks from 1", bad_ranks[0])
 
 
 def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels: Mapping[bytes, float] | None) -> None:
@@ -391,9 +400,9 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
     words: dict[bytes, int] = {}
     bad: list[tuple[int, bytes]] = []
     qrels.grades = judged = dict[bytes, dict[bytes, float]]()
-    at_topic, at_docno, at_grade = map(layout.columns.index, ("topic", "docno", "grade"))
+    topic_at, docno_at, grade_at = map(layout.columns.index, ("topic", "docno", "grade"))
     for number, fields in line_reader.records(stream, layout, qrels, tolerant=True):
-        topic, docno, token = fields[at_topic], fields[at_docno], fields[at_grade]
+        topic, docno, token = fields[topic_at], fields[docno_at], fields[grade_at]
         grade = in_memory.grade_of(token, labels)
         if grade != grade and is_header(fields, number, layout):
             qrels.error("grade", *field_problem("grade", fields, number, layout), line=number)
@@ -407,11 +416,11 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
         if line == number:
             grades[docno] = grade
             continue
-        what = duplicate(f"{document(docno, topic)} with grade {grade:g}", line, f" with grade {grades[docno]:g}")
+        problem = duplicate(f"{document(docno, topic)} with grade {grade:g}", line, f" with grade {grades[docno]:g}")
         if grades[docno] == grade:
-            qrels.warn("duplicate", what, "give each judgment once", number)
+            qrels.warn("duplicate", problem, "give each judgment once", number)
         else:
-            qrels.error("duplicate", what, "keep one grade", number)
+            qrels.error("duplicate", problem, "keep one grade", number)
     try:
         in_memory.check_labels(qrels.place, words, labels, words)
     except InputError as error:
@@ -421,8 +430,8 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
         qrels.error("grade", *line_reader.number_problem("grade", token, number), line=number)
 
 
-def _add_judged(qrels: Judgments, path: str, wanted: str | None, labels: Mapping[bytes, float] | None) -> None:
-    """Add the judgments of a file that a library reads, and the defects of what is bad in it."""
+def _add_judged(qrels: Judgments, path: str, format_name: str | None, labels: Mapping[bytes, float] | None) -> None:
+    """Add the judgments of a file in a library's format, and its defects."""
 
     skipped: list[str] = []
 
@@ -430,16 +439,17 @@ def _add_judged(qrels: Judgments, path: str, wanted: str | None, labels: Mapping
         if lenient:
             with closing(Stream(Source(path))) as stream:
                 whole_files.read_whole(qrels.format, stream, "qrels", True, labels, skipped, partial(_add_bad, qrels))
-        return Qrels(path, format=wanted, lenient=lenient, labels=Labels(labels) if labels else None)
+        return Qrels(path, format=format_name, lenient=lenient, labels=Labels(labels) if labels else None)
 
-    read = _read_twice(qrels, judged_in)
-    if read is None:
+    judged = _read_twice(qrels, judged_in)
+    if judged is None:
         return
-    qrels.format = read.format
+    qrels.format = judged.format
     qrels.grades = {
-        topic: {docno: float(read.labels[code]) for docno, code in codes.items()} for topic, codes in read.codes.items()
+        topic: {docno: float(judged.labels[code]) for docno, code in codes.items()}
+        for topic, codes in judged.codes.items()
     }
-    for note in read.notes:
+    for note in judged.notes:
         if note not in skipped:
             qrels.warn("format", note.partition(": ")[2])
 
@@ -447,29 +457,35 @@ def _add_judged(qrels: Judgments, path: str, wanted: str | None, labels: Mapping
 def _read(
     path: str,
     file: Submission,
-    wanted: str | None,
+    format_name: str | None,
     hint: str,
     columns_of: Callable[[LineLayout, Stream], Callable[[], None]] | None,
     add: Callable[[LineLayout | WholeFile, Stream], None],
 ) -> LineLayout | WholeFile:
-    """Add what a file holds, whose format is returned; or a defect, where it cannot be read or is the other kind of
-    file. `columns_of` reads it where nothing is odd, and `add` everything else, from the beginning."""
-    holds, trec, others, other = ("qrels", QRELS, RUN, "a run") if isinstance(file, Judgments) else _OF_RUN
+    """Add the content of a file and return its format; or a defect, if it cannot be read or is the other kind of file.
+
+    `columns_of` reads files without defects; `add` reads all other files from the beginning.
+    """
+    holds, layout, wrong_layout, wrong_kind = ("qrels", QRELS, RUN, "a run") if isinstance(file, Judgments) else _OF_RUN
     try:
         with closing(Stream(Source(path))) as stream:
-            form = blocks.format_of(stream, holds, wanted)
+            form = blocks.format_of(stream, holds, format_name)
             file.format, head = form.format, stream.peek(line_reader.HEAD)
             for note in form.notes:
                 file.warn("format", note)
-            if form is trec and looks_like(head, others) and not looks_like(head, trec):
-                file.error("format", f"looks like {other} ({others.width} fields per line)", f"{hint} {trec.words}")
-                return trec
+            if form is layout and looks_like(head, wrong_layout) and not looks_like(head, layout):
+                file.error(
+                    "format",
+                    f"looks like {wrong_kind} ({wrong_layout.width} fields per line)",
+                    f"{hint} {layout.words}",
+                )
+                return layout
             add_columns = None
             if columns_of is not None and isinstance(form, LineLayout) and form.in_blocks:
-                with suppress(NeedsLineReader, InputError):  # the line reader says what is wrong, and where
+                with suppress(NeedsLineReader, InputError):  # the line reader reports it
                     add_columns = columns_of(form, stream)
             if not add_columns and isinstance(form, LineLayout) and next(whole_lines(stream), None) is None:
-                file.error("empty", "is empty", line_reader.expected_lines(trec))
+                file.error("empty", "is empty", line_reader.expected_lines(layout))
             elif isinstance(form, LineLayout) and form.by_rank:
                 file.warn("rank", "has no scores", "its documents are ordered by rank")
             if add_columns:
@@ -479,7 +495,7 @@ def _read(
             return form
     except InputError as error:
         _add_error(file, error, "file")
-        return trec
+        return layout
 
 
 _OF_RUN = ("run", RUN, QRELS, "qrels")

@@ -1,4 +1,4 @@
-"""Files that are read whole -> a table or nested dicts; with `--lenient` without the rows and entries that are bad."""
+"""Files read as a whole -> a table or nested dicts; with `--lenient`, without bad rows and entries."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from gradedeval.errors import InputError
 from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.rankings.in_memory import (
     GradeOfWord,
+    documents_of,
     grade,
     ident,
-    inner,
     is_missing,
     lines_of,
     listed_docno,
@@ -27,95 +27,103 @@ from gradedeval.kernel.trec.stream import Stream
 def read_whole(
     format: str,
     stream: Stream,
-    what: str,
+    kind: str,
     lenient: bool,
     labels: GradeOfWord,
     notes: list[str],
     report: Callable[[InputError, int | str], None] | None = None,
 ) -> tuple[str, Any]:
-    """The format of a file, and its content, as `objects` reads it.
+    """Return the format of a file, and its content, as `in_memory` reads it.
 
-    what    "run" or "qrels"
-    labels  words that stand for grades
-    notes   what was skipped is added to these
+    kind    "run" or "qrels"
+    labels  label -> grade
+    notes   notes on skipped entries are appended
     report  as of `Skipped`
 
-    Raises InputError as `read_document` does, and where nothing is left.
+    Raises InputError as `read_document` does, and if nothing is left.
     """
     raise_malloc_threshold()
     skipped = Skipped(stream.place, lenient, report=report)
     format, content = read_document(format, stream, skipped)
-    content = _without_bad(content, what, skipped, labels) if lenient else content
+    content = _without_bad(content, kind, skipped, labels) if lenient else content
     notes += skipped.notes
     return format, content
 
 
-def _without_bad(content: Any, what: str, skipped: Skipped, labels: GradeOfWord) -> Any:
-    """The content of a file without what is neither an id nor a number; that is counted."""
-    before = skipped.count
-    source = readable(_listed_ids(content, skipped), what, skipped.place)
+def _without_bad(content: Any, source_kind: str, skipped: Skipped, labels: GradeOfWord) -> Any:
+    """Remove entries with a bad id or number from the content of a file, and count them."""
+    count_before = skipped.count
+    source = readable(_listed_ids(content, skipped), source_kind, skipped.place)
 
-    def value(one: Any) -> float:
-        return number(one, "", "score") if what == "run" else grade(one, "", labels)
+    def value(entry: Any) -> float:
+        return number(entry, "", "score") if source_kind == "run" else grade(entry, "", labels)
 
-    kept = _entries(source, value, skipped) if isinstance(source, Mapping) else _rows(source, what, value, skipped)
-    if not kept:
-        bad = f"no {'documents' if what == 'run' else 'judgments'}"
-        raise InputError(skipped.place, f"{bad} ({skipped.count} bad skipped)", "write the file again", kind="empty")
-    return source if skipped.count == before else kept
+    good = (
+        _entries(source, value, skipped) if isinstance(source, Mapping) else _rows(source, source_kind, value, skipped)
+    )
+    if not good:
+        problem = f"no {'documents' if source_kind == 'run' else 'judgments'}"
+        raise InputError(
+            skipped.place, f"{problem} ({skipped.count} bad skipped)", "write the file again", kind="empty"
+        )
+    return source if skipped.count == count_before else good
 
 
 def _listed_ids(content: Any, skipped: Skipped) -> Any:
-    """The content without the entries of its lists that lack a docno; those are counted."""
+    """Remove list entries without a docno, and count them."""
     if not isinstance(content, Mapping) or not any(isinstance(documents, list) for documents in content.values()):
         return content
-    kept = dict(content)
+    good = dict(content)
     for topic, documents in content.items():
         if isinstance(documents, list):
-            kept[topic] = [one for one in documents if not is_missing(listed_docno(one))]
-            for _ in range(len(documents) - len(kept[topic])):
+            good[topic] = [entry for entry in documents if not is_missing(listed_docno(entry))]
+            for _ in range(len(documents) - len(good[topic])):
                 skipped.add(InputError(skipped.place, "no docno"), f"topic '{topic}'")
-    return kept
+    return good
 
 
 def _entries(nested: Mapping[Any, Any], value: Callable[[Any], float], skipped: Skipped) -> dict[Any, dict[Any, Any]]:
-    kept: dict[Any, dict[Any, Any]] = {}
+    good: dict[Any, dict[Any, Any]] = {}
     skipped.unit = "entry"
     for topic, documents in nested.items():
         try:
-            listed = inner(documents, "", topic)
+            listed = documents_of(documents, "", topic)
         except InputError as error:
             skipped.add(error, f"topic '{topic}'")
             continue
-        for docno, one in listed.items():
+        for docno, entry in listed.items():
             try:
                 ident(topic, "", "topic")
                 ident(docno, "", "docno")
-                if not isinstance(one, Mapping):  # by intent or stratum: each is looked at later
-                    value(one)
+                if not isinstance(entry, Mapping):  # by intent or stratum: checked later
+                    value(entry)
             except InputError as error:
                 skipped.add(error, f"document '{docno}' of topic '{topic}'")
             else:
-                kept.setdefault(topic, {})[docno] = one
-    return kept
+                good.setdefault(topic, {})[docno] = entry
+    return good
 
 
-def _rows(table: Any, what: str, value: Callable[[Any], float], skipped: Skipped) -> TableColumns | None:
+def _rows(table: Any, kind: str, value: Callable[[Any], float], skipped: Skipped) -> TableColumns | None:
     names = list(table.columns)
-    valued = find_grades(names) if what == "qrels" else find_column(names, SCORE) or find_column(names, RANK)
+    valued = find_grades(names) if kind == "qrels" else find_column(names, SCORE) or find_column(names, RANK)
     needed = find_column(names, TOPIC), find_column(names, DOCNO), valued
     if None in needed:
-        return TableColumns.of({name: table[name].tolist() for name in names})  # the error of a column that is missing
-    lines, good = lines_of(table), []
+        return TableColumns.of(
+            {name: table[name].tolist() for name in names}
+        )  # a later step reports the missing column
+    lines, good_rows = lines_of(table), []
     columns = [table[name].tolist() for name in needed]
-    for row, (topic, docno, one) in enumerate(zip(*columns, strict=True)):
+    for row, (topic, docno, entry) in enumerate(zip(*columns, strict=True)):
         try:
             ident(topic, "", "topic")
             ident(docno, "", "docno")
-            value(one)
+            value(entry)
         except InputError as error:
             skipped.add(error, lines[row])
         else:
-            good.append(row)
-    kept = {name: [values[row] for row in good] for name, values in ((name, table[name].tolist()) for name in names)}
-    return TableColumns.of(kept, [lines[row] for row in good]) if good else None
+            good_rows.append(row)
+    columns_left = {
+        name: [values[row] for row in good_rows] for name, values in ((name, table[name].tolist()) for name in names)
+    }
+    return TableColumns.of(columns_left, [lines[row] for row in good_rows]) if good_rows else None

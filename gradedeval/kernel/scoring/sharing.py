@@ -192,7 +192,7 @@ class CutRun:
                 self.error = following.error
             else:
                 self.whole.add(following.part)
-            self.ended = self.done == self.count or self.whole.takes_turns or self.error is not None
+            self.ended = self.done == self.count or self.whole.is_interleaved or self.error is not None
         return self.ended
 
 
@@ -237,7 +237,7 @@ class Collector:
             self.unread.append(replace(task, part=None))
         elif run.error is not None:
             yield number, RunResult(Source(source).place, error=run.error)
-        elif run.whole.takes_turns or run.whole.divided:
+        elif run.whole.is_interleaved or run.whole.divided:
             self.partial.append(task)
         else:
             yield number, self._finished(task, Workers())

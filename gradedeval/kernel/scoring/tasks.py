@@ -210,14 +210,14 @@ def _map_file(
         with closing(workers.imap(work, parts, count)) if not one else nullcontext(map(work, parts)) as results:
             for result in results:
                 whole.add(result)
-                if whole.takes_turns:
+                if whole.is_interleaved:
                     break
     if not whole.topics:
         raise NeedsLineReader  # which says that the file is empty
-    if whole.takes_turns or whole.divided:
+    if whole.is_interleaved or whole.divided:
         from gradedeval.kernel.rankings.segments import gather_topics  # in few runs topics take turns
 
-        only = None if whole.takes_turns else frozenset(whole.divided)
+        only = None if whole.is_interleaved else frozenset(whole.divided)
         crew = workers if file.is_large else workers.serial()
         with closing(crew.imap(work, gather_topics(stream, layout, grader, crew, only))) as results:
             for result in results:

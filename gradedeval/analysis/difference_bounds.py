@@ -38,7 +38,7 @@ from gradedeval.kernel.measures.gains import Gains, run_measure, scores_of
 from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import progress
-from gradedeval.kernel.scoring.scorer import Scorer, bounds_beside, bounds_beside_any, unseen_note
+from gradedeval.kernel.scoring.scorer import Scorer, bounds_by_missed, bounds_with_missed, unseen_note
 
 # The documents of a run by rank, judged and unjudged, and the shared ones of two runs.
 
@@ -277,13 +277,13 @@ def _score_bounds(reread: RereadRuns, parts: list[Part], paired: Paired, missed:
 
 def _part_score_bounds(scorer: Scorer, part: Part, column: int, rows: Ints, missed: Ints) -> Floats:
     """Compute `_score_bounds` for topics of a part, 3 × rows; a topic has as many rows as numbers."""
-    bounds = bounds_beside_any(scorer, part.batch, column, rows, missed)
+    bounds = bounds_by_missed(scorer, part.batch, column, rows, missed)
     if bounds is not None:
         return bounds
     size, ends = max(1, CELLS // max(part.number.shape[1], 1)), np.empty((3, len(rows)))
     for begin in range(0, len(rows), size):
         some = slice(begin, begin + size)
-        ends[:, some] = bounds_beside(scorer, part.batch.select(rows[some]), column, missed[some])
+        ends[:, some] = bounds_with_missed(scorer, part.batch.select(rows[some]), column, missed[some])
     return ends
 
 

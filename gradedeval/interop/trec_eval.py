@@ -54,7 +54,7 @@ def score_run(
     """
     graded = kernel.tasks.grade_run(path, replace(scorer.grader, last_rank=None), workers)
     batches, topics = graded.batches, graded.topics
-    scored = graded.with_batches([scorer.score_and_note_ties(batch) for batch in batches])
+    scored = graded.with_batches([scorer.score_with_ties(batch) for batch in batches])
     scores = scorer.merge(name, scored.batches, topics, graded.missing)
     of_run = kernel.Scores([scores], scorer.measures, scorer.qrels, scorer.options)
     order = sorted(range(len(topics)), key=topics.__getitem__)

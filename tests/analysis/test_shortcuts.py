@@ -16,7 +16,7 @@ from gradedeval.analysis.ranked_runs import rank_runs
 from gradedeval.analysis.reversals import Part, RereadRuns, ReversalFinder, judge_run, top_gain_scores
 from gradedeval.analysis.score_matrix import scores_to_compare, shared_topics, to_matrix
 from gradedeval.arrays import Floats, Ints
-from gradedeval.kernel.scoring.scorer import bounds_beside, bounds_beside_any
+from gradedeval.kernel.scoring.scorer import bounds_by_missed, bounds_with_missed
 from gradedeval.kernel.scoring.scores import Scores
 
 TOPICS = ("1", "2", "3")
@@ -117,9 +117,9 @@ def test_lowest_scores_beside_others_are_those_of_their_bounds(measure: str) -> 
     rows, missed = np.array([0, 1, 2]), np.array([0, 3, 17])
     for shift in range(3):
         missed = np.roll(missed, shift)
-        found = bounds_beside_any(reread.scorer, part.batch, 0, rows, missed)
+        found = bounds_by_missed(reread.scorer, part.batch, 0, rows, missed)
         assert found is not None
-        assert (found == bounds_beside(reread.scorer, part.batch, 0, missed)).all()
+        assert (found == bounds_with_missed(reread.scorer, part.batch, 0, missed)).all()
 
 
 def test_runs_that_are_ranked_need_not_be_read_again() -> None:

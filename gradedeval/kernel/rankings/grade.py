@@ -184,7 +184,7 @@ class Grader:
                      reads a column for each
     ideals           gain table -> ideal rankings of all topics of the qrels, and values that measures derive from them
     both             whether batches have two orders, as some measures compare scores as float32 and others as float64
-    worth            (gain table, worth of the unjudged) -> worth of each code
+    gain_of_code     cache: (gain table, gain of unjudged documents) -> gain of each code
     """
 
     qrels: Qrels
@@ -197,7 +197,7 @@ class Grader:
     limits: Limits = field(default_factory=lambda: parallel.LIMITS)
     both: bool = False
     ideals: dict[bytes, tuple[Floats, dict[Any, Any]]] = field(default_factory=dict)
-    worth: dict[tuple[bytes, float], Floats] = field(default_factory=dict)
+    gain_of_code: dict[tuple[bytes, float], Floats] = field(default_factory=dict)
 
     @cached_property
     def judged(self) -> Bools:

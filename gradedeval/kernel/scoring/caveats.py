@@ -151,7 +151,7 @@ def notes_of_run(
         if scores is None:
             plain = copy(scorer)  # no residuals and bounds, which notes do not need
             plain.options = replace(scorer.options, residuals=None, bounds=False, max_residual=None)
-            run = run.with_batches([plain.score_and_note_ties(batch) for batch in run.batches])
+            run = run.with_batches([plain.score_with_ties(batch) for batch in run.batches])
             scores, scorer = plain.merge(run.place, run.batches, run.topics, run.missing), plain
         notes += tie_notes(run, scores, scorer, names)
     return limit_caveats([*notes, *_short_list_notes(run.place, run.batches, scorer, names)])

@@ -16,7 +16,7 @@ from gradedeval.kernel.options import OPTIONS, OptionKwargs, Options, lists_opti
 from gradedeval.kernel.parallel import Workers, no_progress, progress_in_python
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.caveats import few_topics_notes, limit_caveats, merge_run_notes
-from gradedeval.kernel.scoring.scorer import Scorer, relevance_notes, scorer_for
+from gradedeval.kernel.scoring.scorer import Scorer, no_relevant_notes, scorer_for
 from gradedeval.kernel.scoring.scores import RunScores, Scores
 from gradedeval.kernel.scoring.tasks import RunResult, score_and_keep, score_in_turn, size_of
 from gradedeval.kernel.trec.lines import is_stratified
@@ -296,7 +296,7 @@ def collected(
 def _notes_on_topics(scorer: Scorer, scored: Sequence[RunScores]) -> list[str]:
     """What is said of the topics that means are over, and of the systems that runs are of."""
     most = max((max(run.counts, default=0) for run in scored), default=0)
-    notes = [*relevance_notes(scorer, scored), *few_topics_notes(most)]
+    notes = [*no_relevant_notes(scorer, scored), *few_topics_notes(most)]
     if scorer.options.replicates is not None:
         notes += scorer.options.replicates.notes(run.run for run in scored)
     return notes

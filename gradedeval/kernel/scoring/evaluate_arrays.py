@@ -22,7 +22,7 @@ from gradedeval.kernel.rankings.grade import choose_topics
 from gradedeval.kernel.rankings.in_memory import checked_ids, ident
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.caveats import few_topics_notes, tie_notes
-from gradedeval.kernel.scoring.scorer import Scorer, relevance_notes
+from gradedeval.kernel.scoring.scorer import Scorer, no_relevant_notes
 from gradedeval.kernel.scoring.scores import Scores
 from gradedeval.kernel.scoring.tasks import GradedRun
 from gradedeval.kernel.trec.tokenizer import text_hashes
@@ -141,11 +141,11 @@ def evaluate_arrays(
     qrels = ArrayQrels(topics, counts, labels, codes)
     scorer = Scorer(qrels, asked, options)
     documents = Documents(topics, counts, codes, scored, None, lambda rows: Docnos.of([b""] * len(rows)))
-    batches = [scorer.score_and_note_ties(batch) for batch in scorer.grader.batches(documents)]
+    batches = [scorer.score_with_ties(batch) for batch in scorer.grader.batches(documents)]
     chosen, missing, said = choose_topics(topics, "scores", qrels, options)
     run = scorer.merge("run", batches, chosen, missing)
     few = few_topics_notes(run.most(len(scorer.measures)))
-    notes = [*scorer.notes, *said, *relevance_notes(scorer, [run]), *few]
+    notes = [*scorer.notes, *said, *no_relevant_notes(scorer, [run]), *few]
     if ties is None and options.by_score and _tied(counts, codes, scored):
         notes.append(f"scores: {TIED}")
         names = [measure.label for measure in scorer.measures]

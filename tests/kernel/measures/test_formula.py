@@ -262,13 +262,13 @@ def test_chances_by_type_follow_column_2_of_the_run(tmp_path: Path) -> None:
     run.write_text("t web a 1 3 x\nt ad b 2 2 x\nt map c 3 1 x\n")
     qrels.write_text("t 0 a 1\nt 0 c 1\n")
     # C = .5 (web, rank 1), .2 (ad, its last goes on), .8 (*, and so for ever): V = 1, .5, .1, .08, …
-    with pytest.warns(gradedeval.EvaluationWarning, match="the types map, web are others to ddm"):
+    with pytest.warns(gradedeval.EvaluationWarning, match="the types map, web are unknown to ddm"):
         means = gradedeval.evaluate(run, qrels, [f"ddm(file={chances})", f"ddm(file={chances},of=ed)"]).means
     assert list(means.values()) == [pytest.approx(1.1 / 2), pytest.approx(1 + 0.5 + 0.1 * 5)]
     with pytest.raises(InputError, match="a dict has no document types"):
         gradedeval.evaluate(RUN, QRELS, f"ddm(file={chances})")
     chances.write_text("1,ad,0.2\n1,map,0.3\n1,web,0.5\n1,nosuch,0.1\n1,*,0.5\n")
-    with pytest.warns(gradedeval.EvaluationWarning, match="the types nosuch are not of this run, but of ddm"):
+    with pytest.warns(gradedeval.EvaluationWarning, match="the types nosuch are only in the file of ddm"):
         gradedeval.evaluate(run, qrels, f"ddm(file={chances})")
 
 

@@ -141,7 +141,7 @@ def test_what_is_not_sampled_is_not_judged() -> None:
 
 def test_without_strata_all_are_one_and_a_note_says_so() -> None:
     run, qrels = {"t": {"a": 2.0, "b": 1.0}}, {"t": {"a": -1, "b": 1, "c": 0}}
-    with pytest.warns(EvaluationWarning, match="so for xinfap: one stratum a topic"):
+    with pytest.warns(EvaluationWarning, match="so xinfap treats each topic as a single stratum"):
         found = gradedeval.evaluate(run, qrels, "xinfap", negative="unjudged").means["xinfap"]
     assert found == pytest.approx((1 + 1 / 3) / 2)
 

@@ -99,7 +99,7 @@ def test_notes_name_what_has_no_bounds_what_is_safe_and_what_is_taken_for_grante
 
     assert said("err(rel=1) bpref q q(rel=1) ap") == [
         "bounds: low and high are blank for bpref",
-        "bounds: low and high of q are safe, but may be wider than need be",
+        "bounds: low and high of q are safe, but may be wider than necessary",
         "bounds: q, q(rel=1), ap: unjudged documents that the run did not retrieve are taken as not relevant; use "
         "unseen=… to assume that some are relevant",
     ]

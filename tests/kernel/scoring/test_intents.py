@@ -608,7 +608,7 @@ def test_who_forgets_subtopics_is_told(cli: Command) -> None:
     done = cli("run", "plain", "-m", "erria strec@3 err")
     assert (done.code, done.messages) == (
         0,
-        ["plain: read without --subtopics, so for erria, strec@3: one intent a topic"],
+        ["plain was read without --subtopics, so erria, strec@3 treat each topic as having a single intent"],
     )
     lines = [line.split() for line in done.text.splitlines() if line.startswith("err")]
     assert lines[0][1] == lines[1][1]

@@ -12,7 +12,7 @@ import pytest
 
 import gradedeval
 from gradedeval import Qrels
-from gradedeval.kernel.scoring.scorer import REMEMBERED
+from gradedeval.kernel.scoring.scorer import CACHED_SCORERS
 
 DRAW = random.Random(5)
 QRELS = {f"q{t}": {f"d{i}": DRAW.choice([0, 0, 1, 2]) for i in range(15)} for t in range(5)}
@@ -56,7 +56,7 @@ def test_a_scorer_is_found_again_by_measures_names_and_options() -> None:
     for asked in ASKED:
         for options in OPTIONS[:4] + OPTIONS[:1]:
             assert means((RUNS[0], qrels, asked, options)) == means((RUNS[0], QRELS, asked, options))
-    assert 0 < len(qrels._scorers) <= REMEMBERED
+    assert 0 < len(qrels._scorers) <= CACHED_SCORERS
     assert pickle.loads(pickle.dumps(qrels))._scorers == {}
 
 

@@ -421,7 +421,7 @@ def save(picture: Axes | Figure, path: str | os.PathLike[str], signature: str = 
     axes nor a figure; InputError where the file cannot be written.
     """
 
-    from gradedeval.kernel.trec.written import write_file
+    from gradedeval.kernel.trec.atomic_write import write_file
 
     form = extension(path)
     whole: Any = getattr(picture, "figure", picture)

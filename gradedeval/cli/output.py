@@ -43,14 +43,14 @@ def write_bytes(content: bytes, target: str | None = None) -> None:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return
-    from gradedeval.kernel.trec.written import write_file  # only for files
+    from gradedeval.kernel.trec.atomic_write import write_file  # only for files
 
     write_file(content, target)
 
 
 def check_target(target: str) -> None:
     """Raise InputError where a file cannot be written: its folder is not there, or it is a URL."""
-    from gradedeval.kernel.trec.written import local_target  # only for files
+    from gradedeval.kernel.trec.atomic_write import local_target  # only for files
 
     try:
         path = local_target(target)
@@ -109,7 +109,7 @@ def say_written(sizes: Mapping[str, int | None]) -> None:
     had a size before; nothing with --quiet."""
     if sys.stderr is None or not sys.stderr.isatty() or asked_for("quiet"):
         return
-    from gradedeval.kernel.trec.written import readable_size
+    from gradedeval.kernel.trec.atomic_write import readable_size
 
     sizes = {local_path(file): size for file, size in sizes.items()}
     for file, size in sizes.items():

@@ -18,7 +18,7 @@ from gradedeval.kernel.trec import stream as stream
 from gradedeval.kernel.trec import documents as documents
 from gradedeval.kernel.trec.small_tables import SmallTable as SmallTable
 from gradedeval.kernel.trec.line_reader import checked_lines as checked_lines
-from gradedeval.kernel.trec.written import append_lines as append_lines
+from gradedeval.kernel.trec.atomic_write import append_lines as append_lines
 from gradedeval.kernel.rankings.in_memory import readable_table as readable_table
 from gradedeval.kernel.trec.lines import decode as decode
 from gradedeval.kernel.trec.lines import encode as encode

@@ -11,8 +11,8 @@ import pytest
 
 from gradedeval.cli.options import GROWS, READS, WRITES
 from gradedeval.errors import InputError
+from gradedeval.kernel.trec.atomic_write import write_file
 from gradedeval.kernel.trec.stream import Source, check_written, files_in_use, identity
-from gradedeval.kernel.trec.written import write_file
 from support.commands import Command
 from support.examples import sampled
 from support.generated_docs import LEAVES

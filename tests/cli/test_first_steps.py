@@ -15,7 +15,7 @@ import pytest
 import gradedeval
 from gradedeval.cli import main
 from gradedeval.kernel.measures.definition import MEASURES
-from gradedeval.kernel.trec.written import readable_size
+from gradedeval.kernel.trec.atomic_write import readable_size
 from support.commands import Command
 from support.generated_docs import LEAVES
 

@@ -34,7 +34,8 @@ def test_commands_that_are_killed_leave_nothing(tmp_path: Path) -> None:
 @pytest.mark.exhaustive
 def test_a_file_that_is_left_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no signal waits."""
-    rash = "import contextlib; from gradedeval.kernel.trec import written; written.held = contextlib.nullcontext; "
+    imports = "import contextlib; from gradedeval.kernel.trec import atomic_write; "
+    rash = f"{imports}atomic_write.defer_signals = contextlib.nullcontext; "
     monkeypatch.setitem(COMMANDS, "a run", replace(COMMANDS["a run"], before=rash))
     monkeypatch.setattr(trials, "STEPS", ["os.fsync"])
     trial = Trials(tmp_path).killed("a run", random.Random(2), signal.SIGTERM)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from gradedeval.kernel.trec.written import UNFINISHED
+from gradedeval.kernel.trec.atomic_write import UNFINISHED
 from kill_trials.commands import COMMANDS, Killed, write_inputs
 from support.broken import contents
 from support.commands import Outcome, environment

@@ -15,7 +15,7 @@ import pytest
 
 import gradedeval
 from gradedeval import EvaluationWarning, InputError, append_history, read_history
-from gradedeval.kernel.trec.written import append_lines
+from gradedeval.kernel.trec.atomic_write import append_lines
 from support.commands import Command
 from support.paths import SAMPLES
 

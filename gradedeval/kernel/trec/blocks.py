@@ -46,24 +46,24 @@ FIRST = 1 << 12
 """First bytes, enough to recognize a TREC file."""
 
 
-def format_of(stream: Stream, holds: str, wanted: str | None = None) -> LineLayout | WholeFile:
+def format_of(stream: Stream, holds: str, requested: str | None = None) -> LineLayout | WholeFile:
     """Return the layout of a file, or its format if it is not a file of lines.
 
-    holds   what it should be: run or qrels
-    wanted  the format named by the user, as `format_name` spells it
+    holds      run or qrels
+    requested  the format named by the user, as `format_name` spells it
 
     A file of unknown format gets the layout of TREC, whose reader reports the problem. Raises InputError if the format
     is not supported, or ambiguous.
     """
-    trec = RUN if holds == "run" else STRATA if is_stratified(wanted) else QRELS
-    wanted = None if wanted == STRATA.format else wanted  # a file of any layout may have strata
-    if wanted is None:
+    trec = RUN if holds == "run" else STRATA if is_stratified(requested) else QRELS
+    requested = None if requested == STRATA.format else requested  # a file of any layout may have strata
+    if requested is None:
         head = stream.peek(FIRST)
         if is_trec(head, trec) and not head.startswith(b"PK\x03\x04") and head[257:262] != b"ustar":
             return trec  # but not an archive that begins with such a line
     from gradedeval.kernel.trec.file_formats import recognize  # most files are plain TREC
 
-    return recognize(stream, holds, trec, wanted)
+    return recognize(stream, holds, trec, requested)
 
 
 def is_certain_run(source: Source) -> bool:

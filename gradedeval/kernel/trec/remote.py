@@ -38,8 +38,8 @@ def fault(url: str, error: Exception) -> InputError:
         hint = "pip install 'gradedeval[remote]' and the fsspec package of the storage, such as s3fs"
         return InputError(place, f"needs a package that is not installed ({why})", hint)
     if "redirect" in kinds:
-        how = "too often" if "toomany" in kinds else "to a URL that is neither http nor https"
-        return InputError(place, f"the server redirects {how}", "name the file itself")
+        destination = "too often" if "toomany" in kinds else "to a URL that is neither http nor https"
+        return InputError(place, f"the server redirects {destination}", "name the file itself")
     if any(word in kinds for word in _CUT_OFF):
         return InputError(place, "the connection ended before the whole file arrived", "try again")
     if isinstance(error, IsADirectoryError):

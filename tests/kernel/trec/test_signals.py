@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from gradedeval.kernel.trec.written import ENDING, held
+from gradedeval.kernel.trec.atomic_write import ENDING
 from support.commands import environment
 from support.processes import linux
 
@@ -41,7 +41,7 @@ def test_a_signal_waits_until_the_block_ends_whichever_thread_it_meets(number: s
     done = []
 
     def work() -> None:
-        with held():
+        with defer_signals():
             thread = threading.Thread(target=lambda: signal.pthread_kill(threading.get_ident(), number))
             thread.start()
             thread.join()
@@ -56,7 +56,7 @@ def test_a_signal_waits_until_the_block_ends_whichever_thread_it_meets(number: s
 
 
 def test_what_is_ignored_stays_ignored() -> None:
-    with handled(signal.SIGHUP, signal.SIG_IGN), held():
+    with handled(signal.SIGHUP, signal.SIG_IGN), defer_signals():
         os.kill(os.getpid(), signal.SIGHUP)
         assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
 
@@ -64,10 +64,10 @@ def test_what_is_ignored_stays_ignored() -> None:
 def test_a_signal_that_comes_again_later_does_what_it_always_does() -> None:
     script = """
 import os, signal
-from gradedeval.kernel.trec import written
+from gradedeval.kernel.trec import atomic_write
 written.GRACE = 0
 signal.signal(signal.SIGTERM, signal.SIG_DFL)
-with written.held():
+with atomic_write.defer_signals():
     for _ in range(2):
         os.kill(os.getpid(), signal.SIGTERM)
     print("never", flush=True)
@@ -80,7 +80,7 @@ def test_in_another_thread_nothing_waits() -> None:
     found = []
 
     def work() -> None:
-        with held():
+        with defer_signals():
             found.append(signal.getsignal(signal.SIGTERM))
 
     thread = threading.Thread(target=work)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gradedeval.kernel.trec.written import append_lines, write_file
+from gradedeval.kernel.trec.atomic_write import append_lines, write_file
 from support.commands import Command
 
 LONGEST = 255

@@ -34,12 +34,12 @@ effect, so that nothing can make a process wait forever."""
 
 
 @contextmanager
-def held() -> Iterator[None]:
+def defer_signals() -> Iterator[None]:
     """Defer signals until the block ends. Blocking them would defer them in this thread only, but libraries have
     threads of their own. For the main thread; without effect in others."""
     met: list[int] = []
     try:
-        with _handled(met.append, lambda before: before != signal.SIG_IGN):
+        with _handled(met.append, lambda handler: handler != signal.SIG_IGN):
             yield
     finally:
         for number in met:
@@ -126,7 +126,7 @@ def _replace(target: str, content: bytes) -> None:
 
     path = Path(target).resolve()  # replace the target of a link, not the link
     mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-    with held():
+    with defer_signals():
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=UNFINISHED)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -173,7 +173,7 @@ def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
     check_written(place)
     data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
     try:
-        with held():
+        with defer_signals():
             handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
             try:
                 data = (b"\n" if _is_torn(handle) else b"") + data

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from gradedeval.kernel.trec.atomic_write import ENDING
+from gradedeval.kernel.trec.atomic_write import ENDING, defer_signals
 from support.commands import environment
 from support.processes import linux
 

@@ -182,7 +182,7 @@ def _binary(graded: Scorer) -> list[Measure]:
     used = [threshold for threshold, share in zip(levels, shares, strict=False) if share > 0]
     if len(used) < 2 or measure.rel is not None:
         return []
-    return [replace(measure, parameters=(("rel", threshold),), asked=()) for threshold in used]
+    return [replace(measure, parameters=(("rel", threshold),), spellings=()) for threshold in used]
 
 
 def _of_topics(g: kernel.gains.Gains) -> Iterator[tuple[Floats, Floats]]:

@@ -351,7 +351,7 @@ MEASURES = [
     bad_measure("q(beta=-1)", "'q': beta=-1 is not 0 or more; as in beta=1"),
     bad_measure("cascade(gamma=2)", "'cascade': gamma=2 is not in (0, 1]; as in gamma=1"),
     bad_measure("cascade(utility=none)", "none: no such file; check the path"),
-    bad_measure("cascade(utility=u.txt)", "u.txt: not a valid utility file: …; …none larger …", u_txt=b"0.5\n1\n"),
+    bad_measure("cascade(utility=u.txt)", "u.txt: not a valid utility file: …; …non-increasing …", u_txt=b"0.5\n1\n"),
     bad_measure("rbp(p=.8,p=.9)", "'rbp(p=.8,p=.9)': 'p' is given twice; give it once"),
     bad_measure("err(rel)", "'err(rel)': cannot read 'rel'; parameters are key=value, separated by commas"),
     bad_measure("err(", "'err(': is not a measure; write name(key=value,...)@cutoff, as in 'ndcg(gain=exp)@10'"),

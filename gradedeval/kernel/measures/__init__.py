@@ -1,1 +1,1 @@
-"""What a measure is, what it sees, and all of them by family; by name they are in `gradedeval.measures`."""
+"""Measures by family, their definition and their input; `gradedeval.measures` has them by name."""

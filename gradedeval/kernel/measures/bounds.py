@@ -48,8 +48,6 @@ def at_ranks(g: Gains, weight: Floats) -> Floats:
     the mean over the ranks of the tie, with weight 0 below the cutoff."""
     if g.first is None:
         return weight
-    from gradedeval.kernel.measures.gains import mean_gains  # few evaluations average over ties
-
     return mean_gains(np.broadcast_to(np.where(g.rank <= g.last_rank, weight, 0.0), g.first.shape), g.first)
 
 
@@ -265,7 +263,7 @@ def bounds_of(
             return np.full((2, len(score)), np.nan)
         plain = _one_by_one(measure, plain)
     if isinstance(rule, Bounds) and rule.of_scale:
-        plain = _of_scale(plain, _worth(measure, grades))
+        plain = _with_levels(plain, _possible_gains(measure, grades))
     if measure.prior is not None or rule == "intents":
         return np.array([_lowest_by_intent(measure, rule, score, plain), np.maximum(highest(), score)])
     if rule == "rises":
@@ -274,7 +272,7 @@ def bounds_of(
         low, high = fewest_and_most(measure, plain, best)
     else:
         low, high = _by_function(measure, plain)
-    # If nothing is unknown, the last bits of sums in another order are not a difference.
+    # If nothing is unknown, another order of summation may still change the last bits.
     return np.array([np.minimum(low, score), np.clip(high, score, measure.definition.ceiling)])
 
 
@@ -302,25 +300,25 @@ def _one_by_one(measure: Measure, g: Gains) -> Gains:
 
 
 @lru_cache(maxsize=64)
-def _worth(measure: Measure, grades: Grades) -> Floats:
+def _possible_gains(measure: Measure, grades: Grades) -> Floats:
     """Return the gain of each possible grade, without grades that the measure refuses."""
 
-    def worth(labels: Sequence[float]) -> Floats:
+    def gains_of(labels: Sequence[float]) -> Floats:
         return gain_table(measure, replace(grades, labels=np.array(labels, dtype=np.float64))).gain_of_label
 
     labels = [0, *thresholds(grades)[:MOST_GRADES]]
     try:
-        return shared(worth(labels))
+        return shared(gains_of(labels))
     except InputError:
         parts = [np.zeros(0)]
         for label in labels:
             with suppress(InputError):
-                parts.append(worth([label]))
+                parts.append(gains_of([label]))
         return shared(np.concatenate(parts))
 
 
-def _of_scale(g: Gains, gains: Floats) -> Gains:
-    """Return the gains with the levels of grades that occur nowhere."""
+def _with_levels(g: Gains, gains: Floats) -> Gains:
+    """Return the batch with the levels of these gains, also of grades that do not occur."""
     levels, intents = distinct(np.append(g.levels, gains[(gains > 0) & (gains < g.levels[-1])]))[0], g.intents
     if intents is None and len(levels) == len(g.levels):
         return g

@@ -6,7 +6,7 @@ import numpy as np
 
 from gradedeval.arrays import Floats, distinct
 from gradedeval.kernel.measures.definition import UP_TO_1, Bounds, Check, RankingWeights, RankSum, measure
-from gradedeval.kernel.measures.gains import Gains, divisor, row_sums, safe_divide, with_remainder
+from gradedeval.kernel.measures.gains import Gains, divisor, row_sums, safe_divide, survival, with_remainder
 
 # The best case past the last column is summed until at most this probability is left, or over this many ranks.
 NEGLIGIBLE, DEEPEST = 1e-13, 1_000_000
@@ -39,8 +39,6 @@ def expected_utility(g: Gains, utility: str = "rr", gamma: float = 1.0) -> Float
         stops = g.gain.copy()
         stops[:, 1:] *= reached[:, :-1]
     else:
-        from gradedeval.kernel.measures.gains import survival  # few evaluations average over ties
-
         reached = survival(g)
         stops = -np.diff(reached, axis=1, prepend=1.0)
     score = row_sums(useful(stops * gamma ** (g.rank - 1), g.rank, utility))
@@ -123,9 +121,7 @@ def err(g: Gains) -> Floats:
     gain="exp",
     scale="unit",
     residual="from_bounds",
-    bounds=Bounds(
-        "cascade_share", exact=False, but="low is exact, high where few documents are unjudged", of_scale=True
-    ),
+    bounds=Bounds("cascade_share", exact=False, but="low is exact, high if few documents are unjudged", of_scale=True),
     cutoff="renormalizes",
     ceiling=1,
     over_ties=True,

@@ -21,7 +21,7 @@ from gradedeval.kernel.measures.gains import (
     Gains,
     divisor,
     divisors,
-    number_to_be_found,
+    maximum_found,
     row_sums,
     safe_divide,
     with_remainder,
@@ -135,9 +135,7 @@ def ndcg(g: Gains, *, log: float | None = None) -> Floats:
     checks={"beta": NOT_NEGATIVE, **BY_CUTOFF},
     validate=needs_cutoff("q"),
     details=_blend_details,
-    weights_in_ranking=RankingWeights(
-        _blended_ratio, over=lambda g, beta=1.0, norm=None: number_to_be_found(g, norm=norm)
-    ),
+    weights_in_ranking=RankingWeights(_blended_ratio, over=lambda g, beta=1.0, norm=None: maximum_found(g, norm=norm)),
 )
 def q(g: Gains, *, beta: float = 1.0, norm: str | None = None) -> Floats:
     """Q-measure: average precision with precision blended with the share of the ideal's cumulated gain.
@@ -150,7 +148,7 @@ def q(g: Gains, *, beta: float = 1.0, norm: str | None = None) -> Floats:
     beta  the weight of the gain against the number of relevant documents; at 0 it is ap
     norm  k: the sum is divided by the smaller of R and the cutoff; without it by R
     """
-    return safe_divide(row_sums(g.relevant * _blended_ratio(g, beta=beta)), number_to_be_found(g, norm=norm))
+    return safe_divide(row_sums(g.relevant * _blended_ratio(g, beta=beta)), maximum_found(g, norm=norm))
 
 
 ENOUGH = 400_000

@@ -446,7 +446,7 @@ class Measure:
 
     Calling it sets parameters, `@` sets the cutoff; both return a new value. `str` of it parses back. With a `prior`,
     uniform or a file, it is the mean over the intents of a topic: see `intent_aware`. With `judged_only` it scores
-    rankings without their unjudged documents. `asked` lists the distinct ways it was written, as in `map` for ap;
+    rankings without their unjudged documents. `spellings` lists the distinct ways it was written, as in `map` for ap;
     measures are equal however they were written.
     """
 
@@ -455,7 +455,7 @@ class Measure:
     cutoff: int | None = None
     prior: str | None = None
     judged_only: bool = False
-    asked: tuple[str, ...] = field(default=(), compare=False)
+    spellings: tuple[str, ...] = field(default=(), compare=False)
 
     def __call__(self, /, *values: Any, **parameters: Any) -> Measure:
         """Return the measure with parameters set. Raises InputError (usage) for an unknown parameter, a wrong value or
@@ -474,13 +474,13 @@ class Measure:
         declared = accepted.names
         order = [*(name for name in declared if name in merged), *(name for name in merged if name not in declared)]
         parts = tuple((name, merged[name]) for name in order)
-        return replace(self, parameters=parts, judged_only=judged_only, asked=())
+        return replace(self, parameters=parts, judged_only=judged_only, spellings=())
 
     def __matmul__(self, cutoff: int) -> Measure:
         """Return the measure cut at rank `cutoff`. Raises InputError (usage) if it takes none."""
         whole = isinstance(cutoff, int | np.integer) and not isinstance(cutoff, bool)
         if self.definition.cutoff != "none" and whole and 1 <= cutoff <= LAST_CUTOFF:
-            return replace(self, cutoff=int(cutoff), asked=())
+            return replace(self, cutoff=int(cutoff), spellings=())
         number = str(plain_value(cutoff))
         place = f"'{self.name}@{number}'"
         if self.definition.cutoff == "none":
@@ -505,7 +505,7 @@ class Measure:
     @cached_property
     def label(self) -> str:
         """Its name in tables and results: as first written, or `str` of it."""
-        return redacted(self.asked[0]) if self.asked else str(self)
+        return redacted(self.spellings[0]) if self.spellings else str(self)
 
     @cached_property
     def name(self) -> str:

@@ -165,11 +165,11 @@ _RESIDUAL = {
     "within_run": "bound; of the retrieved documents alone",
     "from_bounds": "the highest score that judging the retrieved documents can give, minus the score",
     "none": "none: no bound",
-    "depends": "bound if no gain found changes a weight, else none",
+    "depends": "bound if no retrieved gain changes a weight, else none",
 }
 _BOUNDS = {
     "exact": "exact",
     "safe": "safe",
     "none": "none",
-    "depends": "exact where it has a residual, else none",
+    "depends": "exact if it has a residual, else none",
 }

@@ -350,4 +350,4 @@ def intent_aware(measure: Measure, prior: str = UNIFORM) -> Measure:
         )
     if not is_prior(prior):
         raise InputError(place, f"prior={write_value(prior)} is not {PRIOR}", f"write {IA}({measure})", usage=True)
-    return replace(measure, prior=prior, asked=())
+    return replace(measure, prior=prior, spellings=())

@@ -304,7 +304,7 @@ class Gains:
         """topics: the sum of the precisions at the relevant documents, added up rank by rank."""
         topic, number, column = self._relevant_places
         summed = np.bincount(topic, (number + 1) / (column + 1), len(self.gain))
-        return shared(summed.astype(np.float64, copy=False))  # numpy counts in integers where there are none
+        return shared(summed.astype(np.float64, copy=False))  # numpy returns integers for no weights
 
     @cached_property
     def ordinal(self) -> Floats:
@@ -349,7 +349,7 @@ class Gains:
         return np.pad(self.ideal[:, :width], ((0, 0), (0, max(0, width - self.ideal.shape[1]))))
 
 
-def number_to_be_found(g: Gains, *, norm: str | None = None) -> Ints | Floats:
+def maximum_found(g: Gains, *, norm: str | None = None) -> Ints | Floats:
     """Return R; with norm=k at most the cutoff, the maximum that can be found: topics."""
     return g.num_relevant if norm is None else np.minimum(g.num_relevant, g.last_rank)
 
@@ -367,8 +367,8 @@ def row_sums(values: Floats | Bools) -> Floats:
     if len(values) == 1:
         alone: Floats = values.cumsum(1, dtype=np.float64)[:, -1]
         return alone
-    # Rank below rank in memory: numpy then adds whole rows, one after the other, four times as fast as it accumulates.
-    # One column it would add in pairs.
+    # With ranks as rows numpy adds whole rows in order, four times as fast as `cumsum`; a single column it would add in
+    # pairs.
     by_rank = np.ascontiguousarray(values.T, dtype=np.float64)
     summed: Floats = np.add.reduce(by_rank, axis=0)
     return summed
@@ -413,7 +413,7 @@ def as_scores(measure: Measure, scores: Floats) -> Floats:
     highest = np.maximum.reduce(scores, initial=-np.inf)
     if highest != highest:
         raise InputError(f"measure '{measure}'", "returned NaN", "the gains may be too large")
-    ceiling = measure.definition.ceiling  # which the last bit of a sum may pass
+    ceiling = measure.definition.ceiling  # rounding may pass it
     if highest > ceiling:
         return np.where((scores > ceiling) & (scores < ceiling + 1e-12), ceiling, scores)
     return scores.astype(np.float64)

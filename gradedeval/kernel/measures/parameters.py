@@ -157,7 +157,7 @@ def read_utilities(name: str, lines: Lines) -> Floats:
     """Return φ(1), φ(2), …: the numbers of a file, one per line; 0 after the last."""
     from gradedeval.kernel.trec.small_tables import SmallTable  # few parameters name files
 
-    hint = "expected one number per line, for ranks 1, 2, …, none larger than the one before"
+    hint = "expected one number per line, for ranks 1, 2, …, in non-increasing order"
     table = SmallTable.read(name, ("phi",), ("rank", "phi"), hint=hint, usage=True, pieces=lines)
     width = len(table.rows[0].cells) if table.rows else 1
     for row in table.rows:
@@ -170,7 +170,7 @@ def read_utilities(name: str, lines: Lines) -> Floats:
         phi = np.array([table.number(row, "phi", 0) for row in table.rows])
         table.check()
     if (np.diff(phi) > 0).any():
-        raise InputError(name, "not a valid utility file: a number is larger than the one before", hint, usage=True)
+        raise InputError(name, "not a valid utility file: a number is larger than the previous one", hint, usage=True)
     return phi
 
 

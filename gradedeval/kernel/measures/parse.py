@@ -62,13 +62,13 @@ def _of_object(part: Any, table: Mapping[str, Measure] | None, cutoff: int | Non
     """Return a Measure, or a measure of ir_measures, as a list. Raises InputError (usage) for anything else."""
     if isinstance(part, Measure):
         measure = _cut(part, cutoff).complete()
-        return [measure if measure.asked else replace(measure, asked=(str(measure),))]
+        return [measure if measure.spellings else replace(measure, spellings=(str(measure),))]
     if hasattr(part, "SUPPORTED_PARAMS"):
         return _of_ir_measures(part, table)
     if callable(part):
         hint = "decorate it: @gradedeval.measure(per_topic=True) of a function of one topic"
         raise InputError("", f"the function {getattr(part, '__name__', part)} is not a measure", hint, usage=True)
-    hint = "give text as in 'err@20', a Measure, or several"
+    hint = "pass text as in 'err@20', a Measure, or a list of these"
     raise InputError("", f"{part!r} is not a measure", hint, usage=True)
 
 
@@ -125,10 +125,10 @@ def is_measure(text: str) -> bool:
 
 def without_duplicates(measures: Iterable[Measure]) -> list[Measure]:
     """Return the distinct measures, each with all the ways that it was written."""
-    asked: dict[Measure, dict[str, None]] = {}
+    ways: dict[Measure, dict[str, None]] = {}
     for measure in measures:
-        asked.setdefault(measure, {}).update(dict.fromkeys(measure.asked))
-    return [measure if len(ways) < 2 else replace(measure, asked=tuple(ways)) for measure, ways in asked.items()]
+        ways.setdefault(measure, {}).update(dict.fromkeys(measure.spellings))
+    return [measure if len(texts) < 2 else replace(measure, spellings=tuple(texts)) for measure, texts in ways.items()]
 
 
 def _of_ir_measures(measure: Any, table: Mapping[str, Measure] | None) -> list[Measure]:
@@ -142,7 +142,7 @@ def _of_ir_measures(measure: Any, table: Mapping[str, Measure] | None) -> list[M
         raise InputError(f"'{text}'", problem, "define it with @gradedeval.measure", usage=True)
     # alpha_DCG is another measure here; α_DCG is the alias of ir_measures' one.
     written = re.sub("^alpha_DCG", "α_DCG", text)
-    return [replace(parsed, asked=(text,)) for parsed in parse_measures(written, table)]
+    return [replace(parsed, spellings=(text,)) for parsed in parse_measures(written, table)]
 
 
 @lru_cache(maxsize=4096)
@@ -164,7 +164,7 @@ def _cut(measure: Measure, cutoff: int | None) -> Measure:
     """Return the measure with the cutoff, if it has none and takes one."""
     if cutoff is None or measure.cutoff is not None or measure.definition.cutoff == "none":
         return measure
-    return replace(measure @ cutoff, asked=tuple(f"{way}@{int(cutoff)}" for way in measure.asked))
+    return replace(measure @ cutoff, spellings=tuple(f"{way}@{int(cutoff)}" for way in measure.spellings))
 
 
 def _of_word_at(cutoff: int, word: str, table: Mapping[str, Measure]) -> list[Measure]:
@@ -186,7 +186,7 @@ def _of_word(word: str, table: Mapping[str, Measure]) -> list[Measure]:
     spellings = [(word, spelling)] if spelling else _foreign_spellings(word, table)
     measures = list[Measure]()
     for label, notation in spellings:
-        measure = replace(_find(notation, table), asked=(label,))
+        measure = replace(_find(notation, table), spellings=(label,))
         if (measure.parameters or measure.prior) and len(str(measure)) > LONGEST:  # then nothing could read it again
             raise too_long(word)
         measures.append(measure)

@@ -22,14 +22,20 @@ from gradedeval.kernel.measures.definition import (
     measure,
     needs_cutoff,
 )
-from gradedeval.kernel.measures.gains import Gains, number_to_be_found, row_sums, safe_divide, tied_sums, with_remainder
+from gradedeval.kernel.measures.gains import (
+    Gains,
+    maximum_found,
+    mean_summed_precision,
+    row_sums,
+    safe_divide,
+    tied_sums,
+    with_remainder,
+)
 
 
 def summed_precision(g: Gains, min_gain: float = 0.0) -> Floats:
     """Return the sum of the precisions at the documents with gain above 0 and `min_gain` or more: topics."""
     if g.first is not None:
-        from gradedeval.kernel.measures.gains import mean_summed_precision  # few evaluations average over ties
-
         return mean_summed_precision(g, min_gain)
     if not min_gain:
         return g._summed_precision
@@ -47,7 +53,7 @@ def hits_down_to(g: Gains, depth: Ints | Floats) -> Ints | Floats:
 
 def average_precision(g: Gains, norm: str | None = None) -> Floats:
     """Return AP: topics."""
-    return safe_divide(summed_precision(g), number_to_be_found(g, norm=norm))
+    return safe_divide(summed_precision(g), maximum_found(g, norm=norm))
 
 
 def preference(g: Gains, above: Floats, k: float = 0) -> Floats:
@@ -97,8 +103,8 @@ def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
     checks=BY_CUTOFF,
     validate=needs_cutoff("ap"),
     details=_precision_and_ideal,
-    weights_in_ranking=RankingWeights(_precision, over=number_to_be_found),
-    rank_sum=precision_sum(number_to_be_found),
+    weights_in_ranking=RankingWeights(_precision, over=maximum_found),
+    rank_sum=precision_sum(maximum_found),
 )
 def ap(g: Gains, *, norm: str | None = None) -> Floats:
     """Average precision.

@@ -89,7 +89,7 @@ def statap(g: Gains) -> Floats:
 
     1/R Σ_{i relevant} w_i/i Σ_{j ≤ i, relevant} w_j, w = 1/π: the documents of the stratum for each sampled one,
     R: Σ w over relevant documents. R and the precision at a rank are unbiased estimates; the sum of the products is too
-    high where little is sampled
+    high if little is sampled
 
     After Aslam & Pavlu, Northeastern University 2007, and the TREC 2007 Million Query track; the formula is by this
     package.

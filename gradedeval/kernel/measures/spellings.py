@@ -41,11 +41,11 @@ def _gains(word: str, name: str, parameters: dict[str, Value]) -> str | None:
 
 def _scale(word: str, name: str, parameters: dict[str, Value]) -> str | None:
     """Replace `min_rel` and `max_rel`, the grades with gains 0 and 1, by a list of gains."""
-    if not {"min_rel", "max_rel"} & parameters.keys():  # done with the other of the two
+    if not {"min_rel", "max_rel"} & parameters.keys():  # both were handled together
         return None
     low, high = parameters.pop("min_rel", 0), parameters.pop("max_rel", None)
     if not (isinstance(low, int) and isinstance(high, int) and 0 <= low < high <= 100):
-        problem = "min_rel and max_rel are the grades whose gains are 0 and 1"
+        problem = "min_rel and max_rel are the grades with gains 0 and 1"
         raise InputError(f"'{word}'", problem, "as in max_rel=3", usage=True)
     parameters["gain"] = tuple(max(grade - low, 0) / (high - low) for grade in range(high + 1))
     if name in ("inst", "insq", "nerr10", "nerr11"):

@@ -21,11 +21,11 @@ from gradedeval.kernel.trec.small_tables import SmallTable
 class Weights(NamedTuple):
     """The weights w of a model.
 
-    at      ranks -> w
-    beyond  n -> the sum of w over the ranks after n, down to the cutoff
+    at_ranks  ranks -> w
+    beyond    n -> the sum of w over the ranks after n, down to the cutoff
     """
 
-    at: Callable[[Floats], Floats]
+    at_ranks: Callable[[Floats], Floats]
     beyond: Callable[[int], float]
 
 
@@ -38,14 +38,14 @@ def weighting(**properties: Any) -> Callable[[Callable[..., Weights]], Measure]:
     def define(model: Callable[..., Weights]) -> Measure:
         def function(g: Gains, **parameters: Any) -> Floats:
             weights = model(g.last_rank, **parameters)
-            score = row_sums(g.gain * weights.at(g.rank))
+            score = row_sums(g.gain * weights.at_ranks(g.rank))
             if g.tail:
                 lengths, topic = distinct(g.retrieved)
                 score += g.tail * np.array([weights.beyond(length) for length in lengths.tolist()])[topic]
             return score
 
         def at_ranks(g: Gains, **parameters: Any) -> Floats:
-            return model(g.last_rank, **parameters).at(g.rank)
+            return model(g.last_rank, **parameters).at_ranks(g.rank)
 
         def details(g: Gains, **parameters: Any) -> dict[str, Floats]:
             return {"W": np.broadcast_to(at_ranks(g, **parameters), g.gain.shape)}

@@ -235,8 +235,8 @@ def name_notes(scorer: Scorer) -> list[str]:
     """Return notes on names of the same measure, and on names with a different meaning in other tools."""
     notes, foreign = list[str](), list[str]()
     for measure in scorer.measures:
-        if len(measure.asked) > 1:
-            names = ", ".join(map(redacted, measure.asked))
+        if len(measure.spellings) > 1:
+            names = ", ".join(map(redacted, measure.spellings))
             notes.append(f"{names}: the same measure, shown as {measure.label}")
         if measure.label != str(measure):
             foreign.append(measure.label)
@@ -321,7 +321,7 @@ def scorer_for(qrels: Qrels, measures: Sequence[Measure], options: Options, limi
 
     Scorers that read further files or have measures by intent, which keep state of topics, are not cached.
     """
-    key = (tuple((measure, measure.asked) for measure in measures), options, limits)
+    key = (tuple((measure, measure.spellings) for measure in measures), options, limits)
     cache: dict[Any, Scorer] = qrels._scorers
     if (scorer := cache.get(key)) is not None:
         return scorer

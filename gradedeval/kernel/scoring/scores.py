@@ -198,7 +198,7 @@ def with_defaults(measure: Measure, options: Options) -> Measure:
         return measure
     # What is a measure's default anyway stays unsaid.
     applied = measure(**{key: value for key, value in wanted.items() if value != _default(measure, key)})
-    return replace(applied, asked=measure.asked)
+    return replace(applied, spellings=measure.spellings)
 
 
 def gain_option(measure: Measure, options: Options) -> str:

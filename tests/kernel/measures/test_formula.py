@@ -121,7 +121,7 @@ def test_a_formula_reaches_nothing_but_numbers(name: str) -> None:
     ("written", "said"),
     [
         ("cwl", 'needs C, a formula; as in cwl(C="phi*(1-r)",phi=.6)'),
-        ('cwl(C="phi*(1-r)")', "unknown name 'phi' in the formula (known are i, r, gained, cost, spent, where,"),
+        ('cwl(C="phi*(1-r)")', "unknown name 'phi' in the formula (valid names: i, r, gained, cost, spent, where,"),
         ('cwl(C="gaind*0.1")', "did you mean 'gained'?"),
         ('cwl(C="0.5",phi=0.5)', "'phi' is not used in the formula 0.5; remove it"),
         ('cwl(C="r*0.5",r=1)', "'r' is a reserved name in formulas"),

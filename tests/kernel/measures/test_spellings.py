@@ -158,7 +158,7 @@ def test_cwl_eval_prints_its_metrics_so() -> None:
         ("Compat(normalize=False)", "compatibility is always normalized here"),
         ("nDCG(dcg='ln')@10", "dcg=ln is not log2 or exp-log2"),
         ("nDCG(gains={a:1})@10", "gains are grade:gain in braces; as in gains={1:1,2:3}"),
-        ("INST(min_rel=1)", "min_rel and max_rel are the grades whose gains are 0 and 1; as in max_rel=3"),
+        ("INST(min_rel=1)", "min_rel and max_rel are the grades with gains 0 and 1; as in max_rel=3"),
         ("ndcg_burges@10-l2", r"list the gains, as in ndcg\(gain=0:0:3:7\)@10"),
         ("nDCG(gains={0:1,1:2},dcg='exp-log2')@10", "dcg and gains both set the gains; give one of them"),
         ("SDCG(max_rel=4,dcg='exp-log2')@10", "dcg and max_rel both set the gains; give one of them"),

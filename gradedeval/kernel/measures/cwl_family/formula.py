@@ -170,9 +170,9 @@ def _extrapolated(state: UserState, c_of: Callable[[UserState], Any], start: Flo
     def past(m: Floats) -> TailState:
         gain, kind = np.full((1, len(m)), state.tail), np.full((1, len(m)), -1)
         rank, end = start[None, :1] + m, start[:1].astype(np.int64)
-        cost, before = np.ones(gain.shape), start[None, 1:]
+        cost, last_sums = np.ones(gain.shape), start[None, 1:]
         return TailState(
-            rank, gain, cost, end, state.tail, has_costs=True, types=state.types, kind=kind, at_last=before
+            rank, gain, cost, end, state.tail, has_costs=True, types=state.types, kind=kind, at_last=last_sums
         )
 
     def factor(m: Floats) -> Floats:

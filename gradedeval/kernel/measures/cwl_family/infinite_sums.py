@@ -246,7 +246,7 @@ def sum_by_panels(chances: Chances, highest: float) -> float:
             logs = np.cumsum(np.add(*chances(count + np.arange(1.0, step + 1))))
             added, lost, plain = 1 + float(np.exp(logs[:-1]).sum()), float(logs[-1]), plain + int(step)
         else:
-            problem = f"the sum did not converge within {plain:,} ranks past the end, where C still jumps"
+            problem = f"the sum did not converge within {plain:,} ranks past the end; C still jumps there"
             raise InputError("", problem, "set horizon=1000 to truncate it")
         ranks, log_viewed, count = ranks + float(np.exp(log_viewed)) * added, log_viewed + lost, count + step
     return np.inf

@@ -39,7 +39,7 @@ def _needs_formula(arguments: Arguments, cutoff: int | None) -> None:
         valid_names = [*VARIABLES, *sorted(names_with_values), *FUNCTIONS]
         close = did_you_mean(unknown[0], valid_names) if len(unknown[0]) > 3 else ""
         hint = close or f"give it a value: {unknown[0]}=0.5"
-        problem = f"unknown name '{unknown[0]}' in the formula (known are {', '.join(valid_names)})"
+        problem = f"unknown name '{unknown[0]}' in the formula (valid names: {', '.join(valid_names)})"
         raise InputError(place, problem, hint, usage=True)
     unused = sorted(names_with_values - names)
     if unused:
@@ -101,8 +101,7 @@ def read_chances(name: str, lines: Lines) -> dict[bytes, Floats]:
         rows.setdefault(encode(row.cells.get("type", decode(ANY))), []).append(row)
     chances = {kind: np.array(table.by_rank("C", of_kind, maximum=1)) for kind, of_kind in rows.items()}
     if not len(chances[ANY]):
-        problem, hint = "no C for the type *", "ranks past the end of a run have no type of their own"
-        raise InputError(name, problem, hint, usage=True)
+        raise InputError(name, "no C for the type *", "add it, for ranks past the end of a run", usage=True)
     if chances[ANY][-1] >= 1:
         problem = "the last continuation probability is 1, so users never stop"
         raise InputError(name, problem, "end with a value below 1", usage=True)

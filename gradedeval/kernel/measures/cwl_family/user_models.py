@@ -139,9 +139,9 @@ def tbg(state: UserState, *, h: float = 224.0) -> Any:
 
 
 def _u_rest(state: UserState, L: float) -> Floats:
-    left = np.maximum(L - state.at_end(state.cumulative_cost), 1e-300)
-    ranks = np.ceil(left)
-    viewed: Floats = ranks - ranks * (ranks - 1) / (2 * left)
+    remaining = np.maximum(L - state.at_end(state.cumulative_cost), 1e-300)
+    ranks = np.ceil(remaining)
+    viewed: Floats = ranks - ranks * (ranks - 1) / (2 * remaining)
     return viewed
 
 

@@ -1,4 +1,4 @@
-"""`pool --agreement`: how far two judgments of the same documents agree, and what that does to the order of runs."""
+"""`pool --agreement`: agreement of two judgments of the same documents, and of the orders of runs by each."""
 
 from __future__ import annotations
 
@@ -38,27 +38,26 @@ Other = Annotated[Any, Setting("Compare the judgments with a second qrels file: 
 
 SAVED = ("narrower", "times")
 OF_ORDERS = ["measure", "runs", "tau", "tau_ap", "topics", "others", *SAVED, *(f"{name}_differences" for name in SAVED)]
-SAVES = "prediction-powered inference: what the second judgments would save if they were of so many other topics"
+SAVES = "prediction-powered inference: savings if the second judgments covered further topics"
 
 
 @dataclass(frozen=True, eq=False)
 class AssessorAgreement(kernel.results.InNotebook):
-    """How far two qrels agree on the documents that both judge.
+    """Agreement of two qrels on the documents judged in both.
 
-    documents  how many both judge, in how many `topics`; `only_first` and `only_second` are judged by one alone
-    confusion  a frame: a row for each grade of the first, a column for each of the second, and how many documents; of
-               all grades in either
-    same       the share of documents with the same grade
-    kappa      Cohen's κ (1960), and `weighted_kappa` with linear weights by the place of a grade on the scale (1968)
+    documents  number of documents judged in both, in `topics`; `only_first` and `only_second` are judged in one only
+    confusion  a frame of numbers of documents: a row for each grade of the first, a column for each grade of the second
+    same       share of documents with the same grade
+    kappa      Cohen's κ (1960), and `weighted_kappa` with linear weights by the position of a grade on the scale (1968)
     alpha      Krippendorff's α for ordinal data
-    orders     a frame with a row for each measure: measure, runs, tau, tau_ap of the order of runs by the second qrels
-               with that by the first; topics of both, others of the second alone; narrower and times, the medians over
-               runs of what `runs` has, and narrower_differences and times_differences, over pairs of runs and for
-               their differences
+    orders     a frame with a row for each measure: measure, runs; tau and tau_ap of the orders of runs by the second
+               and the first qrels; topics of both, others of the second alone; narrower and times, medians over runs of
+               these columns of `runs`; narrower_differences and times_differences, medians over pairs of runs for
+               differences
     runs       a frame with a row for each run and measure: measure, run, score, other_score, rank, other_rank; narrower
-               and times: if the second judgments were of very many other topics, by what share the interval of its
-               mean would be narrower with them, and how many times the topics would have to be judged for that
-               (prediction-powered inference); nan with fewer than five topics
+               and times (prediction-powered inference): the share by which very many topics judged in the second alone
+               would narrow the interval of the mean, and the factor of topics that would save; nan with fewer than five
+               topics
     """
 
     documents: int
@@ -76,19 +75,19 @@ class AssessorAgreement(kernel.results.InNotebook):
     notes: list[str] = field(default_factory=list)
 
     def document(self, layout: Layout) -> Document:
-        """The confusion of grades, the coefficients, and the order of runs by either."""
+        """Return the confusion of grades, the coefficients, and the orders of runs by both qrels."""
         first, second = str(self.confusion.index.name), str(self.confusion.columns.name)
         numbers = {name: getattr(self, name) for name in ("documents", "topics", "only_first", "only_second")}
         numbers |= {name: getattr(self, name) for name in ("same", "kappa", "weighted_kappa", "alpha")}
         if layout == "long":
             rows: list[list[Any]] = [[name, None, None, None, value] for name, value in numbers.items()]
             for grade, counts in self.confusion.iterrows():
-                rows += [["confusion", None, grade, other, int(count)] for other, count in counts.items()]
+                rows += [["confusion", None, grade, second_grade, int(count)] for second_grade, count in counts.items()]
             for row in kernel.results.to_rows(self.orders) if len(self.orders) else []:
-                rows += [[what, row["measure"], None, None, row[what]] for what in OF_ORDERS[2:]]
+                rows += [[column, row["measure"], None, None, row[column]] for column in OF_ORDERS[2:]]
             for row in kernel.results.to_rows(self.runs) if len(self.runs) else []:
-                whats = ("score", "other_score", *SAVED)
-                rows += [[what, row["measure"], row["run"], None, row[what]] for what in whats]
+                columns_of_runs = ("score", "other_score", *SAVED)
+                rows += [[column, row["measure"], row["run"], None, row[column]] for column in columns_of_runs]
             return Document(
                 [Table([*map(Column, ("what", "measure", "name", "other", "value"))], rows)], self.signature
             )
@@ -102,18 +101,18 @@ class AssessorAgreement(kernel.results.InNotebook):
         columns = [Column(f"{first} \\ {second}"), *(Column(str(name), "count") for name in self.confusion.columns)]
         blocks.append(Table(columns, [[grade, *map(int, counts)] for grade, counts in self.confusion.iterrows()]))
         values = [self.same, self.kappa, self.weighted_kappa, self.alpha]
-        named = [Column("same grade", "share"),
+        coefficients = [Column("same grade", "share"),
                  *(Column(title, "score") for title in ("kappa", "linear kappa", "alpha (ordinal)"))]  # fmt: skip
         blank = [None if value != value else value for value in values]
-        blocks.append(Table(named, [blank]))
+        blocks.append(Table(coefficients, [blank]))
         if len(self.orders):
             blocks.append(
                 display_table(self.orders, measure=("measure", "text"), runs=("runs", "count"), tau=("tau", "score"),
                       tau_ap=("tau-ap", "score"))
             )  # fmt: skip
-            worth = _worth(self.orders)
-            saves: list[Table | str] = [f"{SAVES}; medians over runs, and over pairs of runs", worth]
-            blocks += saves if worth.rows else [_why_nothing(self.orders)]
+            savings = _savings(self.orders)
+            saving_blocks: list[Table | str] = [f"{SAVES}; medians over runs, and over pairs of runs", savings]
+            blocks += saving_blocks if savings.rows else [_why_unknown(self.orders)]
             blocks.append(
                 display_table(self.runs, measure=("measure", "text"), run=("run", "text"), score=(first, "score"),
                       other_score=(second, "score"), rank=("rank", "count"), other_rank=("rank there", "count"))
@@ -121,18 +120,18 @@ class AssessorAgreement(kernel.results.InNotebook):
         return Document(blocks, self.signature)
 
 
-def _worth(orders: pd.DataFrame) -> Table:
-    """What the second judgments are worth: a row for the means of runs and one for differences; with the other topics
-    that it judged, where there are any, and with very many."""
+def _savings(orders: pd.DataFrame) -> Table:
+    """Return the savings by the second judgments: rows for means of runs and for differences, with the topics that only
+    the second judges, if any, and with very many."""
     rows: list[list[Any]] = []
     for row in kernel.results.to_rows(orders):
-        for of, end in (("means", ""), ("differences", "_differences")):
+        for quantity, suffix in (("means", ""), ("differences", "_differences")):
             for others in (row["others"], math.inf):
-                narrower = row[f"narrower{end}"]
+                narrower = row[f"narrower{suffix}"]
                 if narrower is not None and others:
                     width = width_with(narrower, row["topics"], others)
                     count = "very many" if others == math.inf else f"{others}"
-                    rows.append([row["measure"], of, count, 1 - width, f"×{1 / width**2:.1f}"])
+                    rows.append([row["measure"], quantity, count, 1 - width, f"×{1 / width**2:.1f}"])
     columns = [
         *map(Column, ("measure", "interval of", "other topics")),
         Column("narrower", "share"),
@@ -141,18 +140,21 @@ def _worth(orders: pd.DataFrame) -> Table:
     return Table(columns, rows)
 
 
-def _why_nothing(orders: pd.DataFrame) -> str:
-    """Why nothing is known of what the second judgments would save."""
-    topics, unknown = int(orders["topics"].max()), "what the second judgments would save is not known"
+def _why_unknown(orders: pd.DataFrame) -> str:
+    """Explain why savings by the second judgments are unknown."""
+    topics, problem = int(orders["topics"].max()), "savings by the second judgments are unknown"
     if topics < pairs.LEAST:
-        both = f"{topics} {'topic is' if topics == 1 else 'topics are'} judged in both"
-        return f"{unknown}: {both}, and prediction-powered inference needs {pairs.LEAST}"
-    return f"{unknown}: scores by both are the same, or do not vary over topics"
+        judged_in_both = f"{topics} {'topic is' if topics == 1 else 'topics are'} judged in both"
+        return f"{problem}: {judged_in_both}, and prediction-powered inference needs {pairs.LEAST}"
+    return f"{problem}: scores by both are the same, or do not vary over topics"
 
 
 def width_with(narrower: float, topics: int, others: float) -> float:
-    """The width of an interval, as a share of that by the first judgments alone, if the second are of `others` other
-    topics; `narrower` as with very many. Of the variance that these save N others save N / (n + N)."""
+    """Return the width of an interval with second judgments of `others` further topics, as a share of the width without
+    them.
+
+    narrower  the share saved by very many further topics; N further topics save N / (n + N) of that variance
+    """
     share = 1.0 if others == math.inf else others / (topics + others)
     return float((1 - (1 - (1 - narrower) ** 2) * share) ** 0.5)
 
@@ -168,21 +170,21 @@ def assessor_agreement(
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> AssessorAgreement:
-    """How far two qrels agree on the documents that both judge, and what it does to the order of runs.
+    """Compare two qrels on the documents judged in both, and the orders of runs by each.
 
-    qrels, other  as `evaluate` takes them
-    runs          as there; None: the judgments alone
+    qrels, other  as for `evaluate`
+    runs          as for `evaluate`; None: compare judgments only
 
     The other arguments are those of `evaluate`. Returns `AssessorAgreement`. Raises `gradedeval.InputError` as
-    `evaluate` does, and where no document is judged in both.
+    `evaluate` does, and if no document is judged in both.
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
-    named = {} if runs is None else kernel.named_runs(runs)
-    first, second = (kernel.qrels_for(named, one, options) for one in (qrels, other))
+    sources = {} if runs is None else kernel.named_runs(runs)
+    first, second = (kernel.qrels_for(sources, judgments, options) for judgments in (qrels, other))
     if options.subtopics or first.strata is not None:
         option = flag.subtopics if options.subtopics else flag.qrels_format
         raise InputError(option, f"{flag.agreement} compares one grade of a document", "leave it out", usage=True)
-    pairs, topics = _both(first, second)
+    pairs, topics = _common_judgments(first, second)
     if not pairs:
         if not topics:
             raise kernel.grade.no_common_topics(second.place, second.topics, first.place, first.topics)
@@ -191,8 +193,8 @@ def assessor_agreement(
     codes = np.searchsorted(scale, np.array(pairs, dtype=np.float64))
     table: Ints = np.bincount(codes[:, 0] * len(scale) + codes[:, 1], minlength=len(scale) ** 2).reshape(len(scale), -1)
     names = [f"{grade:g}" for grade in scale]
-    orders, by_run, signature, notes = _orders_by_either(named, first, second, chosen, options)
-    sizes = [int(one.counts.count.sum()) - len(pairs) for one in (first, second)]
+    orders, by_run, signature, notes = _orders_by_either(sources, first, second, chosen, options)
+    sizes = [int(judgments.counts.count.sum()) - len(pairs) for judgments in (first, second)]
     return AssessorAgreement(
         len(pairs),
         topics,
@@ -210,21 +212,25 @@ def assessor_agreement(
     )
 
 
-def _both(first: Qrels, second: Qrels) -> tuple[list[tuple[float, float]], int]:
-    """The grades of the documents that both judge, and in how many topics they judge some."""
+def _common_judgments(first: Qrels, second: Qrels) -> tuple[list[tuple[float, float]], int]:
+    """Return the two grades of each document judged in both, and the number of topics in both."""
     pairs, topics = [], 0
-    mine, theirs = first.labels.tolist(), second.labels.tolist()
+    first_grades, second_grades = first.labels.tolist(), second.labels.tolist()
     for topic, documents in first.codes.items():
-        others = second.codes.get(topic)
-        topics += others is not None
-        if others:
-            pairs += [(mine[code], theirs[others[docno]]) for docno, code in documents.items() if docno in others]
+        judged_second = second.codes.get(topic)
+        topics += judged_second is not None
+        if judged_second:
+            pairs += [
+                (first_grades[code], second_grades[judged_second[docno]])
+                for docno, code in documents.items()
+                if docno in judged_second
+            ]
     return pairs, topics
 
 
 def cohen_kappa(table: Ints, linear: bool = False) -> float:
-    """Cohen's κ of a table of counts, grades × grades; with linear weights by the distance of grades on the scale. nan
-    where all grades are the same.
+    """Return Cohen's κ of a table of counts, grades × grades; with linear weights by the distance of grades on the
+    scale. nan if all grades are the same.
 
     Cohen, Educational and Psychological Measurement 1960; Psychological Bulletin 1968.
     """
@@ -236,10 +242,10 @@ def cohen_kappa(table: Ints, linear: bool = False) -> float:
 
 
 def ordinal_alpha(table: Ints) -> float:
-    """Krippendorff's α for ordinal data, of two judgments of each document, as a table of counts, grades × grades. nan
-    where all grades are the same.
+    """Return Krippendorff's α for ordinal data of two judgments of each document, from a table of counts, grades ×
+    grades. nan if all grades are the same.
 
-    The distance of two grades is the square of how many judgments lie from the one to the other, half of each end's.
+    The distance of two grades is the squared number of judgments between them, with half of the judgments at each end.
     Krippendorff, Content Analysis, 2004, chapter 11.
     """
     coincidences = (table + table.T).astype(np.float64)
@@ -259,7 +265,7 @@ def _orders_by_either(
     measures: list[Measure],
     options: Options,
 ) -> tuple[pd.DataFrame, pd.DataFrame, str, list[str]]:
-    """The order of runs by either qrels, on the topics of both."""
+    """Return the orders of runs by each qrels, on the topics of both."""
     of_runs = ["measure", "run", "score", "other_score", "rank", "other_rank", *SAVED]
     orders: list[tuple[Any, ...]] = []
     rows: list[tuple[Any, ...]] = []
@@ -272,23 +278,28 @@ def _orders_by_either(
         notes.append(f"{left_out} {plural(left_out, 'topic')} left out of the order of runs: not in both qrels")
     chosen = shared if options.topics_from is None else shared & options.topics_from
     options = replace(options, topics_from=chosen)
-    mine, theirs = (
-        kernel.evaluate_runs(runs, one, measures, options, workers=kernel.Workers.current()) for one in (first, second)
+    first_scores, second_scores = (
+        kernel.evaluate_runs(runs, judgments, measures, options, workers=kernel.Workers.current())
+        for judgments in (first, second)
     )
-    for column, measure in enumerate(mine.measures):
-        before, after = (
+    for column, measure in enumerate(first_scores.measures):
+        first_means, second_means = (
             np.array([run.summary("score", column, measure.reading.summary) for run in scores.runs])
-            for scores in (mine, theirs)
+            for scores in (first_scores, second_scores)
         )
-        saved, of_pairs = mine.saved_by(theirs, column)
-        medians = [value for of in (saved, of_pairs) for value in _medians(of)]
+        saved_for_means, saved_for_differences = first_scores.saved_by(second_scores, column)
+        medians = [value for savings in (saved_for_means, saved_for_differences) for value in _medians(savings)]
         counts = len(chosen), len(second) - len(shared)
-        orders.append((measure.label, len(runs), *agreements(before, after, measure), *counts, *medians))
-        places = standing(before, measure).tolist(), standing(after, measure).tolist()
-        columns = before.tolist(), after.tolist(), *places, *saved.T.tolist()
+        orders.append((measure.label, len(runs), *agreements(first_means, second_means, measure), *counts, *medians))
+        places = standing(first_means, measure).tolist(), standing(second_means, measure).tolist()
+        columns = first_means.tolist(), second_means.tolist(), *places, *saved_for_means.T.tolist()
         rows += zip([measure.label] * len(runs), runs, *columns, strict=True)
-    signature = f"{mine.signature}\n{theirs.signature}"
-    notes += [*mine.notes, *mine.unequal_topics(), *(note for note in theirs.notes if note not in mine.notes)]
+    signature = f"{first_scores.signature}\n{second_scores.signature}"
+    notes += [
+        *first_scores.notes,
+        *first_scores.unequal_topics(),
+        *(note for note in second_scores.notes if note not in first_scores.notes),
+    ]
     return (
         kernel.results.to_frame(orders, columns=OF_ORDERS),
         kernel.results.to_frame(rows, columns=of_runs),
@@ -298,6 +309,6 @@ def _orders_by_either(
 
 
 def _medians(saved: Floats) -> list[float]:
-    """The medians of both columns; nan without any row."""
-    known = saved[~np.isnan(saved).any(1)]
-    return np.median(known, axis=0).tolist() if len(known) else [float("nan")] * 2
+    """Return the medians of both columns; nan without rows."""
+    defined = saved[~np.isnan(saved).any(1)]
+    return np.median(defined, axis=0).tolist() if len(defined) else [float("nan")] * 2

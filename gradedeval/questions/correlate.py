@@ -1,4 +1,4 @@
-"""`correlate`: how far measures agree, by the scores of topics or the ordering of runs."""
+"""`correlate`: agreement of measures, by scores of topics or orderings of runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Kind = Literal["pearson", "spearman", "tau", "weighted-tau", "tau-ap"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 BY_TOPIC = ("pearson", "spearman")
-"""Kinds that compare the scores of (run, topic) pairs; the others compare the orderings of runs, the best first."""
+"""Kinds that compare scores of (run, topic) pairs; the other kinds compare orderings of runs, the best first."""
 NAMES = {
     "pearson": "Pearson's r",
     "spearman": "Spearman's ρ",
@@ -48,33 +48,33 @@ Coefficients = Annotated[Kind | Sequence[Kind], Setting("Coefficient above the d
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Correlation(ScoredFrame):
-    """How far measures agree: the frame of `correlate`, and the scores that it is of."""
+    """Agreement of measures: `frame`, and the scores of the runs."""
 
     scores: Matrix
 
     @property
     def aside(self) -> str:
-        """Which kind of agreement stands above the diagonal and which below, and what they are taken over."""
+        """The line under the table: coefficients above and below the diagonal, and numbers of pairs or runs."""
         counts: dict[str, list[int]] = {}
         for row in kernel.results.to_rows(self.frame):
             counts.setdefault(row["kind"], []).append(row["n"])
         # The first row stands above the diagonal.
         places = ("above", "below") if len(counts) > 1 else ("off",)
-        over = {kind: "(run, topic) pairs" if kind in BY_TOPIC else "runs" for kind in counts}
+        units = {kind: "(run, topic) pairs" if kind in BY_TOPIC else "runs" for kind in counts}
         return " | ".join(
-            f"{place} the diagonal: {NAMES[kind]}, {_extent(numbers)} {over[kind]}"
+            f"{place} the diagonal: {NAMES[kind]}, {_extent(numbers)} {units[kind]}"
             for place, (kind, numbers) in zip(places, counts.items(), strict=True)
         )
 
     def document(self, layout: Layout) -> Document:
-        """The agreement of measures, for people as a matrix."""
+        """Return the agreement of measures; for people as a matrix."""
         signature = signature_lines(self.aside, self.signature)
         if layout == "long":
             return kernel.Document([kernel.results.to_table(self.frame)], signature)
         cells = {(row["measure"], row["other"]): row["agreement"] for row in kernel.results.to_rows(self.frame)}
         measures = self.scores.measures
         columns = [kernel.Column(""), *(kernel.Column(name, "score", digits=3) for name in measures)]
-        rows = [[name, *(cells.get((name, other), "—") for other in measures)] for name in measures]
+        rows = [[name, *(cells.get((name, second), "—") for second in measures)] for name in measures]
         return kernel.Document([kernel.Table(columns, rows)], signature)
 
 
@@ -103,7 +103,7 @@ def above_and_below(coefficient: Kind | Sequence[Kind]) -> tuple[Kind, Kind]:
 
 
 def check_runs(runs: int, coefficient: Kind | Sequence[Kind]) -> None:
-    """Raise InputError (usage) where orderings are compared, and there is one run."""
+    """Raise InputError (usage) for the orderings of a single run."""
     if runs < 2 and not set(above_and_below(coefficient)) <= set(BY_TOPIC):
         hint = f"add a run, or use {flag.coefficient:spearman}"
         raise InputError("", "rank correlation needs at least two runs", hint, usage=True)
@@ -123,93 +123,94 @@ def correlate(
     progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> Correlation:
-    """How far measures agree, pair by pair.
+    """Measure the agreement of measures, pair by pair.
 
-    runs            as for `gradedeval.evaluate`; or without `qrels` what that returns, or saved scores
-    qrels           as there, and so are `measures`, `like`, `jobs`, `progress` and `keywords`
-    coefficient     kind of agreement, or two: above the diagonal of the matrix of measures, and below it
+    runs            as for `gradedeval.evaluate`; without `qrels`, the result of `evaluate` or saved scores
+    qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`
+    coefficient     kind of agreement, or two kinds: above and below the diagonal of the matrix of measures
 
-    `pearson` and `spearman` compare the scores of the (run, topic) pairs that both measures have; `tau`, `weighted-tau`
-    and `tau-ap` the orderings of runs, the best first, by their means (or totals, or geometric means) over the topics
-    that all runs have by both: where lower is better, the lowest is first. Returns `Correlation`, whose `.frame` has
-    the columns measure (the row of the matrix; tau-ap's truth), other (its column), kind, agreement (blank where scores
-    are all the same), n (pairs or runs). Raises InputError (usage) for a single measure, or the ordering of a single
-    run; InputError if no agreement is defined for any two measures.
+    `pearson` and `spearman` compare scores of the (run, topic) pairs of both measures; `tau`, `weighted-tau` and
+    `tau-ap` compare orderings of runs, the best first, by their means (or totals, or geometric means) over the topics
+    that all runs have by both measures; if lower is better, the lowest is first. Returns `Correlation`, with the
+    columns of `.frame` measure (row of the matrix; the truth of tau-ap), other (its column), kind, agreement (blank if
+    scores are all the same), n (pairs or runs). Raises InputError (usage) for a single measure, or the ordering of a
+    single run; InputError if no agreement is defined for any two measures.
     """
     above, below = above_and_below(coefficient)
-    given = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords, bounded=False)
-    matrix = score_matrix.comparable_matrix(given)
+    scores = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords, bounded=False)
+    matrix = score_matrix.comparable_matrix(scores)
     if len(matrix.measures) < 2:
         raise InputError("", "correlate needs at least two measures", f"add another {flag.measure}", usage=True)
     check_runs(len(matrix.runs), coefficient)
     rows = []
     for row, measure in enumerate(matrix.measures):
-        for column, other in enumerate(matrix.measures):
+        for column, second in enumerate(matrix.measures):
             if row != column:
                 kind = above if row < column else below
                 included = matrix.included[:, :, row] & matrix.included[:, :, column]
                 truth, judged = matrix.score[:, :, row], matrix.score[:, :, column]
                 readings = matrix.reading(row), matrix.reading(column)
-                rows.append((measure, other, kind, *scores_agreement(kind, truth, judged, included, readings)))
+                rows.append((measure, second, kind, *scores_agreement(kind, truth, judged, included, readings)))
     frame = kernel.results.to_frame(rows, columns=["measure", "other", "kind", "agreement", "n"])
     if frame["agreement"].isna().all():
-        raise _undefined(matrix, {above, below})
+        raise _undefined_error(matrix, {above, below})
     return Correlation(frame, matrix)
 
 
-def _undefined(matrix: Matrix, kinds: set[Kind]) -> InputError:
-    """Why no agreement is defined."""
+def _undefined_error(matrix: Matrix, kinds: set[Kind]) -> InputError:
+    """Return an error with the reason that no agreement is defined."""
     if matrix.included.sum(2).max(initial=0) < 2:
         return InputError("", "no (run, topic) pair that two measures have", matrix.hint)
     if not kinds & set(BY_TOPIC) and matrix.included.all(0).sum(1).max(initial=0) < 2:
         return InputError("", f"no topic that {score_matrix.all_runs(matrix.runs)} have by two measures", matrix.hint)
-    what = "scores are all the same, or infinite, so no agreement is defined"
-    return InputError("", what, "use runs that differ, or other measures")
+    problem = "scores are all the same, or infinite, so no agreement is defined"
+    return InputError("", problem, "use runs that differ, or other measures")
 
 
 def agreement(kind: Kind, truth: Floats, scores: Floats) -> float:
-    """How far `scores` agree with `truth`, from −1 to 1; nan if either is constant or infinite.
+    """Return the agreement of `scores` with `truth`, from −1 to 1; nan if either is constant or infinite.
 
     `pearson` (1895); `spearman` (1904); `tau` (Kendall 1945, τ_b); `weighted-tau` (Vigna, WWW 2015: an exchange of two
-    items weighs 1/rank of the one + 1/rank of the other; the mean over the ranks in either list); `tau-ap` (see
-    `tau_ap`).
+    items has the weight 1/rank of the first + 1/rank of the second; the mean over the ranks in either list); `tau-ap`
+    (see `tau_ap`).
     """
     return agreement_with(kind, truth)(scores)
 
 
 def agreement_with(kind: Kind, truth: Floats) -> Callable[[Floats], float]:
-    """`agreement` with one truth of any number of scores: what depends on the truth alone is worked out once."""
+    """Return a function of scores: `agreement` with one truth, prepared once."""
     if not _varies(truth):
         return lambda scores: float("nan")
-    several = {"pearson": correlation.pearson_with, "spearman": correlation.spearman_with}
+    vectorized = {"pearson": correlation.pearson_with, "spearman": correlation.spearman_with}
     pairs = {"tau": correlation.kendall_tau, "weighted-tau": correlation.weighted_tau, "tau-ap": tau_ap}
-    agreed = several[kind](truth) if kind in several else partial(pairs[kind], truth)
-    return lambda scores: float(agreed(scores)) if _varies(scores) else float("nan")
+    coefficient = vectorized[kind](truth) if kind in vectorized else partial(pairs[kind], truth)
+    return lambda scores: float(coefficient(scores)) if _varies(scores) else float("nan")
 
 
 def _varies(values: Floats) -> bool:
-    """Whether these are numbers of which two differ."""
+    """Return whether the values are finite and not all the same."""
     return len(values) > 1 and bool(np.isfinite(values).all()) and bool(np.ptp(values) != 0)
 
 
 def tau_ap(truth: Floats, scores: Floats) -> float:
-    """AP correlation: 2/(n−1) Σ_{i≥2} C(i)/(i−1) − 1, C(i) the items above rank i of `scores` that belong there.
+    """Return the AP correlation 2/(n−1) Σ_{i≥2} C(i)/(i−1) − 1; C(i): number of items above rank i of `scores` that
+    belong there.
 
-    Errors at the top of the ordering by `scores` weigh more. Where items are tied in `scores` it is the mean over all
-    their orders; a tie in `truth` is half right. Yilmaz et al., SIGIR 2008; ties as τ_AP,a of Urbano & Marrero, ICTIR
+    Errors at the top of the ordering by `scores` weigh more. With ties in `scores` it is the mean over all orders of
+    tied items; a tie in `truth` is half right. Yilmaz et al., SIGIR 2008; ties as τ_AP,a of Urbano & Marrero, ICTIR
     2017.
     """
     right = (np.sign(truth[:, None] - truth) + 1) / 2  # [i, j]: whether i belongs above j
     above = scores[:, None] > scores
-    level = (scores[:, None] == scores) & ~np.eye(len(scores), dtype=bool)
+    tied_with = (scores[:, None] == scores) & ~np.eye(len(scores), dtype=bool)
     total = 0.0
     for item in range(len(scores)):
-        before, tied = int(above[:, item].sum()), int(level[:, item].sum())
-        sure, among = right[above[:, item], item].sum(), right[level[:, item], item].sum()
-        # Each place among the tied is as likely; at the m-th of them, m − 1 of the others stand above.
-        others = np.arange(tied + 1)
-        ahead = before + others
-        share = (sure + others / max(1, tied) * among) / np.maximum(1, ahead)
+        higher, tied = int(above[:, item].sum()), int(tied_with[:, item].sum())
+        correct_above, correct_tied = right[above[:, item], item].sum(), right[tied_with[:, item], item].sum()
+        # All positions among tied items are equally likely; at position m, m − 1 of them are above.
+        tied_above = np.arange(tied + 1)
+        ahead = higher + tied_above
+        share = (correct_above + tied_above / max(1, tied) * correct_tied) / np.maximum(1, ahead)
         total += float(share[ahead > 0].sum()) / (tied + 1)
     return 2 * total / (len(scores) - 1) - 1
 
@@ -224,32 +225,32 @@ def scores_agreement(
         kernel.definition.Reading(),
     ),
 ) -> tuple[float, int]:
-    """The agreement of the scores by two measures, runs × topics, and the number of pairs or runs compared.
+    """Return the agreement of the scores by two measures, runs × topics, and the number of pairs or runs compared.
 
-    included  runs × topics: which pairs count; orderings use the topics that are included for all runs
-    readings  of the two measures, by which runs are ordered
+    included  runs × topics: mask of pairs; orderings use the topics that are included for all runs
+    readings  of the two measures, for the order of runs
     """
-    agreed, count = scores_agreement_with(kind, truth, included, readings[0])
-    return agreed(scores, readings[1]), count
+    agreement_of, count = scores_agreement_with(kind, truth, included, readings[0])
+    return agreement_of(scores, readings[1]), count
 
 
 def scores_agreement_with(
     kind: Kind, truth: Floats, included: Bools, reading: kernel.definition.Reading
 ) -> tuple[Callable[[Floats, kernel.definition.Reading], float], int]:
-    """`scores_agreement` with the scores by one measure, as it is read: a function of the scores by another, and how
-    that one is read; and the number of pairs or runs compared."""
+    """Return a function of scores by a second measure and its reading: their agreement with the scores by the first;
+    and the number of pairs or runs compared."""
     if kind in BY_TOPIC:
         with_truth = agreement_with(kind, truth[included])
         return lambda scores, _: with_truth(scores[included]), int(included.sum())
     shared = np.logical_and.reduce(included, axis=0)
     if not shared.any():
         return lambda scores, _: float("nan"), len(truth)
-    with_order = agreement_with(kind, _order(truth[:, shared], reading))
-    return lambda scores, own: with_order(_order(scores[:, shared], own)), len(truth)
+    with_order = agreement_with(kind, _order_means(truth[:, shared], reading))
+    return lambda scores, second_reading: with_order(_order_means(scores[:, shared], second_reading)), len(truth)
 
 
-def _order(scores: Floats, reading: kernel.definition.Reading) -> Floats:
-    """The mean by which each run is ordered, more is better; equal where runs differ in the last bits alone: those
+def _order_means(scores: Floats, reading: kernel.definition.Reading) -> Floats:
+    """Return the mean of each run, more is better. Means that differ in the last bits only are made equal: these bits
     depend on the order of topics."""
     if not np.isfinite(scores).all():
         return np.full(len(scores), np.inf)
@@ -257,7 +258,7 @@ def _order(scores: Floats, reading: kernel.definition.Reading) -> Floats:
     return merge_close(np.array([math.fsum(row) / len(row) for row in values.tolist()]), TOLERANCE)
 
 
-# How measures agree: the matrix of agreement as a heat map, and two measures by run and topic as a scatter.
+# Pictures: a heat map of agreement, and a scatter plot of two measures.
 
 
 COLUMNS = ("measure", "other", "kind", "agreement")
@@ -265,38 +266,38 @@ COLUMNS = ("measure", "other", "kind", "agreement")
 
 @public
 def plot_correlate(agreement: Any, *, ax: Axes | None = None) -> Axes:
-    """The agreement of measures as a heat map with the numbers.
+    """Draw the agreement of measures as a heat map with the numbers.
 
-    agreement  what `gradedeval.correlate` returns; or scores, as it takes them
-    ax         matplotlib axes to draw on; None: the current ones
+    agreement  the result of `gradedeval.correlate`; or scores, as for `correlate`
+    ax         matplotlib axes to draw on; None: the current axes
 
     Returns the axes. Raises `gradedeval.InputError` as `gradedeval.correlate` does, and (usage) for another frame.
     """
-    known = isinstance(agreement, Correlation) or "agreement" in getattr(agreement, "columns", ())
+    correlated = isinstance(agreement, Correlation) or "agreement" in getattr(agreement, "columns", ())
     frame = pictures.require_frame(
-        agreement if known else correlate(agreement), COLUMNS, "correlate", "that of correlate"
+        agreement if correlated else correlate(agreement), COLUMNS, "correlate", "the frame of correlate"
     )
     return pictures.draw_on(partial(draw_agreement, frame=frame), ax)
 
 
 def agreement_panel(frame: pd.DataFrame) -> Panel:
-    """The heat map, as high as wide."""
+    """Return the heat map, as high as wide."""
     return pictures.Panel(partial(draw_agreement, frame=frame), 0.9 + 0.36 * max(4, frame["measure"].nunique()))
 
 
 def scatter_panel(matrix: Matrix) -> Panel:
     """Return the scatter of two measures. Raises InputError (usage) for more or fewer."""
     check_two_measures(matrix)
-    return pictures.Panel(partial(draw_scatter, matrix=matrix, columns=_two(matrix, None, None)), 3.0)
+    return pictures.Panel(partial(draw_scatter, matrix=matrix, columns=_scatter_columns(matrix, None, None)), 3.0)
 
 
 def draw_agreement(ax: Axes, frame: pd.DataFrame) -> None:
     """Draw the matrix of measures."""
     names = list(dict.fromkeys([*frame["measure"], *frame["other"]]))
     cells = np.full((len(names), len(names)), np.nan)
-    for measure, other, value in zip(frame["measure"], frame["other"], frame["agreement"], strict=True):
-        cells[names.index(measure), names.index(other)] = value
-    # Colors from the lowest agreement, so that they differ; where some disagree, white is 0.
+    for measure, second, value in zip(frame["measure"], frame["other"], frame["agreement"], strict=True):
+        cells[names.index(measure), names.index(second)] = value
+    # Colors start at the lowest agreement, so that cells differ; with disagreement, white is 0.
     lowest = float(np.min(cells[np.isfinite(cells)], initial=1))
     low = -1.0 if lowest < 0 else min(lowest, 0.95)
     ax.imshow(cells, cmap="RdBu" if lowest < 0 else "Blues", vmin=low, vmax=1, aspect="auto")
@@ -312,32 +313,31 @@ def draw_agreement(ax: Axes, frame: pd.DataFrame) -> None:
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     kinds = list(dict.fromkeys(frame["kind"]))
-    said = NAMES.get(kinds[0], kinds[0])
+    label = NAMES.get(kinds[0], kinds[0])
     if len(kinds) > 1:
-        said = f"above the diagonal: {said}\nbelow: {NAMES.get(kinds[1], kinds[1])}"
+        label = f"above the diagonal: {label}\nbelow: {NAMES.get(kinds[1], kinds[1])}"
     falling = [pictures.label_text(name) for name in names if pictures.lower_is_better(name)]
-    turned = f"\nof {', '.join(falling)} the lower score is the better one" if falling else ""
-    ax.set_xlabel(f"{said}{turned}")
+    directions = f"\nof {', '.join(falling)} the lower score is the better one" if falling else ""
+    ax.set_xlabel(f"{label}{directions}")
     ax.set_ylabel("measure")
 
 
 @public
 def scatter(scores: AnyScores, x: Any = None, y: Any = None, *, ax: Axes | None = None) -> Axes:
-    """Two measures against each other: a point for each run and topic that both score.
+    """Draw a scatter plot of two measures: a point for each run and topic scored by both.
 
-    scores  what `gradedeval.evaluate` returns, or saved scores
+    scores  the result of `gradedeval.evaluate`, or saved scores
     x, y    the measures; None: the first and the second
-    ax      matplotlib axes to draw on; None: the current ones
+    ax      matplotlib axes to draw on; None: the current axes
 
-    Returns the axes. Raises `gradedeval.InputError` (usage) where there are not two measures, or nothing that both
-    score.
+    Returns the axes. Raises `gradedeval.InputError` (usage) for fewer than two measures, and without a common point.
     """
     matrix = score_matrix.comparable_matrix(scores)
-    return pictures.draw_on(partial(draw_scatter, matrix=matrix, columns=_two(matrix, x, y)), ax)
+    return pictures.draw_on(partial(draw_scatter, matrix=matrix, columns=_scatter_columns(matrix, x, y)), ax)
 
 
-def _two(matrix: Matrix, x: Any, y: Any) -> tuple[int, int]:
-    """The columns of two measures."""
+def _scatter_columns(matrix: Matrix, x: Any, y: Any) -> tuple[int, int]:
+    """Return the columns of two measures. Raises InputError (usage) without a common point."""
     if len(matrix.measures) < 2:
         raise InputError("plot.scatter", "needs two measures", "evaluate by another too", usage=True)
     columns = (0 if x is None else matrix.measure_index(str(x)), 1 if y is None else matrix.measure_index(str(y)))
@@ -348,12 +348,12 @@ def _two(matrix: Matrix, x: Any, y: Any) -> tuple[int, int]:
 
 
 def _points(matrix: Matrix, columns: tuple[int, int]) -> Any:
-    """runs × topics: what both measures score."""
+    """Return the mask, runs × topics, of points scored by both measures."""
     return matrix.included[:, :, columns].all(2) & np.isfinite(matrix.score[:, :, columns]).all(2)
 
 
 def draw_scatter(ax: Axes, matrix: Matrix, columns: tuple[int, int]) -> None:
-    """Draw the points, those of each run in its color where there are few."""
+    """Draw the points; of few runs each run in its color."""
     points = _points(matrix, columns)
     few, labels = len(matrix.runs) <= 7, pictures.run_labels(matrix.runs)
     for row, (run, look) in enumerate(zip(matrix.runs, pictures.line_styles(len(matrix.runs)), strict=True)):
@@ -362,10 +362,10 @@ def draw_scatter(ax: Axes, matrix: Matrix, columns: tuple[int, int]) -> None:
         ax.scatter(x, y, s=7, marker="osD^vP*"[row % 7] if few else "o", facecolors="none", edgecolors=color,
                    linewidths=0.6, label=labels[run] if few else None)  # fmt: skip
     ax.grid(color=pictures.LIGHT, linewidth=0.4)
-    lower = [pictures.LOWER if matrix.reading(one).sign < 0 else "" for one in columns]
+    lower = [pictures.LOWER if matrix.reading(column).sign < 0 else "" for column in columns]
     x, y = (
-        f"{pictures.label_text(matrix.measures[one])}, by run and topic{less}"
-        for one, less in zip(columns, lower, strict=True)
+        f"{pictures.label_text(matrix.measures[column])}, by run and topic{less}"
+        for column, less in zip(columns, lower, strict=True)
     )
     ax.set_xlabel(x)
     ax.set_ylabel(y)

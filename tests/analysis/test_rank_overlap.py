@@ -244,7 +244,7 @@ def test_runs_in_blocks_have_the_numbers_of_their_topics_one_by_one(count: int) 
         for cells, together in ((1 << 18, 64), (1000, 2), (150, 1), (1, 64)):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(parallel, "LIMITS", Limits(cells=cells))
-                patch.setattr(sys.modules["gradedeval.questions.agreement"], "TOGETHER", together)
+                patch.setattr(sys.modules["gradedeval.questions.agreement"], "RUNS_PER_TASK", together)
                 frames.append(gradedeval.agreement(runs, at=at, persistence=p).frame)
         for row in frames[0].to_dict("records"):
             expected = plainly(runs[row["run"]][row["topic"]], runs[row["other"]][row["topic"]], at, p)

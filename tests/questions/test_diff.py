@@ -17,7 +17,7 @@ from scipy.stats import kendalltau
 import gradedeval
 from gradedeval import Diff, InputError
 from gradedeval.kernel.scoring.results import to_rows
-from gradedeval.questions.diff import in_words
+from gradedeval.questions.diff import describe_topic
 from support.commands import Command
 from support.commands import rows as csv_rows
 from support.measures import VARIANTS
@@ -147,7 +147,7 @@ def test_a_topic_is_told_in_words(cli: Command) -> None:
     assert done.code == 0
     assert "ndcg@10: 0.2742 → 0.3454 (+0.0712) | 50 topics: 15 worse, 29 better, 6 equal" in done.text
     assert "river-1189 (grade 3) fell 1 → 11: -0.2301; river-0625 (grade 4) rose 18 → 5: +0.1187; 9 more" in done.words
-    assert "49 more topics: --top N" in done.text
+    assert "49 more topics not shown; see them with --top N" in done.text
     alone = cli("diff", BM25, RM3, QRELS, "-m", "ndcg@10", "--topic", "301").text
     assert "topic 301: 0.4866 → 0.1157 (-0.3709) | residuals 0.0000 and 0.0000 | if fully judged: same order" in alone
 
@@ -169,7 +169,7 @@ def test_programs_get_a_row_for_each_document(cli: Command) -> None:
         assert explained == pytest.approx(float(of_topic[0]["difference"]), abs=1e-9)
 
 
-REVERSIBLE = "--only: what judging could reverse is not known here; leave"
+REVERSIBLE = "--only: effects of judging are unknown here; leave"
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_unjudged_documents_are_counted_with_the_relevant_one_that_they_passed()
     judged = {"t": {"a": 1, "b": 1, **{f"n{number}": 0 for number in range(20)}}}
     found = gradedeval.diff(*runs, judged, "ap")
     (row,) = to_rows(found.topics)
-    assert in_words(found, row, 4).endswith("; unjudged x and 1 more moved above relevant a, 1 above others")
+    assert describe_topic(found, row, 4).endswith("; unjudged x and 1 more moved above relevant a, 1 above others")
 
 
 def test_counts_have_no_decimals(cli: Command) -> None:
@@ -313,7 +313,7 @@ def test_the_numbers_of_a_reproduction() -> None:
 def test_two_runs_by_topic_and_more_as_a_matrix(cli: Command) -> None:
     two = cli("diff", BM25, RM3, "--top", "1").text
     assert "mean of 50  0.2361" in two
-    assert "49 more topics: --top N" in two
+    assert "49 more topics not shown; see them with --top N" in two
     matrix = cli("diff", BM25, RM3, NEURAL).text
     assert "bm25          —     0.236   0.152" in matrix
     lines = cli("diff", BM25, RM3, "-f", "jsonl", "--top", "1").text.splitlines()

@@ -375,7 +375,7 @@ def test_two_systems_by_topic_have_the_agreement_of_their_seeds_beside_it(files:
     both = [f"{means[pair]:.4f}" for pair in (("A", "B"), ("A", "A"), ("B", "B"))]
     assert lines["mean of 4"][3:6] == both
     assert lines["seeds of A"][3] == both[1]
-    assert "2 more topics: --top N" in text
+    assert "2 more topics not shown; see them with --top N" in text
     one = cli("diff", *files[:3], "--replicates", "A=a-*").text  # how much the seed alone moves the ranking
     assert one.startswith("A (3 seeds)\n")
     assert f"mean of 4  {both[1]}" in one

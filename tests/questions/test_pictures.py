@@ -385,7 +385,7 @@ def test_a_frame_that_lacks_what_a_picture_needs_is_named(scores: gradedeval.Sco
         InputError, match=r"^plot.topics: the frame has no columns low, high; give the result of gradedeval"
     ):
         gradedeval.plot.topics(gradedeval.topic_differences(two(scores)).frame.drop(columns=["low", "high"]), ax=ax)
-    with pytest.raises(InputError, match=r"^plot.correlate: the frame is empty; give that of correlate$"):
+    with pytest.raises(InputError, match=r"^plot.correlate: the frame is empty; give the frame of correlate$"):
         gradedeval.plot.correlate(pd.DataFrame(columns=["measure", "other", "kind", "agreement"]), ax=ax)
 
 

@@ -436,9 +436,7 @@ def test_each_question_has_a_table(cli: Command, tmp_path: Path) -> None:
     assert "largest drop" in left
     agreement = cli("pool", *RUNS, QRELS, "--agreement", QRELS, "-m", "ap").text
     assert "100.0%  1.0000        1.0000           1.0000" in agreement
-    assert "would save is not known: scores by both are the same, or do not vary over topics" in " ".join(
-        agreement.split()
-    )
+    assert "are unknown: scores by both are the same, or do not vary over topics" in " ".join(agreement.split())
     assert "100.0%" in cli("pool", QRELS, "--agreement", QRELS).text  # no run is needed
 
 

@@ -31,7 +31,7 @@ from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options import ranges, resolve_options
 from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.agreement import TOPICS, agreement, reproduction
-from gradedeval.questions.diff import Only, diff, not_two
+from gradedeval.questions.diff import Only, diff, two_runs_error
 
 BASELINE = Option("--baseline", metavar="RUN", file=READS, help="Compare every run with this one: one of the two, or "
                   "another file. Default: the first run.")  # fmt: skip
@@ -110,7 +110,7 @@ def _show_changes(
         runs, options["replicates"] = _with_first(runs, baseline, options["replicates"])
     settings = take_measures(diff, settings, options)
     if len(runs) < 2:
-        raise not_two(runs)
+        raise two_runs_error(runs)
     two = {"baseline": runs[0], "run": runs[1], "qrels": qrels}
     systems = {"baseline": runs, "run": qrels}
     result = call(diff, **(two if len(runs) == 2 else systems), **settings, **options)

@@ -7,19 +7,13 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Any
 
 from gradedeval.errors import InputError, plural, reason, url_place
-from gradedeval.kernel.trec.stream import (
-    LFS_POINTER,
-    check_pointer,
-    check_written,
-    is_url,
-    local_path,
-)
+from gradedeval.kernel.trec.stream import LFS_POINTER, check_pointer, check_written, is_url, local_path
 
 # Signals that end this process, deferred until a write is complete.
 
@@ -37,26 +31,13 @@ effect, so that nothing can make a process wait forever."""
 def defer_signals() -> Iterator[None]:
     """Defer signals until the block ends. Blocking them would defer them in this thread only, but libraries have
     threads of their own. For the main thread; without effect in others."""
-    met: list[int] = []
-    try:
-        with _handled(met.append, lambda handler: handler != signal.SIG_IGN):
-            yield
-    finally:
-        for number in met:
-            signal.raise_signal(number)
-
-
-@contextmanager
-def _handled(handle: Callable[[int], None], concerns: Callable[[Any], bool]) -> Iterator[None]:
-    """Call `handle` for the first signal, in place of handlers that satisfy `concerns`."""
     originals: dict[int, Any] = {}
-    first: list[float] = []
+    received: list[tuple[int, float]] = []
 
-    def meet(number: int, frame: Any) -> None:
-        if not first:
-            first.append(monotonic())
-            handle(number)
-        elif monotonic() - first[0] > GRACE:
+    def receive(number: int, frame: Any) -> None:
+        if not received:
+            received.append((number, monotonic()))
+        elif monotonic() - received[0][1] > GRACE:
             signal.signal(number, originals[number])
             signal.raise_signal(number)
 
@@ -64,13 +45,15 @@ def _handled(handle: Callable[[int], None], concerns: Callable[[Any], bool]) -> 
         if threading.current_thread() is threading.main_thread():
             for number in ENDING:
                 handler = signal.getsignal(number)
-                if handler is not None and concerns(handler):  # None: Python could not restore this handler
+                if handler not in (None, signal.SIG_IGN):  # None: Python could not restore this handler
                     originals[number] = handler
-                    signal.signal(number, meet)
+                    signal.signal(number, receive)
         yield
     finally:
         for number, handler in originals.items():
             signal.signal(number, handler)
+        for number, _ in received:
+            signal.raise_signal(number)
 
 
 UNFINISHED = ".gradedeval-"

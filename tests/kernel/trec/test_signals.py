@@ -65,7 +65,7 @@ def test_a_signal_that_comes_again_later_does_what_it_always_does() -> None:
     script = """
 import os, signal
 from gradedeval.kernel.trec import atomic_write
-written.GRACE = 0
+atomic_write.GRACE = 0
 signal.signal(signal.SIGTERM, signal.SIG_DFL)
 with atomic_write.defer_signals():
     for _ in range(2):

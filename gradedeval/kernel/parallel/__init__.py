@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __getattr__ = late_modules(__name__)
 
-
 Item = TypeVar("Item")
 
 
@@ -91,7 +90,6 @@ def _in_text(items: Iterable[Item], count: int, label: str) -> Iterator[Item]:
 
 
 # Workers, and the sizes of pieces of work.
-
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -275,7 +273,6 @@ def using_jobs(jobs: int, progress: bool) -> Iterator[None]:
 
 
 # Freed memory that is kept for reuse, and not returned to the system.
-
 
 FREED = 31 << 20
 """Just below the maximum threshold of glibc."""

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 # When it reaches the same call, it must not start processes itself. It exits silently; the parent, which only sees that
 # processes die, finds the cause and reports it once.
 
-
 RERUNS_SCRIPT = ("spawn", "forkserver")
 """Start methods of `multiprocessing` that rerun the script."""
 
@@ -78,7 +77,6 @@ def rerun_fault(method: str) -> InputError | None:
 
 
 # Python's resource tracker, which cleans up after killed processes, silenced.
-
 
 SAFE_PATH = "PYTHONSAFEPATH"
 """Prevents Python from importing modules from the working directory."""
@@ -411,7 +409,6 @@ class CannotShare(Exception):
 
 
 # Tasks of workers, and the consequences of a process that dies.
-
 
 OVERHEAD = 3
 """Threads and processes started in addition to workers: two threads that submit tasks, and for spawned workers the

@@ -17,7 +17,6 @@ from gradedeval.kernel.trec.stream import LFS_POINTER, check_pointer, check_writ
 
 # Signals that end this process, deferred until a write is complete.
 
-
 _NAMES = ("HUP", "INT", "QUIT", "ALRM", "TERM", "USR1", "USR2", "VTALRM", "PROF", "XCPU", "BREAK")
 ENDING = [getattr(signal, f"SIG{name}") for name in _NAMES if hasattr(signal, f"SIG{name}")]
 """Signals whose default action ends a process."""
@@ -62,7 +61,6 @@ UNFINISHED = ".gradedeval-"
 
 LOOKS = 5
 """How often to check the end of a file before it counts as torn."""
-
 
 UNITS = (("kB", 1e3), ("MB", 1e6), ("GB", 1e9))
 

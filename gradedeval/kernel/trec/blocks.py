@@ -141,10 +141,8 @@ def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: LineLay
 
 # Files held whole: the text in one buffer, processed part by part.
 
-
 STEP = 1 << 22
 """Bytes read at once."""
-
 
 PART = 1 << 20
 """Bytes of a text processed at once."""

@@ -20,7 +20,6 @@ from gradedeval.kernel.trec.stream import Stream
 
 # Parquet and Arrow files, from which only requested columns are read.
 
-
 Value = TypeVar("Value")
 
 ROW = 24
@@ -125,7 +124,6 @@ def _all_are(kind: type, values: Iterable[Any]) -> bool:
 
 
 # JSON, with the limits of Python reported like syntax errors.
-
 
 TOO_DEEP, TOO_LONG = "nested too deeply", "a number has too many digits"
 """Messages about valid JSON beyond the limits of Python: hundreds of nested brackets, and thousands of digits."""
@@ -519,7 +517,6 @@ _READERS: dict[str, Callable[[bytes, Skipped], tuple[str, Any]]] = {
 
 
 # Rows of a JSON document, or of JSON Lines, with their line numbers.
-
 
 Rows = list[tuple[int, Mapping[str, Any]]]
 

@@ -57,7 +57,6 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 }
 """Content of a column -> its known names."""
 
-
 _SCORE_WORDS = (
     "score|simil|^relevance$|^rsv|prob|distance|^dist$|confidence|logit|cosine|^cos$|^dot|bm25|weight|predict|^pred$"
 )
@@ -281,7 +280,6 @@ class TableColumns:
 
 
 # Unsupported formats, with problem and cure.
-
 
 _UNPACK = "extract it, and give its files"
 _REFUSED = {

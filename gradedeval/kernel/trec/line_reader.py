@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 SIZE = 1 << 20
 """Bytes read at a time."""
 
-
 Pieces = Iterator[tuple[int, bytes]]
 """The number of the first line of each piece, and its bytes, without the final line end."""
 
@@ -134,16 +133,12 @@ def csv_rows(
 # Bytes not allowed in text: control characters, and a carriage return that does not end the line.
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\r(?!\n|\Z)")
 
-
 _CONTROLS = bytes({*range(32)} - {*b"\t\n"})
-
 
 _HASH = 35
 
-
 HEAD = 1 << 16
 """Number of first bytes that usually contain a line."""
-
 
 _STARTS_WITH_MARK = ("starts with a byte order mark", "save the file as UTF-8 without a byte order mark")
 
@@ -424,9 +419,7 @@ class Skipped:
 
 # The rule for duplicates: documents of a topic, judgments, ranks of a table.
 
-
 Key = TypeVar("Key", bound=Hashable)
-
 
 KEEP_ONE = f"use {flag.duplicates:first or last} to keep one"
 

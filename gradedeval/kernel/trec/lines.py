@@ -10,7 +10,6 @@ from functools import cached_property
 _WORDS = {"type": "Q0", "subtopic": "iteration"}
 """Names of columns in messages about TREC files."""
 
-
 NO_GRADES = "missing-grades"
 """The kind of error for qrels without grades."""
 
@@ -81,10 +80,8 @@ NTCIR = LineLayout("ntcir", ("topic", "docno", "grade"))
 
 # Lengths and ends of lines.
 
-
 LONGEST = 1 << 20
 """Maximum bytes of a line. JSON documents, often one line, may have any length."""
-
 
 NEAR = 1 << 12
 """Bytes in which most lines end."""
@@ -155,9 +152,7 @@ def encode(name: str) -> bytes:
 
 # Names of the formats of runs and qrels: values of `--run-format` and `--qrels-format`.
 
-
 BOTH = ("run", "qrels")
-
 
 FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
     "trec": (BOTH, "`topic Q0 docno rank score tag`, or `topic iteration docno grade`"),
@@ -175,7 +170,6 @@ FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
     "arrow": (BOTH, "Arrow files and streams, Feather; `pip install 'gradedeval[parquet]'`"),
 }
 """Name of a format -> run or qrels or both, and a description."""
-
 
 HEADER = "+header"
 """The suffix of a format whose first line is a header to skip."""

@@ -16,7 +16,6 @@ from gradedeval.kernel.trec.decompression import limit_of
 
 # Errors of a URL in one line: the libraries behind fsspec have many messages for them, but few classes.
 
-
 _STATUS = ("status", "status_code", "code")
 """Attributes that hold the HTTP status of an error."""
 
@@ -70,7 +69,6 @@ def _causes(error: Exception) -> Iterator[Exception]:
 #
 # GRADEDEVAL_TIMEOUT limits a whole request, or a window of bytes of a longer response: otherwise a server that sends a
 # byte now and then could keep it waiting forever. Credentials in a URL are passed to fsspec only, never to messages.
-
 
 WINDOW = 1 << 22
 """Bytes to receive within a time limit."""
@@ -227,7 +225,6 @@ def expand_pattern(url: str) -> list[str]:
 
 # Requests to web servers, without credentials after redirects to other servers.
 
-
 _OF_ANY_REQUEST = {"accept", "accept-encoding", "connection", "content-length", "content-type", "host", "range",
                    "transfer-encoding", "user-agent"}  # fmt: skip
 """Headers without information about the user."""
@@ -308,7 +305,6 @@ def is_inside(address: str) -> bool:
 # A URL may be untrusted, copied from a list or a command line. fsspec has protocols that unpack other URLs, log in to
 # other machines, or interpret a file as instructions. So only named protocols that transfer bytes are allowed, one at a
 # time, whatever else is installed or configured.
-
 
 PROTOCOLS = ("file", "memory", "http", "https", "s3", "gs", "az", "abfs", "hf")
 """Allowed protocols."""

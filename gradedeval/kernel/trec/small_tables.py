@@ -241,7 +241,6 @@ def _separator(line: bytes, widths: Collection[int]) -> str | None:
 
 # Tables of topics: their texts and labels, as records.
 
-
 Record = dict[str, Any]
 """A topic: column -> value."""
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 # Inputs and outputs of a command: no output may replace an input.
 
-
 Identity = tuple[int, int] | str
 
 IR_DATASETS = "ir_datasets:"
@@ -120,14 +119,12 @@ def _status(path: str) -> os.stat_result:
 
 # Sources of bytes: a path, standard input or an open file.
 
-
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 """The beginning of a Git LFS pointer, left if the content was not fetched."""
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4")
 
 PACKED, ZST_FRAME = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18"), b"\x2a\x4d\x18"
 """Beginnings of compressed files, and bytes 1 to 3 of the skippable frame that may begin a zst file."""
-
 
 _PATHS = str, os.PathLike
 

@@ -128,7 +128,6 @@ def numbers_of_arrow(values: Any) -> Floats | None:
 
 # Uniform JSON Lines, which differ only in values: positions of the values, thousands of lines at a time.
 
-
 _U = np.uint64
 _EACH = 0x0101010101010101
 _ONES, _HIGH = _U(_EACH), _U(0x80 * _EACH)
@@ -288,7 +287,6 @@ def json_numbers(buffer: Bytes, start: Ints, stop: Ints, text: Bytes, begin: int
 
 
 # JSON documents topic -> docno -> number in the format of `json` and `orjson`: positions of docnos, and numbers.
-
 
 _QUOTE, _OPEN, _CLOSE = 34, ord("{"), ord("}")
 _BEGIN = re.compile(rb'\{"[^"]+"(: ?)\{"[^"]+"\1[-+.0-9eE]+\}?(, ?)"')

@@ -15,7 +15,6 @@ from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, encode
 
 # Tokens of a buffer compared and hashed eight bytes at a time: SWAR (SIMD within a register) in NumPy words.
 
-
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 
@@ -288,7 +287,6 @@ class Lines(Protocol):
 
 # Fields of short lines by SWAR: one bit for each byte of a line, so that a few steps find all fields.
 
-
 FIRST = 128
 """Number of first bytes of a block that indicate tabs and the length of lines."""
 
@@ -469,7 +467,6 @@ def _places(bits: NDArray[Any], count: int) -> NDArray[np.uint8]:
 
 
 # Decimal numbers of a block, thousands at a time by SWAR, with the exact results of `float()`.
-
 
 _U = np.uint64
 _EACH = 0x0101010101010101
@@ -689,7 +686,6 @@ def _reciprocals() -> tuple[Words, NDArray[np.int32]]:
 
 Bounds = Callable[[int], tuple[Ints, Ints]]
 """Index of a field -> its start and end in every line."""
-
 
 SAMPLED = 1021
 """Sampling step for testing whether most of a block is blank: then a list of all blanks would take too much memory."""

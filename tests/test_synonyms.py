@@ -16,7 +16,7 @@ import pytest
 import gradedeval
 from gradedeval import evaluate
 from gradedeval.cli import ABOUT, COMMANDS
-from gradedeval.cli.hints import LONGEST, NEAR, corrected
+from gradedeval.cli.hints import LONGEST, NEAR, corrected_command_line
 from gradedeval.errors import Guess, InputError, did_you_mean, hint_of, is_pointer, synonyms
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.parse import parse_measures
@@ -206,11 +206,11 @@ def test_the_command_line_is_printed_as_it_is_meant(typed: str, meant: str | Non
 
 def test_a_long_command_line_is_not_printed_and_no_file_is_renamed() -> None:
     guess = Guess("--resid", "--residuals")
-    assert corrected(["A", "Q", "--resid"], guess) == "gradedeval A Q --residuals"
-    assert corrected(["A" * LONGEST, "Q", "--resid"], guess) == ""
-    assert corrected(["ndgc.run", "x/ndgc", "Q"], Guess("ndgc", "ndcg")) == ""
-    assert corrected(["A", "Q", "--topic", "10"], Guess("10", "1")) == ""
-    assert corrected(["A", "Q"], "see `gradedeval --help`") == ""
+    assert corrected_command_line(["A", "Q", "--resid"], guess) == "gradedeval A Q --residuals"
+    assert corrected_command_line(["A" * LONGEST, "Q", "--resid"], guess) == ""
+    assert corrected_command_line(["ndgc.run", "x/ndgc", "Q"], Guess("ndgc", "ndcg")) == ""
+    assert corrected_command_line(["A", "Q", "--topic", "10"], Guess("10", "1")) == ""
+    assert corrected_command_line(["A", "Q"], "see `gradedeval --help`") == ""
 
 
 def test_the_beginning_of_a_word_goes_before_what_is_spelt_alike() -> None:

@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 import click
 
 from gradedeval import __version__
-from gradedeval.cli.output import Described, report, say, stop_quietly
+from gradedeval.cli.output import DocstringCommand, print_error, print_message, silence_stdout
 from gradedeval.errors import InputError, did_you_mean
 
 # A command is a line here and a module of `cli.commands`: the summaries stand here so that `--help` imports no command.
@@ -125,7 +125,7 @@ COMPLETE = "_GRADEDEVAL_COMPLETE"
 """The variable by which a shell asks how a word may go on; its name is click's."""
 
 
-class CommandGroup(Described, click.Group):
+class CommandGroup(DocstringCommand, click.Group):
     """A group that imports a command when it is called: one of its `table`, or one that this does not list."""
 
     table: ClassVar[Mapping[str, tuple[str, str]]]
@@ -155,7 +155,7 @@ class InnerGroup(CommandGroup):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args:
-            say(ctx.get_help(), "page")
+            print_message(ctx.get_help(), "page")
             ctx.exit(2)
         if not args[0].startswith("-") and args[0] not in self.table:
             place = str(ctx.info_name)
@@ -179,15 +179,15 @@ class Commands(CommandGroup):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args:
-            say(ctx.get_help(), "page")
+            print_message(ctx.get_help(), "page")
             ctx.exit(2)
         word = args[0]
         if word not in self.places and word not in ("-h", "--help", "--version"):
             plain = word.replace("-", "_").isidentifier() and not word.startswith("-")
             if plain and not os.path.exists(word):
-                from gradedeval.cli.hints import check_no_command  # most runs are there
+                from gradedeval.cli.hints import check_mistyped_command  # most runs are there
 
-                check_no_command(word, args[1:], self.places)
+                check_mistyped_command(word, args[1:], self.places)
             args = ["eval", *args]
         return super().parse_args(ctx, args)
 
@@ -273,22 +273,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except (click.exceptions.Abort, KeyboardInterrupt):
-        say("interrupted")
+        print_message("interrupted")
         code = 130
     except (click.UsageError, InputError) as error:
         _report(error, context, arguments)
         code = exits.of(error) if isinstance(error, InputError) else exits.usage
     except click.ClickException as error:
-        say(error.format_message())
+        print_message(error.format_message())
         code = error.exit_code
     except BrokenPipeError:
-        stop_quietly()
+        silence_stdout()
     except OSError as error:
-        stop_quietly()
-        say(f"<stdout>: {error.strerror}; the output is incomplete")
+        silence_stdout()
+        print_message(f"<stdout>: {error.strerror}; the output is incomplete")
         code = exits.data
     except MemoryError:
-        say("out of memory; try --jobs 1")
+        print_message("out of memory; try --jobs 1")
         code = exits.data
     except Exception:
         if exits.data == 1:  # which is Python's own as well
@@ -324,10 +324,10 @@ def _interruptible() -> Iterator[None]:
 
 def _report(error: click.UsageError | InputError, context: click.Context, arguments: Sequence[str]) -> None:
     """Report what ended a command, or the reading of its arguments, and the command line as it may be meant."""
-    from gradedeval.cli.hints import corrected, usage_error  # most command lines are right
+    from gradedeval.cli.hints import corrected_command_line, usage_error  # most command lines are right
 
     with context:
         problem = error if isinstance(error, InputError) else usage_error(error)
-        report(problem)
-        if line := corrected(arguments, problem.raw[1]):
-            say(f"  {line}", "page")
+        print_error(problem)
+        if line := corrected_command_line(arguments, problem.raw[1]):
+            print_message(f"  {line}", "page")

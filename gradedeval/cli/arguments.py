@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, Option, given
-from gradedeval.cli.output import REMEMBERED, asked_for
+from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, Option, given_flags
+from gradedeval.cli.output import KEPT_IN_CONTEXT, context_option
 from gradedeval.cli.progress import with_progress
 from gradedeval.errors import InputError, Note, emit_notes, shorten
 from gradedeval.kernel.formats import EXTENSIONS
@@ -54,7 +54,7 @@ def measure_table(files: tuple[str, ...]) -> Mapping[str, Measure]:
     return table
 
 
-def measures_offered(files: tuple[str, ...]) -> Mapping[str, Measure]:
+def measures_with_plugins(files: tuple[str, ...]) -> Mapping[str, Measure]:
     """The same, with those that other packages offer."""
     from gradedeval.kernel.measures.user_measures import entry_point_measures
 
@@ -66,9 +66,9 @@ def named_measures(texts: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str,
     # Import numpy here, near the top of the stack: imported from deeper calls it outgrows Python's first 16 KiB frame
     # chunk, which costs a tenth of the start-up.
     import_module("numpy")
-    cutoff = asked_for("k")
+    cutoff = context_option("k")
     measures = parse_measures(texts, table, cutoff)
-    if cutoff is None or not remember_cut(texts, table):
+    if cutoff is None or not record_cutoff_use(texts, table):
         return measures
     if texts == DEFAULT:  # nobody has written these cutoffs
         kept = [one.label for one in measures if "@" in one.label and one.label in DEFAULT and one.cutoff != cutoff]
@@ -84,7 +84,7 @@ _CUT = f"{__name__}.cut"
 """Where a command keeps whether -k cuts the measures that it was given, and what they are called."""
 
 
-def remember_cut(texts: Any, table: Mapping[str, Measure] | None, cut: bool | None = None) -> bool:
+def record_cutoff_use(texts: Any, table: Mapping[str, Measure] | None, cut: bool | None = None) -> bool:
     """Remember whether -k cuts the measures of texts, and return that; `cut` says so of texts that are read
     otherwise."""
     if cut is not None:
@@ -92,30 +92,30 @@ def remember_cut(texts: Any, table: Mapping[str, Measure] | None, cut: bool | No
         return cut
     try:
         whole = parse_measures(texts, table)
-        cut = whole != parse_measures(texts, table, asked_for("k"))
+        cut = whole != parse_measures(texts, table, context_option("k"))
     except InputError:  # of one that needs a cutoff; what is wrong otherwise is said elsewhere
         whole, cut = [], True
     click.get_current_context().meta.setdefault(_CUT, []).append((cut, [measure.label for measure in whole]))
     return cut
 
 
-def tell_unused_cutoff() -> None:
+def note_unused_cutoff() -> None:
     """Tell where -k cuts none of the measures that the command was given."""
     known = click.get_current_context().meta.get(_CUT, [])
     if known and not any(cut for cut, _ in known):
         names = dict.fromkeys(label for _, labels in known for label in labels)
         hint = "it is for measures written without a cutoff, such as err and ap"
         emit_notes(
-            [Note(f"-k {asked_for('k')}: no measure here uses it ({shorten(names)})", hint, kind="unused-option")]
+            [Note(f"-k {context_option('k')}: no measure here uses it ({shorten(names)})", hint, kind="unused-option")]
         )
 
 
-def one_measure(flag: str, text: str | None, table: Mapping[str, Measure]) -> Measure:
+def single_measure(flag: str, text: str | None, table: Mapping[str, Measure]) -> Measure:
     """The measure that an option names. Raises InputError (usage) unless it is one."""
-    cutoff = asked_for("k")
+    cutoff = context_option("k")
     measures = parse_measures(text, table, cutoff) if text and text.strip() else []
     if cutoff is not None and measures:
-        remember_cut(text, table)
+        record_cutoff_use(text, table)
     if len(measures) != 1:
         what = f"'{text}' names {len(measures)} measures" if measures else "no measure given"
         raise InputError(flag, what, f"name one, such as {flag} err@20", usage=True)
@@ -129,7 +129,7 @@ def usage() -> str:
     return f"usage: {context.command_path.removesuffix(' eval')} {files}"
 
 
-def run_and_qrels(files: tuple[str, ...], keywords: Mapping[str, Any] = MappingProxyType({})) -> tuple[list[str], str]:
+def runs_and_qrels(files: tuple[str, ...], keywords: Mapping[str, Any] = MappingProxyType({})) -> tuple[list[str], str]:
     """The runs and the qrels among the arguments.
 
     keywords  options, whose files may be standard input as well
@@ -145,13 +145,13 @@ def run_and_qrels(files: tuple[str, ...], keywords: Mapping[str, Any] = MappingP
         raise InputError("", "expected a run and a qrels file", usage(), usage=True)
     check_standard_input(files, keywords)
     if missing:
-        check_last(files)
+        check_qrels_last(files)
     *words, qrels = files
     runs = [file for word in words for file in files_of(word, [qrels])]
     return runs, qrels
 
 
-def one_file(files: tuple[str, ...], noun: str) -> str:
+def single_file(files: tuple[str, ...], noun: str) -> str:
     """Return the only argument. Raises InputError (usage) for none or several."""
     if len(files) != 1:
         hint = f"name one {noun}: {usage().removeprefix('usage: ')}"
@@ -159,14 +159,14 @@ def one_file(files: tuple[str, ...], noun: str) -> str:
     return files[0]
 
 
-def runs_and_perhaps_qrels(files: tuple[str, ...], options: Mapping[str, Any]) -> tuple[list[str], str | None]:
+def runs_and_optional_qrels(files: tuple[str, ...], options: Mapping[str, Any]) -> tuple[list[str], str | None]:
     """Return the runs among the arguments, and the qrels where the last of them is not a run, by its first line. Raises
-    InputError as `run_and_qrels` does."""
+    InputError as `runs_and_qrels` does."""
     if not files:
         raise InputError("", "no run given", usage(), usage=True)
     if len(files) > 1 and is_qrels(files[-1]):
-        return run_and_qrels(files, options)
-    check_last(files)
+        return runs_and_qrels(files, options)
+    check_qrels_last(files)
     check_standard_input(files, options)
     return [file for word in files for file in files_of(word)], None
 
@@ -181,16 +181,16 @@ def check_standard_input(files: Collection[str | None], keywords: Mapping[str, A
         raise InputError("-", "standard input can only be read once", "give the other as a file", usage=True)
 
 
-def form_of(output: str | None, forms: Collection[str], default: str = "table") -> str:
+def format_of_output(output: str | None, formats: Collection[str], default: str = "table") -> str:
     """The format that the extension of -o stands for; the default without one."""
     if output is None:
         return default
     extension = extension_of(output)
-    form = EXTENSIONS.get(extension, "") if extension else default
-    if form not in forms and not (os.path.exists(output) and not os.path.isfile(output)):
-        hint = f"choose one with -f: {', '.join(forms)}"
+    name = EXTENSIONS.get(extension, "") if extension else default
+    if name not in formats and not (os.path.exists(output) and not os.path.isfile(output)):
+        hint = f"choose one with -f: {', '.join(formats)}"
         raise InputError(f"'{output}'", f"no format has the extension '{extension}'", hint, usage=True)
-    return form if form in forms else default
+    return name if name in formats else default
 
 
 def check_history(history: str | None, label: str | None) -> None:
@@ -202,16 +202,16 @@ def check_history(history: str | None, label: str | None) -> None:
         raise InputError("--history", what, "name one, as in history.jsonl", usage=True)
 
 
-def signed() -> Literal["short", "full"] | None:
+def signature_kind() -> Literal["short", "full"] | None:
     """How the command that runs signs tables for people: see --signature and --quiet."""
-    return None if asked_for("quiet") else asked_for("signature") or "short"
+    return None if context_option("quiet") else context_option("signature") or "short"
 
 
-def signing() -> Callable[[str], str]:
+def signature_formatter() -> Callable[[str], str]:
     """The function that makes the line under a table for people from a signature, in the command that runs."""
     from gradedeval.kernel.scoring.signature import SIGNATURES  # not for a help page
 
-    return SIGNATURES[signed()]
+    return SIGNATURES[signature_kind()]
 
 
 # --jobs and --cluster: who shares the work of a command over runs.
@@ -223,16 +223,16 @@ CLUSTER = Option(
     metavar="ADDRESS",
     help="Share the work with a dask cluster: the address of its scheduler, as in tcp://host:8786. Worthwhile for "
     "jobs longer than about ten seconds.",
-    **REMEMBERED,
+    **KEPT_IN_CONTEXT,
 )
 
 
-def sharing(jobs: int | None = None) -> Workers:
+def make_workers(jobs: int | None = None) -> Workers:
     """Who shares the work of the command that runs, until it ends: the cluster that it was given, or else processes of
     this machine, as many as asked for or as it has cores. Raises InputError where a cluster cannot be used."""
     from gradedeval.kernel.parallel import Workers
 
-    address: str | None = asked_for("cluster")
+    address: str | None = context_option("cluster")
     if address is None:
         return Workers.of(jobs, with_progress)
     from gradedeval.kernel.parallel.executors import connect  # few evaluations have one
@@ -257,21 +257,21 @@ STANDARD_OPTIONS = [
 # Which of the arguments of a command are runs, which are qrels, and which stand for a setting.
 
 
-def measures_among(files: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def split_measures(files: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the files among the arguments, and the measures: all of them, if none is a file."""
-    named = not any(map(_is_there, files)) and any("@" in word or is_measure(word) for word in files)
+    named = not any(map(_exists, files)) and any("@" in word or is_measure(word) for word in files)
     return ((), files) if named else (files, ())
 
 
-def qrels_among(files: tuple[str, ...]) -> tuple[tuple[str, ...], str | None]:
+def split_qrels(files: tuple[str, ...]) -> tuple[tuple[str, ...], str | None]:
     """Return the other files among the arguments, and the last that is qrels beyond doubt, if there is one."""
     qrels = next(filter(_is_qrels_beyond_doubt, reversed(files)), None)
     return tuple(file for file in files if file != qrels), qrels
 
 
-def topics_among(files: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def split_topics(files: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the files among the arguments, and the topics behind them."""
-    behind = (index for index, _ in enumerate(files) if index > 1 and not any(map(_is_there, files[index:])))
+    behind = (index for index, _ in enumerate(files) if index > 1 and not any(map(_exists, files[index:])))
     there = files[: next(behind, None)]
     if not there or _is_run(there[-1]):  # then the word is the name of qrels, with a mistake
         return files, ()
@@ -288,7 +288,7 @@ def _is_qrels_beyond_doubt(file: str) -> bool:
         return False
 
 
-def _is_there(word: str) -> bool:
+def _exists(word: str) -> bool:
     """Whether an argument names a file or a folder, or files by a pattern, or elsewhere."""
     elsewhere = is_url(word) or word.startswith(IR_DATASETS) or bool(set(word) & set("*?"))
     return word == "-" or elsewhere or os.path.exists(word)
@@ -323,19 +323,19 @@ def _is_run(file: str) -> bool:
     return is_named(file) and (looks_like(first_bytes(Source(file)), RUN) or is_certain_run(Source(file)))
 
 
-def check_last(files: tuple[str, ...]) -> None:
+def check_qrels_last(files: tuple[str, ...]) -> None:
     """Raise InputError (usage) where a word that is no file follows the qrels: it was meant for an option before it."""
     *others, last = files
-    if others and not _is_there(last) and is_qrels(others[-1]):
+    if others and not _exists(last) and is_qrels(others[-1]):
         raise InputError(last, "no such file", "the qrels are the last argument: RUN... QRELS", usage=True)
 
 
-ABOUT_QRELS = ["topics", "judged_only", "subtopics", "qrels_format", "labels"]
+QRELS_OPTIONS = ["topics", "judged_only", "subtopics", "qrels_format", "labels"]
 """Options about judgments, beside those about gains."""
 
 
 def check_without_qrels(keywords: Mapping[str, Any], used: Collection[str] = ()) -> None:
     """Raise InputError (usage) for an option about judgments where there are none, but for those used all the same."""
-    about = [name for name, described in OPTIONS.items() if described.section == GAINS] + ABOUT_QRELS
-    if unused := given({name: keywords.get(name) for name in about if name not in used}):
+    about = [name for name, described in OPTIONS.items() if described.section == GAINS] + QRELS_OPTIONS
+    if unused := given_flags({name: keywords.get(name) for name in about if name not in used}):
         raise InputError(unused[0], "needs qrels", "add QRELS", usage=True)

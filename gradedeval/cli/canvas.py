@@ -18,9 +18,9 @@ from gradedeval.analysis.pictures import (
     render,
     require_matplotlib,
 )
-from gradedeval.cli.arguments import signing
+from gradedeval.cli.arguments import signature_formatter
 from gradedeval.cli.options import SIGNATURE, WRITES, Option
-from gradedeval.cli.output import asked_for, write_bytes
+from gradedeval.cli.output import context_option, write_bytes
 from gradedeval.errors import InputError, emit_notes, shorten
 from gradedeval.kernel.options import OUTPUT
 
@@ -50,7 +50,7 @@ class Canvas:
         if output is None:
             raise InputError("-o", "missing file name", "for example -o picture.svg", usage=True)
         self.output: str = output
-        self.form = extension(self.output, "-o")
+        self.format = extension(self.output, "-o")
         self.size = read_size(size)
         require_matplotlib()
 
@@ -60,16 +60,16 @@ class Canvas:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)  # as of letters that the font does not have
             warnings.simplefilter("ignore", DeprecationWarning)  # as matplotlib meets in pyparsing: not the user's
-            lines = [caption, signing()(signature) if asked_for("signature") else ""]
+            lines = [caption, signature_formatter()(signature) if context_option("signature") else ""]
             made = figure(panels, *self.size, "\n".join(filter(None, lines)))
-            content = render(made, self.form, signature)
+            content = render(made, self.format, signature)
         said = dict.fromkeys(str(warning.message) for warning in caught)
         if any("collapsed to zero" in text for text in said):
             raise no_room_error(made)
         letters = {found[1]: text for text in said if (found := _NO_LETTER.match(text))}
         write_bytes(content, self.output)
         emit_notes(f"{self.output}: {text}" for text in said if text not in letters.values())
-        if letters and self.form != "svg":
+        if letters and self.format != "svg":
             lacking = shorten(chr(int(number)) for number in letters)
             emit_notes([f"{self.output}: no font here has {lacking}; install one, or write .svg, which keeps the text"])
 

@@ -25,7 +25,7 @@ SHOWN = 4
 """The commands that are named for an option which they have."""
 
 
-def check_no_command(word: str, others: Sequence[str], known: Iterable[str]) -> None:
+def check_mistyped_command(word: str, others: Sequence[str], known: Iterable[str]) -> None:
     """Raise InputError (usage) where a first argument that is no file was meant for a command: it is spelt like one, or
     it is no measure and stands before a run and qrels that are there."""
     if hint := hint_of("commands", word, [*known, "--version"]):
@@ -79,7 +79,7 @@ def _help_of(error: click.UsageError) -> str:
     return f"see `{error.ctx.command_path if error.ctx else 'gradedeval'} --help`"
 
 
-def corrected(arguments: Sequence[str], hint: str) -> str:
+def corrected_command_line(arguments: Sequence[str], hint: str) -> str:
     """Return the command line with what is meant in place of what was typed, ready to be copied; "" where the hint
     names no replacement, or the line is long."""
     if not isinstance(hint, Guess) or hint.typed.isdigit():

@@ -4,33 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial, reduce
+from functools import reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis import score_matrix
-from gradedeval.analysis.tables import frame_document
 from gradedeval.cli.arguments import (
     STANDARD_OPTIONS,
     check_standard_input,
-    form_of,
+    make_workers,
     measure_table,
     named_measures,
-    run_and_qrels,
-    sharing,
-    tell_unused_cutoff,
+    note_unused_cutoff,
+    runs_and_qrels,
 )
 from gradedeval.cli.options import (
-    MEASURES,
+    MEASURE_OPTIONS,
     MEASURES_FROM,
     READS,
     Option,
-    given,
-    registered,
+    given_flags,
+    registry_option,
+    registry_options,
 )
 from gradedeval.cli.output import write
 from gradedeval.errors import InputError, emit_notes, flag
-from gradedeval.kernel.formats import FORMATS, formats_for, render
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.parse import DEFAULT
 from gradedeval.kernel.options import Options
@@ -41,10 +39,15 @@ if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Baseline, Matrix
     from gradedeval.kernel.scoring.scores import Scores
 
-SCORING_OPTIONS: list[Option] = [*MEASURES_FROM, *registered("reading")]
 FROM_SCORES = Option("--from-scores", multiple=True, metavar="FILE", file=READS, help="Read scores saved "
     "with `gradedeval -q` (csv, tsv, json, jsonl) instead of RUN... QRELS. May be repeated.")  # fmt: skip
-MATRIX_OPTIONS: list[Option] = [FROM_SCORES, *MEASURES, *SCORING_OPTIONS, *STANDARD_OPTIONS]
+
+
+def matrix_options(*names: str) -> list[Option]:
+    """Return the options of commands that compare runs by topic: the named options of the registry, and those of
+    `read_matrix`."""
+    reading = registry_options("reading")
+    return [*map(registry_option, names), FROM_SCORES, *MEASURE_OPTIONS, MEASURES_FROM, *reading, *STANDARD_OPTIONS]
 
 
 def runs_with_baseline(
@@ -59,7 +62,7 @@ def runs_with_baseline(
     if why and compared.saved is not None:
         raise InputError(flag.baseline, why, "give the baseline as a run", usage=True)
     another = [compared.path] if compared.path is not None else []
-    runs, qrels = run_and_qrels((*files[:-1], *another, *files[-1:]), keywords)
+    runs, qrels = runs_and_qrels((*files[:-1], *another, *files[-1:]), keywords)
     return runs, qrels, compared
 
 
@@ -80,13 +83,17 @@ def scores_with_baseline(
     if standardized and options.predicted is not None:
         what = f"cannot be combined with {flag.standardize}"
         raise InputError(flag.predicted, what, "leave out one of them", usage=True)
-    how: dict[str, Any] = {"keep": keep, "predicts": True, "workers": sharing()}  # who offers the option knows of it
+    how: dict[str, Any] = {
+        "keep": keep,
+        "predicts": True,
+        "workers": make_workers(),
+    }  # who offers the option knows of it
     scores = evaluate.evaluate_runs(evaluate.named_runs(runs), qrels, measures, options, **how)
     matrix = score_matrix.with_machine(standardized(scores) if standardized else scores)
     return score_matrix.add_baseline(matrix, compared)
 
 
-def matrix_from(
+def read_matrix(
     keywords: dict[str, Any],
     baseline: str | None = None,
     paired: bool = True,
@@ -106,18 +113,18 @@ def matrix_from(
             what = f"cannot be combined with files such as '{files[0]}'"
             raise InputError("--from-scores", what, "give either RUN... QRELS or saved scores", usage=True)
         known = {name: keywords.pop(name) for name in score_matrix.METADATA_OPTIONS if name in keywords}
-        if given(keywords):
+        if given_flags(keywords):
             what = "cannot be combined with --from-scores: saved scores cannot be changed"
-            raise InputError(given(keywords)[0], what, "score the runs again", usage=True)
+            raise InputError(given_flags(keywords)[0], what, "score the runs again", usage=True)
         matrix, name = _from_saved(measures, from_scores, baseline, known)
     else:
-        standardized = standardization(keywords)
+        standardized = pop_standardization(keywords)
         table = measure_table(keywords.pop("measures_from"))
         options = score_matrix.options_with_residuals(bounded=bounded, **keywords)
         chosen = named_measures(measures or DEFAULT, table)
-        tell_unused_cutoff()
+        note_unused_cutoff()
         matrix, name = scores_with_baseline(files, baseline, chosen, options, standardized, keep)
-    tell_assumptions(matrix, paired)
+    note_assumptions(matrix, paired)
     return matrix, name
 
 
@@ -130,13 +137,13 @@ def check_run_count(check: Callable[[int], None], options: Mapping[str, Any], ba
         return
     if any(word == "-" or is_url(word) for word in words):  # which are listed, or read once
         return
-    runs, _ = run_and_qrels(files)
+    runs, _ = runs_and_qrels(files)
     compared = score_matrix.Baseline.read(baseline, runs)
     if not compared.is_unknown(runs):  # of which more is said than of their number
         check(compared.count(runs))
 
 
-def standardization(keywords: dict[str, Any]) -> Callable[[Scores], Scores] | None:
+def pop_standardization(keywords: dict[str, Any]) -> Callable[[Scores], Scores] | None:
     """Take these options out of all options: what standardizes scores, None where that is not wanted.
 
     Raises InputError (usage) where they exclude each other.
@@ -151,7 +158,7 @@ def standardization(keywords: dict[str, Any]) -> Callable[[Scores], Scores] | No
     for name in ("residuals", "bounds", "unseen"):
         if keywords.get(name):
             what = f"standardized scores have no {'residuals' if name == 'residuals' else 'bounds'}"
-            raise InputError(given(taken)[0], what, f"leave out --{name}", usage=True)
+            raise InputError(given_flags(taken)[0], what, f"leave out --{name}", usage=True)
 
     def standardized(scores: Scores) -> Scores:
         from gradedeval.analysis.standardize import Reference, standardize  # few scores are
@@ -165,7 +172,7 @@ def standardization(keywords: dict[str, Any]) -> Callable[[Scores], Scores] | No
     return standardized
 
 
-def tell_assumptions(matrix: Matrix, paired: bool) -> None:
+def note_assumptions(matrix: Matrix, paired: bool) -> None:
     """Tell what was assumed of the scores; raise InputError (usage) where they may not be compared."""
     own = matrix.seeds or matrix
     mismatches = score_matrix.check_origins(own.runs, own.measures, own.origin)
@@ -186,20 +193,3 @@ def _from_saved(
         what = f"'{baseline}' is a run, and there are no qrels to score it with"
         raise InputError("--baseline", what, "name a run among the saved scores, or give its scores", usage=True)
     return score_matrix.add_baseline(matrix, compared)
-
-
-def curve_form(target: str | None) -> str:
-    """The format of the file of a curve: that of its extension, or csv. Raises InputError (usage) for a format that
-    programs do not read."""
-    form = form_of(target, formats_for())
-    if form == "table":
-        return "csv"
-    if FORMATS[form].layout == "wide":
-        what, hint = f"cannot be written as {form} to '{target}'", "name a .csv, .tsv, .json or .jsonl file"
-        raise InputError("--curve", what, hint, usage=True)
-    return form
-
-
-def curve_text(curve: Any, target: str, settings: str) -> str:
-    """A curve in the format of its file."""
-    return render(partial(frame_document, curve, shown={}, signature=settings), curve_form(target))

@@ -11,7 +11,15 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.output import REMEMBERED, STDOUT, Described, check_target, say_written, size_of, warn
+from gradedeval.cli.output import (
+    KEPT_IN_CONTEXT,
+    STDOUT,
+    DocstringCommand,
+    check_target,
+    print_notes,
+    report_written_files,
+    size_of,
+)
 from gradedeval.cli.progress import with_progress
 from gradedeval.errors import InputError, check_choice, handling_notes
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure
@@ -34,16 +42,16 @@ STANDARDIZATION, MANY_RUNS, PUBLISHED, HELP = "Standardization", "Many runs", "T
 SECTIONS = (THIS_COMMAND, PLANNING, GAINS, RESIDUALS, STANDARDIZATION, OUTPUT, PUBLISHED, MANY_RUNS, READING, HELP)
 """The sections of a help page, in order."""
 
-READS, WRITES, GROWS = "reads", "writes", "appends to"
+READS, WRITES, APPENDS = "reads", "writes", "appends to"
 """What a command does with the file that an option names: it reads it, replaces it, or adds lines at its end."""
 
-BARE = ""
+NO_VALUE = ""
 """What stands for the value of an option that is given without one."""
 
 TOPICS = "[TOPIC]"
 """What stands in the metavar of arguments that are topics."""
 
-MINUS = re.compile(r"-\d")
+NEGATIVE = re.compile(r"-\d")
 
 
 class Option(click.Option):
@@ -82,7 +90,7 @@ class Files(click.Argument):
     file = READS
 
 
-class Command(Described):
+class Command(DocstringCommand):
     """A command with its options in sections. One whose value may be left out takes the next word only where that is
     one of its choices or a number, never a file. `-h` is a short help page, `--help` all of it."""
 
@@ -114,14 +122,14 @@ class Command(Described):
         """The arguments of a command that takes topics, where one begins with a minus and a digit, as no option does:
         click takes what follows the options and -- as it is."""
         takes_topics = any(isinstance(param, click.Argument) and TOPICS in str(param.metavar) for param in self.params)
-        if not takes_topics or not any(map(MINUS.match, words)):
+        if not takes_topics or not any(map(NEGATIVE.match, words)):
             return words
         valued = {flag for param in self.params if getattr(param, "is_flag", True) is False for flag in param.opts}
         options, arguments, rest = list[str](), list[str](), iter(words)
         for word in rest:
             if word == "--":
                 arguments += rest
-            elif word.startswith("-") and word != "-" and not MINUS.match(word):
+            elif word.startswith("-") and word != "-" and not NEGATIVE.match(word):
                 options += [word, *islice(rest, word in valued)]
             else:
                 arguments.append(word)
@@ -130,28 +138,28 @@ class Command(Described):
     def _for_click(self, args: list[str]) -> list[str]:
         """The arguments as click reads them: options of other tools under their names here, where the command has them;
         several words after one -m joined, where they name measures and not files; and options whose value may be left
-        out joined with it, or with BARE."""
+        out joined with it, or with NO_VALUE."""
         words: list[str] = []
         for word in args:
-            if words and words[-1] in OPTIONAL:
-                is_value = OPTIONAL[words[-1]].takes(word)
-                words[-1] += f"={word if is_value else BARE}"
+            if words and words[-1] in OPTIONAL_VALUES:
+                is_value = OPTIONAL_VALUES[words[-1]].takes(word)
+                words[-1] += f"={word if is_value else NO_VALUE}"
                 if is_value:
                     continue
             if word.startswith("-"):
                 name, equals, value = word.partition("=")
-                if ours := ELSEWHERE.get(name):
+                if ours := OPTION_ALIASES.get(name):
                     flags = {flag for param in self.params for flag in param.opts}
                     ours = ours if name not in flags and ours[0] in flags else None
                 words += [*ours, *([value] if equals else [])] if ours else [word]
             elif words[-1:] in (["-f"], ["--format"]):
-                words.append(FORMS.get(word.lower(), word))
+                words.append(FORMAT_ALIASES.get(word.lower(), word))
             elif words[-2:-1] in (["-m"], ["--measure"]) and not os.path.exists(word) and is_measure(word):
                 words[-1] += f" {word}"
             else:
                 words.append(word)
-        if words and words[-1] in OPTIONAL:
-            words[-1] += f"={BARE}"
+        if words and words[-1] in OPTIONAL_VALUES:
+            words[-1] += f"={NO_VALUE}"
         return words
 
     def invoke(self, ctx: click.Context) -> None:
@@ -164,12 +172,12 @@ class Command(Described):
             for flag, file, does in _files_of(param, ctx.params.get(param.name or "")):
                 (inputs if does == READS else outputs).append((flag, file))
                 if does != READS:
-                    sizes[file] = size_of(file) if does == GROWS else None
+                    sizes[file] = size_of(file) if does == APPENDS else None
         from gradedeval.kernel.parallel import Workers, showing_progress, using_workers  # not for a help page
 
         workers = Workers.of(None, with_progress)
         with (
-            handling_notes(warn),
+            handling_notes(print_notes),
             using_workers(workers),
             showing_progress(with_progress),
             files_in_use() if outputs else nullcontext() as files,
@@ -184,25 +192,26 @@ class Command(Described):
             try:
                 super().invoke(ctx)
             except click.exceptions.Exit:  # of `check`, whose report is written
-                say_written(sizes)
+                report_written_files(sizes)
                 raise
-            say_written(sizes)
+            report_written_files(sizes)
 
 
 def _check_no_format(flag: str, file: str, ctx: click.Context) -> None:
     """Raise InputError (usage) where -o names a format of the command, and no file that is there."""
-    forms = next((param.type for param in ctx.command.params if param.name == "form"), None)
-    form = FORMS.get(file.lower(), file.lower())
-    if flag != "-o" or ctx.params.get("form") or os.path.exists(file) or form not in getattr(forms, "choices", ()):
+    formats = next((param.type for param in ctx.command.params if param.name == "output_format"), None)
+    name = FORMAT_ALIASES.get(file.lower(), file.lower())
+    is_format = name in getattr(formats, "choices", ())
+    if flag != "-o" or not is_format or ctx.params.get("output_format") or os.path.exists(file):
         return
-    hint = f"did you mean -f {form}? For a file of that name write ./{file}"
+    hint = f"did you mean -f {name}? For a file of that name write ./{file}"
     raise InputError(flag, f"'{file}' is the name of a format", hint, usage=True)
 
 
-ELSEWHERE = {
+OPTION_ALIASES = {
     **dict.fromkeys(("--metric", "--metrics", "--measures"), ("-m",)),
     **dict.fromkeys(("--per-query", "--per_query", "--by-query", "--by_query", "--per-topic"), ("-q",)),
-    **{f"--{form}": ("-f", form) for form in ("json", "jsonl", "csv", "tsv", "latex", "markdown", "html")},
+    **{f"--{name}": ("-f", name) for name in ("json", "jsonl", "csv", "tsv", "latex", "markdown", "html")},
     **dict.fromkeys(("--threads", "--workers"), ("--jobs",)),
     **dict.fromkeys(("--min-rel", "--relevance-level"), ("--rel",)),
     **dict.fromkeys(("--cutoff", "--k"), ("-k",)),
@@ -211,9 +220,9 @@ ELSEWHERE = {
     "--max-p": ("--alpha",),
 }
 """What other tools call an option -> what it is here."""
-FORMS = {"md": "markdown", "tex": "latex", "text": "table", "txt": "table"}
+FORMAT_ALIASES = {"md": "markdown", "tex": "latex", "text": "table", "txt": "table"}
 """What formats are called elsewhere -> what they are here."""
-OPTIONAL = {described.flag: described for described in OPTIONS.values() if described.optional_value}
+OPTIONAL_VALUES = {described.flag: described for described in OPTIONS.values() if described.optional_value}
 """Options that may stand without a value, as `Command` reads them."""
 
 
@@ -223,7 +232,7 @@ def _files_of(param: click.Parameter, values: Any) -> Iterator[tuple[str, str, s
     flag = min(param.opts, key=len) if isinstance(param, click.Option) else ""
     does: str = getattr(param, "file", "")
     for value in values if isinstance(values, tuple) else (values,):
-        if value == "" and does in (WRITES, GROWS):
+        if value == "" and does in (WRITES, APPENDS):
             raise InputError(flag, "missing file name", f"name one, as in {flag} {param.metavar}", usage=True)
         if not isinstance(value, str) or not value:
             continue
@@ -233,26 +242,24 @@ def _files_of(param: click.Parameter, values: Any) -> Iterator[tuple[str, str, s
             yield flag, value, does
 
 
-def registered(commands: Commands) -> list[Option]:
-    """The options of the registry for these commands."""
-    return [one_registered(name) for name, described in OPTIONS.items() if commands in described.taken_by]
+def registry_options(commands: Commands) -> list[Option]:
+    """Return the options of the registry for a kind of commands: `eval`, or all that read runs (`reading`)."""
+    return [registry_option(name) for name, described in OPTIONS.items() if commands in described.taken_by]
 
 
-def one_registered(name: str, **settings: Any) -> Option:
-    """One option of the registry, for a command that takes it and not the others."""
+def registry_option(name: str) -> Option:
+    """Return an option of the registry by its name."""
     described = OPTIONS[name]
-    if described.is_flag:
-        settings["is_flag"] = True
-    else:
-        settings["metavar"] = described.metavar or f"[{'|'.join(described.choices)}]"
+    choices = "|".join(described.choices)
     return Option(
         described.flag,
         section=described.section,
         file=READS if described.names_file else "",
         help=described.text,
         multiple=described.repeats,
+        is_flag=described.is_flag,
+        metavar=None if described.is_flag else described.metavar or f"[{choices}]",
         callback=_read,  # not a type: click would take an InputError, which is a ValueError, for its own
-        **settings,
     )
 
 
@@ -261,10 +268,10 @@ def _read(context: click.Context, parameter: click.Parameter, text: Any) -> Any:
     if not is_given(text):
         return None if text == () else text
     described = OPTIONS[str(parameter.name)]
-    return True if text == BARE and described.optional_value else described.parse(text)
+    return True if text == NO_VALUE and described.optional_value else described.parse(text)
 
 
-def given(keywords: Mapping[str, Any]) -> list[str]:
+def given_flags(keywords: Mapping[str, Any]) -> list[str]:
     """The flags of the options that have been given."""
     return [f"--{name.replace('_', '-')}" for name, value in keywords.items() if is_given(value)]
 
@@ -288,36 +295,38 @@ SHORT_HELP = Option("-h", section=HELP, is_flag=True, is_eager=True, expose_valu
 
 
 QUIET = Option("--quiet", section=OUTPUT, is_flag=True, help="Print results and errors only: no notes, and no "
-               "signature line below a table.", **REMEMBERED)  # fmt: skip
+               "signature line below a table.", **KEPT_IN_CONTEXT)  # fmt: skip
 WIDE = Option("--wide", section=OUTPUT, is_flag=True, help="Show all columns of tables, also those that few need.",
-              **REMEMBERED)  # fmt: skip
+              **KEPT_IN_CONTEXT)  # fmt: skip
 SIGNATURE = Option("--signature", section=OUTPUT, type=click.Choice(["short", "full"]), help="Sign tables with the "
                    "version, the qrels and what differs from the defaults (short), or with all that numbers depend on, "
-                   "as files for programs are. Default: short; below pictures none.", **REMEMBERED)  # fmt: skip
+                   "as files for programs are. Default: short; below pictures none.", **KEPT_IN_CONTEXT)  # fmt: skip
 JOBS = Option(number=ranges.JOBS, section=MANY_RUNS, metavar="N", help="Number of parallel processes. Default: the "
               "number of cores.")  # fmt: skip
-MEASURES_FROM = [
-    Option("--measures-from", multiple=True, section=GAINS, metavar="FILE.py", file=READS, help="Load measures of your "
-           "own."),
-]  # fmt: skip
+MEASURES_FROM = Option("--measures-from", multiple=True, section=GAINS, metavar="FILE.py", file=READS,
+                       help="Load measures of your own.")  # fmt: skip
 CUTOFF = Option(number=ranges.CUTOFF, section=GAINS, metavar="N", help="Cut the measures that have no cutoff at "
-                "rank N, as in -m 'ap ndcg' -k 10.", **REMEMBERED)  # fmt: skip
-MEASURES = [
+                "rank N, as in -m 'ap ndcg' -k 10.", **KEPT_IN_CONTEXT)  # fmt: skip
+MEASURE_OPTIONS = [
     Option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=f"{MEASURE_HELP} "
            f"Default: {' '.join(DEFAULT)}."),
     CUTOFF,
 ]  # fmt: skip
+HISTORY_OPTIONS = [
+    Option("--history", metavar="FILE", file=APPENDS, help="Append the summaries to a history: a line for each run. "
+           "See `gradedeval history`."),
+    Option("--label", metavar="TEXT", help="Name of the line in the history, such as a commit."),
+]  # fmt: skip
 
-HISTORY = "Append the summaries to a history: a line for each run. See `gradedeval history`."
-LABEL = "Name of the line in the history, such as a commit."
+
+def scoring_options(*names: str) -> list[Option]:
+    """Return -k, --measures-from, the named options of the registry, and its options of reading."""
+    return [CUTOFF, MEASURES_FROM, *map(registry_option, names), *registry_options("reading")]
 
 
-def output_file(help: str = "Write to FILE, atomically.", **settings: Any) -> Option:
-    """-o."""
+def output_file_option(help: str = "Write to FILE, atomically.", **settings: Any) -> Option:
+    """Return -o."""
     return Option("-o", "--output", section=OUTPUT, file=WRITES, help=help, **{"metavar": "FILE", **settings})
-
-
-OUTPUT_FILE = output_file()
 
 
 def output_options(
@@ -325,15 +334,22 @@ def output_options(
     default: str = "table",
     digits: str = "",
     by_extension: bool | str = True,
-    output: str = "",
+    output: Option | None = None,
 ) -> list[Option]:
-    """-f and -o; with `digits`, which is their default in words, also --digits. `by_extension` may name extensions."""
+    """Return -f, -o and --signature, and if `digits` are given also --digits.
+
+    default       the format without -f, in words
+    digits        the default of --digits, in words
+    by_extension  whether the extension of -o sets the format; or the extensions, in words
+    output        -o, if its help is unlike that of others
+    """
     default = f"{default}, or by the extension of -o" if by_extension else default
     default = f"{default} ({by_extension})" if isinstance(by_extension, str) else default
     options = [
-        Option("-f", "--format", "form", section=OUTPUT, type=click.Choice(list(formats), case_sensitive=False),
-               metavar="FORMAT", help=f"Output format: {', '.join(formats)}. Default: {default}."),
-        output_file(output) if output else OUTPUT_FILE,
+        Option("-f", "--format", "output_format", section=OUTPUT, metavar="FORMAT",
+               type=click.Choice(list(formats), case_sensitive=False),
+               help=f"Output format: {', '.join(formats)}. Default: {default}."),
+        output or output_file_option(),
         SIGNATURE,
     ]  # fmt: skip
     if digits:

@@ -60,7 +60,7 @@ def check_target(target: str) -> None:
         raise InputError(target, f"cannot be written ({os.strerror(errno.ENOENT)})", "nothing was written")
 
 
-def show(text: str, target: str | None = None) -> None:
+def write_colored(text: str, target: str | None = None) -> None:
     """Write a text for people, as `write` does; in color where a terminal shows it."""
     if target in STDOUT and in_color(sys.stdout):
         write_bytes(as_bytes(color_table(_escape(text))), target)
@@ -78,14 +78,14 @@ def in_color(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def say(text: str, kind: Literal["", "error", "note", "verdict", "page"] = "") -> None:
+def print_message(text: str, kind: Literal["", "error", "note", "verdict", "page"] = "") -> None:
     """A message for the user on stderr, in lines that fit a terminal; a closed stderr is not an error.
 
     kind   what colors it; a page, such as a traceback, keeps its lines
     """
     lines = [*map(visible, text.split("\n"))]
     if kind != "page":
-        lines = [in_lines(line, sys.stderr, hang=2) for line in lines]
+        lines = [wrap_for_terminal(line, sys.stderr, hang=2) for line in lines]
     if kind in ("error", "note", "verdict") and in_color(sys.stderr):
         lines = [color_message(line, kind) for line in lines]
     shown = "\n".join(lines)
@@ -104,47 +104,47 @@ def size_of(file: str) -> int:
     return os.path.getsize(file) if os.path.isfile(file) else 0
 
 
-def say_written(sizes: Mapping[str, int | None]) -> None:
+def report_written_files(sizes: Mapping[str, int | None]) -> None:
     """On a terminal, say which files were written and how large they are, and how many lines were added to those that
     had a size before; nothing with --quiet."""
-    if sys.stderr is None or not sys.stderr.isatty() or asked_for("quiet"):
+    if sys.stderr is None or not sys.stderr.isatty() or context_option("quiet"):
         return
     from gradedeval.kernel.trec.atomic_write import readable_size
 
     sizes = {local_path(file): size for file, size in sizes.items()}
     for file, size in sizes.items():
         if size is None and os.path.isfile(file):
-            say(f"wrote {file}, {readable_size(file)}")
+            print_message(f"wrote {file}, {readable_size(file)}")
     for file, size in sizes.items():
         if size is not None and size_of(file) > size:
             with open(file, "rb") as lines:
                 lines.seek(size)
                 count = len([line for line in lines if not line.isspace()])
-            say(f"appended {count} {plural(count, 'line')} to {file}")
+            print_message(f"appended {count} {plural(count, 'line')} to {file}")
 
 
-def warn(notes: Iterable[str]) -> None:
+def print_notes(notes: Iterable[str]) -> None:
     """Report what was skipped or assumed; nothing with --quiet."""
-    for note in () if asked_for("quiet") else notes:
-        say(note, "note")
+    for note in () if context_option("quiet") else notes:
+        print_message(note, "note")
 
 
-def report(error: InputError) -> None:
+def print_error(error: InputError) -> None:
     """Report what is wrong; if the variable GRADEDEVAL_DEBUG is set also the traceback of code that is not ours."""
-    say(error.cli_text, "error")
+    print_message(error.cli_text, "error")
     if error.trace and os.environ.get("GRADEDEVAL_DEBUG"):
-        say(error.trace.rstrip(), "page")
+        print_message(error.trace.rstrip(), "page")
 
 
-def _remember(context: click.Context, parameter: click.Parameter, value: bool | str | int | None) -> None:
+def _keep_in_context(context: click.Context, parameter: click.Parameter, value: bool | str | int | None) -> None:
     context.meta[f"{__name__}.{parameter.name}"] = value
 
 
-REMEMBERED: dict[str, Any] = {"expose_value": False, "callback": _remember}
-"""Of an option that no command reads itself: see `asked_for`."""
+KEPT_IN_CONTEXT: dict[str, Any] = {"expose_value": False, "callback": _keep_in_context}
+"""Of an option that no command reads itself: see `context_option`."""
 
 
-def asked_for(name: str) -> Any:
+def context_option(name: str) -> Any:
     """The value of an option that the command that runs does not read itself: -k, --quiet, --wide,
     --signature or --cluster; None or False where it is not given."""
     context = click.get_current_context(silent=True)
@@ -157,13 +157,13 @@ UNKNOWN_WIDTH = 80
 
 def view_of(target: str | None) -> View:
     """How people see tables there: as wide as the terminal, if it is one, and with the columns of --wide."""
-    wide, standard = asked_for("wide"), target in STDOUT
-    width = columns_of(sys.stdout) if standard else None
+    wide, standard = context_option("wide"), target in STDOUT
+    width = terminal_width(sys.stdout) if standard else None
     view = PAGE if width is None else View(width, terminal=True)
-    return view._replace(flags=True, wide=wide, line=line_width(sys.stdout) if standard else None)
+    return view._replace(flags=True, wide=wide, line=message_width(sys.stdout) if standard else None)
 
 
-def columns_of(stream: TextIO | None) -> int | None:
+def terminal_width(stream: TextIO | None) -> int | None:
     """How wide the terminal is that a stream writes to; None where it is no terminal."""
     if stream is None or not stream.isatty():
         return None
@@ -174,15 +174,15 @@ def columns_of(stream: TextIO | None) -> int | None:
     return width or UNKNOWN_WIDTH
 
 
-def line_width(stream: TextIO | None) -> int | None:
+def message_width(stream: TextIO | None) -> int | None:
     """How wide a line of words may be; None where there is no terminal: programs may read it, so it stays one."""
-    return columns_of(stream)
+    return terminal_width(stream)
 
 
-def in_lines(text: str, stream: TextIO | None, hang: int = 0) -> str:
+def wrap_for_terminal(text: str, stream: TextIO | None, hang: int = 0) -> str:
     """Text in lines that fit the terminal that a stream writes to, if it is one; those that go on are indented by
     `hang`, or stand under the text behind a first column."""
-    width = line_width(stream)
+    width = message_width(stream)
     if width is None or len(text) <= width:
         return text
     from gradedeval.kernel.formats.fitting import wrapped  # not for a help page
@@ -190,7 +190,7 @@ def in_lines(text: str, stream: TextIO | None, hang: int = 0) -> str:
     return wrapped(text, width, hang)
 
 
-def stop_quietly() -> None:
+def silence_stdout() -> None:
     """Give up on a standard output that is closed."""
     _silence(1)
 
@@ -200,7 +200,7 @@ def _silence(descriptor: int) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
-class Described(click.Command):
+class DocstringCommand(click.Command):
     """A command whose help page begins with the docstring of its function, whether or not Python keeps docstrings."""
 
     def __init__(self, *words: Any, **settings: Any) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from gradedeval.cli.arguments import form_of, sharing, signing
-from gradedeval.cli.output import STDOUT, columns_of, show, view_of, warn, write
+from gradedeval.cli.arguments import format_of_output, make_workers, signature_formatter
+from gradedeval.cli.output import STDOUT, print_notes, terminal_width, view_of, write, write_colored
 from gradedeval.errors import InputError, emit_notes
 from gradedeval.kernel.formats import FORMATS, formats_for, render
 from gradedeval.kernel.scoring.results import InNotebook
@@ -19,71 +19,73 @@ def call(function: Callable[..., Any], *arguments: Any, jobs: int | None = None,
     """Call a function that reads runs, in processes as --jobs says, and print the remarks of its result."""
     from gradedeval.kernel.parallel import using_workers  # not for a help page
 
-    with using_workers(sharing(jobs)):
-        return with_remarks(function(*arguments, **settings))
+    with using_workers(make_workers(jobs)):
+        return print_remarks(function(*arguments, **settings))
 
 
-def with_remarks(result: Any) -> Any:
+def print_remarks(result: Any) -> Any:
     """Print the remarks of a result, and return it."""
     if isinstance(result, InNotebook):
-        warn(result.remarks)
+        print_notes(result.remarks)
     return result
 
 
 class Destination:
-    """The place and the form of a result: -f, -o and --digits, which it takes out of the options.
+    """The destination and format of a result: -f, -o and --digits, which it takes out of the options.
 
     Raises InputError (usage) if no format has the extension of -o.
     """
 
     def __init__(self, options: dict[str, Any], default: str = "table") -> None:
         self.output, self.digits = options.pop("output"), options.pop("digits", None)
-        self.form: str = options.pop("form") or form_of(self.output, formats_for(), default)
+        self.format: str = options.pop("output_format") or format_of_output(self.output, formats_for(), default)
 
     @property
     def layout(self) -> Any:
-        """Whether the form is read by people or by programs."""
-        return FORMATS[self.form].layout
+        """Whether the format is read by people or by programs."""
+        return FORMATS[self.format].layout
 
     def print(self, result: InNotebook, **shown: Any) -> None:
-        """Write the tables of a result; its settings go to stderr if the form has no place for them.
+        """Write the tables of a result; its settings go to stderr if the format has no place for them.
 
         shown  keywords of the `document` of the result
         """
-        if result.aside and not FORMATS[self.form].signed:
+        if result.aside and not FORMATS[self.format].signed:
             emit_notes([result.aside])
-        text = render(partial(result.tables, **shown), self.form, self.digits, signing(), view_of(self.output))
-        (show if self.form == "table" else write)(text, self.output)
+        text = render(
+            partial(result.tables, **shown), self.format, self.digits, signature_formatter(), view_of(self.output)
+        )
+        (write_colored if self.format == "table" else write)(text, self.output)
 
 
-def form_by_extension(output: str | None, extensions: dict[str, str], default: str) -> str:
-    """Return the form that the extension of -o stands for, the default if it is of none.
+def guess_format(output: str | None, extensions: dict[str, str], default: str) -> str:
+    """Return the format that the extension of -o stands for, the default if it is of none.
 
-    extensions  those of forms that the command alone has
+    extensions  extensions of formats of this command alone
     """
-    forms = {FORMATS[name].extension: name for name in formats_for()} | extensions
-    return forms.get(extension_of(output), default)
+    formats = {FORMATS[name].extension: name for name in formats_for()} | extensions
+    return formats.get(extension_of(output), default)
 
 
-def form_at_terminal(output: str | None, default: str, at_terminal: str) -> str:
-    """Return the form of a result that is read by people at a terminal, and by programs elsewhere."""
-    return at_terminal if output in STDOUT and columns_of(sys.stdout) is not None else default
+def format_at_terminal(output: str | None, default: str, at_terminal: str) -> str:
+    """Return the format for people at a terminal, the default elsewhere."""
+    return at_terminal if output in STDOUT and terminal_width(sys.stdout) is not None else default
 
 
 def curve_form(target: str | None) -> str:
-    """Return the form of the file of a curve: that of its extension, or csv. Raises InputError (usage) for a form that
+    """Return the format of a curve's file, by its extension, or csv. Raises InputError (usage) for a format that
     programs do not read."""
-    form = form_of(target, formats_for())
-    if form == "table":
+    name = format_of_output(target, formats_for())
+    if name == "table":
         return "csv"
-    if FORMATS[form].layout == "wide":
-        problem, hint = f"cannot be written as {form} to '{target}'", "name a .csv, .tsv, .json or .jsonl file"
+    if FORMATS[name].layout == "wide":
+        problem, hint = f"cannot be written as {name} to '{target}'", "name a .csv, .tsv, .json or .jsonl file"
         raise InputError("--curve", problem, hint, usage=True)
-    return form
+    return name
 
 
 def write_curve(curve: Any, target: str, settings: str) -> None:
-    """Write a curve in the form of its file."""
+    """Write a curve in the format of its file."""
     from gradedeval.analysis.tables import frame_document  # few commands have a curve
 
     write(render(partial(frame_document, curve, shown={}, signature=settings), curve_form(target)), target)

@@ -8,9 +8,15 @@ from typing import Any
 
 import click
 
-from gradedeval.cli.arguments import measure_table, named_measures, one_measure, remember_cut, tell_unused_cutoff
-from gradedeval.cli.options import GROWS, READS, WRITES, Option, is_given
-from gradedeval.cli.output import asked_for
+from gradedeval.cli.arguments import (
+    measure_table,
+    named_measures,
+    note_unused_cutoff,
+    record_cutoff_use,
+    single_measure,
+)
+from gradedeval.cli.options import APPENDS, READS, WRITES, Option, is_given
+from gradedeval.cli.output import context_option
 from gradedeval.errors import InputError
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.options.settings import Setting, settings_of
@@ -33,7 +39,7 @@ def setting_option(setting: Setting) -> Option:
     if setting.is_flag:
         attributes |= {"is_flag": True}
     else:
-        file = READS if setting.reads else WRITES if setting.writes else GROWS if setting.grows else ""
+        file = READS if setting.reads else WRITES if setting.writes else APPENDS if setting.grows else ""
         repeats = setting.repeats or setting.measure not in ("", "one")
         values = len((setting.metavar or "").split()) or 1
         attributes |= {"file": file, "multiple": repeats, "nargs": values}
@@ -42,7 +48,7 @@ def setting_option(setting: Setting) -> Option:
     return Option(*flags, setting.name, number=setting.number, **attributes)
 
 
-def take_settings(function: Callable[..., Any], options: dict[str, Any], *others: Callable[..., Any]) -> dict[str, Any]:
+def pop_settings(function: Callable[..., Any], options: dict[str, Any], *others: Callable[..., Any]) -> dict[str, Any]:
     """Take the settings of a function out of the options of a command, and return those that are given.
 
     others  functions of other modes of the command, whose settings are taken out, too
@@ -55,7 +61,9 @@ def take_settings(function: Callable[..., Any], options: dict[str, Any], *others
     return {name: value for name, value in values.items() if name in settings_of(function)}
 
 
-def take_measures(function: Callable[..., Any], settings: Mapping[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+def resolve_measures(
+    function: Callable[..., Any], settings: Mapping[str, Any], options: dict[str, Any]
+) -> dict[str, Any]:
     """Return the settings with the names of measures, given or default, as measures, those of --measures-from among
     them, which is taken out of the options. Raises InputError of all that are wrong at once."""
     table = measure_table(options.pop("measures_from", ()))
@@ -69,7 +77,7 @@ def take_measures(function: Callable[..., Any], settings: Mapping[str, Any], opt
                 resolved[name] = _measures_of(setting, value, table)
         except InputError as problem:
             problems.append(problem)
-    tell_unused_cutoff()
+    note_unused_cutoff()
     if problems:
         first, *others = problems
         raise first.replace(also=(*first.also, *others)) if others else first
@@ -80,18 +88,18 @@ def _measures_of(setting: Setting, value: Any, table: Mapping[str, Measure]) -> 
     """Return the measure or measures that a setting names, or else what stands in their place."""
     if setting.measure == "one":
         text = " ".join(value) if isinstance(value, tuple) else value
-        return one_measure(setting.flags[-1], text, table) if text is None or isinstance(text, str) else value
+        return single_measure(setting.flags[-1], text, table) if text is None or isinstance(text, str) else value
     if setting.measure == "several":
         return named_measures(value, table)
     read: Any = setting.measure
-    cutoff = asked_for("k")
+    cutoff = context_option("k")
     resolved = read(value, table, cutoff)
     if cutoff is not None and value:
         try:
             whole = read(value, table, None)
-            remember_cut([measure.label for measure in whole], table, resolved != whole)
+            record_cutoff_use([measure.label for measure in whole], table, resolved != whole)
         except InputError:  # of a measure that needs a cutoff
-            remember_cut([], table, True)
+            record_cutoff_use([], table, True)
     return resolved
 
 
@@ -118,7 +126,7 @@ def check_mode(
 
 
 @contextmanager
-def without_place(flag: str, given: object) -> Iterator[None]:
+def hide_flag(flag: str, given: object) -> Iterator[None]:
     """Leave the flag out of an error if arguments were given in its place: the user has not typed it."""
     try:
         yield
@@ -128,7 +136,7 @@ def without_place(flag: str, given: object) -> Iterator[None]:
         raise
 
 
-def only_one(modes: Mapping[str, Any]) -> str:
+def chosen_mode(modes: Mapping[str, Any]) -> str:
     """Return the flag of the mode that is given, empty if none is. Raises InputError (usage) for two.
 
     modes  flag -> the value of its option

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from gradedeval.cli.options import GROWS, READS, WRITES
+from gradedeval.cli.options import APPENDS, READS, WRITES
 from gradedeval.errors import InputError
 from gradedeval.kernel.trec.atomic_write import write_file
 from gradedeval.kernel.trec.stream import Source, check_written, files_in_use, identity
@@ -31,8 +31,8 @@ def collisions() -> Iterator[tuple[str, str, list[str], list[str]]]:
     """Each command, each option that writes and each way to name a file that is read or also written, with words that
     name `taken` twice: the command, what names it second, the flags and the words."""
     for name, command in LEAVES.items():
-        for output in flags(command, WRITES, GROWS):
-            for other in (*flags(command, READS), *flags(command, WRITES, GROWS)):
+        for output in flags(command, WRITES, APPENDS):
+            for other in (*flags(command, READS), *flags(command, WRITES, APPENDS)):
                 if other is not output:
                     yield name, other.opts[0], [output.opts[0]], [other.opts[0], *["taken"] * other.nargs]
             for argument in (one for one in command.params if isinstance(one, click.Argument)):
@@ -91,7 +91,7 @@ def test_no_option_that_writes_takes_a_file_that_the_command_reads_or_writes(
 
 @pytest.mark.parametrize("name", LEAVES)
 def test_an_output_without_a_name_is_one_line(name: str, cli: Command) -> None:
-    for option in flags(LEAVES[name], WRITES, GROWS):
+    for option in flags(LEAVES[name], WRITES, APPENDS):
         flag = min(option.opts, key=len)
         done = cli(*name.split(), "a", flag, "")
         says = f"{flag}: missing file name; name one, as in {flag} {option.metavar}"
@@ -107,7 +107,7 @@ def test_the_walk_covers_every_way_to_name_a_file() -> None:
 def test_every_option_that_names_a_file_says_what_is_done_with_it(name: str) -> None:
     for option in flags(LEAVES[name], ""):
         named = [word for word in NAMES_A_FILE if word in (option.metavar or "")]
-        assert not named, f"{option.opts}: file=READS, WRITES or GROWS?"
+        assert not named, f"{option.opts}: file=READS, WRITES or APPENDS?"
 
 
 @pytest.mark.parametrize(

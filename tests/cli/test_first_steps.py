@@ -396,7 +396,7 @@ def test_a_terminal_shows_what_was_written(
     monkeypatch.chdir(files)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     said: list[str] = []
-    monkeypatch.setattr("gradedeval.cli.output.say", lambda text, kind="": said.append(text))
+    monkeypatch.setattr("gradedeval.cli.output.print_message", lambda text, kind="": said.append(text))
     words = ["a", "qrels", "-m", "ap", "-o", "scores.csv", "--history", "history.jsonl"]
     for more in ([], ["--quiet"]):
         with pytest.raises(SystemExit) as ended:

@@ -10,7 +10,7 @@ import pytest
 
 import gradedeval
 from gradedeval.analysis.pictures import EXTENSIONS
-from gradedeval.cli.options import GROWS, READS
+from gradedeval.cli.options import APPENDS, READS
 from support.commands import Command
 from support.every_command import WORDS, collection
 from support.file_formats import LFS_POINTER
@@ -46,7 +46,7 @@ def calls(name: str) -> Iterator[tuple[str, list[str]]]:
     output = ["-o", f"out.{EXTENSIONS[0]}" if name.startswith("plot") else "out.html"]
     output = output if name == "report" or name.startswith("plot") else []
     for option in LEAVES[name].params:
-        if isinstance(option, click.Option) and getattr(option, "file", "") in (READS, GROWS):
+        if isinstance(option, click.Option) and getattr(option, "file", "") in (READS, APPENDS):
             flag = option.opts[0]
             file = "pointer.py" if flag == "--measures-from" else "pointer"
             yield (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gradedeval.kernel import parallel
+from gradedeval.cli import progress
 from support.terminal import at_terminal, without_escapes
 
 RUNS = " ".join(f"{number}.run" for number in range(4))
@@ -50,7 +50,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_command_over_runs_has_a_bar_and_leaves_the_cursor(
     name: str, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parallel, "PATIENCE", -1)
+    monkeypatch.setattr(progress, "PATIENCE", -1)
     seen = at_terminal(*name.split(), *COMMANDS[name].split(), "--quiet", folder=files)
     assert seen.code == 0, seen.err
     assert "runs" in without_escapes(seen.err)

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from gradedeval.cli.options import command_line
-from gradedeval.cli.settings import check_mode, only_one, setting_options, take_settings, without_place
+from gradedeval.cli.settings import check_mode, chosen_mode, hide_flag, pop_settings, setting_options
 from gradedeval.errors import InputError
 from gradedeval.kernel import ranges
 from gradedeval.kernel.options.settings import Setting, settings_of
@@ -33,7 +33,7 @@ def taken(*words: str) -> dict[str, Any]:
 
     @command_line("count", "FILE", setting_options(count))
     def command(files: tuple[str, ...], **options: Any) -> None:
-        values.update(take_settings(count, options), left=options)
+        values.update(pop_settings(count, options), left=options)
 
     CliRunner().invoke(command, words, catch_exceptions=False, obj=words)
     return values
@@ -83,14 +83,14 @@ def test_an_option_of_another_mode_is_refused(
 
 
 def test_modes_exclude_each_other() -> None:
-    assert only_one({"--long": False, "--short": None}) == ""
-    assert only_one({"--long": False, "--short": 0}) == "--short"
+    assert chosen_mode({"--long": False, "--short": None}) == ""
+    assert chosen_mode({"--long": False, "--short": 0}) == "--short"
     with pytest.raises(InputError, match="cannot be combined with --short"):
-        only_one({"--long": True, "--short": "x"})
+        chosen_mode({"--long": True, "--short": "x"})
 
 
 def test_an_error_names_no_option_that_an_argument_stands_for() -> None:
     for given, place in (((), "--topic"), (("9",), "")):
-        with pytest.raises(InputError) as error, without_place("--topic", given):
+        with pytest.raises(InputError) as error, hide_flag("--topic", given):
             raise InputError("--topic", "'9' is not judged")
         assert error.value.place == place

@@ -24,7 +24,7 @@ import gradedeval
 from fuzz import command
 from fuzz.case import Case, Kind
 from fuzz.inputs import CALLED, TOPICS, inputs, spoilt
-from gradedeval.cli.options import BARE
+from gradedeval.cli.options import NO_VALUE
 from gradedeval.kernel.trec.lines import FORMATS
 from support.broken import contents
 from support.commands import Outcome
@@ -87,7 +87,7 @@ WORDS = {
     "FORMAT": [*FORMATS, "topic,docno,grade", "topic,q0,docno,rank,score,tag", "trec+header"],
     "BASE ADVANCED": [],
     "A[,B]": ["1", "1,1", "0.5,2"],
-    "[LEVEL]": [BARE, "0.9", "0.95"],
+    "[LEVEL]": [NO_VALUE, "0.9", "0.95"],
     "N|all": ["all", "1", "3"],
     "N|inf": ["inf", "0", "2"],
 }
@@ -116,7 +116,7 @@ def values(option: click.Option, dice: random.Random) -> list[str]:
         return [flag, dice.choice(list(option.type.choices))]
     if metavar in WORDS:
         word = dice.choice(WORDS[metavar])
-        return [flag, word] if word != BARE else [flag]
+        return [flag, word] if word != NO_VALUE else [flag]
     if metavar.startswith("[") and "|" in metavar:
         return [flag, dice.choice(metavar.strip("[]").split("|"))]
     number = dice.choice(NUMBERS)

@@ -19,7 +19,7 @@ import click
 import gradedeval
 from gradedeval.cli import COMMANDS
 from gradedeval.cli import gradedeval as program
-from gradedeval.cli.options import GROWS, HELP, READS, SECTIONS, THIS_COMMAND, WRITES
+from gradedeval.cli.options import APPENDS, HELP, READS, SECTIONS, THIS_COMMAND, WRITES
 from gradedeval.errors import synonyms, with_flags
 from gradedeval.kernel.formats import FORMATS
 from gradedeval.kernel.measures.definition import LINES, MEASURES
@@ -448,7 +448,7 @@ def files_of_commands() -> str:
     """What each command reads and what it writes, as its options declare it."""
     rows = ["| command | reads | replaces | appends to |", "|---|---|---|---|"]
     for name, command in LEAVES.items():
-        columns: dict[str, list[str]] = {READS: [], WRITES: [], GROWS: []}
+        columns: dict[str, list[str]] = {READS: [], WRITES: [], APPENDS: []}
         for param in command.params:
             if does := getattr(param, "file", ""):
                 argument = isinstance(param, click.Argument)

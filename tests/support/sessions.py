@@ -35,11 +35,11 @@ import os
 from gradedeval.__main__ import run
 from gradedeval.cli import output
 
-def line_width(stream):
+def message_width(stream):
     found = os.fstat(stream.fileno())
     return {WIDTH} if f"{{found.st_dev}}:{{found.st_ino}}" == os.environ.get("READER") else None
 
-output.line_width = line_width
+output.line_width = message_width
 run()
 """
 

@@ -14,27 +14,23 @@ from gradedeval.cli.arguments import (
     check_history,
     measure_table,
     named_measures,
-    remember_cut,
-    signing,
-    tell_unused_cutoff,
+    note_unused_cutoff,
+    record_cutoff_use,
+    signature_formatter,
 )
-from gradedeval.cli.many_runs import scores_with_baseline, tell_assumptions
+from gradedeval.cli.many_runs import note_assumptions, scores_with_baseline
 from gradedeval.cli.options import (
-    CUTOFF,
-    GROWS,
-    HISTORY,
-    LABEL,
-    MEASURES_FROM,
+    HISTORY_OPTIONS,
     READS,
     Option,
     command_line,
     is_given,
-    one_registered,
+    output_file_option,
     output_options,
-    registered,
+    scoring_options,
 )
-from gradedeval.cli.output import asked_for, in_lines, say, show, write
-from gradedeval.cli.results import Destination, form_by_extension
+from gradedeval.cli.output import context_option, print_message, wrap_for_terminal, write, write_colored
+from gradedeval.cli.results import Destination, guess_format
 from gradedeval.errors import InputError, emit_notes
 from gradedeval.kernel import append_lines
 from gradedeval.kernel.formats import formats_for
@@ -67,8 +63,7 @@ COMPARED = [
            "scores. Default: the first of several runs, which is then not checked itself."),
 ]  # fmt: skip
 RECORDED = [
-    Option("--history", metavar="FILE", file=GROWS, help=HISTORY),
-    Option("--label", metavar="TEXT", help=LABEL),
+    *HISTORY_OPTIONS,
     Option("--config", metavar="FILE.toml", file=READS, help="Read bounds and options from a file. Default: "
            "gradedeval.toml, or [tool.gradedeval] in pyproject.toml, if present."),
 ]  # fmt: skip
@@ -81,15 +76,17 @@ TESTED = [
 MEASURED = [
     Option("-m", "--measure", "measures", multiple=True, section="Measures and gains", metavar="MEASURE",
            help="Measure of the bounds that name none. Repeat -m, or separate measures by spaces."),
-    CUTOFF,
-    *MEASURES_FROM,
+    *scoring_options("unseen", "queries", "slices", "replicates"),
 ]  # fmt: skip
-READING = [*map(one_registered, ("unseen", "queries", "slices", "replicates")), *registered("reading")]
-OUTPUT = output_options((*REPORTS, *formats_for()), "text", "", ".md, .json, .xml for junit",
-                        "Write the report to FILE; failed bounds are also printed to stderr.")  # fmt: skip
+OUTPUT = output_options(
+    (*REPORTS, *formats_for()),
+    default="text",
+    by_extension=".md, .json, .xml for junit",
+    output=output_file_option("Write the report to FILE; failed bounds are also printed to stderr."),
+)
 
 
-@command_line("check", "RUN... QRELS", COMPARED, BOUNDS, RECORDED, TESTED, MEASURED, READING, OUTPUT)
+@command_line("check", "RUN... QRELS", COMPARED, BOUNDS, RECORDED, TESTED, MEASURED, OUTPUT)
 def command(files: tuple[str, ...], config: str | None, history: str | None, label: str | None, **options: Any) -> None:
     """Check runs against bounds. Exit code 0: all bounds hold; 1: a bound fails; 2: bounds or options are
     invalid; 3: the data are bad, so nothing was checked.
@@ -101,8 +98,8 @@ def command(files: tuple[str, ...], config: str | None, history: str | None, lab
     0.25.
     """
     check_history(history, label)
-    form, output = options["form"], options["output"]
-    options["form"] = form or form_by_extension(output, {".txt": "text", ".xml": "junit"}, "text")
+    output_format, output = options["output_format"], options["output"]
+    options["output_format"] = output_format or guess_format(output, {".txt": "text", ".xml": "junit"}, "text")
     destination = Destination(options)
     settings = find_settings(config, measure_table(options.pop("measures_from")))
     written = [*settings.specs, *_bounds_given(options, settings)]
@@ -112,7 +109,7 @@ def command(files: tuple[str, ...], config: str | None, history: str | None, lab
     tested = {name: options.pop(name) for name in ("test", "draws", "seed")}
     test = significance.TestSettings(**{name: value for name, value in tested.items() if value is not None})
     chosen = named_measures(options.pop("measures"), settings.table)
-    tell_unused_cutoff()
+    note_unused_cutoff()
     scoring = score_matrix.options_with_residuals(**options)
     scoring = replace(scoring, untold=scoring.untold.union(from_file))  # not all that a file says need be of use
     bounds, measures = resolve_bounds(written, chosen, scoring, settings.table)
@@ -123,13 +120,13 @@ def command(files: tuple[str, ...], config: str | None, history: str | None, lab
         check_order(matrix)
         if name is None and (name := baseline_of(matrix, bounds, None)) is not None:
             emit_notes(score_matrix.first_baseline_notes(matrix, None, fewest=2, named=True))
-        tell_assumptions(matrix, paired=name is not None)
+        note_assumptions(matrix, paired=name is not None)
         emit_notes(slice_notes(matrix, bounds))
         checked = Checked(verdicts(matrix, bounds, name, test), matrix.signature)
     except InputError as error:
-        # Bad data are written where the report was to go, in a form that has a place for them.
-        if destination.form in FAULTS and not error.usage:
-            write(FAULTS[destination.form](error), destination.output)
+        # Bad data are written where the report was to go, in a format that has a place for them.
+        if destination.format in FAULTS and not error.usage:
+            write(FAULTS[destination.format](error), destination.output)
         raise
     if history is not None:
         scored = kernel.parse.without_duplicates(kernel.scores.with_defaults(measure, scoring) for measure in measures)
@@ -142,23 +139,23 @@ def command(files: tuple[str, ...], config: str | None, history: str | None, lab
 
 def _bounds_given(options: dict[str, Any], settings: Settings) -> list[BoundSpec]:
     """Take the bounds out of the options."""
-    cutoff = asked_for("k")
+    cutoff = context_option("k")
     bounds = [read_bound(kind, word, cutoff) for kind in KINDS for word in options.pop(kind.replace("-", "_"))]
     for bound in bounds:
         if cutoff is not None and bound.measure is not None:
-            remember_cut(bound.measure, settings.table)
+            record_cutoff_use(bound.measure, settings.table)
     return bounds
 
 
 def _print(checked: Checked, destination: Destination) -> None:
     """Write the report, and the broken bounds to stderr unless people have read them already."""
-    form, output = destination.form, destination.output
-    if form in REPORTS:
-        report = REPORTS[form](checked, signing())
-        report = in_lines(report, sys.stdout) if form == "text" and output is None else report
-        (show if form == "text" else write)(report, output)
+    output_format, output = destination.format, destination.output
+    if output_format in REPORTS:
+        report = REPORTS[output_format](checked, signature_formatter())
+        report = wrap_for_terminal(report, sys.stdout) if output_format == "text" and output is None else report
+        (write_colored if output_format == "text" else write)(report, output)
     else:
         destination.print(checked)
-    if output is not None or form not in ("text", "github", *formats_for("wide")):
+    if output is not None or output_format not in ("text", "github", *formats_for("wide")):
         for verdict in checked.broken:
-            say(f"FAIL  {verdict.line}", "verdict")
+            print_message(f"FAIL  {verdict.line}", "verdict")

@@ -6,10 +6,10 @@ from typing import Any
 
 from gradedeval.analysis.score_matrix import first_baseline_notes
 from gradedeval.analysis.significance import TestSettings
-from gradedeval.cli.many_runs import MATRIX_OPTIONS, check_run_count, matrix_from
-from gradedeval.cli.options import WIDE, Option, command_line, one_registered, output_options
-from gradedeval.cli.results import Destination, with_remarks
-from gradedeval.cli.settings import check_mode, only_one, setting_options, take_settings
+from gradedeval.cli.many_runs import check_run_count, matrix_options, read_matrix
+from gradedeval.cli.options import WIDE, Option, command_line, output_options
+from gradedeval.cli.results import Destination, print_remarks
+from gradedeval.cli.settings import check_mode, chosen_mode, pop_settings, setting_options
 from gradedeval.errors import emit_notes
 from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options.settings import settings_of
@@ -32,7 +32,7 @@ LETTERS = Option("--letters", "by_letters", is_flag=True, help="Print a row for 
 JUDGING = Option("--judging", is_flag=True, help="Add a table: whether more judging could reverse the order of each "
                  "pair.")  # fmt: skip
 SETTINGS = [BY_TOPIC, LETTERS, *setting_options(letters, compare), JUDGING]
-READING = [*map(one_registered, EVALUATION_OPTIONS), *MATRIX_OPTIONS]
+READING = matrix_options(*EVALUATION_OPTIONS)
 OPTIONS_OF_MODE = {
     "-q": {"baseline", "replicates"},
     "--letters": settings_of(letters),
@@ -49,25 +49,25 @@ def command(by_topic: bool, by_letters: bool, judging: bool, **options: Any) -> 
     With --judging a second table shows whether further judging could reverse the order of two runs: no; yes, if N
     documents of the trailing run are relevant; or unknown.
     """
-    mode = only_one({"-q": by_topic, "--letters": by_letters})
+    mode = chosen_mode({"-q": by_topic, "--letters": by_letters})
     check_mode(mode, OPTIONS_OF_MODE, ", which tests nothing" if by_topic else "")
     if by_topic:
         destination = Destination(options)
-        settings = take_settings(compare, options)
-        matrix, _ = matrix_from(options, settings.get("baseline"))
-        destination.print(with_remarks(topic_table(matrix)))
+        settings = pop_settings(compare, options)
+        matrix, _ = read_matrix(options, settings.get("baseline"))
+        destination.print(print_remarks(topic_table(matrix)))
     elif by_letters:
         destination = Destination(options)
-        settings = take_settings(letters, options, compare)
-        matrix, _ = matrix_from(options)
-        destination.print(with_remarks(letters(matrix, **settings)))
+        settings = pop_settings(letters, options, compare)
+        matrix, _ = read_matrix(options)
+        destination.print(print_remarks(letters(matrix, **settings)))
     else:
         _compare(judging, options)
 
 
 def _compare(judging: bool, options: dict[str, Any]) -> None:
     """Compare pairs of runs. Formats for programs always include effects of further judging."""
-    settings = take_settings(compare, options)
+    settings = pop_settings(compare, options)
     test = TestSettings(**{name: settings[name] for name in TestSettings.__annotations__ if name in settings})
     baseline, all_pairs = settings.get("baseline"), settings.get("all_pairs", False)
     replicates, predicted = options["replicates"], options["predicted"]
@@ -78,8 +78,8 @@ def _compare(judging: bool, options: dict[str, Any]) -> None:
         check_judging(replicates, predicted)
     reread = judging_table or (destination.layout == "long" and predicted is None)
     check_run_count(check_runs, options, baseline)
-    matrix, name = matrix_from(options, baseline, keep=reread)
+    matrix, name = read_matrix(options, baseline, keep=reread)
     if not all_pairs:
         emit_notes(first_baseline_notes(matrix, name))
     result = compare_scores(matrix, name, all_pairs, test, reread, keep=True)
-    destination.print(with_remarks(result), judging=judging)
+    destination.print(print_remarks(result), judging=judging)

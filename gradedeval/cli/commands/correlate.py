@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any
 
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas, lines_under
-from gradedeval.cli.many_runs import MATRIX_OPTIONS, check_run_count, matrix_from
-from gradedeval.cli.options import Option, command_line, one_registered, output_options
-from gradedeval.cli.results import Destination, with_remarks
-from gradedeval.cli.settings import check_mode, setting_options, take_settings
+from gradedeval.cli.many_runs import check_run_count, matrix_options, read_matrix
+from gradedeval.cli.options import Option, command_line, output_options
+from gradedeval.cli.results import Destination, print_remarks
+from gradedeval.cli.settings import check_mode, pop_settings, setting_options
 from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.correlate import (
@@ -22,7 +22,7 @@ from gradedeval.questions.correlate import (
     scatter_panel,
 )
 
-READING = [*map(one_registered, ("residual_depth", "max_residual")), *MATRIX_OPTIONS]
+READING = matrix_options("residual_depth", "max_residual")
 SCATTER = Option(
     "--scatter", is_flag=True, help="Draw two measures against each other, a point for each run and topic."
 )
@@ -41,8 +41,8 @@ def picture(scatter: bool, **options: Any) -> None:
     check_mode("--scatter" if scatter else "", {"--scatter": (), "": settings_of(correlate)})
     canvas = Canvas(options)
     if scatter:
-        take_settings(correlate, options)
-        matrix, _ = matrix_from(options, paired=False, bounded=False)
+        pop_settings(correlate, options)
+        matrix, _ = read_matrix(options, paired=False, bounded=False)
         canvas.draw([scatter_panel(matrix)], matrix.signature)
         return
     correlation = _correlation(options)
@@ -50,10 +50,10 @@ def picture(scatter: bool, **options: Any) -> None:
 
 
 def _correlation(options: dict[str, Any]) -> Correlation:
-    settings = take_settings(correlate, options)
+    settings = pop_settings(correlate, options)
     coefficients = settings.get("coefficient", settings_of(correlate)["coefficient"].default)
     check_run_count(partial(check_runs, coefficient=coefficients), options)
     of_orderings = not set(above_and_below(coefficients)) <= set(BY_TOPIC)
-    matrix, _ = matrix_from(options, paired=of_orderings, bounded=False)
-    correlation: Correlation = with_remarks(correlate(matrix, **settings))
+    matrix, _ = read_matrix(options, paired=of_orderings, bounded=False)
+    correlation: Correlation = print_remarks(correlate(matrix, **settings))
     return correlation

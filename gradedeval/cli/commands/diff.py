@@ -10,22 +10,19 @@ import click
 
 from gradedeval import kernel
 from gradedeval.analysis import ranked_runs, score_matrix
-from gradedeval.cli.arguments import check_without_qrels, runs_and_perhaps_qrels
+from gradedeval.cli.arguments import check_without_qrels, runs_and_optional_qrels
 from gradedeval.cli.options import (
-    CUTOFF,
-    MEASURES_FROM,
     READS,
     WIDE,
     Option,
     command_line,
     is_given,
-    one_registered,
     output_options,
-    registered,
+    scoring_options,
 )
-from gradedeval.cli.output import asked_for
+from gradedeval.cli.output import context_option
 from gradedeval.cli.results import Destination, call
-from gradedeval.cli.settings import check_mode, setting_options, take_measures, take_settings
+from gradedeval.cli.settings import check_mode, pop_settings, resolve_measures, setting_options
 from gradedeval.errors import InputError, flag
 from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options import ranges, resolve_options
@@ -50,7 +47,7 @@ SETTINGS = [
     *VIEWS,
 ]
 USED = ("unseen", "queries", "slices", "replicates")
-READING = [CUTOFF, *MEASURES_FROM, *map(one_registered, USED), *registered("reading")]
+READING = scoring_options(*USED)
 OF_CHANGES = {*settings_of(diff), "baseline", "topic", "top", "only", *USED}
 OF_RANKINGS = {*settings_of(agreement), "topic", "top", "unseen", "replicates"}
 OF_REPRODUCTION = {*settings_of(reproduction), "unseen", "replicates"}
@@ -84,14 +81,14 @@ def command(
     gradedeval diff *.run qrels.txt --replicates 'old=a-*' --replicates 'new=b-*'
     gradedeval diff base.run new.run qrels.txt -m ap --reproduce a.run b.run
     """
-    runs, qrels = runs_and_perhaps_qrels(files, options)
+    runs, qrels = runs_and_optional_qrels(files, options)
     if is_given(options["originals"]):
         taken = {"--reproduce": OF_REPRODUCTION, "": OF_CHANGES | OF_RANKINGS}
         check_mode("--reproduce", taken)
         _show_reproduction(runs, qrels, options)
     elif qrels is None:
         check_mode("", {"": OF_RANKINGS, "QRELS": OF_CHANGES}, unmet=("needs qrels", "add QRELS"))
-        if asked_for("k") is not None:
+        if context_option("k") is not None:
             raise InputError("-k", "needs qrels", "add QRELS", usage=True)
         _show_agreement(runs, topic, top, options)
     else:
@@ -105,10 +102,10 @@ def _show_changes(
 ) -> None:
     """Print what changed from the baseline, the first run unless another is named."""
     destination = Destination(options)
-    settings = take_settings(diff, options, agreement, reproduction)
+    settings = pop_settings(diff, options, agreement, reproduction)
     if baseline is not None:
         runs, options["replicates"] = _with_first(runs, baseline, options["replicates"])
-    settings = take_measures(diff, settings, options)
+    settings = resolve_measures(diff, settings, options)
     if len(runs) < 2:
         raise two_runs_error(runs)
     two = {"baseline": runs[0], "run": runs[1], "qrels": qrels}
@@ -121,7 +118,7 @@ def _show_changes(
 def _show_agreement(runs: list[str], topic: str | None, top: int | None, options: dict[str, Any]) -> None:
     """Print how far rankings agree: of two runs, or systems, by topic, of more as a matrix."""
     destination = Destination(options)
-    settings = take_settings(agreement, options, diff, reproduction)
+    settings = pop_settings(agreement, options, diff, reproduction)
     options.pop("measures_from")
     if top is not None and len(runs) > 2:
         count, noun = len(runs), "runs"
@@ -141,12 +138,12 @@ def _show_agreement(runs: list[str], topic: str | None, top: int | None, options
 def _show_reproduction(runs: list[str], qrels: str | None, options: dict[str, Any]) -> None:
     """Print how well two runs reproduce the originals."""
     destination = Destination(options)
-    settings = take_settings(reproduction, options, diff, agreement)
+    settings = pop_settings(reproduction, options, diff, agreement)
     if qrels is None:
         check_without_qrels(options)
         if "measures" in settings:
             raise InputError("-m", "needs qrels", "add QRELS", usage=True)
-    settings = take_measures(reproduction, settings, options)
+    settings = resolve_measures(reproduction, settings, options)
     destination.print(call(reproduction, runs, qrels=qrels, **settings, **options))
 
 

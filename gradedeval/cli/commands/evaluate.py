@@ -12,22 +12,20 @@ from gradedeval.cli.arguments import (
     CLUSTER,
     STANDARD_OPTIONS,
     check_history,
-    form_of,
+    format_of_output,
+    make_workers,
     measure_table,
     named_measures,
-    one_measure,
-    run_and_qrels,
-    sharing,
-    signed,
-    tell_unused_cutoff,
+    note_unused_cutoff,
+    runs_and_qrels,
+    signature_kind,
+    single_measure,
 )
 from gradedeval.cli.options import (
-    GROWS,
-    HISTORY,
+    HISTORY_OPTIONS,
     JOBS,
-    LABEL,
     MANY_RUNS,
-    MEASURES,
+    MEASURE_OPTIONS,
     MEASURES_FROM,
     PUBLISHED,
     READS,
@@ -37,9 +35,9 @@ from gradedeval.cli.options import (
     command_line,
     is_given,
     output_options,
-    registered,
+    registry_options,
 )
-from gradedeval.cli.output import report, say, show, view_of, write
+from gradedeval.cli.output import print_error, print_message, view_of, write, write_colored
 from gradedeval.errors import SHOWN, InputError, Note, emit_notes, flag
 from gradedeval.kernel.formats import SCORE_FORMATS
 from gradedeval.kernel.measures.parse import CWL_DEFAULT, DEFAULT
@@ -80,8 +78,7 @@ EVAL_OPTIONS = [
            "their file or their tag. Default: file."),
     JOBS,
     CLUSTER,
-    Option("--history", metavar="FILE", file=GROWS, help=HISTORY),
-    Option("--label", metavar="TEXT", help=LABEL),
+    *HISTORY_OPTIONS,
     Option("--keep-going", section=MANY_RUNS, is_flag=True, help="Write -o even if some runs fail, without them."),
 ]  # fmt: skip
 
@@ -90,13 +87,13 @@ PLAIN = frozenset(OPTIONS).difference(("queries", "replicates", "predicted"))
 """The options of reading and scoring. With others, a table has more than scores or is not the only result."""
 
 
-@command_line("eval", "RUN... QRELS", [*MEASURES, *MEASURES_FROM], registered("eval"), STANDARD_OPTIONS,
+@command_line("eval", "RUN... QRELS", [*MEASURE_OPTIONS, MEASURES_FROM], registry_options("eval"), STANDARD_OPTIONS,
               EVAL_OPTIONS, PUBLISHED_OPTIONS)  # fmt: skip
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],
     measures_from: tuple[str, ...],
-    form: str | None,
+    output_format: str | None,
     output: str | None,
     digits: int | None,
     by_topic: bool,
@@ -116,24 +113,29 @@ def command(
     if not PLAIN.issuperset(given):
         extras = Extras(given, table, by_topic)
     chosen = extras.measures(measures) if extras else named_measures(measures or DEFAULT, table)
-    tell_unused_cutoff()
-    form = form or form_of(output, SCORE_FORMATS)
-    runs, qrels = run_and_qrels(files, given)
-    options = extras.options(form, None if tags else runs) if extras else resolve_options(**given)
+    note_unused_cutoff()
+    output_format = output_format or format_of_output(output, SCORE_FORMATS)
+    runs, qrels = runs_and_qrels(files, given)
+    options = extras.options(output_format, None if tags else runs) if extras else resolve_options(**given)
     named = kernel.named_runs(runs)
     how = {"by_tag": tags, "keep_going": True, "by_topic": by_topic or (extras is not None and extras.needs_topics)}
-    scores = kernel.evaluate_runs(named, qrels, chosen, options, **how, predicts=True, workers=sharing(jobs))
+    scores = kernel.evaluate_runs(named, qrels, chosen, options, **how, predicts=True, workers=make_workers(jobs))
     scores.notes += scores.unequal_topics()
     if extras:
-        scores = extras.applied(scores, form)
+        scores = extras.applied(scores, output_format)
     else:
         emit_notes(scores.notes)
     written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     if written := written and (extras is None or extras.are_possible(scores)):
-        shown: dict[str, Any] = {"by_topic": by_topic, "digits": digits, "view": view_of(output), "signed": signed()}
+        shown: dict[str, Any] = {
+            "by_topic": by_topic,
+            "digits": digits,
+            "view": view_of(output),
+            "signed": signature_kind(),
+        }
         shown |= extras.shown(scores) if extras else {}
-        text = kernel.score_tables.render_scores(scores, form, **shown)
-        (show if form == "table" else write)(text, output)
+        text = kernel.score_tables.render_scores(scores, output_format, **shown)
+        (write_colored if output_format == "table" else write)(text, output)
     if scores.errors:
         _report(scores, output, written)
 
@@ -141,13 +143,13 @@ def command(
 def _report(scores: Scores, output: str | None, written: bool) -> None:
     """Report the runs that could not be scored, and whether the output was written; then exit with code 1."""
     for error in scores.errors[:SHOWN]:
-        report(error)
+        print_error(error)
     said = scores.unscored
     if unnamed := len(scores.errors[SHOWN:]):
         said += f" ({unnamed} of them not named here)"
     if not written and output is not None:
         said += f", and {output} is not written" + ("; --keep-going writes the others" if scores.runs else "")
-    say(said)
+    print_message(said)
     click.get_current_context().exit(1)
 
 
@@ -166,9 +168,9 @@ class Extras:
         self._given, self._table, self._by_topic = given, table, by_topic
         self._standardized: Callable[[Scores], Scores] | None = None
         if not given.keys().isdisjoint(("standardize", "reference", "save_reference")):
-            from gradedeval.cli.many_runs import standardization  # each extra waits for what it needs alone
+            from gradedeval.cli.many_runs import pop_standardization  # each extra waits for what it needs alone
 
-            self._standardized = standardization(given)
+            self._standardized = pop_standardization(given)
         self._cwl = given.pop("cwl", False)
         self._sort = given.pop("sort", None)
         self._history, self._label = given.pop("history", None), given.pop("label", None)
@@ -181,7 +183,7 @@ class Extras:
         chosen = named_measures(named or (CWL_DEFAULT if self._cwl else DEFAULT), self._table)
         chosen = self._quantities(chosen) if self._cwl else chosen
         if self._sort is not None:
-            self._order = one_measure("--sort", self._sort, self._table)
+            self._order = single_measure("--sort", self._sort, self._table)
         return chosen
 
     def _quantities(self, measures: list[Measure]) -> list[Measure]:
@@ -196,15 +198,15 @@ class Extras:
             raise InputError(flag.cwl, "standardized costs have no meaning", "leave out --standardize", usage=True)
         return kernel.score_tables.all_quantities(measures)
 
-    def options(self, form: str, runs: Sequence[str] | None) -> Options:
+    def options(self, output_format: str, runs: Sequence[str] | None) -> Options:
         """Return the options of reading and scoring.
 
-        form  the output format
+        output_format  name of the format
         runs  the files, which --baseline may name; None if runs are named by their tags, which are not read yet
         """
         own = {name: self._given.pop(name) for name in [*self._given] if name not in OPTIONS}
         if own:
-            self._published = self._to_publish(own, form, runs)
+            self._published = self._to_publish(own, output_format, runs)
         check_history(self._history, self._label)
         self._options = resolve_options(**self._given)
         if self._options.replicates is not None:
@@ -213,7 +215,7 @@ class Extras:
             self._check_predicted()
         return self._options
 
-    def _to_publish(self, own: dict[str, Any], form: str, runs: Sequence[str] | None) -> Published:
+    def _to_publish(self, own: dict[str, Any], output_format: str, runs: Sequence[str] | None) -> Published:
         """Return what a table to publish shows."""
         from gradedeval.analysis.score_matrix import Baseline
         from gradedeval.questions.published import Published
@@ -221,7 +223,7 @@ class Extras:
         if runs is not None and "baselines" in own:
             own["baselines"] = [Baseline.read(word, runs).name or word for word in own["baselines"]]
         published = Published(**own)
-        published.check(form, by_topic=self._by_topic, cwl=self._cwl)
+        published.check(output_format, by_topic=self._by_topic, cwl=self._cwl)
         if runs is not None:
             published.check_runs(list(kernel.named_runs(list(runs))))
         return published
@@ -261,10 +263,10 @@ class Extras:
         """Whether the extras need the scores of topics."""
         return bool(self._history is not None or self._standardized or self._published)
 
-    def applied(self, scores: Scores, form: str) -> Scores:
+    def applied(self, scores: Scores, output_format: str) -> Scores:
         """Standardize and sort the scores, emit their notes, and append them to the history."""
         scores = self._standardized(scores) if self._standardized else scores
-        emit_notes([*scores.notes, *self._unused(form)])
+        emit_notes([*scores.notes, *self._unused(output_format)])
         scores = scores.sorted_by(self._order) if self._order else scores
         if self._history is not None and scores.runs:
             from gradedeval.questions.history import append_history  # few evaluations are kept
@@ -272,12 +274,12 @@ class Extras:
             append_history(scores, self._history, label=self._label or "")
         return scores
 
-    def _unused(self, form: str) -> list[Note]:
+    def _unused(self, output_format: str) -> list[Note]:
         """Return notes on texts of topics, and on systems, that the table does not show."""
         found = list[Note]()
         if self._options.replicates is not None and self._by_topic:
             found.append(Note(f"{flag.replicates} is not used: rows are of runs", "leave out -q"))
-        if self._options.queries is None or (self._by_topic and form != "trec"):
+        if self._options.queries is None or (self._by_topic and output_format != "trec"):
             return found
         from gradedeval.questions.shared import texts_unused  # few evaluations have texts
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from gradedeval.analysis.tables import text_lines
-from gradedeval.cli.arguments import measure_table, named_measures, run_and_qrels, tell_unused_cutoff, topics_among
+from gradedeval.cli.arguments import measure_table, named_measures, note_unused_cutoff, runs_and_qrels, split_topics
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
 from gradedeval.cli.options import (
-    CUTOFF,
-    MEASURES_FROM,
     WIDE,
     Option,
     command_line,
-    one_registered,
     output_options,
-    registered,
+    scoring_options,
 )
 from gradedeval.cli.results import Destination, call
-from gradedeval.cli.settings import without_place
+from gradedeval.cli.settings import hide_flag
 from gradedeval.errors import InputError, flag
 from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options import ranges
@@ -34,7 +31,7 @@ MEASURE = Option("-m", "--measure", "measures", multiple=True, section="Measures
 SHOW = Option(number=ranges.SHOW, metavar="N", section="Output", help="Number of ranks in a table. Default: down to "
               "the cutoff, or 20. Other formats list all ranks.")  # fmt: skip
 DRAWN = Option(number=ranges.SHOW, metavar="N", help=f"Number of ranks. Default: down to the cutoff, or {RANKS}.")
-READING = [CUTOFF, *MEASURES_FROM, *map(one_registered, ("queries", "fill", "costs")), *registered("reading")]
+READING = scoring_options("queries", "fill", "costs")
 
 
 @command_line("explain", FILES, [TOPIC, MEASURE, SHOW], READING, output_options(formats_for(), digits="4"), [WIDE])
@@ -47,7 +44,7 @@ def command(files: tuple[str, ...], show: int | None, **options: Any) -> None:
     """
     destination = Destination(options)
     if show is not None and destination.layout != "wide":
-        problem = f"the format {destination.form} lists all ranks"
+        problem = f"the format {destination.format} lists all ranks"
         raise InputError(flag.show, problem, f"leave out {flag.show}", usage=True)
     destination.print(_explanations(files, options), show=show, digits=destination.digits)
 
@@ -65,12 +62,12 @@ def picture(files: tuple[str, ...], show: int | None, **options: Any) -> None:
 
 
 def _explanations(files: tuple[str, ...], options: dict[str, Any]) -> Explanations:
-    files, named = topics_among(files)
+    files, named = split_topics(files)
     topics = (*named, *options.pop("topics_explained"))
     measures, table = options.pop("measures") or DEFAULT, measure_table(options.pop("measures_from"))
-    runs, qrels = run_and_qrels(files, options)
+    runs, qrels = runs_and_qrels(files, options)
     chosen = named_measures(measures, table)
-    tell_unused_cutoff()
-    with without_place("--topic", named):
+    note_unused_cutoff()
+    with hide_flag("--topic", named):
         explanations: Explanations = call(explain_runs, runs, qrels, explained=topics, measures=chosen, **options)
     return explanations

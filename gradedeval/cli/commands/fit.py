@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.cli.arguments import run_and_qrels
+from gradedeval.cli.arguments import runs_and_qrels
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas, lines_under
 from gradedeval.cli.options import (
-    CUTOFF,
-    MEASURES_FROM,
     WRITES,
     Option,
     command_line,
-    one_registered,
     output_options,
-    registered,
+    scoring_options,
 )
-from gradedeval.cli.results import Destination, call, curve_form, with_remarks, write_curve
-from gradedeval.cli.settings import check_mode, setting_options, take_measures, take_settings
+from gradedeval.cli.results import Destination, call, curve_form, print_remarks, write_curve
+from gradedeval.cli.settings import check_mode, pop_settings, resolve_measures, setting_options
 from gradedeval.errors import InputError
 from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options.settings import settings_of
@@ -26,7 +23,7 @@ from gradedeval.questions.fit import FitResult, fit, fit_panels, fit_weights
 SETTINGS = setting_options(fit_weights, fit)
 CURVE = Option("--curve", metavar="FILE.csv", file=WRITES, help="Write the curve: every value tried, with its "
                "correlation.")  # fmt: skip
-READING = [CUTOFF, *MEASURES_FROM, *map(one_registered, ("residual_depth", "max_residual")), *registered("reading")]
+READING = scoring_options("residual_depth", "max_residual")
 
 
 @command_line("fit", "RUN... QRELS", SETTINGS, [CURVE], READING, output_options(formats_for()))
@@ -61,14 +58,14 @@ def _fit(files: tuple[str, ...], options: dict[str, Any]) -> FitResult:
     check_mode(mode, {"--to-weights": settings_of(fit_weights), "": settings_of(fit)})
     result: FitResult
     if mode:
-        settings = take_settings(fit_weights, options, fit)
+        settings = pop_settings(fit_weights, options, fit)
         if files:
             raise InputError(mode, "cannot be combined with runs", "leave them out", usage=True)
-        settings = take_measures(fit_weights, settings, options)
-        result = with_remarks(fit_weights(**settings))
+        settings = resolve_measures(fit_weights, settings, options)
+        result = print_remarks(fit_weights(**settings))
     else:
-        settings = take_settings(fit, options, fit_weights)
-        runs, qrels = run_and_qrels(files, options)
-        settings = take_measures(fit, settings, options)
+        settings = pop_settings(fit, options, fit_weights)
+        runs, qrels = runs_and_qrels(files, options)
+        settings = resolve_measures(fit, settings, options)
         result = call(fit, runs, qrels, **settings, **options)
     return result

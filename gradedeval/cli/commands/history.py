@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.cli.arguments import one_file
+from gradedeval.cli.arguments import single_file
 from gradedeval.cli.options import command_line, output_options
-from gradedeval.cli.results import Destination, with_remarks
-from gradedeval.cli.settings import setting_options, take_measures, take_settings
+from gradedeval.cli.results import Destination, print_remarks
+from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
 from gradedeval.kernel.formats import formats_for
 from gradedeval.questions.history import read_history
 
@@ -19,7 +19,7 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     FILE is written by `gradedeval eval --history FILE` and `gradedeval check --history FILE`. Where the qrels or an
     option changed, a mark says what; nothing is compared across it.
     """
-    settings = take_measures(read_history, take_settings(read_history, options), options)
+    settings = resolve_measures(read_history, pop_settings(read_history, options), options)
     destination = Destination(options)
-    history = read_history(one_file(files, "history"), **settings)
-    destination.print(with_remarks(history))
+    history = read_history(single_file(files, "history"), **settings)
+    destination.print(print_remarks(history))

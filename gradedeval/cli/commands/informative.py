@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.cli.arguments import run_and_qrels
+from gradedeval.cli.arguments import runs_and_qrels
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas, lines_under
-from gradedeval.cli.options import CUTOFF, JOBS, MEASURES_FROM, WRITES, Option, command_line, output_options, registered
+from gradedeval.cli.options import (
+    JOBS,
+    WRITES,
+    Option,
+    command_line,
+    output_options,
+    scoring_options,
+)
 from gradedeval.cli.results import Destination, call, curve_form, write_curve
-from gradedeval.cli.settings import setting_options, take_measures, take_settings
+from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
 from gradedeval.kernel.formats import formats_for
 from gradedeval.questions.informative import Informativeness, curve_panels, informativeness
 
@@ -16,7 +23,7 @@ SETTINGS = setting_options(informativeness)
 VIEW = setting_options(Informativeness.document)
 CURVE = Option("--curve", metavar="FILE.csv", file=WRITES, help="Write the curves: the actual and the inferred "
                "precision at 20 levels of recall, means over lists.")  # fmt: skip
-READING = [CUTOFF, *MEASURES_FROM, JOBS, *registered("reading")]
+READING = [*scoring_options(), JOBS]
 
 
 @command_line(
@@ -55,8 +62,8 @@ def picture(files: tuple[str, ...], **options: Any) -> None:
 
 
 def _answer(files: tuple[str, ...], options: dict[str, Any]) -> Informativeness:
-    settings, jobs = take_settings(informativeness, options), options.pop("jobs")
-    runs, qrels = run_and_qrels(files, options)
-    settings = take_measures(informativeness, settings, options)
+    settings, jobs = pop_settings(informativeness, options), options.pop("jobs")
+    runs, qrels = runs_and_qrels(files, options)
+    settings = resolve_measures(informativeness, settings, options)
     result: Informativeness = call(informativeness, runs, qrels, jobs=jobs, **settings, **options)
     return result

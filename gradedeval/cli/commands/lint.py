@@ -11,8 +11,8 @@ from gradedeval.cli.arguments import (
     check_standard_input,
     measure_table,
     named_measures,
-    qrels_among,
-    tell_unused_cutoff,
+    note_unused_cutoff,
+    split_qrels,
     usage,
 )
 from gradedeval.cli.options import (
@@ -22,11 +22,11 @@ from gradedeval.cli.options import (
     WIDE,
     Option,
     command_line,
-    one_registered,
     output_options,
+    registry_option,
 )
-from gradedeval.cli.output import asked_for
-from gradedeval.cli.results import Destination, form_by_extension, with_remarks
+from gradedeval.cli.output import context_option
+from gradedeval.cli.results import Destination, guess_format, print_remarks
 from gradedeval.errors import InputError, with_flags
 from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options import ranges, resolve_options
@@ -44,8 +44,8 @@ OPTIONS = [
            "of a kind."),
     Option("--strict", is_flag=True, help="Exit with code 1 for warnings too."),
     CUTOFF,
-    *MEASURES_FROM,
-    *map(one_registered, ("run_format", "qrels_format", "labels")),
+    MEASURES_FROM,
+    *map(registry_option, ("run_format", "qrels_format", "labels")),
 ]  # fmt: skip
 
 
@@ -70,21 +70,21 @@ def command(
     are errors, or warnings with --strict.
     """
     if qrels is None:
-        files, qrels = qrels_among(files)
-    for flag, given in (("-m", measures), ("-k", asked_for("k") is not None)):
+        files, qrels = split_qrels(files)
+    for flag, given in (("-m", measures), ("-k", context_option("k") is not None)):
         if given and qrels is None:
             raise InputError(flag, "needs qrels", "add QRELS", usage=True)
-    options["form"] = options["form"] or form_by_extension(options["output"], {}, "table")
+    options["output_format"] = options["output_format"] or guess_format(options["output"], {}, "table")
     destination = Destination(options)
     chosen = named_measures(measures or kernel.parse.DEFAULT, measure_table(measures_from))
-    tell_unused_cutoff()
+    note_unused_cutoff()
     if not files and qrels is None:
         raise InputError("", "no run given", usage(), usage=True)
     check_standard_input([*files, qrels])
     runs = [file for word in files for file in kernel.stream.files_of(word, [] if qrels is None else [qrels])]
     named = kernel.named_runs(runs) if runs else {}
     formats = resolve_options(**options)
-    result = with_remarks(lint_runs(named, qrels, chosen, max_depth, tag_is_filename, formats, with_flags))
+    result = print_remarks(lint_runs(named, qrels, chosen, max_depth, tag_is_filename, formats, with_flags))
     destination.print(result, everything=everything)
     if result.errors or (strict and result.warnings):
         click.get_current_context().exit(1)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradedeval.cli.arguments import measures_offered, usage
+from gradedeval.cli.arguments import measures_with_plugins, usage
 from gradedeval.cli.options import MEASURES_FROM, NAME, Option, command_line
-from gradedeval.cli.output import in_lines, view_of, write
+from gradedeval.cli.output import view_of, wrap_for_terminal, write
 from gradedeval.errors import InputError
 from gradedeval.kernel.formats import Column, Document, Table, formats_for, render
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 FORMATS = formats_for()
 OPTIONS = [
-    *MEASURES_FROM,
+    MEASURES_FROM,
     Option("--all", "every", is_flag=True, help="List specialized and historical measures too."),
-    Option("-f", "--format", "form", section="Output", type=click.Choice(FORMATS), default="table",
+    Option("-f", "--format", "output_format", section="Output", type=click.Choice(FORMATS), default="table",
            metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(FORMATS)}. "
            "Default: table."),
 ]  # fmt: skip
 
 
 @command_line("measures", NAME, OPTIONS)
-def command(files: tuple[str, ...], measures_from: tuple[str, ...], every: bool, form: str) -> None:
+def command(files: tuple[str, ...], measures_from: tuple[str, ...], every: bool, output_format: str) -> None:
     """List the common measures, or describe the one called NAME: formula, parameters, defaults, source."""
     from gradedeval.kernel.measures.description import Description  # not for a help page
 
-    table = measures_offered(measures_from)
+    table = measures_with_plugins(measures_from)
     name, *others = files or [None]
     if others:
         raise InputError("", f"unexpected argument '{others[0]}'", usage(), usage=True)
@@ -41,14 +41,14 @@ def command(files: tuple[str, ...], measures_from: tuple[str, ...], every: bool,
     described = [Description(measure) for measure in table.values()]
     if name is not None:
         described = [Description.of(name, table)]
-        if form == "table":
-            write(in_lines(_page(*described), sys.stdout))
+        if output_format == "table":
+            write(wrap_for_terminal(_page(*described), sys.stdout))
             return
     hidden = []
     if not every and name is None:
         hidden = [description for description in described if description.status not in ("common", "your own")]
     listed = [description for description in described if description not in hidden]
-    write(render(lambda _: _listed(listed, form, len(hidden)), form, view=view_of(None)))
+    write(render(lambda _: _listed(listed, output_format, len(hidden)), output_format, view=view_of(None)))
 
 
 def _page(described: Description) -> str:
@@ -59,12 +59,12 @@ def _page(described: Description) -> str:
     return "\n".join([head, "", *lines, *([""] if explained else []), *explained]) + "\n"
 
 
-def _listed(described: Iterable[Description], form: str, hidden: int) -> Document:
+def _listed(described: Iterable[Description], output_format: str, hidden: int) -> Document:
     """Return the measures as a table; at a prompt with the first columns only.
 
     hidden  number of measures that are left out
     """
-    if form != "table":
+    if output_format != "table":
         rows = [one.row for one in described]
         return Document([Table([Column(title) for title in rows[0]], [list(row.values()) for row in rows])])
     columns = [Column(title) for title in ("measure", "what it is", "parameters")]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from gradedeval.cli.options import NAME, Option, command_line
-from gradedeval.cli.output import in_lines, view_of, write
+from gradedeval.cli.output import view_of, wrap_for_terminal, write
 from gradedeval.errors import InputError, did_you_mean, emit_notes
 from gradedeval.kernel.formats import Column, Document, Table, formats_for, render
 from gradedeval.kernel.trec.named_qrels import COLLECTIONS, Collection, find_collection
@@ -17,14 +17,14 @@ FORMATS = formats_for()
 OPTIONS = [
     Option("--download", section="Options of this command", is_flag=True, help="Let the package ir_datasets download "
            "the qrels of NAME that this machine lacks."),
-    Option("-f", "--format", "form", section="Output", type=click.Choice(FORMATS), default="table",
+    Option("-f", "--format", "output_format", section="Output", type=click.Choice(FORMATS), default="table",
            metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(FORMATS)}. "
            "Default: table."),
 ]  # fmt: skip
 
 
 @command_line("collections", NAME, OPTIONS)
-def command(files: tuple[str, ...], download: bool, form: str) -> None:
+def command(files: tuple[str, ...], download: bool, output_format: str) -> None:
     """List the test collections whose qrels have a name, or describe those called NAME.
 
     A name stands for a file of qrels: gradedeval run.txt dl19-passage. The package ir_datasets has the judgments in its
@@ -33,15 +33,15 @@ def command(files: tuple[str, ...], download: bool, form: str) -> None:
     if download and not files:
         raise InputError("--download", "downloads the collections that are named", "give a NAME", usage=True)
     chosen = [_called(name) for name in files]
-    if files and form == "table":
-        write("\n".join(in_lines(_page(collection, download), sys.stdout) for collection in chosen))
+    if files and output_format == "table":
+        write("\n".join(wrap_for_terminal(_page(collection, download), sys.stdout) for collection in chosen))
         return
     if files:
         rows = [{**_row(collection), "judgments": _judgments(collection, download)} for collection in chosen]
     else:
         rows = [_row(collection) for collection in COLLECTIONS.values()]
     emit_notes([] if next(iter(COLLECTIONS.values())).here is not None else [_MISSING])
-    write(render(lambda _: _listed(rows, form), form, view=view_of(None)))
+    write(render(lambda _: _listed(rows, output_format), output_format, view=view_of(None)))
 
 
 _MISSING = "what is on this machine is not known without ir_datasets; pip install 'gradedeval[collections]'"
@@ -93,7 +93,7 @@ def _row(collection: Collection) -> dict[str, object]:
     }
 
 
-def _listed(rows: Sequence[dict[str, object]], form: str) -> Document:
+def _listed(rows: Sequence[dict[str, object]], output_format: str) -> Document:
     """Return the collections as a table; at a prompt with the columns by which people choose."""
-    shown = list(rows[0])[: 4 if form == "table" else None]
+    shown = list(rows[0])[: 4 if output_format == "table" else None]
     return Document([Table([Column(title) for title in shown], [[row[title] for title in shown] for row in rows])])

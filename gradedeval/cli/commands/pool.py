@@ -9,22 +9,19 @@ from gradedeval.cli.arguments import (
     is_qrels,
     measure_table,
     named_measures,
-    one_measure,
-    runs_and_perhaps_qrels,
-    tell_unused_cutoff,
+    note_unused_cutoff,
+    runs_and_optional_qrels,
+    single_measure,
 )
 from gradedeval.cli.options import (
-    CUTOFF,
-    MEASURES_FROM,
     Option,
     command_line,
-    one_registered,
     output_options,
-    registered,
+    scoring_options,
 )
-from gradedeval.cli.output import asked_for, show
+from gradedeval.cli.output import context_option, write_colored
 from gradedeval.cli.results import Destination, call
-from gradedeval.cli.settings import check_mode, only_one, setting_options, take_settings
+from gradedeval.cli.settings import check_mode, chosen_mode, pop_settings, setting_options
 from gradedeval.errors import InputError
 from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options.settings import settings_of
@@ -48,7 +45,7 @@ SETTINGS = [
     *setting_options(assessor_agreement, without=("measures",)),
     *setting_options(pool),
 ]
-READING = [CUTOFF, *MEASURES_FROM, one_registered("queries"), *registered("reading")]
+READING = scoring_options("queries")
 TAKEN = {
     "--to-judge": {*settings_of(to_judge), "measures", "as_qrels", "queries"},
     "--leave-one-out": settings_of(leave_one_out),
@@ -81,34 +78,34 @@ def command(
     gradedeval pool runs/*.run qrels.txt --leave-one-out -m ap
     gradedeval pool runs/*.run qrels.txt --agreement second.qrels
     """
-    mode = only_one({"--to-judge": judged_next, "--leave-one-out": one_left_out, "--agreement": options["other"]})
+    mode = chosen_mode({"--to-judge": judged_next, "--leave-one-out": one_left_out, "--agreement": options["other"]})
     check_mode(mode, TAKEN)
-    if asked_for("k") is not None and not mode:
+    if context_option("k") is not None and not mode:
         hint = "add --to-judge or --leave-one-out or --agreement"
         raise InputError("-k", "cuts measures, and none are taken here", hint, usage=True)
-    if as_qrels and options["form"] is not None:
+    if as_qrels and options["output_format"] is not None:
         raise InputError("-f", "does not apply to --as-qrels", "leave one of them out", usage=True)
-    options["form"] = "table" if as_qrels else options["form"]
+    options["output_format"] = "table" if as_qrels else options["output_format"]
     destination, table = Destination(options), measure_table(measures_from)
     if mode == "--to-judge":
-        settings = take_settings(to_judge, options, *FUNCTIONS)
+        settings = pop_settings(to_judge, options, *FUNCTIONS)
         runs, qrels = _runs_for_statistics(files, options, UNJUDGED)
-        settings["measure"] = one_measure("--measure", " ".join(measures) or MEASURE_TO_JUDGE, table)
-        tell_unused_cutoff()
+        settings["measure"] = single_measure("--measure", " ".join(measures) or MEASURE_TO_JUDGE, table)
+        note_unused_cutoff()
         documents = call(to_judge, runs, qrels, **settings, **options)
         if as_qrels:
-            show(qrels_lines(documents), destination.output)
+            write_colored(qrels_lines(documents), destination.output)
         else:
             destination.print(documents)
     elif mode:
         function: Any = leave_one_out if mode == "--leave-one-out" else assessor_agreement
-        settings = take_settings(function, options, *FUNCTIONS)
+        settings = pop_settings(function, options, *FUNCTIONS)
         compared, qrels = _runs_and_qrels(files, options, mode)
         chosen = named_measures(measures or MEASURES, table)
-        tell_unused_cutoff()
+        note_unused_cutoff()
         destination.print(call(function, runs=compared, qrels=qrels, measures=chosen, **settings, **options))
     else:
-        settings = take_settings(pool, options, *FUNCTIONS)
+        settings = pop_settings(pool, options, *FUNCTIONS)
         runs, qrels = _runs_for_statistics(files, options)
         destination.print(call(pool, runs, qrels, **settings, **options))
 
@@ -118,7 +115,7 @@ def _runs_for_statistics(
 ) -> tuple[list[str], str | None]:
     """Return the runs and the qrels, if there are any; without them options about judgments are refused but for those
     that are `used` all the same."""
-    runs, qrels = runs_and_perhaps_qrels(files, options)
+    runs, qrels = runs_and_optional_qrels(files, options)
     if qrels is None:
         check_without_qrels(options, used)
     return runs, qrels
@@ -128,7 +125,7 @@ def _runs_and_qrels(files: tuple[str, ...], options: dict[str, Any], mode: str) 
     """Return the runs, if there are any, and the qrels, which --leave-one-out and --agreement need."""
     if mode == "--agreement" and len(files) == 1 and is_qrels(files[0]):
         return None, files[0]
-    runs, qrels = runs_and_perhaps_qrels(files, options)
+    runs, qrels = runs_and_optional_qrels(files, options)
     if qrels is None:
         check_without_qrels(options)
         raise InputError(mode, "needs qrels", "add QRELS", usage=True)

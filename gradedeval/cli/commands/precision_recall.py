@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.cli.arguments import run_and_qrels
+from gradedeval.cli.arguments import runs_and_qrels
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas, lines_under
-from gradedeval.cli.options import CUTOFF, command_line, output_options, registered
+from gradedeval.cli.options import CUTOFF, command_line, output_options, registry_options
 from gradedeval.cli.results import Destination, call
-from gradedeval.cli.settings import setting_options, take_measures, take_settings
+from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
 from gradedeval.kernel.formats import formats_for
 from gradedeval.questions.precision_recall import PrecisionRecall, curve_panels, precision_recall
 
 SETTINGS = setting_options(precision_recall)
-READING = [CUTOFF, *registered("reading")]
+READING = [CUTOFF, *registry_options("reading")]
 
 
 @command_line("pr", "RUN... QRELS", SETTINGS, READING, output_options(formats_for(), digits="4"))
@@ -39,8 +39,8 @@ def picture(files: tuple[str, ...], **options: Any) -> None:
 
 
 def _curves(files: tuple[str, ...], options: dict[str, Any]) -> PrecisionRecall:
-    settings = take_settings(precision_recall, options)
-    runs, qrels = run_and_qrels(files, options)
-    settings = take_measures(precision_recall, settings, options)
+    settings = pop_settings(precision_recall, options)
+    runs, qrels = runs_and_qrels(files, options)
+    settings = resolve_measures(precision_recall, settings, options)
     curves: PrecisionRecall = call(precision_recall, runs, qrels, **settings, **options)
     return curves

@@ -8,11 +8,15 @@ from typing import Any
 import click
 
 from gradedeval.analysis.significance import TestSettings
-from gradedeval.cli.arguments import sharing
+from gradedeval.cli.arguments import make_workers
 from gradedeval.cli.many_runs import runs_with_baseline
-from gradedeval.cli.options import CUTOFF, MEASURES_FROM, command_line, one_registered, output_file, registered
+from gradedeval.cli.options import (
+    command_line,
+    output_file_option,
+    scoring_options,
+)
 from gradedeval.cli.output import write
-from gradedeval.cli.settings import setting_options, take_measures, take_settings
+from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
 from gradedeval.errors import InputError, redacted
 from gradedeval.kernel.options import resolve_options
 from gradedeval.kernel.trec.stream import extension_of
@@ -20,13 +24,8 @@ from gradedeval.questions.report.page import html_report, report_of
 from gradedeval.questions.report.views import SHOW, ReportSettings
 from gradedeval.questions.shared import DEFAULT_DEPTH
 
-READING = [
-    CUTOFF,
-    *MEASURES_FROM,
-    *map(one_registered, ("unseen", "queries", "slices", "replicates")),
-    *registered("reading"),
-]
-OUTPUT = output_file("Write to FILE.html, atomically; - is standard output.", metavar="FILE.html", required=True)
+READING = scoring_options("unseen", "queries", "slices", "replicates")
+OUTPUT = output_file_option("Write to FILE.html, atomically; - is standard output.", metavar="FILE.html", required=True)
 
 
 @command_line("report", "RUN... QRELS", setting_options(html_report), READING, [OUTPUT])
@@ -41,7 +40,7 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
     """
     from gradedeval.kernel.parallel import using_workers  # not for a help page
 
-    given = take_settings(html_report, options)
+    given = pop_settings(html_report, options)
     baseline = given.get("baseline")
     tested = {name: given[name] for name in TestSettings.__annotations__ if name in given}
     settings = ReportSettings(TestSettings(**tested), given.get("at", DEFAULT_DEPTH), given.get("show", SHOW))
@@ -49,8 +48,8 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
         raise InputError(f"'{output}'", "a report is an HTML page", "name a .html file", usage=True)
     problem = f"'{baseline}' holds saved scores, and a report shows rankings"
     runs, qrels, compared = runs_with_baseline(files, baseline, problem, options)
-    measures = take_measures(html_report, given, options)["measures"]
+    measures = resolve_measures(html_report, given, options)["measures"]
     words = shlex.join(["gradedeval", *map(redacted, click.get_current_context().obj)])
-    with using_workers(sharing()):
+    with using_workers(make_workers()):
         page = report_of(runs, qrels, measures, settings, resolve_options(**options), compared.name, words)
     write(page, output)

@@ -5,27 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 from gradedeval.analysis.score_matrix import MEAN, first_baseline_notes
-from gradedeval.cli.many_runs import MATRIX_OPTIONS, check_run_count, matrix_from
+from gradedeval.cli.many_runs import check_run_count, matrix_options, read_matrix
 from gradedeval.cli.options import WIDE, command_line, output_options
-from gradedeval.cli.results import Destination, with_remarks
-from gradedeval.cli.settings import setting_options, take_settings
+from gradedeval.cli.results import Destination, print_remarks
+from gradedeval.cli.settings import pop_settings, setting_options
 from gradedeval.errors import emit_notes
 from gradedeval.kernel.formats import formats_for
 from gradedeval.questions.risk import check_runs, risk
 
 
-@command_line("risk", "RUN... QRELS", setting_options(risk), MATRIX_OPTIONS, output_options(formats_for()), [WIDE])
+@command_line("risk", "RUN... QRELS", setting_options(risk), matrix_options(), output_options(formats_for()), [WIDE])
 def command(**options: Any) -> None:
     """Report the risk of runs: URisk and TRisk against a baseline, GeoRisk among all runs.
 
     A run that gains on most topics and loses much on a few has a low URisk, though its mean may be high.
     """
-    settings = take_settings(risk, options)
+    settings = pop_settings(risk, options)
     destination = Destination(options)
     baseline = settings.get("baseline")
     check_run_count(check_runs, options, baseline)
-    matrix, name = matrix_from(options, None if baseline == MEAN else baseline)
+    matrix, name = read_matrix(options, None if baseline == MEAN else baseline)
     if baseline != MEAN:
         emit_notes(first_baseline_notes(matrix, name))
     result = risk(matrix, **settings | {"baseline": name or baseline})
-    destination.print(with_remarks(result))
+    destination.print(print_remarks(result))

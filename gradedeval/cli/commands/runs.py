@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.many_runs import MATRIX_OPTIONS, matrix_from
-from gradedeval.cli.options import command_line, one_registered
-from gradedeval.cli.results import with_remarks
-from gradedeval.cli.settings import setting_options, take_settings
+from gradedeval.cli.many_runs import matrix_options, read_matrix
+from gradedeval.cli.options import command_line
+from gradedeval.cli.results import print_remarks
+from gradedeval.cli.settings import pop_settings, setting_options
 from gradedeval.questions.runs import run_panels, run_summaries
 
-READING = [*map(one_registered, ("queries", "slices", "replicates")), *MATRIX_OPTIONS]
+READING = matrix_options("queries", "slices", "replicates")
 
 
 @command_line("runs", "RUN... QRELS", setting_options(run_summaries), PICTURE_OPTIONS, READING)
@@ -25,7 +25,7 @@ def picture(**options: Any) -> None:
     Several measures, and the slices of --slice, are drawn below each other.
     """
     canvas = Canvas(options)
-    settings = take_settings(run_summaries, options)
-    matrix, _ = matrix_from(options, paired=False)
-    result = with_remarks(run_summaries(matrix, **settings))
+    settings = pop_settings(run_summaries, options)
+    matrix, _ = read_matrix(options, paired=False)
+    result = print_remarks(run_summaries(matrix, **settings))
     canvas.draw(run_panels(result.frame), result.signature)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.many_runs import MATRIX_OPTIONS, check_run_count, matrix_from
-from gradedeval.cli.options import command_line, one_registered
-from gradedeval.cli.results import with_remarks
-from gradedeval.cli.settings import setting_options, take_settings
+from gradedeval.cli.many_runs import check_run_count, matrix_options, read_matrix
+from gradedeval.cli.options import command_line
+from gradedeval.cli.results import print_remarks
+from gradedeval.cli.settings import pop_settings, setting_options
 from gradedeval.questions.topics import check_runs, texts_of_largest, topic_differences, topic_panels
 
-READING = [*map(one_registered, ("unseen", "queries", "replicates")), *MATRIX_OPTIONS]
+READING = matrix_options("unseen", "queries", "replicates")
 
 
 @command_line("topics", "RUN RUN QRELS", setting_options(topic_differences), PICTURE_OPTIONS, READING)
@@ -25,8 +25,8 @@ def picture(**options: Any) -> None:
     seeds to each side. A topic is grey where judgments, the same for all seeds, could reverse the order.
     """
     canvas = Canvas(options)
-    settings = take_settings(topic_differences, options)
+    settings = pop_settings(topic_differences, options)
     check_run_count(check_runs, options, settings.get("baseline"))
-    matrix, settings["baseline"] = matrix_from(options, settings.get("baseline"))
-    result = with_remarks(topic_differences(matrix, **settings))
+    matrix, settings["baseline"] = read_matrix(options, settings.get("baseline"))
+    result = print_remarks(topic_differences(matrix, **settings))
     canvas.draw(topic_panels(result.frame, result.scores), result.signature, "\n".join(texts_of_largest(result)))

@@ -41,7 +41,7 @@ OPTIONS = [
     Option("--Results_format", "-T", "results_format", type=click.Choice(["trec_results"]), default="trec_results",
            help="Format of RUN."),
     Option("-D", "--Debug_level", "debug", metavar="N", help="Accepted and ignored."),
-    Option("-f", "--format", "form", type=click.Choice(SCORE_FORMATS), help="Print one of gradedeval's "
+    Option("-f", "--format", "output_format", type=click.Choice(SCORE_FORMATS), help="Print one of gradedeval's "
            "formats instead of trec_eval's three columns."),
     Option("--compat", type=click.Choice(VERSIONS), default="10", help="Version of trec_eval to follow. Default: 10."),
     Option("-v", "--version", "version", is_flag=True, help="Print the version and exit."),
@@ -67,7 +67,7 @@ def command(
     qrels_format: str,
     results_format: str,
     debug: str | None,
-    form: str | None,
+    output_format: str | None,
     compat: str,
     version: bool,
     wants_short: bool,
@@ -87,18 +87,18 @@ def command(
     if wants_help or wants_short:
         write(help_text(click.get_current_context().get_help(), measures, qrels_format))
         return
-    _check_usage(files, form, [flag for flag, given in (("-Z", norms), ("-n", no_summary)) if given], qrels_format)
+    printed_by = [flag for flag, value in (("-Z", norms), ("-n", no_summary)) if value]
+    _check_usage(files, output_format, printed_by, qrels_format)
     lines = select_lines(measures or ["official"], Setting(compat, documents or 0), form=qrels_format)
     printing = PrintOptions(by_topic, not no_summary, read_norms(norms) if norms else None, compat != "9")
     options = drop_in_options(complete, level, depth, judged_only, compat)
     qrels, *runs = files
-    text = evaluate_drop_in(
-        kernel.named_runs(runs), qrels, lines, options, printing, holds=qrels_format, form=form, view=view_of(None)
-    )
+    named, view = kernel.named_runs(runs), view_of(None)
+    text = evaluate_drop_in(named, qrels, lines, options, printing, holds=qrels_format, form=output_format, view=view)
     write(text)
 
 
-def _check_usage(files: tuple[str, ...], form: str | None, printing: list[str], qrels_format: str) -> None:
+def _check_usage(files: tuple[str, ...], output_format: str | None, printing: list[str], qrels_format: str) -> None:
     """Raise InputError (usage) for missing files, and for -f beside options of trec_eval's own output.
 
     printing  those among these options that are given
@@ -107,7 +107,7 @@ def _check_usage(files: tuple[str, ...], form: str | None, printing: list[str], 
         raise InputError("", "expected a qrels file and a run", usage(), usage=True)
     check_standard_input(files)
     others = [*printing, *([f"-R {qrels_format}"] if qrels_format != "qrels" else [])]
-    if form is not None and others:
+    if output_format is not None and others:
         raise InputError("-f", f"cannot be combined with {others[0]}", "leave out one of them", usage=True)
 
 

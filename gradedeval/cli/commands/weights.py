@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.cli.arguments import measures_among, run_and_qrels
+from gradedeval.cli.arguments import runs_and_qrels, split_measures
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.options import CUTOFF, MEASURES_FROM, Option, command_line, given, output_options, registered
-from gradedeval.cli.results import Destination, call, form_at_terminal
-from gradedeval.cli.settings import setting_options, take_measures, take_settings, without_place
+from gradedeval.cli.options import (
+    Option,
+    command_line,
+    given_flags,
+    output_options,
+    scoring_options,
+)
+from gradedeval.cli.results import Destination, call, format_at_terminal
+from gradedeval.cli.settings import hide_flag, pop_settings, resolve_measures, setting_options
 from gradedeval.errors import InputError
 from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options import ranges
 from gradedeval.questions.weights import DEPTH, RANKS_DRAWN, Weights, weight_panels, weights
 
 FILES = "[MEASURE... | RUN... QRELS]"
-READING = [CUTOFF, *MEASURES_FROM, *registered("reading")]
+READING = scoring_options()
 MEASURE, *OTHERS = setting_options(weights, without=("ranks",))
 PICTURE_SETTINGS = [
     MEASURE,
@@ -39,8 +45,8 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     gradedeval weights 'rbp(p=0.95)' insq dcg@10 --ranks 50
     gradedeval weights runs/*.run qrels.txt -m 'ap rr' --normalize sum -o w.csv
     """
-    destination = Destination(options, form_at_terminal(options["output"], "csv", "table"))
-    destination.print(_weights(files, take_settings(weights, options), options))
+    destination = Destination(options, format_at_terminal(options["output"], "csv", "table"))
+    destination.print(_weights(files, pop_settings(weights, options), options))
 
 
 @command_line("weights", FILES, PICTURE_SETTINGS, PICTURE_OPTIONS, READING)
@@ -51,21 +57,21 @@ def picture(files: tuple[str, ...], log: bool, **options: Any) -> None:
     With --quantity C or L: the probability that a user with these weights goes on from a rank, or stops there.
     """
     canvas = Canvas(options)
-    settings = take_settings(weights, options)
+    settings = pop_settings(weights, options)
     settings.setdefault("ranks", DEPTH if log else RANKS_DRAWN)
     result = _weights(files, settings, options)
     canvas.draw(weight_panels(result, log), result.signature)
 
 
 def _weights(files: tuple[str, ...], settings: dict[str, Any], options: dict[str, Any]) -> Weights:
-    files, named = measures_among(files)
+    files, named = split_measures(files)
     if named:
         settings["measures"] = (*named, *settings.get("measures", ()))
-    runs, qrels = run_and_qrels(files, options) if files else (None, None)
-    with without_place("-m", named):
-        settings = take_measures(weights, settings, options)
-    if not files and given(options):
+    runs, qrels = runs_and_qrels(files, options) if files else (None, None)
+    with hide_flag("-m", named):
+        settings = resolve_measures(weights, settings, options)
+    if not files and given_flags(options):
         hint = "add RUN... QRELS; --ranks N ends the table"
-        raise InputError(given(options)[0], "applies to runs, and none are given", hint, usage=True)
+        raise InputError(given_flags(options)[0], "applies to runs, and none are given", hint, usage=True)
     result: Weights = call(weights, settings.pop("measures"), runs, qrels, **settings, **options)
     return result

@@ -19,7 +19,7 @@ import gradedeval
 from fuzz.round_trips import READERS
 from gradedeval.analysis.saved_scores import Signature
 from gradedeval.cli import COMMANDS
-from gradedeval.cli.options import ELSEWHERE
+from gradedeval.cli.options import OPTION_ALIASES
 from gradedeval.kernel.formats import EXTENSIONS, FORMATS, formats_for
 from gradedeval.kernel.measures.definition import COMMON, HISTORICAL
 from gradedeval.kernel.scoring.score_tables import row_signatures
@@ -121,7 +121,7 @@ def test_what_people_read_is_as_it_was_reviewed(
 
 
 def test_a_format_is_known_by_its_name_as_an_option_and_its_cells_can_be_read_back() -> None:
-    assert [form for form in FORMATS if form not in ("table", "trec") and ELSEWHERE.get(f"--{form}") is None] == []
+    assert [form for form in FORMATS if form not in ("table", "trec") and OPTION_ALIASES.get(f"--{form}") is None] == []
     assert READERS.keys() | {"table"} == set(formats_for("wide"))
 
 

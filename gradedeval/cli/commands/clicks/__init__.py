@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from gradedeval.cli.arguments import usage
-from gradedeval.cli.options import one_registered
+from gradedeval.cli.options import registry_option
 from gradedeval.errors import InputError
 from gradedeval.kernel.options import OPTIONS, resolve_options
 
-QRELS_READ_BY = [*map(one_registered, ("qrels_format", "labels"))]
+QRELS_READ_BY = [*map(registry_option, ("qrels_format", "labels"))]
 
 
 def check_count(files: tuple[str, ...], expected: str, least: int, most: int) -> None:

@@ -6,16 +6,16 @@ from typing import Any
 
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
 from gradedeval.cli.commands.clicks import QRELS_READ_BY, check_count
-from gradedeval.cli.options import CUTOFF, MEASURES_FROM, command_line, one_registered, output_options
+from gradedeval.cli.options import CUTOFF, MEASURES_FROM, command_line, output_options, registry_option
 from gradedeval.cli.results import Destination, call
-from gradedeval.cli.settings import setting_options, take_measures, take_settings
+from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
 from gradedeval.clicks.click_measures import ClickCorrelations, click_panels, correlate, read_parts
 from gradedeval.kernel.formats import formats_for
 
 CORRELATED = [
     CUTOFF,
-    *MEASURES_FROM,
-    *map(one_registered, ("gain", "top_grade", "negative", "fill")),
+    MEASURES_FROM,
+    *map(registry_option, ("gain", "top_grade", "negative", "fill")),
     *QRELS_READ_BY,
 ]
 
@@ -33,7 +33,7 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     gradedeval clicks correlate log.tsv qrels.txt -m 'err dcg' --pairs 1000
     """
     destination = Destination(options)
-    settings = take_settings(correlate, options)
+    settings = pop_settings(correlate, options)
     destination.print(_correlations(files, settings, options))
 
 
@@ -47,18 +47,18 @@ def picture(files: tuple[str, ...], **options: Any) -> None:
     sessions, with the correlation that `gradedeval clicks correlate` prints. Without -m the measure is err; each
     of several has a picture, below each other."""
     canvas = Canvas(options)
-    drawn = take_settings(click_panels, options)
-    settings = take_settings(correlate, options)
+    drawn = pop_settings(click_panels, options)
+    settings = pop_settings(correlate, options)
     settings.setdefault("measures", ("err",))
     result = _correlations(files, settings, options)
     canvas.draw(click_panels(result, **drawn), result.settings)
 
 
 def _correlations(files: tuple[str, ...], settings: dict[str, Any], options: dict[str, Any]) -> ClickCorrelations:
-    reading = take_settings(read_parts, options)
+    reading = pop_settings(read_parts, options)
     depth = reading.pop("depth", None)  # lists that are shorter are left out: not when the log is read
     check_count(files, "a click log and qrels", 2, 2)
-    settings = take_measures(correlate, settings, options)
+    settings = resolve_measures(correlate, settings, options)
     log = read_parts(files[0], by=settings.get("by"), **reading)
     result: ClickCorrelations
     result = call(correlate, log, files[1], **settings, depth=depth, **options)

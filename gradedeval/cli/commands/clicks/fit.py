@@ -6,14 +6,14 @@ from typing import Any
 
 from gradedeval.cli.commands.clicks import check_count
 from gradedeval.cli.options import CUTOFF, MEASURES_FROM, command_line, output_options
-from gradedeval.cli.output import asked_for
+from gradedeval.cli.output import context_option
 from gradedeval.cli.results import Destination, call
-from gradedeval.cli.settings import setting_options, take_measures, take_settings
+from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
 from gradedeval.clicks.observation import families, fit, read_observation, read_weighing
 from gradedeval.kernel.formats import formats_for
 
 
-@command_line("fit", "LOG", setting_options(fit, read_observation), [CUTOFF, *MEASURES_FROM],
+@command_line("fit", "LOG", setting_options(fit, read_observation), [CUTOFF, MEASURES_FROM],
               output_options(formats_for(), digits="4"))  # fmt: skip
 def command(files: tuple[str, ...], **options: Any) -> None:
     """Find the rank weights closest to the examination probabilities, by Kullback-Leibler divergence.
@@ -31,13 +31,13 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     gradedeval clicks fit log.tsv --weights weights.csv
     """
     destination = Destination(options)
-    settings = take_settings(fit, options)
-    reading = take_settings(read_observation, options)
+    settings = pop_settings(fit, options)
+    reading = pop_settings(read_observation, options)
     if settings.get("weights"):
         settings.setdefault("measures", ())  # given weights, without -m, are all that is compared
     check_count(files, "a click log", 1, 1)
-    settings = take_measures(fit, settings, options)
+    settings = resolve_measures(fit, settings, options)
     observed = read_observation(files[0], **reading)
     if settings["measures"] is None:
-        settings["measures"] = read_weighing(families(observed), cutoff=asked_for("k"))
+        settings["measures"] = read_weighing(families(observed), cutoff=context_option("k"))
     destination.print(call(fit, observed, **settings))

@@ -7,12 +7,12 @@ from typing import Any
 from gradedeval.cli.commands.clicks import QRELS_READ_BY, check_count, read_qrels
 from gradedeval.cli.options import CUTOFF, MEASURES_FROM, command_line, output_options
 from gradedeval.cli.results import Destination, call
-from gradedeval.cli.settings import setting_options, take_measures, take_settings
+from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
 from gradedeval.clicks.learned_gains import gains, read_evidence
 from gradedeval.kernel.formats import formats_for
 
 
-@command_line("gains", "LOG QRELS", setting_options(gains, read_evidence), [CUTOFF, *MEASURES_FROM],
+@command_line("gains", "LOG QRELS", setting_options(gains, read_evidence), [CUTOFF, MEASURES_FROM],
               QRELS_READ_BY, output_options(formats_for(), digits="4"))  # fmt: skip
 def command(files: tuple[str, ...], **options: Any) -> None:
     """Learn the gains of grades from clicks or preferences.
@@ -27,10 +27,10 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     gradedeval clicks gains log.tsv qrels.txt --for gap
     """
     destination = Destination(options)
-    settings = take_settings(gains, options)
-    reading = take_settings(read_evidence, options)
+    settings = pop_settings(gains, options)
+    reading = pop_settings(read_evidence, options)
     check_count(files, "a click log and qrels", 2, 2)
-    settings = take_measures(gains, settings, options)
+    settings = resolve_measures(gains, settings, options)
     qrels = read_qrels(files[1:], options)
     evidence = read_evidence(files[0], learn_from=settings.get("learn_from", "model"), **reading)
     destination.print(call(gains, evidence, qrels, **settings))

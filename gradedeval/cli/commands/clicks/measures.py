@@ -7,7 +7,7 @@ from typing import Any
 from gradedeval.cli.commands.clicks import QRELS_READ_BY, check_count, read_qrels
 from gradedeval.cli.options import command_line, output_options
 from gradedeval.cli.results import Destination, call
-from gradedeval.cli.settings import setting_options, take_settings
+from gradedeval.cli.settings import pop_settings, setting_options
 from gradedeval.clicks.click_measures import measures
 from gradedeval.clicks.log import read_log
 from gradedeval.kernel.formats import formats_for
@@ -27,7 +27,7 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     Each is 0 in a session without a click; ss needs QRELS. Chapelle et al., CIKM 2009, section 6.2.
     """
     destination = Destination(options)
-    settings, reading = take_settings(measures, options), take_settings(read_log, options)
+    settings, reading = pop_settings(measures, options), pop_settings(read_log, options)
     check_count(files, "a click log, and perhaps qrels", 1, 2)
     qrels = read_qrels(files[1:], options)
     log = read_log(files[0], **reading)

@@ -8,7 +8,7 @@ from gradedeval.cli.commands.clicks import QRELS_READ_BY, check_count, read_qrel
 from gradedeval.cli.options import WRITES, Option, command_line, output_options
 from gradedeval.cli.output import write
 from gradedeval.cli.results import Destination, call
-from gradedeval.cli.settings import setting_options, take_settings
+from gradedeval.cli.settings import pop_settings, setting_options
 from gradedeval.clicks.click_models import DEFAULT, MIN_SEEN, model_text, models, pair, relevance_text
 from gradedeval.clicks.log import read_log
 from gradedeval.clicks.model_kinds import read_models
@@ -46,7 +46,7 @@ def command(
     gradedeval clicks models log.tsv qrels.txt --tie grade --model dbn
     gradedeval clicks models log.tsv --write-relevance clicks.csv
     """
-    settings, reading = take_settings(models, options), take_settings(read_log, options)
+    settings, reading = pop_settings(models, options), pop_settings(read_log, options)
     _check_written(settings, write_model, write_relevance, min_seen)
     destination = Destination(options)
     check_count(files, "a click log, and perhaps qrels", 1, 2)

@@ -6,8 +6,8 @@ from typing import Any
 
 from gradedeval.cli.commands.clicks import check_count
 from gradedeval.cli.options import command_line, output_options
-from gradedeval.cli.results import Destination, call, form_at_terminal
-from gradedeval.cli.settings import setting_options, take_settings
+from gradedeval.cli.results import Destination, call, format_at_terminal
+from gradedeval.cli.settings import pop_settings, setting_options
 from gradedeval.clicks.log import read_log
 from gradedeval.clicks.observation import observe
 from gradedeval.kernel.formats import formats_for
@@ -25,8 +25,8 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     gradedeval clicks observe log.tsv -o weights.csv
     gradedeval clicks observe log.tsv --per user -f table
     """
-    destination = Destination(options, form_at_terminal(options["output"], "csv", "table"))
-    settings, reading = take_settings(observe, options), take_settings(read_log, options)
+    destination = Destination(options, format_at_terminal(options["output"], "csv", "table"))
+    settings, reading = pop_settings(observe, options), pop_settings(read_log, options)
     check_count(files, "a click log", 1, 1)
     log = read_log(files[0], **reading)
     destination.print(call(observe, log, **settings))

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.cli.arguments import run_and_qrels, runs_and_perhaps_qrels
-from gradedeval.cli.options import CUTOFF, MEASURES_FROM, OUTPUT_FILE, READS, Option, command_line, registered
+from gradedeval.cli.arguments import runs_and_optional_qrels, runs_and_qrels
+from gradedeval.cli.options import (
+    READS,
+    Option,
+    command_line,
+    output_file_option,
+    scoring_options,
+)
 from gradedeval.cli.output import write
 from gradedeval.cli.results import call
-from gradedeval.cli.settings import setting_option, setting_options, take_measures, take_settings
+from gradedeval.cli.settings import pop_settings, resolve_measures, setting_option, setting_options
 from gradedeval.clicks.click_models import read_model
 from gradedeval.clicks.simulation import OF_MODEL, simulate
 from gradedeval.errors import InputError, flag
@@ -22,7 +28,7 @@ USERS = [
 ]  # fmt: skip
 
 
-@command_line("simulate", "RUN... [QRELS]", USERS, [CUTOFF, *MEASURES_FROM], registered("reading"), [OUTPUT_FILE])
+@command_line("simulate", "RUN... [QRELS]", USERS, scoring_options(), [output_file_option()])
 def command(files: tuple[str, ...], model_from: str | None, output: str | None, **options: Any) -> None:
     """Simulate sessions of a known user model, as a click log.
 
@@ -34,13 +40,13 @@ def command(files: tuple[str, ...], model_from: str | None, output: str | None, 
     gradedeval clicks simulate runs/*.run qrels.txt --as 'rbp(p=0.8)' --seed 7
     gradedeval clicks simulate runs/*.run --model-from dbn.json
     """
-    settings = take_settings(simulate, options)
+    settings = pop_settings(simulate, options)
     _check_users(model_from, settings, options)
     if model_from:
         settings["users"] = read_model(model_from)
-    read = runs_and_perhaps_qrels if model_from else run_and_qrels  # users of a measure click by the grades
+    read = runs_and_optional_qrels if model_from else runs_and_qrels  # users of a measure click by the grades
     runs, qrels = read(files, options)
-    settings = take_measures(simulate, settings, options)
+    settings = resolve_measures(simulate, settings, options)
     log = call(simulate, runs=runs, qrels=qrels, **settings, **options)
     write("".join(log.lines()), output)
 

@@ -26,7 +26,9 @@ from support.topics import Topic, evaluated, missed, scored
 
 BOUNDED = [measure for measure in VARIANTS if exactness(measure) != "none"]
 OVER_TIES = [
-    one for one in BOUNDED if one.definition.over_ties and falls(one) and exactness(one, over_ties=True) != "none"
+    measure
+    for measure in BOUNDED
+    if measure.definition.over_ties and falls(measure) and exactness(measure, over_ties=True) != "none"
 ]
 LATER = (None, 0, 1, 2, 3)
 CANNOT_FALL = {
@@ -57,32 +59,32 @@ def completions(topic: Topic, unseen: int = 0) -> list[Topic]:
 
 def check(measures: Sequence[Measure], topics: Sequence[Topic], unseen: int = 0, **options: Any) -> None:
     """No completion leaves the bounds; where they are exact, one reaches each of them."""
-    found = scored(topics, measures, bounds=True, unseen=unseen, **options)
-    low, high = found.bounds
+    scores = scored(topics, measures, bounds=True, unseen=unseen, **options)
+    low, high = scores.bounds
     later = [completions(topic, unseen) for topic in topics]
-    every_one = scored([one for own in later for one in own], measures, residuals=None, **options).score
+    every_one = scored([each for completed in later for each in completed], measures, residuals=None, **options).score
     ends = np.cumsum([0, *map(len, later)])
     parts = [every_one[begin:end] for begin, end in itertools.pairwise(ends)]
     least, most = np.array([part.min(0) for part in parts]), np.array([part.max(0) for part in parts])
-    best = found.score + found.residual
-    exact = np.array([exactness(one, over_ties="ties" in options) == "exact" for one in measures])
+    best = scores.score + scores.residual
+    exact = np.array([exactness(each, over_ties="ties" in options) == "exact" for each in measures])
     # The best case of ranks past the end, which no completion has, is that of the residual.
-    ends_here = np.array([one.residual in ("within_run", "from_bounds") for one in measures])
-    by_bounds = np.array([one.residual == "from_bounds" and not one.by_intent for one in measures])
-    cannot_fall = np.array([one.name in CANNOT_FALL and one.residual != "none" for one in measures])
+    ends_here = np.array([each.residual in ("within_run", "from_bounds") for each in measures])
+    by_bounds = np.array([each.residual == "from_bounds" and not each.by_intent for each in measures])
+    cannot_fall = np.array([each.name in CANNOT_FALL and each.residual != "none" for each in measures])
     wrong = {
         "low is above a score": low > least + 1e-12,
         "high is below a score": high < most - 1e-12,
         "low is never reached": exact & (abs(low - least) > 1e-12),
         "high is never reached": exact & (np.where(ends_here, abs(high - most), abs(high - best)) > 1e-12),
-        "the residual is another": by_bounds & ((abs(high - best) > 1e-12) | ~np.isnan(found.unjudged)),
+        "the residual is another": by_bounds & ((abs(high - best) > 1e-12) | ~np.isnan(scores.unjudged)),
         "the residual is wider": ends_here & (best > high + 1e-12),
-        "a score falls": cannot_fall & (found.score > least + 1e-12),
-        "out of order": (low > found.score) | (found.score > high) | (high > best + 1e-12),
+        "a score falls": cannot_fall & (scores.score > least + 1e-12),
+        "out of order": (low > scores.score) | (scores.score > high) | (high > best + 1e-12),
     }
-    for what, cells in wrong.items():
+    for violation, cells in wrong.items():
         places = [(str(measures[column]), topics[row]) for row, column in np.argwhere(cells)]
-        assert (what, places[:3]) == (what, [])
+        assert (violation, places[:3]) == (violation, [])
 
 
 @every(BOUNDED)
@@ -134,28 +136,30 @@ def test_so_it_is_of_means_over_the_orders_of_tied_documents(measures: Sequence[
     check(measures, TIED[:1], unseen=1, ties="average")
 
 
-RESIDUAL = [one for one in VARIANTS if one.residual != "none" and "rel" in one.definition.accepted.names]
+RESIDUAL = [
+    measure for measure in VARIANTS if measure.residual != "none" and "rel" in measure.definition.accepted.names
+]
 
 
 def with_rel(rel: float) -> list[Measure]:
     """Every measure that has a residual and a lowest relevant grade, with that one."""
-    found = dict[Measure, None]()
-    for one in RESIDUAL:
+    measures = dict[Measure, None]()
+    for variant in RESIDUAL:
         with contextlib.suppress(InputError):  # a measure with gains of its own takes none
-            found[one(rel=rel)] = None
-    return list(found)
+            measures[variant(rel=rel)] = None
+    return list(measures)
 
 
 @pytest.mark.parametrize("rel", [4, 3.5, 9])
 def test_with_a_lowest_relevant_grade_above_the_top_one_no_judgment_changes_a_score(rel: float) -> None:
     measures = with_rel(rel)
-    assert len({one.name for one in measures}) > 40
+    assert len({measure.name for measure in measures}) > 40
     check(measures, TOPICS, unseen=1)
-    found = scored(TOPICS, measures, bounds=True)
-    for ends in found.bounds:
-        assert np.array_equal(ends, found.score)
-    assert (found.residual == 0).all()
-    assert not np.nan_to_num(found.unjudged).any()
+    scores = scored(TOPICS, measures, bounds=True)
+    for ends in scores.bounds:
+        assert np.array_equal(ends, scores.score)
+    assert (scores.residual == 0).all()
+    assert not np.nan_to_num(scores.unjudged).any()
 
 
 def test_the_top_grade_itself_and_a_scale_that_goes_on_leave_a_score_open() -> None:
@@ -221,8 +225,8 @@ def test_any_number_of_documents_that_were_not_retrieved_leave_nothing_but_what_
 def test_documents_beyond_a_cutoff_are_known_beside_a_measure_of_all_ranks_and_without_one() -> None:
     topics, short = [Topic((1, 2, *[None] * 9)), Topic((None, 3, 0, None, None))], parse_measures("ndcg@2 ap@1 err@2")
     alone = scored(topics, short, bounds=True).bounds
-    beside = scored(topics, [*short, MEASURES["ap"]], bounds=True).bounds[:, :, :3]
-    assert np.array_equal(alone, beside)
+    with_deeper = scored(topics, [*short, MEASURES["ap"]], bounds=True).bounds[:, :, :3]
+    assert np.array_equal(alone, with_deeper)
     assert (alone[0, :, 0] < scored(topics, short).score[:, 0]).all()
 
 
@@ -254,7 +258,7 @@ def test_a_grade_may_turn_up_that_occurs_nowhere(tmp_path: Path) -> None:
     two = tmp_path / "gains.csv"
     two.write_text("0,0\n1,0.3\n3,1\n")  # no document can be of grade 2
     measures = parse_measures(f"nerr nerr@2 q q@3 q(gain=exp) gap ndcg q(gain=@{two}) nerr(gain=@{two})")
-    runs = {name: {name: {f"d{at}": -at for at in range(5)}} for name in ("few", "none")}
+    runs = {name: {name: {f"d{rank}": -rank for rank in range(5)}} for name in ("few", "none")}
     qrels = {"few": {"d0": 3, "d1": 3, "m": 3}, "none": {"d0": 0, "d1": 0}}
     for topic, run in runs.items():
         low, high = evaluated(run, qrels, measures, bounds=True, topics="run").bounds[:, 0]
@@ -274,10 +278,10 @@ def test_a_grade_with_a_fraction_that_occurs_nowhere_is_left_out_and_that_is_sai
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             gradedeval.evaluate({"1": {"a": 2.0, "u": 1.0}}, {"1": judged}, measures, bounds=True)
-        return [str(one.message) for one in caught if "fractional grade" in str(one.message)]
+        return [str(warning.message) for warning in caught if "fractional grade" in str(warning.message)]
 
-    known = "a document judged later has grade 0 or one of 0.5, 2; a different fractional grade could lead"
-    assert notes({"a": 2, "b": 0.5}) == [f"bounds: grecall@2, gap, nerr, q: {known} past low or high"]
+    note = "a document judged later has grade 0 or one of 0.5, 2; a different fractional grade could lead"
+    assert notes({"a": 2, "b": 0.5}) == [f"bounds: grecall@2, gap, nerr, q: {note} past low or high"]
     assert notes({"a": 2, "b": 0.5}, "ap ndcg") == notes({"a": 2, "b": 1}) == []
     # Found are a and u, both of the top of two thresholds: 2 of 2.5. With grade 1 for u there are three: 5/3 of 2.
     run, grecall = {"1": {"a": 2.0, "u": 1.0}}, parse_measures("grecall@2")
@@ -290,9 +294,9 @@ def test_a_grade_with_a_fraction_that_occurs_nowhere_is_left_out_and_that_is_sai
 
 def test_a_grade_that_a_measure_refuses_cannot_turn_up() -> None:
     nerr = parse_measures("nerr(gain=grade)")
-    found = evaluated({"1": {"a": 2, "b": 1}}, {"1": {"b": 1}}, nerr, bounds=True, top_grade=1)
+    scores = evaluated({"1": {"a": 2, "b": 1}}, {"1": {"b": 1}}, nerr, bounds=True, top_grade=1)
     # a is not relevant, or of grade 1 as b is.
-    assert (found.score.item(), *found.bounds.ravel()) == (0.5, 0.5, 1)
+    assert (scores.score.item(), *scores.bounds.ravel()) == (0.5, 0.5, 1)
 
 
 def test_where_grades_can_be_given_in_too_many_ways_high_is_safe(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,8 +333,8 @@ def test_bounds_do_not_depend_on_which_topics_are_worked_on_together(
     topics = [Topic(tuple(None if doc % 2 else draw.random() for doc in range(6))) for _ in range(20)]
 
     def ends() -> list[Any]:
-        found: list[Any] = scored(topics, parse_measures(name), bounds=True, unseen=2).bounds.tolist()
-        return found
+        scores: list[Any] = scored(topics, parse_measures(name), bounds=True, unseen=2).bounds.tolist()
+        return scores
 
     together = ends()
     monkeypatch.setattr(bounds, "LAYERED", 1)

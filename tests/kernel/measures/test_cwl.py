@@ -20,10 +20,16 @@ from support.cwl import bejeweled, by_loop, gains, score
 from support.paths import DATA, SAMPLES, shared
 
 GIVEN = parse_measures(f'cwl(C="phi*(1-r)",phi=0.7) cwl(C="((i+1)/(i+2))**2") ddm(file={SAMPLES}/chances.csv)')
-FAMILY = [one for one in MEASURES.values() if one.definition.cwl and one.name not in ("cwl", "ddm")] + GIVEN
+FAMILY = [
+    measure for measure in MEASURES.values() if measure.definition.cwl and measure.name not in ("cwl", "ddm")
+] + GIVEN
 ENDLESS = ("nerr5", "nerr6")
 FOR_EVER = (0, 0, 1, math.inf, math.inf)
-CONVERGENT = [one @ 7 if one.definition.cutoff == "required" else one for one in FAMILY if one.name not in ENDLESS]
+CONVERGENT = [
+    measure @ 7 if measure.definition.cutoff == "required" else measure
+    for measure in FAMILY
+    if measure.name not in ENDLESS
+]
 
 
 # --- a walk by hand --------------------------------------------------------------------------------------------------
@@ -70,7 +76,7 @@ def test_err_s_own_continuations_tend_to_0_with_depth(name: str) -> None:
     assert score("nerr5", [0, 0, 1, 0]) == pytest.approx(1 / 3)
 
 
-@pytest.mark.parametrize("measure", [one for one in CONVERGENT if one.name != "cwlrr"], ids=str)
+@pytest.mark.parametrize("measure", [measure for measure in CONVERGENT if measure.name != "cwlrr"], ids=str)
 def test_sums_to_infinity_are_the_limit_of_long_sums(measure: Measure) -> None:
     values = [0.5, 0, 1, 0, 0.25, 0.5]
     exact = score(measure(of="ed"), values)
@@ -81,8 +87,8 @@ def test_sums_to_infinity_are_the_limit_of_long_sums(measure: Measure) -> None:
 
 
 def test_whoever_looks_for_the_first_gain_stops_there_or_never() -> None:
-    found = {of: score(f"cwlrr(of={of})", [0, 0, 0.5, 1]) for of in QUANTITIES}
-    assert found == {"eu": pytest.approx(0.5 / 3), "etu": 0.5, "ec": 1, "etc": 3, "ed": 3}
+    values = {of: score(f"cwlrr(of={of})", [0, 0, 0.5, 1]) for of in QUANTITIES}
+    assert values == {"eu": pytest.approx(0.5 / 3), "etu": 0.5, "ec": 1, "etc": 3, "ed": 3}
     # Without any gain everybody goes on for ever: so far as a horizon lets them, for no gain at all.
     assert {of: score(f"cwlrr(of={of})", [0, 0]) for of in QUANTITIES} == dict(zip(QUANTITIES, FOR_EVER, strict=True))
     for depth in (10, 1_000, 100_000):
@@ -230,9 +236,9 @@ NAMES = {
 
 def ours(name: str) -> str:
     for shape, written in NAMES.items():
-        found = re.fullmatch(shape, name.strip())
-        if found:
-            return written.format(*found.groups())
+        match = re.fullmatch(shape, name.strip())
+        if match:
+            return written.format(*match.groups())
     raise AssertionError(name)
 
 
@@ -248,7 +254,7 @@ def scored(run: Path, gains: Path, measures: list[str], **options: Any) -> dict[
     scores = gradedeval.evaluate(
         run, gains, all_quantities(parse_measures(measures)), like="cwl_eval", residuals="difference", **options
     )
-    plain = {one.label: name for one, name in zip(scores.measures[:: len(QUANTITIES)], measures, strict=True)}
+    plain = {parsed.label: name for parsed, name in zip(scores.measures[:: len(QUANTITIES)], measures, strict=True)}
     table = document(scores, "long", by_topic=True, cwl=True).table
     assert table.names[3:] == [*QUANTITIES, *(f"{of}.residual" for of in QUANTITIES)]
     return {(topic, plain[measure]): numbers for _, topic, measure, *numbers in table.rows if topic != "all"}
@@ -267,16 +273,20 @@ def dynamic_players(gains: Path, costs: Path | None) -> dict[str, list[float]]:
     for line in (CWL / "result_file").read_text().splitlines():
         topic, kind, docno, *_ = line.split()
         runs.setdefault(topic, []).append((docno, kind))
-    found = {}
+    results = {}
     for topic, listed in runs.items():
         cost = [float(prices.get(kind, 1)) for _, kind in listed] + [1.0] * (1000 - len(listed))
         five = []
         for unjudged in (0.0, 1.0):
-            own = [judged.get((topic, docno), unjudged) for docno, _ in listed] + [unjudged] * (1000 - len(listed))
-            quantities = by_loop(lambda i, r, c: bejeweled(i, r, c, T=1000, K=10, hb=1, hc=1, mid=0.5), own, cost)
+            gains_at_ranks = [judged.get((topic, docno), unjudged) for docno, _ in listed] + [unjudged] * (
+                1000 - len(listed)
+            )
+            quantities = by_loop(
+                lambda i, r, c: bejeweled(i, r, c, T=1000, K=10, hb=1, hc=1, mid=0.5), gains_at_ranks, cost
+            )
             five.append([quantities[of] for of in QUANTITIES])
-        found[topic] = five[0] + [best - score for score, best in zip(*five, strict=True)]
-    return found
+        results[topic] = five[0] + [best - score for score, best in zip(*five, strict=True)]
+    return results
 
 
 EXPECTED = sorted((CWL / "expected").glob("*.out"))
@@ -291,19 +301,19 @@ def test_every_number_that_cwl_eval_prints(file: Path) -> None:
     lines = list(printed(file))
     names = list(dict.fromkeys(name for _, name, _ in lines))
     options = {"costs": CWL / "cost_file"} if "cost" in parts else {}
-    found = scored(CWL / "result_file", gains, names, **options)
+    scores = scored(CWL / "result_file", gains, names, **options)
     compared = [
-        (topic, name, at, theirs, found[topic, name][at])
+        (topic, name, column, theirs, scores[topic, name][column])
         for topic, name, numbers in lines
-        for at, theirs in enumerate(numbers)
+        for column, theirs in enumerate(numbers)
     ]
-    unlike = [one for one in compared if not abs(one[3] - one[4]) <= 0.5e-4 + 1e-9]
+    unlike = [row for row in compared if not abs(row[3] - row[4]) <= 0.5e-4 + 1e-9]
     assert {name for _, name, *_ in unlike} <= {FAULTY}
     players = dynamic_players(gains, options.get("costs"))
     if FAULTY in names:
         assert unlike
         for topic, numbers in players.items():
-            assert found[topic, FAULTY] == pytest.approx(numbers, rel=1e-12, abs=1e-12), topic
+            assert scores[topic, FAULTY] == pytest.approx(numbers, rel=1e-12, abs=1e-12), topic
     assert len(compared) == sum(len(numbers) for *_, numbers in lines) > 0
 
 
@@ -311,7 +321,7 @@ def test_every_number_that_cwl_eval_prints(file: Path) -> None:
 def test_the_dynamic_player_of_its_own_collection_by_hand() -> None:
     # T1 has the gains 1 0 1 1 0 0 1 0 1 0. K moves by r − ½ after each rank, so that rank i may be paid for while
     # i < 10 + (found above i) − (i−1)/2: at rank 10 that is 10 < 10 + 5 − 4.5, at rank 11 it is 11 ≥ 10 + 5 − 5.
-    found = scored(CWL / "result_file", CWL / "qrel_file", [FAULTY])["T1", FAULTY]
-    assert found[:5] == [pytest.approx(5 / 11), pytest.approx(5), 1, 11, 11]
+    values = scored(CWL / "result_file", CWL / "qrel_file", [FAULTY])["T1", FAULTY]
+    assert values[:5] == [pytest.approx(5 / 11), pytest.approx(5), 1, 11, 11]
     theirs = {(topic, name): numbers for topic, name, numbers in printed(CWL / "expected/cwltests.metrics_file.out")}
     assert theirs["T1", FAULTY] == [0.5, 5.0, 1.0, 10.0, 10.0]

@@ -104,7 +104,7 @@ def test_a_weighting_without_a_finite_sum_needs_a_cutoff(name: str) -> None:
 
 def test_the_rank_may_weigh_more_further_down_and_says_so() -> None:
     assert [
-        not one.monotone for one in parse_measures(f"poisson poisson(alpha=2) wp(file={SAMPLES}/attention.csv)")
+        not measure.monotone for measure in parse_measures(f"poisson poisson(alpha=2) wp(file={SAMPLES}/attention.csv)")
     ] == [False, True, False]
 
 

@@ -202,7 +202,7 @@ SPELT = {
 def test_a_formula_sums_to_what_the_closed_form_says(name: str, tail: float) -> None:
     for values in ([], [1.0], [0.5, 0, 1, 0, 0.25, 0.5], [0.0] * 40):
         for of in ("eu", "etu", "ec", "etc", "ed"):
-            ours, theirs = (score(parse_measures(one)[0](of=of), values, tail) for one in (name, SPELT[name]))
+            ours, theirs = (score(parse_measures(notation)[0](of=of), values, tail) for notation in (name, SPELT[name]))
             assert theirs == pytest.approx(ours, rel=1e-10, abs=1e-10), of
 
 
@@ -210,8 +210,8 @@ def test_a_formula_sums_to_what_the_closed_form_says(name: str, tail: float) -> 
 @pytest.mark.parametrize("power", [1.3, 1.7, 2, 3.5, 12])
 def test_power_laws_are_extrapolated_to_their_zeta_function(end: int, power: float) -> None:
     special = pytest.importorskip("scipy.special")
-    found = extrapolated(lambda m: ((end + m) / (end + m + 1)) ** power, end)
-    assert found == pytest.approx((end + 1) ** power * special.zeta(power, end + 1), rel=1e-10)
+    total = extrapolated(lambda m: ((end + m) / (end + m + 1)) ** power, end)
+    assert total == pytest.approx((end + 1) ** power * special.zeta(power, end + 1), rel=1e-10)
 
 
 @pytest.mark.one_in(4)
@@ -293,8 +293,8 @@ def test_a_measure_by_a_file_needs_the_file() -> None:
 def test_what_changes_far_down_is_seen(formula: str, depth: float) -> None:
     if formula.startswith("min"):
         # V = 1/i² until (i/(i+1))² passes .99999, geometric from there on.
-        at = next(i for i in range(150_000, 250_000) if (i / (i + 1)) ** 2 > 0.99999)
-        depth = math.fsum(1 / i**2 for i in range(1, at + 1)) + 0.99999 / at**2 / 1e-5
+        rank = next(i for i in range(150_000, 250_000) if (i / (i + 1)) ** 2 > 0.99999)
+        depth = math.fsum(1 / i**2 for i in range(1, rank + 1)) + 0.99999 / rank**2 / 1e-5
     assert score(f'cwl(C="{formula}",of=ed)', []) == pytest.approx(depth, rel=1e-9)
 
 

@@ -25,32 +25,32 @@ def plain_ndcg(grades: Any, ideal: Any, *, base: float = 2) -> float:
 
 @pytest.mark.parametrize("cut", ["", "@1", "@2", "@10"])
 def test_it_sees_the_grades_of_both_rankings_down_to_the_cutoff(cut: str) -> None:
-    own = plain_ndcg if not cut else plain_ndcg @ int(cut[1:])
-    found = gradedeval.evaluate(RUN, QRELS, [own, f"ndcg{cut}"])
-    mine, theirs = (found.by_topic(name) for name in found.labels)
+    measure = plain_ndcg if not cut else plain_ndcg @ int(cut[1:])
+    scores = gradedeval.evaluate(RUN, QRELS, [measure, f"ndcg{cut}"])
+    mine, theirs = (scores.by_topic(name) for name in scores.labels)
     assert mine == pytest.approx(theirs)
 
 
 def test_parameters_gain_schemes_and_arrays_work() -> None:
-    one, other = gradedeval.evaluate(RUN, QRELS, [plain_ndcg(base=10), plain_ndcg]).means.values()
-    assert one == pytest.approx(other)
-    found = gradedeval.evaluate(RUN, QRELS, [plain_ndcg(gain="exp"), "ndcg(gain=exp)"])
-    one, other = found.means.values()
-    assert one == pytest.approx(other)
-    one, other = gradedeval.evaluate_arrays([1, 0, 2], [3.0, 2.0, 1.0], [plain_ndcg, "ndcg"]).means.values()
-    assert one == pytest.approx(other)
+    ours, built_in = gradedeval.evaluate(RUN, QRELS, [plain_ndcg(base=10), plain_ndcg]).means.values()
+    assert ours == pytest.approx(built_in)
+    scores = gradedeval.evaluate(RUN, QRELS, [plain_ndcg(gain="exp"), "ndcg(gain=exp)"])
+    ours, built_in = scores.means.values()
+    assert ours == pytest.approx(built_in)
+    ours, built_in = gradedeval.evaluate_arrays([1, 0, 2], [3.0, 2.0, 1.0], [plain_ndcg, "ndcg"]).means.values()
+    assert ours == pytest.approx(built_in)
 
 
 def seen(**properties: Any) -> list[tuple[list[float], list[float]]]:
-    said = []
+    calls = []
 
     def watched(grades: Any, ideal: Any) -> int:
-        said.append((grades.tolist(), ideal.tolist()))
+        calls.append((grades.tolist(), ideal.tolist()))
         grades[:] = 7  # its own copy
         return 0
 
     gradedeval.evaluate(RUN, QRELS, gradedeval.measure(per_topic=True)(watched), **properties)
-    return said
+    return calls
 
 
 def test_unjudged_documents_are_as_the_options_say() -> None:
@@ -155,11 +155,11 @@ def test_a_parameter_without_its_star_is_told() -> None:
     def forgot(grades: Any, ideal: Any, p: float = 0.5) -> float:
         return p
 
-    said = (
+    message = (
         "^measure 'forgot': takes 3 positional arguments, but gets two: the grades of the ranking and of the ideal; "
         r"put parameters after \*: def forgot\(grades, ideal, \*, p\)$"
     )
-    with pytest.raises(gradedeval.InputError, match=said):
+    with pytest.raises(gradedeval.InputError, match=message):
         gradedeval.measure(per_topic=True)(forgot)
 
 
@@ -168,7 +168,7 @@ def test_a_function_that_is_not_declared_is_told_how() -> None:
         return 1.0
 
     cure = r"^the function mine is not a measure; decorate it: @gradedeval.measure\(per_topic=True\)"
-    for given in (mine, ["ap", mine]):
+    for argument in (mine, ["ap", mine]):
         with pytest.raises(InputError, match=cure):
-            gradedeval.evaluate(RUN, QRELS, given)
+            gradedeval.evaluate(RUN, QRELS, argument)
     assert gradedeval.evaluate(RUN, QRELS, gradedeval.measure(per_topic=True)(mine)).means == {"mine": 1.0}

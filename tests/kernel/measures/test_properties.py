@@ -125,14 +125,14 @@ def test_measures_with_a_cutoff_score_a_file_the_same_beside_one_without(cutoff:
         for topic, docnos in DEEP.items()
         for rank, docno in enumerate(docnos)
     )
-    qrels = {topic: {f"d{at}": at % 4 for at in range(0, 60, 3)} for topic in DEEP}
+    qrels = {topic: {f"d{number}": number % 4 for number in range(0, 60, 3)} for topic in DEEP}
     measures = [measure for measure in VARIANTS if measure.last_rank == cutoff]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
         alone = gradedeval.evaluate(io.BytesIO(run.encode()), qrels, measures, **options).frame
-        beside = gradedeval.evaluate(io.BytesIO(run.encode()), qrels, [*measures, MEASURES["ap"]], **options).frame
+        with_uncut = gradedeval.evaluate(io.BytesIO(run.encode()), qrels, [*measures, MEASURES["ap"]], **options).frame
     assert len(measures) > 50
-    assert alone.equals(beside[beside["measure"] != "ap"].reset_index(drop=True))
+    assert alone.equals(with_uncut[with_uncut["measure"] != "ap"].reset_index(drop=True))
 
 
 # --- order of the input ----------------------------------------------------------------------------------------------
@@ -156,16 +156,16 @@ def test_the_order_of_lines_and_topics_changes_no_bit(
             run_lines.append(f"t{number} Q0 d{name} {rank} {score} x\n")
         qrels_lines += [f"t{number} 0 {docno} {grade}\n" for docno, grade in topic.judgments.items()]
     run_lines.append("anchor Q0 grade3 1 1 x\n")
-    found = [
+    frames = [
         evaluated(io.StringIO("".join(run)), io.StringIO("".join(qrels)), measures, ties=ties)
         for run, qrels in (
             (run_lines, qrels_lines),
             (data.draw(st.permutations(run_lines)), data.draw(st.permutations(qrels_lines))),
         )
     ]
-    assert found[0].row.keys() == found[1].row.keys()
-    for name in found[0].row:
-        assert found[0].bits(name) == found[1].bits(name)
+    assert frames[0].row.keys() == frames[1].row.keys()
+    for name in frames[0].row:
+        assert frames[0].bits(name) == frames[1].bits(name)
 
 
 # --- a better document moved up --------------------------------------------------------------------------------------
@@ -182,9 +182,9 @@ LOOKING = [
 UNSATED = [measure for measure in LOOKING if measure.monotone]
 
 
-def _worse(grade: int | None, other: int | None) -> bool:
+def _worse(grade: int | None, second: int | None) -> bool:
     """The unjudged, worth nothing, are below every grade."""
-    return other is not None and (grade is None or grade < other)
+    return second is not None and (grade is None or grade < second)
 
 
 # All rankings of up to four documents, in topics with different pools.
@@ -209,9 +209,9 @@ def _found_of_all(measures: tuple[Measure, ...]) -> Found:
 def found_of_short(measures: Sequence[Measure]) -> Found:
     """What is found for all short rankings, once for all tests of the same variants."""
     same = QUICK if set(measures) <= set(QUICK) else VARIANTS
-    found = _found_of_all(tuple(same))
+    scores = _found_of_all(tuple(same))
     columns = [same.index(measure) for measure in measures]
-    parts = (part[:, columns] for part in (found.score, found.unjudged, found.residual))
+    parts = (part[:, columns] for part in (scores.score, scores.unjudged, scores.residual))
     return Found(list(measures), {}, *parts)
 
 
@@ -219,13 +219,13 @@ def found_of_short(measures: Sequence[Measure]) -> Found:
 def _swaps() -> tuple[list[int], list[int]]:
     rows = {topic: row for row, topic in enumerate(SHORT)}
     pairs = [
-        (row, rows[Topic((*r[:at], r[at + 1], r[at], *r[at + 2 :]), topic.missed)])
+        (row, rows[Topic((*r[:rank], r[rank + 1], r[rank], *r[rank + 2 :]), topic.missed)])
         for topic, row in rows.items()
         for r in [topic.ranking]
-        for at in range(len(r) - 1)
-        if _worse(r[at], r[at + 1])
+        for rank in range(len(r) - 1)
+        if _worse(r[rank], r[rank + 1])
     ]
-    return [before for before, _ in pairs], [after for _, after in pairs]
+    return [original for original, _ in pairs], [after for _, after in pairs]
 
 
 def first(wrong: Any, rows: Sequence[int]) -> Topic | None:
@@ -237,9 +237,9 @@ def first(wrong: Any, rows: Sequence[int]) -> Topic | None:
 @pytest.mark.exhaustive
 @every(UNSATED)
 def test_moving_the_better_document_up_never_hurts(measures: Sequence[Measure]) -> None:
-    before, after = _swaps()
+    original, after = _swaps()
     score = found_of_short(measures).score
-    assert failing(measures, lambda c: first(score[after, c] < score[before, c] - 1e-12, before)) == {}
+    assert failing(measures, lambda c: first(score[after, c] < score[original, c] - 1e-12, original)) == {}
 
 
 @every(UNSATED)
@@ -252,8 +252,8 @@ def test_moving_the_better_document_up_never_hurts_further_down_either(
     if at + 1 >= len(r) or r[at] == r[at + 1]:
         return
     swapped = Topic((*r[:at], r[at + 1], r[at], *r[at + 2 :]), topic.missed)
-    before, after = (topic, swapped) if _worse(r[at], r[at + 1]) else (swapped, topic)
-    score = scored([before, after], measures).score
+    original, after = (topic, swapped) if _worse(r[at], r[at + 1]) else (swapped, topic)
+    score = scored([original, after], measures).score
     assert [str(measures[column]) for column in np.flatnonzero(score[1] < score[0] - 1e-12)] == []
 
 
@@ -263,8 +263,8 @@ def test_a_measure_without_gains_does_not_change_when_judged_documents_swap(meas
     score = found_of_short(measures).score
     pairs = [(b, a) for b, a in zip(*_swaps(), strict=True) if SHORT[b].ranking.count(None) == 0]
     assert pairs
-    before, after = map(list, zip(*pairs, strict=True))
-    assert failing(measures, lambda c: first(score[before, c] != score[after, c], before)) == {}
+    original, after = map(list, zip(*pairs, strict=True))
+    assert failing(measures, lambda c: first(score[original, c] != score[after, c], original)) == {}
 
 
 # --- the residual is a bound -----------------------------------------------------------------------------------------
@@ -283,9 +283,9 @@ def test_the_bound_of_endless_measures_holds_however_the_run_goes_on(
     ]
     best = tuple(3 if grade is None else grade for grade in topic.ranking)
     later = [Topic((*ranking, *end), topic.missed) for ranking in (*judged, best) for end in (tail, [3] * 40)]
-    found = scored([topic, *later], measures)
-    bound = found.score[0] + found.residual[0] + 1e-9
-    assert [str(measures[column]) for column in np.flatnonzero((found.score > bound).any(0))] == []
+    scores = scored([topic, *later], measures)
+    bound = scores.score[0] + scores.residual[0] + 1e-9
+    assert [str(measures[column]) for column in np.flatnonzero((scores.score > bound).any(0))] == []
 
 
 REACHED = [
@@ -307,9 +307,9 @@ def test_the_bound_of_endless_measures_is_reached_by_top_documents_all_the_way(
         Topic((*(top if grade is None else grade for grade in topic.ranking), *([top] * 1000)), topic.missed)
         for top in (1, 2, 3)
     ]
-    found = scored([topic, *filled], measures)
-    bound = found.score[0] + found.residual[0]
-    unlike = np.flatnonzero(abs(found.score[1:].max(0) - bound) > 1e-9)
+    scores = scored([topic, *filled], measures)
+    bound = scores.score[0] + scores.residual[0]
+    unlike = np.flatnonzero(abs(scores.score[1:].max(0) - bound) > 1e-9)
     assert [str(measures[column]) for column in unlike] == []
 
 
@@ -322,8 +322,8 @@ def test_the_residual_to_full_depth_reaches_the_best_case_of_the_measure_without
     uncut = [Measure(m.definition, m.parameters) for m in measures]
     full = scored([topic], measures, residual_depth="full")
     whole = scored([topic], list(dict.fromkeys(uncut)))
-    for measure, other in zip(measures, uncut, strict=True):
-        best = whole.of(other) + whole.of(other, "residual")
+    for measure, uncut_measure in zip(measures, uncut, strict=True):
+        best = whole.of(uncut_measure) + whole.of(uncut_measure, "residual")
         assert full.of(measure) + full.of(measure, "residual") == pytest.approx(best, abs=1e-12), str(measure)
 
 
@@ -340,10 +340,10 @@ def test_full_depth_changes_no_residual_of_a_measure_that_a_cutoff_does_not_mere
 
 @every(UNBOUNDED)
 def test_a_measure_whose_residual_is_no_bound_has_none(measures: Sequence[Measure]) -> None:
-    found = scored([Topic((None, 1, None)), Topic((0, None), (3,)), Topic(())], measures)
-    assert np.isnan(found.residual).all()
-    assert np.isnan(found.unjudged).all()
-    assert not np.isnan(found.score).any()
+    scores = scored([Topic((None, 1, None)), Topic((0, None), (3,)), Topic(())], measures)
+    assert np.isnan(scores.residual).all()
+    assert np.isnan(scores.unjudged).all()
+    assert not np.isnan(scores.score).any()
 
 
 # --- the parts of the residual ---------------------------------------------------------------------------------------
@@ -358,8 +358,8 @@ def _depth(topic: Topic, measure: Measure) -> int:
 @pytest.mark.exhaustive
 @every(BOUNDED)
 def test_a_residual_needs_something_unjudged_or_beyond_the_end(measures: Sequence[Measure]) -> None:
-    found = found_of_short(measures)
-    beyond = found.residual - found.unjudged
+    scores = found_of_short(measures)
+    beyond = scores.residual - scores.unjudged
 
     def unexplained(column: int) -> Topic | None:
         measure = measures[column]
@@ -370,9 +370,11 @@ def test_a_residual_needs_something_unjudged_or_beyond_the_end(measures: Sequenc
         full = [cut and (measure.cutoff or 0) <= len(topic.ranking) for topic in SHORT]
         full = full if measure.residual == "beyond_run" else [True] * len(SHORT)
         if measure.residual == "from_bounds" and not measure.by_intent:
-            return first((found.residual[:, column] < 0) | (found.residual[:, column] != 0) & judged, range(len(SHORT)))
-        wrong = (found.unjudged[:, column] < 0) | (beyond[:, column] < 0)
-        wrong |= (found.unjudged[:, column] != 0) & judged | (beyond[:, column] != 0) & full
+            return first(
+                (scores.residual[:, column] < 0) | (scores.residual[:, column] != 0) & judged, range(len(SHORT))
+            )
+        wrong = (scores.unjudged[:, column] < 0) | (beyond[:, column] < 0)
+        wrong |= (scores.unjudged[:, column] != 0) & judged | (beyond[:, column] != 0) & full
         return first(wrong, range(len(SHORT)))
 
     assert failing(measures, unexplained) == {}
@@ -388,7 +390,7 @@ def test_the_table_splits_a_residual_into_unjudged_and_beyond(measures: Sequence
         )
     rows = list(scores.rows())
     assert len(rows) >= len(measures)
-    blank = {one.label for one in measures if one.residual == "from_bounds" and not one.by_intent}
+    blank = {column.label for column in measures if column.residual == "from_bounds" and not column.by_intent}
     for row in rows:
         if row.measure in blank:
             assert row.unjudged is row.beyond is None, row
@@ -426,8 +428,8 @@ def test_scores_lie_between_the_floor_and_the_ceiling(measures: Sequence[Measure
 
 @every(BOUNDED)
 def test_score_and_residual_stay_below_the_ceiling(measures: Sequence[Measure]) -> None:
-    found = found_of_short(measures)
-    above = ~(found.score + found.residual <= [measure.definition.ceiling + 1e-12 for measure in measures])
+    scores = found_of_short(measures)
+    above = ~(scores.score + scores.residual <= [measure.definition.ceiling + 1e-12 for measure in measures])
     assert failing(measures, lambda c: first(above[:, c], range(len(SHORT)))) == {}
 
 
@@ -438,8 +440,8 @@ def grade_0_is_worth_0(measure: Measure) -> bool:
 
 @every(m for m in VARIANTS if m.definition.gain is not None and m.definition.relevance_only and grade_0_is_worth_0(m))
 def test_a_topic_without_relevant_documents_scores_0(measures: Sequence[Measure]) -> None:
-    found = scored([Topic((0, None, -1, 0), (0,)), Topic((None, None)), Topic(()), Topic((), (0, -1))], measures)
-    assert [str(measures[column]) for column in np.flatnonzero(~(found.score == 0).all(0))] == []
+    scores = scored([Topic((0, None, -1, 0), (0,)), Topic((None, None)), Topic(()), Topic((), (0, -1))], measures)
+    assert [str(measures[column]) for column in np.flatnonzero(~(scores.score == 0).all(0))] == []
 
 
 IDEAL = parse_measures(
@@ -508,13 +510,13 @@ TOPICS = st.lists(any_topic, min_size=1, max_size=6)
 @drawn(60)
 @given(topics=TOPICS)
 def test_two_notations_of_one_measure_agree(topics: list[Topic]) -> None:
-    pairs = [(parse_measures(one)[0], parse_measures(other)[0]) for one, other in SAME]
-    found = scored(topics, list(dict.fromkeys(itertools.chain(*pairs))))
-    for one, other in pairs:
-        assert found.of(one) == pytest.approx(found.of(other), abs=1e-12), (one, other)
-        if one.residual == other.residual and exactness(one) == exactness(other):
-            expected = pytest.approx(found.of(other, "residual"), abs=1e-9)
-            assert found.of(one, "residual") == expected, (one, other)
+    pairs = [(parse_measures(first)[0], parse_measures(second)[0]) for first, second in SAME]
+    scores = scored(topics, list(dict.fromkeys(itertools.chain(*pairs))))
+    for first, second in pairs:
+        assert scores.of(first) == pytest.approx(scores.of(second), abs=1e-12), (first, second)
+        if first.residual == second.residual and exactness(first) == exactness(second):
+            expected = pytest.approx(scores.of(second, "residual"), abs=1e-9)
+            assert scores.of(first, "residual") == expected, (first, second)
 
 
 # --- the naive reference ---------------------------------------------------------------------------------------------
@@ -529,13 +531,13 @@ REFERRED = [measure for measure in VARIANTS if measure.name in reference.FUNCTIO
 def test_scores_are_those_of_slow_loops_over_the_papers_formulas(
     measures: Sequence[Measure], topics: list[Topic]
 ) -> None:
-    found = scored(topics, measures)
+    scores = scored(topics, measures)
     unlike = [
-        (str(measure), topic, found.score[row, column], expected)
+        (str(measure), topic, scores.score[row, column], expected)
         for row, topic in enumerate(topics)
         for column, measure in enumerate(measures)
         for expected in [reference.score(measure, topic.ranking, topic.pool, SCALE)]
-        if not abs(found.score[row, column] - expected) <= 1e-12 * max(1, expected)
+        if not abs(scores.score[row, column] - expected) <= 1e-12 * max(1, expected)
     ]
     assert unlike == []
 
@@ -546,12 +548,12 @@ def test_scores_are_those_of_slow_loops_over_the_papers_formulas(
 @example(topic=Topic(()))
 @example(topic=Topic((None, 3, 0, None), (2,)))
 def test_residuals_are_those_of_slow_loops_over_the_best_case(measures: Sequence[Measure], topic: Topic) -> None:
-    found = scored([topic], measures)
+    scores = scored([topic], measures)
     unlike = []
     for column, measure in enumerate(measures):
         plain = reference.score(measure, topic.ranking, topic.pool, SCALE)
         best = reference.best_cases(measure, topic.ranking, topic.pool, SCALE) or (math.nan, math.nan)
-        parts = [found.unjudged[0, column], found.residual[0, column]]
+        parts = [scores.unjudged[0, column], scores.residual[0, column]]
         expected = [case - plain for case in best]
         if measure.residual == "from_bounds":  # no more than that, and exactly what tests of the bounds find
             assert math.isnan(parts[0])
@@ -577,11 +579,13 @@ def test_fractions_and_gaps_in_the_scale_are_as_in_the_slow_loops(
     topic = {f"d{rank}": grade for rank, grade in enumerate(ranking) if grade is not None}
     run = {"t": {f"d{rank}": -rank for rank in range(len(ranking))}, "all": {}}
     qrels = {"t": topic, "all": {f"a{label}": label for label in labels}}
-    found = evaluated(run, qrels, measures, top_grade=scale.top, topics="run")
-    ours = found.score[found.row["t"]].tolist()
+    scores = evaluated(run, qrels, measures, top_grade=scale.top, topics="run")
+    ours = scores.score[scores.row["t"]].tolist()
     theirs = [reference.score(measure, ranking, list(topic.values()), scale) for measure in measures]
     unlike = [
-        one for one in zip(map(str, measures), ours, theirs, strict=True) if one[1] != pytest.approx(one[2], abs=1e-12)
+        triple
+        for triple in zip(map(str, measures), ours, theirs, strict=True)
+        if triple[1] != pytest.approx(triple[2], abs=1e-12)
     ]
     assert unlike == []
 

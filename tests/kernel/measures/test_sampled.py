@@ -45,7 +45,9 @@ def xinfap(ranking: Sequence[str], judged: Judged) -> float:
         if judged.get(docno, ("", -1))[1] > 0:
             relevant_above = 0.0
             for stratum in weight.keys() | {s for s, _ in judged.values()}:
-                above = [judged[other][1] for other in ranking[: rank - 1] if judged.get(other, ("", 0))[0] == stratum]
+                above = [
+                    judged[higher][1] for higher in ranking[: rank - 1] if judged.get(higher, ("", 0))[0] == stratum
+                ]
                 sampled = [grade for grade in above if grade >= 0]
                 share = (sum(grade > 0 for grade in sampled) + 1e-5) / (len(sampled) + 3e-5)
                 relevant_above += len(above) * share
@@ -102,24 +104,24 @@ SAMPLED: Judged = {"a": ("1", 1), "b": ("1", 0), "c": ("2", 1), "d": ("2", -1), 
 def test_estimates_by_hand() -> None:
     # Of stratum 2 half is sampled: c counts twice, and R is 1 + 2. Above c stand a and b, half of them relevant, and d,
     # of a stratum of which nothing above is known: ε/3ε of it is relevant.
-    found = scores("abdcue", SAMPLED, "xinfap infndcg")
+    estimates = scores("abdcue", SAMPLED, "xinfap infndcg")
     worked = (1 * 1 + 2 * (1 + 2 * 1 / 2 + 1 / 3) / 4) / 3
-    assert found[0] == pytest.approx(worked, abs=1e-4)
+    assert estimates[0] == pytest.approx(worked, abs=1e-4)
     # a stands for itself, c for two: the estimated precision at c is (1 + 2)/4.
     assert scores("abdcue", SAMPLED, "statap") == [pytest.approx((1 * 1 / 1 + 2 * 3 / 4) / 3)]
     # Retrieved of stratum 2: d, c and e, of which c is sampled: 3 times its gain. The ideal has 3 relevant documents.
     ideal = 1 + 1 / math.log2(3) + 1 / 2
-    assert found[1] == pytest.approx((1 + 3 / math.log2(5)) / ideal)
+    assert estimates[1] == pytest.approx((1 + 3 / math.log2(5)) / ideal)
 
 
 def test_where_all_is_sampled_they_are_what_they_estimate() -> None:
     judged = {"a": ("1", 2), "b": ("2", 0), "c": ("2", 1), "x": ("1", 1)}
     run = {"t": {"b": 4.0, "a": 3.0, "c": 2.0}}
     plain = {"t": {docno: grade for docno, (_, grade) in judged.items()}}
-    found = gradedeval.evaluate(run, lines(judged), "xinfap statap infndcg infndcg@2", qrels_format="strata").means
+    estimates = gradedeval.evaluate(run, lines(judged), "xinfap statap infndcg infndcg@2", qrels_format="strata").means
     whole = gradedeval.evaluate(run, plain, "ap ndcg ndcg@2").means
     expected = [whole["ap"], whole["ap"], whole["ndcg"], whole["ndcg@2"]]
-    assert list(found.values()) == pytest.approx(expected, abs=1e-4)
+    assert list(estimates.values()) == pytest.approx(expected, abs=1e-4)
 
 
 def test_a_sample_reads_alike_from_files_frames_and_dicts() -> None:
@@ -127,10 +129,10 @@ def test_a_sample_reads_alike_from_files_frames_and_dicts() -> None:
     nested = {"t": {docno: {stratum: grade} for docno, (stratum, grade) in SAMPLED.items()}}
     rows = [{"topic": "t", "docno": d, "stratum": s, "grade": grade} for d, (s, grade) in SAMPLED.items()]
     run = {"t": {docno: -float(rank) for rank, docno in enumerate("abdcue")}}
-    found = [gradedeval.evaluate(run, source, "xinfap infndcg ap", qrels_format="strata")
+    results = [gradedeval.evaluate(run, source, "xinfap infndcg ap", qrels_format="strata")
              for source in (lines(SAMPLED), nested, pandas.DataFrame(rows))]  # fmt: skip
-    signatures = {each.signature for each in found}
-    assert len({str(each.means) for each in found}) == len(signatures) == 1
+    signatures = {each.signature for each in results}
+    assert len({str(each.means) for each in results}) == len(signatures) == 1
     assert "2 strata" in signatures.pop()
 
 
@@ -142,15 +144,15 @@ def test_what_is_not_sampled_is_not_judged() -> None:
 def test_without_strata_all_are_one_and_a_note_says_so() -> None:
     run, qrels = {"t": {"a": 2.0, "b": 1.0}}, {"t": {"a": -1, "b": 1, "c": 0}}
     with pytest.warns(EvaluationWarning, match="so xinfap treats each topic as a single stratum"):
-        found = gradedeval.evaluate(run, qrels, "xinfap", negative="unjudged").means["xinfap"]
-    assert found == pytest.approx((1 + 1 / 3) / 2)
+        mean = gradedeval.evaluate(run, qrels, "xinfap", negative="unjudged").means["xinfap"]
+    assert mean == pytest.approx((1 + 1 / 3) / 2)
 
 
 def test_strata_on_the_command_line(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "qrels").write_bytes(lines(SAMPLED).read())
     (tmp_path / "run").write_text("".join(f"t Q0 {d} 0 {-i} x\n" for i, d in enumerate("abdcue")))
-    shown = cli("run", "qrels", "--qrels-format", "strata", "-m", "xinfap", "-m", "infndcg", "-f", "csv")
-    rows = csv.DictReader(shown.text.splitlines())
+    output = cli("run", "qrels", "--qrels-format", "strata", "-m", "xinfap", "-m", "infndcg", "-f", "csv")
+    rows = csv.DictReader(output.text.splitlines())
     assert [row["score"][:5] for row in rows] == ["0.722", "1.075"]
 
 

@@ -58,9 +58,9 @@ def test_a_spelling_of_another_tool_is_a_measure_here(spelled: str, here: str) -
 
 @pytest.mark.parametrize(("spelled", "here"), SEVERAL.items())
 def test_names_of_several_lines_are_several_measures(spelled: str, here: list[str]) -> None:
-    found = parse_measures(spelled)
-    assert found == parse_measures(here)
-    assert {measure.label.rpartition("_")[0] for measure in found} == {spelled.partition(".")[0]}
+    measures = parse_measures(spelled)
+    assert measures == parse_measures(here)
+    assert {measure.label.rpartition("_")[0] for measure in measures} == {spelled.partition(".")[0]}
 
 
 def test_every_name_in_the_tables_of_other_tools_is_tried() -> None:
@@ -101,8 +101,8 @@ def test_it_has_the_value_of_ir_measures(spelled: str) -> None:
 )
 def test_what_differs_is_what_is_said(spelled: str, options: dict[str, Any]) -> None:
     theirs = by_ir_measures(spelled)
-    found = by_topic(spelled, **options)
-    assert {topic: found[topic] for topic in theirs} == pytest.approx(theirs, abs=1e-5 if "ERR" in spelled else 1e-9)
+    scores = by_topic(spelled, **options)
+    assert {topic: scores[topic] for topic in theirs} == pytest.approx(theirs, abs=1e-5 if "ERR" in spelled else 1e-9)
     assert len(theirs) > 5
 
 
@@ -115,8 +115,8 @@ def test_it_has_the_value_of_pyndeval(spelled: str) -> None:
     judged = pd.DataFrame(JUDGED, columns=["query_id", "iteration", "doc_id", "relevance"])
     ranked = [ir_measures.ScoredDoc(topic, docno, score) for topic in RUN for docno, score in RUN[topic].items()]
     theirs = ir_measures.iter_calc([ir_measures.parse_measure(spelled)], judged, ranked)
-    found = by_topic(spelled, qrels=judged, subtopics=True)
-    assert found == pytest.approx({metric.query_id: metric.value for metric in theirs}, abs=1e-6)
+    scores = by_topic(spelled, qrels=judged, subtopics=True)
+    assert scores == pytest.approx({metric.query_id: metric.value for metric in theirs}, abs=1e-6)
 
 
 def test_they_have_the_values_of_pytrec_eval() -> None:
@@ -192,7 +192,7 @@ def test_a_name_that_means_something_else_there_is_noted() -> None:
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("spelled", [name for name in CWL_EVAL if name not in ("P@10", "AP", "RR")])
 def test_it_has_the_value_of_cwl_eval_with_its_preset_and_a_note_without(spelled: str) -> None:
-    judged = {topic: {docno: grade / 4 for docno, grade in own.items()} for topic, own in QRELS.items()}
+    judged = {topic: {docno: grade / 4 for docno, grade in grades.items()} for topic, grades in QRELS.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         plain = gradedeval.evaluate(RUN, judged, spelled)
@@ -229,18 +229,18 @@ def of_cwl_eval(spelled: str) -> tuple[str, list[float]]:
 
 def misspelt(name: str) -> Iterator[str]:
     """A letter left out, doubled, or swapped with the next."""
-    for at in range(len(name)):
-        yield name[:at] + name[at + 1 :]
-        yield name[:at] + name[at] + name[at:]
-        if at + 1 < len(name):
-            yield name[:at] + name[at + 1] + name[at] + name[at + 2 :]
+    for position in range(len(name)):
+        yield name[:position] + name[position + 1 :]
+        yield name[:position] + name[position] + name[position:]
+        if position + 1 < len(name):
+            yield name[:position] + name[position + 1] + name[position] + name[position + 2 :]
 
 
 @pytest.mark.parametrize("count", [50, pytest.param(10_000, marks=pytest.mark.exhaustive)])
 def test_no_misspelling_suggests_an_unrelated_measure(count: int) -> None:
     names = {re.split(r"[(@]|[._]\d|-l\d", spelled)[0] for spelled in [*ALL, *SEVERAL]}
     every = sorted({wrong for name in names for wrong in misspelt(name)})
-    known, tried = [*MEASURES, *ALIASES], 0
+    valid, tried = [*MEASURES, *ALIASES], 0
     for wrong in random.Random(1).sample(every, min(count, len(every))):
         try:
             parse_measures(wrong)
@@ -252,7 +252,7 @@ def test_no_misspelling_suggests_an_unrelated_measure(count: int) -> None:
                 if written[1] in synonyms()["measures"]:
                     continue  # the word of another tool
                 edits = min(_edits(text, meant[1]) for text in written)
-                assert edits <= 1 or edits <= min(_edits(written[0], other) for other in known), (wrong, meant[1])
+                assert edits <= 1 or edits <= min(_edits(written[0], target) for target in valid), (wrong, meant[1])
     assert tried > count / 3 or tried > 300
 
 

@@ -19,7 +19,7 @@ from support.cwl import History, bejeweled, by_loop, gains, score
 from support.examples import sampled
 
 # Those whose C is not given as a formula or a file.
-OWN = [one for one in MEASURES.values() if one.definition.cwl and one.name not in ("cwl", "ddm")]
+OWN = [measure for measure in MEASURES.values() if measure.definition.cwl and measure.name not in ("cwl", "ddm")]
 
 # --- numbers of mpmath, at 40 digits ----------------------------------------------------------------------------------
 
@@ -131,9 +131,9 @@ def test_great_patience(measure: str, exact: float) -> None:
 
 def test_great_patience_and_documents_that_cost() -> None:
     # Half of the users are gone after 1e12 seconds: the first document takes 3e12, an eighth is left.
-    one = costly([1.0], [3e12])
+    batch = costly([1.0], [3e12])
     (measure,) = parse_measures("tbg(h=1e12,of=ed)")
-    assert measure.score(one) == pytest.approx([1 + 1442695040889.4634074 / 8], rel=1e-14)
+    assert measure.score(batch) == pytest.approx([1 + 1442695040889.4634074 / 8], rel=1e-14)
 
 
 @pytest.mark.exhaustive
@@ -141,15 +141,21 @@ def test_more_numbers_by_mpmath() -> None:
     mp = pytest.importorskip("mpmath")
     with mp.workdps(30):
         for fall in (1e-12, 1e-6, 1e-3, 0.02, 0.7):
-            for at in (1.5, 1e3, 1e6):
+            for begin in (1.5, 1e3, 1e6):
                 for power in (1, 2):
                     # Lerch's transcendent as an integral.
                     whole = mp.quad(
-                        lambda t, a=at, p=power, f=fall: t ** (p - 1) * mp.exp(-a * t) / (f - (1 - f) * mp.expm1(-t)),
+                        lambda t, a=begin, p=power, f=fall: (
+                            t ** (p - 1) * mp.exp(-a * t) / (f - (1 - f) * mp.expm1(-t))
+                        ),
                         [0, *(mp.mpf(10) ** k for k in range(-14, 3))],
                     )
-                    exact = float(mp.mpf(at) ** power * whole)
-                    assert damped(fall, np.array([at]), power) == pytest.approx([exact], rel=1e-14), (fall, at, power)
+                    exact = float(mp.mpf(begin) ** power * whole)
+                    assert damped(fall, np.array([begin]), power) == pytest.approx([exact], rel=1e-14), (
+                        fall,
+                        begin,
+                        power,
+                    )
         for start, step in ((1.5, 0.9), (20.0, 0.3), (64.0, 0.75), (5e4, 0.5)):
             a, b = mp.mpf(start) / mp.mpf(step), 1 / mp.mpf(step)
             exact = float(mp.hyp3f2(a - b + 1, a - b + 1, 1, a + 1, a + 1, 1))
@@ -178,14 +184,14 @@ def test_foragers_who_stay_for_long(measure: str, values: list[float], tail: flo
 
 def brute_force(measure: str, gained: float, spent: float, tail: float, ranks: int) -> float:
     """1 + C(1) + C(1) C(2) + … past the end of a ranking, in extended precision where the machine has it."""
-    given = dict(parse_measures(measure)[0].parameters)
+    settings = dict(parse_measures(measure)[0].parameters)
     m = np.arange(1, ranks + 1, dtype=np.longdouble)
     logs = np.zeros_like(m)
-    if "T" in given:
-        y = (gained + m * tail - given["T"]) * given["R1"] - np.log(np.longdouble(given["b1"]))
+    if "T" in settings:
+        y = (gained + m * tail - settings["T"]) * settings["R1"] - np.log(np.longdouble(settings["b1"]))
         logs -= np.logaddexp(np.longdouble(0), y)
-    if "A" in given:
-        y = np.log(np.longdouble(given["b2"])) + (given["A"] - (gained + m * tail) / (spent + m)) * given["R2"]
+    if "A" in settings:
+        y = np.log(np.longdouble(settings["b2"])) + (settings["A"] - (gained + m * tail) / (spent + m)) * settings["R2"]
         logs -= np.logaddexp(np.longdouble(0), y)
     viewed = np.exp(np.cumsum(logs))
     assert viewed[-1] < 1e-17
@@ -259,24 +265,24 @@ def test_a_sum_that_is_not_settled_is_a_fault(monkeypatch: pytest.MonkeyPatch) -
 def test_somebody_looks_at_rank_1_of_nothing() -> None:
     for values in ([], [0.0]):
         for words in ("", ",horizon=1", ",horizon=9"):
-            found = {of: score(f"cwlap(of={of}{words})", values) for of in QUANTITIES}
-            assert found == {"eu": 0, "etu": 0, "ec": 1, "etc": 1, "ed": 1}, (values, words)
+            values_of = {of: score(f"cwlap(of={of}{words})", values) for of in QUANTITIES}
+            assert values_of == {"eu": 0, "etu": 0, "ec": 1, "etc": 1, "ed": 1}, (values, words)
     assert math.isinf(score("cwlap(of=ed)", [], 0.5))
 
 
 @pytest.mark.parametrize("measure", OWN, ids=str)
 def test_everybody_looks_at_rank_1(measure: Measure) -> None:
-    one = measure @ 3 if measure.definition.cutoff == "required" else measure
+    cut = measure @ 3 if measure.definition.cutoff == "required" else measure
     for values in ([], [0.0], [1.0]):
-        assert score(one(of="ed"), values) >= 1
+        assert score(cut(of="ed"), values) >= 1
 
 
 # --- at a horizon, by plain loops -------------------------------------------------------------------------------------
 
 
 def inst(i: int, r: History, c: History, *, T: float) -> float:
-    left = T - sum(r)
-    return ((i + T + left - 1) / (i + T + left)) ** 2
+    remaining = T - sum(r)
+    return ((i + T + remaining - 1) / (i + T + remaining)) ** 2
 
 
 def goal(i: int, r: History, c: History, *, T: float, b1: float, R1: float) -> float:
@@ -288,8 +294,8 @@ def rate(i: int, r: History, c: History, *, A: float, b2: float, R2: float) -> f
 
 
 def attention(i: int, r: History, c: History, *, L: float) -> float:
-    before, after = max(0.0, 1 - sum(c[:-1]) / L), max(0.0, 1 - sum(c) / L)
-    return after / before if before else 0.0
+    first, last = max(0.0, 1 - sum(c[:-1]) / L), max(0.0, 1 - sum(c) / L)
+    return last / first if first else 0.0
 
 
 def weight_of_set(i: int, beta: float) -> float:
@@ -336,12 +342,12 @@ def knowing(r: History) -> Callable[[int, History, History], float]:
 
 
 def costly(values: list[float], costs: list[float], tail: float = 0.0, k: int | None = None) -> Gains:
-    one = gains(values, tail, k)
-    return replace(one, cost=np.array([costs], dtype=np.float64).reshape(one.gain.shape))
+    batch = gains(values, tail, k)
+    return replace(batch, cost=np.array([costs], dtype=np.float64).reshape(batch.gain.shape))
 
 
 def test_every_measure_has_its_loop() -> None:
-    assert {parse_measures(name)[0].name for name in LOOPS} | {"cwlap"} == {one.name for one in OWN}
+    assert {parse_measures(name)[0].name for name in LOOPS} | {"cwlap"} == {measure.name for measure in OWN}
 
 
 @pytest.mark.one_in(6)
@@ -361,8 +367,8 @@ def test_all_five_quantities_equal_plain_loops(name: str, horizon: int) -> None:
         expected = by_loop(knowing(r) if name == "cwlap" else LOOPS[name], r, c)
         batch = costly(values[:k], costs[:k], tail, k)
         for of in QUANTITIES:
-            found = float(measure(of=of, horizon=horizon).score(batch)[0])
-            assert found == pytest.approx(expected[of], rel=1e-12, abs=1e-14), (of, values, costs, tail)
+            value = float(measure(of=of, horizon=horizon).score(batch)[0])
+            assert value == pytest.approx(expected[of], rel=1e-12, abs=1e-14), (of, values, costs, tail)
 
 
 # --- sums of rows -----------------------------------------------------------------------------------------------------
@@ -381,4 +387,4 @@ def test_a_row_is_added_up_rank_by_rank_whatever_stands_beside_it(topics: int, r
         by_hand.append(sum_of_row)
     wide = np.asfortranarray(values)
     assert row_sums(values).tolist() == row_sums(wide).tolist() == by_hand
-    assert [row_sums(values[at : at + 1])[0] for at in range(topics)] == by_hand
+    assert [row_sums(values[topic : topic + 1])[0] for topic in range(topics)] == by_hand

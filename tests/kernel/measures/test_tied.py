@@ -33,23 +33,23 @@ def one_by_one(run: dict[str, float], judged: Any, measures: list[Measure], **ru
     """The mean scores and residuals over all orders."""
     rankings = [{docno: -float(rank) for rank, docno in enumerate(order)} for order in orders(run)]
     runs = {str(number): ranking for number, ranking in enumerate(rankings)}
-    found = gradedeval.evaluate(runs, dict.fromkeys(runs, judged), measures, **rules)
-    return found.means, found.residuals
+    scores = gradedeval.evaluate(runs, dict.fromkeys(runs, judged), measures, **rules)
+    return scores.means, scores.residuals
 
 
 def same(measures: list[Measure], run: dict[str, float], judged: Any, **rules: Any) -> None:
-    wanted = one_by_one(run, judged, measures, **rules)
-    found = gradedeval.evaluate({"t": run}, {"t": judged}, measures, ties="average", **rules)
-    assert found.means == pytest.approx(wanted[0], rel=1e-9, abs=1e-12)
-    bounded = [one for one in measures if one.residual == "from_bounds" and not one.by_intent]
-    from_bounds = {one.label for one in bounded if exactness(one, over_ties=True) != "none"}
-    for name, residual in found.residuals.items():
-        assert (residual is None) == (wanted[1][name] is None)
+    expected = one_by_one(run, judged, measures, **rules)
+    scores = gradedeval.evaluate({"t": run}, {"t": judged}, measures, ties="average", **rules)
+    assert scores.means == pytest.approx(expected[0], rel=1e-9, abs=1e-12)
+    bounded = [measure for measure in measures if measure.residual == "from_bounds" and not measure.by_intent]
+    from_bounds = {measure.label for measure in bounded if exactness(measure, over_ties=True) != "none"}
+    for name, residual in scores.residuals.items():
+        assert (residual is None) == (expected[1][name] is None)
         if name in from_bounds:  # one judgment for all orders, where each order by itself may have its best one
-            assert residual <= wanted[1][name] + 1e-9
+            assert residual <= expected[1][name] + 1e-9
             continue
         # A best case is cut at the ceiling, which some orders alone may reach: the bound can lie above the mean bound.
-        assert residual is None or residual >= wanted[1][name] - 1e-9
+        assert residual is None or residual >= expected[1][name] - 1e-9
 
 
 def random_topic(seed: int) -> tuple[dict[str, float], dict[str, int]]:
@@ -82,9 +82,9 @@ def test_intents_are_averaged_over_ties_too() -> None:
 
 def test_a_thousand_tied_documents_with_one_relevant() -> None:
     run = {f"d{number}": 1.0 for number in range(1000)}
-    found = gradedeval.evaluate({"t": run}, {"t": {"d7": 1}}, "rr ap success@10 err", ties="average")
+    scores = gradedeval.evaluate({"t": run}, {"t": {"d7": 1}}, "rr ap success@10 err", ties="average")
     harmonic = (1 / np.arange(1.0, 1001)).sum() / 1000
-    assert list(found.means.values()) == pytest.approx([harmonic, harmonic, 0.01, harmonic / 2])
+    assert list(scores.means.values()) == pytest.approx([harmonic, harmonic, 0.01, harmonic / 2])
 
 
 def test_without_ties_nothing_changes() -> None:
@@ -113,7 +113,7 @@ def test_the_order_of_lines_changes_no_bit() -> None:
         gradedeval.evaluate(each, judged, chosen, ties="average").frame.drop(columns="run", errors="ignore")
         for each in (run, turned, shuffled)
     )
-    assert all(first.equals(other) for other in others)
+    assert all(first.equals(second) for second in others)
 
 
 HAVE_ONE = sum(measure.definition.over_ties for measure in MEASURES.values())
@@ -130,17 +130,17 @@ HAVE_ONE = sum(measure.definition.over_ties for measure in MEASURES.values())
 def test_what_has_no_average_is_a_usage_error(words: str, says: str, cli: Command, tmp_path: Any) -> None:
     (tmp_path / "qrels").write_text("1 0 a 1\n")
     (tmp_path / "run").write_text("1 Q0 a 1 3 t\n")
-    shown = cli("run", "qrels", "--ties", "average", *words.split())
-    assert (shown.code, shown.out) == (2, b"")
-    assert shown.messages[0].replace("--ties: average", "--ties average").startswith(says)
+    output = cli("run", "qrels", "--ties", "average", *words.split())
+    assert (output.code, output.out) == (2, b"")
+    assert output.messages[0].replace("--ties: average", "--ties average").startswith(says)
 
 
 @pytest.mark.parametrize("command", [("explain",), ("weights",)])
 def test_commands_that_need_one_order_refuse_an_average(command: tuple[str, ...], cli: Command, tmp_path: Any) -> None:
     (tmp_path / "qrels").write_text("1 0 a 1\n")
     (tmp_path / "run").write_text("1 Q0 a 1 3 t\n")
-    shown = cli(*command, "run", "qrels", "-m", "ap", "--ties", "average")
-    assert (shown.code, shown.out) == (2, b"")
+    output = cli(*command, "run", "qrels", "-m", "ap", "--ties", "average")
+    assert (output.code, output.out) == (2, b"")
 
 
 def test_measures_that_only_count_are_unmoved() -> None:

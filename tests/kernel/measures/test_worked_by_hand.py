@@ -531,10 +531,10 @@ def test_a_top_grade_told_sets_the_scale_so_that_the_residual_is_a_bound() -> No
     # Thresholds 1, 2, 3, whatever is judged: a document of grade 1 is worth 1/3. With 1 alone it would be worth 1, and
     # the judgment of x would change that, though it was judged all along.
     judged = {"d0": 1, "d1": 0}
-    before = evaluate({"t": ranked("d0 d1")}, {"t": judged}, "gprecision@2", top_grade=3, residuals="total")
+    unlifted = evaluate({"t": ranked("d0 d1")}, {"t": judged}, "gprecision@2", top_grade=3, residuals="total")
     after = score("gprecision@2", "d0 d1", {**judged, "x": 3}, top_grade=3)
-    assert before.means["gprecision@2"] == after == pytest.approx(1 / 6)
-    assert before.residuals["gprecision@2"] == 0
+    assert unlifted.means["gprecision@2"] == after == pytest.approx(1 / 6)
+    assert unlifted.residuals["gprecision@2"] == 0
 
 
 def test_a_gain_scheme_for_all_graded_measures_beats_defaults_and_loses_to_a_measure_s_own() -> None:
@@ -564,12 +564,12 @@ def test_gains_from_a_file_serve_fractions_and_gaps(tmp_path: Path) -> None:
 
 def test_the_top_gain_is_what_each_document_of_the_best_ranking_of_erria_has() -> None:
     # One document of gain 1/2 at rank 1: .614/2, over Σ 1/i · .614 g · (1 − .614 g)^(i−1) with g = 1/2, or 1.
-    found = 0.614 / 2
-    for gains, stop in (("0:0.5", found), ("0:0.5:1", 0.614)):
+    expected = 0.614 / 2
+    for gains, stop in (("0:0.5", expected), ("0:0.5:1", 0.614)):
         best = -stop * math.log(stop) / (1 - stop)
         measure = f"erria(stop=0.614,norm=best,gain={gains})"
         (value,) = told({"t": ranked("a")}, {"t": {"a": 1}}, measure).means.values()
-        assert value == pytest.approx(found / best)
+        assert value == pytest.approx(expected / best)
 
 
 @UNUSED
@@ -580,8 +580,8 @@ def test_neither_the_same_top_grade_told_nor_a_grade_elsewhere_changes_graded_pr
     told_top = evaluate({"t": ranked("a b")}, {"t": judged}, measure, top_grade=3)
     assert told_top.means == alone.means
     assert told_top.signature == alone.signature
-    beside = evaluate({"t": ranked("a b"), "s": ranked("c")}, {"t": judged, "s": {"c": 2}}, measure)
-    assert beside.by_topic(measure)["t"] == alone.means[measure]
+    with_second_topic = evaluate({"t": ranked("a b"), "s": ranked("c")}, {"t": judged, "s": {"c": 2}}, measure)
+    assert with_second_topic.by_topic(measure)["t"] == alone.means[measure]
 
 
 def test_gains_give_gap_its_weights() -> None:
@@ -655,9 +655,9 @@ def test_the_best_case_keeps_the_order_of_the_worst_ties() -> None:
     # u and a of grade 1 (top 3) tie; at their worst u stands first. err = ½·1/8; with u at the top grade
     # 7/8 + ½·1/8·1/8. (A new order would put a first: 1/8 + ½·7/8·7/8.)
     run, qrels = {"t": {"u": 1.0, "a": 1.0}}, {"t": {"a": 1, "b": 3}}
-    found = evaluate(run, qrels, "err@2", ties="worst", residuals="total")
-    assert found.means["err@2"] == 1 / 16
-    assert found.residuals["err@2"] == pytest.approx(7 / 8 + 1 / 128 - 1 / 16)
+    scores = evaluate(run, qrels, "err@2", ties="worst", residuals="total")
+    assert scores.means["err@2"] == 1 / 16
+    assert scores.residuals["err@2"] == pytest.approx(7 / 8 + 1 / 128 - 1 / 16)
 
 
 # --- topics ----------------------------------------------------------------------------------------------------------
@@ -687,10 +687,10 @@ QRELS = {"good": {"a": 1}, "none": {"a": 0}, "lacking": {"a": 1}}
     ],
 )
 def test_which_topics_count(rules: Rules, expected: Mapping[str, float]) -> None:
-    found = told(RUN, QRELS, "rr", **rules)
-    assert found.by_topic("rr") == expected
-    assert found.means["rr"] == pytest.approx(sum(expected.values()) / len(expected))
-    assert found.options.like == rules.get("like")
+    scores = told(RUN, QRELS, "rr", **rules)
+    assert scores.by_topic("rr") == expected
+    assert scores.means["rr"] == pytest.approx(sum(expected.values()) / len(expected))
+    assert scores.options.like == rules.get("like")
 
 
 def test_what_is_left_out_or_scores_0_is_counted_and_named() -> None:
@@ -725,9 +725,9 @@ def test_a_topic_is_its_bytes() -> None:
 
 
 def test_counts_are_summed_up_and_shares_averaged() -> None:
-    found = told(RUN, QRELS, "num_q num_ret num_rel num_rel_ret recall")
+    scores = told(RUN, QRELS, "num_q num_ret num_rel num_rel_ret recall")
     expected = {"num_q": 3, "num_ret": 2, "num_rel": 2, "num_rel_ret": 1, "recall": 1 / 3}
-    assert found.means == pytest.approx(expected)
+    assert scores.means == pytest.approx(expected)
     run = {"s": ranked("a b"), "t": ranked("a n")}
     judged = {topic: {"a": 1, "b": 1, "n": 0} for topic in "st"}
     assert evaluate(run, judged, "hits num_rel_ret hits@1").means == {"hits": 1.5, "num_rel_ret": 3, "hits@1": 1}
@@ -764,8 +764,8 @@ def test_a_duplicate_is_an_error_with_both_lines(
 @pytest.mark.parametrize(("policy", "rr", "dcg"), [("first", 1, 1), ("last", 1 / 2, 2)])
 def test_the_first_or_the_last_of_duplicates_can_count(policy: str, rr: float, dcg: float) -> None:
     with pytest.warns(EvaluationWarning, match="dropped 1 duplicate document"):
-        found = evaluate(lines(*TWICE), {"t": {"a": 1}}, "rr num_ret", duplicates=policy)
-    assert found.means == {"rr": rr, "num_ret": 2}
+        scores = evaluate(lines(*TWICE), {"t": {"a": 1}}, "rr num_ret", duplicates=policy)
+    assert scores.means == {"rr": rr, "num_ret": 2}
     with pytest.warns(EvaluationWarning, match="1 duplicate judgment"):
         assert evaluate({"t": ranked("a")}, lines(*UNLIKE), "dcg", duplicates=policy).means == {"dcg": dcg}
 
@@ -880,10 +880,15 @@ def test_the_endless_best_case_of_err_is_exact_for_small_gains_too(r: float) -> 
 def test_topics_that_are_too_uncertain_are_left_out_by_measure() -> None:
     # rr of u a is ½ with residual ½; p@1 is 0 with residual 1; bpref has none and counts both topics.
     run, qrels = {"sure": ranked("a"), "open": ranked("u a")}, {"sure": {"a": 1}, "open": {"a": 1}}
-    found = told(run, qrels, "rr p@1 bpref rr@1", max_residual=0.4)
-    assert found.means == {"rr": 1, "p@1": 1, "bpref": 1, "rr@1": 1}
-    assert {row.measure: row.topics for row in found.rows(by_topic=False)} == {"rr": 1, "p@1": 1, "bpref": 2, "rr@1": 1}
-    assert any("bpref has no residual" in note for note in found.notes)
+    scores = told(run, qrels, "rr p@1 bpref rr@1", max_residual=0.4)
+    assert scores.means == {"rr": 1, "p@1": 1, "bpref": 1, "rr@1": 1}
+    assert {row.measure: row.topics for row in scores.rows(by_topic=False)} == {
+        "rr": 1,
+        "p@1": 1,
+        "bpref": 2,
+        "rr@1": 1,
+    }
+    assert any("bpref has no residual" in note for note in scores.notes)
 
 
 def test_a_residual_at_the_limit_is_not_too_large() -> None:
@@ -914,9 +919,9 @@ def test_a_mean_of_no_topic_is_blank() -> None:
 def test_like_cwl_eval_the_grade_is_the_gain_and_the_file_gives_the_order() -> None:
     # Listed u, a: ½ (0 + ½ · 0.4); u open: ½ · 1; beyond: ¼ · 1.
     run, qrels = lines("t Q0 u 1 1 x", "t Q0 a 2 9 x"), {"t": {"a": 0.4, "b": 0}}
-    found = evaluate(run, qrels, "rbp(p=0.5)", like="cwl_eval", residuals="total")
-    assert list(found.means.values()) == pytest.approx([0.1])
-    assert list(found.residuals.values()) == pytest.approx([0.75])
+    scores = evaluate(run, qrels, "rbp(p=0.5)", like="cwl_eval", residuals="total")
+    assert list(scores.means.values()) == pytest.approx([0.1])
+    assert list(scores.residuals.values()) == pytest.approx([0.75])
 
 
 def test_like_ntcireval_divides_what_is_cut_by_what_can_be_found_and_takes_the_order_of_the_file() -> None:
@@ -924,7 +929,7 @@ def test_like_ntcireval_divides_what_is_cut_by_what_can_be_found_and_takes_the_o
     run = lines("t Q0 a 1 1 x", "t Q0 u 2 3 x", "t Q0 c 3 2 x")
     qrels = {"t": {"a": 1, "b": 2, "c": 3, "d": 1}, "lacking": {"e": 1}}
     measures = "ap@2 q@2 gap@2 ap q MSnDCG@2 ndcg(log=2)@2 err nerr@2 rbp p@2 success@2"
-    found = told(run, qrels, measures, like="ntcireval")
+    scores = told(run, qrels, measures, like="ntcireval")
     q = (1 + 1) / (1 + 3)
     worked = [
         *(1 / 2, q / 2, 1 / 5, (1 + 2 / 3) / 4, (q + (2 + 4) / (3 + 6)) / 4),
@@ -933,6 +938,6 @@ def test_like_ntcireval_divides_what_is_cut_by_what_can_be_found_and_takes_the_o
         *(1 / 4 + 1 / 3 * 3 / 4 * 3 / 4, 1 / 4 / (3 / 4 + 1 / 2 * 1 / 4 * 1 / 2)),
         *(0.05 * (1 / 3 + 0.95**2), 1 / 2, 1),
     ]
-    assert found.runs[0].topics == ["t", "lacking"]
-    assert found.runs[0].score[0] == pytest.approx(worked, abs=1e-12)
-    assert (found.runs[0].score[1] == 0).all()
+    assert scores.runs[0].topics == ["t", "lacking"]
+    assert scores.runs[0].score[0] == pytest.approx(worked, abs=1e-12)
+    assert (scores.runs[0].score[1] == 0).all()

@@ -119,7 +119,7 @@ def resolve_bounds(
     measures, written = list(measures), list(specs)
     chosen = list(measures)
     bounds: dict[tuple[Kind, str, str], Bound] = {}
-    given: dict[tuple[Kind, str, str], BoundSpec] = {}
+    spec_of: dict[tuple[Kind, str, str], BoundSpec] = {}
     bare = [spec for spec in written if spec.kind in EVERY_MEASURE and spec.measure is None]
     # Such a value bounds every measure, of -m or else of the remaining bounds, so it is resolved last.
     for spec in [*(spec for spec in written if spec not in bare), *bare]:
@@ -129,8 +129,11 @@ def resolve_bounds(
             _check_reach(spec, measure, limit, relative)
             applied = kernel.scores.with_defaults(measure, options)
             key = spec.kind, str(applied), spec.slice
-            if _replaces(spec, given.get(key), measure):
-                given[key], bounds[key] = spec, Bound(spec.kind, applied.label, limit, relative, spec.place, spec.slice)
+            if _replaces(spec, spec_of.get(key), measure):
+                spec_of[key], bounds[key] = (
+                    spec,
+                    Bound(spec.kind, applied.label, limit, relative, spec.place, spec.slice),
+                )
         chosen += [measure for measure in bounded if measure not in chosen and spec.measure is not None]
     if not bounds:
         raise InputError("", "no bound to check", "for example --min err@20=0.25 or --max-drop err@20=5%", usage=True)
@@ -161,10 +164,10 @@ def _measures_of(spec: BoundSpec, measures: list[Measure], table: Mapping[str, M
     if spec.kind in EVERY_MEASURE and unique:
         return unique
     if len(unique) != 1:
-        bare_value = f"a bare value with {len(unique)} measures" if unique else "a bare value without a measure"
+        unnamed = f"names no measure, and there are {len(unique)}" if unique else "names no measure"
         raise InputError(
             spec.place,
-            bare_value,
+            unnamed,
             f"write MEASURE=VALUE, for example err@20=0.25, or give one {flag.measure}",
             usage=True,
         )

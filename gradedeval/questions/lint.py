@@ -224,7 +224,7 @@ def check_together(runs: Sequence[kernel.submissions.Submission], facts: Sequenc
             continue
         first = by_tag.setdefault(run_facts.tag, run)
         if first is not run and run_facts.tag:
-            run.warn("tag", f"tag '{run_facts.tag}' is also that of {first.place}", "give each run a different tag")
+            run.warn("tag", f"tag '{run_facts.tag}' is also the tag of {first.place}", "give each run a different tag")
         first = contents.setdefault(run_facts.content, run)
         if first is not run:
             run.warn("copied", f"has the same documents and scores as {first.place}", "check that it is the right file")

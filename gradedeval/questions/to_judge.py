@@ -507,7 +507,7 @@ def to_judge(
 def _scorer(runs: Mapping[str, Any], qrels: Any, measure: Measure, options: Options, strategy: Strategy) -> Scorer:
     """Return the scorer of the runs. Raises InputError (usage) for a strategy that cannot be followed."""
     if options.judged_only:
-        raise InputError(flag.judged_only, "leaves no unjudged document to ask for", "leave it out", usage=True)
+        raise InputError(flag.judged_only, "leaves no unjudged documents", "leave it out", usage=True)
     if strategy in BY_MEASURE and measure.residual == "none":
         problem = f"{measure.label} has no residual, by which {flag.strategy:{strategy}} goes"
         raise InputError(flag.measures, problem, "choose another measure or strategy", usage=True)

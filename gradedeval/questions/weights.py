@@ -187,11 +187,11 @@ def _without_relevant(barren: Mapping[Measure, set[bytes]], place: str, counted:
     ]
 
 
-def static_weights(measure: Measure, depth: int, tried: bool = False, shown: bool = False) -> Floats:
+def static_weights(measure: Measure, depth: int, tried: bool = False, progress: bool = False) -> Floats:
     """Return the fixed weight of a gain at each rank: the score of the ranking whose only gain is 1 at that rank.
 
     The weights are checked on other rankings, which differ in length, gains, judgments and pool, unless that was
-    done with another value of a parameter (`tried`). With `shown` a progress bar is shown. Raises InputError (usage)
+    done with another value of a parameter (`tried`). With `progress` a progress bar is shown. Raises InputError (usage)
     for a measure without fixed weights.
     """
     if depth > ranges.MOST_RANKS + 1:  # C and L need one rank more
@@ -207,7 +207,7 @@ def static_weights(measure: Measure, depth: int, tried: bool = False, shown: boo
         step = max(1, CELLS // max(depth, measure.cutoff or 0, horizon or 0))
         weights = np.zeros(depth)
         begins = [(measure.label, begin) for begin in range(0, depth, step)]
-        for _, begin in kernel.parallel.progress("ranks")(begins) if shown else begins:
+        for _, begin in kernel.parallel.progress("ranks")(begins) if progress else begins:
             end = min(begin + step, depth)
             weights[begin:end] = _scores(measure, np.eye(end - begin, end, k=begin), levels)
     if not tried:
@@ -237,7 +237,7 @@ def fixed_weights(measure: Measure, depth: int) -> tuple[Floats, float]:
     if measure.definition.weights_in_ranking:
         hint = "give RUN... QRELS to average them"
         raise InputError(f"'{measure}'", "its weights depend on the ranking", hint, usage=True)
-    weights = static_weights(measure, depth, shown=True)
+    weights = static_weights(measure, depth, progress=True)
     return weights, _share_beyond(measure, weights)
 
 
@@ -605,9 +605,9 @@ def draw_weights(ax: Axes, frame: pd.DataFrame, quantity: str, log: bool) -> Non
     if log and not (values > 0).any():
         raise InputError(flag.log, "no weight is above 0", "leave it out", usage=True)
     for column, (name, look) in enumerate(zip(names, pictures.line_styles(len(names)), strict=True)):
-        shown_values = np.where(values[:, column] > 0, values[:, column], np.nan) if log else values[:, column]
-        marker: dict[str, Any] = {"marker": "osD^vP*"[column % 7]} if np.isfinite(shown_values).sum() <= FEW else {}
-        ax.plot(rank, shown_values, label=pictures.label_text(name), **look, **marker)
+        column_values = np.where(values[:, column] > 0, values[:, column], np.nan) if log else values[:, column]
+        marker: dict[str, Any] = {"marker": "osD^vP*"[column % 7]} if np.isfinite(column_values).sum() <= FEW else {}
+        ax.plot(rank, column_values, label=pictures.label_text(name), **look, **marker)
     if log:
         ax.set_xscale("log")
         ax.set_yscale("log")

@@ -207,7 +207,7 @@ def test_runs_are_compared_with_each_other(tmp_path: Path, cli: Command) -> None
         (tmp_path / name).write_bytes(content)
     found = report(cli("lint", "a", "b", "c", "-f", "json"), 0)
     assert defects(found) == [
-        "b: tag 'run' is also that of a",
+        "b: tag 'run' is also the tag of a",
         "b: has the same documents and scores as a",
         "c: 1 of 2 topics of the other runs are missing (2)",
     ]

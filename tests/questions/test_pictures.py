@@ -19,7 +19,7 @@ import gradedeval
 from gradedeval import InputError, clicks
 from gradedeval.analysis import pictures
 from gradedeval.analysis.pictures import _width
-from gradedeval.cli import PICTURES
+from gradedeval.cli import PICTURES, canvas
 from support.commands import Command
 from support.paths import QRELS, ROOT, SAMPLES
 
@@ -603,7 +603,7 @@ def test_nothing_of_a_picture_is_cut_off_and_no_axes_are_squeezed(
 ) -> None:
     made: list[Figure] = []
     drawn = pictures.figure
-    monkeypatch.setattr(pictures, "figure", lambda *words, **named: made.append(drawn(*words, **named)) or made[-1])
+    monkeypatch.setattr(canvas, "figure", lambda *words, **named: made.append(drawn(*words, **named)) or made[-1])
     one = measures == "ndcg@20"
     runs = []
     for number in range(2 if picture == "topics" else 3 if one else 10):
@@ -708,7 +708,7 @@ def test_what_libraries_say_of_each_other_is_not_told(
         warnings.warn("'parseString' deprecated - use 'parse_string'", OfALibrary, stacklevel=1)
         return drawn(*words, **named)
 
-    monkeypatch.setattr(pictures, "figure", warns)
+    monkeypatch.setattr(canvas, "figure", warns)
     said = cli("plot", "weights", "-m", "rbp", "-o", str(tmp_path / "x.svg"))
     assert said.code == 0
     assert [line for line in said.messages if "deprecated" in line] == []

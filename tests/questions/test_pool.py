@@ -445,7 +445,7 @@ def test_each_question_has_a_table(cli: Command, tmp_path: Path) -> None:
     [
         (("--to-judge", "--leave-one-out"), "--to-judge: cannot be combined with --leave-one-out; ask for one at a"),
         (("--budget", "3"), "--budget: needs --to-judge; add --to-judge"),
-        (("--to-judge", "--judged-only"), "--judged-only: leaves no unjudged document to ask for; leave it out"),
+        (("--to-judge", "--judged-only"), "--judged-only: leaves no unjudged documents; leave it out"),
         (
             ("--to-judge", "--strategy", "residual", "-m", "bpref"),
             "-m: bpref has no residual, by which --strategy residual goes; choose another measure or strategy",

@@ -32,9 +32,9 @@ READING = [*scoring_options(), JOBS]
 def command(files: tuple[str, ...], by_topic: bool, curve: str | None, **options: Any) -> None:
     """Report how well a score predicts the precision-recall curve.
 
-    Of all chances of grades at the ranks of a list that have its score, and as many documents of each grade, those of
-    the greatest entropy make a curve; printed is how far it is from the actual one (root mean square), in the mean over
-    lists: the less, the more informative the measure. --depth cuts the lists.
+    The curve is predicted from the score and the number of documents of each grade, by maximum entropy. Printed is its
+    distance from the actual curve (root mean square, mean over lists): the smaller, the more informative the measure.
+    --depth cuts the lists.
 
     Aslam, Yilmaz & Pavlu, SIGIR 2005; Robertson et al., SIGIR 2010, section 4.1.
 

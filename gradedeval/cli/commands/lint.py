@@ -66,8 +66,8 @@ def command(
     RUN is a file, a folder or a pattern such as 'runs/*.run'; QRELS is skipped in a folder. With QRELS, or with
     --qrels, topics, unjudged documents and the effect of ties are checked, too.
 
-    Errors are what an evaluator would refuse; warnings are what it would score, but not as intended. Exit code 1: there
-    are errors, or warnings with --strict.
+    An evaluator would refuse a run with errors; it would score a run with warnings, but not as intended. Exit code 1:
+    there are errors, or warnings with --strict.
     """
     if qrels is None:
         files, qrels = split_qrels(files)

@@ -1,4 +1,4 @@
-"""`gradedeval pool`: statistics of a pool, what to judge next, whether it is reusable, agreement with other qrels."""
+"""`gradedeval pool`: statistics of a pool, documents to judge next, reusability, agreement with other qrels."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def command(
     measures_from: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Show statistics of the pool: how deep each run is judged, what only it found, how far runs overlap.
+    """Show statistics of the pool: judged depth and unique documents of each run, and overlap of runs.
 
     \b
     gradedeval pool runs/*.run qrels.txt --groups teams.txt
@@ -113,8 +113,7 @@ def command(
 def _runs_for_statistics(
     files: tuple[str, ...], options: dict[str, Any], used: tuple[str, ...] = ()
 ) -> tuple[list[str], str | None]:
-    """Return the runs and the qrels, if there are any; without them options about judgments are refused but for those
-    that are `used` all the same."""
+    """Return the runs and the qrels, or None. Without qrels only the options about judgments in `used` are accepted."""
     runs, qrels = runs_and_optional_qrels(files, options)
     if qrels is None:
         check_without_qrels(options, used)

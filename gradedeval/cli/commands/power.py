@@ -24,9 +24,9 @@ CURVE = Option("--curve", metavar="FILE.csv", file=WRITES, help="Write the curve
 def command(plan: bool, curve: str | None, **options: Any) -> None:
     """Report the discriminative power of measures.
 
-    That is how many pairs of runs each finds significantly different, and how large a difference that takes. Uses
-    Sakai's paired bootstrap test (studentized, on shifted differences). With --plan: how many topics a collection needs
-    (Sakai's topic set size design).
+    It is the share of pairs of runs that a measure finds significantly different; also printed is the difference that
+    this takes. Uses Sakai's paired bootstrap test (studentized, on shifted differences). With --plan: the number of
+    topics that a collection needs (Sakai's topic set size design).
     """
     check_mode("--plan" if plan else "", {"--plan": settings_of(plan_topics), "": {*settings_of(power), "curve"}})
     function = plan_topics if plan else power
@@ -45,7 +45,7 @@ def command(plan: bool, curve: str | None, **options: Any) -> None:
 @command_line("power", "RUN... QRELS", setting_options(power), PICTURE_OPTIONS, matrix_options())
 def picture(**options: Any) -> None:
     """Draw the achieved significance levels of all pairs of runs, from the highest to the lowest, a line for each
-    measure: the nearer to the axes, the more it tells apart.
+    measure: the nearer to the axes, the more pairs it tells apart.
 
     Sakai, SIGIR 2006; Robertson et al., SIGIR 2010, figure 3.
     """

@@ -18,7 +18,7 @@ READING = [CUTOFF, *registry_options("reading")]
 
 @command_line("pr", "RUN... QRELS", SETTINGS, READING, output_options(formats_for(), digits="4"))
 def command(files: tuple[str, ...], **options: Any) -> None:
-    """Print graded precision over graded recall, interpolated, and beside it the binary curve of each threshold.
+    """Print graded precision over graded recall, interpolated, and the binary curve of each threshold.
 
     Means over topics of the highest precision at or beyond a level of recall. Robertson et al., SIGIR 2010.
     """
@@ -28,10 +28,11 @@ def command(files: tuple[str, ...], **options: Any) -> None:
 
 @command_line("pr", "RUN... QRELS", SETTINGS, PICTURE_OPTIONS, READING)
 def picture(files: tuple[str, ...], **options: Any) -> None:
-    """Draw graded precision over graded recall, interpolated, and thinner the binary curve of each threshold.
+    """Draw graded precision over graded recall, interpolated, and as thin lines the binary curve of each
+    threshold.
 
-    More than 8 curves are drawn below each other, alike, the runs by one measure in one picture; of more than 7
-    runs the first 7 are in color. Robertson et al., SIGIR 2010, section 3.2.
+    More than 8 curves are drawn in one picture per measure, below each other; of more than 7 runs the first 7 are
+    in color. Robertson et al., SIGIR 2010, section 3.2.
     """
     canvas = Canvas(options)
     curves = _curves(files, options)

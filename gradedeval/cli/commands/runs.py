@@ -1,4 +1,4 @@
-"""`gradedeval plot runs`: the means of runs, their intervals, and what judging could add."""
+"""`gradedeval plot runs`: means of runs, their intervals and residuals."""
 
 from __future__ import annotations
 

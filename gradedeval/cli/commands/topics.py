@@ -18,11 +18,12 @@ READING = matrix_options("unseen", "queries", "replicates")
 def picture(**options: Any) -> None:
     """Draw the difference of two runs on each topic, the second less the first, the largest gain first.
 
-    A thin line says what judging could make of each difference. Topics whose order it could reverse are grey.
+    A thin line shows the range of each difference under further judging. Topics whose order it could reverse are
+    grey.
     Several measures are drawn below each other.
 
     With --replicates a score is the mean over the seeds of a system, and a thin line is one standard error over
-    seeds to each side. A topic is grey where judgments, the same for all seeds, could reverse the order.
+    seeds to each side. A topic is grey if judgments, the same for all seeds, could reverse the order.
     """
     canvas = Canvas(options)
     settings = pop_settings(topic_differences, options)

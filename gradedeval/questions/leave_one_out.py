@@ -301,14 +301,10 @@ def _of_run(
 def _orders(frame: pd.DataFrame, measures: list[Measure]) -> pd.DataFrame:
     rows = []
     for measure in measures:
-        rows_of_measure = frame[frame["measure"] == measure.label]
-        tau, tau_ap = agreements(
-            rows_of_measure["score"].to_numpy(), rows_of_measure["score_without"].to_numpy(), measure
-        )
-        relative = rows_of_measure["relative"].abs()
-        drop = int((rows_of_measure["rank_without"] - rows_of_measure["rank"]).max())
-        rows.append(
-            (measure.label, len(rows_of_measure), float(relative.mean()), float(relative.max()), drop, tau, tau_ap)
-        )
+        runs = frame[frame["measure"] == measure.label]
+        tau, tau_ap = agreements(runs["score"].to_numpy(), runs["score_without"].to_numpy(), measure)
+        relative = runs["relative"].abs()
+        drop = int((runs["rank_without"] - runs["rank"]).max())
+        rows.append((measure.label, len(runs), float(relative.mean()), float(relative.max()), drop, tau, tau_ap))
     columns = ["measure", "runs", "mean_change", "largest_change", "largest_drop", "tau", "tau_ap"]
     return kernel.results.to_frame(rows, columns=columns)

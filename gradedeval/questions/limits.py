@@ -166,10 +166,7 @@ def _measures_of(spec: BoundSpec, measures: list[Measure], table: Mapping[str, M
     if len(unique) != 1:
         unnamed = f"names no measure, and there are {len(unique)}" if unique else "names no measure"
         raise InputError(
-            spec.place,
-            unnamed,
-            f"write MEASURE=VALUE, for example err@20=0.25, or give one {flag.measure}",
-            usage=True,
+            spec.place, unnamed, f"write MEASURE=VALUE, for example err@20=0.25, or give one {flag.measure}", usage=True
         )
     return unique
 
@@ -372,11 +369,8 @@ def _settings(
             specs += _specs(key, value, place)
         elif key == "slices" and isinstance(value, dict):
             specs += _of_slices(value, place)
-            options |= (
-                {}
-                if "file" not in value
-                else {key: _option(kernel.options.OPTIONS[key], value["file"], place(key), config)}
-            )
+            if "file" in value:
+                options[key] = _option(kernel.options.OPTIONS[key], value["file"], place(key), config)
         elif key in OPTION_KEYS:
             options[OPTION_KEYS[key].name] = _option(OPTION_KEYS[key], value, place(key), config)
         elif key in SETTINGS:

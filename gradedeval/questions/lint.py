@@ -399,17 +399,12 @@ def lint_runs(
     options: Options,
     words: Callable[[str], str] = with_keywords,
 ) -> Report:
-    """Check submissions before scoring.
+    """Check submissions before scoring: see `lint`.
 
-    runs             name -> path
-    qrels            path of the judgments: checks topics, shares of unjudged documents, effects of ties
-    measures         measures whose scores ties may change
-    max_depth        maximum number of documents per topic
-    tag_is_filename  whether the tag of a run must be its file name
-    options          the formats of runs and qrels; labels, if the grades of the qrels are words
-    words            names options by keywords or by flags in the texts of defects
-
-    Raises InputError if a measure cannot be computed from these qrels; problems of the files are in the report.
+    runs     name -> path
+    qrels    path of the judgments
+    options  the formats of runs and qrels, and labels
+    words    names options by keywords or by flags in the texts of defects
     """
     max_depth, labels = ranges.MAX_DEPTH.check_or_none(max_depth), options.labels.of if options.labels else None
     read_qrels = kernel.submissions.Judgments.of_qrels
@@ -451,8 +446,7 @@ def _problems(file: kernel.submissions.Submission, show_all: bool) -> str:
     errors, warnings = file.count("error"), file.count("warning")
     place = visible(file.place)
     place_and_format = place if file.format in ("", "trec") else f"{place} (format {visible(file.format)})"
-    lines = [f"{place_and_format}: {_counted(errors, warnings)}" if errors or warnings else
-             f"{place_and_format}: no problems found"]  # fmt: skip
+    lines = [f"{place_and_format}: {_counted(errors, warnings) if errors or warnings else 'no problems found'}"]
     ranked = sorted(file.defects, key=lambda defect: (defect.weight, _first(file, defect.kind)))
     for (weight, kind), group in groupby(ranked, key=lambda defect: (defect.weight, defect.kind)):
         defects = list(group)

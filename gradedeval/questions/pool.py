@@ -23,12 +23,7 @@ from gradedeval.kernel import (
     shares_work,
     takes_options,
 )
-from gradedeval.questions.leave_one_out import (
-    Groups,
-    contributed,
-    group_counts,
-    read_groups,
-)
+from gradedeval.questions.leave_one_out import Groups, contributed, group_counts, read_groups
 from gradedeval.questions.shared import DEFAULT_DEPTH
 from gradedeval.questions.to_judge import PoolDepth
 
@@ -158,11 +153,7 @@ def pool(
 
 
 def pool_statistics(
-    ranked: RankedRuns,
-    group_of: list[str],
-    options: Options,
-    at: int,
-    pool_depth: int | None = None,
+    ranked: RankedRuns, group_of: list[str], options: Options, at: int, pool_depth: int | None = None
 ) -> Pool:
     """Return the pool of ranked runs, as `pool`; `group_of` names the group of each."""
     judged = ranked.grader.qrels
@@ -284,11 +275,8 @@ def _shares(ranked: RankedRuns, at: int) -> Floats:
 
 def _overlap(ranked: RankedRuns, shares: Floats) -> pd.DataFrame:
     names = [run.name for run in ranked.runs]
-    rows = [
-        (names[first], names[second], float(shares[first, second]))
-        for second in range(len(names))
-        for first in range(second)
-    ]
+    pairs = zip(*np.tril_indices(len(names), -1), strict=True)
+    rows = [(names[first], names[second], float(shares[first, second])) for second, first in pairs]
     return kernel.results.to_frame(rows, columns=["run", "other", "overlap"])
 
 

@@ -132,18 +132,11 @@ def _curves(
             for points, measure, table in zip(curves, scorer.measures, scorer.tables, strict=True):
                 gains = gains_of(table, measure)
                 points += _of_topics(gains)
-                without = {
-                    topic
-                    for topic, count_relevant in zip(batch.topics, gains.num_relevant, strict=True)
-                    if not count_relevant
-                }
-                barren.setdefault(measure.label, set()).update(without)
+                without = np.flatnonzero(gains.num_relevant == 0).tolist()
+                barren.setdefault(measure.label, set()).update(batch.topics[row] for row in without)
         for points, measure in zip(curves, scorer.measures, strict=True):
-            head = {
-                "measure": measure.label,
-                "rel": np.nan if measure == graded.measures[0] else measure.rel,
-                "run": name,
-            }
+            rel = np.nan if measure == graded.measures[0] else measure.rel
+            head = {"measure": measure.label, "rel": rel, "run": name}
             curve = {"recall": np.linspace(0, 1, LEVELS), "precision": _mean_curve(points), "topics": len(points)}
             frames.append(kernel.results.to_frame({**head, **curve}))
         counts.append((len(run.topics), run.missing))

@@ -291,14 +291,11 @@ def choose_by_residual(
     power = (p ** np.arange(max(int(run.counts.max(initial=0)) for run in ranked.runs))).astype(np.float64)
     number_of = _places_among(ranked, candidates)
     entries = [np.flatnonzero(number_of[run.document] >= 0) for run in ranked.runs]
+    pairs = list(zip(ranked.runs, entries, strict=True))
     base, residual = _rbp(ranked, scorer, p, power)
     run_of = np.concatenate([np.full(len(entry), number) for number, entry in enumerate(entries)])
-    candidate_of = number_of[
-        np.concatenate([run.document[entry] for run, entry in zip(ranked.runs, entries, strict=True)])
-    ]
-    share = np.concatenate(
-        [(1 - p) * power[run.rank[entry] - 1] for run, entry in zip(ranked.runs, entries, strict=True)]
-    )
+    candidate_of = number_of[np.concatenate([run.document[entry] for run, entry in pairs])]
+    share = np.concatenate([(1 - p) * power[run.rank[entry] - 1] for run, entry in pairs])
     topic, chosen = ranked.topic[candidates], list[tuple[int, float]]()
 
     def importance(index: Any) -> Any:

@@ -221,14 +221,8 @@ def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:
             label = f"{name}: {selected.sum()}"
             handles.append(_draw(ax, selected, difference, width=0.8, color=color, label=label))
     if tied.any():
-        size = 2 if len(frame) <= MANY else 1
-        marks: dict[str, Any] = {
-            "marker": "d",
-            "linestyle": "",
-            "markersize": size,
-            "color": pictures.BLACK,
-            "clip_on": False,
-        }
+        marks: dict[str, Any] = {"marker": "d", "linestyle": "", "color": pictures.BLACK, "clip_on": False}
+        marks["markersize"] = 2 if len(frame) <= MANY else 1
         handles += ax.plot(position[tied], difference[tied], label=f"tied: {tied.sum()}", **marks)
     label = "range if all judged"
     if "se" in frame:

@@ -175,13 +175,7 @@ def _without_relevant(barren: Mapping[Measure, set[bytes]], place: str, counted:
     for measure, topics in barren.items():
         alike.setdefault(frozenset(topics), []).append(measure.label)
     return [
-        kernel.caveats.no_relevant_text(
-            place,
-            sorted(map(decode, topics)),
-            counted,
-            names,
-            "get weights of 0",
-        )
+        kernel.caveats.no_relevant_text(place, sorted(map(decode, topics)), counted, names, "get weights of 0")
         for topics, names in alike.items()
         if topics
     ]
@@ -562,11 +556,7 @@ def _normalized(weights: Floats, measure: Measure, normalize: str) -> Floats:
     return weights / divisor
 
 
-LABELS = {
-    "W": "W(i): weight",
-    "C": "C(i): probability of going on",
-    "L": "L(i): probability of stopping",
-}
+LABELS = {"W": "W(i): weight", "C": "C(i): probability of going on", "L": "L(i): probability of stopping"}
 FEW = 25
 """Maximum number of points that are marked on a line."""
 LEAST = 1e-6

@@ -152,7 +152,6 @@ def _comment(text: str) -> str:
 # Shrink a table to the width of its column, if it is wider.
 _SHRUNK = r"\noindent\resizebox{\ifdim\width>\columnwidth\columnwidth\else\width\fi}{!}{%"
 
-
 _NUMBER = re.compile(r"([+−-]?[\d,]+\.?)(\d*)")
 
 

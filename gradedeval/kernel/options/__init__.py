@@ -140,7 +140,6 @@ UNSEEN = Number("--unseen", whole=True, minimum=0, maximum=1_000_000, word="inf"
 
 # Descriptions of options.
 
-
 Commands = Literal["none", "eval", "reading"]
 """The commands that take an option: none, only `eval`, or all that read runs and qrels."""
 
@@ -329,7 +328,6 @@ def read_format(value: Any, holds: str) -> Any:
 
 
 # The registry.
-
 
 Like = Literal["trec_eval", "gdeval", "ir_measures", "cwl_eval", "ntcireval"]
 Ties = Literal["docno-desc", "docno-asc", "file", "rank", "best", "worst", "average"]
@@ -609,7 +607,6 @@ class OptionKwargs(TypedDict, total=False):
 
 Documented = TypeVar("Documented")
 
-
 About = Literal["runs", "scores", "gains"]
 ABOUT: dict[About, tuple[str, ...]] = {
     "runs": ("ties", "order", "run_format", "costs", "topics", "topics_from", "judged_only"),
@@ -689,7 +686,6 @@ class Preset:
 # Measures that ir_measures takes from pytrec_eval, with scores as in trec_eval 9; it computes RR@k itself.
 _OF_RANKINGS = "ap", "p", "recall", "rprec", "ndcg", "bpref", "infap", "success", "iprec"
 _OF_SETS = "set_p", "set_relative_p", "set_recall", "set_map", "set_f", "num_q", "num_ret", "num_rel", "num_rel_ret"
-
 
 PRESETS: dict[str, Preset] = {
     "trec_eval": Preset(

@@ -110,7 +110,6 @@ def settings_of(function: Callable[..., Any]) -> dict[str, Setting]:
 
 # Options of the registry as keywords of a function.
 
-
 Asked = TypeVar("Asked", bound=Callable[..., Any])
 
 

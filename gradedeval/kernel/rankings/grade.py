@@ -37,22 +37,17 @@ Other = TypeVar("Other")
 
 # The order of a run: whether its scores rise with its ranks, as distances do.
 
-
 TOPICS, DOCUMENTS = 8, 8
 """Topics of a block, and documents of each, whose ranks are checked: reading all ranks would be slow."""
-
 
 LEAST = 3
 """Minimum documents of a topic to distinguish its order from chance."""
 
-
 ROWS = 512
 """Documents checked if topics alternate."""
 
-
 RISING = "scores rise with the rank, as distances do, so the document ranked last comes first"
 """The note on a run that lists distances."""
-
 
 RISING_AS_LISTED = "scores rise in the order listed, as distances do, so the document listed last comes first"
 """The note on a run without ranks that lists distances."""
@@ -110,7 +105,6 @@ def order_check_of(topics: Iterable[Any], stated: Iterable[Any], scores: Iterabl
 
 
 # Parts of a run, and their grader.
-
 
 FEW_DIVIDED = 16
 """Topics that may be divided among parts before a file counts as interleaved, if they are more than half of all."""
@@ -492,7 +486,6 @@ def settle_repeated(rows: Rows, options: Options) -> tuple[Rows, dict[bytes, int
 
 
 # A run file in parts: blocks of whole topics, each read, joined with the qrels and released.
-
 
 FIRST = 2
 """Blocks of the first part: the second shows whether topics alternate."""

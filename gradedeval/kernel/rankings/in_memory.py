@@ -479,9 +479,7 @@ def numeric_column(source: Any, name: Any, place: str) -> Floats | None:
 
 # Labels of grades: NTCIR's L0, L1, L2, and the user's.
 
-
 _NTCIR = rb"L(\d+)"
-
 
 SHOWN = 5
 """Maximum labels listed in a message."""
@@ -551,20 +549,15 @@ def _is_number(token: bytes) -> bool:
 
 # DataFrames and dicts entry by entry, with messages for problems.
 
-
 NONE = np.empty(0)
 
-
 TOO_LARGE = f"{flag.ties:rank} takes ranks up to {LAST_RANK}"
-
 
 Judgment = tuple[bytes, Any, float, int]
 """Topic, docno (or docno and subtopic or stratum), grade, and line (or row) number."""
 
-
 Ranking = tuple[list[Any], Floats, Floats, "array[int] | range", list[bytes]]
 """Docnos, scores, ranks (or none), row numbers, and types (or none)."""
-
 
 GradeOfWord = Mapping[bytes, float] | None
 """Label -> grade."""

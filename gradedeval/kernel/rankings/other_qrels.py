@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import Flag, InputError, ProblemList, flag, plural
 from gradedeval.kernel.options import Duplicates
-from gradedeval.kernel.rankings.batch import GradeCounts
 from gradedeval.kernel.rankings.docnos import Index, JudgmentColumns
 from gradedeval.kernel.rankings.in_memory import (
     Judgment,
@@ -59,51 +58,66 @@ from gradedeval.kernel.trec.tokenizer import text_hashes
 
 if TYPE_CHECKING:
     from gradedeval.kernel.options.metadata import Fill
-    from gradedeval.kernel.rankings.qrels import Qrels, QrelsRules
+    from gradedeval.kernel.rankings.qrels import ListedJudgments, Qrels, QrelsRules
 
 # Objects in Python, and files that are read whole: dicts, tables, and objects that convert to them.
 
 
-def judgments_of_object(qrels: Qrels, source: Any, rules: QrelsRules) -> JudgmentColumns | None:
-    """The judgments of what is no file of lines; none of a dict that needs no further look, which the qrels keep."""
-    source, place = readable(source, "qrels", qrels.place), qrels.place
-    qrels.could_be_run = not hasattr(source, "columns") or plain(find_grades(source.columns)) in SCORE
-    qrels.notes += [f"{place}: {note}"] if isinstance(source, TableColumns) and (note := source.note) else []
+@dataclass(eq=False, repr=False)
+class QrelsData:
+    """The judgments of a source other than a plain file.
+
+    judgments     as columns, or as lists if of usual content
+    labels        the distinct grades, or the highest grade of each code
+    codes         topic -> docno -> code, if computed
+    could_be_run  whether only the numbers distinguish them from a run
+    """
+
+    judgments: JudgmentColumns | ListedJudgments
+    labels: Floats
+    codes: dict[bytes, dict[bytes, int]] | None = None
+    subtopics: Subtopics | None = None
+    strata: Strata | None = None
+    could_be_run: bool = False
+
+
+def judgments_of_object(source: Any, place: str, rules: QrelsRules, notes: list[str]) -> QrelsData:
+    """Return the judgments of a Python object, or of the content of a file that is read whole; append notes."""
+    source = readable(source, "qrels", place)
+    could_be_run = not hasattr(source, "columns") or plain(find_grades(source.columns)) in SCORE
+    notes += [f"{place}: {note}"] if isinstance(source, TableColumns) and (note := source.note) else []
     if rules.labels is not None:
-        qrels.notes += lacking_labels(place, words_of(source, place), rules.labels)
-    if rules.part:
-        return _of_rows(qrels, judgments_in(source, rules.part, place, rules.labels), rules)
-    has_columns = hasattr(source, "iloc") or isinstance(source, TableColumns)
-    if has_columns and (judged := arrow_judgments(source, place)) is not None:
-        return judged
-    if (usual := usual_judgments(source, place)) is None:
-        return _of_rows(qrels, judgments_in(source, (), place, rules.labels), rules)
-    qrels.topics, (qrels.labels, code) = usual.topics, coded_floats(usual.values)
-    counts = [len(docnos) for docnos in usual.docnos]
-    topic = np.repeat(np.arange(len(counts)), counts)
-    qrels.counts = GradeCounts.of(topic, code, len(counts), len(qrels.labels))
-    qrels._listed = usual.topics, usual.docnos, code
-    return None
+        notes += lacking_labels(place, words_of(source, place), rules.labels)
+    if not rules.part:
+        has_columns = hasattr(source, "iloc") or isinstance(source, TableColumns)
+        if has_columns and (columns := arrow_judgments(source, place)) is not None:
+            return QrelsData(columns, columns.labels, could_be_run=could_be_run)
+        if (usual := usual_judgments(source, place)) is not None:
+            labels, code = coded_floats(usual.values)
+            return QrelsData((usual.topics, usual.docnos, code), labels, could_be_run=could_be_run)
+    rows = judgments_in(source, rules.part, place, rules.labels)
+    return replace(_of_rows(rows, place, rules, notes), could_be_run=could_be_run)
 
 
-def _of_rows(qrels: Qrels, rows: list[Judgment], rules: QrelsRules) -> JudgmentColumns:
-    """The columns of judgments that may have parts, or stand there twice."""
+def _of_rows(rows: list[Judgment], place: str, rules: QrelsRules, notes: list[str]) -> QrelsData:
+    """Convert rows, perhaps with duplicates, subtopics or strata; append notes on duplicates."""
     part = rules.part
-    graded = _by_topic(qrels.place, rows, rules.duplicates, qrels.notes, part)
+    graded = _by_topic(place, rows, rules.duplicates, notes, part)
     if not graded:
-        raise InputError(qrels.place, "no judgments", expected_lines(QRELS), kind="empty")
+        raise InputError(place, "no judgments", expected_lines(QRELS), kind="empty")
+    subtopics, strata = None, None
     if part == SUBTOPIC:
-        qrels.codes, labels, qrels.subtopics = by_subtopic(graded)
+        codes, labels, subtopics = by_subtopic(graded)
     elif part:
-        qrels.codes, labels, qrels.strata = by_stratum(graded, qrels.place)
+        codes, labels, strata = by_stratum(graded, place)
     else:
         # No −0.
         labels = np.array(sorted({grade for documents in graded.values() for grade in documents.values()})) + 0.0
         code_of = {grade: code for code, grade in enumerate(labels.tolist())}
-        qrels.codes = {
+        codes = {
             topic: {docno: code_of[grade] for docno, grade in documents.items()} for topic, documents in graded.items()
         }
-    return judgments_of_codes(qrels.codes, labels)
+    return QrelsData(judgments_of_codes(codes, labels), labels, codes, subtopics, strata)
 
 
 def judgments_of_codes(codes: Mapping[bytes, Mapping[Any, int]], labels: Floats) -> JudgmentColumns:
@@ -125,11 +139,11 @@ def judgments_of_lists(
 # Files line by line, in any layout: the reference for the block reader.
 
 
-def judgments_by_line(qrels: Qrels, stream: Stream, layout: LineLayout, rules: QrelsRules) -> JudgmentColumns:
-    """The judgments of a file whose lines have words, parts, or something wrong, which is reported."""
-    rows = judgments_of_lines(stream, layout, rules, qrels.notes)
+def judgments_by_line(stream: Stream, layout: LineLayout, rules: QrelsRules, notes: list[str]) -> QrelsData:
+    """Return the judgments of a file with labels, parts, or bad lines, which are reported; append notes."""
+    rows = judgments_of_lines(stream, layout, rules, notes)
     try:
-        return _of_rows(qrels, rows, rules)
+        return replace(_of_rows(rows, stream.place, rules, notes), could_be_run=layout.whole)
     except InputError as error:
         iterations = error.kind == "duplicate-judgment" and layout is QRELS and has_iterations(stream)
         if rules.part or not iterations:
@@ -224,7 +238,6 @@ def note_of_repeats(place: str, count: int) -> str:
 
 
 # Judgments by subtopic -> one code per document: its grades for the intents of its topic.
-
 
 NO_INTENTS = {b"0"}
 """The subtopics of a file without intents, whose second column is TREC's iteration. Among others, 0 is an intent."""
@@ -350,7 +363,6 @@ def by_stratum(
 
 # Gains of unjudged documents: each gain is a separate code, after the labels.
 
-
 DIGITS = 6
 """Gains are rounded to these digits."""
 
@@ -407,7 +419,6 @@ def _with_codes(qrels: Qrels, codes: dict[bytes, dict[bytes, int]], labels: Floa
 
 
 # Judgment groups, one for each judge's view of a topic, and preferences, as in trec_eval.
-
 
 Lists = dict[bytes, dict[bytes, float]]
 """Subgroup -> docno -> value: the lists of one judgment group."""

@@ -24,7 +24,7 @@ from gradedeval.kernel.trec.tokenizer import NEWLINE, PAD, Bytes, Lines, Words, 
 
 if TYPE_CHECKING:
     from gradedeval.kernel.options.metadata import Labels
-    from gradedeval.kernel.rankings.other_qrels import Strata, Subtopics
+    from gradedeval.kernel.rankings.other_qrels import QrelsData, Strata, Subtopics
     from gradedeval.kernel.trec.named_qrels import Collection
 
 
@@ -101,20 +101,19 @@ class Qrels:
         rules = QrelsRules(duplicates, lenient, part, form, words.of if words else None)
         file = Source(source) if is_file(source) else None
         self._start(file.place if file else "qrels", rules)
-        read = source
+        content = source
         if isinstance(source, str) and (source.startswith(IR_DATASETS) or "." not in source):
-            read = self._of_collection(source, download)
-        if file is not None and read is source:
-            read = self._of_file(file, rules, jobs)
-        if not isinstance(read, JudgmentColumns):
-            from gradedeval.kernel.rankings.other_qrels import judgments_of_object  # most qrels are files
+            content = self._of_collection(source, download)
+        if file is not None and content is source:
+            content = self._of_file(file, rules, jobs)
+        if isinstance(content, JudgmentColumns):
+            self._set_columns(content)
+            return
+        from gradedeval.kernel.rankings.other_qrels import QrelsData, judgments_of_object  # most qrels are plain files
 
-            if (read := judgments_of_object(self, read, rules)) is None:
-                return
-        self.columns: JudgmentColumns = read
-        self.labels: Floats = read.labels
-        self.topics: list[bytes] = read.topics
-        self.counts = GradeCounts.of(read.index.topic, read.code, len(read.topics), len(read.labels))
+        if not isinstance(content, QrelsData):
+            content = judgments_of_object(content, self.place, rules, self.notes)
+        self._set_data(content)
 
     @staticmethod
     def collections() -> Mapping[str, Collection]:
@@ -159,7 +158,31 @@ class Qrels:
         self._scorers: dict[Any, Any] = {}  # see scoring.scorer
         self._last = NOTHING_LISTED
 
-    def _of_file(self, source: Source, rules: QrelsRules, jobs: int) -> JudgmentColumns | Any:
+    def _set_data(self, data: QrelsData) -> None:
+        """Store the judgments of a source other than a plain file."""
+        self.could_be_run, self.subtopics, self.strata = data.could_be_run, data.subtopics, data.strata
+        if data.codes is not None:
+            self.codes = data.codes
+        if isinstance(data.judgments, JudgmentColumns):
+            self._set_columns(data.judgments)
+        else:
+            self._set_listed(data.judgments, data.labels)
+
+    def _set_columns(self, columns: JudgmentColumns) -> None:
+        """Store judgments as columns."""
+        self.columns: JudgmentColumns = columns
+        self.labels: Floats = columns.labels
+        self.topics: list[bytes] = columns.topics
+        self.counts = GradeCounts.of(columns.index.topic, columns.code, len(columns.topics), len(columns.labels))
+
+    def _set_listed(self, listed: ListedJudgments, labels: Floats) -> None:
+        """Store judgments as lists, to be converted on demand."""
+        self._listed, self.labels = listed, labels
+        self.topics, docnos, code = listed
+        topic = np.repeat(np.arange(len(docnos)), list(map(len, docnos)))
+        self.counts = GradeCounts.of(topic, code, len(docnos), len(labels))
+
+    def _of_file(self, source: Source, rules: QrelsRules, jobs: int) -> JudgmentColumns | QrelsData | Any:
         """Return the judgments of a file of lines, or the content of other files, a dict or a table.
 
         Raises InputError if the file is missing, with a hint if ir_datasets has the name.
@@ -173,27 +196,28 @@ class Qrels:
             raise error.replace(hint=hint) if hint else error from None
         with closing(stream):
             form = format_of(stream, "qrels", rules.format)
-            self.format, judged = form.format, None
+            judged: JudgmentColumns | QrelsData | None = None
+            self.format = form.format
             self.notes += [f"{self.place}: {note}" for note in form.notes]
             if isinstance(form, WholeFile):
                 return self._of_whole_file(stream, rules)
             self.could_be_run = form.whole
             with suppress(NeedsLineReader):
                 if form.in_blocks and not (rules.part or rules.labels):
-                    judged = read_judgments(stream, rules.duplicates, jobs, form)
-                    if judged.repeated:
+                    judged = columns = read_judgments(stream, rules.duplicates, jobs, form)
+                    if columns.repeated:
                         from gradedeval.kernel.rankings.other_qrels import note_of_repeats  # few files repeat any
 
-                        self.notes.append(note_of_repeats(self.place, judged.repeated))
+                        self.notes.append(note_of_repeats(self.place, columns.repeated))
             if judged is None:
                 from gradedeval.kernel.rankings.other_qrels import judgments_by_line  # most are plain lines
 
-                judged = judgments_by_line(self, stream, form, rules)
+                judged = judgments_by_line(stream, form, rules, self.notes)
             if form.whole and (judged.labels % 1).any():
                 from gradedeval.kernel.trec.file_formats import fractional_grades
 
-                columns = ",".join("-" if name.startswith("-") else name for name in form.columns)
-                raise fractional_grades("score", self.place, f", or read it with {flag.qrels_format:{columns}+header}")
+                names = ",".join("-" if name.startswith("-") else name for name in form.columns)
+                raise fractional_grades("score", self.place, f", or read it with {flag.qrels_format:{names}+header}")
             return judged
 
     def _of_whole_file(self, stream: Stream, rules: QrelsRules) -> JudgmentColumns | Any:
@@ -311,23 +335,18 @@ def extent_of(qrels: Qrels) -> str:
 ListedJudgments = tuple[list[bytes], list[list[str]], NDArray[Any]]
 """Topics, the docnos of each, and the code of every document: the content of dicts and JSON before any conversion."""
 
-
 LastListed = tuple[tuple[list[bytes], list[list[Any]]], NDArray[Any]]
 """The topics and docnos of a run, and the codes of their grades."""
-
 
 NOTHING_LISTED: LastListed = ([], []), np.empty(0, np.uint8)
 
 
 # The judgments of a file of lines, as columns.
 
-
 SHARED = 1 << 23
 """Minimum bytes of a qrels file for several processes."""
 
-
 ZERO, MINUS = 48, 45
-
 
 Columns = list[NDArray[Any]]
 """The docnos of all lines of a file: start, length and hash."""

@@ -621,14 +621,11 @@ class RunColumns:
 
 # Run and qrels swapped: an error, if the content shows it.
 
-
 FEW_GRADES = 10
 """Maximum distinct values of a run that may be grades."""
 
-
 HIGHEST = 100
 """A run's values beyond this are not grades."""
-
 
 MANY = 10
 """Maximum distinct grades of qrels; more are taken for scores, if the run has few and whole values."""

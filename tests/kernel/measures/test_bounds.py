@@ -51,14 +51,15 @@ DEEPER = [Topic((None, 3, None, None, None)), Topic((0, None, None, 0), (0,))]
 
 
 def completions(topic: Topic, unseen: int = 0) -> list[Topic]:
-    """The topic after every judgment of its unjudged documents, and of so many that are not retrieved."""
+    """Return the topic after every judgment of its unjudged documents, and of `unseen` documents that are not
+    retrieved."""
     rankings = itertools.product(*(LATER if grade is None else (grade,) for grade in topic.ranking))
     more = list(itertools.combinations_with_replacement((0, 1, 2, 3), unseen))
     return [Topic(ranking, (*topic.missed, *extra), topic.ties) for ranking in rankings for extra in more]
 
 
 def check(measures: Sequence[Measure], topics: Sequence[Topic], unseen: int = 0, **options: Any) -> None:
-    """No completion leaves the bounds; where they are exact, one reaches each of them."""
+    """Assert that no completion leaves the bounds, and that completions reach exact bounds."""
     scores = scored(topics, measures, bounds=True, unseen=unseen, **options)
     low, high = scores.bounds
     later = [completions(topic, unseen) for topic in topics]
@@ -142,7 +143,7 @@ RESIDUAL = [
 
 
 def with_rel(rel: float) -> list[Measure]:
-    """Every measure that has a residual and a lowest relevant grade, with that one."""
+    """Return every measure with a residual and a lowest relevant grade, with that grade."""
     measures = dict[Measure, None]()
     for variant in RESIDUAL:
         with contextlib.suppress(InputError):  # a measure with gains of its own takes none
@@ -189,7 +190,7 @@ def test_in_long_topics_the_worst_and_the_best_number_of_relevant_documents_are_
 
 
 def filled(topic: Topic, places: Sequence[int]) -> Topic:
-    """The topic where the documents at some places turn out to be of grade 3."""
+    """Return the topic with the documents at some ranks judged with grade 3."""
     return Topic(tuple(3 if place in places else grade for place, grade in enumerate(topic.ranking)), topic.missed)
 
 
@@ -316,7 +317,7 @@ def test_a_measure_of_a_user_has_the_bounds_that_it_declares() -> None:
 
     @measure(residual="within_run")
     def other(g: Any) -> Any:
-        """The same, of which nothing is known."""
+        """Return the same, with no information on bounds."""
         return row_sums(g.relevant)
 
     bounds = scored([Topic((1, None, None))], [found, other], bounds=True).bounds[:, 0]
@@ -328,7 +329,7 @@ def test_a_measure_of_a_user_has_the_bounds_that_it_declares() -> None:
 def test_bounds_do_not_depend_on_which_topics_are_worked_on_together(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A topic alone has few of the gains of all, so that most levels are like the one below."""
+    """Compare with single topics, which have few of the gains of all, so that most levels are like the one below."""
     draw = random.Random(7)
     topics = [Topic(tuple(None if doc % 2 else draw.random() for doc in range(6))) for _ in range(20)]
 

@@ -52,7 +52,7 @@ def test_the_dynamic_bejeweled_player_moves_each_threshold_once() -> None:
 @pytest.mark.parametrize("measure", CONVERGENT, ids=str)
 @pytest.mark.parametrize("alpha", [0.1, 0.5, 0.875])
 def test_an_endless_list_of_one_gain_has_that_gain_in_every_convergent_measure(measure: Measure, alpha: float) -> None:
-    """Azzopardi et al., ICTIR 2021, section 2: the weights sum to 1, whatever the user does."""
+    """Check Azzopardi et al., ICTIR 2021, section 2: the weights sum to 1 for every user."""
     for length in (0, 1, 5, 50):
         assert score(measure, [alpha] * length, alpha) == pytest.approx(alpha, abs=1e-12)
 
@@ -193,7 +193,7 @@ def test_a_parameter_without_its_star_is_told() -> None:
 
 @pytest.mark.parametrize(("grade", "top"), [(0.1, 10), (1 / 7, 7), (0.05, 20), (1 / 3, 3)])
 def test_a_goal_is_reached_where_the_gains_add_up_to_it(grade: float, top: int) -> None:
-    """Ten tenths are 1, though in floats they add up to less."""
+    """Check ten tenths, which are 1, though in floats they add up to less."""
     assert score("bpm(K=100,of=ed)", [grade] * 30) == top
     assert score("bpm(K=100,of=ed)", [], tail=grade) == top
     assert score("bpm(K=100,of=ed,horizon=40)", [grade] * 30) == top
@@ -206,7 +206,7 @@ def test_a_goal_is_reached_where_the_gains_add_up_to_it(grade: float, top: int) 
 def test_thresholds_that_move_are_met_alike_in_closed_form_and_rank_by_rank(
     measure: str, ranking: list[float], depth: int
 ) -> None:
-    """By fractions: with a bad document at every rank the cost threshold falls by hc · mid a rank."""
+    """Compare by fractions: with a bad document at every rank the cost threshold falls by hc · mid a rank."""
     assert score(measure.format(""), ranking) == score(measure.format(",horizon=1000"), ranking) == depth
 
 
@@ -243,7 +243,7 @@ def ours(name: str) -> str:
 
 
 def printed(file: Path) -> Iterator[tuple[str, str, list[float]]]:
-    """Topic, measure in our words, and the numbers of each line."""
+    """Return topic, measure in gradedeval's notation, and the numbers of each line."""
     for line in file.read_text().splitlines():
         topic, name, *numbers = line.split("\t")
         if topic != "Topic":
@@ -266,7 +266,8 @@ FAULTY = "bpmd(T=1000,K=10,hb=1.0,hc=1.0)"
 
 
 def dynamic_players(gains: Path, costs: Path | None) -> dict[str, list[float]]:
-    """topic -> what FAULTY should have found: the five quantities, and how far those of the best case are from them."""
+    """Return topic -> the correct five quantities of FAULTY, and the distance of the best case's quantities from
+    them."""
     judged = {(words[0], words[2]): float(words[3]) for words in map(str.split, gains.read_text().splitlines())}
     prices = dict(line.split() for line in costs.read_text().splitlines()) if costs else {}
     runs: dict[str, list[tuple[str, str]]] = {}

@@ -16,7 +16,7 @@ from support.paths import SAMPLES
 
 
 def test_zhang_et_al_s_example() -> None:
-    """Zhang et al., Information Retrieval 2010, section 3.2; its .297 is a slip: 1 − H20/H100 is .306."""
+    """Check Zhang et al., Information Retrieval 2010, section 3.2; its .297 is a slip: 1 − H20/H100 is .306."""
     written = "p@10 p@20 uniform@10 uniform@20 zipf@20 zipf@100"
     scores = gradedeval.evaluate(SAMPLES / "zhang-ranks.run", SAMPLES / "zhang-ranks.qrels", written, residuals=True)
     # The paper cuts .1915 to .191.

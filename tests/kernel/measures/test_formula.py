@@ -1,4 +1,4 @@
-"""Formulas for C: what they may say, what they may not, and that their sums are those of the closed forms."""
+"""Formulas for C: valid and invalid ones, and the agreement of their sums with the closed forms."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What holds for every measure at once; a measure that joins the table enters for free.
+"""Properties of every measure at once; a measure that joins the table is tested without further work.
 
-Small rankings are enumerated and scored as the topics of one evaluation; larger ones are drawn at random.
+Small rankings are enumerated and scored as the topics of a single evaluation; larger ones are drawn at random.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ UNBOUNDED = [measure for measure in VARIANTS if measure.residual == "none"]
 
 
 def rises_with_grade(measure: Measure) -> bool:
-    """Whether a higher grade is never worth less, and an unjudged document never more than a judged one."""
+    """Return whether gains never fall with the grade, and no unjudged document gains more than a judged one."""
     gain = dict(measure.parameters).get("gain")
     return not isinstance(gain, tuple) or list(gain) == sorted(gain)
 
@@ -55,7 +55,7 @@ def rises_with_grade(measure: Measure) -> bool:
 
 
 def topics_of_depth(*depths: int) -> list[Topic]:
-    """Long topics: only a sum of many numbers shows in its last digit in which order it was added up."""
+    """Return long topics: only a sum of many numbers shows the order of summation in its last digit."""
     dice = random.Random(7)
     return [
         Topic(
@@ -183,7 +183,7 @@ UNSATED = [measure for measure in LOOKING if measure.monotone]
 
 
 def _worse(grade: int | None, second: int | None) -> bool:
-    """The unjudged, worth nothing, are below every grade."""
+    """Return whether the first document is worse; unjudged ones, with gain 0, are below every grade."""
     return second is not None and (grade is None or grade < second)
 
 
@@ -207,7 +207,7 @@ def _found_of_all(measures: tuple[Measure, ...]) -> Found:
 
 
 def found_of_short(measures: Sequence[Measure]) -> Found:
-    """What is found for all short rankings, once for all tests of the same variants."""
+    """Return the scores of all short rankings, computed once for all tests of the same variants."""
     same = QUICK if set(measures) <= set(QUICK) else VARIANTS
     scores = _found_of_all(tuple(same))
     columns = [same.index(measure) for measure in measures]
@@ -229,7 +229,7 @@ def _swaps() -> tuple[list[int], list[int]]:
 
 
 def first(wrong: Any, rows: Sequence[int]) -> Topic | None:
-    """The first short ranking of those rows where something is wrong."""
+    """Return the first short ranking of rows with a violation."""
     places = np.flatnonzero(wrong)
     return SHORT[rows[places[0]]] if len(places) else None
 
@@ -350,7 +350,7 @@ def test_a_measure_whose_residual_is_no_bound_has_none(measures: Sequence[Measur
 
 
 def _depth(topic: Topic, measure: Measure) -> int:
-    """How far down documents matter; weights of the full depth depend on all of them."""
+    """Return the depth to which documents matter; weights of the full depth depend on all of them."""
     whole = measure.cutoff is None or measure.definition.cutoff == "sums_to_k"
     return len(topic.ranking) if whole else min(measure.cutoff or 0, len(topic.ranking))
 
@@ -595,7 +595,7 @@ def test_fractions_and_gaps_in_the_scale_are_as_in_the_slow_loops(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder to be in, where files of any name hold values that never rise."""
+    """Change to a folder in which files of any name hold values that never rise."""
     path = tmp_path_factory.mktemp("words")
     with contextlib.chdir(path):
         yield path

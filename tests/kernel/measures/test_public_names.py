@@ -1,4 +1,4 @@
-"""What `gradedeval.measures` offers, and how a measure states its properties."""
+"""The names of `gradedeval.measures`, and the properties that measures state."""
 
 from __future__ import annotations
 

@@ -32,14 +32,14 @@ def scores(ranking: Sequence[str], judged: Judged, measures: str) -> list[float]
 
 
 def weights(judged: Judged) -> dict[str, float]:
-    """stratum -> documents for each sampled one"""
+    """Return stratum -> documents for each sampled one."""
     size = Counter(stratum for stratum, _ in judged.values())
     sampled = Counter(stratum for stratum, grade in judged.values() if grade >= 0)
     return {stratum: size[stratum] / sampled[stratum] for stratum in sampled}
 
 
 def xinfap(ranking: Sequence[str], judged: Judged) -> float:
-    """The expected precision at each sampled relevant document, from what stands above it in each stratum."""
+    """Compute the expected precision at each sampled relevant document from the documents above it in each stratum."""
     weight, total = weights(judged), 0.0
     for rank, docno in enumerate(ranking, 1):
         if judged.get(docno, ("", -1))[1] > 0:
@@ -57,7 +57,8 @@ def xinfap(ranking: Sequence[str], judged: Judged) -> float:
 
 
 def statap(ranking: Sequence[str], judged: Judged) -> float:
-    """AP in which each sampled relevant document stands for 1/π of them, in the precision at its rank and above it."""
+    """Compute AP with each sampled relevant document counted as 1/π documents, in the precision at its rank and above
+    it."""
     weight, total = weights(judged), 0.0
     stands_for = [weight[judged[d][0]] if judged.get(d, ("", -1))[1] > 0 else 0.0 for d in ranking]
     for rank in range(1, len(ranking) + 1):
@@ -67,7 +68,7 @@ def statap(ranking: Sequence[str], judged: Judged) -> float:
 
 
 def infndcg(ranking: Sequence[str], judged: Judged, k: int) -> float:
-    """The discounted gains of sampled documents, scaled up to the retrieved ones of their strata."""
+    """Sum the discounted gains of sampled documents, scaled up to the retrieved ones of their strata."""
     weight, gained = weights(judged), 0.0
     for stratum in weight:
         places = [(i, judged[d][1]) for i, d in enumerate(ranking[:k], 1) if judged.get(d, ("",))[0] == stratum]

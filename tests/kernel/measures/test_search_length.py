@@ -1,4 +1,4 @@
-"""Expected search length: by hand, and as the mean over all orders of what the run leaves open."""
+"""Expected search length: by hand, and as the mean over all orders of documents without a rank."""
 
 from __future__ import annotations
 

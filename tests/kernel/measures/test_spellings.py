@@ -1,4 +1,4 @@
-"""Measures as other tools write them mean what they mean there, or one line says what differs."""
+"""Measures in other tools' notation have the same meaning here, or a line notes the difference."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALL = {**IR_MEASURES, **BY_INTENT, **TREC_EVAL, **RANX_NAMES, **CWL_EVAL}
 
 
 def collection() -> tuple[dict[str, dict[str, float]], list[tuple[str, str, str, int]]]:
-    """A run without ties, and judgments with intents: topic, intent, docno, grade."""
+    """Return a run without ties, and judgments with intents: topic, intent, docno, grade."""
     dice, run, rows = random.Random(3), {}, []
     for topic in map(str, range(8)):
         docnos = [f"d{number}" for number in range(40)]
@@ -71,7 +71,7 @@ def test_every_name_in_the_tables_of_other_tools_is_tried() -> None:
 
 
 def by_ir_measures(spelled: str) -> dict[str, float]:
-    """What ir_measures says of each topic."""
+    """Return the values of ir_measures by topic."""
     ir_measures = pytest.importorskip("ir_measures")
     measure = ir_measures.parse_measure(spelled)
     try:
@@ -210,7 +210,8 @@ def test_it_has_the_value_of_cwl_eval_with_its_preset_and_a_note_without(spelled
 
 
 def of_cwl_eval(spelled: str) -> tuple[str, list[float]]:
-    """The class of cwl_eval and its parameters: as written, or found by what its file of metrics has for the same."""
+    """Return the class of cwl_eval and its parameters: as written, or from the equivalent line of its file of
+    metrics."""
     classes = {
         "RBP": "RBP", "NDCG": "NDCG", "INST": "INST", "INSQ": "INSQ", "TBG": "TBG", "U": "UMeasure", "NPV": "NPV",
         "BPM-Static": "BPM", "BPM-Dynamic": "BPMD", "IFT-C1": "IFTGoal", "IFT-C2": "IFTRate",
@@ -228,7 +229,7 @@ def of_cwl_eval(spelled: str) -> tuple[str, list[float]]:
 
 
 def misspelt(name: str) -> Iterator[str]:
-    """A letter left out, doubled, or swapped with the next."""
+    """Yield the name with a letter left out, doubled, or swapped with the next."""
     for position in range(len(name)):
         yield name[:position] + name[position + 1 :]
         yield name[:position] + name[position] + name[position:]

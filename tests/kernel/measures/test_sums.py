@@ -183,7 +183,7 @@ def test_foragers_who_stay_for_long(measure: str, values: list[float], tail: flo
 
 
 def brute_force(measure: str, gained: float, spent: float, tail: float, ranks: int) -> float:
-    """1 + C(1) + C(1) C(2) + … past the end of a ranking, in extended precision where the machine has it."""
+    """Compute 1 + C(1) + C(1) C(2) + … past the end of a ranking, in extended precision if the machine has it."""
     settings = dict(parse_measures(measure)[0].parameters)
     m = np.arange(1, ranks + 1, dtype=np.longdouble)
     logs = np.zeros_like(m)
@@ -377,7 +377,7 @@ def test_all_five_quantities_equal_plain_loops(name: str, horizon: int) -> None:
 @pytest.mark.parametrize("topics", [1, 2, 3, 7, 64])
 @pytest.mark.parametrize("ranks", [0, 1, 2, 8, 9, 127, 128, 129, 1000, 8193])
 def test_a_row_is_added_up_rank_by_rank_whatever_stands_beside_it(topics: int, ranks: int) -> None:
-    """To the last bit: `fsum` and sums by pairs differ there."""
+    """Compare to the last bit: `fsum` and sums by pairs differ there."""
     values = np.random.default_rng(topics * ranks).lognormal(0, 8, (topics, ranks))
     by_hand = []
     for row in values.tolist():

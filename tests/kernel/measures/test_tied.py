@@ -23,14 +23,14 @@ INTENTS = parse_measures("ia(err@3) ia(ap) ia(ndcg@4)")
 
 
 def orders(run: dict[str, float]) -> list[list[str]]:
-    """All orders of the documents from the best to the worst that their scores allow."""
+    """Return all orders of the documents from the best to the worst that their scores allow."""
     falling = sorted(run, key=lambda docno: -run[docno])
     ties = [list(tied) for _, tied in groupby(falling, key=lambda docno: run[docno])]
     return [list(chain(*order)) for order in product(*map(permutations, ties))]
 
 
 def one_by_one(run: dict[str, float], judged: Any, measures: list[Measure], **rules: Any) -> Any:
-    """The mean scores and residuals over all orders."""
+    """Return the mean scores and residuals over all orders."""
     rankings = [{docno: -float(rank) for rank, docno in enumerate(order)} for order in orders(run)]
     runs = {str(number): ranking for number, ranking in enumerate(rankings)}
     scores = gradedeval.evaluate(runs, dict.fromkeys(runs, judged), measures, **rules)
@@ -53,7 +53,7 @@ def same(measures: list[Measure], run: dict[str, float], judged: Any, **rules: A
 
 
 def random_topic(seed: int) -> tuple[dict[str, float], dict[str, int]]:
-    """Up to seven documents of three scores, some not judged, and judged ones that are not retrieved."""
+    """Return up to seven documents of three scores, some not judged, and judged ones that are not retrieved."""
     dice = random.Random(seed)
     run = {docno: float(dice.choice((1, 1, 2, 3))) for docno in "abcdefg"[: dice.randint(1, 7)]}
     judged = {docno: dice.randint(0, 3) for docno in "abcdefghi" if dice.random() < 0.8}

@@ -24,42 +24,42 @@ Rules = dict[str, Any]
 
 
 def ranked(docnos: str) -> dict[str, float]:
-    """A ranking from the best document to the worst."""
+    """Return a ranking from the best document to the worst."""
     return {docno: -float(rank) for rank, docno in enumerate(docnos.split())}
 
 
 def score(measure: str, docnos: str, judged: Mapping[str, float], **rules: Any) -> float:
-    """The score of one topic."""
+    """Return the score of a topic."""
     (value,) = evaluate({"t": ranked(docnos)}, {"t": judged}, measure, **rules).means.values()
     return float(value)
 
 
 def residual(measure: str, docnos: str, judged: Mapping[str, float], **rules: Any) -> Any:
-    """The residual of one topic; None where it is blank."""
+    """Return the residual of a topic; None if it is blank."""
     (value,) = evaluate(
         {"t": ranked(docnos)}, {"t": judged}, measure, **{"residuals": "total", **rules}
     ).residuals.values()
     return value
 
 
-def told(run: Any, qrels: Any, measures: str, **rules: Any) -> Scores:
-    """An evaluation with something to say: in `.notes`."""
+def evaluate_quietly(run: Any, qrels: Any, measures: str, **rules: Any) -> Scores:
+    """Evaluate without warnings; the notes are in `.notes`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EvaluationWarning)
         return evaluate(run, qrels, measures, **rules)
 
 
 def lines(*rows: str) -> io.StringIO:
-    """A file of these lines."""
+    """Return a file of these lines."""
     return io.StringIO("".join(f"{row}\n" for row in rows))
 
 
 def by_topic(measure: str, run: Any, qrels: Any, **rules: Any) -> dict[str, float]:
-    return told(run, qrels, measure, **rules).by_topic(measure)
+    return evaluate_quietly(run, qrels, measure, **rules).by_topic(measure)
 
 
 def exactly(worked: Any) -> Any:
-    """The value but for the last bits of a sum."""
+    """Return the value with a tolerance for the last bits of a sum."""
     return pytest.approx(worked, rel=4e-15, abs=0)
 
 
@@ -460,7 +460,7 @@ def test_a_cutoff(measure: str, worked: float) -> None:
 
 
 def gains(scheme: str, grades: Sequence[float], measure: str, **rules: Any) -> list[float]:
-    """What each grade is worth: dcg@1 and rbp(p=0) of a run of one document are its gain."""
+    """Return the gain of each grade: dcg@1 and rbp(p=0) of a run of a single document equal its gain."""
     form = {"raw": f"dcg(gain={scheme})@1", "unit": f"rbp(p=0,gain={scheme})"}[measure]
     scale = {f"g{number}": grade for number, grade in enumerate(grades)}
     return [score(form, docno, scale, **rules) for docno in scale]
@@ -521,7 +521,9 @@ def test_the_top_grade_is_that_of_the_file_and_not_of_the_topic() -> None:
 
 
 def test_a_qrels_file_without_a_grade_above_0_scores_0_and_has_no_residual() -> None:
-    scores = told({"t": ranked("a u")}, {"t": {"a": 0, "b": -1}}, "err ap ndcg rbp gap p@2", residuals="total")
+    scores = evaluate_quietly(
+        {"t": ranked("a u")}, {"t": {"a": 0, "b": -1}}, "err ap ndcg rbp gap p@2", residuals="total"
+    )
     assert set(scores.means.values()) == {0}
     assert set(scores.residuals.values()) == {None}
     assert any("no grade above 0" in note for note in scores.notes)
@@ -568,7 +570,7 @@ def test_the_top_gain_is_what_each_document_of_the_best_ranking_of_erria_has() -
     for gains, stop in (("0:0.5", expected), ("0:0.5:1", 0.614)):
         best = -stop * math.log(stop) / (1 - stop)
         measure = f"erria(stop=0.614,norm=best,gain={gains})"
-        (value,) = told({"t": ranked("a")}, {"t": {"a": 1}}, measure).means.values()
+        (value,) = evaluate_quietly({"t": ranked("a")}, {"t": {"a": 1}}, measure).means.values()
         assert value == pytest.approx(expected / best)
 
 
@@ -687,14 +689,14 @@ QRELS = {"good": {"a": 1}, "none": {"a": 0}, "lacking": {"a": 1}}
     ],
 )
 def test_which_topics_count(rules: Rules, expected: Mapping[str, float]) -> None:
-    scores = told(RUN, QRELS, "rr", **rules)
+    scores = evaluate_quietly(RUN, QRELS, "rr", **rules)
     assert scores.by_topic("rr") == expected
     assert scores.means["rr"] == pytest.approx(sum(expected.values()) / len(expected))
     assert scores.options.like == rules.get("like")
 
 
 def test_what_is_left_out_or_scores_0_is_counted_and_named() -> None:
-    notes = told(RUN, QRELS, "rr").notes
+    notes = evaluate_quietly(RUN, QRELS, "rr").notes
     assert any("1 of 3 judged topics is missing (lacking)" in note for note in notes)
     assert any("1 unjudged topic (extra)" in note for note in notes)
     with pytest.warns(EvaluationWarning, match="1 of 2 judged topics is missing"):
@@ -704,7 +706,7 @@ def test_what_is_left_out_or_scores_0_is_counted_and_named() -> None:
 @pytest.mark.parametrize("chosen", [["good", "none"], [b"good", b"none"]])
 def test_chosen_topics_restrict_the_qrels_and_the_run(chosen: list[Any]) -> None:
     assert by_topic("rr", RUN, QRELS, topics_from=chosen) == {"good": 1, "none": 0}
-    note, few = told(RUN, QRELS, "rr", topics_from=chosen).notes
+    note, few = evaluate_quietly(RUN, QRELS, "rr", topics_from=chosen).notes
     assert few == "the means are over 2 topics; too few to tell systems apart"
     assert note.startswith("qrels: 1 of 2 topics has no relevant documents (none) and scores 0")
 
@@ -725,7 +727,7 @@ def test_a_topic_is_its_bytes() -> None:
 
 
 def test_counts_are_summed_up_and_shares_averaged() -> None:
-    scores = told(RUN, QRELS, "num_q num_ret num_rel num_rel_ret recall")
+    scores = evaluate_quietly(RUN, QRELS, "num_q num_ret num_rel num_rel_ret recall")
     expected = {"num_q": 3, "num_ret": 2, "num_rel": 2, "num_rel_ret": 1, "recall": 1 / 3}
     assert scores.means == pytest.approx(expected)
     run = {"s": ranked("a b"), "t": ranked("a n")}
@@ -865,14 +867,16 @@ def test_what_could_still_rise_where_a_judgment_changes_what_is_divided_by(
 
 def test_an_endless_list_of_one_gain_has_that_rbp() -> None:
     # Nothing retrieved, and the top gain is ½: rbp ½.
-    scores = told({"s": ranked("a")}, {"t": {"a": 1}, "s": {"a": 1}}, "rbp(gain=0:0.5)", residuals="total")
+    scores = evaluate_quietly({"s": ranked("a")}, {"t": {"a": 1}, "s": {"a": 1}}, "rbp(gain=0:0.5)", residuals="total")
     assert next(row.residual for row in scores.rows() if row.topic == "t") == pytest.approx(0.5, abs=1e-12)
 
 
 @pytest.mark.parametrize("r", [0.5, 0.01, 0.0001, 0.00001, 0.000001])
 def test_the_endless_best_case_of_err_is_exact_for_small_gains_too(r: float) -> None:
     # Σ r (1−r)^{i−1} / i = r/(1−r) · ln(1/r); ln 2 for ½.
-    scores = told({"s": ranked("a")}, {"t": {"a": 1}, "s": {"a": 1}}, f"err(gain=0:{r:.6f})", residuals="total")
+    scores = evaluate_quietly(
+        {"s": ranked("a")}, {"t": {"a": 1}, "s": {"a": 1}}, f"err(gain=0:{r:.6f})", residuals="total"
+    )
     best = next(row.residual for row in scores.rows() if row.topic == "t")
     assert best == pytest.approx(r / (1 - r) * math.log(1 / r), abs=1e-12)
 
@@ -880,7 +884,7 @@ def test_the_endless_best_case_of_err_is_exact_for_small_gains_too(r: float) -> 
 def test_topics_that_are_too_uncertain_are_left_out_by_measure() -> None:
     # rr of u a is ½ with residual ½; p@1 is 0 with residual 1; bpref has none and counts both topics.
     run, qrels = {"sure": ranked("a"), "open": ranked("u a")}, {"sure": {"a": 1}, "open": {"a": 1}}
-    scores = told(run, qrels, "rr p@1 bpref rr@1", max_residual=0.4)
+    scores = evaluate_quietly(run, qrels, "rr p@1 bpref rr@1", max_residual=0.4)
     assert scores.means == {"rr": 1, "p@1": 1, "bpref": 1, "rr@1": 1}
     assert {row.measure: row.topics for row in scores.rows(by_topic=False)} == {
         "rr": 1,
@@ -901,12 +905,12 @@ def test_what_a_document_adds_to_the_pool_counts_in_both_limits_of_residuals() -
     # Of a b, with a and the missed d relevant, ap is 1/2; if b is too it is (1 + 1) / 3, and 1/6 more. With the pool as
     # it is b would lift ap to 1.
     run, qrels = {"t": ranked("a b"), "s": ranked("a")}, {"t": {"a": 1, "d": 1}, "s": {"a": 1}}
-    scores = told(run, qrels, "ap", residuals="total")
+    scores = evaluate_quietly(run, qrels, "ap", residuals="total")
     assert scores.runs[0].residual[:, 0].tolist() == pytest.approx([1 / 6, 0], abs=1e-12)
     bounds = [gradedeval.Bound("max-unjudged", "ap", limit) for limit in (0.083, 0.084)]
     assert gradedeval.check(scores, bounds)["passed"].tolist() == [False, True]
-    assert told(run, qrels, "ap", max_residual=0.16).means == {"ap": 1}
-    assert told(run, qrels, "ap", max_residual=0.17).means == {"ap": 3 / 4}
+    assert evaluate_quietly(run, qrels, "ap", max_residual=0.16).means == {"ap": 1}
+    assert evaluate_quietly(run, qrels, "ap", max_residual=0.17).means == {"ap": 3 / 4}
 
 
 def test_a_mean_of_no_topic_is_blank() -> None:
@@ -929,7 +933,7 @@ def test_like_ntcireval_divides_what_is_cut_by_what_can_be_found_and_takes_the_o
     run = lines("t Q0 a 1 1 x", "t Q0 u 2 3 x", "t Q0 c 3 2 x")
     qrels = {"t": {"a": 1, "b": 2, "c": 3, "d": 1}, "lacking": {"e": 1}}
     measures = "ap@2 q@2 gap@2 ap q MSnDCG@2 ndcg(log=2)@2 err nerr@2 rbp p@2 success@2"
-    scores = told(run, qrels, measures, like="ntcireval")
+    scores = evaluate_quietly(run, qrels, measures, like="ntcireval")
     q = (1 + 1) / (1 + 3)
     worked = [
         *(1 / 2, q / 2, 1 / 5, (1 + 2 / 3) / 4, (q + (2 + 4) / (3 + 6)) / 4),

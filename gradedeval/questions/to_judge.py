@@ -543,14 +543,14 @@ def choose(ranked: RankedRuns, scorer: Scorer, candidates: Ints, settings: Judgi
 
 def _ranks_by_run(ranked: RankedRuns, chosen: Ints) -> list[list[str]]:
     """Return for each document the runs that have it with their ranks, the best first."""
-    hits_of: list[list[tuple[int, str]]] = [[] for _ in chosen]
-    place = _places_among(ranked, chosen)
+    ranks_of: list[list[tuple[int, str]]] = [[] for _ in chosen]
+    positions = _places_among(ranked, chosen)
     for run in ranked.runs:
-        places = place[run.document]
-        hits = np.flatnonzero(places >= 0)
-        for number, rank in zip(places[hits].tolist(), run.rank[hits].tolist(), strict=True):
-            hits_of[number].append((rank, run.name))
-    return [[f"{name}:{rank}" for rank, name in sorted(document_hits, key=itemgetter(0))] for document_hits in hits_of]
+        of_run = positions[run.document]
+        hits = np.flatnonzero(of_run >= 0)
+        for number, rank in zip(of_run[hits].tolist(), run.rank[hits].tolist(), strict=True):
+            ranks_of[number].append((rank, run.name))
+    return [[f"{name}:{rank}" for rank, name in sorted(pairs, key=itemgetter(0))] for pairs in ranks_of]
 
 
 def _frame(ranked: RankedRuns, chosen: Ints, weights: Floats, best: Ints, ranks: list[list[str]]) -> pd.DataFrame:

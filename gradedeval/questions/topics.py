@@ -99,26 +99,28 @@ def _by_topic(paired: Paired, first: int, bounds: Floats, rises: bool) -> pd.Dat
     bounds  2 × topics: lowest and highest difference; nan if unknown
     rises   whether no judgment lowers a score
     """
-    baseline, run_score = paired.score[[first, 1 - first]]
-    old, new = paired.residual[[first, 1 - first]]
-    difference = run_score - baseline
+    baseline_score, run_score = paired.score[[first, 1 - first]]
+    baseline_residual, run_residual = paired.residual[[first, 1 - first]]
+    difference = run_score - baseline_score
     difference[np.abs(difference) <= TOLERANCE] = 0
     lowest, highest = bounds
-    low, high = (difference - old, difference + new) if rises else (np.nan, np.nan)
+    low, high = (difference - baseline_residual, difference + run_residual) if rises else (np.nan, np.nan)
     low, high = np.where(np.isnan(lowest), low, lowest), np.where(np.isnan(highest), high, highest)
     columns = {
         "measure": paired.measure,
         "topic": np.array(paired.topics, dtype=object),
         "baseline": paired.runs[first],
         "run": paired.runs[1 - first],
-        "baseline_score": baseline,
+        "baseline_score": baseline_score,
         "score": run_score,
         "difference": difference,
-        "baseline_residual": old,
-        "residual": new,
+        "baseline_residual": baseline_residual,
+        "residual": run_residual,
         "low": np.minimum(low, difference),  # guards against rounding
         "high": np.maximum(high, difference),
-        "same_order": difference_bounds.same_order(difference, (old, new), (lowest, highest), rises),
+        "same_order": difference_bounds.same_order(
+            difference, (baseline_residual, run_residual), (lowest, highest), rises
+        ),
         "sign": paired.reading.sign,
     }
     order = np.argsort(-paired.reading.sign * difference, kind="stable")

@@ -110,12 +110,11 @@ def different_topics(findings: Findings) -> Iterator[str]:
     """Yield a line for each measure by which the means of runs are over different topics."""
     for column, measure in enumerate(findings.measures):
         if counts := _differing(findings, column):
-            counts_text = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else f"{counts[0]} each"
-            difference = f"the means are over different topics ({counts_text}), so that none is called the best"
+            numbers = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else f"{counts[0]} each"
             shared = _on_topics(findings, column)
-            yield f"{measure.label}: {difference}; " + (
-                f"runs are compared{shared}" if shared else "nothing is compared"
-            )
+            comparison = f"runs are compared{shared}" if shared else "nothing is compared"
+            problem = f"the means are over different topics ({numbers}), so that none is called the best"
+            yield f"{measure.label}: {problem}; {comparison}"
 
 
 def _on_topics(findings: Findings, column: int) -> str:

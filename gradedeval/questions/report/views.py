@@ -193,10 +193,8 @@ def _of_measure(table: Table, label: str) -> Table:
         rows = [row for row in rows if row[position] == label]
         kept = [number for number in kept if number != position]
     else:
-        position, first = (
-            names.index(label),
-            next(number for number, column in enumerate(table.columns) if column.kind == "score"),
-        )
+        position = names.index(label)
+        first = next(number for number, column in enumerate(table.columns) if column.kind == "score")
         kept = [number for number in kept if number < first or position <= number < position + table.together]
     return Table([table.columns[number] for number in kept], [[row[number] for number in kept] for row in rows])
 
@@ -468,11 +466,11 @@ def topic_rows(findings: Findings, column: int, pair: tuple[int, int | None]) ->
         values = [score[first, index], residual[first, index]]
         if second is not None:
             values += [score[second, index], residual[second, index], score[second, index] - score[first, index]]
-        values_of = dict(zip(("a", "a_residual", "b", "b_residual"), _exact(values[:4]), strict=False))
+        row = dict(zip(("a", "a_residual", "b", "b_residual"), _exact(values[:4]), strict=False))
         if second is not None:
-            values_of["difference"] = "" if math.isnan(values[4]) else SIGNED.cells([float(values[4])])[0]
-        values_of |= {"topic": topic, "text": findings.texts.get(topic, "")}
-        rows.append(values_of | dict(zip(ACROSS, _exact(across.get(topic, blank)), strict=True)))
+            row["difference"] = "" if math.isnan(values[4]) else SIGNED.cells([float(values[4])])[0]
+        row |= {"topic": topic, "text": findings.texts.get(topic, "")}
+        rows.append(row | dict(zip(ACROSS, _exact(across.get(topic, blank)), strict=True)))
     return rows
 
 

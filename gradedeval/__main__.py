@@ -17,9 +17,9 @@ RARELY = 100_000
 def run() -> NoReturn:
     """Run the command line in a process of its own, and end that process.
 
-    It ends at once: taking the interpreter and numpy's modules apart would take a sixth of the time of a small
-    evaluation. What is written is flushed before, temporary files are gone, and other processes have ended. Only where
-    code of others is at work, measures of the user's own or a profiler, it ends as every Python program does.
+    It exits at once: normal teardown would take a sixth of the time of a small evaluation. Output is flushed before,
+    temporary files are gone, and other processes have ended. With foreign code at work, such as a user's measures or a
+    profiler, it exits normally.
     """
     gc.set_threshold(RARELY)
     try:

@@ -47,7 +47,7 @@ def assert_scores(
     """
     __tracebackhide__ = True  # pytest shows the line of the test
     options = score_matrix.options_with_residuals(like, **keywords)
-    wanted, measures = _bounds(expected, baseline is not None, max_drop, options)
+    limits, measures = _bounds(expected, baseline is not None, max_drop, options)
     runs = dict(kernel.named_runs(run, qrels))
     saved = baseline
     if (other := _run_of(baseline)) is not None:
@@ -56,38 +56,38 @@ def assert_scores(
         runs[BASELINE], saved = other, BASELINE
     scores = kernel.evaluate_runs(runs, qrels, measures, options)
     emit_notes(scores.notes)
-    found = check(scores, wanted, saved)
-    if found.broken:
-        lines = [verdict.line for verdict in found.broken]
-        raise AssertionError("\n".join([summary(found.verdicts), *lines, found.signature]))
-    return found
+    result = check(scores, limits, saved)
+    if result.broken:
+        lines = [verdict.line for verdict in result.broken]
+        raise AssertionError("\n".join([summary(result.verdicts), *lines, result.signature]))
+    return result
 
 
 def _bounds(
     expected: Mapping[str, float] | Iterable[Bound], compared: bool, max_drop: float | str, options: Options
 ) -> tuple[list[Bound], list[Any]]:
-    """The bounds, and the measures that they need. Raises InputError (usage) where there are none."""
-    given = expected if isinstance(expected, Mapping) else list(expected)
-    if not given:
+    """Return the bounds and the measures that they need. Raises InputError (usage) without bounds."""
+    bounds = expected if isinstance(expected, Mapping) else list(expected)
+    if not bounds:
         raise InputError("expected", "has no bounds", "for example {'ndcg@10': 0.5}", usage=True)
-    if not isinstance(given, Mapping):
-        wanted = given
-        measures = [measure for bound in wanted for measure in parse_measures(bound.measure)]
+    if not isinstance(bounds, Mapping):
+        limits = bounds
+        measures = [measure for bound in limits for measure in parse_measures(bound.measure)]
     else:
         specs = []
-        for name, value in given.items():
+        for name, value in bounds.items():
             (measure,) = parse_measures(name)
             kind: Kind = "max" if measure.definition.better == "lower" else "min"
             specs.append(BoundSpec(kind, name, value, f"expected: {name}"))
             specs += [BoundSpec("max-drop", name, max_drop, "max_drop")] if compared else []
-        wanted, measures = resolve_bounds(specs, [], options)
-    if compared and not any(bound.kind in COMPARED for bound in wanted):
+        limits, measures = resolve_bounds(specs, [], options)
+    if compared and not any(bound.kind in COMPARED for bound in limits):
         raise InputError(flag.baseline, "no bound compares with it", "add a Bound('max-drop', …)", usage=True)
-    return wanted, kernel.parse.without_duplicates(measures)
+    return limits, kernel.parse.without_duplicates(measures)
 
 
 def _run_of(baseline: Any) -> Any:
-    """The baseline where it is a run; None where it is saved scores, or there is none."""
+    """Return the baseline if it is a run; None for saved scores or no baseline."""
     if isinstance(baseline, str | os.PathLike):
         return baseline if score_matrix.Baseline.read(os.fspath(baseline), ()).saved is None else None
     if isinstance(baseline, kernel.Scores) or set(saved_scores.REQUIRED_COLUMNS) <= set(

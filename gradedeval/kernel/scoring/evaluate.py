@@ -35,9 +35,9 @@ def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
     qrels  a path that is left out of a folder or pattern
     """
     if isinstance(run, list | tuple) and all(map(is_path, run)):
-        several = list(run)
+        sources = list(run)
     elif is_path(run):
-        several = [run]
+        sources = [run]
     else:
         from gradedeval.kernel.rankings.in_memory import check_no_columns, is_ranking, is_row, rows_or_several
 
@@ -45,24 +45,24 @@ def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
             if is_ranking(run):
                 return {_file_name(run) or "run": run}
             check_no_columns(run, "run")
-            return {str(name): single for name, single in run.items()}
+            return {str(name): source for name, source in run.items()}
         if isinstance(run, Iterator) and not is_file(run):
             run = rows_or_several(run)
-        several = list(run) if isinstance(run, list | tuple) and not (run and is_row(run[0])) else [run]
-    if not several:
+        sources = list(run) if isinstance(run, list | tuple) and not (run and is_row(run[0])) else [run]
+    if not sources:
         raise InputError("", "no run given", "give at least one", usage=True)
     names: dict[str, str] = {}
-    if any(map(is_path, several)):
+    if any(map(is_path, sources)):
         judged = [os.fsdecode(qrels)] if is_path(qrels) else []
-        several = [
-            one for given in several for one in (files_of(os.fsdecode(given), judged) if is_path(given) else [given])
+        sources = [
+            item for given in sources for item in (files_of(os.fsdecode(given), judged) if is_path(given) else [given])
         ]
-        paths = [os.fsdecode(given) for given in several if is_path(given)]
+        paths = [os.fsdecode(given) for given in sources if is_path(given)]
         names = dict(zip(paths, file_names(paths), strict=True))
     named: dict[str, Any] = {}
-    for number, given in enumerate(several, 1):
+    for number, given in enumerate(sources, 1):
         name = names[os.fsdecode(given)] if is_path(given) else _file_name(given)
-        name = name or ("run" if len(several) == 1 else f"run{number}")
+        name = name or ("run" if len(sources) == 1 else f"run{number}")
         if name in named and is_path(given) and is_url(given) and named[name] != given:
             hint = "score each by itself, or in Python name them in a dict"
             raise InputError("", f"two URLs are called '{name}'", hint, usage=True)
@@ -73,7 +73,7 @@ def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
 
 
 def _file_name(run: Any) -> str:
-    """The name of an open file's path, or of a run of ranx. What a DataFrame calls so is a column."""
+    """Return the path of an open file, or the name of a run of ranx; a DataFrame has a column of that name."""
     if hasattr(run, "iloc"):
         return ""
     name = getattr(run, "name", "") if hasattr(run, "read") or hasattr(run, "to_dict") else ""
@@ -81,9 +81,9 @@ def _file_name(run: Any) -> str:
 
 
 def file_names(paths: list[str]) -> list[str]:
-    """Each path's file name without compression suffix, with as much of its folders as makes it unique.
+    """Return the file name of each path without its compression suffix, with as many folders as make it unique.
 
-    The suffix stays where `a.run` and `a.run.gz` stand beside each other.
+    The suffix stays if both `a.run` and `a.run.gz` are given.
     """
     if not paths:
         return []
@@ -107,7 +107,7 @@ def file_names(paths: list[str]) -> list[str]:
 
 
 def _folders(path: str) -> tuple[str, ...]:
-    """The folders of a path and its file; of a URL its protocol first."""
+    """Return the folders of a path and its file; for a URL its protocol first."""
     from pathlib import Path
 
     if is_url(path):
@@ -165,9 +165,9 @@ def evaluate(
     return scores
 
 
-def _workers(jobs: int, executor: Executor | None, shown: bool) -> Workers:
-    """Who shares the work: processes of this machine, or the workers of an executor."""
-    progress = progress_in_python if shown else no_progress
+def _workers(jobs: int, executor: Executor | None, has_bar: bool) -> Workers:
+    """Return the workers: processes of this machine, or an executor."""
+    progress = progress_in_python if has_bar else no_progress
     if executor is None:
         return Workers.of(jobs, progress)
     from concurrent.futures import Executor as AnyExecutor  # few evaluations have one
@@ -220,15 +220,14 @@ def evaluate_runs(
         from gradedeval.kernel.scoring.sharing import score_runs as score  # small runs are scored here
     for number, result in workers.progress(score(listed, scorer, workers, by_topic), len(listed)):
         done[number] = result
-        if result.error and not keep_going and all(before in done for before in range(number)):
+        if result.error and not keep_going and all(i in done for i in range(number)):
             raise result.error
     scores = collected(listed, done, scorer, by_tag=by_tag, keep_going=keep_going)
     return replace(scores, sources=kept) if keep and scores.sources else scores
 
 
 def _are_shared(runs: Sequence[tuple[str, Any]], workers: Workers) -> bool:
-    """Whether others than this process are given the runs: where these are small, the start of processes would take
-    longer than it saves."""
+    """Return whether worker processes read the runs: for small runs, starting them takes longer than it saves."""
     if workers.executor is not None or workers.count == 1:
         return workers.executor is not None
     sizes = [None if is_path(source) and is_url(source) else size_of(source) for _, source in runs]
@@ -239,7 +238,7 @@ def _are_shared(runs: Sequence[tuple[str, Any]], workers: Workers) -> bool:
 def scorer_of(
     runs: Mapping[str, Any], qrels: Any, measures: Iterable[Measure], options: Options, workers: Workers
 ) -> Scorer:
-    """What scores the runs: the qrels are read. Raises InputError as `evaluate` does."""
+    """Read the qrels and return the scorer of the runs. Raises InputError as `evaluate` does."""
     measures = list(measures)
     if options.predicted is not None:
         options = options.of_one_judge()
@@ -261,13 +260,12 @@ def collected(
     by_tag: bool = False,
     keep_going: bool = False,
 ) -> Scores:
-    """The scores of all runs, by the results of each, and what is to be said of them. Raises InputError as
-    `evaluate_runs` does."""
+    """Collect the scores and notes of all runs from their results. Raises InputError as `evaluate_runs` does."""
     options, scored = scorer.options, dict[str, RunScores]()
-    errors, named, said = list[InputError](), list[InputError](), list[str]()
+    errors, named, run_notes = list[InputError](), list[InputError](), list[str]()
     for number, (name, _) in enumerate(runs):
         result = done[number]
-        said += result.notes
+        run_notes += result.notes
         if result.error:
             if result.error.usage:
                 raise result.error
@@ -276,25 +274,25 @@ def collected(
         if result.scores is not None:
             run = result.tag or name if by_tag else name
             if run in scored:
-                what = f"tag '{run}' is used by another run as well"
-                raise InputError(result.place, what, "leave out --run-name tag", usage=True)
+                problem = f"tag '{run}' is used by another run as well"
+                raise InputError(result.place, problem, "leave out --run-name tag", usage=True)
             scored[run] = result.scores if result.scores.run == run else replace(result.scores, run=run)
     if errors and (not keep_going or (not scored and len({error.cli_text for error in errors}) == 1)):
         raise errors[0]  # or it is of the only run, or of no run in particular
     if len(runs) > 1:
-        said = merge_run_notes(said, len(runs))
-    notes = [*scorer.notes, *said, *_notes_on_topics(scorer, list(scored.values()))]
+        run_notes = merge_run_notes(run_notes, len(runs))
+    notes = [*scorer.notes, *run_notes, *_notes_on_topics(scorer, list(scored.values()))]
     if len(runs) == 1:
         notes = limit_caveats(notes)
     if options.interval and (few := sorted(name for name, run in scored.items() if min(run.counts) < 3)):
-        what = "an interval needs 3 topics or more; of fewer it is blank, or the whole range of the measure"
-        notes.append(f"{shorten(few)}: {what}")
+        text = "an interval needs 3 topics or more; of fewer it is blank, or the whole range of the measure"
+        notes.append(f"{shorten(few)}: {text}")
     sources = dict(runs) if options.wants_residuals and not by_tag else {}
     return Scores(list(scored.values()), scorer.measures, scorer.qrels, options, notes, errors=named, sources=sources)
 
 
 def _notes_on_topics(scorer: Scorer, scored: Sequence[RunScores]) -> list[str]:
-    """What is said of the topics that means are over, and of the systems that runs are of."""
+    """Return notes on the topics of means, and on systems."""
     most = max((max(run.counts, default=0) for run in scored), default=0)
     notes = [*no_relevant_notes(scorer, scored), *few_topics_notes(most)]
     if scorer.options.replicates is not None:
@@ -303,15 +301,15 @@ def _notes_on_topics(scorer: Scorer, scored: Sequence[RunScores]) -> list[str]:
 
 
 def _with_run(error: InputError, place: str) -> InputError:
-    """The error with the name of its run."""
+    """Return the error with the name of its run."""
     if error.place.startswith(place):
         return error
     return error.replace(place=f"{place}: {error.place}" if error.place else place)
 
 
 def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int = 1) -> Qrels:
-    """The qrels, read by the options unless they are read already. Raises InputError where they are none, and says so
-    where a run was given for them."""
+    """Return the qrels, read by the options unless they are a Qrels already. Raises InputError if they are not qrels,
+    with a hint if they are a run."""
     if isinstance(qrels, Qrels):
         _check_read_by(options, qrels)
         return qrels
@@ -340,7 +338,7 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
 
 
 def _check_read_by(options: Options, qrels: Qrels) -> None:
-    """Raise InputError (usage) where options ask for another way to read qrels that are read already."""
+    """Raise InputError (usage) if options require reading a Qrels differently."""
     if not (options.subtopics or options.qrels_format or options.labels):
         return  # as nearly all evaluations
     rules, labels = qrels._rules, options.labels and options.labels.of
@@ -349,8 +347,8 @@ def _check_read_by(options: Options, qrels: Qrels) -> None:
         "qrels_format": (options.qrels_format, rules.format),
         "labels": (labels, rules.labels),
     }
-    for name, (wanted, had) in asked.items():
-        if wanted and wanted != had:
-            value = "True" if wanted is True else "…"
-            what = f"these qrels were read {'with others' if had else 'without'}"
-            raise OPTIONS[name].error(what, f"Qrels(..., {name.removeprefix('qrels_')}={value}) reads them")
+    for name, (required, had) in asked.items():
+        if required and required != had:
+            value = "True" if required is True else "…"
+            problem = f"these qrels were read {'with others' if had else 'without'}"
+            raise OPTIONS[name].error(problem, f"Qrels(..., {name.removeprefix('qrels_')}={value}) reads them")

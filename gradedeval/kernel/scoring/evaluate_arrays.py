@@ -45,12 +45,13 @@ def check_measure(measure: Measure) -> None:
         "strata": measure.definition.uses_strata,
         "types of documents": measure.types,
     }
-    for what in (what for what, needed in needs.items() if needed):
-        raise InputError(f"'{measure}'", f"needs {what}, which arrays lack", "use gradedeval.evaluate", usage=True)
+    for need in (need for need, needed in needs.items() if needed):
+        raise InputError(f"'{measure}'", f"needs {need}, which arrays lack", "use gradedeval.evaluate", usage=True)
 
 
 def as_numbers(values: Any, place: str) -> Floats:
-    """An array of float64. Raises InputError where the values are not numbers, are masked, or rows differ in length."""
+    """Return an array of float64. Raises InputError for values that are not numbers or are masked, and for uneven
+    rows."""
     if np.any(mask := getattr(values, "mask", False)) and isinstance(mask, np.ndarray):
         hint = "give documents without a grade the grade nan, and leave out ranks that hold none"
         raise InputError(place, "has masked values", hint, usage=True)
@@ -69,35 +70,37 @@ def as_numbers(values: Any, place: str) -> Floats:
         except OverflowError:
             raise InputError(place, "holds a number that is too large", "expected finite numbers", usage=True) from None
         except (TypeError, ValueError):
-            what = f"holds {array.dtype} values"
-            raise InputError(place, what, "expected numbers", usage=True) from None
+            problem = f"holds {array.dtype} values"
+            raise InputError(place, problem, "expected numbers", usage=True) from None
     return array.astype(np.float64, copy=False)
 
 
 def check_finite(scores: Floats, place: str) -> None:
-    """Raise InputError where a score is infinite or not a number."""
+    """Raise InputError if a score is infinite or not a number."""
     if not np.isfinite(scores).all():
-        at = np.argwhere(~np.isfinite(scores))[0].tolist()
-        where = ", ".join(map(str, at))
-        raise InputError(f"{place}[{where}]", f"{scores[tuple(at)]} is not a finite number", "does the model diverge?")
+        position = np.argwhere(~np.isfinite(scores))[0].tolist()
+        where = ", ".join(map(str, position))
+        raise InputError(
+            f"{place}[{where}]", f"{scores[tuple(position)]} is not a finite number", "does the model diverge?"
+        )
 
 
 def grade_codes(grades: Floats, place: str) -> tuple[Floats, NDArray[Any]]:
-    """The distinct grades, ascending, and the index of each grade among them: their number where it is nan, unjudged.
+    """Return the distinct grades, ascending, and the index of each grade among them; their number for nan, unjudged.
 
-    Raises InputError where a grade is infinite, or there is none.
+    Raises InputError for an infinite grade, or without grades.
     """
     judged: Bools = grades == grades
     if judged.all():
         labels, codes = distinct(grades.ravel())
         codes = codes.reshape(grades.shape)
     else:
-        labels, known = distinct(grades[judged])
+        labels, index = distinct(grades[judged])
         codes = np.full(grades.shape, len(labels))
-        codes[judged] = known
+        codes[judged] = index
     if not len(labels) or not np.isfinite(labels[[0, -1]]).all():
-        what = "holds an infinite grade" if len(labels) else "holds no grade"
-        raise InputError(place, what, "expected a grade for each document, nan where it is not judged")
+        problem = "holds an infinite grade" if len(labels) else "holds no grade"
+        raise InputError(place, problem, "expected a grade for each document, nan where it is not judged")
     return labels + 0.0, codes  # no −0
 
 
@@ -142,10 +145,10 @@ def evaluate_arrays(
     scorer = Scorer(qrels, asked, options)
     documents = Documents(topics, counts, codes, scored, None, lambda rows: Docnos.of([b""] * len(rows)))
     batches = [scorer.score_with_ties(batch) for batch in scorer.grader.batches(documents)]
-    chosen, missing, said = choose_topics(topics, "scores", qrels, options)
+    chosen, missing, topic_notes = choose_topics(topics, "scores", qrels, options)
     run = scorer.merge("run", batches, chosen, missing)
     few = few_topics_notes(run.most(len(scorer.measures)))
-    notes = [*scorer.notes, *said, *no_relevant_notes(scorer, [run]), *few]
+    notes = [*scorer.notes, *topic_notes, *no_relevant_notes(scorer, [run]), *few]
     if ties is None and options.by_score and _tied(counts, codes, scored):
         notes.append(f"scores: {TIED}")
         names = [measure.label for measure in scorer.measures]
@@ -154,7 +157,7 @@ def evaluate_arrays(
 
 
 def _check_options(keywords: Mapping[str, Any]) -> None:
-    """Raise InputError (usage) for options about what arrays lack."""
+    """Raise InputError (usage) for options that need more than arrays have."""
     for name, described in OPTIONS.items():
         if described.needs_ids and keywords.get(name):
             raise described.error("arrays have nothing that it could mean", "leave it out")
@@ -166,18 +169,18 @@ def _check_options(keywords: Mapping[str, Any]) -> None:
 
 
 def _by_topic(grades: Any, scores: Any, group: Any, qid: Any) -> tuple[list[bytes], Ints, Floats, Floats]:
-    """Ids of topics, how many documents each has, and the grades and scores of all, topic after topic."""
+    """Return ids and sizes of topics, and the grades and scores of all documents, topic after topic."""
     graded, scored = as_numbers(grades, "grades"), as_numbers(scores, "scores")
     if graded.shape != scored.shape:
-        what = f"has the shape {scored.shape}, grades {graded.shape}"
-        raise InputError("scores", what, "give each document a grade and a score", usage=True)
+        problem = f"has the shape {scored.shape}, grades {graded.shape}"
+        raise InputError("scores", problem, "give each document a grade and a score", usage=True)
     if graded.ndim not in (1, 2) or not graded.size:
-        what = f"has {graded.ndim} dimensions" if graded.size else "is empty"
-        raise InputError("grades", what, "expected documents, or topics × documents", usage=True)
+        problem = f"has {graded.ndim} dimensions" if graded.size else "is empty"
+        raise InputError("grades", problem, "expected documents, or topics × documents", usage=True)
     check_finite(scored, "scores")
     if (group is not None) + (qid is not None) + (graded.ndim == 2) > 1:
-        what = "define the topics of documents more than once"
-        raise InputError("grades", f"{what}: group, qid and two dimensions", "give one of them", usage=True)
+        problem = "define the topics of documents more than once"
+        raise InputError("grades", f"{problem}: group, qid and two dimensions", "give one of them", usage=True)
     if qid is not None:
         topics, counts, order = topics_of(qid, len(graded))
         return topics, counts, graded[order], scored[order]
@@ -187,7 +190,7 @@ def _by_topic(grades: Any, scores: Any, group: Any, qid: Any) -> tuple[list[byte
 
 
 def topic_sizes(group: Any, documents: int) -> Ints:
-    """The sizes of topics. Raises InputError where they do not add up."""
+    """Return the sizes of topics. Raises InputError if they do not add up."""
     sizes = as_numbers(group, "group")
     if sizes.ndim != 1 or (sizes < 1).any() or (sizes != np.floor(sizes)).any():
         raise InputError(
@@ -200,11 +203,11 @@ def topic_sizes(group: Any, documents: int) -> Ints:
 
 
 def topics_of(qid: Any, documents: int) -> tuple[list[bytes], Ints, NDArray[Any]]:
-    """Topics in order of appearance, how many documents each has, and the positions of all, topic after topic."""
+    """Return topics in order of appearance, their sizes, and the positions of all documents, topic after topic."""
     ids = np.asarray(qid)
     if ids.shape != (documents,):
-        what = f"has the shape {ids.shape}, there are {documents} documents"
-        raise InputError("qid", what, "give the topic of each document", usage=True)
+        problem = f"has the shape {ids.shape}, there are {documents} documents"
+        raise InputError("qid", problem, "give the topic of each document", usage=True)
     if ids.dtype.kind == "O":
         named = checked_ids(ids.tolist(), "topic", "qid", range(1, len(ids) + 1))
         ids = np.array([name.decode("utf-8", "surrogateescape") for name in named])
@@ -241,15 +244,15 @@ class JudgedLists:
         given = as_numbers(labels, "labels").flatten()  # a copy: objectives keep it, and batches may reuse their memory
         wrong = ~(np.isfinite(given) & (given >= 0) & (given == np.floor(given)))
         if wrong.any() or not len(given):
-            place, what = "labels", "is empty"
+            place, problem = "labels", "is empty"
             if len(given):
                 first = int(np.flatnonzero(wrong)[0])
-                place, what = f"labels[{first}]", f"{given[first]:g} is not a whole number from 0"
-            raise InputError(place, what, "expected the grade of each document: 0, 1, 2, …", usage=True)
+                place, problem = f"labels[{first}]", f"{given[first]:g} is not a whole number from 0"
+            raise InputError(place, problem, "expected the grade of each document: 0, 1, 2, …", usage=True)
         if (group is None) == (qid is None):
-            what = "says in two ways" if group is not None else "does not say"
+            problem = "says in two ways" if group is not None else "does not say"
             hint = "give group, the sizes of lists, or qid, the list of each document"
-            raise InputError("group", f"{what} which documents are in a list", hint, usage=True)
+            raise InputError("group", f"{problem} which documents are in a list", hint, usage=True)
         if group is not None:
             return cls(given, topic_sizes(group, len(given)))
         _, sizes, order = topics_of(qid, len(given))
@@ -257,18 +260,19 @@ class JudgedLists:
         return cls(given[order], sizes, None if in_order else order)
 
     def same(self, other: JudgedLists | None) -> bool:
-        """Whether the other one has the same documents in the same lists."""
+        """Return whether both have the same documents in the same lists."""
         if other is None or (self.order is None) != (other.order is None):
             return False
         pairs = ((self.labels, other.labels), (self.sizes, other.sizes), (self.order, other.order))
         return all(np.array_equal(own, others) for own, others in pairs if own is not None and others is not None)
 
     def listed(self, values: Floats) -> Floats:
-        """Documents: the values, list after list."""
+        """Return the values of documents, list after list."""
         return values if self.order is None else values[self.order]
 
     def scores_of(self, scores: Any) -> Floats:
-        """Documents: the scores. Raises InputError where they are not one for each, or one is not finite."""
+        """Return the scores of documents, list after list. Raises InputError for a wrong number of scores, or if one is
+        not finite."""
         documents = len(self.labels)
         given = as_numbers(scores, "scores").ravel()
         if len(given) != documents:
@@ -279,7 +283,7 @@ class JudgedLists:
         return given
 
     def evaluated(self, measure: Measure, scores: Floats, top: float | None) -> Scores:
-        """Every list as a topic, with notes; documents with equal scores stay in the order of the arrays."""
+        """Evaluate each list as a topic, with notes; documents with equal scores stay in the order of the arrays."""
         ordered = self.listed(scores)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EvaluationWarning)  # the caller says them
@@ -289,7 +293,7 @@ class JudgedLists:
 
 
 def _tied(counts: Ints, codes: NDArray[Any], scores: Floats) -> bool:
-    """Whether documents of a topic have the same score and different grades."""
+    """Return whether documents of a topic have equal scores and different grades."""
     ordered = np.sort(scores)
     if not (ordered[1:] == ordered[:-1]).any():
         return False

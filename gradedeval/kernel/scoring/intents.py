@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def check_intents(measures: Iterable[Measure], subtopics: bool) -> None:
-    """Raise InputError (usage) where a measure weighs intents, and the qrels are read without them."""
+    """Raise InputError (usage) if a measure weighs intents but the qrels are read without them."""
     for measure in measures:
         if not subtopics and (measure.prior is not None or prior_of(measure) != UNIFORM):
             hint = f"add {flag.subtopics:True} if the second column of the qrels holds them"
@@ -28,7 +28,7 @@ def check_intents(measures: Iterable[Measure], subtopics: bool) -> None:
 
 
 def prior_of(measure: Measure) -> str:
-    """Where the probabilities of the intents come from: `uniform`, or `@FILE`."""
+    """Return the source of the probabilities of intents: `uniform`, or `@FILE`."""
     return measure.prior or str(measure.arguments.get("prior", UNIFORM))
 
 
@@ -55,43 +55,45 @@ class ByIntent:
         # Grade 0 is that of every document for an intent of which the qrels know nothing.
         labels, code = np.unique(np.append(qrels.subtopics.grade, 0.0), return_inverse=True)
         table = table_of(measure, replace(grades, labels=labels))
-        worth = table.gain_of_label[code.ravel()]
-        known = worth[:-1].reshape(qrels.subtopics.grade.shape)
-        unknown = [np.full(len(qrels.labels), worth[-1])] * (max(map(len, self.names.values())) - len(known))
-        self.tables = [GainTable(gains, table.top, table.gain_of_label) for gains in [*known, *unknown]]
+        gain_of_cell = table.gain_of_label[code.ravel()]
+        judged_gains = gain_of_cell[:-1].reshape(qrels.subtopics.grade.shape)
+        unknown = [np.full(len(qrels.labels), gain_of_cell[-1])] * (
+            max(map(len, self.names.values())) - len(judged_gains)
+        )
+        self.tables = [GainTable(gains, table.top, table.gain_of_label) for gains in [*judged_gains, *unknown]]
 
     def seen(self, topics: list[bytes], gains_of: Callable[[GainTable], Gains], best: bool) -> Intents:
-        """A batch of these topics. A topic without intents has one of which nothing is known.
+        """Return the gains of a batch of these topics by intent. A topic without intents has one without judgments.
 
-        best  in the best case, where any intent may turn out to have a relevant document
+        best  whether any intent may have a relevant document
         """
         from gradedeval.kernel.measures.diversity import Intents  # few evaluations are by intent
 
         least = 1 if self.qrels.subtopics is None else 0
         counts = np.array([max(least, len(self.names.get(topic, ()))) for topic in topics], dtype=np.int64)
         each = [gains_of(table) for table in self.tables[: int(counts.max(initial=1))]]
-        known = np.array([gains.num_relevant > 0 for gains in each]) & (np.arange(len(each))[:, None] < counts)
+        judged_intents = np.array([gains.num_relevant > 0 for gains in each]) & (np.arange(len(each))[:, None] < counts)
         listed = np.arange(len(each))[:, None] < np.maximum(counts, 1)
 
         def pools(row: int) -> Pool:
             return self._pool(topics[row])
 
         if self.prior is None:
-            return Intents(each, known.astype(np.float64), listed, pools, best, listed & ~known)
+            return Intents(each, judged_intents.astype(np.float64), listed, pools, best, listed & ~judged_intents)
         weight = np.zeros((len(each), len(topics)))
         for column, topic in enumerate(topics):
-            chances = self._probabilities(topic, np.flatnonzero(known[:, column]).tolist())
+            chances = self._probabilities(topic, np.flatnonzero(judged_intents[:, column]).tolist())
             weight[: len(chances), column] = chances
-        return Intents(each, weight, listed, pools, best, np.zeros_like(known))
+        return Intents(each, weight, listed, pools, best, np.zeros_like(judged_intents))
 
     def _probabilities(self, topic: bytes, known: list[int]) -> list[float]:
-        """The probabilities of a topic's intents, of which these have a relevant document."""
+        """Return the probabilities of a topic's intents."""
         assert self.prior is not None
         names, given = self.names.get(topic, []), self.prior.chance.get(topic, {})
         missing = [decode(names[intent]) for intent in known if names[intent] not in given]
         if missing:
-            what = f"no probability for subtopic {shorten(missing)} of topic {decode(topic)}"
-            raise InputError(self.prior.place, what, "add a line for each, with 0 if no user means it")
+            problem = f"no probability for subtopic {shorten(missing)} of topic {decode(topic)}"
+            raise InputError(self.prior.place, problem, "add a line for each, with 0 if no user means it")
         return [given.get(name, 0.0) for name in names]
 
     def _pool(self, topic: bytes) -> Pool:
@@ -101,8 +103,8 @@ class ByIntent:
             documents = self.qrels.codes.get(topic, {})
             codes = [documents[docno] for docno in sorted(documents, reverse=True)]
             intents = max(1, len(self.names.get(topic, ())))
-            worth = np.array([table.gain_of_label for table in self.tables[:intents]]).T[codes]
-            self.pools[topic] = Pool(worth[(worth > 0).any(1)])
+            gains = np.array([table.gain_of_label for table in self.tables[:intents]]).T[codes]
+            self.pools[topic] = Pool(gains[(gains > 0).any(1)])
         return self.pools[topic]
 
 
@@ -119,27 +121,27 @@ class Prior:
     chance: dict[bytes, dict[bytes, float]]
 
     def with_names(self, names: Mapping[bytes, list[bytes]]) -> dict[bytes, list[bytes]]:
-        """topic -> subtopics: those that have judgments, then those that have a probability alone."""
+        """Return topic -> subtopics: those with judgments, then those with a probability only."""
         topics = dict.fromkeys([*names, *self.chance])
         known = {topic: names.get(topic, []) for topic in topics}
-        given = {topic: self.chance.get(topic, {}).keys() for topic in topics}
-        return {topic: [*known[topic], *sorted(given[topic] - set(known[topic]))] for topic in topics}
+        listed = {topic: self.chance.get(topic, {}).keys() for topic in topics}
+        return {topic: [*known[topic], *sorted(listed[topic] - set(known[topic]))] for topic in topics}
 
     def notes(self, names: Mapping[bytes, list[bytes]]) -> list[str]:
-        """What of the file is not used, or not found among the subtopics that have judgments."""
+        """Return notes on probabilities without effect and on subtopics without a probability."""
         others = [decode(topic) for topic in self.chance if topic not in names]
         lost = [
             f"{decode(subtopic)} of {decode(topic)}"
-            for topic, given in self.chance.items()
-            for subtopic in given.keys() - set(names.get(topic, given))
+            for topic, listed in self.chance.items()
+            for subtopic in listed.keys() - set(names.get(topic, listed))
         ]
-        said = []
+        messages = []
         if others:
-            said.append(f"{self.place}: {len(others)} {plural(len(others), 'unjudged topic')} ({shorten(others)})")
+            messages.append(f"{self.place}: {len(others)} {plural(len(others), 'unjudged topic')} ({shorten(others)})")
         if lost:
             count = f"{len(lost)} {plural(len(lost), 'subtopic')} without judgments ({shorten(sorted(lost))})"
-            said.append(f"{self.place}: {count}; {'it scores' if len(lost) == 1 else 'they score'} 0")
-        return said
+            messages.append(f"{self.place}: {count}; {'it scores' if len(lost) == 1 else 'they score'} 0")
+        return messages
 
 
 def read_prior(path: str) -> Prior:
@@ -162,8 +164,8 @@ def read_prior(path: str) -> Prior:
     sums = {topic: sum(chances.values()) for topic, chances in chance.items()}
     for topic, total in sums.items():
         if abs(total - 1) > ROUNDED:
-            what = f"the probabilities of topic {decode(topic)} sum to {total:g}"
-            table.problems.add(last[topic], what, "they must sum to 1")
+            problem = f"the probabilities of topic {decode(topic)} sum to {total:g}"
+            table.problems.add(last[topic], problem, "they must sum to 1")
     table.check()
     scaled = {topic: {name: each / sums[topic] for name, each in chances.items()} for topic, chances in chance.items()}
     return Prior(table.place, scaled)

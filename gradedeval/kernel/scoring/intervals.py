@@ -58,7 +58,7 @@ def _count_many(counts: Floats, table: Floats, drawn: np.random.Generator) -> No
 
 
 def centered(values: Floats) -> Floats:
-    """The values less the mean of their row; 0 where all are alike but for the last bits."""
+    """Return the values minus the mean of their row; 0 if all are equal up to rounding."""
     shifted: Floats = values - values.mean(1, keepdims=True)
     shifted[np.abs(shifted) <= 1e-12 * np.abs(values).max(1, initial=0, keepdims=True)] = 0
     return shifted
@@ -93,7 +93,7 @@ def student_t(mean: Floats, square: Floats, topics: int) -> Floats:
 
 
 def standard_error(values: Floats) -> Floats:
-    """The standard error of the mean of each row, deviation / √topics; nan for a single topic."""
+    """Return the standard error of the mean of each row, deviation / √topics; nan for a single topic."""
     topics = values.shape[1]
     return centered(values).std(1, ddof=1) / math.sqrt(topics) if topics > 1 else np.full(len(values), np.nan)
 
@@ -124,8 +124,8 @@ def studentized_test(values: Floats, draws: int, seed: int, alpha: float) -> tup
     # The quantiles as in a test by as many draws: of 999 at 0.05 the 25th from either end.
     nth = math.floor(alpha / 2 * (draws + 1) + 1e-9) - 1
     for rows, _, t in samples(centered(values), draws, seed):
-        own = observed[rows, None]
-        beyond = np.minimum((t >= own).sum(1), (t <= own).sum(1))
+        observed_t = observed[rows, None]
+        beyond = np.minimum((t >= observed_t).sum(1), (t <= observed_t).sum(1))
         p[rows] = np.minimum(1, 2 * (1 + beyond) / (1 + draws))
         if nth >= 0:
             t.partition((nth, draws - 1 - nth), axis=1)
@@ -138,7 +138,7 @@ def studentized_test(values: Floats, draws: int, seed: int, alpha: float) -> tup
 
 
 class Scale(NamedTuple):
-    """What sums a measure up over topics, and the range of a topic's scores."""
+    """The summary of a measure over topics, and the range of a topic's scores."""
 
     summary: Summary = "mean"
     floor: float = -np.inf
@@ -146,7 +146,7 @@ class Scale(NamedTuple):
 
     @classmethod
     def of(cls, measure: Measure) -> Scale:
-        """That of a measure as it is defined."""
+        """Return the scale of a measure."""
         return cls(measure.reading.summary, measure.definition.floor, measure.definition.ceiling)
 
 
@@ -162,7 +162,7 @@ def summary_intervals(
     interval leaves the range of its scale. All are nan for a single topic, and where a score is infinite.
     """
     scales = [Scale(one) if isinstance(one, str) else Scale.of(one) for one in measures]
-    found = np.full((len(runs), len(scales), 3), np.nan)
+    result = np.full((len(runs), len(scales), 3), np.nan)
     alike: dict[int, dict[tuple[int, int], Floats]] = {}  # summaries over as many topics share the samples
     for number, (score, included) in enumerate(runs):
         for column in range(len(scales)):
@@ -180,5 +180,5 @@ def summary_intervals(
         ):
             slope = {"mean": 1, "total": topics, "geometric": Reading("geometric").summarize(own)}[summary]
             limits = np.array(scales[cell[1]][1:]) * (topics if summary == "total" else 1)
-            found[cell] = error * slope, *Reading(summary).of_mean(np.array(interval), topics).clip(*limits)
-    return found
+            result[cell] = error * slope, *Reading(summary).of_mean(np.array(interval), topics).clip(*limits)
+    return result

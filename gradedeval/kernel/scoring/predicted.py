@@ -88,8 +88,8 @@ def powers(human: Floats, machine: Floats, others: float) -> Floats:
     judged, rows = human.shape[1], np.arange(len(human))
     h, m = human - human.mean(1, keepdims=True), machine - machine.mean(1, keepdims=True)
     # Sums of deviations without one topic: less n / (n − 1) times its own.
-    own = judged / (judged - 1)
-    products, squares = ((one * m).sum(1, keepdims=True) - own * one * m for one in (h, m))
+    factor = judged / (judged - 1)
+    products, squares = ((row * m).sum(1, keepdims=True) - factor * row * m for row in (h, m))
     scale = np.broadcast_to(np.abs(machine).max(1, keepdims=True), machine.shape).copy()
     # Without the farthest topic such a difference may lose all its digits: these sums are of the other topics.
     farthest = np.abs(m).argmax(1)
@@ -122,7 +122,7 @@ def estimate(human: Floats, machine: Floats, others: Floats, alpha: float, power
 
 
 def by_people(human: Floats, alpha: float) -> Estimates:
-    """The mean of each row as people alone tell it: λ is 0."""
+    """Estimate the mean of each row from people's judgments alone: λ is 0."""
     judged = human.shape[1]
     error = human.std(1, ddof=1) / np.sqrt(judged)
     return Estimates(*_with_t(human.mean(1), error, judged - 1, alpha), np.zeros(len(human)), *_farthest(human))
@@ -137,7 +137,7 @@ def _farthest(values: Floats) -> tuple[Floats, Ints]:
 
 
 def _with_t(mean: Floats, error: Floats, freedom: int, alpha: float) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Mean, error, the ends of the interval and p, by Student's t."""
+    """Return mean, error, the ends of the interval and p, by Student's t."""
     from scipy.special import stdtr, stdtrit  # not before it is needed
 
     error = np.where(error <= 1e-12 * np.abs(mean), 0, error)
@@ -148,8 +148,8 @@ def _with_t(mean: Floats, error: Floats, freedom: int, alpha: float) -> tuple[Fl
 
 
 def saved(people: Estimates, both: Estimates) -> tuple[Floats, Floats]:
-    """By what share the interval of both is narrower than that of people alone, and how many times the topics people
-    would have to judge for one as narrow; nan where an interval has no width."""
+    """Return the share by which the combined interval is narrower than people's, and the factor of topics that people
+    would have to judge for it; nan if an interval has no width."""
     wide, narrow = people.high - people.low, both.high - both.low
     known = (wide > 0) & (narrow > 0)
     share = np.where(known, narrow, np.nan) / np.where(known, wide, 1)
@@ -222,7 +222,7 @@ def by_both(
 
 
 def _machine_qrels(source: Any, options: Options, read: Callable[[Any, Options], Qrels]) -> Qrels:
-    """A machine's judgments; what is no file is called `predicted`, as the keyword is."""
+    """Read a machine's judgments; objects in memory are named `predicted`, as the keyword."""
     options = options if is_stratified(options.qrels_format) else replace(options, qrels_format=None)
     if is_file(source):
         check_not_run(source, f"{flag.predicted} takes judgments, in any form of qrels")
@@ -236,7 +236,7 @@ def _machine_qrels(source: Any, options: Options, read: Callable[[Any, Options],
 
 
 class _Bytes(io.BytesIO):
-    """What a pipe held, under its name."""
+    """The content of a pipe, with its name."""
 
     def __init__(self, content: bytes, name: str) -> None:
         super().__init__(content)
@@ -244,7 +244,7 @@ class _Bytes(io.BytesIO):
 
 
 class KeptRuns:
-    """Runs that can be read again: what a pipe, an open file or an iterator holds is kept."""
+    """Runs that can be read again: the content of pipes, open files and iterators is kept."""
 
     def __init__(self, runs: Mapping[str, Any]) -> None:
         self._kept: dict[str, Any] = {}
@@ -255,43 +255,43 @@ class KeptRuns:
                 self._kept[name] = list(run) if isinstance(run, Iterator) else run
 
     def runs(self) -> dict[str, Any]:
-        """The runs by name, from their beginnings."""
+        """Return the runs by name, rewound."""
         return {name: _Bytes(*run) if isinstance(run, tuple) else run for name, run in self._kept.items()}
 
 
 def check_judgments(people: Qrels, machine: Qrels, measures: Sequence[Measure], options: Options) -> None:
-    """Raise InputError where judgments by people and by a machine cannot be joined: too few topics have both, the
-    machine judged no others, or they have different scales."""
+    """Raise InputError if judgments by people and by a machine cannot be joined: too few topics have both, the machine
+    judged no further topics, or their scales differ."""
     chosen = options.topics_from
     judged, known = ({topic for topic in one.topics if chosen is None or topic in chosen} for one in (people, machine))
     both, others = len(judged & known), len(known - judged)
     if not both:
-        what = f"has none of the {len(judged)} topics of {people.place}"
-        raise InputError(machine.place, what, f"{flag.predicted} needs topics that both have judged")
+        problem = f"has none of the {len(judged)} topics of {people.place}"
+        raise InputError(machine.place, problem, f"{flag.predicted} needs topics that both have judged")
     if both < LEAST:
-        what = f"{both} {plural(both, 'topic')} of {people.place}, too few for an interval"
-        raise InputError(machine.place, f"has {what}", f"have people judge {LEAST} or more; {FEW} make a good one")
+        problem = f"{both} {plural(both, 'topic')} of {people.place}, too few for an interval"
+        raise InputError(machine.place, f"has {problem}", f"have people judge {LEAST} or more; {FEW} make a good one")
     if others < 2:
         raise _too_few_others(people, machine, others, len(judged - known))
     check_grades(people, machine, measures, options)
 
 
 def _too_few_others(people: Qrels, machine: Qrels, others: int, by_people: int) -> InputError:
-    """What is wrong with a machine's judgments that have fewer than two topics, `others`, that people did not judge.
+    """Return the problem of a machine's judgments with fewer than two topics that people did not judge, and its hint.
 
     by_people  topics that people alone judged
     """
     if machine.digest == people.digest:
-        what, hint = f"holds the same judgments as {people.place}", f"{flag.predicted} takes those of a machine"
+        problem, hint = f"holds the same judgments as {people.place}", f"{flag.predicted} takes those of a machine"
     elif by_people > max(others, 1):
-        what = f"has {_other(others)} than {people.place}, which has {by_people} more"
+        problem = f"has {_other(others)} than {people.place}, which has {by_people} more"
         hint = f"swap them if {machine.place} is by people: {flag.predicted} takes the machine's judgments"
     elif others:
-        what, hint = f"has {_other(others)} than {people.place}", "have the machine judge two more topics or more"
+        problem, hint = f"has {_other(others)} than {people.place}", "have the machine judge two more topics or more"
     else:
-        what = f"has {_other(others)} than {people.place}"
+        problem = f"has {_other(others)} than {people.place}"
         hint = f"leave out {flag.predicted}: people have judged all of its topics"
-    return InputError(machine.place, what, hint)
+    return InputError(machine.place, problem, hint)
 
 
 def _other(count: int) -> str:
@@ -299,14 +299,14 @@ def _other(count: int) -> str:
 
 
 def check_grades(people: Qrels, machine: Qrels, measures: Sequence[Measure], options: Options) -> None:
-    """Raise InputError where people and a machine grade by different scales, or a measure cannot take the grades."""
+    """Raise InputError if people and a machine use different grade scales, or a measure cannot use the grades."""
     _check_scales(people, machine, options)
     binary = [measure.label for measure in measures if measure.definition.gain == "binary"]
     if binary and (machine.labels % 1).any() and not (people.labels % 1).any():
         grade = exact(float(machine.labels[machine.labels % 1 != 0][-1]))
         knows = "knows" if len(binary) == 1 else "know"
-        what = f"has grades such as {grade}, and {', '.join(binary)} {knows} only relevant or not"
-        raise InputError(machine.place, what, "take graded measures, such as ndcg or err, or round the grades")
+        problem = f"has grades such as {grade}, and {', '.join(binary)} {knows} only relevant or not"
+        raise InputError(machine.place, problem, "take graded measures, such as ndcg or err, or round the grades")
 
 
 def _check_scales(people: Qrels, machine: Qrels, options: Options) -> None:
@@ -316,20 +316,20 @@ def _check_scales(people: Qrels, machine: Qrels, options: Options) -> None:
     top = max(mine, options.top_grade or 0)
     alike = theirs <= top if fractional or options.top_grade is not None else theirs == mine
     if not alike:
-        what = f"has grades up to {exact(theirs)}, and {people.place} up to {exact(mine)}"
-        one = f"give both one scale, as {flag.labels:yes={exact(mine)},no=0} does for words"
-        hint = f"{one}; {flag.top_grade:{exact(math.ceil(max(mine, theirs)))}} says that they have it already"
-        raise InputError(machine.place, what, hint)
+        problem = f"has grades up to {exact(theirs)}, and {people.place} up to {exact(mine)}"
+        advice = f"give both one scale, as {flag.labels:yes={exact(mine)},no=0} does for words"
+        hint = f"{advice}; {flag.top_grade:{exact(math.ceil(max(mine, theirs)))}} says that they have it already"
+        raise InputError(machine.place, problem, hint)
 
 
 def joined(people: Scores, machine: Scores, options: Options) -> Scores:
-    """The scores by people, with those by the machine to estimate from, and what is to be said of the topics."""
+    """Return the scores by people with the machine's scores to estimate from, and notes on the topics."""
     by_name = {run.run: run for run in machine.runs}
     known = {decode(topic) for topic in machine.qrels.topics}
     judged = {decode(topic) for topic in people.qrels.topics}
     runs = [run.restricted_to(known) for run in people.runs if run.run in by_name]
     machine = replace(machine, runs=[by_name[run.run] for run in runs])
-    found = replace(people, runs=runs, options=options, machine=machine)
+    result = replace(people, runs=runs, options=options, machine=machine)
     place = machine.qrels.place
     # Topics that people did not judge are what the machine is for.
     notes = [note for note in people.notes if getattr(note, "kind", "") not in OF_BOTH]
@@ -340,27 +340,27 @@ def joined(people: Scores, machine: Scores, options: Options) -> Scores:
     scored = [topic for topic in sorted(judged | known) if chosen is None or encode(topic) in chosen]
     notes += unmatched_notes(options.queries, options.slices, scored)
     if runs:
-        notes += _topic_notes(found, [topic for topic in runs[0].topics if topic not in known], place)
-        notes += _chosen_notes(found, judged)
-        notes += found._estimated.notes() if found._estimated is not None else []
-    return replace(found, notes=notes)
+        notes += _topic_notes(result, [topic for topic in runs[0].topics if topic not in known], place)
+        notes += _chosen_notes(result, judged)
+        notes += result._estimated.notes() if result._estimated is not None else []
+    return replace(result, notes=notes)
 
 
 def without_topics(note: str) -> str:
-    """The note without the advice to leave topics out, which changes what is estimated and is refused."""
+    """Return the note without the hint to leave topics out, which would change the estimate."""
     return note.with_hint("") if isinstance(note, Note) and note.kind in LEFT_OUT_BY_TOPICS else note
 
 
 def _run_notes(machine: Scores, judged: Collection[str], place: str) -> Iterator[str]:
-    """The notes on topics that a run lacks, and on those of a run that neither people nor the machine judged."""
+    """Yield notes on topics that a run lacks, and on topics that neither people nor the machine judged."""
     yield from (note for note in machine.notes if getattr(note, "kind", "") == "missing-topics")
     yield from topics_of_neither(machine.notes, judged, (place, machine.qrels.place))
 
 
 def topics_of_neither(notes: Sequence[str], known: Collection[str], places: tuple[str, str]) -> Iterator[Note]:
-    """The notes on topics of runs that one kind of judgments lacks, of those alone that the other lacks as well.
+    """Yield notes on topics of runs that neither kind of judgments has.
 
-    known   the topics that the other has
+    known   topics of the second kind
     places  people's judgments and the machine's
     """
     for note in notes:
@@ -388,8 +388,8 @@ def _topic_notes(scores: Scores, unknown: Sequence[str], place: str) -> list[str
     notes: list[str] = []
     if unknown:
         verb = "is" if len(unknown) == 1 else "are"
-        what = f"{len(unknown)} of {len(scores.runs[0].topics)} topics of {scores.qrels.place} {verb} not in it"
-        notes.append(f"{place}: {what}, and left out ({shorten(unknown)})")
+        text = f"{len(unknown)} of {len(scores.runs[0].topics)} topics of {scores.qrels.place} {verb} not in it"
+        notes.append(f"{place}: {text}, and left out ({shorten(unknown)})")
     columns = len(scores.measures)
     cure = f"have {FEW} or more judged"
     count = scores.runs[0].most(columns)
@@ -398,8 +398,8 @@ def _topic_notes(scores: Scores, unknown: Sequence[str], place: str) -> list[str
     counts = {name: part.runs[0].most(columns) for name, part in scores._slices if part.runs}
     rough = [name for name, judged in counts.items() if LEAST <= judged < FEW]
     if rough and count >= FEW:
-        what = f"{shorten(rough)}: fewer than {FEW} topics that people judged: intervals are only rough guides"
-        notes.append(Note(what, cure))
+        text = f"{shorten(rough)}: fewer than {FEW} topics that people judged: intervals are only rough guides"
+        notes.append(Note(text, cure))
     small = [name for name, judged in counts.items() if judged < LEAST]
     if small:
         notes.append(f"{shorten(small)}: fewer than {LEAST} topics that people judged, so nothing is estimated")
@@ -419,9 +419,9 @@ def _chosen_notes(scores: Scores, judged: set[str]) -> list[str]:
     if (p := chosen_p(values[topics], values[~topics])) >= CHOSEN:
         return []
     label = scores.labels[columns[0]]
-    said = f"{label} is {values[topics].mean():.4f} by the machine, the others {values[~topics].mean():.4f}"
-    what = f"the topics that people judged are not a random sample: their {said} (p = {p:.4f})"
-    return [Note(what, "estimates are biased unless topics are drawn at random")]
+    words = f"{label} is {values[topics].mean():.4f} by the machine, the others {values[~topics].mean():.4f}"
+    text = f"the topics that people judged are not a random sample: their {words} (p = {p:.4f})"
+    return [Note(text, "estimates are biased unless topics are drawn at random")]
 
 
 def could_be_saved(people: Scores, machine: Scores, column: int) -> tuple[Floats, Floats]:
@@ -441,8 +441,8 @@ def could_be_saved(people: Scores, machine: Scores, column: int) -> tuple[Floats
 
 
 def _on(run: RunScores, topics: Sequence[str], column: int) -> Floats:
-    at = {topic: row for row, topic in enumerate(run.topics)}
-    return np.asarray(run.score[[at[topic] for topic in topics], column])
+    position = {topic: row for row, topic in enumerate(run.topics)}
+    return np.asarray(run.score[[position[topic] for topic in topics], column])
 
 
 @dataclass(eq=False)
@@ -459,7 +459,7 @@ class Estimated:
     level: float | None
 
     def score(self, run: str, column: int) -> float:
-        """The estimated summary of a run by a measure; nan where topics are too few."""
+        """Return the estimated summary of a run by a measure; nan with too few topics."""
         return self._summaries[run, column]["score"]
 
     def intervals(self) -> Floats:
@@ -482,11 +482,11 @@ class Estimated:
         topics = [*filled["topic"][:-1], *more]
         rows = {name: [*values[:-1], *[None] * len(more), values[-1]] for name, values in filled.items()}
         rows["topic"] = [*topics, filled["topic"][-1]]
-        found = self._summaries[run, column]
+        estimates = self._summaries[run, column]
         for name in ("people", "people_low", "people_high", "lambda_", "narrower", "times"):
-            rows[name] = [None] * len(topics) + [_blank(found[name])]
+            rows[name] = [None] * len(topics) + [_blank(estimates[name])]
         rows["people"] = [*rows["score"][:-1], rows["people"][-1]]
-        rows["machine"] = [*(_blank(by_machine.get(topic, np.nan)) for topic in topics), _blank(found["machine"])]
+        rows["machine"] = [*(_blank(by_machine.get(topic, np.nan)) for topic in topics), _blank(estimates["machine"])]
         return rows
 
     def notes(self) -> list[Note]:
@@ -502,7 +502,7 @@ class Estimated:
         return heavy_notes(heavy)
 
     def words(self, qrels: Qrels) -> list[str]:
-        """What signatures say of the estimates."""
+        """Return the parts of the signature on estimates."""
         counts = [self._topics(people, machine, 0) for people, machine in zip(self.people, self.machine, strict=True)]
         judged, others = (int(max((one.sum() for one in of), default=0)) for of in zip(*counts, strict=True))
         level = f"{100 * (self.level or LEVEL):.10g}% interval: {PREDICTED}"
@@ -535,18 +535,18 @@ class Estimated:
         at = {topic: row for row, topic in enumerate(people.topics)}
         rows = [at[topic] for topic, kept in zip(machine.topics, both, strict=True) if kept]
         reading, count = Reading(measure.definition.summary), int((both | others).sum())
-        human, own = people.score[rows, column], machine.score[:, column]
-        found = dict.fromkeys(("score", "se", "low", "high", *_ALONE, "machine", *_OTHERS), blank)
+        human, machine_scores = people.score[rows, column], machine.score[:, column]
+        estimates = dict.fromkeys(("score", "se", "low", "high", *_ALONE, "machine", *_OTHERS), blank)
         if count:
-            found["machine"] = float(reading.summarize(own[both | others]))
-        if not np.isfinite(np.concatenate([human, own[both | others]])).all():
-            return found
-        h, m, more = (reading.tested(one)[None] for one in (human, own[both], own[others]))
+            estimates["machine"] = float(reading.summarize(machine_scores[both | others]))
+        if not np.isfinite(np.concatenate([human, machine_scores[both | others]])).all():
+            return estimates
+        h, m, more = (reading.tested(one)[None] for one in (human, machine_scores[both], machine_scores[others]))
         known = summarized(h, m, more, reading, 1 - (self.level or LEVEL))
         known = within(known, limits_of(measure), reading, count)
         if reading.summary == "geometric":
             known["se"] = known["se"] * known["score"]
-        return {name: float(known[name][0]) if name in known else value for name, value in found.items()}
+        return {name: float(known[name][0]) if name in known else value for name, value in estimates.items()}
 
 
 Limits: TypeAlias = tuple[float, float]
@@ -554,7 +554,7 @@ Limits: TypeAlias = tuple[float, float]
 
 
 def limits_of(measure: Measure) -> Limits:
-    """The limits of a measure."""
+    """Return the limits of a measure."""
     return measure.definition.floor, measure.definition.ceiling
 
 
@@ -580,9 +580,9 @@ def summarized(human: Floats, machine: Floats, others: Floats, reading: Reading,
     parts = (joint.mean, joint.low, joint.high, alone.mean, alone.low, alone.high)
     ends = [reading.of_mean(part, count) for part in parts]
     error = joint.error * (count if reading.summary == "total" else 1)
-    found = (ends[0], error, *ends[1:3], joint.p, *ends[3:], joint.power, *saved(alone, joint))
-    found = (*found, joint.share, joint.farthest)
-    return dict(zip(names, found, strict=True))
+    estimates = (ends[0], error, *ends[1:3], joint.p, *ends[3:], joint.power, *saved(alone, joint))
+    estimates = (*estimates, joint.share, joint.farthest)
+    return dict(zip(names, estimates, strict=True))
 
 
 def heavy_notes(estimates: Iterable[tuple[str, float, str]]) -> list[Note]:
@@ -599,7 +599,7 @@ def heavy_notes(estimates: Iterable[tuple[str, float, str]]) -> list[Note]:
 
 
 def saved_words(narrower: float, times: float) -> str:
-    """By how many per cent an interval is narrower, and how many times the topics people would have to judge for it."""
+    """Return a text on the narrower interval and the factor of topics that people would have to judge for it."""
     return f"{100 * narrower:z.0f}%, ×{times:.1f}"
 
 

@@ -27,7 +27,7 @@ _STORAGE = Lock()
 
 
 def to_frame(content: Any, columns: list[str] | tuple[str, ...] | None = None) -> pd.DataFrame:
-    """A frame of what `pandas.DataFrame` takes: columns by name, rows by name, or rows with the names of `columns`."""
+    """Return a DataFrame of columns by name, rows by name, or rows with the names of `columns`."""
     import pandas as pd  # not before it is needed: it takes longer to import than a run takes to score
 
     try:
@@ -39,14 +39,14 @@ def to_frame(content: Any, columns: list[str] | tuple[str, ...] | None = None) -
 
 
 def joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Frames, one below the other."""
+    """Return frames concatenated, one below the other."""
     import pandas as pd
 
     return _together(lambda own: pd.concat(own, ignore_index=True), frames)
 
 
 def merged(left: pd.DataFrame, right: pd.DataFrame, on: list[str]) -> pd.DataFrame:
-    """The rows of two frames that are alike in some columns, beside each other."""
+    """Return the inner join of two frames on some columns."""
     return _together(lambda own: own[0].merge(own[1], on=on), [left, right])
 
 
@@ -62,12 +62,12 @@ def _together(make: Callable[[Sequence[pd.DataFrame]], pd.DataFrame], frames: Se
 
 
 def distinct(frame: pd.DataFrame, *columns: str) -> list[Any]:
-    """The distinct values of a column, or rows of several, in the order of their first rows."""
+    """Return the distinct values of a column, or rows of several, in order of first appearance."""
     return list(dict.fromkeys(_keys(frame, columns)))
 
 
 def group_numbers(frame: pd.DataFrame, *columns: str) -> Ints:
-    """rows: the number of each one's value among the distinct ones, for `groupby`."""
+    """Return for each row the index of its value among the distinct ones, for `groupby`."""
     import numpy as np
 
     number: dict[Any, int] = {}
@@ -75,7 +75,7 @@ def group_numbers(frame: pd.DataFrame, *columns: str) -> Ints:
 
 
 def groups(frame: pd.DataFrame, *columns: str) -> dict[Any, pd.DataFrame]:
-    """The rows of each distinct value of a column, or of several, in the order of their first rows."""
+    """Yield the rows of each distinct value of a column, or of several, in order of first appearance."""
     parts = frame.groupby(group_numbers(frame, *columns), sort=False)
     return dict(zip(distinct(frame, *columns), (own for _, own in parts), strict=True))
 
@@ -109,19 +109,19 @@ class FrameRows(Sequence[Any]):
 
 
 def to_table(frame: pd.DataFrame) -> Table:
-    """A frame as a table, with Python's own values, None where blank."""
+    """Return a frame as a table of Python's own values, None if blank."""
     from gradedeval.kernel.formats.tables import Column, Table  # not before it is text
 
     return Table([Column(str(name)) for name in frame.columns], FrameRows(frame))
 
 
 def to_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a frame by the names of its columns, with Python's own values, None where blank."""
+    """Return the rows of a frame as dicts of Python's own values, None if blank."""
     return list(each_row(frame))
 
 
 def each_row(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """The same, one after the other."""
+    """Yield the rows of `to_rows`."""
     names = [str(name) for name in frame.columns]
     return (dict(zip(names, row, strict=True)) for row in FrameRows(frame))
 
@@ -180,7 +180,7 @@ class InNotebook:
         signature = _OfDocument(lambda document: document.signature)
 
         def __getattr__(self, name):
-            """Raise AttributeError with what is meant by a name of another library."""
+            """Raise AttributeError with a suggestion for a name of another library."""
             if name.startswith("_") or hasattr(type(self), name):  # which has failed, and does so again
                 return object.__getattribute__(self, name)
             hint = hint_of("attributes", name, [other for other in dir(self) if not other.startswith("_")])
@@ -188,7 +188,7 @@ class InNotebook:
             raise AttributeError(f"{problem}; {hint}" if hint else problem)
 
     def __str__(self) -> str:
-        """The tables for people, as a command prints them where there is no terminal."""
+        """Return the tables for people, as a command prints them without a terminal."""
         return self._as(self.tables, "table")
 
     def _repr_html_(self) -> str:
@@ -216,11 +216,11 @@ class InNotebook:
         return []
 
     def document(self, layout: Layout) -> Document:
-        """The tables, for people or for programs."""
+        """Return the tables, for people or for programs."""
         raise NotImplementedError
 
     def tables(self, layout: Layout, **how: Any) -> Document:
-        """The `document`, in which topics have their texts."""
+        """Return the `document`, with texts of topics."""
         document = self.document(layout, **how)
         if not self.texts or layout == "trec":
             return document
@@ -272,7 +272,7 @@ class _Shown(InNotebook):
 
 
 def _ends(table: Table) -> Table:
-    """The table, of a long one the first rows and the last."""
+    """Return the table, shortened to its first and last rows."""
     if len(table.rows) <= 2 * ENDS:
         return table
     between = [["…" for _ in table.columns]]

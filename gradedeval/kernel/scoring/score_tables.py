@@ -56,9 +56,9 @@ class Row(NamedTuple):
 
 
 def row_signatures(scores: Scores, rows: Iterable[Row]) -> list[str | None]:
-    """What the summaries among these rows depend on, of all topics or of a slice; None for the rows of topics."""
-    known = {name: part.signatures for name, part in scores._slices} | {None: scores.signatures}
-    return [None if row.topics is None else known[row.slice][row.run, row.measure] for row in rows]
+    """Return the signature of each summary row, of all topics or of a slice; None for rows of topics."""
+    cache = {name: part.signatures for name, part in scores._slices} | {None: scores.signatures}
+    return [None if row.topics is None else cache[row.slice][row.run, row.measure] for row in rows]
 
 
 # Rows and columns as tables for people have them.
@@ -70,7 +70,7 @@ _OF_WIDTHS = ("lambda_", "narrower", "times")
 
 
 def number_column(scores: Scores, name: str, percent: bool = False) -> Column:
-    """A column of scores, with the digits of the preset; in percent two fewer."""
+    """Return a column of scores with the digits of the preset; two fewer for percentages."""
     from gradedeval.kernel.formats import Column  # not before there is a table
 
     digits = preset_digits(scores.options.like)
@@ -78,8 +78,8 @@ def number_column(scores: Scores, name: str, percent: bool = False) -> Column:
 
 
 def printed_rows(scores: Scores, by_topic: bool, percent: bool = False, sliced: bool = False) -> Iterator[Row]:
-    """The rows of the tidy table, with those of slices where wanted; counts are whole numbers. Of shares percent, where
-    that is wanted."""
+    """Yield the rows of the tidy table for printing, with slices and percentages if requested; counts are whole
+    numbers."""
     rows = scores.rows(by_topic, sliced)
     if percent:
         rows = map(_in_percent, rows, repeat({measure.label for measure in scores.measures if is_share(measure)}))
@@ -90,7 +90,7 @@ def printed_rows(scores: Scores, by_topic: bool, percent: bool = False, sliced: 
 
 
 def _in_percent(row: Row, shares: Collection[str]) -> Row:
-    """The row times 100 where it is of a measure whose scores are shares."""
+    """Return the row times 100 if its measure is a share."""
     if row.measure not in shares:
         return row
     values = {name: getattr(row, name) for name in ("score", *PARTS) if name not in _OF_WIDTHS}
@@ -98,14 +98,14 @@ def _in_percent(row: Row, shares: Collection[str]) -> Row:
 
 
 def _in_whole_numbers(row: Row, counts: Collection[str]) -> Row:
-    """The row in whole numbers where it is of a measure that counts."""
+    """Return the row in whole numbers if its measure is a count."""
     if row.measure not in counts:
         return row
     return row if row.score is None else row._replace(score=cast(Any, int(row.score)))
 
 
 def is_share(measure: Measure) -> bool:
-    """Whether scores by a measure lie between 0 and 1, so that they may be given in percent."""
+    """Return whether scores of a measure lie between 0 and 1."""
     definition = measure.definition
     return definition.floor >= 0 and definition.ceiling <= 1 and measure.arguments.get("of", "eu") == "eu"
 
@@ -116,14 +116,14 @@ def parts_beside(scores: Scores) -> list[str]:
 
 
 def values_of(row: Row, parts: Sequence[str]) -> list[float | None]:
-    """The score and the columns beside it."""
+    """Return the score and the further columns of a row."""
     return [getattr(row, name) for name in ("score", *parts)]
 
 
 def key_names(scores: Scores, by_topic: bool) -> list[str]:
-    """The columns that say which run and topic a row is of, where there are several."""
-    wanted = {"run": scores.is_multi_run, "topic": by_topic}
-    return [key for key, shown in wanted.items() if shown]
+    """Return the columns that identify the run and the topic of a row, if there are several."""
+    columns = {"run": scores.is_multi_run, "topic": by_topic}
+    return [key for key, named in columns.items() if named]
 
 
 def best_two(printed: Sequence[str], sign: int) -> list[int]:
@@ -174,15 +174,15 @@ def render_scores(
     style: Style | None = None,
     view: View = PAGE,
 ) -> str:
-    """The scores as text; `digits`, `view` and what it raises as in `formats.render`, `signed` how tables for people
-    are, the rest as in `document`. Topics have their texts."""
-    how: dict[str, Any] = {
+    """Render the scores as text; `digits`, `view` and errors as in `formats.render`, `signed` is the style for people,
+    further keywords as in `document`."""
+    keywords: dict[str, Any] = {
         "by_topic": by_topic,
         "cwl": cwl,
         "style": style or PLAIN_STYLE,
         "digits": digits,
     }
-    make = partial(scores.tables if scores.options.queries else partial(document, scores), **how)
+    make = partial(scores.tables if scores.options.queries else partial(document, scores), **keywords)
     return formats.render(make, form, digits, SIGNATURES[signed], view)
 
 
@@ -234,7 +234,7 @@ PERCENT = "percent"
 
 
 def _legend(scores: Scores, style: Style) -> Marked:
-    """What the marks of a table mean, and which numbers are percent."""
+    """Return the meaning of the marks of a table, and a note on percentages."""
     parts: list[Marked] = []
     if style.percent:
         others = [measure.label for measure in scores.measures if not is_share(measure)]
@@ -261,7 +261,7 @@ def _legend(scores: Scores, style: Style) -> Marked:
 
 
 def _long(scores: Scores, rows: Sequence[Row]) -> Table:
-    """A row for each run, topic and measure."""
+    """Return a table with a row for each run, topic and measure."""
     columns = scores.columns
     return Table([*map(Column, columns)], [[getattr(row, name) for name in columns] for row in rows])
 
@@ -271,7 +271,7 @@ Place = tuple[str, str, bool]
 
 
 def _by_place(scores: Scores, by_topic: bool, percent: bool = False) -> dict[Place, dict[str, Row]]:
-    """The rows of each run, topic by topic and the summary last, by measure."""
+    """Return the rows of each run by measure, topic by topic and the summary last."""
     rows: dict[Place, dict[str, Row]] = {}
     for run in scores.runs:
         rows |= {(run.run, topic, False): {} for topic in (run.topics if by_topic else [])}
@@ -283,16 +283,16 @@ def _by_place(scores: Scores, by_topic: bool, percent: bool = False) -> dict[Pla
 
 def _trec(scores: Scores, by_topic: bool) -> Table:
     """Three columns, measure, topic and score, as trec_eval; topic by topic, the summary last."""
-    parts, before = parts_beside(scores), None
+    parts, previous = parts_beside(scores), None
     lines: list[tuple[str, str, Any]] = []
     for (run, topic, _), by_measure in _by_place(scores, by_topic).items():
-        if scores.is_multi_run and run != before:
+        if scores.is_multi_run and run != previous:
             lines.append(("runid", ALL, run))
-        before = run
+        previous = run
         lines += [line for row in by_measure.values() for line in _trec_lines(row, topic, parts)]
         if not by_topic or topic == ALL:
-            own = (row for row in printed_rows(scores, False, sliced=True) if row.slice is not None and row.run == run)
-            lines += [line for row in own for line in _trec_lines(row, str(row.slice), parts)]
+            rows = (row for row in printed_rows(scores, False, sliced=True) if row.slice is not None and row.run == run)
+            lines += [line for row in rows for line in _trec_lines(row, str(row.slice), parts)]
     return Table([Column("measure"), Column("topic"), number_column(scores, "value")], lines)
 
 
@@ -309,18 +309,18 @@ def all_quantities(measures: Iterable[Measure]) -> list[Measure]:
     quantities: list[Measure] = []
     for measure in measures:
         if not measure.definition.cwl:
-            family = [name for name, known in MEASURES.items() if known.definition.cwl]
-            what, hint = f"{measure} is not a C/W/L measure", f"those are {shorten(family, 30)}"
-            raise InputError(flag.cwl, what, hint, usage=True)
+            family = [name for name, candidate in MEASURES.items() if candidate.definition.cwl]
+            problem, hint = f"{measure} is not a C/W/L measure", f"those are {shorten(family, 30)}"
+            raise InputError(flag.cwl, problem, hint, usage=True)
         if "of" in measure.arguments:
-            what = f"'{measure}' asks for one quantity"
-            raise InputError(flag.cwl, what, f"{flag.cwl} prints all five; leave out of=", usage=True)
+            problem = f"'{measure}' asks for one quantity"
+            raise InputError(flag.cwl, problem, f"{flag.cwl} prints all five; leave out of=", usage=True)
         quantities += [measure if of == "eu" else measure(of=of) for of in QUANTITIES]
     return quantities
 
 
 def _tall(scores: Scores, percent: bool) -> Table:
-    """One run: a row for each measure."""
+    """Return a table of one run: a row for each measure."""
     names = ("score", *parts_beside(scores))
     columns = [Column("measure"), *[number_column(scores, name, percent) for name in names]]
     return Table(
@@ -329,7 +329,7 @@ def _tall(scores: Scores, percent: bool) -> Table:
 
 
 def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> Table:
-    """Several runs, or topic by topic: a column for each measure, and one for each part of its residual."""
+    """Return a table of several runs or of topics: a column for each measure and each part of its residual."""
     parts, keys = parts_beside(scores), key_names(scores, by_topic)
     rows = list[list[Any]]()
     for (run, topic, _), by_measure in _by_place(scores, by_topic, style.percent).items():
@@ -348,7 +348,7 @@ def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> T
 
 def _sliced(scores: Scores, column: str, percent: bool) -> Table:
     """The summaries of the slices of one column: a row for each slice and run."""
-    parts, several = parts_beside(scores), scores.is_multi_run
+    parts, many_runs = parts_beside(scores), scores.is_multi_run
     counts = "topics" not in parts  # else each measure has its own
     rows: list[list[Any]] = []
     for label, part in scores.by_slice[column].items():
@@ -356,15 +356,15 @@ def _sliced(scores: Scores, column: str, percent: bool) -> Table:
         for run in part.runs:
             by_measure = by_place[run.run, ALL, True]
             values = [values_of(by_measure[name], parts) for name in scores.labels]
-            key = [label, *([run.run] if several else []), *([run.most(len(scores.measures))] if counts else [])]
+            key = [label, *([run.run] if many_runs else []), *([run.most(len(scores.measures))] if counts else [])]
             rows.append([*key, *(value for of_measure in values for value in of_measure)])
     numbers = _number_columns(scores, parts, percent)
-    keys = [Column(column), *([Column("run")] if several else []), *([Column("topics", "count")] if counts else [])]
+    keys = [Column(column), *([Column("run")] if many_runs else []), *([Column("topics", "count")] if counts else [])]
     return Table([*keys, *numbers], rows, pipeline=True, together=1 + len(parts))
 
 
 def _number_columns(scores: Scores, parts: Sequence[str], percent: bool) -> list[Column]:
-    """A column for each measure, and one for each part beside it."""
+    """Return a column for each measure, and one for each further part."""
     return [
         number_column(scores, name, percent and is_share(measure))
         for measure in scores.measures
@@ -373,15 +373,15 @@ def _number_columns(scores: Scores, parts: Sequence[str], percent: bool) -> list
 
 
 def _marks(scores: Scores, table: Table, style: Style, digits: int | None) -> dict[tuple[int, int], Mark]:
-    """The marks of a table with a row for each run."""
+    """Return the marks of a table with a row for each run."""
     names, marks = [run.run for run in scores.runs], {}
-    at = table.names.index("run")
+    position = table.names.index("run")
     for row, name in enumerate(names):
         if name in style.letters:
-            marks[row, at] = Mark(signs=style.letters[name])
-    width = (len(table.columns) - at - 1) // len(scores.measures)
+            marks[row, position] = Mark(signs=style.letters[name])
+    width = (len(table.columns) - position - 1) // len(scores.measures)
     for number, measure in enumerate(scores.measures):
-        column = at + 1 + number * width
+        column = position + 1 + number * width
         values = [row[column] for row in table.rows]
         reading = measure.reading
         known = style.best and reading.better != "neither"
@@ -429,13 +429,13 @@ def stacked(scores: Scores, by_topic: bool, style: Style, digits: int | None) ->
     of the same for each column of slices."""
     order = {label: number for number, label in enumerate(scores.labels)}
     rows = sorted(printed_rows(scores, by_topic, style.percent), key=lambda row: order[row.measure])
-    shown = {"measure": True, "run": scores.is_multi_run, "topic": by_topic}
-    table = _stack(scores, rows, shown, style, digits)
+    keys_shown = {"measure": True, "run": scores.is_multi_run, "topic": by_topic}
+    table = _stack(scores, rows, keys_shown, style, digits)
     tables = [replace(table, marks=_stacked_marks(scores, table, digits)) if style.best and not by_topic else table]
-    shown["topic"] = False
+    keys_shown["topic"] = False
     for name, parts in scores.by_slice.items():
         labelled = [(label, row) for label, part in parts.items() for row in printed_rows(part, False, style.percent)]
-        table = _stack(scores, [row for _, row in labelled], shown, style, digits)
+        table = _stack(scores, [row for _, row in labelled], keys_shown, style, digits)
         cells = [[label, *line] for (label, _), line in zip(labelled, table.rows, strict=True)]
         tables.append(replace(table, columns=[Column(name), *table.columns], rows=cells))
     return tables
@@ -461,16 +461,16 @@ def _estimated(scores: Scores, row: Row, style: Style, digits: int | None) -> li
     column = number_column(scores, "score", style.percent)
     geometric = [measure.label for measure in scores.measures if measure.reading.summary == "geometric"]
     ends = (row.score, row.low, row.high), (row.people, row.people_low, row.people_high)
-    margin, alone = (_margin(*found, column, digits, factor=row.measure in geometric) for found in ends)
+    margin, alone = (_margin(*limits, column, digits, factor=row.measure in geometric) for limits in ends)
     score = row.score if row.topics is not None else None
     return [score, margin, row.people, alone, row.machine, row.lambda_, _saved(row)]
 
 
 def _stacked_marks(scores: Scores, table: Table, digits: int | None) -> dict[tuple[int, int], Mark]:
-    """The marks of the best runs by each measure."""
-    marks, at, column = dict[tuple[int, int], Mark](), table.names.index("measure"), table.names.index("score")
+    """Return the marks of the best runs by each measure."""
+    marks, position, column = dict[tuple[int, int], Mark](), table.names.index("measure"), table.names.index("score")
     for measure in scores.measures:
-        mine = [number for number, row in enumerate(table.rows) if row[at] == measure.label]
+        mine = [number for number, row in enumerate(table.rows) if row[position] == measure.label]
         if measure.reading.better != "neither":
             printed = table.columns[column].cells([table.rows[number][column] for number in mine], digits)
             places = best_two(printed, measure.reading.sign)
@@ -487,8 +487,7 @@ def _margin(
     *,
     factor: bool = False,
 ) -> str | None:
-    """How far an interval reaches to either side before it is cut at the ends of the scale; of a geometric mean by
-    which factor."""
+    """Return the margin of an interval before it is cut at the ends of the scale; a factor for geometric means."""
     if middle is None or low is None or high is None:
         return None
     if factor:

@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class RunScores:
-    """One run's scores: topics × measures, nan where blank.
+    """The scores of one run: topics × measures, nan if blank.
 
-    missing   how many of the topics the run lacks; they score 0 rankings
+    missing   number of topics that the run lacks; they are scored as empty rankings
     score     the score
-    unjudged  how far it could rise by the unjudged documents of the run
-    residual  how far it could rise in all
-    included  whether the pair is certain enough for `max_residual`
-    format    what its file was read as; empty for objects in memory
-    empty     the topics for which it retrieved nothing
-    bounds    2 × topics × measures: the lowest and the highest score, where asked for
+    unjudged  the residual of unjudged documents of the run
+    residual  the total residual
+    included  whether the residual is within `max_residual`
+    format    format of the file; empty for objects in memory
+    empty     topics without documents
+    bounds    2 × topics × measures: the lowest and the highest score, if requested
     """
 
     run: str
@@ -59,8 +59,7 @@ class RunScores:
     bounds: Floats | None = None
 
     def summary(self, part: str, column: int, summary: Summary) -> float:
-        """The summary of one measure over the topics kept, of a part of its residual, or of a bound; nan where there
-        are none."""
+        """Summarize the score, a residual or a bound of one measure over the included topics; nan without topics."""
         kept = self.included[:, column]
         score = self.score[:, column][kept]
         if part == "score":
@@ -72,7 +71,7 @@ class RunScores:
         )
 
     def part(self, name: str) -> Floats:
-        """topics × measures: the score, a residual or a bound; nan where it is blank."""
+        """Return topics × measures: the score, a residual or a bound; nan if blank."""
         if name not in score_tables.BOUNDS:
             return np.asarray(getattr(self, name))
         return (
@@ -80,7 +79,7 @@ class RunScores:
         )
 
     def restricted_to(self, topics: Collection[str]) -> RunScores:
-        """The same scores, of which those on some topics count."""
+        """Return the scores with only some topics included."""
         among = np.array([[topic in topics] for topic in self.topics], dtype=bool)
         return replace(self, included=self.included & among)
 
@@ -90,19 +89,19 @@ class RunScores:
         return cast(list[int], np.count_nonzero(self.included, axis=0).tolist())
 
     def count(self, column: int) -> int:
-        """How many topics are kept by one measure."""
+        """Return the number of topics included for one measure."""
         return self.counts[column]
 
     def most(self, measures: int) -> int:
-        """Over how many topics any of that many measures is, at most."""
+        """Return the largest number of topics included for any of the first `measures` measures."""
         return max(self.counts[:measures], default=0)
 
     def kept(self, column: int) -> frozenset[str]:
-        """The topics that the summary of one measure is over."""
+        """Return the topics included for one measure."""
         return frozenset(compress(self.topics, self.included[:, column].tolist()))
 
     def is_zero(self, topics: Sequence[str], column: int) -> bool:
-        """Whether all of some topics score 0, as far as they count."""
+        """Return whether all scores of these topics are 0."""
         among = set(topics)
         return not self.score[[row for row, topic in enumerate(self.topics) if topic in among], column].any()
 
@@ -112,11 +111,11 @@ class RunScores:
 
 @dataclass(eq=False, repr=False)
 class RunSummary(RunScores):
-    """A run's scores without those of topics.
+    """The summaries of a run without the scores of topics, which are costly to send between processes.
 
-    summaries  "score", or a part of the residual, or a bound -> the summary by each measure
-    counts     how many topics each measure's is over
-    zero       the measures by which the topics without anything relevant all score 0
+    summaries  "score", a residual or a bound -> the summary by each measure
+    counts     number of topics of each measure
+    zero       measures by which all topics without relevant documents score 0
     """
 
     summaries: Mapping[str, Sequence[float]] = field(default_factory=dict)
@@ -161,7 +160,7 @@ class ByMeasure(dict[str, Any]):
         return True
 
     def get(self, name: Any, default: Any = None) -> Any:
-        """The value of a measure, or `default` where it is not there."""
+        """Return the value of a measure, or `default` if it is missing."""
         try:
             return self[name]
         except KeyError:
@@ -169,7 +168,7 @@ class ByMeasure(dict[str, Any]):
 
 
 def index_of(name: AnyMeasure, measures: Sequence[Measure], options: Options) -> int:
-    """Where a measure stands among those that were scored. Raises KeyError where it does not."""
+    """Return the index of a measure among those scored. Raises KeyError if it is missing."""
     labels = [measure.label for measure in measures]
     if name in labels:
         return labels.index(str(name))
@@ -183,27 +182,27 @@ def index_of(name: AnyMeasure, measures: Sequence[Measure], options: Options) ->
 
 
 def with_defaults(measure: Measure, options: Options) -> Measure:
-    """The measure with the gain scheme and relevance level that the options give it where it names none itself.
+    """Return the measure with the gain scheme and the relevance level of the options, unless it states its own.
 
-    It is called as it was asked for.
-    What is written in the measure wins, then what is given for all measures, then the preset's own for this one.
+    Its label stays as requested. Parameters of the measure precede options, and options precede a preset.
     """
     preset = {} if options.like is None else _preset(measure, options.like)
-    wanted: dict[str, Value] = {name: getattr(options, name) for name in filter(None, [gain_option(measure, options)])}
-    settled = dict(measure.parameters).keys() | wanted.keys()
+    option = gain_option(measure, options)
+    settings: dict[str, Value] = {option: getattr(options, option)} if option else {}
+    settled = dict(measure.parameters).keys() | settings.keys()
     if {"gain", "rel"} & settled:
         settled |= {"gain", "rel"}
-    wanted |= {key: value for key, value in preset.items() if key not in settled} if preset else {}
-    if not wanted:
+    settings |= {key: value for key, value in preset.items() if key not in settled} if preset else {}
+    if not settings:
         return measure
-    # What is a measure's default anyway stays unsaid.
-    applied = measure(**{key: value for key, value in wanted.items() if value != _default(measure, key)})
+    # Defaults of the measure stay out of its notation.
+    applied = measure(**{key: value for key, value in settings.items() if value != _default(measure, key)})
     return replace(applied, spellings=measure.spellings)
 
 
 def gain_option(measure: Measure, options: Options) -> str:
-    """The option that says what grades are worth to a measure: `gain` or `rel`; empty where it names that itself, or
-    neither is given."""
+    """Return the option that sets the gains of a measure: `gain` or `rel`; "" if the measure states its own or neither
+    is given."""
     definition = measure.definition
     if dict(measure.parameters).keys() & set(definition.gain_parameters):
         return ""
@@ -216,7 +215,7 @@ def gain_option(measure: Measure, options: Options) -> str:
 
 
 def _preset(measure: Measure, like: str) -> dict[str, Value]:
-    """The parameters that a preset gives a measure."""
+    """Return the parameters of a measure in a preset."""
     preset = PRESETS[like]
     shared = {key: value for key, value in preset.shared.items() if key in measure.definition.parameters}
     cut = preset.cut.get(measure.name, {}) if measure.cutoff is not None else {}
@@ -231,16 +230,15 @@ def _default(measure: Measure, key: str) -> Any:
 
 @dataclass(eq=False, repr=False)
 class Scores(InNotebook):
-    """What an evaluation found.
+    """The result of an evaluation.
 
-    runs             in the order given
-    measures         with their defaults filled in
+    runs             scores of each run, in order
+    measures         measures with their defaults
     notes            warnings to the user
-    transformations  what was done to the scores since, as in the signature
-    errors           why other runs have no scores, where errors were collected
-    sources          run -> what it was read from, where residuals were asked for: it is read again to find what judging
-                     could do
-    machine          the scores of the same runs by a machine's judgments, where they are estimated from both
+    transformations  changes to the scores since, as in the signature
+    errors           errors of runs without scores, if errors were collected
+    sources          run -> its source, if residuals were requested: further analyses read it again
+    machine          the scores of the same runs by a machine's judgments, if means are estimated from both
     """
 
     runs: list[RunScores]
@@ -257,16 +255,16 @@ class Scores(InNotebook):
         runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
         return f"<Scores of {runs}: {', '.join(self.labels)}; {self.signature}>"
 
-    def document(self, layout: Layout, **how: Any) -> Document:
-        """The scores as a table, as the keywords of `score_tables.document` say."""
-        return score_tables.document(self, layout, **how)
+    def document(self, layout: Layout, **keywords: Any) -> Document:
+        """Return the scores as a table; keywords as in `score_tables.document`."""
+        return score_tables.document(self, layout, **keywords)
 
     @property
     def texts(self) -> Mapping[str, str]:
         return self.options.texts
 
     def unequal_topics(self) -> list[Note]:
-        """Return a note where the means of runs are over different topics."""
+        """Return a note if the means of runs are over different topics."""
         whole = {id(run.topics): frozenset(run.topics) for run in self.runs}  # thousands of runs share one list
         averaged = {measure.label: list(whole.values()) for measure in self.measures}
         if self.options.max_residual is not None:
@@ -275,7 +273,7 @@ class Scores(InNotebook):
 
     @property
     def systems_of(self) -> dict[str, list[str]]:
-        """system -> its runs; each run by itself where there are no replicates."""
+        """system -> its runs; without replicates each run is a system."""
         names, replicates = [run.run for run in self.runs], self.options.replicates
         return {name: [name] for name in names} if replicates is None else replicates.systems(names)
 
@@ -293,8 +291,8 @@ class Scores(InNotebook):
 
     @public
     def rows(self, by_topic: bool = True, sliced: bool = False) -> Iterator[Row]:
-        """The tidy table, run by run: with `by_topic` a row for each topic and measure; then the summary, and where
-        wanted that of each slice."""
+        """Yield the tidy table, run by run: with `by_topic` a row for each topic and measure; then the summary, and
+        with `sliced` the summary of each slice."""
         for number, run in enumerate(self.runs):
             for column, measure in enumerate(self.measures):
                 known: dict[str, Iterable[Any]] = {**self._filled(run, column, by_topic)}
@@ -307,23 +305,23 @@ class Scores(InNotebook):
 
     @cached_property
     def by_slice(self) -> dict[str, dict[str, Scores]]:
-        """column -> label -> the same scores on the topics that have the label; empty where there are no slices. A
-        label of no topic that is scored is left out."""
+        """column -> label -> the scores on the topics with the label; empty without slices. Labels without scored
+        topics are omitted."""
         if self.options.slices is None:
             return {}
         scored = {topic for run in self.runs for topic in run.topics}
         return {
-            column: {label: self._of_topics(column, label, own) for label, own in labels.items() if own & scored}
+            column: {label: self._of_topics(column, label, some) for label, some in labels.items() if some & scored}
             for column, labels in self.options.slices.topics.items()
         }
 
     @property
     def _slices(self) -> list[tuple[str, Scores]]:
-        """The scores of each slice, by its name."""
+        """The scores of each slice, by name."""
         return [(f"{column}={label}", part) for column, parts in self.by_slice.items() for label, part in parts.items()]
 
     def _of_topics(self, column: str, label: str, topics: Collection[str]) -> Scores:
-        """The scores on the topics of a slice; six digits of its name tell it from others."""
+        """Return the scores on the topics of a slice, with a digest of its name in the signature."""
         from hashlib import sha256  # few evaluations have slices
 
         runs = [run.restricted_to(topics) for run in self.runs]
@@ -337,7 +335,7 @@ class Scores(InNotebook):
 
     @public
     def column(self, run: RunScores, column: int, by_topic: bool = True) -> dict[str, list[Any]]:
-        """The rows of one run and measure, column by column: from `topic` on, those of `Row`."""
+        """Return the rows of one run and measure, column by column: the fields of `Row` from `topic` on."""
         found = self._filled(run, column, by_topic)
         blank = [None] * len(found["topic"])
         beside = {"run", "measure", "slice", *score_tables.ESTIMATED}
@@ -346,34 +344,34 @@ class Scores(InNotebook):
         }
 
     def _filled(self, run: RunScores, column: int, by_topic: bool) -> dict[str, list[Any]]:
-        """The same without columns that are blank."""
+        """Return the columns of `column` that are not blank."""
         kept = run.included[:, column]
         topics = list(compress(run.topics, kept)) if by_topic else []
         score = run.score[kept, column].tolist() if by_topic else []
         summary = self.measures[column].definition.summary
         mean = run.summary("score", column, summary) if self.machine is None else self.summary(run, column)
-        found: dict[str, list[Any]] = {
+        columns: dict[str, list[Any]] = {
             "topic": [*topics, ALL],
             "score": [None if value != value else value for value in (*score, mean)],
             "topics": [None] * len(topics) + [run.counts[column]],
         }
         if self.options.interval is not None or self.machine is not None:
             ends = zip(score_tables.INTERVAL, _blanked(self.intervals[self.runs.index(run), column]), strict=True)
-            found |= {name: [*repeat(None, len(topics)), end] for name, end in ends}
+            columns |= {name: [*repeat(None, len(topics)), end] for name, end in ends}
         if self.options.wants_residuals or self.options.bounds:
-            found |= self._unknown(run, column, by_topic)
+            columns |= self._unknown(run, column, by_topic)
         if self.machine is not None and self._estimated is not None:
-            found = self._estimated.with_machine(found, run.run, column, by_topic)
-        return found
+            columns = self._estimated.with_machine(columns, run.run, column, by_topic)
+        return columns
 
     def _unknown(self, run: RunScores, column: int, by_topic: bool) -> dict[str, list[Any]]:
-        """The residuals and bounds of one run by a measure, as far as they are asked for."""
+        """Return the residuals and bounds of one run by a measure, if requested."""
         summary, kept = self.measures[column].definition.summary, run.included[:, column]
         names = ("residual", "unjudged") if self.options.wants_residuals else ()
         parts: dict[str, Floats] = {}
         for name in (*names, *(score_tables.BOUNDS if self.options.bounds else ())):
-            own = run.part(name)[kept, column] if by_topic else np.empty(0)
-            parts[name] = np.append(own, run.summary(name, column, summary))
+            topic_values = run.part(name)[kept, column] if by_topic else np.empty(0)
+            parts[name] = np.append(topic_values, run.summary(name, column, summary))
         if names:
             with np.errstate(invalid="ignore"):  # infinite costs have no difference
                 parts["beyond"] = parts["residual"] - parts["unjudged"]
@@ -381,7 +379,7 @@ class Scores(InNotebook):
 
     @public
     def summary(self, run: RunScores, column: int) -> float:
-        """The summary of one run by one measure, estimated where there are a machine's judgments too; nan where it is
+        """Return the summary of one run by one measure, estimated if there are a machine's judgments too; nan if
         blank."""
         if self.machine is not None and self._estimated is not None:
             return self._estimated.score(run.run, column)
@@ -389,17 +387,20 @@ class Scores(InNotebook):
 
     @public
     def saved_by(self, machine: Scores, column: int) -> tuple[Floats, Floats]:
-        """What judgments by a machine are worth by one measure, if these are the scores by people, `machine` those of
-        the same runs by it, and it judged many more topics: runs × 2, and pairs of runs × 2 for their differences. By
-        what share an interval is narrower, and how many times the topics people would have to judge for it; nan with
-        fewer than five topics."""
+        """Return how much judgments by a machine would save for one measure, if it judged many more topics.
+
+        machine  scores of the same runs by the machine
+
+        Returns runs × 2, and pairs of runs × 2 for their differences: the share by which an interval is narrower, and
+        the factor of topics that people would have to judge for it; nan with fewer than five topics.
+        """
         from gradedeval.kernel.scoring.predicted import could_be_saved  # few evaluations have predictions
 
         return could_be_saved(self, machine, column)
 
     @cached_property
     def _estimated(self) -> Estimated | None:
-        """What is estimated from people's judgments and a machine's; None where these are not given."""
+        """Estimates from the judgments of people and a machine; None without a machine."""
         if self.machine is None:
             return None
         from gradedeval.kernel.scoring.predicted import Estimated  # few evaluations have predictions
@@ -408,13 +409,13 @@ class Scores(InNotebook):
 
     @property
     def by_machine(self) -> list[RunScores]:
-        """The scores of the same runs, in the same order, by a machine's judgments; none where these are not given."""
-        known = {} if self.machine is None else {run.run: run for run in self.machine.runs}
-        return [known[run.run] for run in self.runs if known]
+        """The scores of the same runs, in the same order, by a machine's judgments; empty without a machine."""
+        run_scores = {} if self.machine is None else {run.run: run for run in self.machine.runs}
+        return [run_scores[run.run] for run in self.runs if run_scores]
 
     @cached_property
     def intervals(self) -> Floats:
-        """runs × measures × 3: the standard error of each summary and the ends of its interval, nan where blank."""
+        """runs × measures × 3: the standard error of each summary and the ends of its interval, nan if blank."""
         level = self.options.interval
         if self._estimated is not None:
             return self._estimated.intervals()
@@ -427,15 +428,14 @@ class Scores(InNotebook):
 
     @public
     def sorted_by(self, measure: Measure) -> Scores:
-        """The same with the runs from the best to the worst by a measure; those equal to 1e-12 by name.
-        Where no preferred direction the highest is the first.
+        """Return the scores with the runs ordered from best to worst by a measure; ties within 1e-12 by name.
 
-        Raises InputError (usage) where it is not among the measures.
+        Without a preferred direction the highest run is first. Raises InputError (usage) if the measure is not scored.
         """
         measure = with_defaults(measure, self.options)
         if measure not in self.measures:
-            what = f"'{measure.label}' is not among the measures ({', '.join(self.labels)})"
-            raise InputError(flag.sort, what, f"add {flag.measures:'{measure.label}'}", usage=True)
+            problem = f"'{measure.label}' is not among the measures ({', '.join(self.labels)})"
+            raise InputError(flag.sort, problem, f"add {flag.measures:'{measure.label}'}", usage=True)
         column, reading = self.measures.index(measure), measure.reading
         means = np.array([reading.sign * self.summary(run, column) for run in self.runs])
         with np.errstate(invalid="ignore"):  # infinite costs have no difference
@@ -447,7 +447,7 @@ class Scores(InNotebook):
         return replace(self, runs=[run for _, run in order])
 
     def _systems_by(self, measure: Measure) -> list[list[str]]:
-        """The runs of each system, the best systems by a measure first."""
+        """Return the runs of each system, the best systems by a measure first."""
         from gradedeval.kernel.scoring import systems  # few evaluations have any
 
         of_all = (row for row in systems.rows(self) if row.slice is None and row.measure == measure.label)
@@ -457,18 +457,18 @@ class Scores(InNotebook):
 
     @property
     def is_multi_run(self) -> bool:
-        """Whether several runs were asked for: then it must be said which one a score is of."""
+        """Whether several runs were evaluated, so that tables must name them."""
         return len(self.runs) + len(self.errors) > 1
 
     @property
     def unscored(self) -> str:
-        """How many runs have no scores, in words."""
+        """A text on the number of runs without scores."""
         count = len(self.errors)
         return f"{count} of {count + len(self.runs)} runs {'is' if count == 1 else 'are'} not scored"
 
     @property
     def columns(self) -> list[str]:
-        """The columns of the tidy table, which depend on the options."""
+        """Columns of the tidy table, which depend on the options."""
         columns = [
             "run",
             "topic",
@@ -495,49 +495,49 @@ class Scores(InNotebook):
         if self.texts:
             from gradedeval.kernel.formats import QUERY
 
-            at = list(columns).index("topic") + 1
+            position = list(columns).index("topic") + 1
             texts = {QUERY: [self.texts.get(row.topic) if row.topics is None else None for row in rows]}
-            columns = dict([*list(columns.items())[:at], *texts.items(), *list(columns.items())[at:]])
+            columns = dict([*list(columns.items())[:position], *texts.items(), *list(columns.items())[position:]])
         return to_frame({**columns, "signature": score_tables.row_signatures(self, rows)})
 
     @property
     def labels(self) -> list[str]:
-        """What the measures are called: as they were asked for."""
+        """Labels of the measures, as requested."""
         return [measure.label for measure in self.measures]
 
     @property
     def means(self) -> ByMeasure:
-        """measure -> mean (or total, of a count) of the only run; None where blank.
+        """measure -> mean (or total, of a count) of the only run; None if blank.
 
-        Under the names that were asked for; any other name of a measure finds it too, and so does the measure itself.
-        Raises InputError (usage) where there are several runs: see `means_by_run`.
+        Keys are the requested names; any other name of a measure and the measure itself work too. Raises InputError
+        (usage) for several runs: see `means_by_run`.
         """
         return self.means_by_run[self._only_run("means", "use .means_by_run: run -> measure -> mean")]
 
     @property
     def means_by_run(self) -> dict[str, ByMeasure]:
-        """run -> measure -> mean, however many runs there are."""
+        """run -> measure -> mean."""
         return self._summaries("score")
 
     @property
     def residuals(self) -> ByMeasure:
-        """The mean residuals, as `means`; None where the measure has none or they were not asked for."""
+        """The mean residuals, as `means`; None if the measure has none or they were not requested."""
         return self.residuals_by_run[self._only_run("residuals", "use .residuals_by_run: run -> measure -> residual")]
 
     @property
     def residuals_by_run(self) -> dict[str, ByMeasure]:
-        """run -> measure -> mean residual, however many runs there are."""
+        """run -> measure -> mean residual."""
         return self._summaries("residual")
 
     @property
     def bounds(self) -> ByMeasure:
-        """The lowest and the highest mean, a pair for each measure, as `means`; None where it has no bounds or they
-        were not asked for. All topics at their bounds bound the mean."""
+        """The lowest and the highest mean of each measure, as `means`; None if it has no bounds or they were not
+        requested. All topics at their bounds bound the mean."""
         return self.bounds_by_run[self._only_run("bounds", "use .bounds_by_run: run -> measure -> (low, high)")]
 
     @property
     def bounds_by_run(self) -> dict[str, ByMeasure]:
-        """run -> measure -> (low, high), however many runs there are."""
+        """run -> measure -> (low, high)."""
         low, high = (self._summaries(end) for end in score_tables.BOUNDS)
         return {
             run: ByMeasure(
@@ -552,13 +552,13 @@ class Scores(InNotebook):
         }
 
     def __getitem__(self, measure: AnyMeasure) -> float | None:
-        """The mean of the only run by a measure, as in `scores["map"]`. Raises as `means`, and KeyError for no such
-        measure."""
+        """Return the mean of the only run by a measure, as in `scores["map"]`. Raises as `means`, and KeyError for
+        unknown measures."""
         mean: float | None = self.means[measure]  # type: ignore[index]
         return mean
 
     def __contains__(self, measure: object) -> bool:
-        """Whether there are scores by a measure, under any of its names."""
+        """Return whether a measure is scored, under any of its names."""
         try:
             index_of(measure, self.measures, self.options)  # type: ignore[arg-type]
         except KeyError:
@@ -566,12 +566,12 @@ class Scores(InNotebook):
         return True
 
     def __iter__(self) -> Iterator[str]:
-        """What the measures are called: `dict(scores.means)` has the same keys."""
+        """Iterate over the labels of the measures, the keys of `dict(scores.means)`."""
         return iter(self.labels)
 
-    def _only_run(self, wanted: str, hint: str) -> str:
+    def _only_run(self, attribute: str, hint: str) -> str:
         if len(self.runs) > 1:
-            raise InputError(f"Scores.{wanted}", f"there are {len(self.runs)} runs", hint, usage=True)
+            raise InputError(f"Scores.{attribute}", f"there are {len(self.runs)} runs", hint, usage=True)
         return self.runs[0].run
 
     def _summaries(self, part: str) -> dict[str, ByMeasure]:
@@ -587,26 +587,25 @@ class Scores(InNotebook):
 
     @public
     def by_topic(self, measure: AnyMeasure, run: str | None = None) -> dict[str, float]:
-        """topic -> score by one measure, under any of its names. `run` names the run where there are several.
+        """Return topic -> score by one measure, under any of its names; `run` names one of several runs.
 
-        Raises KeyError where there is no such measure or run, InputError (usage) where there are several runs and none
-        is named.
+        Raises KeyError for an unknown measure or run, and InputError (usage) if several runs need a name.
         """
         column = index_of(measure, self.measures, self.options)
         if run is None:
             run = self._only_run("by_topic", "name one, as in by_topic(measure, run)")
-        scores = {known.run: known for known in self.runs}[run]
+        scores = {candidate.run: candidate for candidate in self.runs}[run]
         kept = scores.included[:, column]
         return dict(zip(compress(scores.topics, kept), scores.score[kept, column].tolist(), strict=True))
 
     @cached_property
     def signature(self) -> str:
-        """All that the numbers depend on, in one line."""
+        """All settings that the numbers depend on, in one line."""
         return self._signature(self.measures, self.runs)
 
     @cached_property
     def signatures(self) -> dict[tuple[str, str], str]:
-        """(run, measure) -> all that this one score depends on."""
+        """(run, measure) -> all settings that this score depends on."""
         alike = {(len(run.topics), run.missing, run.format): run for run in self.runs}
         texts = {
             key: {measure.label: self._signature([measure], [run]) for measure in self.measures}
@@ -627,5 +626,5 @@ class Scores(InNotebook):
 
 
 def _blanked(values: Floats) -> list[float | None]:
-    """The values, None where they are blank."""
+    """Return the values with None for nan."""
     return [None if value != value else value for value in values.tolist()]

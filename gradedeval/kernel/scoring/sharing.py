@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 
 def run_parts(source: Any, grader: Grader, workers: Workers) -> list[SegmentPart]:
-    """A large run file in parts that workers can share, and the file need not stay open; none of another run. Raises
-    InputError as `grade_run`."""
+    """Return the parts of a large run file for workers; empty for other runs. Raises InputError as `grade_run`."""
     with closing(Stream(Source(source))) as stream:
         form = format_of(stream, "run", grader.options.run_format)
         if not isinstance(form, LineLayout) or not form.in_blocks or grader.types:
@@ -41,12 +40,12 @@ def run_parts(source: Any, grader: Grader, workers: Workers) -> list[SegmentPart
 
 
 def packed(run: RunScores, scorer: Scorer) -> RunScores:
-    """The scores as they travel: most runs have the topics of the qrels, which are not sent."""
+    """Pack scores for sending: the topics of the qrels, which most runs share, are not sent."""
     return replace(run, topics=[]) if run.topics is scorer.topics else run
 
 
 def unpacked(run: RunScores, scorer: Scorer) -> RunScores:
-    """The same where they arrive; thousands of runs share one list of topics."""
+    """Unpack scores; runs share one list of topics."""
     return run if run.topics else replace(run, topics=scorer.topics)
 
 
@@ -56,13 +55,13 @@ NumberedRun = tuple[int, str, Any]
 
 @dataclass(eq=False, repr=False)
 class Task:
-    """What one worker does by itself: whole runs, or a part of one.
+    """The work of one worker: whole runs, or a part of a run.
 
-    number    its own, among the tasks of an evaluation
-    runs      that are scored, or the one that the part is of
-    part      of a large file: whole topics
-    turn      the place of the part among those of the run
-    by_topic  whether the scores of topics are wanted, or summaries alone
+    number    number of the task
+    runs      runs to score, or the run of the part
+    part      part of a large file: whole topics
+    turn      index of the part in its run
+    by_topic  whether to return scores of topics or summaries only
     """
 
     number: int
@@ -74,7 +73,7 @@ class Task:
 
 @dataclass(eq=False, repr=False)
 class Result:
-    """What comes of the task of a number: the results of its runs, or what is in the part, or why it cannot be read."""
+    """The result of a task: results of its runs, scored part, or error."""
 
     number: int
     runs: list[RunResult] = field(default_factory=list)
@@ -83,8 +82,8 @@ class Result:
 
 
 def work(scorer: Scorer, task: Task, progress: Progress = no_progress) -> Result:
-    """The result of a task, which depends on nothing else. One thread does it, in any process that has read the scorer;
-    nothing but the files of its runs is read. `progress` shows the parts of a run that is taken whole."""
+    """Return the result of a task; it depends on nothing else and reads only the files of its runs. `progress` shows
+    the parts of a run that is read whole."""
     if "MALLOC_TRIM_THRESHOLD_" in os.environ:
         keep_freed_memory()
     if task.part is None:
@@ -112,7 +111,7 @@ def tasks_of(
     workers: Workers,
     by_topic: bool = True,
 ) -> list[Task]:
-    """The tasks of all runs. A large file is cut into parts; others are taken whole, the largest first."""
+    """Return the tasks of all runs: large files in parts, and whole runs, the largest first."""
     far = workers.is_remote
     listed: list[NumberedRun] = [(number, name, source) for number, (name, source) in enumerate(runs)]
     if workers.count == 1 and not far:
@@ -145,15 +144,15 @@ def _groups(
 
 
 def _seen_from_afar(source: Any) -> Any:
-    """A path as a process in another folder finds it."""
+    """Return a path as a process in a different folder finds it."""
     if not is_path(source) or is_url(source) or os.fspath(source) == "-":
         return source
     return PlacedPath(os.path.abspath(source), os.fspath(source))
 
 
 def _parts(source: Any, size: int, scorer: Scorer, workers: Workers) -> Sequence[RunPart]:
-    """The parts of a file that is so large that workers share it; none of another run, or of one that cannot be read,
-    which is told by who reads it whole."""
+    """Return the parts of a large file; empty for other runs, or for unreadable files, whose error comes from the
+    worker."""
     if is_file(source) and size > workers.limits.large_file and not _stays(source):
         with suppress(InputError, NeedsLineReader):
             return run_parts(source, scorer.grader, workers)
@@ -165,13 +164,13 @@ def _parts(source: Any, size: int, scorer: Scorer, workers: Workers) -> Sequence
 
 @dataclass(eq=False, repr=False)
 class CutRun:
-    """A run in parts, of which some are done.
+    """A run in parts, some of which are done.
 
-    count    how many there are
-    done     how many from the first on have been taken: `whole` is what is in them
-    waiting  what came before its turn
-    ended    whether nothing more is asked of the parts
-    error    why they are of no use
+    count    number of parts
+    done     number of parts merged in order: `whole` is their content
+    waiting  parts that arrived before their turn
+    ended    whether further parts are ignored
+    error    error that makes the parts useless
     """
 
     count: int = 0
@@ -182,7 +181,7 @@ class CutRun:
     error: InputError | NeedsLineReader | None = None
 
     def add(self, turn: int, result: Result) -> bool:
-        """Take a part, whichever comes; whether that ends the run."""
+        """Add a part in any order; return whether the run is complete."""
         if self.ended:
             return False
         self.waiting[turn] = result
@@ -209,11 +208,11 @@ class Collector:
                 self.cut[task.runs[0][0]].count += 1
 
     def needs_no_more(self, task: Task) -> bool:
-        """Whether the task is of a run that is at its end already."""
+        """Return whether the run of a task is complete."""
         return task.part is not None and self.cut[task.runs[0][0]].ended
 
     def add(self, task: Task, result: Result | WorkerDied) -> Iterator[tuple[int, RunResult]]:
-        """Take the result of a task, or that there is none; gives the numbers and results of runs that are complete."""
+        """Add the result of a task, or None; yield the numbers and results of complete runs."""
         if task.part is not None:
             if isinstance(result, WorkerDied):
                 result = Result(task.number, error=result.replace(place=task.runs[0][1]))
@@ -261,8 +260,7 @@ class Collector:
         return result
 
     def rest(self, workers: Workers) -> Iterator[tuple[int, RunResult]]:
-        """The numbers and the results of runs whose topics stand in several parts: of these topics the file is read
-        again."""
+        """Yield the numbers and results of runs with topics in several parts, which are read again."""
         for task in self.partial:
             yield task.runs[0][0], self._finished(task, workers)
 
@@ -270,7 +268,7 @@ class Collector:
 def score_runs(
     runs: Sequence[tuple[str, Any]], scorer: Scorer, workers: Workers, by_topic: bool = True
 ) -> Iterator[tuple[int, RunResult]]:
-    """The number of each run and its result, as they are done. The progress of parts is shown of a single run."""
+    """Yield the number and the result of each run as it is done. A single run has a progress bar of its parts."""
     raise_malloc_threshold()
     alone = len(runs) == 1
     tasks = tasks_of(runs, scorer, workers, by_topic)
@@ -293,7 +291,7 @@ def score_runs(
 
 
 def _stays(source: Any) -> bool:
-    """Whether a run can be read by this process or its children alone, or only once."""
+    """Return whether a run can be read only in this process or its children, or only once."""
     if is_path(source) and is_url(source):
         return os.fspath(source).startswith("memory://")
     return is_file(source) and Source(source).is_read_once

@@ -40,10 +40,10 @@ def signature(
     counts: Sequence[tuple[int, int]],
     formats: Iterable[str] = (),
 ) -> str:
-    """Version, qrels, topics, order of documents, every option that is not the default, and the gains of each measure.
+    """Return the version, qrels, topics, order of documents, non-default options, and gains of each measure.
 
-    counts   for each run, how many topics it is scored on, and how many of those are missing from it
-    formats  what their files were read as
+    counts   for each run, the number of its topics, and how many of them are missing from it
+    formats  formats of the files
     """
     top = options.top_of(float(qrels.labels[-1]))
     scored, missing = zip(*counts, strict=True)
@@ -96,7 +96,7 @@ def _percent(share: float) -> str:
 
 
 def _changed(options: Options) -> list[str]:
-    """The options that differ from their defaults and change a number: first those with a value, then the others."""
+    """Return the options that change a number and are not the defaults: first those with a value, then flags."""
     texts: dict[bool, list[str]] = {True: [], False: []}
     for name, described in OPTIONS.items():
         value = getattr(options, name)
@@ -107,7 +107,7 @@ def _changed(options: Options) -> list[str]:
 
 
 def _with_digest(name: str, path: str) -> str:
-    """A file as it is named, and six digits of its content."""
+    """Return the name of a file with six digits of a digest of its content."""
     return f"{write_value(name)} {Source(path).digest()[:6]}"
 
 
@@ -167,7 +167,7 @@ def _scheme(measure: Measure, grades: Grades) -> str:
 
 
 def _shares(measure: Measure) -> str:
-    """What share of users has each threshold."""
+    """Return the share of users of each threshold."""
     if measure.threshold_shares is not None:
         return f"g {write_value(measure.threshold_shares)}"
     return "equal g" if measure.gain == "thresholds" else f"g by {_named_gains(measure)}"
@@ -193,9 +193,9 @@ def short(text: str) -> str:
     for line in text.split("\n"):
         parts = re.split(BETWEEN, line)
         kept, ours = parts[:1], False
-        for before, part in pairwise(parts):
+        for previous, part in pairwise(parts):
             if qrels := re.fullmatch(QRELS, part):
-                ours = re.search(rf"(^|\s)gradedeval {re.escape(__version__)}$", before) is not None
+                ours = re.search(rf"(^|\s)gradedeval {re.escape(__version__)}$", previous) is not None
                 # Grades follow from the checksum, and the top grade where it is the highest of them.
                 top = "" if qrels["grades"].rpartition("..")[2] == qrels["top"] else f", top {qrels['top']}"
                 kept.append(f"qrels {qrels['qrels']}{top}{qrels['more']}" if ours else part)
@@ -210,7 +210,7 @@ SIGNATURES: Mapping[str | None, Callable[[str], str]] = {"short": short, "full":
 
 
 def _shortened(part: str) -> list[str]:
-    """A part without what is a default; nothing where all of it is."""
+    """Return a part without defaults; "" if all of it is the default."""
     if part == f"ties {OPTIONS['ties'].default}" or re.fullmatch(r"topics (\d+) of \1", part):
         return []
     if part.endswith(INTERVAL):
@@ -225,7 +225,7 @@ def _shortened(part: str) -> list[str]:
 
 
 def renamed(part: str) -> dict[str, str]:
-    """The part of names as a dict: name -> notation."""
+    """Return the part of names as a dict: name -> notation."""
     words = part.removeprefix(NAMES).split(" = ")
     names = [words[0], *(word.rpartition(", ")[2] for word in words[1:-1])]
     known = [*(word.rpartition(", ")[0] for word in words[1:-1]), words[-1]]
@@ -233,7 +233,7 @@ def renamed(part: str) -> dict[str, str]:
 
 
 def _means(name: str, notation: str) -> bool:
-    """Whether a name means this measure by itself, whatever the options."""
+    """Return whether a name means this measure by itself, whatever the options."""
     try:
         return canonical(name) == notation
     except InputError:

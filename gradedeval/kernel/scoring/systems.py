@@ -50,7 +50,7 @@ class SystemRow(NamedTuple):
 
 
 def rows(scores: Scores) -> Iterator[SystemRow]:
-    """System by system the rows of all measures, then those of each slice."""
+    """Yield the rows of all measures, system by system, then the rows of each slice."""
     run_of = {run.run: run for run in scores.runs}
     for system, names in scores.systems_of.items():
         alone = replace(scores, runs=[run_of[name] for name in names])
@@ -71,8 +71,8 @@ def _of_part(system: str, name: str | None, scores: Scores) -> Iterator[SystemRo
         if estimated is not None:
             mean, (low, high) = estimated.score(ALL, column), estimated.intervals()[0, column, 1:].tolist()
         signature = scores._signature([measure], scores.runs)
-        known = [None if value != value else value for value in (mean, sd, low, high)]
-        ends = dict(zip(("mean", "sd", "low", "high"), known, strict=True))
+        cells = [None if value != value else value for value in (mean, sd, low, high)]
+        ends = dict(zip(("mean", "sd", "low", "high"), cells, strict=True))
         yield SystemRow(system, len(values), name, measure.label, signature=signature, factor=geometric, **ends)
 
 
@@ -88,12 +88,11 @@ def estimates(scores: Scores) -> Estimated | None:
 
 
 def _over_seeds(runs: Sequence[RunScores], measures: Sequence[Measure]) -> RunScores:
-    """The mean scores of runs on each topic that all are scored on: by measures with geometric means the geometric
-    one."""
+    """Return the mean scores of runs on each topic that all are scored on; geometric for geometric means."""
     topics = [topic for topic in runs[0].topics if all(topic in run.topics for run in runs[1:])]
     rows = [[run.topics.index(topic) for topic in topics] for run in runs]
-    values = np.array([run.score[own] for run, own in zip(runs, rows, strict=True)])
-    included = np.array([run.included[own] for run, own in zip(runs, rows, strict=True)]).all(0)
+    values = np.array([run.score[row] for run, row in zip(runs, rows, strict=True)])
+    included = np.array([run.included[row] for run, row in zip(runs, rows, strict=True)]).all(0)
     score = values.mean(0)
     for column, measure in enumerate(measures):
         if measure.reading.summary == "geometric":
@@ -104,7 +103,7 @@ def _over_seeds(runs: Sequence[RunScores], measures: Sequence[Measure]) -> RunSc
 
 
 def columns(scores: Scores) -> list[str]:
-    """The columns of the tidy table of systems."""
+    """Return the columns of the tidy table of systems."""
     ends = ["low", "high"] if scores.machine is not None else []
     return [*COLUMNS[:2], *(["slice"] if scores.options.slices is not None else []), *COLUMNS[2:], *ends]
 
@@ -115,28 +114,28 @@ def document(scores: Scores, layout: Layout, digits: int) -> Document:
 
     digits  of a score, where the user asks for no others
     """
-    found = list(rows(scores))
+    result = list(rows(scores))
     if layout == "long":
         names = columns(scores)
-        table = Table([*map(Column, names)], [[getattr(row, name) for name in names] for row in found])
-        return Document([table], scores.signature, row_signatures=[row.signature for row in found])
+        table = Table([*map(Column, names)], [[getattr(row, name) for name in names] for row in result])
+        return Document([table], scores.signature, row_signatures=[row.signature for row in result])
     if layout == "trec":
-        return Document([_lines(found)], scores.signature)
-    blocks = [_wide([row for row in found if row.slice is None], scores, digits)]
+        return Document([_lines(result)], scores.signature)
+    blocks = [_wide([row for row in result if row.slice is None], scores, digits)]
     for column, of in scores.by_slice.items():
         labels = {f"{column}={label}": label for label in of}
-        blocks.append(_wide([row for row in found if row.slice in labels], scores, digits, column, labels))
+        blocks.append(_wide([row for row in result if row.slice in labels], scores, digits, column, labels))
     return Document(blocks, scores.signature)
 
 
 def _lines(found: list[SystemRow]) -> Table:
     """Measure, topic and value, as trec_eval has them for each run."""
-    lines, before = list[tuple[str, str, object]](), None
+    lines, previous = list[tuple[str, str, object]](), None
     for row in found:
         topic = row.slice or ALL
-        if row.system != before:
+        if row.system != previous:
             lines += [("runid", ALL, row.system), ("seeds", ALL, row.seeds)]
-        before = row.system
+        previous = row.system
         values = {row.measure: row.mean, f"{row.measure}.sd": row.sd}
         values |= {f"{row.measure}.low": row.low, f"{row.measure}.high": row.high}
         lines += [(name, topic, value) for name, value in values.items() if value is not None]
@@ -149,8 +148,8 @@ def _wide(
     cells: dict[tuple[str | None, str], list[object]] = {}
     for row in found:
         key = [names[str(row.slice)]] if names else []
-        known = (row.mean, *([row.margin] if scores.machine is not None else []), row.sd)
-        cells.setdefault((row.slice, row.system), [*key, row.system, row.seeds]).extend(known)
+        values = (row.mean, *([row.margin] if scores.machine is not None else []), row.sd)
+        cells.setdefault((row.slice, row.system), [*key, row.system, row.seeds]).extend(values)
     numbers = list[Column]()
     for measure in scores.measures:
         kind: Kind = "figures" if measure.definition.summary == "geometric" else "score"

@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 class GradedRun(Generic[Made]):
     """A run joined with the qrels.
 
-    place    what messages call it
-    tag      its sixth column
-    batches  its batches, or what was made of each; a topic that is in several of them is complete in the last
-    topics   the topics that count, in the order of the qrels, those that are not judged last
-    missing  how many of them the run lacks
-    notes    what is said of topics and lines left out
-    format   what a file was read as; empty for objects in memory
+    place    name in messages
+    tag      the sixth column
+    batches  batches, or results for them; a topic in several batches is complete in the last
+    topics   topics to average over, in the order of the qrels, unjudged topics last
+    missing  number of topics that the run lacks
+    notes    notes on topics and lines left out
+    format   format of the file; empty for objects in memory
     """
 
     place: str
@@ -62,11 +62,11 @@ class GradedRun(Generic[Made]):
     format: str = ""
 
     def with_batches(self, batches: list[Other]) -> GradedRun[Other]:
-        """The same with other batches, or what was made of them."""
+        """Return the run with different batches."""
         return GradedRun(self.place, self.tag, batches, self.topics, self.missing, self.notes, self.format)
 
     def settled(self: GradedRun[Batch]) -> Iterator[Batch]:
-        """The topics that count, each once."""
+        """Return the topics to average over, each once."""
         last = {topic: number for number, batch in enumerate(self.batches) for topic in batch.topics}
         counted = set(self.topics)
         for number, batch in enumerate(self.batches):
@@ -87,11 +87,11 @@ def grade_run(source: Any, grader: Grader, workers: Workers, name: str = "run") 
     """
     run = map_run(methodcaller("grade", grader), source, grader, workers, name=name)
     if any(batch.as_double is not None for batch in run.batches):
-        what = (
+        problem = (
             f"as in {grader.options.like} some measures compare scores as float32 and others as float64, and rank the"
         )
         hint = f"give measures of one kind, or {flag.order:score}"
-        raise InputError(run.place, f"{what} documents differently", hint, usage=True)
+        raise InputError(run.place, f"{problem} documents differently", hint, usage=True)
     return run
 
 
@@ -127,7 +127,7 @@ def map_run(
 
 
 def _map_object(work: Callable[[RunPart], PartResult[Made]], source: Any, grader: Grader, name: str) -> GradedRun[Made]:
-    """`work` of a run that is held in Python."""
+    """Apply `work` to a run in memory."""
     from gradedeval.kernel.rankings.run import RunColumns, arrow_run, read_run
 
     columns: RunPart | None = source if isinstance(source, RunColumns) else None
@@ -140,7 +140,7 @@ def _map_object(work: Callable[[RunPart], PartResult[Made]], source: Any, grader
 def _map_columns(
     work: Callable[[RunPart], PartResult[Made]], columns: RunPart | None, place: str, grader: Grader
 ) -> GradedRun[Made] | None:
-    """`work` of a run in columns, as one part; None without them, and where another reader has to look at it."""
+    """Apply `work` to a run in columns, as one part; None if it has no columns or needs a different reader."""
     if columns is None:
         return None
     whole = PartResult[Made]()
@@ -153,7 +153,7 @@ def _map_columns(
 def _map_other_file(
     work: Callable[[RunPart], PartResult[Made]], stream: Stream, form: LineLayout | WholeFile, grader: Grader
 ) -> GradedRun[Made]:
-    """`work` of a run file that is not read in blocks: as a whole, or line by line."""
+    """Apply `work` to a run file that is not read in blocks: as a whole, or line by line."""
     from gradedeval.kernel.rankings.run import arrow_run, json_run, read_run, run_of_lines
 
     options, types = grader.options, grader.types
@@ -175,12 +175,12 @@ def _map_other_file(
 
 
 def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Grader) -> GradedRun[Made]:
-    """`work` of a run in lists, as one part."""
+    """Apply `work` to a run in lists, as one part."""
     from gradedeval.kernel.rankings.run import ListedTopics
 
-    topics, lacking, said = choose_topics(run.names, run.place, grader.qrels, grader.options)
+    topics, lacking, list_notes = choose_topics(run.names, run.place, grader.qrels, grader.options)
     part = work(ListedTopics(run, topics))
-    notes = [*run.notes, *run.order_check.notes(run.place, grader.options), *said]
+    notes = [*run.notes, *run.order_check.notes(run.place, grader.options), *list_notes]
     return GradedRun(run.place, run.tag, part.batches, topics, lacking, notes)
 
 
@@ -230,15 +230,15 @@ def _map_file(
 def _settled(
     work: Callable[[RunPart], PartResult[Made]], whole: PartResult[Made], place: str, grader: Grader
 ) -> GradedRun[Made]:
-    """What the parts give, and `work` of the topics that they lack."""
-    topics, lacking, said = choose_topics(whole.topics, place, grader.qrels, grader.options)
+    """Return the results of the parts, and of `work` for the topics that they lack."""
+    topics, lacking, part_notes = choose_topics(whole.topics, place, grader.qrels, grader.options)
     if missing := [topic for topic in topics if topic not in whole.topics]:
         from gradedeval.kernel.rankings.run import ListedTopics, Run
 
         whole.batches += work(ListedTopics(Run(place, {}), missing)).batches
     dropped = sum(whole.dropped.values())
     notes = [dropped_note(place, dropped, grader.options)] if dropped else []
-    notes += [*whole.order_check.notes(place, grader.options), *said]
+    notes += [*whole.order_check.notes(place, grader.options), *part_notes]
     return GradedRun(place, whole.tag, whole.batches, topics, lacking, notes)
 
 
@@ -247,7 +247,7 @@ def _settled(
 
 @dataclass
 class RunResult:
-    """A run's scores, or why it has none. `place` is what messages call it, `tag` its sixth column."""
+    """The scores of a run, or its error. `place` is its name in messages, `tag` its sixth column."""
 
     place: str
     scores: RunScores | None = None
@@ -279,8 +279,8 @@ def score_run(
         if judged == {False}:  # as a rule docnos are written in two ways
             last = scorer.grader.last_rank
             looked_at = "" if last is None else f"down to rank {last} "
-            what = f"{run.place}: none of its documents {looked_at}is judged in its topic"
-            more.append(Note(what, "check that docnos match the qrels", kind="none-judged"))
+            text = f"{run.place}: none of its documents {looked_at}is judged in its topic"
+            more.append(Note(text, "check that docnos match the qrels", kind="none-judged"))
         notes = notes_of_run(run, scorer, scores, names, more)
         scores = scores if by_topic else summarized(scores, scorer)
         return RunResult(run.place, scores, run.tag, notes)
@@ -291,8 +291,8 @@ def score_run(
 def score_in_turn(
     runs: Sequence[tuple[str, Any]], scorer: Scorer, workers: Workers, by_topic: bool = True
 ) -> Iterator[tuple[int, RunResult]]:
-    """The number of each run and its result, one after the other in this process. The progress of parts is shown of a
-    single run, whose scores by topic are at hand."""
+    """Score runs one after the other in this process; yield the number and the result of each. A single run has a
+    progress bar of its parts and scores by topic."""
     raise_malloc_threshold()
     single = len(runs) == 1
     alone, by_topic = Workers(progress=workers.progress if single else no_progress), by_topic or single
@@ -307,7 +307,7 @@ def score_and_keep(
     workers: Workers,
     by_topic: bool = True,
 ) -> Iterator[tuple[int, RunResult]]:
-    """As `score_in_turn`; the runs, by name, are kept as they were graded, with numbers of their documents."""
+    """Score runs as `score_in_turn`, and keep the graded runs by name, with numbers of their documents."""
     from gradedeval.kernel.rankings.docnos import EVERY_TOPIC, DocumentNumbers
 
     raise_malloc_threshold()
@@ -324,7 +324,7 @@ def score_and_keep(
 
 
 def summarized(run: RunScores, scorer: Scorer) -> RunSummary:
-    """The summaries of a run, and the little else that messages need."""
+    """Summarize the scores of a run, with the few details that messages need."""
     kinds = [measure.definition.summary for measure in scorer.measures]
     parts = ["score", *(("residual", "unjudged") if scorer.options.wants_residuals else ())]
     parts += score_tables.BOUNDS if scorer.options.bounds else ()
@@ -344,6 +344,6 @@ UNKNOWN_SIZE = 1 << 20
 
 
 def size_of(source: Any) -> int:
-    """Size of a run in bytes; a guess for what is not a file on disk."""
+    """Return the size of a run in bytes; an estimate for anything but files on disk."""
     size = Source(source).size if is_file(source) else None
     return UNKNOWN_SIZE if size is None else size

@@ -56,7 +56,7 @@ def executor_of(client: Any) -> Any:
 @pytest.mark.parametrize(
     "options", [{"residuals": "total", "topics": "both"}, {"subtopics": True}], ids=["residuals", "intents"]
 )
-def test_an_executor_of_dask_gives_what_one_process_gives(
+def test_a_dask_executor_has_the_results_of_one_process(
     by_topic: bool, options: Any, tmp_path: Path, client: Any
 ) -> None:
     """Runs whole and in parts, packed, with interleaved topics, and one that is broken."""
@@ -72,7 +72,7 @@ def test_an_executor_of_dask_gives_what_one_process_gives(
     ["-m 'err@20 ap' --residuals -q -f csv", "-m insq(T=2) --cwl", "-m ap --topics both --keep-going none.run"],
     ids=["residuals", "cwl", "faults"],
 )
-def test_a_cluster_prints_what_one_process_prints(words: str, cluster: Started, process: Command) -> None:
+def test_a_cluster_prints_the_output_of_one_process(words: str, cluster: Started, process: Command) -> None:
     more = shlex.split(words)
     alone, distributed = (process(*more, *FILES, *who) for who in (("--jobs", "1"), ("--cluster", cluster.address)))
     assert len(alone.messages) > 0
@@ -110,9 +110,7 @@ class Slow:
 
 
 @pytest.mark.parametrize(("deaths", "dies"), [(1, False), (99, True)], ids=["once", "always"])
-def test_another_worker_takes_the_task_of_one_that_is_killed(
-    deaths: int, dies: bool, client: Any, tmp_path: Path
-) -> None:
+def test_the_task_of_a_killed_worker_is_retried(deaths: int, dies: bool, client: Any, tmp_path: Path) -> None:
     crew = Workers(WORKERS, executor=executor_of(client))
     done = dict(crew.imap_unordered(Slow(tmp_path, deaths), range(8)))
     assert {number: result for number, result in done.items() if number != 3} == {n: n for n in range(8) if n != 3}
@@ -125,14 +123,14 @@ def tasks_on(client: Any) -> int:
     return int(client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
 
 
-def test_stopping_early_cancels_what_is_left(client: Any) -> None:
+def test_stopping_early_cancels_remaining_tasks(client: Any) -> None:
     results = Workers(WORKERS, executor=executor_of(client)).imap_unordered(time.sleep, [0.1] * 50)
     next(results)
     results.close()
     wait_for(lambda: tasks_on(client) == 0)
 
 
-def test_ctrl_c_withdraws_what_was_submitted(client: Any, cluster: Started, tmp_path: Path) -> None:
+def test_ctrl_c_withdraws_submitted_tasks(client: Any, cluster: Started, tmp_path: Path) -> None:
     script = (
         "import signal, time; signal.signal(signal.SIGINT, signal.default_int_handler);"
         "from distributed import Client; submit = Client.submit;"
@@ -157,13 +155,13 @@ def without(module: str, number: int) -> None:
     raise ModuleNotFoundError(f"No module named '{module}'", name=module)
 
 
-def test_a_module_that_a_worker_lacks_is_one_line(client: Any) -> None:
+def test_a_module_missing_on_a_worker_is_one_line(client: Any) -> None:
     message = "^executor: a worker has no module torch; install there what is installed here$"
     with pytest.raises(InputError, match=message):
         list(Workers(2, executor=executor_of(client)).imap_unordered(partial(without, "torch"), [1, 2]))
 
 
-def test_a_measure_that_cannot_be_sent_is_one_line(cluster: Started, process: Command) -> None:
+def test_an_unpicklable_measure_is_one_line(cluster: Started, process: Command) -> None:
     own = ("--measures-from", str(ROOT / "examples" / "my_measures.py"), "-m", "first_page")
     done = process(*FILES, *own, "--cluster", cluster.address)
     problem = "measure first_page: other processes cannot import it from my_measures.py"
@@ -171,7 +169,7 @@ def test_a_measure_that_cannot_be_sent_is_one_line(cluster: Started, process: Co
     assert (done.code, done.out, done.messages) == (2, b"", [f"{problem}; {cure}"])
 
 
-def test_a_client_is_no_executor(client: Any) -> None:
+def test_a_client_is_not_an_executor(client: Any) -> None:
     message = r"^executor: Client is not an Executor; give .* client\.get_executor\(\) of a dask client$"
     with pytest.raises(InputError, match=message):
         gradedeval.evaluate(*FILES[1:], executor=client)

@@ -102,7 +102,7 @@ def counted(large: bytes, number: int) -> int:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_what_work_raises_is_raised(jobs: int) -> None:
+def test_errors_of_tasks_are_raised(jobs: int) -> None:
     def work(number: int) -> int:
         if number == 3:
             raise InputError("a.run:3", "what", "cure")
@@ -116,7 +116,7 @@ def test_what_work_raises_is_raised(jobs: int) -> None:
 
 
 @linux
-def test_where_a_process_dies_its_tasks_are_done_by_another(tmp_path: Path) -> None:
+def test_tasks_of_a_dead_process_are_retried(tmp_path: Path) -> None:
     def work(number: int) -> int:
         if number == 3 and not (tmp_path / "died").exists():
             (tmp_path / "died").touch()
@@ -129,7 +129,7 @@ def test_where_a_process_dies_its_tasks_are_done_by_another(tmp_path: Path) -> N
 
 @pytest.mark.exhaustive
 @linux
-def test_a_task_that_always_kills_is_named_and_no_other_is_lost() -> None:
+def test_a_task_that_always_kills_is_named_and_other_tasks_succeed() -> None:
     def work(number: int) -> int:
         if number in (3, 7):
             os.kill(os.getpid(), signal.SIGKILL)
@@ -160,13 +160,13 @@ def closed_processes() -> Executor:
 
 
 @pytest.mark.parametrize("made", [closed_threads, broken_threads, closed_processes], ids=lambda made: made.__name__)
-def test_an_executor_that_takes_no_tasks_is_told_and_not_the_run(made: Callable[[], Executor]) -> None:
+def test_an_executor_without_capacity_is_blamed_rather_than_the_run(made: Callable[[], Executor]) -> None:
     with pytest.raises(InputError, match=r"^executor: takes no more tasks \(.*\); give a new one$"):
         list(Workers.of(executor=made()).imap_unordered(squared, range(3)))
 
 
 @linux
-def test_no_task_is_blamed_for_a_pool_of_the_caller_that_broke() -> None:
+def test_no_task_is_blamed_for_a_broken_pool_of_the_caller() -> None:
     """Nobody knows which of those that it had."""
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(2, context) as pool:
@@ -189,7 +189,7 @@ def test_a_thread_does_not_wait_for_its_own_pool() -> None:
 
 
 @linux
-def test_a_task_that_can_be_begun_only_once_is_not_begun_again(tmp_path: Path) -> None:
+def test_an_unrepeatable_task_is_not_retried(tmp_path: Path) -> None:
     def work(number: int) -> int:
         with (tmp_path / str(number)).open("a") as log:
             log.write("begun\n")
@@ -204,7 +204,7 @@ def test_a_task_that_can_be_begun_only_once_is_not_begun_again(tmp_path: Path) -
 
 
 @linux
-def test_who_stops_early_leaves_nobody_behind() -> None:
+def test_stopping_early_leaves_no_process_behind() -> None:
     results = Workers(3).imap_unordered(lambda number: time.sleep(100 * (number > 0)), range(10))
     begin = time.monotonic()
     assert next(results) == (0, None)
@@ -213,7 +213,7 @@ def test_who_stops_early_leaves_nobody_behind() -> None:
     assert time.monotonic() - begin < 50
 
 
-def test_where_no_process_can_be_started_this_one_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_new_processes_this_process_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuses(*_: Any) -> None:
         raise OSError(38, "Function not implemented")
 
@@ -224,7 +224,7 @@ def test_where_no_process_can_be_started_this_one_does_the_work(monkeypatch: pyt
         assert found == [(number * number, os.getpid()) for number in range(5)]
 
 
-def test_where_none_can_be_started_after_one_died_no_task_is_done_here_or_twice(
+def test_without_new_processes_after_a_death_no_task_runs_here_or_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One of them may have killed the process: it would kill this one."""
@@ -258,7 +258,7 @@ def test_one_process_or_one_task_starts_no_other_process(jobs: int, tasks: int) 
     assert list(Workers(jobs).imap(squared, range(tasks))) == [(at * at, os.getpid()) for at in range(tasks)]
 
 
-def test_one_process_that_may_be_started_is_not_worth_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_single_startable_process_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "startable", lambda most: executors.OVERHEAD + 1)
     assert list(Workers(3).imap(squared, range(4))) == [(at * at, os.getpid()) for at in range(4)]
 
@@ -267,7 +267,7 @@ def test_results_come_in_order() -> None:
     assert list(in_order([(2, "c"), (0, "a"), (1, "b"), (3, "d")])) == ["a", "b", "c", "d"]
 
 
-def test_an_error_is_the_same_after_a_journey() -> None:
+def test_an_error_survives_pickling() -> None:
     error = InputError("a.run:3", "what", "cure", usage=True, also=[InputError("a.run:4", "more")], beyond=5)
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.usage, again.place, again.exit_code) == (str(error), True, "a.run:3", 2)
@@ -302,7 +302,7 @@ if __name__ == "__main__":
 
 @linux
 @pytest.mark.parametrize("name", sampled(["TERM", "KILL"], 2))
-def test_whoever_is_killed_beside_new_processes_says_nothing(name: str, tmp_path: Path) -> None:
+def test_a_killed_parent_of_new_processes_is_silent(name: str, tmp_path: Path) -> None:
     """Python's own process clears what is left, and warned of it."""
     script = tmp_path / "script.py"
     script.write_text(KILLED.format(name=name))
@@ -331,7 +331,7 @@ gradedeval.evaluate(*{files}, "ap", {call})
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("call", CALLS)
-def test_a_script_that_new_processes_would_run_again_is_told_in_a_line(call: str, tmp_path: Path) -> None:
+def test_a_script_rerun_by_new_processes_is_one_line(call: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(files=FILES, call=CALLS[call]))
     done = subprocess.run(

@@ -24,14 +24,14 @@ def test_a_bar_shows_how_many_runs_are_done(monkeypatch: pytest.MonkeyPatch) -> 
     assert terminal.getvalue() == ""
 
 
-def test_loops_have_a_bar_where_a_command_runs_and_none_in_python() -> None:
+def test_loops_have_a_bar_in_commands_but_not_in_python() -> None:
     assert parallel.progress("draws") is parallel.no_progress
     with parallel.showing_progress(bars.with_progress):
         shown = parallel.progress("draws")
     assert (shown.func, shown.keywords) == (bars.with_progress, {"label": "draws"})  # type: ignore[attr-defined]
 
 
-def test_a_bar_that_is_left_gives_the_cursor_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_abandoned_bar_restores_the_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(bars, "PATIENCE", -1.0)
@@ -42,7 +42,7 @@ def test_a_bar_that_is_left_gives_the_cursor_back(monkeypatch: pytest.MonkeyPatc
     assert said.rindex("\x1b[?25h") > said.rindex("\x1b[?25l")
 
 
-def test_loops_within_each_other_have_one_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nested_loops_have_one_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(bars, "PATIENCE", -1.0)

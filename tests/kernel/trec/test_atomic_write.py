@@ -25,7 +25,7 @@ def test_a_name_may_be_as_long_as_the_system_allows(size: int, tmp_path: Path, c
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["run", "qrels", name])
 
 
-def test_a_name_that_is_too_long_is_told(tmp_path: Path) -> None:
+def test_a_name_that_is_too_long_is_an_error(tmp_path: Path) -> None:
     target = str(tmp_path / ("x" * (LONGEST + 1)))
     with pytest.raises(ValueError, match=r"cannot be written \(File name too long\); nothing was written$"):
         write_file(b"new", target)
@@ -52,7 +52,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="nothing says which files are open")
-def test_what_is_written_is_on_the_disk_before_it_has_its_name(seen: list[str], tmp_path: Path) -> None:
+def test_data_are_synced_before_the_file_is_renamed(seen: list[str], tmp_path: Path) -> None:
     """And so is the name before that is said; a history, once it has grown."""
     write_file(b"new", str(tmp_path / "scores.csv"))
     unfinished = seen[0]
@@ -73,6 +73,6 @@ def test_an_evaluation_is_one_write_at_the_end_of_a_history(tmp_path: Path, monk
 
 
 @pytest.mark.skipif(not Path("/dev/null").exists(), reason="no such device")
-def test_a_device_keeps_nothing_and_is_no_error() -> None:
+def test_a_device_without_storage_is_not_an_error() -> None:
     write_file(b"new", os.devnull)
     append_lines(os.devnull, ["one"])

@@ -60,7 +60,7 @@ def test_a_name_stands_for_the_judgments_in_the_cache(files: Path, far: Far, cli
     assert far.asked == []
 
 
-def test_nothing_is_downloaded_unless_it_is_asked_for(files: Path, far: Far, cli: Command) -> None:
+def test_nothing_is_downloaded_without_a_request(files: Path, far: Far, cli: Command) -> None:
     refused = cli("run.txt", "dl19-passage", "-m", "ap")
     assert (refused.code, far.asked) == (1, [])
     assert refused.messages == [
@@ -82,7 +82,7 @@ def test_queries_are_not_downloaded_either(far: Far, cli: Command) -> None:
     assert other.messages == ["ir_datasets:vaswani: unknown to ir_datasets; see https://ir-datasets.com for the names"]
 
 
-def test_python_is_asked_by_a_keyword(far: Far) -> None:
+def test_a_keyword_allows_downloads_in_python(far: Far) -> None:
     for read in (Qrels, lambda qrels: gradedeval.evaluate("run.txt", qrels, "ap")):
         cure = "`gradedeval collections dl19-passage --download` fetches them"
         with pytest.raises(InputError, match=rf"^dl19-passage: its files are not on this machine; {cure}$") as error:
@@ -94,7 +94,7 @@ def test_python_is_asked_by_a_keyword(far: Far) -> None:
     assert Qrels("dl19-passage").digest == Qrels("qrels.txt").digest
 
 
-def test_every_command_names_the_one_that_downloads(far: Far, cli: Command) -> None:
+def test_every_command_names_the_download_command(far: Far, cli: Command) -> None:
     said = cli("trec_eval", "dl19-passage", "run.txt").messages
     assert said == [
         "dl19-passage: its files are not on this machine; `gradedeval collections dl19-passage --download` fetches them"
@@ -131,7 +131,7 @@ def test_a_file_of_that_name_wins(files: Path, far: Far, cli: Command) -> None:
         ("qrels.txt", "-m ap", False),
     ],
 )
-def test_a_note_says_where_a_convention_is_not_followed(
+def test_a_note_reports_a_violated_convention(
     qrels: str, words: str, noted: bool, files: Path, far: Far, cli: Command
 ) -> None:
     for name in ("dl19-passage", "dl19-doc"):
@@ -141,7 +141,7 @@ def test_a_note_says_where_a_convention_is_not_followed(
     assert any("by convention only grades from 2; add --rel 2" in line for line in found.messages) == noted
 
 
-def test_what_cannot_be_had_is_one_line(far: Far, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unavailable_collections_are_one_line(far: Far, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cli("collections", "dl20-passage", "--download").messages == [
         "ir_datasets:msmarco-passage/trec-dl-2020/judged: ir_datasets says: no route to host; "
         "try it with the package, or give a file"
@@ -157,7 +157,7 @@ def test_what_cannot_be_had_is_one_line(far: Far, cli: Command, monkeypatch: pyt
     ]
 
 
-def test_collections_are_listed_with_what_is_here(files: Path, far: Far, cli: Command) -> None:
+def test_collections_are_listed_with_their_availability(files: Path, far: Far, cli: Command) -> None:
     cached(files, "beir/scifact/test")
     rows = json.loads(cli("collections", "-f", "json").text)["rows"]
     assert {row["name"]: row["here"] for row in rows}["scifact"] == "yes"
@@ -181,7 +181,7 @@ def test_without_the_package_the_list_says_so(cli: Command, monkeypatch: pytest.
     assert "dl19-passage" in found.text
 
 
-def test_the_cache_is_not_asked_for_what_it_lacks_twice(files: Path, far: Far) -> None:
+def test_missing_data_are_looked_up_once(files: Path, far: Far) -> None:
     """What replaces the methods of downloads is taken back, also after an error."""
     before = fake_ir_datasets.RequestsDownload.stream
     for _ in range(2):
@@ -190,7 +190,7 @@ def test_the_cache_is_not_asked_for_what_it_lacks_twice(files: Path, far: Far) -
     assert fake_ir_datasets.RequestsDownload.stream is before
 
 
-def test_each_name_and_each_dataset_is_there_once() -> None:
+def test_names_and_datasets_are_unique() -> None:
     known = list(Qrels.collections().values())
     assert len({one.dataset for one in known}) == len(known) >= 40
     for one in known:
@@ -220,7 +220,7 @@ def test_the_package_itself_has_them_and_opens_no_socket(files: Path, monkeypatc
     assert named_qrels.COLLECTIONS["robust04"].dataset == "disks45/nocr/trec-robust-2004"
 
 
-def test_the_page_quotes_what_is_said() -> None:
+def test_the_page_quotes_the_messages() -> None:
     page = (ROOT / "docs" / "how-to" / "named-collections.md").read_text(encoding="utf-8")
     cure = "`gradedeval collections dl19-passage --download` fetches them"
     assert f"```text\ndl19-passage: its files are not on this machine;\n  {cure}\n```" in page

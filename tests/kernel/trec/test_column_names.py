@@ -32,7 +32,7 @@ def test_qrels_have_their_columns_under_the_names_of_other_tools(names: str) -> 
     assert gradedeval.evaluate({"1": {"a": 2.5}}, frame(names, "1", "a", 2), "ap").means == MEANS
 
 
-def test_of_several_names_for_one_column_the_better_known_counts() -> None:
+def test_the_best_known_of_competing_column_names_counts() -> None:
     names = ["docid", "query", "docno", "qid"]
     assert (find_column(names, TOPIC), find_column(names, DOCNO)) == ("qid", "docno")
     assert find_grades(["score", "label"]) == "label"
@@ -51,13 +51,13 @@ def test_scores_of_a_run_are_not_taken_for_grades() -> None:
         gradedeval.Qrels(frame("qid,docno,score,rank", "1", "a", 12, 1))
 
 
-def test_a_run_without_scores_is_ordered_by_its_ranks_and_that_is_said() -> None:
+def test_a_run_without_scores_is_ordered_by_its_ranks_with_a_note() -> None:
     run = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "rank": [2, 1]})
     with pytest.warns(gradedeval.EvaluationWarning, match="run: has no scores; its documents are ordered by rank"):
         assert gradedeval.evaluate(run, {"1": {"a": 1, "b": 0}}, "rr").means == {"rr": 0.5}
 
 
 @pytest.mark.parametrize(("name", "value"), [("similarity", 5), ("RSV", 5), ("x", 5.5)])
-def test_a_column_that_may_be_the_score_is_refused_beside_ranks(name: str, value: float) -> None:
+def test_a_possible_score_column_next_to_ranks_is_refused(name: str, value: float) -> None:
     with pytest.raises(gradedeval.InputError, match=f"no column 'score', only '{name}', which may be one"):
         gradedeval.evaluate(frame(f"qid,docno,rank,{name}", "1", "a", 1, value), {"1": {"a": 1}}, "ap")

@@ -68,7 +68,7 @@ def test_a_damaged_column_is_refused_by_its_name(damage: str, column: str, sourc
     assert f"column '{column}' is damaged; write the table again" in str(error.value)
 
 
-def test_a_batch_whose_columns_differ_in_length_is_refused_though_another_makes_up_for_it(
+def test_a_batch_with_columns_of_different_lengths_is_refused_even_if_another_compensates(
     cli: Command, tmp_path: Path
 ) -> None:
     """The documents of the second batch would have the scores of others."""
@@ -104,7 +104,7 @@ def test_feather_of_version_1_is_refused(cli: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("files", [40, pytest.param(100, marks=pytest.mark.exhaustive)])
-def test_of_damaged_files_each_is_one_message_or_has_the_scores_of_an_honest_reader(files: int) -> None:
+def test_each_damaged_file_is_one_message_or_has_the_scores_of_an_honest_reader(files: int) -> None:
     """More of them: `python -m tests.fuzz --only columnar`."""
     ways, wrong = batch(0, files)
     assert wrong == []

@@ -38,9 +38,7 @@ def numbers(text: str) -> list[str]:
 
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
-def test_a_file_scores_as_the_same_in_trec_form_and_its_format_is_said(
-    sample: Sample, folder: Path, cli: Command
-) -> None:
+def test_a_file_scores_as_its_trec_form_and_its_format_is_reported(sample: Sample, folder: Path, cli: Command) -> None:
     sample.write(folder / "FILE")
     plain = cli("trec.run", "trec.qrels", *MEASURES)
     read = cli(*sample.files, *MEASURES, *sample.words)
@@ -53,7 +51,7 @@ def test_a_file_scores_as_the_same_in_trec_form_and_its_format_is_said(
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.what)
-def test_what_is_wrong_is_one_line(wrong: Wrong, folder: Path, cli: Command) -> None:
+def test_a_broken_file_is_one_line(wrong: Wrong, folder: Path, cli: Command) -> None:
     wrong.write(folder / "FILE")
     refused = cli(*wrong.files, "-m", "ap", *wrong.words)
     assert refused.code in (1, 2)
@@ -184,13 +182,13 @@ def test_the_content_says_the_format(holds: str, content: bytes, format: str) ->
         ("qrels", b"q d 1\nq e 2\n", "has 3 fields in a line, and the third counts 1, 2, 3, … as the ranks of …"),
     ],
 )
-def test_what_could_be_two_things_is_refused(holds: str, content: bytes, says: str) -> None:
+def test_ambiguous_files_are_refused(holds: str, content: bytes, says: str) -> None:
     with closing(Stream(named(content))) as stream, pytest.raises(InputError) as refused:
         format_of(stream, holds)
     assert matches(f"…: {says}", str(refused.value)), refused.value
 
 
-def test_a_column_beside_the_rank_that_holds_whole_numbers_is_no_score(folder: Path, cli: Command) -> None:
+def test_a_column_of_whole_numbers_next_to_the_rank_is_not_a_score(folder: Path, cli: Command) -> None:
     (folder / "a.csv").write_text("qid,docno,rank,length\n51,d7,1,3\n51,d2,2,30\n")
     assert cli("a.csv", "trec.qrels", "-m", "rr", "--topics", "both").messages[:2] == [
         "a.csv: ignored columns: length",
@@ -204,7 +202,7 @@ def test_a_column_beside_the_rank_that_holds_whole_numbers_is_no_score(folder: P
     [one for one in SAMPLES if one.note != MARK and one.format not in ("parquet", "arrow")],
     ids=lambda sample: sample.name,
 )
-def test_a_byte_order_mark_is_skipped_and_that_is_said(sample: Sample, folder: Path, cli: Command) -> None:
+def test_a_byte_order_mark_is_skipped_with_a_note(sample: Sample, folder: Path, cli: Command) -> None:
     sample.write(folder / "FILE")
     content = (folder / "FILE").read_bytes()
     (folder / "FILE").write_bytes(b"\xef\xbb\xbf" + content)
@@ -244,7 +242,7 @@ def test_a_bad_record_is_named_by_its_line(folder: Path, cli: Command) -> None:
         '{"qid": "1", "docno": "@", "score": 1}\n{"qid": "1", "docno": "b", "score": 2}\n',
     ],
 )
-def test_a_docno_is_at_most_as_long_as_a_line_may_be(text: str, folder: Path, cli: Command) -> None:
+def test_a_docno_is_at_most_as_long_as_a_line(text: str, folder: Path, cli: Command) -> None:
     (folder / "qrels").write_text("1 0 b 1\n")
     for size, code in ((LONGEST, 0), (LONGEST + 1, 1)):
         (folder / "long.json").write_text(text.replace("@", "d" * size))
@@ -256,14 +254,14 @@ def test_a_docno_is_at_most_as_long_as_a_line_may_be(text: str, folder: Path, cl
 
 
 @pytest.mark.parametrize("text", ['{"51": {"d7": "%s"}}', '[{"qid": "51", "docno": "d7", "label": "%s"}]'])
-def test_grades_that_are_text_are_those_of_trec_files(text: str, folder: Path, cli: Command) -> None:
+def test_grades_as_text_equal_grades_of_trec_files(text: str, folder: Path, cli: Command) -> None:
     (folder / "trec.run").write_text("51 Q0 d7 1 1 t\n")
     for grade, words, gain in (("2", (), 2), ("2.0", (), 2), ("2", ("--labels", "2=3"), 3), ("L1", (), 1)):
         (folder / "FILE").write_text(text % grade)
         assert f",{gain}.0" in cli("trec.run", "FILE", "-m", "dcg@1", "-f", "csv", *words).text
 
 
-def test_plain_trec_is_known_at_a_glance() -> None:
+def test_plain_trec_is_recognized_by_its_first_bytes() -> None:
     for holds, text, layout in (("run", TREC_RUN, RUN), ("qrels", TREC_QRELS, QRELS)):
         with closing(Stream(named(text.encode()))) as stream:
             assert format_of(stream, holds) is layout
@@ -283,20 +281,20 @@ def test_plain_trec_is_known_at_a_glance() -> None:
         (("--labels", "a=1,a=2"), "--labels: label 'a' is given twice; …"),
     ],
 )
-def test_a_wrong_name_is_said_before_any_file_is_read(words: tuple[str, ...], says: str, cli: Command) -> None:
+def test_a_wrong_name_is_reported_before_any_file_is_read(words: tuple[str, ...], says: str, cli: Command) -> None:
     refused = cli("none.run", "none.qrels", *words)
     assert refused.code == 2
     assert matches(says, *refused.messages), refused.messages
 
 
-def test_a_format_that_is_named_is_the_one_that_is_read(folder: Path, cli: Command) -> None:
+def test_a_named_format_is_the_format_read(folder: Path, cli: Command) -> None:
     refused = cli("trec.run", "trec.qrels", "--run-format", "csv")
     assert matches("trec.run: has no header with columns for csv: the first line is '51 Q0 …'; …", *refused.messages)
     topics = sorted({row[0] for row in ROWS})
     assert cli("trec.run", "trec.qrels", "--run-format", "trec", "-m", "num_q").text.count(f"{len(topics)}") >= 1
 
 
-def test_options_that_need_a_column_say_that_it_is_missing(folder: Path, cli: Command) -> None:
+def test_options_report_a_missing_column(folder: Path, cli: Command) -> None:
     (folder / "a.tsv").write_text("qid\tdocno\tscore\n51\td7\t2\n")
     assert cli("a.tsv", "trec.qrels", "--ties", "rank").messages == [
         "a.tsv: has no ranks; --ties rank needs a column of them"
@@ -330,7 +328,7 @@ def test_lint_says_the_format(folder: Path, cli: Command) -> None:
 
 
 @pytest.mark.parametrize("kind", ["json", "trec", "parquet"])
-def test_what_ranx_saves_is_read(kind: str, folder: Path, cli: Command) -> None:
+def test_files_saved_by_ranx_are_read(kind: str, folder: Path, cli: Command) -> None:
     ranx = pytest.importorskip("ranx", reason="ranx is not installed")
     ranx.Run(nested(ROWS)).save("ranx.run", kind=kind)
     ranx.Qrels(nested(JUDGED)).save("ranx.qrels", kind=kind)
@@ -338,7 +336,7 @@ def test_what_ranx_saves_is_read(kind: str, folder: Path, cli: Command) -> None:
     assert sorted(numbers(read.text)) == sorted(numbers(plain.text)), read.messages
 
 
-def test_what_ir_datasets_exports_is_read_or_refused(folder: Path, cli: Command) -> None:
+def test_exports_of_ir_datasets_are_read_or_refused(folder: Path, cli: Command) -> None:
     export = pytest.importorskip("ir_datasets.commands.export", reason="ir_datasets is not installed")
     formats = pytest.importorskip("ir_datasets.formats")
     rows = {
@@ -364,7 +362,7 @@ def test_what_ir_datasets_exports_is_read_or_refused(folder: Path, cli: Command)
 
 @pytest.mark.exhaustive
 @pytest.mark.exhaustive
-def test_what_lightgbm_saves_has_no_docids_and_that_is_said(folder: Path, cli: Command) -> None:
+def test_files_saved_by_lightgbm_lack_docids(folder: Path, cli: Command) -> None:
     lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     data = lightgbm.Dataset(np.arange(400.0).reshape(200, 2), np.ones(200), group=[100, 100], params={"verbose": -1})
     data.save_binary("FILE")
@@ -387,7 +385,7 @@ def test_numeric_docnos_and_subtopics_are_no_columns_of_ir_datasets(grade: str) 
         '{"columns": [3], "data": "x"}',
     ],
 )
-def test_a_table_of_pandas_that_is_none_is_refused(content: str, folder: Path, cli: Command) -> None:
+def test_an_invalid_table_of_pandas_is_refused(content: str, folder: Path, cli: Command) -> None:
     (folder / "FILE").write_text(content)
     refused = cli("FILE", "trec.qrels")
     assert (refused.code, len(refused.messages)) == (1, 1), refused.messages
@@ -404,21 +402,21 @@ def test_a_run_packed_with_lz4_is_read(folder: Path, cli: Command) -> None:
     assert numbers(cli("run", "trec.qrels", *MEASURES).text) == numbers(cli("trec.run", "trec.qrels", *MEASURES).text)
 
 
-def test_lz4_within_lz4_is_known_as_that(folder: Path, cli: Command) -> None:
+def test_lz4_within_lz4_is_recognized(folder: Path, cli: Command) -> None:
     frame = pytest.importorskip("lz4.frame", reason="lz4 is not installed")
     (folder / "ranx.lz4").write_bytes(frame.compress(frame.compress(b"\xa1")))
     said = "ranx.lz4: is compressed with lz4 twice, as ranx packs CBOR; save it from ranx as JSON or Parquet"
     assert cli("ranx.lz4", "trec.qrels").messages == [said]
 
 
-def test_an_lz4_file_is_known_as_that(folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_lz4_file_is_recognized(folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "lz4", None)
     monkeypatch.setitem(sys.modules, "lz4.frame", None)
     (folder / "run.lz4").write_bytes(b"\x04\x22\x4d\x18" + bytes(20))
     assert cli("run.lz4", "trec.qrels").messages == ["run.lz4: is compressed with lz4; pip install lz4"]
 
 
-def test_what_scikit_learn_dumps_has_no_docids_and_that_is_said(folder: Path, cli: Command) -> None:
+def test_dumps_of_scikit_learn_lack_docids(folder: Path, cli: Command) -> None:
     datasets = pytest.importorskip("sklearn.datasets", reason="scikit-learn is not installed")
     datasets.dump_svmlight_file([[0.5, 1.0], [0.25, 0.0]], [2, 0], "train.svm", query_id=[51, 51], comment="of a test")
     refused = cli("trec.run", "train.svm")
@@ -426,7 +424,7 @@ def test_what_scikit_learn_dumps_has_no_docids_and_that_is_said(folder: Path, cl
 
 
 @pytest.mark.parametrize("package", ["pyarrow", "ir_datasets"])
-def test_a_package_that_is_missing_is_named_with_its_cure(
+def test_a_missing_package_is_named_with_its_cure(
     package: str, folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)

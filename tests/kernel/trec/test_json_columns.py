@@ -152,7 +152,7 @@ def test_documents_written_as_usual_become_columns(
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_lines_say_the_same_at_once_and_one_by_one(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_are_equal_together_and_one_by_one(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (path := tmp_path / "x.jsonl").write_text(LINES[name], errors="surrogateescape", newline="")
 
     def both() -> tuple[object, object]:
@@ -183,7 +183,7 @@ NO_NUMBERS = ["+7", "07", "-07", ".5", "-.5", "5.", "5.e3", "-", "", "1_0", "0x1
 
 @pytest.mark.parametrize("number", NUMBERS + NO_NUMBERS)
 @pytest.mark.parametrize("at", [0, 1, 2])
-def test_numbers_are_those_of_json(number: str, at: int) -> None:
+def test_numbers_equal_the_numbers_of_json(number: str, at: int) -> None:
     lines = [LINE.format(1, f"a.e{row}", row + 0.25).encode() for row in range(3)]
     lines[at] = LINE.format(1, "x", number).encode()
     data = b"".join(lines)
@@ -228,7 +228,7 @@ def test_plain_lines_are_read_by_columns() -> None:
     assert columns_of(LINES["two on a line and a blank one"].encode(), first) is None
 
 
-def test_texts_are_known_to_be_short_without_a_look_at_each(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_texts_are_recognized_without_examining_each(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "LONGEST", 20)
     short = b'{"1": {"a": 1, "b": 2, "c": 3}}'
     assert documents._has_short_texts(short)

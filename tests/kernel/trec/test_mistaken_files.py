@@ -34,14 +34,14 @@ def test_json_of_records_by_topic_is_read(folder: Path, cli: Command) -> None:
         ({"51": [{"docno": "d7", "score": 1}, 3]}, "holds something that is not a record of a document"),
     ],
 )
-def test_json_that_is_no_run_spoils_no_other(content: object, says: str, folder: Path, cli: Command) -> None:
+def test_invalid_json_does_not_affect_other_runs(content: object, says: str, folder: Path, cli: Command) -> None:
     (folder / "wrong.json").write_text(json.dumps(content))
     read = cli("wrong.json", "trec.run", "trec.qrels", "-m", "ap")
     assert says in read.err.decode()
     assert "trec.run" in read.text
 
 
-def test_fields_between_commas_are_told_how_to_be_read(tmp_path: Path) -> None:
+def test_comma_separated_fields_get_a_hint(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("51,d7,1\n51,d2,2\n")
     with pytest.raises(InputError, match="separate fields by spaces or tabs, or name the columns"):
         evaluate(tmp_path / "run", {"51": {"d7": 1}}, ["ap"], run_format="trec")
@@ -95,7 +95,7 @@ def test_swapped_dicts_are_an_error_and_fractional_grades_none() -> None:
     evaluate(few, {"1": {"a": 0.5, "b": 1, "c": 1 / 3, "d": 0.25, "e": 2}}, "ap")
 
 
-def test_letor_of_six_fields_is_no_run(folder: Path, cli: Command) -> None:
+def test_letor_of_six_fields_is_not_a_run(folder: Path, cli: Command) -> None:
     (folder / "letor.txt").write_text("2 qid:51 1:1 # query_1 D16\n1 qid:51 1:1 # query_1 D17\n")
     assert "duplicate document 'query_1'" in cli("trec.run", "letor.txt", "-m", "ap").messages[0]
 
@@ -122,7 +122,7 @@ def test_distances_of_ms_marco_are_noted(folder: Path, cli: Command) -> None:
     assert cli("FILE", "trec.qrels", "-m", "ap").messages == []
 
 
-def test_a_header_that_reads_as_data_is_noted(folder: Path, cli: Command) -> None:
+def test_a_header_that_looks_like_data_is_noted(folder: Path, cli: Command) -> None:
     read = cli("trec.run", "trec.qrels", "-m", "ap", "--run-format", "trec+header")
     assert read.messages == [
         "trec.run: the first line looks like data, but is skipped: '51 Q0 d7 1 12.5 bm25'; leave out +header if it is "
@@ -148,7 +148,7 @@ def test_diff_knows_runs_of_ms_marco_and_beir(folder: Path, cli: Command) -> Non
          "grade, as in --labels HRel=…,Rel=…"),
     ],
 )  # fmt: skip
-def test_messages_about_qrels_name_what_is_wrong(content: str, says: str, folder: Path, cli: Command) -> None:
+def test_messages_about_qrels_name_the_problem(content: str, says: str, folder: Path, cli: Command) -> None:
     (folder / "FILE").write_text(content)
     assert cli("trec.run", "FILE", "-m", "ap").messages == [f"FILE: {says}"]
 
@@ -170,7 +170,7 @@ BAD_LINES = """{"qid": "51", "docno": "d4", "score": "high"}
 """
 
 
-def test_nothing_but_bad_lines_is_an_error(folder: Path, cli: Command) -> None:
+def test_only_bad_lines_are_an_error(folder: Path, cli: Command) -> None:
     (folder / "FILE").write_text(BAD_LINES)
     assert cli("FILE", "trec.qrels", "--lenient").messages[0].startswith("FILE: no ")
 
@@ -192,7 +192,7 @@ def test_json_lines_are_read_in_pieces(folder: Path, cli: Command, monkeypatch: 
     assert [line for numbers, _ in pieces for line in numbers] == [*range(1, 81)]
 
 
-def test_a_header_of_bytes_that_are_no_text_is_shown(folder: Path, cli: Command) -> None:
+def test_a_header_of_invalid_utf8_is_shown(folder: Path, cli: Command) -> None:
     (folder / "odd.csv").write_bytes(b"r\xffun,topic,measure,score\nr,2,ap,0.5\n")
     (message,) = cli("odd.csv", "trec.qrels", "-m", "ap").messages
     assert message.startswith("odd.csv: no known name for a ")
@@ -211,7 +211,7 @@ def test_a_table_without_columns_lacks_the_topic(words: str, folder: Path, cli: 
     assert "TableColumns" not in " ".join(said)
 
 
-def test_a_file_whose_beginning_was_looked_at_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_closed_after_its_first_bytes_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "run").write_bytes(b"51 Q0 d7 1 2 t\n")
     closed: list[Stream] = []
     monkeypatch.setattr(Stream, "close", lambda stream: closed.append(stream))

@@ -39,7 +39,7 @@ def test_a_url_is_a_file_a_folder_or_a_pattern(bucket: str) -> None:
         assert [run.run for run in gradedeval.evaluate(word, qrels, "rr").runs] == ["x.run", "y.run"]
 
 
-def test_what_a_folder_lists_is_no_pattern(bucket: str) -> None:
+def test_listed_urls_are_not_patterns(bucket: str) -> None:
     pytest.importorskip("fsspec").filesystem("memory").pipe("/bucket/odd/[1].run", RUN.encode())
     assert files_of(files_of(f"{bucket}/odd/")[0]) == [f"{bucket}/odd/[1].run"]
 
@@ -57,12 +57,12 @@ def test_runs_of_the_same_name_are_called_by_their_urls() -> None:
     ("name", "message"),
     [("runs/z.run", "bucket/runs/z.run: no such file; check the URL"), ("runs/*.txt", "names no file; check the URL")],
 )
-def test_a_url_that_names_nothing_says_so(bucket: str, name: str, message: str) -> None:
+def test_a_url_without_files_is_an_error(bucket: str, name: str, message: str) -> None:
     with pytest.raises(InputError, match=message.replace("*", r"\*")):
         gradedeval.evaluate(f"{bucket}/{name}", {"1": {"a": 1}}, "rr")
 
 
-def test_without_a_package_a_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_one_line_with_its_installation(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("fsspec", reason="fsspec is not installed")
     for package, protocols in {"s3fs": ["s3"], "gcsfs": ["gs"], "fsspec": ["memory", "https"]}.items():
         monkeypatch.setitem(sys.modules, package, None)
@@ -90,7 +90,7 @@ def alone() -> Iterator[None]:
         (False, "cannot be reached ("),
     ],
 )
-def test_a_server_that_is_silent_or_not_there_is_one_line_without_the_password(
+def test_a_silent_or_missing_server_is_one_line_without_the_password(
     listens: bool, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("fsspec", reason="fsspec is not installed")
@@ -154,7 +154,7 @@ def missing_for(status: int) -> FileNotFoundError:
     ],
     ids=["missing", "server fails", "cut off", "wrong key", "another fault"],
 )
-def test_what_is_wrong_is_known_by_what_libraries_say(url: str, error: Exception, message: str) -> None:
+def test_errors_of_libraries_are_recognized(url: str, error: Exception, message: str) -> None:
     """As libraries report it."""
     assert str(fault(url, error)) == f"{url}: {message}"
 
@@ -173,7 +173,7 @@ def test_what_is_wrong_is_known_by_what_libraries_say(url: str, error: Exception
         ("no url?x@y", "no url?x@y"),
     ],
 )
-def test_what_a_url_says_of_a_user_is_not_shown(url: str, shown: str) -> None:
+def test_credentials_in_a_url_are_not_shown(url: str, shown: str) -> None:
     assert redacted(url) == shown
 
 
@@ -195,7 +195,7 @@ def stripped(files: type, path: str) -> str:
     return "/" + path.removeprefix("memory://").strip("/").partition("?")[0]
 
 
-def test_a_file_that_changes_while_it_is_read_says_so(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_changes_during_reading_is_an_error(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     files, window = pytest.importorskip("fsspec").filesystem("memory"), remote._next_window
 
     def changing(file: object) -> bytes:

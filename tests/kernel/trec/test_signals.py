@@ -55,13 +55,13 @@ def test_a_signal_waits_until_the_block_ends_whichever_thread_it_meets(number: s
         assert signal.getsignal(number) is raises
 
 
-def test_what_is_ignored_stays_ignored() -> None:
+def test_ignored_signals_stay_ignored() -> None:
     with handled(signal.SIGHUP, signal.SIG_IGN), defer_signals():
         os.kill(os.getpid(), signal.SIGHUP)
         assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
 
 
-def test_a_signal_that_comes_again_later_does_what_it_always_does() -> None:
+def test_a_repeated_late_signal_has_its_usual_effect() -> None:
     script = """
 import os, signal
 from gradedeval.kernel.trec import atomic_write
@@ -76,7 +76,7 @@ with atomic_write.defer_signals():
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGTERM, b"", b"")
 
 
-def test_in_another_thread_nothing_waits() -> None:
+def test_signals_are_not_deferred_in_another_thread() -> None:
     found = []
 
     def work() -> None:

@@ -59,7 +59,7 @@ def peak(*words: str) -> tuple[int, int]:
 
 @pytest.mark.parametrize("name", READ)
 @pytest.mark.parametrize("what", [b" ", b"d"])
-def test_a_line_that_is_too_long_is_one_error_at_once(what: bytes, name: str, cli: Command, folder: Path) -> None:
+def test_a_line_that_is_too_long_is_one_immediate_error(what: bytes, name: str, cli: Command, folder: Path) -> None:
     content, words = READ[name]
     (folder / "FILE").write_bytes(content + what * (8 * LONGEST) + b"\n" + content)
     begin = time.process_time()

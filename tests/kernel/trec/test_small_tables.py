@@ -95,7 +95,7 @@ def ways(reader: Reader) -> dict[str, bytes]:
 
 
 @every_reader
-def test_a_table_is_the_same_in_every_way_of_writing_it(reader: Reader, tmp_path: Path) -> None:
+def test_a_table_is_equal_in_every_notation(reader: Reader, tmp_path: Path) -> None:
     path = tmp_path / "table"
     path.write_bytes(lines(reader.rows).encode())
     expected = reader.read(str(path))
@@ -195,7 +195,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("name", "content", "says"), BROKEN)
-def test_what_is_wrong_with_a_table_is_said(name: str, content: str, says: str, tmp_path: Path) -> None:
+def test_problems_of_a_table_are_reported(name: str, content: str, says: str, tmp_path: Path) -> None:
     (path := tmp_path / "table").write_text(content)
     (reader,) = (one for one in READERS if one.name == name)
     with pytest.raises(InputError) as raised:
@@ -247,7 +247,7 @@ def test_the_table_reader_by_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "line"), [('type,"\na,1.5\n', 1), ('a,1.5\n"\n', 2), ('a,1.5\n"b,2\n', 2), ('a,1\n"b,2\nc",3\n', 2)]
 )
-def test_a_quote_that_is_not_closed_is_an_error_where_it_opens(content: str, line: int, tmp_path: Path) -> None:
+def test_an_unclosed_quote_is_an_error_at_its_line(content: str, line: int, tmp_path: Path) -> None:
     (tmp_path / "costs.csv").write_text(content)
     with pytest.raises(InputError, match=rf"costs.csv:{line}: a quote is not closed on this line; close it, or "):
         read_costs(str(tmp_path / "costs.csv"))
@@ -261,7 +261,7 @@ def test_a_quote_that_is_not_closed_is_an_error_where_it_opens(content: str, lin
         (b"\x0c\n1,0.5\n", "phi '1,0.5' is not a number"),  # and is not blank: the first line says what separates
     ],
 )
-def test_what_separates_nothing_adds_and_removes_no_column(content: bytes, problem: str, tmp_path: Path) -> None:
+def test_outer_separators_do_not_change_columns(content: bytes, problem: str, tmp_path: Path) -> None:
     (tmp_path / "table").write_bytes(content)
     with pytest.raises(InputError) as caught:
         read_utility(str(tmp_path / "table"))

@@ -45,7 +45,9 @@ def test_tokens_that_differ_in_two_bytes_have_hashes_of_their_own(length: int) -
 
 @given(st.integers(1, 55), st.integers(0, 9), st.integers(0, 12), st.randoms(use_true_random=False))
 @drawn(400, steady=False)
-def test_words_of_short_lines_are_those_of_the_text(length: int, topic: int, differ: int, draw: random.Random) -> None:
+def test_words_of_short_lines_equal_words_of_the_text(
+    length: int, topic: int, differ: int, draw: random.Random
+) -> None:
     # Fields that begin and end at one place in all lines, or near it, or far from it, and at the end of a line's row.
     lines = [
         b" ".join(
@@ -73,7 +75,7 @@ def test_words_of_short_lines_are_those_of_the_text(length: int, topic: int, dif
 
 @given(st.lists(st.binary(min_size=1, max_size=90).map(lambda token: bytes(b | 64 for b in token)), min_size=2))
 @drawn(200, steady=False)
-def test_tokens_are_equal_where_their_bytes_are(tokens: list[bytes]) -> None:
+def test_tokens_are_equal_if_their_bytes_are(tokens: list[bytes]) -> None:
     tokens += tokens[:2] + [token[:-1] + b"~" for token in tokens]
     buffer, start, end = buffer_of(tokens)
     words = words_at(buffer)
@@ -183,7 +185,7 @@ def test_scores_are_compared_as_their_values_are(tokens: list[bytes]) -> None:
 @example([b"1/2"])
 @example([b"12:4"])
 @example([b"\xb1\xb2"])
-def test_what_is_no_plain_decimal_is_refused(tokens: list[bytes]) -> None:
+def test_anything_but_plain_decimals_is_refused(tokens: list[bytes]) -> None:
     for token in tokens:
         if decimal(token) == decimal(token):
             same_as_float([token])

@@ -13,7 +13,7 @@ from gradedeval.kernel.trec import blocks, stream
 from gradedeval.kernel.trec.tokenizer import PAD, padded
 
 
-def test_a_file_of_one_topic_is_looked_through_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_file_of_one_topic_is_scanned_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path, looked = tmp_path / "run", []
     path.write_bytes(b"".join(b"1 Q0 d%d 1 1 t\n" % at for at in range(20000)))
     read_into = stream.Segment.read_into
@@ -53,7 +53,7 @@ def starts_by_definition(text: bytes) -> list[int]:
 
 @pytest.mark.parametrize("look", [8, 40, 1 << 16])
 @pytest.mark.parametrize("text", [NASTY, NASTY + b"\n", b"1 Q0 d 1 1 t", b"# nothing\n\n"])
-def test_every_place_of_a_file_belongs_to_one_topic_start(
+def test_every_position_of_a_file_has_one_topic_start(
     look: int, text: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blocks, "LOOK", look)
@@ -77,7 +77,7 @@ LINES = st.lists(
 
 
 @given(lines=LINES, repeats=st.integers(1, 3), rest=st.sampled_from(["", "\n", "\n1 Q0"]))
-def test_searches_for_bytes_find_thelast_topic_where_a_look_at_each_line_does(
+def test_searches_for_bytes_find_the_same_last_topic_as_a_scan_of_lines(
     lines: list[str], repeats: int, rest: str
 ) -> None:
     text = ("\n".join(line for line in lines for _ in range(repeats)) + rest).encode()

@@ -101,7 +101,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("content", BROKEN)
-def test_what_is_wrong_has_one_line(content: str, tmp_path: Path) -> None:
+def test_problems_have_one_line(content: str, tmp_path: Path) -> None:
     (tmp_path / "q").write_text(content)
     with pytest.raises(InputError) as raised:
         read_queries(str(tmp_path / "q"))
@@ -143,7 +143,7 @@ def test_labels_need_names(tmp_path: Path) -> None:
         read_slices(str(tmp_path / "s"))
 
 
-def test_what_has_no_counterpart_is_counted() -> None:
+def test_topics_without_counterpart_are_counted() -> None:
     queries, slices = read_queries(TEXTS), read_slices(LABELS)
     assert queries.unmatched(["1", "2"]) == []
     (note,) = queries.unmatched(["1", "3", "4"])
@@ -166,7 +166,7 @@ def test_lines_of_any_two_shapes_are_read_or_refused(option: str, first: str, se
         assert matches("topics…; …", done.messages[-1])
 
 
-def test_a_line_without_the_colon_of_the_first_is_named(cli: Command) -> None:
+def test_a_line_without_the_colon_of_the_first_line_is_named(cli: Command) -> None:
     Path("run").write_text("1 Q0 d 1 1 t\n")
     Path("qrels").write_text("1 0 d 1\n")
     Path("topics").write_text("1: b\n2 d\n")

@@ -88,7 +88,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("url", [*CHAINS, *REFUSED])
-def test_what_is_not_allowed_is_refused_alike_in_python_and_at_the_prompt(
+def test_forbidden_urls_are_refused_equally_in_python_and_commands(
     url: str, cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)  # it has no say
@@ -112,12 +112,12 @@ def readers() -> list[Callable[[str], Any]]:
 
 @pytest.mark.parametrize("read", readers())
 @pytest.mark.parametrize("url", [CHAINS[1], REFUSED[0]])
-def test_whoever_reads_or_lists_is_refused(read: Callable[[str], Any], url: str) -> None:
+def test_forbidden_urls_are_refused_for_reading_and_listing(read: Callable[[str], Any], url: str) -> None:
     with pytest.raises(InputError, match="which is not allowed"):
         read(url)
 
 
-def test_no_protocol_is_allowed_by_what_is_installed_or_set_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_installed_packages_and_settings_allow_no_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
     fsspec.register_implementation("own", fsspec.get_filesystem_class("memory"), clobber=True)
     fsspec.config.conf["own"] = {"protocol": "memory"}
     with pytest.raises(InputError, match=r"^own://x.run: uses the protocol 'own', which is not allowed"):
@@ -127,7 +127,7 @@ def test_no_protocol_is_allowed_by_what_is_installed_or_set_beside_it(monkeypatc
         gradedeval.Qrels("memory://none")
 
 
-def test_a_protocol_that_is_allowed_is_known_to_fsspec() -> None:
+def test_allowed_protocols_exist_in_fsspec() -> None:
     assert set(fsspec.available_protocols()) > set(PROTOCOLS)
     for protocol in PROTOCOLS:
         check_url(f"{protocol}://x.run")
@@ -189,7 +189,7 @@ def test_a_redirect_leads_to_the_web_alone(status: int, to: str, web: Web, cli: 
     assert (done.code, done.out, done.messages) == (1, b"", [message])
 
 
-def test_a_redirect_that_does_not_end_is_one_line(web: Web) -> None:
+def test_an_endless_redirect_is_one_line(web: Web) -> None:
     web.pages["/far.run"] = redirect(302, "/far.run")
     with pytest.raises(InputError, match=r"/far.run: the server redirects too often; name the file itself"):
         gradedeval.evaluate(f"{web.address}/far.run", QRELS, "rr")
@@ -211,7 +211,7 @@ def dripping(pieces: int, seconds: float) -> Callable[[Handler], None]:
     return page
 
 
-def test_a_server_that_drips_is_not_waited_for(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dripping_server_is_timed_out(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     """No byte takes long, but all of them."""
     monkeypatch.setenv("GRADEDEVAL_TIMEOUT", "0.5")
     web.pages["/x.run"] = dripping(len(RUN), 0.05)
@@ -247,7 +247,7 @@ def endless(request: Handler) -> None:
         request.wfile.write(b"%x\r\n%b\r\n" % (len(line), line))
 
 
-def test_an_answer_without_end_is_one_line(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_response_is_one_line(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     web.pages["/x.run"] = endless
     monkeypatch.setenv("GRADEDEVAL_MAX_DOWNLOAD", "5000000")
     with pytest.raises(InputError) as error:
@@ -259,7 +259,7 @@ def test_an_answer_without_end_is_one_line(web: Web, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("most", ["0.5", "-1", "many", "1e9", "9" * 19])
-def test_a_limit_that_is_no_number_of_bytes_is_refused(most: str, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limit_that_is_not_a_number_of_bytes_is_refused(most: str, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     web.pages["/x.run"] = endless
     monkeypatch.setenv("GRADEDEVAL_MAX_DOWNLOAD", most)
     with pytest.raises(InputError, match=r"^GRADEDEVAL_MAX_DOWNLOAD: '.*' is not a number of bytes; as in"):

@@ -32,7 +32,10 @@ MUTATIONS = [
     ("-1, code.astype(np.int64))", "0, code.astype(np.int64))"),
     ("(whole + fraction <= 19)", "(whole + fraction <= 20)"),
     ('fields[0].count(b",") >= 2', 'fields[0].count(b",") > 2'),
-    ("memoryview(head))])\n    finally:\n        stream.close()", "memoryview(head))])\n    finally:\n        pass"),
+    (
+        "with closing(Stream(source, ahead=False)) as stream:\n        return stream.peek(most)",
+        "return Stream(source, ahead=False).peek(most)",
+    ),
     ("np.log2(rank + 1) if log is None", "np.log(rank + 1) if log is None"),
     ("np.log(rank) / np.log(log), 1)", "np.log(rank + 1) / np.log(log), 1)"),
     ("ranks_of_relevant <= depth[:, None]", "ranks_of_relevant < depth[:, None]"),

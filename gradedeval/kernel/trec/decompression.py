@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
-from io import BytesIO
 from typing import IO, Any
 
 from gradedeval.errors import InputError, reason
@@ -146,12 +145,6 @@ def check_growth(grown: int, size: int, place: str, most: int | None = None) -> 
         problem = f"expands to more than {most:,} times its size"
         hint = f"if the file is trusted, allow more, as with {GROWTH}={1000 * most}"
         raise InputError(place, problem, hint, kind="growth")
-
-
-def decompress(data: bytes, place: str) -> bytes:
-    """Return the bytes, decompressed if necessary. Raises InputError if they are broken or grow too much."""
-    packing = packing_of(data[:8], place)
-    return b"".join(decompressed_pieces(BytesIO(data).read, packing, place)) if packing else data
 
 
 def _library(name: str, place: str) -> Any:

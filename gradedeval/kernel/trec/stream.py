@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from stat import S_ISREG
@@ -198,11 +198,8 @@ class Source:
 
     def read(self) -> bytes:
         """Return all bytes, decompressed. Raises InputError if they cannot be read."""
-        from gradedeval.kernel.trec.decompression import decompress  # mostly for streams
-
-        content = self.stored()
-        check_pointer(content, self.place)
-        return decompress(content, self.place)
+        with closing(Stream(self, ahead=False)) as stream:
+            return stream.whole()
 
     def stored(self) -> bytes:
         """Return all bytes as stored. Raises InputError if they cannot be read."""
@@ -565,12 +562,8 @@ def check_pointer(head: bytes, place: str) -> None:
 
 def first_bytes(source: Source, most: int = 1 << 12) -> bytes:
     """Return the first bytes of a file, decompressed."""
-    stream = Stream(source, ahead=False)
-    try:
-        head = bytearray(most)
-        return bytes(head[: stream.read_into(memoryview(head))])
-    finally:
-        stream.close()
+    with closing(Stream(source, ahead=False)) as stream:
+        return stream.peek(most)
 
 
 # Arguments: a file, all files in a folder, or all that match a pattern.

@@ -34,7 +34,7 @@ WORKERS = 4
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
-    """Four worker processes that can import the functions of this file."""
+    """Start four worker processes that can import the functions of this file."""
     with started(tmp_path_factory.mktemp("dask"), WORKERS, PYTHONPATH=MODULES) as cluster:
         yield cluster
 
@@ -119,7 +119,7 @@ def test_the_task_of_a_killed_worker_is_retried(deaths: int, dies: bool, client:
 
 
 def tasks_on(client: Any) -> int:
-    """How many tasks the scheduler knows."""
+    """Return the number of tasks known to the scheduler."""
     return int(client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
 
 

@@ -78,12 +78,12 @@ def far() -> Iterator[Workers]:
 def test_each_task_is_done_once_and_its_result_comes_in_order(crew: Any) -> None:
     with crew() as workers:
         tasks = list(range(20, 50))
-        found = list(workers.imap(squared, tasks))
-        assert [square for square, _ in found] == [task * task for task in tasks]
+        results = list(workers.imap(squared, tasks))
+        assert [square for square, _ in results] == [task * task for task in tasks]
         squares = {task: square for task, (square, _) in workers.imap_unordered(squared, tasks)}
         assert squares == {task: task * task for task in tasks}
         if crew in (forked, spawned):
-            assert os.getpid() not in {process for _, process in found}
+            assert os.getpid() not in {process for _, process in results}
     assert nobody_is_left()
 
 
@@ -135,9 +135,9 @@ def test_a_task_that_always_kills_is_named_and_other_tasks_succeed() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return number
 
-    found = dict(Workers(2).imap_unordered(work, range(10)))
-    assert {number for number, result in found.items() if isinstance(result, WorkerDied)} == {3, 7}
-    assert {number: number for number in range(10) if number not in (3, 7)}.items() <= found.items()
+    results = dict(Workers(2).imap_unordered(work, range(10)))
+    assert {number for number, result in results.items() if isinstance(result, WorkerDied)} == {3, 7}
+    assert {number: number for number in range(10) if number not in (3, 7)}.items() <= results.items()
     with pytest.raises(WorkerDied, match="a worker process died"):
         list(Workers(2).imap(work, range(10)))
     assert nobody_is_left()
@@ -197,10 +197,10 @@ def test_an_unrepeatable_task_is_not_retried(tmp_path: Path) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return number
 
-    found = dict(Workers(2).imap_unordered(work, range(10), lambda number: number == 3))
-    assert isinstance(found[3], WorkerDied)
+    results = dict(Workers(2).imap_unordered(work, range(10), lambda number: number == 3))
+    assert isinstance(results[3], WorkerDied)
     assert (tmp_path / "3").read_text() == "begun\n"
-    assert sorted(found) == list(range(10))
+    assert sorted(results) == list(range(10))
 
 
 @linux
@@ -220,8 +220,8 @@ def test_without_new_processes_this_process_does_the_work(monkeypatch: pytest.Mo
     for name in ("ProcessPoolExecutor.__init__", "ProcessPoolExecutor.submit"):
         with monkeypatch.context() as patch:
             patch.setattr(f"concurrent.futures.process.{name}", refuses)
-            found = list(Workers(2).imap(squared, range(5)))
-        assert found == [(number * number, os.getpid()) for number in range(5)]
+            results = list(Workers(2).imap(squared, range(5)))
+        assert results == [(number * number, os.getpid()) for number in range(5)]
 
 
 def test_without_new_processes_after_a_death_no_task_runs_here_or_twice(
@@ -247,10 +247,10 @@ def test_without_new_processes_after_a_death_no_task_runs_here_or_twice(
     scarce = partial(executors.forked, count=2)
     monkeypatch.setattr(executors, "forked", lambda work, tasks, count: first_only(work, tasks))
     monkeypatch.setattr(executors, "can_fork", lambda: True)
-    found = list(Workers(2).imap_unordered(kills, range(4)))
-    assert sorted(task for task, _ in found) == [0, 1, 2, 3]
-    assert all(result == task for task, result in found if not isinstance(result, WorkerDied))
-    assert 3 in {task for task, result in found if isinstance(result, WorkerDied)}
+    results = list(Workers(2).imap_unordered(kills, range(4)))
+    assert sorted(task for task, _ in results) == [0, 1, 2, 3]
+    assert all(result == task for task, result in results if not isinstance(result, WorkerDied))
+    assert 3 in {task for task, result in results if isinstance(result, WorkerDied)}
 
 
 @pytest.mark.parametrize(("jobs", "tasks"), [(1, 5), (3, 1)])
@@ -337,11 +337,11 @@ def test_a_script_rerun_by_new_processes_is_one_line(call: str, tmp_path: Path) 
     done = subprocess.run(
         [sys.executable, script], env=environment(), capture_output=True, text=True, timeout=60, check=False
     )
-    said = [line for line in done.stderr.splitlines() if not line.startswith(" ")]
+    message = [line for line in done.stderr.splitlines() if not line.startswith(" ")]
     if call == "spawn":  # the script's own pool: Python ends a process that has just made another, and may say so
-        said = [line for line in said if "resource_tracker.py" not in line]
+        message = [line for line in message if "resource_tracker.py" not in line]
     assert (done.returncode, done.stdout) == (1, "")
-    assert said == [
+    assert message == [
         "Traceback (most recent call last):",
         "gradedeval.errors.InputError: jobs: new processes rerun this script, and reach this call again; "
         'put the call under `if __name__ == "__main__":`',

@@ -38,10 +38,10 @@ def test_loky_shares_work(tmp_path: Path) -> None:
     loky = pytest.importorskip("loky", reason="loky is not installed")
     folder, executor = written_collection(tmp_path), loky.ProcessPoolExecutor(2)
     try:
-        found = outcome(folder, Workers(2, limits=SMALL, executor=executor), True, **OPTIONS)
+        results = outcome(folder, Workers(2, limits=SMALL, executor=executor), True, **OPTIONS)
     finally:
         executor.shutdown()
-    assert found == outcome(folder, Workers(), True, **OPTIONS)
+    assert results == outcome(folder, Workers(), True, **OPTIONS)
 
 
 def test_processes_of_mpi_share_work(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The bar shows what is done and leaves no trace."""
+"""Show a progress bar that leaves no trace."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def test_a_bar_shows_how_many_runs_are_done(monkeypatch: pytest.MonkeyPatch) -> 
 def test_loops_have_a_bar_in_commands_but_not_in_python() -> None:
     assert parallel.progress("draws") is parallel.no_progress
     with parallel.showing_progress(bars.with_progress):
-        shown = parallel.progress("draws")
-    assert (shown.func, shown.keywords) == (bars.with_progress, {"label": "draws"})  # type: ignore[attr-defined]
+        handler = parallel.progress("draws")
+    assert (handler.func, handler.keywords) == (bars.with_progress, {"label": "draws"})  # type: ignore[attr-defined]
 
 
 def test_an_abandoned_bar_restores_the_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,8 +38,8 @@ def test_an_abandoned_bar_restores_the_cursor(monkeypatch: pytest.MonkeyPatch) -
     watched = bars.with_progress(iter("abcd"), 4)
     assert [next(watched), next(watched)] == ["a", "b"]
     watched.close()  # type: ignore[attr-defined]
-    said = terminal.getvalue()
-    assert said.rindex("\x1b[?25h") > said.rindex("\x1b[?25l")
+    output = terminal.getvalue()
+    assert output.rindex("\x1b[?25h") > output.rindex("\x1b[?25l")
 
 
 def test_nested_loops_have_one_bar(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,8 +49,8 @@ def test_nested_loops_have_one_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     for measure in bars.with_progress(["ap", "rr", "err"], label="measures"):
         for _ in bars.with_progress(range(3), label=f"pairs by {measure}"):
             pass
-    said = terminal.getvalue()
-    assert "pairs by ap" in said  # the first, when no other stood yet
-    assert "measures" in said
-    assert "pairs by rr" not in said
-    assert "pairs by err" not in said
+    output = terminal.getvalue()
+    assert "pairs by ap" in output  # the first, when no other stood yet
+    assert "measures" in output
+    assert "pairs by rr" not in output
+    assert "pairs by err" not in output

@@ -49,11 +49,13 @@ def cached(files: Path, dataset: str) -> None:
 
 def test_a_name_stands_for_the_judgments_in_the_cache(files: Path, far: Far, cli: Command) -> None:
     cached(files, DL19)
-    plain, found = (cli("run.txt", qrels, "-m", "ap ndcg@10", "-f", "json") for qrels in ("qrels.txt", "dl19-passage"))
-    assert [row["score"] for row in json.loads(found.text)["rows"]] == [
+    plain, judgments = (
+        cli("run.txt", qrels, "-m", "ap ndcg@10", "-f", "json") for qrels in ("qrels.txt", "dl19-passage")
+    )
+    assert [row["score"] for row in json.loads(judgments.text)["rows"]] == [
         row["score"] for row in json.loads(plain.text)["rows"]
     ]
-    signatures = [json.loads(one.text)["signature"] for one in (plain, found)]
+    signatures = [json.loads(one.text)["signature"] for one in (plain, judgments)]
     digest = Qrels("qrels.txt").digest
     assert [f"qrels {digest}" in signature for signature in signatures] == [True, True]
     assert f"qrels format ir_datasets:{DL19}" in signatures[1]
@@ -78,8 +80,8 @@ def test_queries_are_not_downloaded_either(far: Far, cli: Command) -> None:
     assert (refused.code, far.asked) == (1, [])
     cure = f"`ir_datasets export {DL19} queries` fetches them"
     assert refused.messages == [f"dl19-passage: its files are not on this machine; {cure}"]
-    other = cli("run.txt", "qrels.txt", "-m", "ap", "--queries", "ir_datasets:vaswani")
-    assert other.messages == ["ir_datasets:vaswani: unknown to ir_datasets; see https://ir-datasets.com for the names"]
+    line = cli("run.txt", "qrels.txt", "-m", "ap", "--queries", "ir_datasets:vaswani")
+    assert line.messages == ["ir_datasets:vaswani: unknown to ir_datasets; see https://ir-datasets.com for the names"]
 
 
 def test_a_keyword_allows_downloads_in_python(far: Far) -> None:
@@ -95,8 +97,8 @@ def test_a_keyword_allows_downloads_in_python(far: Far) -> None:
 
 
 def test_every_command_names_the_download_command(far: Far, cli: Command) -> None:
-    said = cli("trec_eval", "dl19-passage", "run.txt").messages
-    assert said == [
+    message = cli("trec_eval", "dl19-passage", "run.txt").messages
+    assert message == [
         "dl19-passage: its files are not on this machine; `gradedeval collections dl19-passage --download` fetches them"
     ]
     done = cli("collections", "dl19-passage", "--download")
@@ -136,9 +138,9 @@ def test_a_note_reports_a_violated_convention(
 ) -> None:
     for name in ("dl19-passage", "dl19-doc"):
         cached(files, Qrels.collections()[name].dataset)
-    found = cli("run.txt", qrels, *words.split())
-    assert found.code == 0
-    assert any("by convention only grades from 2; add --rel 2" in line for line in found.messages) == noted
+    notes = cli("run.txt", qrels, *words.split())
+    assert notes.code == 0
+    assert any("by convention only grades from 2; add --rel 2" in line for line in notes.messages) == noted
 
 
 def test_unavailable_collections_are_one_line(far: Far, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,12 +184,12 @@ def test_without_the_package_the_list_says_so(cli: Command, monkeypatch: pytest.
 
 
 def test_missing_data_are_looked_up_once(files: Path, far: Far) -> None:
-    """What replaces the methods of downloads is taken back, also after an error."""
-    before = fake_ir_datasets.RequestsDownload.stream
+    """Restore the methods of downloads, even after an error."""
+    originals = fake_ir_datasets.RequestsDownload.stream
     for _ in range(2):
         with pytest.raises(InputError):
             Qrels("dl20-doc")
-    assert fake_ir_datasets.RequestsDownload.stream is before
+    assert fake_ir_datasets.RequestsDownload.stream is originals
 
 
 def test_names_and_datasets_are_unique() -> None:

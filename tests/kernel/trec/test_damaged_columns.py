@@ -22,11 +22,11 @@ QRELS = {"1": {"d1": 1, "d4": 2}, "2": {"d3": 1}}
 NAMES = ("topic", "docno", "score")
 
 
-def damaged(values: Any, at: int, number: int, buffer: int = 1) -> Any:
-    """A column with another number in one of its buffers."""
+def damaged(values: Any, index: int, number: int, buffer: int = 1) -> Any:
+    """Return a column with another number in one of its buffers."""
     buffers = values.buffers()
     content = bytearray(buffers[buffer].to_pybytes())
-    content[at : at + 4] = number.to_bytes(4, "little", signed=True)
+    content[index : index + 4] = number.to_bytes(4, "little", signed=True)
     buffers[buffer] = pa.py_buffer(bytes(content))
     return pa.Array.from_buffers(values.type, len(values), buffers)
 

@@ -1,4 +1,4 @@
-"""Every format gives the scores of the same in TREC form, and says what it is; what could be two things is refused."""
+"""Score every format like its TREC form, and report its name; refuse ambiguous files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MEASURES = ("-m", "err@20 ap num_ret", "-q", "-f", "csv", "--digits", "6")
 
 
 def numbers(text: str) -> list[str]:
-    """The lines of a table of scores without their run and signature."""
+    """Return the lines of a table of scores without their run and signature."""
     return [",".join(line.split(",")[1:4]) for line in text.splitlines() if not line.startswith("#")]
 
 
@@ -41,12 +41,12 @@ def numbers(text: str) -> list[str]:
 def test_a_file_scores_as_its_trec_form_and_its_format_is_reported(sample: Sample, folder: Path, cli: Command) -> None:
     sample.write(folder / "FILE")
     plain = cli("trec.run", "trec.qrels", *MEASURES)
-    read = cli(*sample.files, *MEASURES, *sample.words)
-    assert read.code == 0, read.messages
-    assert numbers(read.text) == numbers(plain.text)
-    assert read.messages == ([f"FILE: {sample.note}"] if sample.note else [])
-    said = f" | {sample.holds} format {sample.format}"
-    assert (said in read.text) == (sample.format != "trec")
+    scores_of_file = cli(*sample.files, *MEASURES, *sample.words)
+    assert scores_of_file.code == 0, scores_of_file.messages
+    assert numbers(scores_of_file.text) == numbers(plain.text)
+    assert scores_of_file.messages == ([f"FILE: {sample.note}"] if sample.note else [])
+    message = f" | {sample.holds} format {sample.format}"
+    assert (message in scores_of_file.text) == (sample.format != "trec")
 
 
 @pytest.mark.one_in(3)
@@ -85,13 +85,13 @@ def test_every_format_has_the_time_of_a_million_lines_and_tables_with_tabs_take_
 
 
 def rows_of(draw: random.Random, separator: str) -> str:
-    """A file with a header, and with fields as tools write them: quoted, empty, with blanks in them."""
+    """Return a file with a header, and with fields as tools write them: quoted, empty, with blanks in them."""
     shapes = ["qid docno rank score", "qid docno score note", "docno qid score"]
     columns = draw.choice(shapes).split()
     odd = draw.choice([0, 0, 0.05])
     lines = [separator.join(columns)]
     for topic in draw.sample(["1", "2", "t3", "51", "a b"] if odd else ["1", "2", "t3", "51"], draw.randint(1, 4)):
-        for rank, docno in enumerate(draw.sample([f"doc-{at}" for at in range(60)], draw.randint(1, 30)), 1):
+        for rank, docno in enumerate(draw.sample([f"doc-{i}" for i in range(60)], draw.randint(1, 30)), 1):
             values = {"qid": topic, "docno": docno, "rank": str(rank), "score": f"{20 - rank / 8:.3f}", "note": "x"}
             if draw.random() < odd:
                 name = draw.choice(columns)
@@ -127,7 +127,11 @@ def test_no_field_of_a_separated_line_moves_into_another_column(line: str, tmp_p
             run = run_of_lines(stream, Options(), layout=layout)
         except InputError:
             return
-    assert {docno: (topic, found.scores[0]) for topic, found in run.topics.items() for docno in found.docnos} in (
+    assert {
+        docno: (topic, fields_read.scores[0])
+        for topic, fields_read in run.topics.items()
+        for docno in fields_read.docnos
+    } in (
         {b"d1": (b"1", 2.0)},
         {b"d 1": (b"1", 2.0)},
     )
@@ -405,8 +409,8 @@ def test_a_run_packed_with_lz4_is_read(folder: Path, cli: Command) -> None:
 def test_lz4_within_lz4_is_recognized(folder: Path, cli: Command) -> None:
     frame = pytest.importorskip("lz4.frame", reason="lz4 is not installed")
     (folder / "ranx.lz4").write_bytes(frame.compress(frame.compress(b"\xa1")))
-    said = "ranx.lz4: is compressed with lz4 twice, as ranx packs CBOR; save it from ranx as JSON or Parquet"
-    assert cli("ranx.lz4", "trec.qrels").messages == [said]
+    message = "ranx.lz4: is compressed with lz4 twice, as ranx packs CBOR; save it from ranx as JSON or Parquet"
+    assert cli("ranx.lz4", "trec.qrels").messages == [message]
 
 
 def test_an_lz4_file_is_recognized(folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:

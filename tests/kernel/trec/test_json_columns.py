@@ -96,7 +96,7 @@ AS_QRELS = ("plain", "no end of line", "a document twice", "a name more", "a sco
 
 
 def said(path: Path, held: str) -> object:
-    """What an evaluation says of a file: scores by topic, notes and the format; or the error."""
+    """Return the result of an evaluation of a file: scores by topic, notes and the format; or the error."""
     qrels, run = {"1": {"a": 1, "b": 0, "é": 2}, "2": {"c": 1}}, {"1": {"a": 2, "b": 1}, "2": {"c": 1}}
     try:
         with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Files that are nearly what they should be: read where they can mean one thing alone, else refused in one line."""
+"""Read files that are nearly correct if they have a single meaning; refuse others in one line."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def test_letor_names_its_documents_in_several_ways(comment: str, tmp_path: Path)
 
 
 def swapped_files(name: str, folder: Path) -> tuple[str, str]:
-    """A run and qrels in a form that does not tell them apart."""
+    """Return a run and qrels in a form that does not tell them apart."""
     judged = [(f"t{topic}", f"d{docno}", (docno + topic) % 3) for topic in range(3) for docno in range(20)]
-    found = [(f"t{topic}", f"d{2 * rank}", 90 - 7 * rank) for topic in range(3) for rank in range(12)]
-    for file, rows in (("q", judged), ("r", found)):
+    files = [(f"t{topic}", f"d{2 * rank}", 90 - 7 * rank) for topic in range(3) for rank in range(12)]
+    for file, rows in (("q", judged), ("r", files)):
         nested: dict[str, dict[str, float]] = {}
         for topic, docno, value in rows:
             nested.setdefault(topic, {})[docno] = value / 8 if file == "r" else value
@@ -205,10 +205,10 @@ def test_a_table_without_columns_lacks_the_topic(words: str, folder: Path, cli: 
 
     parquet.write_table(arrow.table({}), folder / "FILE")
     done = cli(*words.split())
-    said = [line for line in (*done.messages, *done.text.splitlines()) if "TableColumns" in line or "column" in line]
+    message = [line for line in (*done.messages, *done.text.splitlines()) if "TableColumns" in line or "column" in line]
     assert done.code == 1
-    assert "no column 'topic': the table has no columns; known names: topic," in said[0]
-    assert "TableColumns" not in " ".join(said)
+    assert "no column 'topic': the table has no columns; known names: topic," in message[0]
+    assert "TableColumns" not in " ".join(message)
 
 
 def test_a_file_is_closed_after_its_first_bytes_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

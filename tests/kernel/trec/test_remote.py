@@ -24,7 +24,7 @@ RUN, QRELS = "1 Q0 a 1 2 t\n2 Q0 b 1 1 t\n1 Q0 b 2 1 t\n", "1 0 b 1\n2 0 b 1\n"
 
 @pytest.fixture
 def bucket() -> str:
-    """A folder in memory with two runs and their qrels."""
+    """Make a folder in memory with two runs and their qrels."""
     files = pytest.importorskip("fsspec", reason="fsspec is not installed").filesystem("memory")
     for name in ("x.run", "y.run"):
         files.pipe(f"/bucket/runs/{name}", RUN.encode())
@@ -125,7 +125,7 @@ class ContentLengthError(Exception):
 
 
 def missing_for(status: int) -> FileNotFoundError:
-    """What fsspec makes of an answer of a web server."""
+    """Return the error that fsspec raises for a response of a web server."""
     error, error.__cause__ = FileNotFoundError("https://host/run"), Answered("Failed")
     error.__cause__.status_code = status
     return error
@@ -191,7 +191,7 @@ def test_neither_names_nor_signature_nor_measures_show_a_password(bucket: str, m
 
 
 def stripped(files: type, path: str) -> str:
-    """A path in memory, without what a signed URL adds."""
+    """Return a path in memory without the parameters of a signed URL."""
     return "/" + path.removeprefix("memory://").strip("/").partition("?")[0]
 
 

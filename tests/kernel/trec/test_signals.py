@@ -1,4 +1,4 @@
-"""Signals that wait, and signals that let a process put in order what it has begun."""
+"""Defer signals until a write is complete."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Met(Exception):
 
 @contextmanager
 def handled(number: int, handler: object) -> Iterator[None]:
-    before = signal.signal(number, handler)  # type: ignore[arg-type]
+    original = signal.signal(number, handler)  # type: ignore[arg-type]
     try:
         yield
     finally:
-        signal.signal(number, before)
+        signal.signal(number, original)
 
 
 def raises(number: int, frame: object) -> None:
@@ -77,13 +77,13 @@ with atomic_write.defer_signals():
 
 
 def test_signals_are_not_deferred_in_another_thread() -> None:
-    found = []
+    handlers = []
 
     def work() -> None:
         with defer_signals():
-            found.append(signal.getsignal(signal.SIGTERM))
+            handlers.append(signal.getsignal(signal.SIGTERM))
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert found == [signal.getsignal(signal.SIGTERM)]
+    assert handlers == [signal.getsignal(signal.SIGTERM)]

@@ -50,7 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def peak(*words: str) -> tuple[int, int]:
-    """The exit code of a command in a process of its own, and the MiB that it takes at most."""
+    """Return the exit code of a command in a separate process, and its maximum MiB."""
     command = [sys.executable, "-c", PEAK, sys.executable, "-m", "gradedeval", *words]
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
     code, size = map(int, done.stdout.split())

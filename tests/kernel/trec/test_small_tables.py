@@ -68,7 +68,7 @@ def lines(rows: tuple[str, ...], separator: str = " ", end: str = "\n") -> str:
 
 
 def ways(reader: Reader) -> dict[str, bytes]:
-    """One table, written in many ways."""
+    """Return one table in many notations."""
     header, *rows = reader.rows
     plain = lines(reader.rows)
     written = {

@@ -1,4 +1,4 @@
-"""Tokens, their hashes and numbers are those of the text, and what is not a plain decimal is refused."""
+"""Compare tokens, their hashes and numbers with the text; refuse anything but plain decimals."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ def numbers(tokens: list[bytes]) -> Any:
 
 
 def same_as_float(tokens: list[bytes]) -> None:
-    found = numbers(tokens)
-    assert [bits(value) for value in found.tolist()] == [bits(float(token)) for token in tokens]
+    values = numbers(tokens)
+    assert [bits(value) for value in values.tolist()] == [bits(float(token)) for token in tokens]
 
 
 plain = st.from_regex(rb"[+-]?([0-9]{1,25}(\.[0-9]{0,25})?|\.[0-9]{1,25})([eE][+-]?[0-9]{1,2})?", fullmatch=True)
@@ -150,7 +150,7 @@ def test_halfway_cases_have_the_bits_of_float(mantissa: int, scale: int, beside:
 
 @st.composite
 def written_alike(draw: st.DrawFn) -> list[bytes]:
-    """Numbers with so many digits after the dot, or none and no dot, one of them perhaps written otherwise."""
+    """Return numbers with equally many digits after the dot, or no dot, one of them perhaps in another format."""
     after = draw(st.integers(0, 8))
     form = rb"[0-9]{1,8}\.[0-9]{%d}" % after if after else rb"[0-9]{1,9}"
     tokens = draw(st.lists(st.from_regex(form, fullmatch=True), min_size=1, max_size=30))

@@ -39,16 +39,16 @@ NASTY = b"".join(
 
 
 def starts_by_definition(text: bytes) -> list[int]:
-    """offset: the first line at or after it whose topic is not that of the last topic line that begins before it."""
-    ends = [at + 1 for at, byte in enumerate(text) if byte == 10]
+    """Return offset: the first line from there on whose topic differs from the last topic before it."""
+    ends = [i + 1 for i, byte in enumerate(text) if byte == 10]
     lines = [(begin, text[begin:end]) for begin, end in zip([0, *ends], [*ends, len(text)], strict=True) if begin < end]
     topics = [(begin, line.split()[0]) for begin, line in lines if line.strip() and not line.startswith(b"#")]
-    found = [0]
-    for at in range(1, len(text)):
-        before = [topic for begin, topic in topics if begin < at]
-        last = before[-1] if before else None
-        found.append(next((begin for begin, topic in topics if begin >= at and topic != last), len(text)))
-    return [*found, len(text)]
+    starts = [0]
+    for i in range(1, len(text)):
+        previous = [topic for begin, topic in topics if begin < i]
+        last = previous[-1] if previous else None
+        starts.append(next((begin for begin, topic in topics if begin >= i and topic != last), len(text)))
+    return [*starts, len(text)]
 
 
 @pytest.mark.parametrize("look", [8, 40, 1 << 16])

@@ -1,4 +1,4 @@
-"""What comes from a URL can neither run code, nor choose what else is read, nor take a password elsewhere."""
+"""Read URLs without running code, following redirects to local files, or leaking passwords."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def test_an_endless_redirect_is_one_line(web: Web) -> None:
 
 
 def dripping(pieces: int, seconds: float) -> Callable[[Handler], None]:
-    """A page that comes complete, in so many pieces, with a pause before each."""
+    """Return a complete page in this number of pieces, with a pause before each."""
 
     def page(request: Handler) -> None:
         request.answer(200, size=len(RUN), Accept_Ranges="none")
@@ -238,7 +238,7 @@ def test_a_file_may_take_as_long_as_all_its_windows(web: Web, monkeypatch: pytes
 
 
 def endless(request: Handler) -> None:
-    """An answer in pieces that does not say how large it is."""
+    """Return a response in pieces without its size."""
     request.send_response(200)
     request.send_header("Transfer-Encoding", "chunked")
     request.end_headers()

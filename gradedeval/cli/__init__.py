@@ -207,6 +207,7 @@ def gradedeval() -> None:
     gradedeval run.txt qrels.txt -m err@20 -m ndcg@10   these measures
     gradedeval runs/*.run qrels.txt -m err@20 -f csv    several runs, as CSV
     gradedeval run.txt qrels.txt --residuals            with residuals
+    gradedeval compare a.run b.run qrels.txt            two runs, with a significance test
     """
 
 

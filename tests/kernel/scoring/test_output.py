@@ -734,10 +734,8 @@ def test_the_version_is_one_line(cli: Command) -> None:
     assert cli("--version") == Outcome(0, f"gradedeval {VERSION}\n".encode(), b"")
 
 
-def test_nothing_at_all_shows_the_help_and_is_bad_usage(cli: Command) -> None:
-    outcome = cli()
-    assert (outcome.code, outcome.out) == (2, b"")
-    assert outcome.messages == cli("-h").text.splitlines()
+def test_nothing_at_all_shows_the_help(cli: Command) -> None:
+    assert cli() == cli("-h")
 
 
 def test_exit_codes_tell_success_bad_data_and_bad_usage_apart(files: Path, process: Command, cli: Command) -> None:

@@ -39,7 +39,7 @@ def message_width(stream):
     found = os.fstat(stream.fileno())
     return {WIDTH} if f"{{found.st_dev}}:{{found.st_ino}}" == os.environ.get("READER") else None
 
-output.line_width = message_width
+output.message_width = message_width
 run()
 """
 
@@ -128,11 +128,11 @@ def captured(folder: Path, *, hushed: bool = False, columns: int = 80) -> Iterat
         )
         os.environ["COLUMNS"] = str(columns)
         os.chdir(folder)
-        known, to_screen.line_width = to_screen.line_width, lambda _: WIDTH
+        known, to_screen.message_width = to_screen.message_width, lambda _: WIDTH
         try:
             yield output
         finally:
-            to_screen.line_width = known
+            to_screen.message_width = known
             sys.stdout.flush()
             sys.stderr.flush()
             sys.stdin, sys.stdout, sys.stderr = streams

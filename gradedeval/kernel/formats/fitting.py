@@ -224,7 +224,7 @@ def _narrow_headers(
     first."""
     heads, widths = [[name] for name in header], list(widths)
     narrow = [[*_lines_of_header(name, narrow_widths)] for name, narrow_widths in zip(header, cells, strict=True)]
-    narrow_widths = [max(own, *map(across, lines)) for own, lines in zip(cells, narrow, strict=True)]
+    narrow_widths = [max(cell_width, *map(across, lines)) for cell_width, lines in zip(cells, narrow, strict=True)]
     for number in sorted(range(len(header)), key=lambda n: narrow_widths[n] - widths[n]):
         if _total(widths) <= width:
             break
@@ -259,11 +259,11 @@ def _in_parts(table: Table, digits: int | None, view: View, widths: Sequence[int
     Returns an empty text if these are too wide, if there is text among the other columns, or for a single row, which
     reads better alone.
     """
-    left = table.left
+    aligned_left = table.left
     keys = max(1, next((n for n, column in enumerate(table.columns) if not column.left and column.name != "rank"), 1))
     key, together = list(range(keys)), table.together
-    groups = [list(range(n, min(n + together, len(left)))) for n in range(keys, len(left), together)]
-    if any(left[keys:]) or len(table.rows) < 2 or not groups:
+    groups = [list(range(n, min(n + together, len(aligned_left)))) for n in range(keys, len(aligned_left), together)]
+    if any(aligned_left[keys:]) or len(table.rows) < 2 or not groups:
         return ""
     room = view.width - _total([widths[n] for n in key])
     wide = [sum(widths[n] + len(GAP) for n in group) for group in groups]

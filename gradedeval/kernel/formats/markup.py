@@ -201,11 +201,11 @@ def _latex_table(table: Table, digits: int | None, document: Document) -> str:
 
 
 def tabulated(table: Table, digits: int | None, style: str, markup: Markup) -> str:
-    """A table in one of tabulate's styles."""
+    """Write a table in one of tabulate's styles."""
     from tabulate import tabulate
 
     body = table.cells(digits, markup)
-    align = ["left" if left else "right" for left in table.left]
+    align = ["left" if is_left else "right" for is_left in table.left]
     header = table.header(markup)
     return tabulate(body, headers=header, tablefmt=style, disable_numparse=True, colalign=align if body else None)
 

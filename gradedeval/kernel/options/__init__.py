@@ -62,7 +62,10 @@ class Number:
     def kind(self) -> str:
         """The accepted numbers in words, for a message."""
         ends = (("from", self.minimum), ("above", self.above), ("to", self.maximum), ("and below", self.below))
-        words = ["whole number" if self.whole else "number", *(f"{at} {end:,}" for at, end in ends if end is not None)]
+        words = [
+            "whole number" if self.whole else "number",
+            *(f"{preposition} {end:,}" for preposition, end in ends if end is not None),
+        ]
         return " ".join(words) + (f", or '{self.word}'" if self.word else "")
 
     @property

@@ -414,11 +414,11 @@ class Replicates:
         names = list(runs)
         of: dict[str, str] = {}
         for system, pattern in self._pairs(names):
-            found = [name for name in names if name == pattern] or [name for name in names if matches(name, pattern)]
-            if not found:
+            matched = [name for name in names if name == pattern] or [name for name in names if matches(name, pattern)]
+            if not matched:
                 hint = did_you_mean(pattern, names) or f"runs: {shorten(names)}"
                 raise _systems_error(f"{system}={pattern} matches no run", hint)
-            for name in found:
+            for name in matched:
                 if of.setdefault(name, system) != system:
                     problem = f"run '{name}' is in two systems, '{of[name]}' and '{system}'"
                     raise _systems_error(problem, "a run is of one system")

@@ -84,8 +84,8 @@ class Setting:
     def text(self) -> str:
         """Its help, with the default."""
         silent = self.default is None or self.is_flag or self.default == ()
-        shown = " ".join(self.default) if isinstance(self.default, tuple) else self.default
-        default = self.default_text if self.default_text is not None or silent else shown
+        value = " ".join(self.default) if isinstance(self.default, tuple) else self.default
+        default = self.default_text if self.default_text is not None or silent else value
         return self.help if default is None else f"{self.help} Default: {default}.".lstrip()
 
 

@@ -170,8 +170,7 @@ class Batch:
     below      topics: number of unjudged documents below these ranks; None: none, or not requested
     ties       alternatives that equal scores leave open; None: none, or not requested
     as_double  the batch with scores compared as float64 for some measures, if others compare them as float32 and the
-               two
-               orders differ
+               two orders differ
     """
 
     topics: list[bytes]
@@ -474,8 +473,7 @@ def _worst_and_best(
     """Find topics with open ties, and their codes in the worst and the best order.
 
     Returns a mask of the topics in which documents of different grades are tied, in a tie that begins above
-    `last_rank`,
-    and, for these, 2 × topics × ranks codes.
+    `last_rank`, and, for these, 2 × topics × ranks codes.
     """
     same = np.append(score[1:] == score[:-1], False)  # as the next document's
     ends = np.cumsum(counts)
@@ -540,8 +538,7 @@ def _rank_order(
     """Return the positions of documents from best to worst in each topic, and whether any may be tied.
 
     The positions are None if documents are listed in that order. Docnos only break ties that can change a score,
-    between
-    different grades or types, and all ties of topics in `keep_docnos_for`.
+    between different grades or types, and all ties of topics in `keep_docnos_for`.
     """
     score = documents.score
     # Most runs list their documents from the best to the worst already.

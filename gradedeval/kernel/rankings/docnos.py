@@ -58,19 +58,19 @@ class Docnos:
             return parts[0]
         offsets = np.cumsum([0, *(len(part.buffer) for part in parts)]).tolist()
         start = [part.start + begin for part, begin in zip(parts, offsets, strict=False)]
-        buffer, length, known = (
+        buffer, length, all_hashes = (
             np.concatenate(column)
             for column in zip(*((part.buffer, part.length, part.hashed) for part in parts), strict=True)
         )
-        return cls(buffer, np.concatenate(start), length, known)
+        return cls(buffer, np.concatenate(start), length, all_hashes)
 
     def __len__(self) -> int:
         return len(self.start)
 
     def __getitem__(self, rows: Any) -> Docnos:
         """Return some docnos, in any order."""
-        known = None if self.known is None else self.known[rows]
-        return Docnos(self.buffer, self.start[rows], self.length[rows], known)
+        hashes_of_rows = None if self.known is None else self.known[rows]
+        return Docnos(self.buffer, self.start[rows], self.length[rows], hashes_of_rows)
 
     @cached_property
     def hashed(self) -> Words:
@@ -353,8 +353,7 @@ class JudgmentColumns:
         """Return six hexadecimal digits that change with any judgment, but not with their order.
 
         They derive from a sum of 64-bit hashes, one for each judgment; sorting would take longer than scoring a run,
-        and
-        importing hashlib longer than reading a small file.
+        and importing hashlib longer than reading a small file.
         """
         *_, of_topic = text_hashes(self.topics)
         of_grade = (self.labels + 0.0).view(np.uint64)
@@ -435,8 +434,7 @@ def hash_join(hashed: Words, place: Ints, size: int, sought: Words, sought_place
 
 def surely_distinct(topic: NDArray[Any], topics: int, hashed: Words) -> bool:
     """Check if all hashes in each topic differ, so that no document repeats. Also False if hashes collide too often;
-    then
-    `repeats` decides."""
+    then `repeats` decides."""
     buckets = TopicBuckets(np.bincount(topic, minlength=topics))
     place = buckets.places(topic, hashed)
     return not hash_join(hashed, place, buckets.size, hashed[:0], place[:0])[2]

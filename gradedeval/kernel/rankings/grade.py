@@ -196,8 +196,7 @@ class Grader:
     @cached_property
     def judged(self) -> Bools:
         """code: whether it is judged; unjudged and padding, the last two, are not. In a stratified sample a grade below
-        0 means
-        that the document was not sampled."""
+        0 means that the document was not sampled."""
         labels, below_too = self.qrels.labels, self.options.negative == "judged" and self.qrels.strata is None
         judged = ~np.isnan(labels) if below_too else labels >= 0  # nan: filled
         return np.append(judged, [False, False])
@@ -387,8 +386,11 @@ def _order_check(block: Block, lines: Lines, topic: Ints, size: Ints, score: Flo
 
     topic, size  stretches of lines with one topic: its number, and the number of lines
     """
-    before, columns = block.offset - 1, block.layout.columns
-    is_sampled = block.offset < LOOKED_AT or before // LOOK_EVERY != (before + block.end - block.begin) // LOOK_EVERY
+    previous_byte, columns = block.offset - 1, block.layout.columns
+    is_sampled = (
+        block.offset < LOOKED_AT
+        or previous_byte // LOOK_EVERY != (previous_byte + block.end - block.begin) // LOOK_EVERY
+    )
     if score is None or not is_sampled or not {"rank", "score"}.issubset(columns):
         return NOT_CHECKED
     end, stretches = np.cumsum(size), np.flatnonzero(size > 1)

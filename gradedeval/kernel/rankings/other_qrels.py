@@ -340,8 +340,7 @@ def by_stratum(
     """Assign codes to documents from grades by topic and (docno, stratum).
 
     Returns topic -> docno -> code; the grade of each code, ascending; and the strata. Raises InputError if a document
-    is
-    in two strata of its topic.
+    is in two strata of its topic.
     """
     kinds = {(grade, stratum) for documents in graded.values() for (_, stratum), grade in documents.items()}
     names = sorted({stratum for _, stratum in kinds}, key=lambda name: (len(name), name))
@@ -436,8 +435,7 @@ class JudgmentGroups:
         """Read a file of judgment groups (`qrels_jg`) or preferences (`prefs`, `qrels_prefs`).
 
         `prefs` has five fields per line; `qrels_prefs` is qrels, one list for each topic. Raises InputError for bad
-        lines,
-        and if a document repeats in a list.
+        lines, and if a document repeats in a list.
         """
         place = Source(path).place
         problems = ProblemList(place)

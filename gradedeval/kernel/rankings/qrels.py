@@ -46,28 +46,24 @@ class Qrels:
                 DataFrame with the columns topic, docno and grade (or the names of ir_measures and PyTerrier), or a dict
                 topic -> docno -> grade
     subtopics   read judgments by intent: the subtopic is the second column of a file, the column subtopic (or
-                iteration)
-                of a DataFrame, or the inner key of a dict topic -> docno -> subtopic -> grade; qrels with 0 as only
-                subtopic have no intents. For all other measures a document has its highest grade
+                iteration) of a DataFrame, or the inner key of a dict topic -> docno -> subtopic -> grade; qrels with 0
+                as only subtopic have no intents. For all other measures a document has its highest grade
     duplicates  a document judged twice in a topic with different grades: `error`, or keep the `first` or `last`;
                 `refuse` is an error for equal grades too
     lenient     skip bad lines of a file
     format      the format of a file, as in `--qrels-format`; None: detected. `strata` reads a stratified sample: the
                 stratum is the fourth of five columns of a file, the column stratum of a DataFrame, or the inner key of
-                a
-                dict topic -> docno -> stratum -> grade; a grade below 0 means pooled but not sampled
+                a dict topic -> docno -> stratum -> grade; a grade below 0 means pooled but not sampled
     labels      a dict label -> grade, or text as in `--labels`, if grades are words; NTCIR's L0, L1, … are known
     jobs        maximum number of processes for a large file
     download    whether the package ir_datasets may download a missing test collection
 
     topics: the ids, in order of appearance. labels: the distinct grades, ascending. codes: topic -> docno -> index into
     labels. counts: number of documents of each topic with each label. pool: the same as a table topics × labels,
-    rebuilt
-    on each access. subtopics, strata: the intents or strata, None unless requested; with them, documents whose grades
-    differ for any intent, or whose strata differ, have different codes, and labels repeat. notes: notes on skipped
-    lines
-    and assumptions. format: the format of the file; empty for objects in memory.
-    Raises InputError if the source is not qrels.
+    rebuilt on each access. subtopics, strata: the intents or strata, None unless requested; with them, documents whose
+    grades differ for any intent, or whose strata differ, have different codes, and labels repeat. notes: notes on
+    skipped lines and assumptions. format: the format of the file; empty for objects in memory. Raises InputError if the
+    source is not qrels.
     """
 
     _collection: Collection | None = None

@@ -4,7 +4,7 @@ from typing import Literal
 
 from gradedeval.lazy import late_modules
 
-# How differences are tested: help pages list these words, and wait for nothing of the room.
+# Help pages list these words without importing the modules.
 Test = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign", "tukey-hsd", "anova", "bayes"]
 PairTest = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]

@@ -13,12 +13,11 @@ import numpy as np
 from gradedeval.arrays import Floats, Ints, by_width, distinct, positions_of, ranges, ranks
 from gradedeval.kernel import parallel
 
-# Kendall's τ, of many pairs of lists at once where one call of scipy for each would take minutes; and weighted τ.
+# Kendall's τ of many pairs of lists at once, which a call of scipy for each would take minutes for; and weighted τ.
 
 
 BITS = 5
-"""Items in blocks of `1 << BITS` are compared one by one, blocks by how many items they have; so are numbers of twice
-as many bits."""
+"""Items in blocks of `1 << BITS` are compared one by one, blocks by their counts, for numbers of twice as many bits."""
 
 
 def kendall_taus(group: Ints, x: Ints, y: Ints, groups: int) -> Floats:
@@ -58,11 +57,8 @@ def kendall_tau(x: Floats, y: Floats) -> float:
 
 def weighted_tau(x: Floats, y: Floats) -> float:
     """Return the weighted τ of two lists, neither of them constant: an exchange costs the 1/rank of both items
-    together.
-
-    The result is the mean over the ranks by x and by y, equal to the last bit to `scipy.stats.weightedtau`, which adds
-    in the same order. Vigna, WWW 2015.
-    """
+    together. The result is the mean over the ranks by x and by y, equal to the last bit to `scipy.stats.weightedtau`,
+    which adds in the same order. Vigna, WWW 2015."""
     x_place, y_place = (distinct(values)[1].tolist() for values in (x, y))
     return (_weighted_tau(x_place, y_place) + _weighted_tau(y_place, x_place)) / 2
 
@@ -142,10 +138,7 @@ def _pairs(sizes: Ints, x: Ints, y: Ints, by_y: Ints) -> tuple[Floats, Floats, F
 
 def _order_ties(group: Ints, first_place: Ints, second: Ints, groups: int) -> tuple[Ints | None, Floats, Floats]:
     """Return the order of items, which come by group and place, with each tie ordered by a second number; None if it
-    holds.
-
-    Also returns for each group: the tied pairs, and the pairs tied in the second number too.
-    """
+    holds. Also returns for each group: the tied pairs, and the pairs tied in the second number too."""
     tied = np.flatnonzero((first_place[1:] == first_place[:-1]) & (group[1:] == group[:-1]))
     if not len(tied):
         return None, np.zeros(groups), np.zeros(groups)
@@ -182,11 +175,9 @@ def _inversions(order: Ints, sizes: Ints) -> Floats:
 
 
 def _inversions_by_bits(place: Ints, sizes: Ints) -> Floats:
-    """Return the inversions of each group of 0, 1, 2, … in any order, group by group.
-
-    Two numbers first differ in one bit. Items with equal higher bits stand together, in order; each with a 0 in that
-    bit counts the preceding items with a 1. Then both kinds are parted. The last bits are counted in blocks.
-    """
+    """Return the inversions of each group of 0, 1, 2, … in any order, group by group. Two numbers first differ in one
+    bit. Items with equal higher bits stand together, in order; each with a 0 in that bit counts the preceding items
+    with a 1. Then both kinds are parted. The last bits are counted in blocks."""
     inversions, group = np.zeros(len(sizes)), np.repeat(np.arange(len(sizes)), sizes)
     for bit in range((int(sizes.max(initial=0)) - 1).bit_length() - 1, 2 * BITS - 1, -1):
         higher = place >> (bit + 1)
@@ -212,11 +203,8 @@ def _inversions_by_bits(place: Ints, sizes: Ints) -> Floats:
 
 
 def _inversions_by_blocks(place: Ints, sizes: Ints) -> Floats:
-    """Return the inversions of small groups.
-
-    Pairs within one block of positions or of numbers are compared; all others are counted by the items of each block of
-    positions with numbers in each block.
-    """
+    """Return the inversions of small groups. Pairs within one block of positions or of numbers are compared; all others
+    are counted by the items of each block of positions with numbers in each block."""
     groups, blocks = len(sizes), (sizes + (1 << BITS) - 1) >> BITS
     begin, stands = np.cumsum(blocks) - blocks, ranks(sizes)
     first = np.repeat(begin, sizes)
@@ -250,7 +238,7 @@ def _block_inversions(block: Ints, position: Ints, value: Ints, blocks: int) -> 
 
 
 Correlate = Callable[[Floats], float]
-"""The correlation of another list of the same length with the one that is known."""
+"""A function for the correlation of a list with a fixed one of the same length."""
 
 
 def pearson_with(values: Floats) -> Correlate:

@@ -189,10 +189,8 @@ score little, and topics with equal numbers are scored once."""
 def separate_bounds(
     paired: Paired, first: Ints, second: Ints, reread: RereadRuns, beside_all: bool = False
 ) -> tuple[Floats, Floats]:
-    """Return the lowest and the highest score of each run of a pair, each 2 runs × pairs × topics; nan if unknown.
-
-    The runs miss the documents of the other run, or of all paired runs with `beside_all`.
-    """
+    """Return the lowest and the highest score of each run of a pair, each 2 runs × pairs × topics; nan if unknown. The
+    runs miss the documents of the other run, or of all paired runs with `beside_all`."""
     ends, runs = np.full((2, 2, len(first), len(paired.topics)), np.nan), np.array([first, second])
     parts = [reread.parts(name, paired.topics) for name in paired.runs]
     readable = np.array([part is not None for part in parts])
@@ -300,10 +298,8 @@ ENDLESS = 1 << 40
 
 
 class Differences:
-    """All pairs of runs by one measure.
-
-    Besides the documents of the two, documents of all paired runs may turn out to be relevant with `beside_all`.
-    """
+    """All pairs of runs by one measure. Besides the documents of the two, documents of all paired runs may turn out to
+    be relevant with `beside_all`."""
 
     def __init__(self, reread: RereadRuns, paired: Paired, beside_all: bool = False) -> None:
         self.reread, self.paired, self.beside_all = reread, paired, beside_all
@@ -489,11 +485,8 @@ class Differences:
 
     def bounds_of_means(self, first: Ints, second: Ints) -> Floats:
         """Return the lowest and highest mean of the second runs less the mean of the first ones, by a sum of gains: 2 ×
-        topics.
-
-        nan if unknown, and by other measures. The mean of such sums is also such a sum: a document adds the mean of its
-        values at its rank in each run.
-        """
+        topics. nan if unknown, and by other measures. The mean of such sums is also such a sum: a document adds the
+        mean of its values at its rank in each run."""
         sums, names = self.rank_sum, self.paired.runs
         if sums is None or sums.of != "gain" or not all(self._ranking(names[run]) for run in (*first, *second)):
             return np.full((2, len(self.paired.topics)), np.nan)
@@ -510,10 +503,7 @@ class Differences:
 
     def _lifts(self, left: Sequence[Ranking], right: Sequence[Ranking]) -> tuple[UnjudgedDocuments, Floats]:
         """Return the unjudged documents of all these runs, each at a rank of its own, and the value of a gain of 1
-        there.
-
-        The value is the mean over the right runs less the mean over the left ones; 0 comes last.
-        """
+        there. The value is the mean over the right runs less the mean over the left ones; 0 comes last."""
         weights, topics = np.append(self.weights, 0.0), len(self.paired.topics)
         size = max(int(ranking.number.max(initial=-1)) for ranking in (*left, *right)) + 1
         lift, topic, counted = np.zeros(size), np.full(size, -1), np.zeros(size, dtype=bool)
@@ -706,10 +696,8 @@ def bounds_of_means(paired: Paired, first: Ints, second: Ints, reread: RereadRun
 
 
 def difference_bounds(paired: Paired, first: Ints, second: Ints, reread: RereadRuns | None) -> tuple[Floats, Floats]:
-    """Return the lowest and highest difference of summaries (second − first) of each pair; nan if unknown.
-
-    The documents of a topic are independent of other topics, so that each topic may be at its worst.
-    """
+    """Return the lowest and highest difference of summaries (second − first) of each pair; nan if unknown. The
+    documents of a topic are independent of other topics, so that each topic may be at its worst."""
     summary = paired.reading.summary
     if summary == "geometric" and reread is not None:
         least, most = separate_bounds(paired, first, second, reread)
@@ -776,10 +764,8 @@ IF_JUDGED = "if fully judged"
 
 
 def depends_on_unseen(notation: str) -> bool:
-    """Return whether a relevant document that was not retrieved lowers a score by a measure.
-
-    It does if scores are divided by the number of relevant documents, or by the ideal ranking.
-    """
+    """Return whether a relevant document that was not retrieved lowers a score by a measure. It does if scores are
+    divided by the number of relevant documents, or by the ideal ranking."""
     try:
         (measure,) = parse_measures(notation)
     except (InputError, ValueError):  # a measure of the user's own

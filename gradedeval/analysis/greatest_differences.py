@@ -172,12 +172,9 @@ def _reached(on: Floats) -> Floats:
 
 
 def slopes(low: Cascade, high: Cascade, unknown: UnjudgedDocuments, rank: Ints) -> tuple[Floats, Floats]:
-    """Return the least and the largest derivative of the score by the chance of each document.
-
-    The other documents may be anywhere between two states of the run; the derivative is 0 below the last rank that
-    counts. By the chance at rank i the score grows by the chance of reaching it times (its utility − the utility that
-    follows).
-    """
+    """Return the least and the largest derivative of the score by the chance of each document. The other documents may
+    be anywhere between two states of the run; the derivative is 0 below the last rank that counts. By the chance at
+    rank i the score grows by the chance of reaching it times (its utility − the utility that follows)."""
     cell = unknown.topic, np.minimum(rank, unknown.depth - 1)
     here = low.utility[cell[1]] if unknown.depth else np.zeros(len(rank))
     if not unknown.depth:
@@ -228,10 +225,8 @@ def _greatest(first: Cascade, second: Cascade, unknown: UnjudgedDocuments, top: 
 
 
 def _greatest_shared(first: Cascade, second: Cascade, both: UnjudgedDocuments, top: float, passes: int) -> Floats:
-    """Compute the greatest difference if only documents of both runs are left.
-
-    In each of `passes`, documents with derivatives of known sign are settled, which narrows down the others.
-    """
+    """Compute the greatest difference if only documents of both runs are left. In each of `passes`, documents with
+    derivatives of known sign are settled, which narrows down the others."""
     done = both.counts == 0
     greatest_of_topics = np.empty(len(done))
     greatest_of_topics[done] = first.of_topics(done).score - second.of_topics(done).score
@@ -261,10 +256,8 @@ def _greatest_shared(first: Cascade, second: Cascade, both: UnjudgedDocuments, t
 
 
 def _first_relevant(first: Cascade, second: Cascade, unknown: UnjudgedDocuments) -> Floats:
-    """Compute `greatest_cascade`, exactly, for users who stop at the first relevant document.
-
-    In the first run it is an unjudged document or a judged one, and in the second no more need be relevant.
-    """
+    """Compute `greatest_cascade`, exactly, for users who stop at the first relevant document. In the first run it is an
+    unjudged document or a judged one, and in the second no more need be relevant."""
     utility = np.append(first.utility, 0.0)
     best_utility = [utility[run.first_certain] for run in (first, second)]
     alone = (unknown.first < unknown.depth) & (unknown.second == unknown.depth)
@@ -279,10 +272,8 @@ def _first_relevant(first: Cascade, second: Cascade, unknown: UnjudgedDocuments)
 def _ranges(
     first: Cascade, second: Cascade, both: UnjudgedDocuments, top: float
 ) -> tuple[Floats, Floats, tuple[Cascade, Cascade, Cascade, Cascade]]:
-    """Return the least and the largest derivative of the difference by each document of both runs.
-
-    Also returns the first run with none and with all of them at the top, and the second run.
-    """
+    """Return the least and the largest derivative of the difference by each document of both runs. Also returns the
+    first run with none and with all of them at the top, and the second run."""
     ends = (
         first,
         first.put(both.topic, both.first, top),
@@ -382,10 +373,8 @@ def greatest_share(difference: Floats, unknown: UnjudgedDocuments, weights: Floa
 
 
 def _greatest_negative_share(difference: Floats, unknown: UnjudgedDocuments, weights: Floats, ideal: Ideal) -> Floats:
-    """Compute `greatest_share` if it is below 0.
-
-    Documents that serve neither run enlarge the ideal, and so shrink the difference.
-    """
+    """Compute `greatest_share` if it is below 0. Documents that serve neither run enlarge the ideal, and so shrink the
+    difference."""
     lift = -np.sort(-unknown.padded(weights[unknown.first] - weights[unknown.second], -np.inf), axis=1)
     there = np.pad(np.isfinite(lift), ((0, 0), (1, 0)), constant_values=True)
     lifted = np.pad(np.where(np.isfinite(lift), lift, 0.0), ((0, 0), (1, 0))).cumsum(1)
@@ -477,10 +466,8 @@ class Threshold:
         return replace(self, **{name: value[rows] for name in names if (value := getattr(self, name)) is not None})
 
     def ceilings(self, high: Ints) -> Floats:
-        """Return upper bounds of the difference of the sums, topics × …, for at most `high` relevant documents.
-
-        The first cell is for none: the first run has the most it can reach, the second its current sum.
-        """
+        """Return upper bounds of the difference of the sums, topics × …, for at most `high` relevant documents. The
+        first cell is for none: the first run has the most it can reach, the second its current sum."""
         column = np.minimum(np.frexp(high)[1], self.reach.shape[1] - 1)
         bounds: Floats = self.step * (self.reach[:, column] - self.base[:, None])
         bounds[:, 1:] += NEGLIGIBLE_SUM
@@ -608,10 +595,8 @@ class UpperBounds:
         return ratio
 
     def _better(self, rows: Ints, ratio: Floats, otherwise: Floats) -> Floats:
-        """Return the ratio of the cells that are best at a ratio: no less than it if any are as good.
-
-        `otherwise` is returned if there is nothing to divide by.
-        """
+        """Return the ratio of the cells that are best at a ratio: no less than it if any are as good. `otherwise` is
+        returned if there is nothing to divide by."""
         numerator, low, high = np.zeros((3, len(rows)))
         for number, (part, least, most) in enumerate(zip(self.parts, self.least, self.most, strict=True)):
             cost = ratio[:, None] * np.where(ratio[:, None] < 0, most[rows], least[rows])
@@ -637,10 +622,7 @@ class UpperBounds:
 
 def _edges(most: int) -> Ints:
     """Return the begins of cells of numbers of documents, and the end of the last: 0, 1, 2, 3, 4, then larger steps
-    past `most`.
-
-    They are the same whichever topics are bounded together.
-    """
+    past `most`. They are the same whichever topics are bounded together."""
     edges = [*range(EXACT + 1)]
     while edges[-1] <= most:
         edges.append(edges[-1] * STEP)
@@ -688,11 +670,9 @@ class Counts:
 
     def largest(self, level: Threshold, low: Ints, high: Ints) -> Floats:
         """Return Σ_n of the largest ω_n (H_n (H_n + 1) − H'_n (H'_n + 1)) / 2 with `low` to `high` relevant documents,
-        per topic.
-
-        Documents above the rank in the first run alone serve most. Documents above it in both serve if the first run
-        has more, and are as few as possible otherwise; documents of the second alone are always as few as possible.
-        """
+        per topic. Documents above the rank in the first run alone serve most. Documents above it in both serve if the
+        first run has more, and are as few as possible otherwise; documents of the second alone are always as few as
+        possible."""
         # Tables alone, without numbers and np.where, are five times as fast as plainer code.
         none = self.first_only.dtype.type(0)
         most = np.minimum(high, self.first_only.shape[1]).astype(self.first_only.dtype)[:, None]
@@ -744,11 +724,9 @@ class Outline:
     weights: Floats
 
     def reaches(self, enough: Floats) -> Bools:
-        """Return for each topic whether `greatest_precision` surely reaches `enough`; False proves nothing.
-
-        Some cell of each level suffices, as in `UpperBounds`: its value is at least `_least`, and its cost is `enough`
-        times the smallest divisor there.
-        """
+        """Return for each topic whether `greatest_precision` surely reaches `enough`; False proves nothing. Some cell
+        of each level suffices, as in `UpperBounds`: its value is at least `_least`, and its cost is `enough` times the
+        smallest divisor there."""
         possible, sure = (enough >= 0) & ~_are_enumerable(self.levels, self.seen), np.zeros(len(enough), dtype=bool)
         best = np.array(
             [
@@ -768,12 +746,10 @@ class Outline:
         return sure
 
     def _least(self, level: Threshold, rows: Ints, high: int) -> Floats:
-        """Return a lower bound of `Counts.largest` for some topics, with up to `high` relevant documents.
-
-        No document of the second run alone needs to be relevant. At each rank of a block the first run has at least its
-        documents at the first rank, and the second at most its documents at the last; and no more are in both, which
-        lift the second run too.
-        """
+        """Return a lower bound of `Counts.largest` for some topics, with up to `high` relevant documents. No document
+        of the second run alone needs to be relevant. At each rank of a block the first run has at least its documents
+        at the first rank, and the second at most its documents at the last; and no more are in both, which lift the
+        second run too."""
         both = np.minimum(self.both[rows], self.unjudged[rows])
         alone = np.minimum(self.unjudged[rows] - both, high)
         more = level.first + alone - level.second
@@ -789,10 +765,8 @@ def block_weights(edges: Ints) -> Floats:
 
 
 def _enumerated_pairs(levels: list[Threshold], unknown: UnjudgedDocuments, count: int) -> Floats:
-    """Return the largest difference of each topic over all judgments of its `count` documents.
-
-    Documents at no rank that counts change only the number of relevant ones, and so are all relevant or none.
-    """
+    """Return the largest difference of each topic over all judgments of its `count` documents. Documents at no rank
+    that counts change only the number of relevant ones, and so are all relevant or none."""
     unknown, levels = _cut_constant_ranks(unknown, levels)
     base = len(levels) + 1
     grades = np.arange(base**count)[:, None] // base ** np.arange(count) % base  # ways × documents
@@ -808,10 +782,8 @@ def _enumerated_pairs(levels: list[Threshold], unknown: UnjudgedDocuments, count
 def _cut_constant_ranks(
     unknown: UnjudgedDocuments, levels: list[Threshold]
 ) -> tuple[UnjudgedDocuments, list[Threshold]]:
-    """Cut both runs at the last rank with a relevant or unjudged document, if that is far above the end.
-
-    Below it no number changes: these ranks count with the weight of the last rank.
-    """
+    """Cut both runs at the last rank with a relevant or unjudged document, if that is far above the end. Below it no
+    number changes: these ranks count with the weight of the last rank."""
     ends = [1, *(int(rank[rank < unknown.depth].max(initial=0)) + 1 for rank in (unknown.first, unknown.second))]
     for table in (table for level in levels for table in (level.first, level.second)):
         ends.append(int((table < table[:, -1:]).sum(1).max(initial=0)) + 1)

@@ -1,4 +1,6 @@
-"""Runs compared in pairs by a measure: differences, tests, intervals, and what judging could do to their order."""
+"""Comparisons of pairs of runs by a measure: differences, tests, intervals, and possible effects of judging on their
+order.
+"""
 
 from __future__ import annotations
 
@@ -30,17 +32,17 @@ if TYPE_CHECKING:
 
 
 MAX_PAIRS = 1 << 14
-"""Pairs whose differences by topic are held at a time, where each pair is tested by itself."""
+"""Maximum pairs with differences by topic in memory, if each pair is tested by itself."""
 
 
 def comparison_frame(
-    paired: Paired, first: Ints, second: Ints, settings: TestSettings, reread: RereadRuns | None, **how: Any
+    paired: Paired, first: Ints, second: Ints, settings: TestSettings, reread: RereadRuns | None, **options: Any
 ) -> pd.DataFrame:
-    """The rows of a comparison by one measure; `how` as in `_columns`."""
+    """Return the rows of a comparison by one measure; `options` are the keywords of `_columns`."""
     apart = settings.test not in significance.NOT_BY_PAIR and reread is None
     step = MAX_PAIRS if apart else max(len(first), 1)
     parts = [slice(begin, begin + step) for begin in range(0, len(first), step)]
-    frames = [to_frame(_columns(paired, first[part], second[part], settings, reread, **how)) for part in parts]
+    frames = [to_frame(_columns(paired, first[part], second[part], settings, reread, **options)) for part in parts]
     if len(frames) == 1:
         return frames[0]
     frame = joined(frames)
@@ -63,9 +65,9 @@ def _columns(
     settles: bool = True,
     seeds: Matrix | None = None,
 ) -> dict[str, Any]:
-    """The columns of a comparison by one measure; without tests, or without what judging could do, others alone.
+    """Return the columns of a comparison by one measure; fewer without tests, or without effects of judging.
 
-    seeds  the runs, where systems are compared
+    seeds  the runs, if systems are compared
     """
     summary, summaries = paired.reading.summary, paired.summaries
     differences = score_matrix.topic_differences(paired.values, first, second)
@@ -101,41 +103,42 @@ def _columns(
 
 
 def _system_columns(paired: Paired, seeds: Matrix, first: Ints, second: Ints, settings: TestSettings) -> dict[str, Any]:
-    """The columns of systems, with p and interval by the mixed model."""
-    found = replicates.compare_systems(paired, seeds, first, second, settings.alpha)
-    tested = replicates.have_enough_seeds(found["seeds"], found["baseline_seeds"])
+    """Return the columns of systems, with p and interval by the mixed model."""
+    columns = replicates.compare_systems(paired, seeds, first, second, settings.alpha)
+    tested = replicates.have_enough_seeds(columns["seeds"], columns["baseline_seeds"])
     corrected = np.full(len(first), np.nan)
-    corrected[tested] = significance.correct_p_values(found["p"][tested], settings.correction_applied)
-    return {**found, "p_corrected": corrected}
+    corrected[tested] = significance.correct_p_values(columns["p"][tested], settings.correction_applied)
+    return {**columns, "p_corrected": corrected}
 
 
 def _inference(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
-    """The interval of each pair, and its p or posterior probabilities."""
+    """Return the interval of each pair, and its p or posterior probabilities."""
     if settings.test == "bayes":
-        found = _posterior(paired, differences, settings)
+        columns = _posterior(paired, differences, settings)
     else:
         p, low, high = significance.run_test(paired, differences, settings)
         corrected = significance.correct_p_values(p, settings.correction_applied)
-        found = {"low": low, "high": high, "p": p, "p_corrected": corrected}
-    ends = {end: paired.reading.of_mean(found[end], len(paired.topics)) for end in ("low", "high")}
-    return {**found, **ends}
+        columns = {"low": low, "high": high, "p": p, "p_corrected": corrected}
+    ends = {end: paired.reading.of_mean(columns[end], len(paired.topics)) for end in ("low", "high")}
+    return {**columns, **ends}
 
 
 def _posterior(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
-    """The rope of totals is for the total, that of a geometric mean a difference of logarithms."""
+    """Return posterior probabilities. The rope of totals is for the total; for a geometric mean it is a difference of
+    logarithms."""
     rope = settings.rope_applied / (len(paired.topics) if paired.reading.summary == "total" else 1)
-    found = significance.posterior(differences, rope, settings.alpha)
+    columns = significance.posterior(differences, rope, settings.alpha)
     if paired.reading.better == "lower":
-        found |= {"better": found["worse"], "worse": found["better"]}
+        columns |= {"better": columns["worse"], "worse": columns["better"]}
     if paired.reading.better == "neither":
-        found |= dict.fromkeys(("better", "worse"), np.full(len(differences), np.nan))
-    return found
+        columns |= dict.fromkeys(("better", "worse"), np.full(len(differences), np.nan))
+    return columns
 
 
 def _judging_columns(
     paired: Paired, difference: Floats, first: Ints, second: Ints, reread: RereadRuns | None
 ) -> dict[str, Floats | list[bool | None]]:
-    """How low and how high the differences could come, and whether their order stays the same."""
+    """Return the lowest and highest possible differences, and whether judging keeps the order."""
     lowest, highest = difference_bounds.difference_bounds(paired, first, second, reread)
     residuals, rises = paired.residuals, difference_bounds.never_falls(paired.measure, reread)
     same_order = difference_bounds.same_order(
@@ -144,8 +147,8 @@ def _judging_columns(
     return {"lowest": lowest, "highest": highest, "same_order": same_order}
 
 
-# By slices: the topics of each label, and whether a difference depends on the label. Where slices are few or small the
-# mean is shown, and nothing is tested.
+# By slices: the topics of each label, and whether a difference depends on the label. For few or small slices the mean
+# is shown, and nothing is tested.
 
 
 LEAST_LABELLED = 5
@@ -153,13 +156,10 @@ LEAST_LABELLED = 5
 
 
 def sliced_frame(matrix: Matrix, first: Ints, second: Ints, settings: TestSettings) -> pd.DataFrame | None:
-    """Pairs of runs on the topics of each slice: the columns of `compare` but for those of judging, and slice (as in
-    `intent=head`), its column and label, p_between (whether the difference depends on the label) and
-    p_between_corrected. None where there are no slices.
-
-    p is corrected over slices × pairs of a measure, p_between over columns × pairs. Slices of fewer than five topics,
-    and of all, have neither p nor interval.
-    """
+    """Compare pairs of runs on the topics of each slice; None without slices. The columns are the columns of `compare`
+    without judging, and slice (as in `intent=head`), its column and label, p_between (whether the difference depends on
+    the label) and p_between_corrected. p is corrected over slices × pairs of a measure, p_between over columns × pairs.
+    Slices of fewer than five topics, and of all, have neither p nor interval."""
     frames: list[pd.DataFrame] = []
     by_column = matrix.labelled
     for measure in matrix.comparable_measures() if by_column else ():
@@ -170,31 +170,31 @@ def sliced_frame(matrix: Matrix, first: Ints, second: Ints, settings: TestSettin
             if matrix.machine is None:  # people's topics alone would tell less than the estimates
                 p = _p_between(of_all, matrix, [*members.values()], first, second, settings)
             for label, kept in members.items():
-                own = matrix.of_topics(kept)
-                if not own.shared(measure).any():
+                slice_matrix = matrix.of_topics(kept)
+                if not slice_matrix.shared(measure).any():
                     continue
-                paired = own.paired(measure)
+                paired = slice_matrix.paired(measure)
                 tests = len(paired.topics) >= LEAST_LABELLED and paired.count < of_all.count
                 frame = comparison_frame(
-                    paired, first, second, settings, None, tests=tests, settles=False, seeds=own.seeds
+                    paired, first, second, settings, None, tests=tests, settles=False, seeds=slice_matrix.seeds
                 )
-                known = {"slice": f"{column}={label}", "column": column, "label": label, "p_between": p}
-                of_measure.append(frame.assign(**known))
+                labels = {"slice": f"{column}={label}", "column": column, "label": label, "p_between": p}
+                of_measure.append(frame.assign(**labels))
         frames += [_correct_slices(joined(of_measure), settings)] if of_measure else []
     return joined(frames) if frames else None
 
 
 def label_p_values(differences: Floats, members: Sequence[Bools], draws: int, seed: int) -> Floats | None:
-    """Whether the mean difference depends on the label: p of each pair, by permutations of the labels over the topics.
-
-    differences  pairs × topics
-    members      for each label, which topics have it
+    """Return p of each pair for a mean difference that depends on the label, by permutations of labels over topics.
 
     The statistic is the variance between the means of labels, weighted by their topics. Topics without a label, and
-    labels of fewer than `LEAST_LABELLED` topics, are left out. None where fewer than two labels are left, or a topic
-    has two.
+    labels of fewer than `LEAST_LABELLED` topics, are left out. None if fewer than two labels remain, or a topic has
+    two.
+
+    differences  pairs × topics
+    members      per label: the mask of its topics
     """
-    groups = np.array([one for one in members if one.sum() >= LEAST_LABELLED])
+    groups = np.array([mask for mask in members if mask.sum() >= LEAST_LABELLED])
     if len(groups) < 2 or (np.sum(members, axis=0) > 1).any():
         return None
     kept = groups.any(0)
@@ -204,17 +204,17 @@ def label_p_values(differences: Floats, members: Sequence[Bools], draws: int, se
     rng, beyond, done = np.random.default_rng(seed), np.zeros(len(differences)), 0
     tolerance = TOLERANCE * (1 + observed)
     while done < draws:
-        several = min(256, draws - done)
-        drawn = rng.permuted(np.broadcast_to(label, (several, len(label))), axis=1)
+        count = min(256, draws - done)
+        drawn = rng.permuted(np.broadcast_to(label, (count, len(label))), axis=1)
         beyond += (_spread(labelled, drawn, sizes) >= observed - tolerance).sum(0)
-        done += several
+        done += count
     return np.asarray((beyond + 1) / (draws + 1))
 
 
 def _spread(differences: Floats, labels: Floats, sizes: Floats) -> Floats:
-    """draws × pairs: the squared sums of each label over its topics, summed.
+    """Return the squared sums of each label over its topics, summed: draws × pairs.
 
-    differences  pairs × topics, whose mean is 0
+    differences  pairs × topics, with mean 0
     labels       draws × topics
     """
     spread = np.zeros((len(labels), len(differences)))
@@ -226,25 +226,23 @@ def _spread(differences: Floats, labels: Floats, sizes: Floats) -> Floats:
 def _p_between(
     paired: Paired, matrix: Matrix, members: Sequence[Bools], first: Ints, second: Ints, settings: TestSettings
 ) -> Floats | float:
-    """p of each pair, that its difference depends on the label; nan where that is not tested."""
-    at = np.isin(np.array(matrix.topics, dtype=object), np.array(paired.topics, dtype=object))
+    """Return p of each pair for a difference that depends on the label; nan if not tested."""
+    kept = np.isin(np.array(matrix.topics, dtype=object), np.array(paired.topics, dtype=object))
     differences = score_matrix.topic_differences(paired.values, first, second)
-    found = label_p_values(differences, [one[at] for one in members], settings.draws, settings.seed)
-    return np.nan if found is None else found
+    p = label_p_values(differences, [mask[kept] for mask in members], settings.draws, settings.seed)
+    return np.nan if p is None else p
 
 
 def _correct_slices(frame: pd.DataFrame, settings: TestSettings) -> pd.DataFrame:
-    """The rows of one measure, p corrected over slices × pairs, and p_between over columns × pairs.
-
-    Tests of all pairs together correct for these: their p is multiplied by the number of slices.
-    """
+    """Correct p over slices × pairs, and p_between over columns × pairs, in the rows of one measure. Tests of all pairs
+    together already correct over pairs: their p is multiplied by the number of slices."""
     correction = settings.correction_applied
     if "p" in frame:
         tested = frame["p"].notna().to_numpy()
         p = frame["p"].to_numpy(dtype=float)[tested]
-        several = frame["slice"][tested].nunique()
+        slices = frame["slice"][tested].nunique()
         together = settings.test in significance.NOT_BY_PAIR
-        of_slices = np.minimum(p * several, 1) if together else significance.correct_p_values(p, correction)
+        of_slices = np.minimum(p * slices, 1) if together else significance.correct_p_values(p, correction)
         frame.loc[tested, "p_corrected"] = of_slices
     of_pair = ["column", "run", "baseline"]
     once = (~frame.duplicated(of_pair) & frame["p_between"].notna()).to_numpy()
@@ -260,34 +258,37 @@ def _correct_slices(frame: pd.DataFrame, settings: TestSettings) -> pd.DataFrame
 
 
 def significance_matrix(matrix: Matrix, baselines: Sequence[str], settings: TestSettings) -> pd.DataFrame:
-    """The p values of `compare` alone, of all runs with one baseline or several: a frame with the columns measure, run,
-    baseline, topics, p, p_corrected, each pair once. Corrected over all pairs of a measure.
-
-    Raises InputError as `compare` does. The test is none that gives no p.
-    """
+    """Return the p values of `compare` alone, of all runs with the baselines. The columns are measure, run, baseline,
+    topics, p, p_corrected, with each pair once. p is corrected over all pairs of a measure. The test must give p.
+    Raises InputError as `compare` does."""
     matrix = score_matrix.require_single_runs("a table to publish", matrix)
     first, second = score_matrix.run_pairs(len(matrix.runs), [matrix.run_index(name) for name in baselines])
     measures = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
     names, frames = np.array(matrix.runs, dtype=object), []
     for paired in measures:
         p = significance.pair_p_values(paired, score_matrix.topic_differences(paired.values, first, second), settings)
-        own = {"measure": paired.measure, "run": names[second], "baseline": names[first], "topics": len(paired.topics)}
-        frames.append(to_frame({**own, **p}))
+        columns = {
+            "measure": paired.measure,
+            "run": names[second],
+            "baseline": names[first],
+            "topics": len(paired.topics),
+        }
+        frames.append(to_frame({**columns, **p}))
     emit_notes(
         [*matrix.omission_notes(), *significance.unattainable_notes(measures, len(first), settings, fixed_draws=True)]
     )
     return joined(frames)
 
 
-# What has to be said of p values and intervals: what an interval is, and where there is nothing to see.
+# Notes on p values and intervals.
 
 
 CENTERS = {"wilcoxon": "pseudo-median", "sign": "median"}
-"""What the interval of a test is of, where that is not the mean."""
+"""The center of the intervals of tests, other than the mean."""
 
 
 def describe_tests(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> list[str]:
-    """The tests of all measures in words, each once: those of the number of pairs that a frame has of each."""
+    """Return the tests of all measures in words, each once, for the pairs per measure of a frame."""
     measures = frame["measure"].unique().tolist()
     pairs = len(frame) // len(measures)
     if matrix.machine is not None:
@@ -299,39 +300,41 @@ def describe_tests(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) 
 
 
 def describe_intervals(frame: pd.DataFrame, settings: TestSettings) -> list[str]:
-    """What the intervals of a comparison are; and where p is corrected, how many leave out 0 beside a corrected p above
-    the level."""
+    """Return lines on the intervals of a comparison. If p is corrected, the second one counts the intervals that leave
+    out 0 beside a corrected p above the level."""
     pairs = len(frame) // frame["measure"].nunique()
     if "df" in frame or "lambda_" in frame:
         return [f"{settings.level} interval: of the same t, for each pair alone"]
     if settings.test == "bayes":
         return [f"{settings.level} credible interval"]
     if settings.test in significance.NOT_BY_PAIR:
-        whose = "Tukey's" if settings.test == "anova" else "by the same ranges"
-        return [f"{settings.level} interval: {whose}, of all pairs together"]
+        source = "Tukey's" if settings.test == "anova" else "by the same ranges"
+        return [f"{settings.level} interval: {source}, of all pairs together"]
     centre = f"of the {CENTERS[settings.test]}, " if settings.test in CENTERS else ""
-    said = f"{settings.level} interval: {centre}obtained by inverting the test"
+    description = f"{settings.level} interval: {centre}obtained by inverting the test"
     if not settings.corrects(pairs):
-        return [said]
+        return [description]
     count = int(((frame["p"] <= settings.alpha) & (frame["p_corrected"] > settings.alpha)).sum())
-    told = f"{count} of {len(frame)} intervals {'leaves' if count == 1 else 'leave'} out 0 where p "
-    told += f"({settings.correction_applied}) is above {settings.alpha:g}: an interval is of its pair alone"
-    return [f"{said}, for each pair alone", *([told] if count else [])]
+    count_line = f"{count} of {len(frame)} intervals {'leaves' if count == 1 else 'leave'} out 0 where p "
+    count_line += f"({settings.correction_applied}) is above {settings.alpha:g}: an interval is of its pair alone"
+    return [f"{description}, for each pair alone", *([count_line] if count else [])]
 
 
 def interval_notes(frame: pd.DataFrame, measures: list[Paired], settings: TestSettings) -> list[str]:
-    """Notes of the measures by which an interval has no end, and of those by which a pair has no p and no interval."""
+    """Return notes on measures with endless intervals, and on measures with pairs without p and interval."""
     notes, blank = list[str](), frame["low"].isna()
     if names := frame["measure"][blank].unique().tolist():
         count = int(blank.sum())
-        what = f"{settings.test} is blank for {count} {plural(count, 'pair')} with the same difference on all topics"
-        notes.append(Note(f"{', '.join(names)}: {what}, so that there is no variance; use {flag.test:randomization}"))
+        problem = f"{settings.test} is blank for {count} {plural(count, 'pair')} with the same difference on all topics"
+        notes.append(
+            Note(f"{', '.join(names)}: {problem}, so that there is no variance; use {flag.test:randomization}")
+        )
     endless = np.isposinf(frame["high"]) | (frame["low"] == np.where(frame["tested"] == "ratio", 0, -np.inf))
     if names := frame["measure"][endless].unique().tolist():
         drawn = any(
-            significance.uses_draws(settings.test, len(own.topics), settings.draws, len(own.runs))
-            for own in measures
-            if own.measure in names
+            significance.uses_draws(settings.test, len(paired.topics), settings.draws, len(paired.runs))
+            for paired in measures
+            if paired.measure in names
         )
         why = "draws are too few" if drawn else "too few topics"
         why = "too few topics differ, or draws are too few" if settings.test == "bootstrap" else why
@@ -340,25 +343,25 @@ def interval_notes(frame: pd.DataFrame, measures: list[Paired], settings: TestSe
 
 
 def no_variance_notes(frame: pd.DataFrame) -> list[str]:
-    """A note of the measures by which two systems differ by the same on all topics and seeds."""
+    """Return a note on measures by which two systems differ by the same on all topics and seeds."""
     blank = frame["p"].isna().to_numpy() & (replicates.are_tested(frame) if "df" in frame else True)
     names, count = frame["measure"][blank].unique().tolist(), int(blank.sum())
-    what = f"no p for {count} {plural(count, 'pair')} with the same difference on all topics"
-    what += " and seeds" if "df" in frame else ""
-    return [f"{', '.join(names)}: {what}"] if names else []
+    problem = f"no p for {count} {plural(count, 'pair')} with the same difference on all topics"
+    problem += " and seeds" if "df" in frame else ""
+    return [f"{', '.join(names)}: {problem}"] if names else []
 
 
 def unseen_notes(frame: pd.DataFrame, matrix: Matrix, column: str = "same_order") -> list[Note]:
-    """That no unjudged document is relevant which neither of two runs retrieved, where the column says whether judging
-    could reverse an order."""
-    known = frame["measure"][frame[column].notna()].unique().tolist() if column in frame else []
-    notations = [(name, matrix.notations[matrix.measure_index(name)]) for name in known]
+    """Return notes on unjudged documents that neither of two runs retrieved, which are assumed not relevant. There are
+    none if `column` does not say whether judging could reverse an order."""
+    measures = frame["measure"][frame[column].notna()].unique().tolist() if column in frame else []
+    notations = [(name, matrix.notations[matrix.measure_index(name)]) for name in measures]
     scores = (matrix.seeds or matrix).scores
     return difference_bounds.unseen_notes(notations, scores.options if scores else None, matrix.seeds is not None)
 
 
 def later_topic_notes(frame: pd.DataFrame, matrix: Matrix) -> list[str]:
-    """That further judgments may bring in other topics."""
+    """Return a note that further judgments may add other topics."""
     chosen = matrix.scores.options.topics_judged_later if matrix.scores else ""
     return (
         [Note(f"{difference_bounds.IF_JUDGED}: orders are of the {chosen}")]
@@ -367,7 +370,7 @@ def later_topic_notes(frame: pd.DataFrame, matrix: Matrix) -> list[str]:
     )
 
 
-# What judging could do to the order of two runs where no number of documents of the run behind is known to reverse it.
+# Effects of judging on the order of two runs if no number of documents of the trailing run is known to reverse it.
 
 
 Prospect = Literal["same order", "could be reversed", "could be tied", "unknown"]
@@ -378,33 +381,34 @@ Pair = tuple[str, str, str]
 
 
 def reversible_pairs(frame: pd.DataFrame, matrix: Matrix, reread: RereadRuns | None = None) -> frozenset[Pair]:
-    """The pairs of a comparison whose order some judgments reverse, of those whose bounds allow it and of which no
-    number of documents is known that does it: where bounds are reached, or such judgments have been found.
+    """Return the pairs of a comparison whose order some judgments reverse, if no number of documents is known to do it.
 
-    reread  the runs, where they have been read again; None: they are where it is necessary
+    Either their bounds are exact and allow it, or such judgments were found.
+
+    reread  the runs, if already read again; None: they are read if necessary
     """
-    asked = frame[frame["same_order"].eq(False) & frame["reversing"].isna()]
-    reread = (reread or reversals.RereadRuns.of(matrix.scores)) if len(asked) else None
-    found: set[Pair] = set()
-    for name in asked["measure"].unique().tolist() if reread is not None else ():
+    candidates = frame[frame["same_order"].eq(False) & frame["reversing"].isna()]
+    reread = (reread or reversals.RereadRuns.of(matrix.scores)) if len(candidates) else None
+    reversible: set[Pair] = set()
+    for name in candidates["measure"].unique().tolist() if reread is not None else ():
         assert reread is not None
         paired = score_matrix.shared_topics(matrix, name)
         exact = difference_bounds.Differences(reread, paired).are_exact
-        judged = reversal_search.ReversalSearch(reread, paired)
+        search = reversal_search.ReversalSearch(reread, paired)
         columns = ("run", "baseline", "difference", "lowest", "highest")
         for run, baseline, *ends in zip(
-            *(asked[asked["measure"] == name][one].tolist() for one in columns), strict=True
+            *(candidates[candidates["measure"] == name][value].tolist() for value in columns), strict=True
         ):
-            difference, lowest, highest = (np.nan if one is None else one for one in ends)
+            difference, lowest, highest = (np.nan if value is None else value for value in ends)
             sides = [(run, baseline, highest)] if difference <= 0 else []
             sides += [(baseline, run, -lowest)] if difference >= 0 else []
-            if any(past > TOLERANCE and (exact or judged.reverses(behind, ahead)) for behind, ahead, past in sides):
-                found.add((name, run, baseline))
-    return frozenset(found)
+            if any(past > TOLERANCE and (exact or search.reverses(behind, ahead)) for behind, ahead, past in sides):
+                reversible.add((name, run, baseline))
+    return frozenset(reversible)
 
 
 def prospect(row: Row, reversible: frozenset[Pair]) -> Prospect:
-    """What judging could do to the order of a pair, a row of a comparison without `reversing`.
+    """Return the possible effect of judging on the order of a pair, a row of a comparison without `reversing`.
 
     reversible  the pairs whose order some judgments reverse
     """
@@ -422,36 +426,34 @@ def prospect(row: Row, reversible: frozenset[Pair]) -> Prospect:
 
 
 def check_estimates_test(test: str) -> None:
-    """Raise InputError (usage) where estimates are to be compared by a test of scores by topic."""
+    """Raise InputError (usage) if estimates are to be compared by a test of scores by topic."""
     if test != "randomization":
-        what = f"{test} compares scores by topic, and estimates have a test of their own, by Student's t"
-        raise InputError(flag.test, what, f"leave out {flag.test} or {flag.predicted}", usage=True)
+        problem = f"{test} compares scores by topic, and estimates have a test of their own, by Student's t"
+        raise InputError(flag.test, problem, f"leave out {flag.test} or {flag.predicted}", usage=True)
 
 
 def estimated_means(paired: Paired, alpha: float = 0.05) -> dict[str, Floats]:
-    """What is known of each run, by the names of columns: nan where topics are too few."""
+    """Return estimates of each run, by the names of columns; nan for too few topics."""
     machine, others = map(paired.reading.tested, paired.by_machine)
-    found = summarized(paired.values, machine, others, paired.reading, alpha)
-    return within(found, paired.limits, paired.reading, paired.count)
+    estimates = summarized(paired.values, machine, others, paired.reading, alpha)
+    return within(estimates, paired.limits, paired.reading, paired.count)
 
 
 def estimated_differences(paired: Paired, first: Ints, second: Ints, alpha: float) -> dict[str, Floats]:
-    """What is known of the difference of each pair, by the names of columns: of geometric means it is a ratio."""
+    """Return estimates of the difference of each pair, by the names of columns; a ratio for geometric means."""
     values = (paired.values, *map(paired.reading.tested, paired.by_machine))
-    human, machine, others = (score_matrix.topic_differences(one, first, second) for one in values)
+    human, machine, others = (score_matrix.topic_differences(by_judge, first, second) for by_judge in values)
     return summarized(human, machine, others, paired.reading, alpha)
 
 
 def estimate_comparison(
     paired: Paired, first: Ints, second: Ints, settings: significance.TestSettings
 ) -> dict[str, Any]:
-    """The columns of a comparison of pairs of runs by one measure, in place of those by people alone.
-
-    The difference of two geometric means is that of their estimates; what is tested is their ratio.
-    """
-    found, means = estimated_differences(paired, first, second, settings.alpha), estimated_means(paired)["score"]
+    """Return the columns of a comparison of pairs of runs by one measure, in place of the columns by people alone. The
+    difference of two geometric means is the difference of their estimates; their ratio is tested."""
+    estimates, means = estimated_differences(paired, first, second, settings.alpha), estimated_means(paired)["score"]
     by_machine = paired.reading.summarize(np.hstack(paired.by_machine))
-    difference, people = found["score"], found["people"]
+    difference, people = estimates["score"], estimates["people"]
     if paired.tested == "ratio":
         alone = paired.summaries
         difference, people = means[second] - means[first], alone[second] - alone[first]
@@ -465,28 +467,28 @@ def estimate_comparison(
         "difference": difference,
         "relative": relative,
         "people": people,
-        "people_low": found["people_low"],
-        "people_high": found["people_high"],
+        "people_low": estimates["people_low"],
+        "people_high": estimates["people_high"],
         "machine": by_machine[second] - by_machine[first],
-        **{name: found[name] for name in ("lambda_", "narrower", "times", "se", "low", "high", "p")},
-        "p_corrected": significance.correct_p_values(found["p"], settings.correction_applied),
+        **{name: estimates[name] for name in ("lambda_", "narrower", "times", "se", "low", "high", "p")},
+        "p_corrected": significance.correct_p_values(estimates["p"], settings.correction_applied),
     }
 
 
 def heavy_difference_notes(measures: Iterable[Paired], first: Ints, second: Ints, alpha: float) -> list[Note]:
-    """Return a note on the differences whose variance is mostly that of a single topic."""
+    """Return a note on the differences whose variance is mostly from a single topic."""
     heavy = list[tuple[str, float, str]]()
     for paired in measures:
-        found = estimated_differences(paired, first, second, alpha)
-        for pair in np.flatnonzero(found["share"] > HEAVY).tolist():
-            topic = paired.topics[int(found["farthest"][pair])]
+        estimates = estimated_differences(paired, first, second, alpha)
+        for pair in np.flatnonzero(estimates["share"] > HEAVY).tolist():
+            topic = paired.topics[int(estimates["farthest"][pair])]
             label = f"{paired.measure}, {paired.runs[second[pair]]} against {paired.runs[first[pair]]}"
-            heavy.append((topic, float(found["share"][pair]), label))
+            heavy.append((topic, float(estimates["share"][pair]), label))
     return predicted.heavy_notes(heavy)
 
 
 def estimate_columns(matrix: Matrix, interval: DisplayColumns) -> DisplayColumns:
-    """What people see of estimated differences, in place of the column of their intervals."""
+    """Return the display columns of estimated differences, in place of the column of their intervals."""
     return {
         Column("±", "figures"): _margin,
         **{replace(column, wide=True): value for column, value in interval.items()},
@@ -498,7 +500,7 @@ def estimate_columns(matrix: Matrix, interval: DisplayColumns) -> DisplayColumns
 
 
 def _margin(row: Row) -> str | None:
-    """Half the interval of a difference, or the factor that a ratio of geometric means may be larger or smaller by."""
+    """Return half the interval of a difference, or the factor up or down of a ratio of geometric means."""
     if row["low"] is None:
         return None
     if row["tested"] == "ratio":

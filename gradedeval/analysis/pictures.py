@@ -1,4 +1,4 @@
-"""How pictures look, how they become files, and what is asked of a frame before it is drawn."""
+"""Pictures: their style, their files, and checks of frames before drawing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
 
 
-# How pictures look: one column of a paper wide, in colors that the color-blind can tell apart.
+# The style of pictures: one column of a paper wide, in colors that the color-blind can tell apart.
 
 
 WIDTH, HEIGHT = 3.3, 2.4
@@ -42,9 +42,9 @@ EAST_ASIAN = (
     *("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "Noto Sans SC", "Source Han Sans", "WenQuanYi Zen Hei"),
     *("IPAexGothic", "Hiragino Sans", "PingFang SC", "Microsoft YaHei", "Yu Gothic", "MS Gothic", "Malgun Gothic"),
 )
-"""Fonts for letters that the others do not have: those that Linux, macOS and Windows come with."""
+"""Fonts for letters that the others lack, as installed with Linux, macOS and Windows."""
 MAX_COLORED = len(COLORS)
-"""Of more lines than these the others are grey."""
+"""Maximum lines in color; the others are grey."""
 
 STYLE: Mapping[str, Any] = {
     "font.sans-serif": ["DejaVu Sans", "Arial", "Helvetica", "sans-serif"],
@@ -83,7 +83,7 @@ STYLE: Mapping[str, Any] = {
 
 
 def require_matplotlib() -> None:
-    """Raise InputError (usage) where matplotlib is not installed."""
+    """Raise InputError (usage) if matplotlib is not installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -94,7 +94,8 @@ def require_matplotlib() -> None:
 @public
 @contextmanager
 def style(width: float = WIDTH, height: float = HEIGHT) -> Iterator[None]:
-    """In this block matplotlib uses the settings of this module; after it those of the user.
+    """Use the settings of this module for matplotlib inside this block; afterwards the settings of the user apply
+    again.
 
     width, height  of figures, in inches
     """
@@ -102,7 +103,7 @@ def style(width: float = WIDTH, height: float = HEIGHT) -> Iterator[None]:
     import matplotlib.style
     from matplotlib.font_manager import fontManager
 
-    # A family that is not installed would be complained of.
+    # matplotlib warns of a family that is not installed.
     installed = {font.name for font in fontManager.ttflist}
     families = {"font.family": ["sans-serif", *(name for name in EAST_ASIAN if name in installed)]}
     with matplotlib.style.context(["default", {**STYLE, **families, "figure.figsize": (width, height)}]):
@@ -110,8 +111,8 @@ def style(width: float = WIDTH, height: float = HEIGHT) -> Iterator[None]:
 
 
 def draw_on(draw: Callable[[Axes], Any], ax: Axes | None) -> Axes:
-    """Draw on `ax`, which keeps its own style; on None as pyplot does, on the current axes, which are made in the style
-    of the house where there are none. Returns the axes."""
+    """Draw on `ax`, which keeps its own style, and return it. None draws on the current axes of pyplot; if there are
+    none, they are made in the style of this module."""
     require_matplotlib()
     if ax is not None:
         draw(ax)
@@ -126,7 +127,8 @@ def draw_on(draw: Callable[[Axes], Any], ax: Axes | None) -> Axes:
 
 
 def line_styles(count: int) -> list[dict[str, Any]]:
-    """How each of `count` lines is drawn: by color, and by dashes where colors repeat; those beyond `MANY` in grey."""
+    """Return the style of each of `count` lines: a color, and dashes if colors repeat; lines beyond `MAX_COLORED` are
+    grey."""
     if count > MAX_COLORED:
         return [
             *line_styles(MAX_COLORED),
@@ -137,25 +139,25 @@ def line_styles(count: int) -> list[dict[str, Any]]:
 
 
 def use_integer_ticks(ax: Axes) -> None:
-    """Ticks at whole numbers alone, for ranks and counts."""
+    """Set ticks at whole numbers alone, for ranks and counts."""
     from matplotlib.ticker import MaxNLocator
 
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
 
 
 def size_in_inches(ax: Axes) -> tuple[float, float]:
-    """The width and the height of axes."""
+    """Return the width and the height of axes, in inches."""
     box = ax.get_window_extent()
     dots = ax.figure.dpi
     return box.width / dots, box.height / dots
 
 
 LONGEST = 30
-"""Characters of a name in a picture; of a longer one the middle is left out."""
+"""Maximum characters of a name in a picture; the middle of longer names is left out."""
 
 
 def label_text(name: str, longest: int = LONGEST) -> str:
-    """A name of the user's as text in a picture: in one line, not too long, and never as a formula."""
+    """Return a name of the user as text in a picture: in one line, not too long, and never as a formula."""
     text = in_utf8(visible(name))
     if len(text) > longest:
         head = (longest - 1) * 2 // 3
@@ -165,19 +167,20 @@ def label_text(name: str, longest: int = LONGEST) -> str:
 
 
 def run_labels(runs: Iterable[str]) -> dict[str, str]:
-    """What legends call each run: its name as in tables, without what all have alike."""
+    """Return the label of each run in legends: its name as in tables, without the parts that all share."""
     names = list(dict.fromkeys(map(str, runs)))
     short, _ = short_names(names)
     return {name: label_text(short.get(name, name)) for name in names}
 
 
 def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0, runs: Sequence[str] = ()) -> None:
-    """A legend above the axes, in the letters of their ticks, in as many columns as there is room for; from the left
-    end of the figure where that saves lines.
+    """Put a legend above the axes, in the font size of their ticks, in as many columns as fit.
 
-    handles  what it has; nothing: all that has a label
-    bottom   where it begins, in heights of the axes
-    runs     those it names: what their labels leave out stands above them
+    It begins at the left end of the figure if that saves lines.
+
+    handles  its entries; empty: everything with a label
+    bottom   its lower end, in heights of the axes
+    runs     the runs that it names: the parts left out of their labels stand above them
     """
     handles = list(handles) or ax.get_legend_handles_labels()[0]
     if not handles:
@@ -195,17 +198,17 @@ def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0, runs: 
     over_axes, over_figure = (room - 0.6 * points / 72 for room in _rooms(ax))
     columns, most = (_columns_within(widths, room, gap) for room in (over_axes, over_figure))
     over = -(-len(widths) // most) == -(-len(widths) // columns) and _width(widths, columns, gap) <= over_axes
-    made = ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, bottom), ncols=columns if over else most,
+    placed = ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, bottom), ncols=columns if over else most,
                      **looks)  # fmt: skip
     if over_figure != over_axes:
-        made.set_in_layout(False)
-        _keep_height(ax, made.get_window_extent().height / ax.figure.dpi + 0.2 * points / 72, bottom)
+        placed.set_in_layout(False)
+        _keep_height(ax, placed.get_window_extent().height / ax.figure.dpi + 0.2 * points / 72, bottom)
     if not over:
-        _from_the_left(ax, made)
+        _from_the_left(ax, placed)
 
 
 def _from_the_left(ax: Axes, legend: Legend) -> None:
-    """Let a legend begin where the figure does."""
+    """Move the begin of a legend to the left end of the figure."""
     from matplotlib.transforms import blended_transform_factory
 
     _, bottom = ax.transAxes.inverted().transform(legend.get_bbox_to_anchor().min)
@@ -214,7 +217,7 @@ def _from_the_left(ax: Axes, legend: Legend) -> None:
 
 
 def _keep_height(ax: Axes, inches: float, bottom: float) -> None:
-    """Keep so much room above axes in the layout, which would take room from their width for a legend wider than they
+    """Reserve room above axes in the layout. The layout would take it from their width for a legend wider than they
     are."""
     from matplotlib.offsetbox import AnchoredOffsetbox, DrawingArea
 
@@ -224,37 +227,37 @@ def _keep_height(ax: Axes, inches: float, bottom: float) -> None:
 
 
 def _rooms(ax: Axes) -> tuple[float, float]:
-    """The widths of axes and of the figure above them, in inches: what a legend has room in. Where matplotlib lays the
-    figure out anew, the axes are what labels beside them leave."""
+    """Return the widths of axes and of the figure above them, in inches, as room for a legend. If matplotlib lays the
+    figure out anew, the axes get the room that labels at their side leave."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure, spec, own = ax.figure, ax.get_subplotspec(), size_in_inches(ax)[0]
+    figure, spec, axes_width = ax.figure, ax.get_subplotspec(), size_in_inches(ax)[0]
     if spec is None or not isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
-        return own * 1.05, own * 1.05
+        return axes_width * 1.05, axes_width * 1.05
     columns = spec.get_gridspec().ncols
     cell = figure.bbox.width / figure.dpi * len(spec.colspan) / columns
     tight = ax.get_tightbbox(for_layout_only=True)
-    beside = 0.0 if tight is None else tight.width / figure.dpi - own
-    left = max(0.0, cell - beside - 0.08)
-    return left, cell if len(spec.colspan) == columns else left
+    labels = 0.0 if tight is None else tight.width / figure.dpi - axes_width
+    room = max(0.0, cell - labels - 0.08)
+    return room, cell if len(spec.colspan) == columns else room
 
 
 def _columns_within(widths: Sequence[float], room: float, gap: float) -> int:
-    """The most columns that the entries of a legend fit into."""
+    """Return the largest number of columns that the entries of a legend fit into."""
     return next((columns for columns in range(len(widths), 1, -1) if _width(widths, columns, gap) <= room), 1)
 
 
 def _width(widths: Sequence[float], columns: int, gap: float) -> float:
-    """The width of a legend whose entries fill columns one after the other: as matplotlib fills them, the first columns
-    have an entry more than the others where they are not all as long."""
+    """Return the width of a legend whose entries fill columns one after the other. As in matplotlib, the first columns
+    have one more entry if the columns are unequal."""
     rows, longer = divmod(len(widths), columns)
     starts = [column * rows + min(column, longer) for column in range(columns + 1)]
     return sum(max(widths[start:end]) for start, end in pairwise(starts)) + gap * (columns - 1)
 
 
 def side_labels(ax: Axes, names: Sequence[str]) -> list[str]:
-    """Names as text beside axes, short enough to leave the axes more than half of the figure, unless they could not be
-    told apart so."""
+    """Return names as text at the side of axes, short enough to leave the axes more than half of the figure. They are
+    longer if they could not be told apart."""
     figure, spec = ax.figure, ax.get_subplotspec()
     share = 0.36 / (1 if spec is None else spec.get_gridspec().ncols)
     points = float(ax.yaxis.get_major_ticks(1)[0].label1.get_fontsize())
@@ -266,8 +269,8 @@ def side_labels(ax: Axes, names: Sequence[str]) -> list[str]:
 
 
 def fit_labels(ax: Axes) -> float:
-    """Wrap the labels of axes that are longer than these, in a figure that is laid out. Returns the height that this
-    takes, in inches."""
+    """Wrap labels that are longer than their axes, in a figure that is laid out. Returns the added height, in
+    inches."""
     figure, added = ax.figure, 0
     box, right = ax.get_window_extent(), figure.bbox.x1
     for axis, room in ((ax.xaxis, box.width + 2 * (right - box.x1)), (ax.yaxis, box.height)):
@@ -283,13 +286,13 @@ def fit_labels(ax: Axes) -> float:
 
 
 def fit_legend(ax: Axes) -> None:
-    """Move a legend to the left that leads out of a figure that is laid out: labels may have moved its axes since."""
+    """Move a legend that exceeds a laid-out figure to the left: labels may have moved its axes since."""
     legend = ax.get_legend()
     if legend is not None and legend.get_window_extent().x1 > ax.figure.bbox.x1:
         _from_the_left(ax, legend)
 
 
-# A figure of one or several pictures, and how it is saved: the same bytes for the same numbers.
+# A figure of one or more pictures, saved as the same bytes for the same numbers.
 
 
 EXTENSIONS = ("png", "svg", "pdf")
@@ -298,38 +301,43 @@ SMALL = 5
 
 
 class Panel(NamedTuple):
-    """What draws one picture on axes, and how high it should be, in inches, without a legend."""
+    """The draw function of one picture, and its preferred height in inches, without a legend."""
 
     draw: Callable[[Axes], Any]
     height: float
 
 
 def extension(path: str | os.PathLike[str], flag: str = "") -> str:
-    """The format that a file name asks for. Raises InputError (usage) where pictures have none such."""
+    """Return the format of a file name. Raises InputError (usage) if pictures have no such format."""
     name = os.fsdecode(path)
     ending = extension_of(name).removeprefix(".")
     if ending not in EXTENSIONS:
-        what = f"'{name}' has no extension" if not ending else f"no picture has the extension '.{ending}'"
+        problem = f"'{name}' has no extension" if not ending else f"no picture has the extension '.{ending}'"
         place = flag or f"'{name}'"
-        raise InputError(place, what, f"name a {', '.join(f'.{one}' for one in EXTENSIONS)} file", usage=True)
+        raise InputError(
+            place,
+            problem,
+            f"name a {', '.join(f'.{form}' for form in EXTENSIONS)} file",
+            usage=True,
+        )
     return ending
 
 
 def read_size(text: str | None) -> tuple[float, float | None]:
-    """Read the width and the height of a picture, `3.3x2.4`; without a height it is None. Raises InputError (usage)
-    for what is not a size of at most 100 inches."""
+    """Read the width and the height of a picture, `3.3x2.4`; the height is None if missing. Raises InputError (usage)
+    for anything but a size of at most 100 inches."""
     width, x, height = (text or str(WIDTH)).lower().partition("x")
     return ranges.WIDTH.read(width), ranges.HEIGHT.read(height) if x else None
 
 
 def no_room_error(figure: Figure) -> InputError:
-    """Return the error of a figure that its pictures do not fit into, which names the side that is too short."""
+    """Return the error of a figure with too little room for its pictures; it names the side that is too short."""
     width, height = figure.get_size_inches().tolist()
     boxes = [(ax.get_tightbbox(for_layout_only=True), ax.bbox.width) for ax in figure.axes]
-    narrow = any(box is not None and box.width - own > 0.9 * figure.bbox.width for box, own in boxes)
+    narrow = any(box is not None and box.width - axes_width > 0.9 * figure.bbox.width for box, axes_width in boxes)
     side, now = ("wider", width) if narrow else ("higher", height)
-    what = f"the picture has no room in {width:.3g} × {height:.3g} inches"
-    return InputError(flag.size, what, f"make it {side} than {now:.3g}", usage=True)
+    problem = f"the picture has no room in {width:.3g} × {height:.3g} inches"
+    return InputError(flag.size, problem, f"make it {side} than {now:.3g}", usage=True)
 
 
 def figure(
@@ -338,9 +346,9 @@ def figure(
     height: float | None = None,
     signature: str = "",
 ) -> Figure:
-    """A figure with the pictures below each other, in the style of the house and without pyplot.
+    """Make a figure with the pictures below each other, in the style of this module and without pyplot.
 
-    width, height  inches; None: as high as the pictures ask for
+    width, height  inches; None: the height that the pictures prefer
     signature      text below them, in small print
     """
     require_matplotlib()
@@ -350,52 +358,52 @@ def figure(
     heights, lines = [panel.height for panel in panels], _wrapped(in_utf8(signature), width)
     below = len(lines) * SMALL * 1.25 / 72 + (0.06 if lines else 0)
     with style():
-        made = Figure(figsize=(width, height or sum(heights) + below))
-        FigureCanvasAgg(made)  # texts are measured by its renderer, which without a canvas would be made for each
-        grid = made.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
+        canvas = Figure(figsize=(width, height or sum(heights) + below))
+        FigureCanvasAgg(canvas)  # texts are measured by its renderer, which without a canvas would be made for each
+        grid = canvas.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
         for panel, ax in zip(panels, grid[:, 0], strict=True):
             panel.draw(ax)
         # Legends are measured first, and then, in axes that have their room, labels.
         for more in (_legend_height, fit_labels):
-            _lay_out(made, below)
-            heights = [one + more(ax) for one, ax in zip(heights, grid[:, 0], strict=True)]
+            _lay_out(canvas, below)
+            heights = [room + more(ax) for room, ax in zip(heights, grid[:, 0], strict=True)]
             if height is None:
-                made.set_figheight(sum(heights) + below)
+                canvas.set_figheight(sum(heights) + below)
                 grid[0, 0].get_gridspec().set_height_ratios(heights)
-        _lay_out(made, below)
+        _lay_out(canvas, below)
         for ax in grid[:, 0]:
             fit_legend(ax)
         if lines:
-            bottom = 0.05 * below / made.get_figheight()
+            bottom = 0.05 * below / canvas.get_figheight()
             looks: dict[str, Any] = {"fontsize": SMALL, "color": "#555555", "va": "bottom"}
-            made.text(0.01, bottom, "\n".join(lines), parse_math=False, **looks)
-    return made
+            canvas.text(0.01, bottom, "\n".join(lines), parse_math=False, **looks)
+    return canvas
 
 
-def _lay_out(made: Figure, below: float) -> None:
-    """Lay out a figure that has this many inches of text below its pictures."""
+def _lay_out(figure: Figure, below: float) -> None:
+    """Lay out a figure with this many inches of text below its pictures."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    share = below / made.get_figheight()
+    share = below / figure.get_figheight()
     engine = ConstrainedLayoutEngine(rect=(0, share, 1, 1 - share), h_pad=0.03, w_pad=0.03)
-    made.set_layout_engine(engine)
-    engine.execute(made)
+    figure.set_layout_engine(engine)
+    engine.execute(figure)
 
 
 def _legend_height(ax: Axes) -> float:
-    """The height of the legend of axes, in inches."""
+    """Return the height of the legend of axes, in inches."""
     legend = ax.get_legend()
     return 0.0 if legend is None else legend.get_window_extent().height / ax.figure.dpi
 
 
 def _wrapped(signature: str, width: float) -> list[str]:
-    """The signature in lines as wide as the figure."""
+    """Return the signature in lines as wide as the figure."""
     letters = max(20, int(width * 72 / (SMALL * 0.6)))
     return [part for line in signature.splitlines() for part in textwrap.wrap(line, letters)]
 
 
 def render(figure: Figure, form: str, signature: str = "") -> bytes:
-    """The file of a figure: png, svg or pdf, with the signature in its metadata and no date."""
+    """Return a figure as a png, svg or pdf file, with the signature in its metadata and no date."""
     import matplotlib
 
     target, maker = io.BytesIO(), f"gradedeval {__version__}, matplotlib {matplotlib.__version__}"
@@ -415,10 +423,10 @@ def save(picture: Axes | Figure, path: str | os.PathLike[str], signature: str = 
     """Save a picture as png, svg or pdf, by the extension of the file: the same bytes for the same numbers.
 
     picture    axes or a figure
-    signature  what the numbers depend on, such as `scores.signature`: for the metadata of the file
+    signature  the signature of the numbers, such as `scores.signature`: for the metadata of the file
 
-    The file is written atomically. Raises InputError (usage) for another extension, and for what is neither
-    axes nor a figure; InputError where the file cannot be written.
+    The file is written atomically. Raises InputError (usage) for another extension, and for anything but axes or a
+    figure; InputError if the file cannot be written.
     """
 
     from gradedeval.kernel.trec.atomic_write import write_file
@@ -426,12 +434,12 @@ def save(picture: Axes | Figure, path: str | os.PathLike[str], signature: str = 
     form = extension(path)
     whole: Any = getattr(picture, "figure", picture)
     if not hasattr(whole, "savefig"):
-        what = f"expected axes or a figure, not a {type(picture).__name__}"
-        raise InputError("plot.save", what, "give what a function of gradedeval.plot returns", usage=True)
+        problem = f"expected axes or a figure, not a {type(picture).__name__}"
+        raise InputError("plot.save", problem, "give what a function of gradedeval.plot returns", usage=True)
     write_file(render(whole, form, signature), os.fsdecode(path))
 
 
-# What pictures are drawn from: the frames of results, the part of them that is one picture, and words for axes.
+# The input of pictures: the frames of results, the part for one picture, and labels of axes.
 
 
 NUMBERS = frozenset({
@@ -444,13 +452,13 @@ NUMBERS = frozenset({
 def require_frame(
     result: Any, columns: Collection[str], picture: str, source: str, part: str = "frame"
 ) -> pd.DataFrame:
-    """The frame of a result, or the frame itself.
+    """Return the frame of a result, or the frame itself.
 
-    columns  what it must have
-    source   where such a frame comes from, for a message
-    part     what the result calls it
+    columns  the columns that it must have
+    source   the source of such a frame, for a message
+    part     the attribute of the result
 
-    Raises InputError (usage) where it is not a frame, lacks a column, is empty, or has text in place of numbers.
+    Raises InputError (usage) if it is not a frame, lacks a column, is empty, or has text in place of numbers.
     """
     import pandas as pd  # not before it is needed
 
@@ -459,8 +467,8 @@ def require_frame(
     if not isinstance(frame, pd.DataFrame):
         raise InputError(place, f"expected a frame, not a {type(result).__name__}", hint, usage=True)
     if missing := [name for name in columns if name not in frame.columns]:
-        what = f"the frame has no {plural(len(missing), 'column')} {shorten(missing)}"
-        raise InputError(place, what, hint, usage=True)
+        problem = f"the frame has no {plural(len(missing), 'column')} {shorten(missing)}"
+        raise InputError(place, problem, hint, usage=True)
     if not len(frame):
         raise InputError(place, "the frame is empty", hint, usage=True)
     check_numbers(frame, [name for name in columns if name in NUMBERS], picture, source)
@@ -468,34 +476,34 @@ def require_frame(
 
 
 def check_numbers(frame: pd.DataFrame, columns: Iterable[str], picture: str, source: str) -> None:
-    """Raise InputError (usage) where one of these columns holds something else than numbers and blanks."""
+    """Raise InputError (usage) if one of these columns holds other values than numbers and blanks."""
     import pandas as pd
 
     for name in columns:
-        known = frame[name][frame[name].notna()]
-        if pd.to_numeric(known, errors="coerce").isna().any():
+        values = frame[name][frame[name].notna()]
+        if pd.to_numeric(values, errors="coerce").isna().any():
             raise InputError(f"plot.{picture}", f"column {name} holds other than numbers", f"give {source}", usage=True)
 
 
 def select_measure(frame: pd.DataFrame, measure: Any, picture: str) -> pd.DataFrame:
-    """The rows of one measure: of the only one, or of that named. Raises InputError (usage) where it is not there, or
-    none is named of several."""
-    known = list(dict.fromkeys(frame["measure"]))
+    """Return the rows of the named measure, or of the only one. Raises InputError (usage) if it is missing, or if none
+    is named among more than one."""
+    measures = list(dict.fromkeys(frame["measure"]))
     if measure is None:
-        if len(known) > 1:
-            what = f"{len(known)} measures ({shorten(known)})"
-            raise InputError(f"plot.{picture}", what, f"name one, as in measure='{known[0]}'", usage=True)
+        if len(measures) > 1:
+            problem = f"{len(measures)} measures ({shorten(measures)})"
+            raise InputError(f"plot.{picture}", problem, f"name one, as in measure='{measures[0]}'", usage=True)
         return frame
-    wanted = str(measure)
-    same = [name for name in known if name == wanted or canonical(name) == canonical(wanted)]
+    notation = str(measure)
+    same = [name for name in measures if name == notation or canonical(name) == canonical(notation)]
     if not same:
-        hint = did_you_mean(wanted, known) or f"choose from {shorten(known)}"
-        raise InputError(f"plot.{picture}", f"nothing by '{wanted}'", hint, usage=True)
+        hint = did_you_mean(notation, measures) or f"choose from {shorten(measures)}"
+        raise InputError(f"plot.{picture}", f"nothing by '{notation}'", hint, usage=True)
     return cast("pd.DataFrame", frame[frame["measure"] == same[0]])
 
 
 def grey_notes(frame: pd.DataFrame) -> list[str]:
-    """A note where runs are more than can be told apart, and most are grey."""
+    """Return a note if there are more runs than distinct colors, so that most are grey."""
     count = len(distinct(frame, "run"))
     return [f"{count} runs: the first {MAX_COLORED} are in color, the others grey"] if count > MAX_COLORED else []
 
@@ -504,16 +512,16 @@ LOWER = " (lower is better)"
 
 
 def lower_is_better(measure: str) -> bool:
-    """Whether the lower of two scores is the better one; not of a measure that is not known here."""
+    """Return whether the lower of two scores is better; False for an unknown measure."""
     try:
-        (known,) = parse_measures(measure)
+        (parsed,) = parse_measures(measure)
     except (InputError, ValueError):
         return False
-    return known.reading.sign < 0
+    return parsed.reading.sign < 0
 
 
 def summary_label(measure: str, summary: str, topics: Collection[int]) -> str:
-    """What an axis of summaries is called: what sums up, the measure, over how many topics."""
+    """Return the label of an axis of summaries: the summary, the measure, and the number of topics."""
     low, high = min(topics), max(topics)
     count = f"{high} {plural(high, 'topic')}" if low == high else f"{low} to {high} topics"
     name = {"geometric": "geometric mean"}.get(summary, summary)

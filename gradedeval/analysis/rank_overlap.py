@@ -1,5 +1,6 @@
-"""How far rankings agree, without judgments: rank-biased overlap with ties and its bounds, and what else both lists
-have, of the lists of many topics and runs at once."""
+"""Agreement of rankings, without judgments: rank-biased overlap with ties and its bounds, and shared documents, for the
+lists of many topics and runs at once.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
     from gradedeval.analysis.ranked_runs import RankedRun
 
 Ties = Literal["a", "b"]
-"""How tied documents are taken: as the mean over all their orders, or corrected for (Corsi & Urbano, SIGIR 2024)."""
+"""Treatment of tied documents: the mean over all their orders, or a correction (Corsi & Urbano, SIGIR 2024)."""
 LARGEST_ODDS = 1e300
-"""Of stopping at a rank, for the smallest persistence: times the number of documents it is still finite."""
+"""Maximum odds of stopping at a rank, for the smallest persistence: finite times the number of documents."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,8 +32,8 @@ class RankedLists:
     """Rankings of some topics, topic after topic.
 
     document  their documents, by number
-    counts    topics: how many
-    first     the rank, from 0, where the documents tied with each one begin, and `last` where they end
+    counts    topics: the numbers of documents
+    first     the rank, from 0, of the first document tied with each one, and `last` of the last
     """
 
     document: Ints
@@ -42,7 +43,7 @@ class RankedLists:
 
     @classmethod
     def of(cls, run: RankedRun) -> RankedLists:
-        """Those of all topics of a run, with their ties."""
+        """Build the lists of all topics of a run, with their ties."""
         within = ranks(run.counts)
         first = within if run.first is None else run.first
         begins = np.flatnonzero(np.append(True, (first[1:] != first[:-1]) | (within[1:] == 0))[: len(first)])
@@ -52,40 +53,40 @@ class RankedLists:
 
     @cached_property
     def begin(self) -> Ints:
-        """topics: where their documents begin."""
+        """The index of the first document of each topic."""
         begin: Ints = np.cumsum(self.counts) - self.counts
         return begin
 
     @cached_property
     def share(self) -> Floats:
-        """Of the documents tied with each one: how much is there at its rank, where all orders are as likely."""
+        """The share of each document present at its rank, if all orders of its tie are equally likely."""
         sizes = (self.last - self.first + 1).astype(np.float64)
         return (ranks(self.counts) - self.first + 1) / sizes
 
     @cached_property
     def squares(self) -> Floats:
-        """The sum of the squares of what is there at the rank of each: what comes before a tie is there whole."""
+        """The sum of squared shares at the rank of each document: documents above a tie are present whole."""
         sizes = (self.last - self.first + 1).astype(np.float64)
         squares: Floats = self.first + sizes * np.square(self.share)
         return squares
 
     @cached_property
     def visible(self) -> Floats:
-        """How many documents have begun at the rank of each."""
+        """The number of documents that have begun at the rank of each."""
         return (self.last + 1).astype(np.float64)
 
     @cached_property
     def ended(self) -> Floats:
-        """How many documents are there whole at the rank of each."""
+        """The number of documents present whole at the rank of each."""
         depth = ranks(self.counts)
         return np.where(self.last == depth, depth + 1.0, self.first.astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Side:
-    """One list of each pair of lists, as those of some runs in turn.
+    """One list of each pair of lists, from some runs in turn.
 
-    begin, counts  pairs: where its documents begin among those of these runs, and how many they are
+    begin, counts  pairs: the index of the first document among the documents of these runs, and their number
     """
 
     runs: Sequence[RankedLists]
@@ -93,21 +94,21 @@ class _Side:
     counts: Ints
 
     @classmethod
-    def in_turn(cls, runs: Sequence[RankedLists]) -> _Side:
+    def concatenated(cls, runs: Sequence[RankedLists]) -> _Side:
         counts = np.concatenate([run.counts for run in runs])
         return cls(runs, np.cumsum(counts) - counts, counts)
 
     @classmethod
-    def again(cls, run: RankedLists, times: int) -> _Side:
+    def repeated(cls, run: RankedLists, times: int) -> _Side:
         return cls([run], np.tile(run.begin, times), np.tile(run.counts, times))
 
     def column(self, name: str) -> NDArray[Any]:
-        """Of all documents of these runs."""
+        """Return a column of all documents of these runs."""
         columns = [getattr(run, name) for run in self.runs]
         return columns[0] if len(columns) == 1 else np.concatenate(columns)
 
     def table(self, name: str, rows: Ints, width: int) -> Floats:
-        """pairs × depths, of these pairs: the column, and below the end of a list what it is there without ties."""
+        """Return the column of these pairs, pairs × depths; below the end of a list, its values without ties."""
         table = np.ones((len(rows), width)) if name == "share" else np.tile(np.arange(1.0, width + 1), (len(rows), 1))
         counts = self.counts[rows]
         table[np.arange(width) < counts[:, None]] = self.column(name)[ranges(self.begin[rows], counts)]
@@ -116,12 +117,13 @@ class _Side:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ListPairs:
-    """The lists of some runs beside those of another, and the documents that both of a pair have, pair after pair: the
-    topics of the first run, then those of the next.
+    """The lists of some runs beside the lists of another, with the documents of both lists of a pair.
 
-    counts        pairs: how many
-    mine, theirs  where they are among the documents of the one side, and among those of the other
-    first, last   where their ties begin and end, 2 × documents, in the one list and in the other
+    Pairs are in the order of runs, then topics.
+
+    counts        pairs: the numbers of shared documents
+    mine, theirs  their indices among the documents of either side
+    first, last   2 × documents: the begins and ends of their ties in either list
     """
 
     one: _Side
@@ -134,26 +136,26 @@ class ListPairs:
 
     @classmethod
     def of(cls, runs: Sequence[RankedLists], other: RankedLists, place: Ints) -> ListPairs:
-        """place  documents: where the other run has each, −1 where it lacks it"""
-        sides = _Side.in_turn(runs), _Side.again(other, len(runs))
-        there = place.take(sides[0].column("document"), mode="clip")  # "raise" would look at each number twice
-        mine = np.flatnonzero(there >= 0)
-        theirs = there[mine].astype(np.int64)
+        """Build from lists; `place` has the index of each document in the other run, −1 if absent."""
+        sides = _Side.concatenated(runs), _Side.repeated(other, len(runs))
+        index = place.take(sides[0].column("document"), mode="clip")  # "raise" would look at each number twice
+        mine = np.flatnonzero(index >= 0)
+        theirs = index[mine].astype(np.int64)
         counts = np.diff(np.searchsorted(mine, sides[0].begin), append=len(mine))
         first: Ints = np.empty((2, len(mine)), dtype=np.int32)
         last = np.empty_like(first)
         for name, both in (("first", first), ("last", last)):
-            for side, at, column in zip(sides, (mine, theirs), both, strict=True):
-                side.column(name).take(at, out=column, mode="clip")
+            for side, indices, column in zip(sides, (mine, theirs), both, strict=True):
+                side.column(name).take(indices, out=column, mode="clip")
         return cls(*sides, counts, mine, theirs, first, last)
 
     @property
     def pair(self) -> Ints:
-        """Which pair each of the documents belongs to."""
+        """The pair of each shared document."""
         return np.repeat(np.arange(len(self.counts)), self.counts)
 
     def shared_down_to(self, rank: int) -> Ints:
-        """pairs: how many of their documents stand at this rank or above in both lists."""
+        """Count the documents of each pair at this rank or above in both lists."""
         near = np.flatnonzero((self.first < rank).all(0))
         pair = self.pair[near]
         stands = np.maximum(self.mine[near] - self.one.begin[pair], self.theirs[near] - self.other.begin[pair])
@@ -161,32 +163,32 @@ class ListPairs:
         return among
 
     def taus(self) -> Floats:
-        """pairs: Kendall's τ of the documents that both have."""
+        """Return Kendall's τ of the shared documents of each pair."""
         size, runs = len(self.other.column("first")), len(self.one.runs)
-        at = np.repeat(np.arange(runs) * size, self.counts.reshape(runs, -1).sum(1)) + self.theirs
+        position = np.repeat(np.arange(runs) * size, self.counts.reshape(runs, -1).sum(1)) + self.theirs
         by_other: Ints = np.full(runs * size, -1, dtype=np.int32)
-        by_other[at] = np.arange(len(at), dtype=np.int32)
+        by_other[position] = np.arange(len(position), dtype=np.int32)
         return taus(self.counts, self.first[0], self.first[1], by_other[by_other >= 0])
 
     def overlaps(self, p: float, ties: Ties) -> Floats:
-        """3 × pairs: as `rank_biased_overlap`."""
-        found = np.full((3, len(self.counts)), np.nan)
+        """Compute `rank_biased_overlap` of each pair, 3 × pairs."""
+        overlaps_of = np.full((3, len(self.counts)), np.nan)
         counts = np.stack([self.one.counts, self.other.counts])
         for rows in _by_run_and_width(counts.max(0) * counts.min(0).astype(bool), len(self.one.runs)):
-            found[:, rows] = _overlap(_PairBatch.of(self, rows), p, ties)
-        return found
+            overlaps_of[:, rows] = _overlap(_PairBatch.of(self, rows), p, ties)
+        return overlaps_of
 
 
 def document_positions(run: RankedLists, documents: int) -> Ints:
-    """documents: where a run has each, −1 where it lacks it."""
+    """Return the index of each document in a run, −1 if absent."""
     place: Ints = np.full(documents, -1, dtype=np.int32)
     place[run.document] = np.arange(len(run.document), dtype=np.int32)
     return place
 
 
 def _by_run_and_width(widths: Ints, runs: int) -> Iterator[Ints]:
-    """Pairs in batches of bounded size, without those of an empty list. Those of a run stay together, and runs of the
-    same width: sums over a table of another width differ in their last bits."""
+    """Yield pairs in batches of bounded size, without pairs of an empty list. Pairs of a run stay together, with runs
+    of the same width: sums over tables of other widths differ in their last bits."""
     topics, together, cells = len(widths) // runs, dict[int, list[Ints]](), parallel.LIMITS.cells
     for run in range(runs):
         rows = np.flatnonzero(widths[run * topics : (run + 1) * topics]) + run * topics
@@ -201,40 +203,38 @@ def _by_run_and_width(widths: Ints, runs: int) -> Iterator[Ints]:
 
 
 def run_blocks(lists: list[RankedLists], other: RankedLists, ones: Iterable[int]) -> Iterator[list[int]]:
-    """Runs in blocks of bounded size, as lists beside those of the other run.
-
-    A quarter of what memory is bounded by: larger arrays would be given back to the system and asked for again.
-    """
+    """Yield runs in blocks of bounded size, as lists beside the lists of another run. A block is a quarter of the
+    memory limit: larger arrays would be returned to the system and allocated again."""
     block: list[int] = []
     cells, limit, longest = 0, parallel.LIMITS.cells // 4, int(other.counts.max(initial=0))
-    for one in ones:
-        size = len(other.counts) * max(longest, int(lists[one].counts.max(initial=0)))
+    for run in ones:
+        size = len(other.counts) * max(longest, int(lists[run].counts.max(initial=0)))
         if block and cells + size > limit:
             yield block
             block, cells = [], 0
-        block.append(one)
+        block.append(run)
         cells += size
     yield block
 
 
-def rank_biased_overlap(one: RankedLists, other: RankedLists, documents: int, p: float, ties: Ties) -> Floats:
-    """3 × topics: rank-biased overlap, extrapolated; and its bounds, whatever stands below the ends of the lists. nan
-    where a list is empty.
+def rank_biased_overlap(first: RankedLists, second: RankedLists, documents: int, p: float, ties: Ties) -> Floats:
+    """Return rank-biased overlap, extrapolated, and its bounds over all continuations of the lists: 3 × topics.
 
-    documents  how many there are
+    nan if a list is empty. Webber, Moffat & Zobel, TOIS 2010, equation 32; `b` as Corsi & Urbano, SIGIR 2024. For lists
+    of different lengths with ties they extrapolate by a product of means, which is not the mean over orders: `a` is.
+
+    documents  the number of documents
     p          persistence, between 0 and 1
-    ties       `a`: the means over all orders of tied documents; `b`: what is shared, as a share of what a list with
-               these ties agrees with itself
-
-    Webber, Moffat & Zobel, TOIS 2010, equation 32; `b` as Corsi & Urbano, SIGIR 2024. Of lists of different
-    lengths with ties they extrapolate by a product of means, which is not the mean over orders: `a` is.
+    ties       `a`: the means over all orders of tied documents; `b`: the shared part relative to the agreement
+               of a list with these ties with itself
     """
-    return ListPairs.of([one], other, document_positions(other, documents)).overlaps(p, ties)
+    return ListPairs.of([first], second, document_positions(second, documents)).overlaps(p, ties)
 
 
 @lru_cache(maxsize=8)
 def _series(p: float, width: int) -> tuple[Floats, Floats, Floats]:
-    """(1 − p) p^(d − 1) of the depths; and of n, from 0 to twice as many: Σ_{d ≤ n} p^d / d and Σ_{d ≤ n} p^d."""
+    """Return (1 − p) p^(d − 1) of the depths; and for n from 0 to twice as many: Σ_{d ≤ n} p^d / d and Σ_{d ≤ n}
+    p^d."""
     depth, twice = np.arange(1.0, width + 1), np.arange(1.0, 2 * width + 1)
     shares = np.zeros(2 * width + 1)
     np.cumsum(p**twice / twice, out=shares[1:])
@@ -281,14 +281,13 @@ def _overlap(some: _PairBatch, p: float, ties: Ties) -> Floats:
 class _PairBatch:
     """Some pairs of lists that are not empty, the shorter and the longer list of each.
 
-    rows         which pairs
+    rows         their indices
     width        the length of the longest list
     short, long  their lengths
-    swapped      whether the shorter list is the other run's
-    common       how many documents both lists have
-    row          documents that both have: whose they are
-    first, last  documents that both have: where their ties begin and end, 2 × documents, in the shorter list and in the
-                 longer one
+    swapped      whether the shorter list is from the second side
+    common       the number of documents in both lists
+    row          shared documents: the row of their pair
+    first, last  shared documents: the begins and ends of their ties, 2 × documents, in the shorter, the longer list
     """
 
     pairs: ListPairs
@@ -316,25 +315,23 @@ class _PairBatch:
         return cls(pairs, rows, int(long.max()), short, long, swapped, common, row, first, last)
 
     def table(self, number: int, name: str, some: Ints | None = None) -> Floats:
-        """pairs × depths: a column of the shorter lists (0) or the longer ones (1), of all pairs or of some."""
+        """Return a column of the shorter lists (0) or the longer ones (1), pairs × depths, of all pairs or of some."""
         rows, swapped = (self.rows, self.swapped) if some is None else (self.rows[some], self.swapped[some])
-        one, other = self.pairs.one, self.pairs.other
-        own, theirs = (one, other) if number == 0 else (other, one)
+        first, second = self.pairs.one, self.pairs.other
+        straight, crossed = (first, second) if number == 0 else (second, first)
         if not swapped.any():
-            return own.table(name, rows, self.width)
+            return straight.table(name, rows, self.width)
         if swapped.all():
-            return theirs.table(name, rows, self.width)
+            return crossed.table(name, rows, self.width)
         table = np.empty((len(rows), self.width))
-        table[~swapped] = own.table(name, rows[~swapped], self.width)
-        table[swapped] = theirs.table(name, rows[swapped], self.width)
+        table[~swapped] = straight.table(name, rows[~swapped], self.width)
+        table[swapped] = crossed.table(name, rows[swapped], self.width)
         return table
 
     def shared(self) -> Floats:
-        """pairs × depths: how much of the two lists is shared down to each depth.
-
-        A document is there whole in both, or in part in one of them or in both: counted by depth, so that a tie of a
-        million takes no more than a million untied.
-        """
+        """Return the shared amount of the two lists down to each depth, pairs × depths. A document is present whole in
+        both, or in part in one of them or in both. It is counted by depth, so that a tie of a million takes no more
+        than a million untied documents."""
         (first, other_first), (last, other_last) = self.first, self.last
         total = np.cumsum(self._cells(self.row, self.last.max(0), len(self.rows)), axis=1).astype(np.float64)
         for begin, end, numbers in (
@@ -354,15 +351,15 @@ class _PairBatch:
         return total
 
     def norms(self, ties: Ties) -> Floats:
-        """pairs × depths, or one row for all: how much could be shared."""
+        """Return the largest amount that could be shared, pairs × depths, or one row for all."""
         if ties == "b":
             could: Floats = np.sqrt(self.table(0, "squares") * self.table(1, "squares"))
             return could
         return np.arange(1.0, self.width + 1)[None]
 
     def unmatched_mean(self, some: Ints) -> Floats:
-        """pairs × depths, of some: how much is there, on average, of the documents of the longer list that the shorter
-        one lacks and that have begun."""
+        """Return the mean presence of the unmatched documents of the longer list that have begun, for some pairs ×
+        depths."""
         begun, whole = (np.cumsum(self._longer(part)[some], axis=1) for part in (self.first, self.last))
         there = whole + self.table(1, "share", some) * (begun - whole)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -370,8 +367,8 @@ class _PairBatch:
         return mean
 
     def best_unmatched(self, unseen: Floats, some: Ints) -> Floats:
-        """pairs × depths, of some: how much that many unseen documents of the shorter list can share with the longer
-        one."""
+        """Return the largest amount that unseen documents of the shorter list can share with the longer, for some pairs
+        × depths."""
         whole = self.table(1, "ended", some) - np.cumsum(self._longer(self.last)[some], axis=1)
         best: Floats = np.minimum(unseen, whole)
         best += np.maximum(unseen - whole, 0) * self.table(1, "share", some)
@@ -381,6 +378,6 @@ class _PairBatch:
         return self._cells(self.row, depth[1], len(self.rows))
 
     def _cells(self, row: Ints, depth: Ints, rows: int) -> Ints:
-        """rows × depths: how many documents of each have this depth."""
+        """Count the documents of each row at each depth."""
         cells: Ints = np.bincount(row * self.width + depth, minlength=rows * self.width)
         return cells.reshape(rows, self.width)

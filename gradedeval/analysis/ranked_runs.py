@@ -1,4 +1,4 @@
-"""Several runs by document: a document of a topic has one number in all of them, and what became of it is a lookup."""
+"""Runs by document: a document of a topic has one number in all runs, so that its fate is a lookup."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ NOWHERE = np.iinfo(np.int32).max
 class RankedRun:
     """One run as columns, topic after topic, each in rank order.
 
-    place     what messages call it
+    place     its name in messages
     document  the numbers of its documents
-    counts    topics: how many of them
-    first     the rank, from 0, at which the documents tied with each one begin; None where ties were not asked for
+    counts    topics: the numbers of documents
+    first     the rank, from 0, of the first document tied with each one; None if ties were not requested
     listed    topics: whether it counts for this run
-    missing   how many topics it lacks
+    missing   the number of topics that it lacks
     """
 
     name: str
@@ -64,28 +64,28 @@ class RankedRun:
 
     @cached_property
     def rank(self) -> Ints:
-        """Of each of its documents, from 1."""
+        """The rank of each document, from 1."""
         return ranks(self.counts) + 1
 
     @cached_property
     def begin(self) -> Ints:
-        """topics: where their documents begin."""
+        """The index of the first document of each topic."""
         begin: Ints = np.cumsum(self.counts) - self.counts
         return begin
 
     def of_topic(self, topic: int) -> Ints:
-        """The documents of one topic, the best first."""
+        """Return the documents of one topic, the best first."""
         return self.document[self.begin[topic] : self.begin[topic] + self.counts[topic]]
 
     def ranks_of(self, documents: int) -> Ints:
-        """document: its rank, `NOWHERE` where this run did not retrieve it."""
-        found = np.full(documents, NOWHERE, dtype=np.int64)
-        found[self.document] = self.rank
-        return found
+        """Return the rank of each document, `NOWHERE` if this run did not retrieve it."""
+        rank_of = np.full(documents, NOWHERE, dtype=np.int64)
+        rank_of[self.document] = self.rank
+        return rank_of
 
 
 class BatchRows(NamedTuple):
-    """Rankings of several runs in one batch, and of each the number of its run and of its topic."""
+    """Rankings of runs in one batch, with the numbers of the run and the topic of each."""
 
     batch: Batch
     run: Ints
@@ -96,11 +96,11 @@ class BatchRows(NamedTuple):
 class RankedRuns:
     """Runs joined with one qrels.
 
-    topics  the ids: in the order of the qrels, those that are not judged last
-    code    documents: the code of its grade
-    topic   documents: its topic's row
-    numbers what their docnos are
-    notes   what is said of topics and lines left out
+    topics  the ids: in the order of the qrels, unjudged topics last
+    code    documents: the code of the grade
+    topic   documents: the row of the topic
+    numbers the docnos of documents
+    notes   notes on topics and lines left out
     """
 
     runs: list[RankedRun]
@@ -112,11 +112,11 @@ class RankedRuns:
     notes: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
-        """How many documents there are."""
+        """Return the number of documents."""
         return len(self.code)
 
     def docnos(self, documents: Ints) -> Any:
-        """The docnos of documents, as text."""
+        """Return the docnos of documents, as text."""
         docnos = np.empty(len(documents), dtype=object)
         docnos[:] = list(map(decode, self.numbers.names(documents)))
         return docnos
@@ -128,31 +128,31 @@ class RankedRuns:
 
     @cached_property
     def judged(self) -> Bools:
-        """documents: whether it is judged."""
+        """Mask of judged documents."""
         judged: Bools = self.grader.judged[self.code]
         return judged
 
     @cached_property
     def pool(self) -> GradeCounts:
-        """How many judged documents of each topic have each label."""
+        """The number of judged documents of each topic with each label."""
         return self.grader.qrels.counts_for(self.topics)
 
     @cached_property
     def retrieved_by(self) -> Ints:
-        """documents: how many runs retrieved it."""
+        """The number of runs that retrieved each document."""
         by: Ints = np.bincount(np.concatenate([run.document for run in self.runs]), minlength=len(self))
         return by
 
     @cached_property
     def best_rank(self) -> Ints:
-        """documents: the best rank in any run."""
+        """The best rank of each document in any run."""
         best: Ints = np.full(len(self), NOWHERE, dtype=np.int64)
         for run in self.runs:
             np.minimum.at(best, run.document, run.rank)
         return best
 
     def grades(self, documents: Ints) -> Floats:
-        """The grades of documents, nan where they have none."""
+        """Return the grades of documents, nan for none."""
         labels = np.append(self.grader.qrels.labels, np.nan)
         grades: Floats = labels[np.minimum(self.code[documents], len(labels) - 1)]
         return grades
@@ -160,7 +160,8 @@ class RankedRuns:
     def batches(
         self, run: RankedRun, grader: Grader, code: Codes | None = None, pool: GradeCounts | None = None
     ) -> Iterator[Batch]:
-        """The batches of a run, as measures take them; with other grades of documents and another pool where given."""
+        """Yield the batches of a run, as measures take them; optionally with other grades of documents and another
+        pool."""
         codes = (self.code if code is None else code)[run.document]
         row = {topic: number for number, topic in enumerate(self.topics)}
         counted = self.pool if pool is None else pool
@@ -170,8 +171,8 @@ class RankedRuns:
             yield replace(batch, pool=counted.select(np.array([row[topic] for topic in batch.topics], dtype=np.int64)))
 
     def rows(self, grader: Grader) -> list[BatchRows]:
-        """All that is listed of all runs, in few batches."""
-        row, found = {topic: number for number, topic in enumerate(self.topics)}, list[BatchRows]()
+        """Return all listed rankings of all runs, in few batches."""
+        row, batch_rows = {topic: number for number, topic in enumerate(self.topics)}, list[BatchRows]()
         batches, owners = list[Batch](), list[int]()
         for number, run in enumerate(self.runs):
             for batch in self.batches(run, grader):
@@ -183,11 +184,11 @@ class RankedRuns:
             topic = np.array([row[name] for name in batch.topics], dtype=np.int64)
             begin += len(topic)
             kept = np.flatnonzero(listed[owner, topic])
-            found.append(BatchRows(batch.select(kept), owner[kept], topic[kept]))
-        return found
+            batch_rows.append(BatchRows(batch.select(kept), owner[kept], topic[kept]))
+        return batch_rows
 
     def of_topics(self, topics: Ints) -> RankedRuns:
-        """The same documents, in some of the topics alone. Documents keep their numbers."""
+        """Select topics. Documents keep their numbers."""
         runs = []
         for run in self.runs:
             chosen = positions_of(run.counts, topics)
@@ -200,8 +201,8 @@ class RankedRuns:
         return replace(self, runs=runs, topics=named, topic=row[self.topic])
 
     def scores(self, scorer: Scorer, code: Codes | None = None, pool: GradeCounts | None = None) -> Floats:
-        """3 × runs × topics × measures: score, residual by the unjudged and residual in all, as `Scorer.score_batch`;
-        nan where a topic does not count for a run."""
+        """Return score, residual by the unjudged, and total residual, as `Scorer.score_batch`: 3 × runs × topics ×
+        measures. nan if a topic does not count for a run."""
         scorer = scorer if pool is None else without_ideals(scorer)
         values = np.full((3, len(self.runs), len(self.topics), len(scorer.measures)), np.nan)
         row = {topic: number for number, topic in enumerate(self.topics)}
@@ -215,10 +216,9 @@ class RankedRuns:
 def rank_runs(
     runs: Mapping[str, Any], grader: Grader, workers: Workers | None = None, scorer: Scorer | None = None
 ) -> RankedRuns:
-    """Read runs, and number their documents. Raises InputError where one cannot be read, or has no topic of the
-    qrels.
+    """Read runs, and number their documents. Raises InputError if one cannot be read, or has no topic of the qrels.
 
-    scorer  whose scores are shown: what may mislead in them is among the notes
+    scorer  the scorer of shown scores: the notes then include caveats on these
     """
     if grader.options.ties == "average":
         raise OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
@@ -230,7 +230,7 @@ class Ranking:
     """Runs that are read once, with all ranks: `graded`, which can be scored, and ranked beside each other."""
 
     def __init__(self, runs: Mapping[str, Any], grader: Grader, workers: Workers) -> None:
-        """Raises InputError as `rank_runs`."""
+        """Read the runs. Raises InputError as `rank_runs`."""
         self.grader = replace(grader, keep_docnos_for=EVERY_TOPIC, last_rank=None, types=False)
         self.graded: dict[str, GradedRun[Batch]] = {}
         self._numbers = DocumentNumbers()
@@ -241,34 +241,40 @@ class Ranking:
             self.graded[name] = run.with_batches([replace(batch, docnos=None) for batch in run.batches])
 
     def of(self, names: Sequence[str], scorer: Scorer | None = None) -> RankedRuns:
-        """The runs in an order.
+        """Return the runs in an order.
 
         scorer  as in `rank_runs`
         """
         grader, runs = self.grader, [self.graded[name] for name in names]
-        known = dict.fromkeys(topic for run in runs for topic in run.topics)
-        topics = [topic for topic in grader.qrels.topics if topic in known]
-        topics += [topic for topic in known if topic not in grader.qrels.row_of]
+        listed_topics = dict.fromkeys(topic for run in runs for topic in run.topics)
+        topics = [topic for topic in grader.qrels.topics if topic in listed_topics]
+        topics += [topic for topic in listed_topics if topic not in grader.qrels.row_of]
         place = np.empty(len(topics), dtype=np.int64)
         place[[self._numbers.topic_numbers[topic] for topic in topics]] = np.arange(len(topics))
         code, topic_of = np.zeros((2, len(self._numbers)), dtype=np.int64)
         ranked = []
         for name, run in zip(names, runs, strict=True):
             columns = self._columns[name]
-            own = columns.in_order(place, len(topics))
-            code[own.document], topic_of[own.document] = own.code, np.repeat(np.arange(len(topics)), own.counts)
+            ordered = columns.in_order(place, len(topics))
+            code[ordered.document], topic_of[ordered.document] = (
+                ordered.code,
+                np.repeat(np.arange(len(topics)), ordered.counts),
+            )
             listed = np.zeros(len(topics), dtype=bool)
             listed[place[columns.topic]] = True
-            ranked.append(RankedRun(name, run.place, own.document, own.counts, own.first, listed, run.missing))
-        said = [notes_of_run(run, scorer) if scorer else limit_caveats(run.notes) for run in runs]
-        notes = merge_run_notes(dict.fromkeys(chain.from_iterable(said)), len(runs))
+            ranked.append(
+                RankedRun(name, run.place, ordered.document, ordered.counts, ordered.first, listed, run.missing)
+            )
+        notes_by_run = [notes_of_run(run, scorer) if scorer else limit_caveats(run.notes) for run in runs]
+        notes = merge_run_notes(dict.fromkeys(chain.from_iterable(notes_by_run)), len(runs))
         return RankedRuns(ranked, topics, code, topic_of, grader, self._numbers, notes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Columns:
-    """The topics of a run by number, how many documents each has, and topic after topic, in rank order, the numbers of
-    the documents, the codes of their grades, and where their ties begin; None where ties were not asked for."""
+    """The topics of a run by number, and the numbers of documents of each; then columns of documents, topic after topic
+    in rank order: their numbers, the codes of their grades, and the begins of their ties, None if ties were not
+    requested."""
 
     topic: Ints
     counts: Ints
@@ -277,43 +283,43 @@ class _Columns:
     first: Ints | None
 
     def in_order(self, place: Ints, topics: int) -> _Columns:
-        """The same with all topics, each in its place."""
+        """Return the columns with all topics, each in its place."""
         row = place[self.topic]
         counts = np.zeros(topics, dtype=np.int64)
         counts[row] = self.counts
         if (row[1:] > row[:-1]).all():
             return replace(self, topic=np.arange(topics), counts=counts)
-        at = positions_of(self.counts, np.argsort(row))
-        first = None if self.first is None else self.first[at]
-        return _Columns(np.arange(topics), counts, self.document[at], self.code[at], first)
+        positions = positions_of(self.counts, np.argsort(row))
+        first = None if self.first is None else self.first[positions]
+        return _Columns(np.arange(topics), counts, self.document[positions], self.code[positions], first)
 
 
 def _number_documents(run: GradedRun[Batch], numbers: DocumentNumbers, keep_ties: bool) -> _Columns:
-    """The documents of a run with their numbers; topics that are met for the first time get the next ones."""
+    """Number the documents of a run; new topics get the next numbers."""
     row_of = {topic: row for row, topic in enumerate(topic for batch in run.batches for topic in batch.topics)}
     rows = np.array([row_of[topic] for topic in run.topics], dtype=np.int64)
     retrieved = np.concatenate([batch.retrieved for batch in run.batches])
-    at, counts = positions_of(retrieved, rows), retrieved[rows]
+    positions, counts = positions_of(retrieved, rows), retrieved[rows]
     docnos = Docnos.joined([batch.docnos for batch in run.batches if batch.docnos is not None])
     of_each = numbers.topics(run.topics, counts)
     topic = np.array([numbers.topic_numbers[topic] for topic in run.topics], dtype=np.int64)
-    there = [np.arange(batch.codes.shape[1]) < batch.retrieved[:, None] for batch in run.batches]
-    code = np.concatenate([batch.codes[inside] for batch, inside in zip(run.batches, there, strict=True)])[at]
+    present = [np.arange(batch.codes.shape[1]) < batch.retrieved[:, None] for batch in run.batches]
+    code = np.concatenate([batch.codes[inside] for batch, inside in zip(run.batches, present, strict=True)])[positions]
     first = None
     if keep_ties:
         begins = [
             ranks(batch.retrieved) if batch.first is None else batch.first[inside]
-            for batch, inside in zip(run.batches, there, strict=True)
+            for batch, inside in zip(run.batches, present, strict=True)
         ]
-        first = np.concatenate(begins)[at]
-    return _Columns(topic, counts, numbers.numbers(of_each, docnos[at]), code, first)
+        first = np.concatenate(begins)[positions]
+    return _Columns(topic, counts, numbers.numbers(of_each, docnos[positions]), code, first)
 
 
 def scored_and_ranked(
     runs: Mapping[str, Any], qrels: Any, measures: Sequence[Measure], options: Options, workers: Workers
 ) -> tuple[Scores, Ranking]:
-    """The scores of runs and their rankings, each file read once. Raises InputError as `evaluate_runs` and `rank_runs`
-    do; no measure looks at the types of documents."""
+    """Score and rank runs, reading each file once. Raises InputError as `evaluate_runs` and `rank_runs` do; no measure
+    may use the types of documents."""
     scorer = scorer_of(runs, qrels, measures, options, workers)
     ranking = Ranking(runs, scorer.grader, workers)
     scores = evaluate_runs(ranking.graded, scorer.qrels, measures, options)
@@ -321,37 +327,44 @@ def scored_and_ranked(
 
 
 def without_ideals(scorer: Scorer) -> Scorer:
-    """The scorer without the ideal rankings that it knows: those of another pool differ."""
-    other = copy(scorer)
-    other.grader = replace(scorer.grader, ideals={})
-    return other
+    """Return the scorer without its cached ideal rankings: another pool has others."""
+    copied = copy(scorer)
+    copied.grader = replace(scorer.grader, ideals={})
+    return copied
 
 
 def name_two_runs(baseline: Any, run: Any) -> dict[str, Any]:
-    """Two runs by different names."""
-    named = [named_runs(one) for one in (baseline, run)]
-    if all(len(names) == 1 and isinstance(one, str) for names, one in zip(named, (baseline, run), strict=True)):
+    """Return two runs under different names."""
+    named = [named_runs(run_or_baseline) for run_or_baseline in (baseline, run)]
+    if all(
+        len(names) == 1 and isinstance(run_or_baseline, str)
+        for names, run_or_baseline in zip(named, (baseline, run), strict=True)
+    ):
         return named_runs([baseline, run]) if baseline != run else {f"{baseline} (A)": baseline, f"{run} (B)": run}
-    (first, source), (second, other) = (next(iter(names.items())) for names in named)
-    return {first: source, second: other} if first != second else {f"{first} (A)": source, f"{second} (B)": other}
+    (first, source), (second, second_source) = (next(iter(names.items())) for names in named)
+    return (
+        {first: source, second: second_source}
+        if first != second
+        else {f"{first} (A)": source, f"{second} (B)": second_source}
+    )
 
 
-def check_maskable(scorer: Scorer, options: Options, what: str) -> None:
-    """Raise InputError (usage) where scores with other judgments cannot be had from grade codes alone."""
+def check_maskable(scorer: Scorer, options: Options, command: str) -> None:
+    """Raise InputError (usage) if scores with other judgments need more than grade codes."""
     if options.subtopics or scorer.by_intent:
-        raise InputError(flag.subtopics, f"{what} takes no judgments by intent", "leave it out", usage=True)
+        raise InputError(flag.subtopics, f"{command} takes no judgments by intent", "leave it out", usage=True)
     if scorer.grader.types:
-        raise InputError(flag.costs, f"{what} does not read the types of documents", "leave it out", usage=True)
+        raise InputError(flag.costs, f"{command} does not read the types of documents", "leave it out", usage=True)
 
 
-# What each document adds to the score of one topic, and what it could still add: for any measure at all.
+# Contributions of documents to the score of one topic, and possible ones: for any measure.
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreParts:
-    """The parts of a score: that of an empty ranking, one term per rank, and what lies beyond the end of the run.
+    """The parts of a score: the score of an empty ranking, one term per rank, and the part beyond the end of the run.
 
-    details  the columns of the measure: name -> one value per rank; where there is one more, it is that of all ranks
+    details  the columns of the measure: name -> one value per rank; an additional value is the total of all ranks
              beyond the end
     """
 
@@ -362,37 +375,41 @@ class ScoreParts:
 
 
 def check_by_rank(measure: Measure) -> None:
-    """Raise InputError (usage) for a measure whose ranks are not those of the run."""
+    """Raise InputError (usage) for a measure with other ranks than the run."""
     if measure.judged_only:
-        what = "uses a condensed list, whose ranks are not those of the run"
-        raise InputError(f"'{measure}'", what, f"leave out judged_only, and give {flag.judged_only:True}", usage=True)
+        problem = "uses a condensed list, whose ranks are not those of the run"
+        raise InputError(
+            f"'{measure}'", problem, f"leave out judged_only, and give {flag.judged_only:True}", usage=True
+        )
 
 
 def trim_to_retrieved(gains: Gains) -> Gains:
-    """The gains of one topic, with a column for each document retrieved and no more."""
+    """Return the gains of one topic, with a column for each document retrieved and no more."""
     return _cut(gains, int(gains.retrieved[0]))
 
 
 def score_parts(measure: Measure, gains: Gains) -> ScoreParts:
-    """The parts that sum to the score of one topic. Raises InputError where a user-defined measure fails."""
+    """Return the parts that sum to the score of one topic. Raises InputError if a user-defined measure fails."""
     if measure.prior is not None and gains.intents is not None:
         return _intent_mean_parts(replace(measure, prior=None), gains.intents)
     width = gains.gain.shape[1]
-    shown = {name: column[0] for name, column in _details(measure, gains).items()}
-    if "contribution" in shown:
-        terms = np.append(shown.pop("contribution"), 0.0)
-        return ScoreParts(0.0, terms[:width], float(terms[width]), shown)
+    columns = {name: column[0] for name, column in _details(measure, gains).items()}
+    if "contribution" in columns:
+        terms = np.append(columns.pop("contribution"), 0.0)
+        return ScoreParts(0.0, terms[:width], float(terms[width]), columns)
     (scores,) = _scores_by_cutoff(measure, gains, width)
     with np.errstate(invalid="ignore"):
         steps = np.diff(scores)
-    return ScoreParts(float(scores[0]), np.where(np.isnan(steps), 0.0, steps), 0.0, shown)
+    return ScoreParts(float(scores[0]), np.where(np.isnan(steps), 0.0, steps), 0.0, columns)
 
 
 def score_terms(measure: Measure, gains: Gains, last: int | None) -> tuple[Floats, Floats]:
-    """The parts of the scores of all topics of a batch: topics × ranks, one term for each document retrieved, 0 below
-    them; and topics: that of an empty ranking and of what lies beyond the end. Raises InputError as `parts_of`.
+    """Return the parts of the scores of all topics of a batch.
 
-    last  down to this rank alone: the documents below it are part of what else there is
+    These are one term for each document retrieved, 0 below them, topics × ranks; and per topic the score of an empty
+    ranking plus the part beyond the end. Raises InputError as `score_parts`.
+
+    last  the last rank with a term: documents below it count in the rest
     """
     intents, whole = gains.intents, gains.gain.shape[1]
     width = whole if last is None else min(last, whole)
@@ -419,7 +436,7 @@ def score_terms(measure: Measure, gains: Gains, last: int | None) -> tuple[Float
 
 
 def _cut(gains: Gains, rank: int) -> Gains:
-    """The rankings of a batch, each ended after a rank."""
+    """Cut each ranking of a batch after a rank."""
     parts: dict[str, Any] = {name: values[:, :rank] for name, values in _rank_arrays(gains).items()}
     sample = _sample(gains, np.arange(len(gains.gain)), np.ones((len(gains.gain), rank), dtype=bool))
     cut = replace(gains, retrieved=np.minimum(gains.retrieved, rank), sample=sample, **parts)
@@ -431,7 +448,7 @@ def _cut(gains: Gains, rank: int) -> Gains:
 
 
 def _sample(gains: Gains, rows: Ints, inside: Bools) -> Sample | None:
-    """The strata of the documents of a batch, of the topics at these rows, at the ranks that are kept.
+    """Return the strata of the documents of a batch, for topics at these rows and the ranks that are kept.
 
     inside  rows × ranks: whether a rank is within its ranking
     """
@@ -449,7 +466,7 @@ def _sample(gains: Gains, rows: Ints, inside: Bools) -> Sample | None:
 
 
 def _details(measure: Measure, gains: Gains) -> dict[str, Floats]:
-    """The columns of a measure. Raises InputError where a user-defined measure fails."""
+    """Return the columns of a measure. Raises InputError if a user-defined measure fails."""
     topics, width = gains.gain.shape
     try:
         columns = {name: np.asarray(column, dtype=np.float64) for name, column in measure.details(gains).items()}
@@ -461,13 +478,13 @@ def _details(measure: Measure, gains: Gains) -> dict[str, Floats]:
         raise user_code_error(error, f"measure '{measure}'", "`details` failed", hint) from error
     for name, shape in shapes.items():
         if shape not in ((topics, width), (topics, width + 1)):
-            what, hint = f"`details` has '{name}' of shape {shape}", f"expected topics × ranks, ({topics}, {width})"
-            raise InputError(f"measure '{measure}'", what, hint)
+            problem, hint = f"`details` has '{name}' of shape {shape}", f"expected topics × ranks, ({topics}, {width})"
+            raise InputError(f"measure '{measure}'", problem, hint)
     return columns
 
 
 def _intent_mean_parts(measure: Measure, intents: Intents) -> ScoreParts:
-    """The parts of a mean over intents: the means of the parts."""
+    """Return the parts of a mean over intents: the means of the parts."""
     weight = intents.weight[:, 0]
     counted = [(share, gains) for share, gains in zip(weight, intents.each, strict=True) if share > 0]
     each = [(share / weight.sum(), score_parts(measure, gains)) for share, gains in counted]
@@ -480,8 +497,8 @@ def _intent_mean_parts(measure: Measure, intents: Intents) -> ScoreParts:
 
 
 def topic_rises(measure: Measure, gains: Gains, best: Gains) -> Floats:
-    """ranks: how much the score of one topic would rise if the document there alone had the top gain; nan where it is
-    judged. By measures whose residual comes from the bounds it is one more document of the pool then."""
+    """Return the rise of the score of one topic if the document at each rank alone had the top gain; nan for judged
+    ones. By measures with residuals from bounds it then also joins the pool."""
     added = np.full(gains.gain.shape[1], np.nan)
     ranks, joins = np.flatnonzero(~gains.judged[0]), _enlarges_pool(measure)
     score = np.minimum(scores_of(measure, gains), measure.definition.ceiling)
@@ -498,31 +515,34 @@ def _enlarges_pool(measure: Measure) -> bool:
 def scores_if_relevant(
     measure: Measure, gains: Gains, best: Gains, rows: Ints, ranks: Ints, *, joins: bool = False
 ) -> Floats:
-    """The score of the topic at each of the rows if the document at the rank beside it, from 0, had the top gain; no
-    more than the largest score there is.
+    """Return the score of the topic at each row if the document at the rank beside it, from 0, had the top gain.
+
+    Scores are capped at the largest possible one.
 
     best   the same batch with every unjudged document at the top gain
-    joins  whether the document is one more of the pool then, which otherwise stays as it is
+    joins  whether the document then joins the pool, which otherwise stays as it is
     """
     places = _chunks(np.arange(len(ranks)), gains)
     scores = [scores_of(measure, _fill_relevant(gains, best, rows[some], ranks[some], joins=joins)) for some in places]
-    found: Floats = np.minimum(np.concatenate([np.empty(0), *scores]), measure.definition.ceiling)
-    return found
+    capped: Floats = np.minimum(np.concatenate([np.empty(0), *scores]), measure.definition.ceiling)
+    return capped
 
 
 def _fill_relevant(gains: Gains, best: Gains, rows: Ints, ranks: Ints, *, joins: bool = False) -> Gains:
-    """The topics at these rows, with the document at the rank beside each as in the best case."""
+    """Return the topics at these rows, with the document at the rank beside each as in the best case."""
     gain, top = gains.gain[rows], best.gain[rows, ranks]
     gain[np.arange(len(ranks)), ranks] = top
     filled = replace(_select_rows(gains, rows), gain=gain, intents=best.intents)
     if joins:
         filled = replace(filled, ideal=np.column_stack([top, filled.ideal]), pool=filled.pool + 1)
     pairs = zip(_intents(gains), _intents(best), strict=True)
-    return _with_intents(filled, [_fill_relevant(intent, other, rows, ranks) for intent, other in pairs], rows)
+    return _with_intents(
+        filled, [_fill_relevant(intent, best_intent, rows, ranks) for intent, best_intent in pairs], rows
+    )
 
 
 def rises_of_batch(measure: Measure, gains: Gains, best: Gains, last: int | None) -> Floats:
-    """topics × ranks: as `topic_rises`, for all topics of a batch, down to a rank."""
+    """Compute `topic_rises` for all topics of a batch, down to a rank: topics × ranks."""
     score = np.minimum(scores_of(measure, gains), measure.definition.ceiling)
     unjudged = ~gains.judged[:, :last]
     unjudged &= np.arange(unjudged.shape[1]) < gains.retrieved[:, None]
@@ -534,31 +554,31 @@ def rises_of_batch(measure: Measure, gains: Gains, best: Gains, last: int | None
 
 
 def _scores_by_cutoff(measure: Measure, gains: Gains, last: int) -> Floats:
-    """topics × (1 + last): the scores of the rankings of a batch, each ended after rank 0, 1, 2, … to the last."""
+    """Return the scores of the rankings of a batch, each cut after rank 0, 1, 2, … to `last`: topics × (1 + last)."""
     topics = np.arange(len(gains.gain))
-    found = np.empty((len(topics), last + 1))
+    scores = np.empty((len(topics), last + 1))
     at_once = max(parallel.LIMITS.cells // max(len(topics) * max(last, gains.ideal.shape[1]), 1), 1)
     for begin in range(0, last + 1, at_once):
         lengths = np.arange(begin, min(begin + at_once, last + 1))
         ended = _cut(gains, int(lengths[-1]))
         if len(lengths) > 1:
             ended = _cut_rows(ended, np.repeat(topics, len(lengths)), np.tile(lengths, len(topics)))
-        found[:, lengths] = scores_of(measure, ended).reshape(len(topics), -1)
-    return found
+        scores[:, lengths] = scores_of(measure, ended).reshape(len(topics), -1)
+    return scores
 
 
 def _cut_rows(gains: Gains, rows: Ints, lengths: Ints) -> Gains:
-    """The topics at these rows, each ended after that many ranks."""
+    """Return the topics at these rows, each cut after that many ranks."""
     inside = np.arange(gains.gain.shape[1]) < lengths[:, None]
-    several = _select_rows(gains, rows)
-    ended = {name: values * inside for name, values in _rank_arrays(several).items()}
-    retrieved, sample = np.minimum(several.retrieved, lengths), _sample(gains, rows, inside)
-    whole = replace(several, retrieved=retrieved, sample=sample, **ended)
+    repeated = _select_rows(gains, rows)
+    ended = {name: values * inside for name, values in _rank_arrays(repeated).items()}
+    retrieved, sample = np.minimum(repeated.retrieved, lengths), _sample(gains, rows, inside)
+    whole = replace(repeated, retrieved=retrieved, sample=sample, **ended)
     return _with_intents(whole, [_cut_rows(intent, rows, lengths) for intent in _intents(gains)], rows)
 
 
 def _select_rows(gains: Gains, rows: Ints) -> Gains:
-    """The topics at these rows, of which one may come several times."""
+    """Return the topics at these rows, which may repeat."""
     arrays: dict[str, Any] = gains.by_topic()
     if len(gains.gain) == 1:  # without a copy
         arrays = {name: np.broadcast_to(row, (len(rows), *row.shape[1:])) for name, row in arrays.items()}
@@ -572,7 +592,7 @@ def _intents(gains: Gains) -> Sequence[Gains]:
 
 
 def _with_intents(gains: Gains, each: Sequence[Gains], rows: Ints) -> Gains:
-    """The gains with their batch by intent, of the topics at these rows."""
+    """Return the gains with their batch by intent, for the topics at these rows."""
     intents = gains.intents
     if intents is None:
         return gains
@@ -582,29 +602,29 @@ def _with_intents(gains: Gains, each: Sequence[Gains], rows: Ints) -> Gains:
 
 
 def _rank_arrays(gains: Gains) -> dict[str, Any]:
-    """The arrays with a column for each rank: all two-dimensional ones but the ideal ranking's."""
+    """Return the arrays with a column for each rank: all two-dimensional ones but the ideal ranking's."""
     return {name: values for name, values in gains.by_topic().items() if values.ndim > 1 and name != "ideal"}
 
 
 def _chunks(numbers: Ints, gains: Gains) -> Iterator[Ints]:
-    """The numbers in chunks of as many as a batch may have topics of this width."""
+    """Yield the numbers in chunks as long as a batch of this width may be."""
     at_once = max(parallel.LIMITS.cells // max(gains.gain.shape[1], gains.ideal.shape[1], 1), 1)
     for begin in range(0, len(numbers), at_once):
         yield numbers[begin : begin + at_once]
 
 
-# What each document of several runs adds to their scores, and what it could add: all topics of a run at once.
+# Contributions of documents to the scores of runs, and possible ones: all topics of a run at once.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankedTerms:
-    """The scores of ranked runs, and what they are made of.
+    """The scores of ranked runs, and their terms.
 
     scores     3 × runs × topics × measures, as `RankedRuns.scores`
-    added      measures, runs: what each document of the run, down to the last rank, adds to the score of its topic
-    could_add  the same: how much the score would rise if the document alone had the top gain; nan where it is judged.
-               Empty unless it was asked for
-    rest       measures × runs × topics: what else the score is made of
+    added      measures, runs: the contribution of each document of the run, down to the last rank, to its topic
+    could_add  the same: the rise of the score if the document alone had the top gain; nan if it is judged. Empty unless
+               requested
+    rest       measures × runs × topics: the rest of the score
     """
 
     scores: Floats
@@ -620,10 +640,11 @@ def terms_by_run(
     could_add: bool = False,
     known: Mapping[str, RunScores] | None = None,
 ) -> RankedTerms:
-    """The terms of all documents of the runs, or of those down to the rank `last`. Raises InputError where a
-    user-defined measure fails.
+    """Return the terms of all documents of the runs, or of documents down to the rank `last`.
 
-    known  the scores of the runs, where they have been scored
+    known  the scores of the runs, if already computed
+
+    Raises InputError if a user-defined measure fails.
     """
     for measure in scorer.measures:
         check_by_rank(measure)
@@ -633,7 +654,7 @@ def terms_by_run(
     rest = np.zeros((len(scorer.measures), *shape))
     counts = [run.counts if last is None else np.minimum(run.counts, last) for run in ranked.runs]
     added = [[np.zeros(int(count.sum())) for count in counts] for _ in scorer.measures]
-    rises = [[np.full(len(one), np.nan) for one in of_runs] for of_runs in (added if could_add else [])]
+    rises = [[np.full(len(of_run), np.nan) for of_run in of_runs] for of_runs in (added if could_add else [])]
     for number, run in enumerate(ranked.runs):
         begin = np.cumsum(counts[number]) - counts[number]
         for batch in ranked.batches(run, scorer.grader):
@@ -644,21 +665,21 @@ def terms_by_run(
             for column, (measure, table) in enumerate(zip(scorer.measures, scorer.tables, strict=True)):
                 gains = gains_of(table, measure)
                 terms, rest[column, number, topics] = score_terms(measure, gains, last)
-                there = np.arange(terms.shape[1]) < gains.retrieved[:, None]
-                which = (begin[topics][:, None] + np.arange(terms.shape[1]))[there]
-                added[column][number][which] = terms[there]
+                present = np.arange(terms.shape[1]) < gains.retrieved[:, None]
+                cells = (begin[topics][:, None] + np.arange(terms.shape[1]))[present]
+                added[column][number][cells] = terms[present]
                 if could_add and measure.residual != "none" and scorer.options.wants_residuals:
                     best = gains_of(table, measure, unjudged=table.top)
-                    rises[column][number][which] = rises_of_batch(measure, gains, best, last)[there]
+                    rises[column][number][cells] = rises_of_batch(measure, gains, best, last)[present]
         if known is not None:
             scores = known[run.name]
-            own = [row[encode(topic)] for topic in scores.topics]
-            values[:, number, own] = scores.score, scores.unjudged, scores.residual
+            scored_rows = [row[encode(topic)] for topic in scores.topics]
+            values[:, number, scored_rows] = scores.score, scores.unjudged, scores.residual
         values[:, number, ~run.listed] = np.nan
     return RankedTerms(values, added, rises, rest)
 
 
-# What became of the documents between two runs, or between two systems of several seeds: ranks and contributions.
+# Changes of documents between two runs, or between two systems with seeds: ranks and contributions.
 
 
 ENTERED, LEFT, ROSE, FELL, STAYED = "entered", "left", "rose", "fell", "stayed"
@@ -668,12 +689,13 @@ ENTERED, LEFT, ROSE, FELL, STAYED = "entered", "left", "rose", "fell", "stayed"
 
 
 def two_systems(names: Sequence[str], replicates: Replicates) -> dict[str, list[str]]:
-    """The runs of each of two systems. Raises InputError (usage) for another number, and as `Replicates.systems`."""
+    """Return the runs of each of two systems. Raises InputError (usage) for another number, and as
+    `Replicates.systems`."""
     systems = replicates.systems(names)
     if len(systems) != 2:
-        what = f"{len(systems)} {plural(len(systems), 'system')} given ({shorten(list(systems))})"
+        problem = f"{len(systems)} {plural(len(systems), 'system')} given ({shorten(list(systems))})"
         hint = "name the other one" if len(systems) < 2 else "leave the runs of others out, or put them in a system"
-        raise InputError(flag.replicates, what, f"with qrels diff compares two: {hint}", usage=True)
+        raise InputError(flag.replicates, problem, f"with qrels diff compares two: {hint}", usage=True)
     return systems
 
 
@@ -681,8 +703,8 @@ def two_systems(names: Sequence[str], replicates: Replicates) -> dict[str, list[
 class Sides:
     """The two sides of a difference.
 
-    names     what they are called
-    runs      of each: the rows of its runs among those of `ranked`
+    names     their names
+    runs      per side: the rows of its runs in `ranked`
     of_seeds  whether they are systems, and the runs their seeds
     """
 
@@ -693,32 +715,32 @@ class Sides:
 
     @classmethod
     def of(cls, ranked: RankedRuns, members: Mapping[str, Sequence[str]], of_seeds: bool) -> Sides:
-        """Those of two systems, or of two runs: name -> its runs."""
+        """Build the sides of two systems, or of two runs: name -> its runs."""
         row = {run.name: row for row, run in enumerate(ranked.runs)}
-        (one, first), (other, second) = members.items()
+        (first_name, first), (second_name, second) = members.items()
         rows = np.array([row[run] for run in first]), np.array([row[run] for run in second])
-        return cls(ranked, (one, other), rows, of_seeds)
+        return cls(ranked, (first_name, second_name), rows, of_seeds)
 
     @property
     def counts(self) -> tuple[int, int]:
-        """How many runs each has."""
+        """The number of runs of each."""
         return len(self.runs[0]), len(self.runs[1])
 
     @property
     def in_words(self) -> str:
-        """How many runs they have, for a signature."""
+        """The numbers of runs, for a signature."""
         return seeds_in_words({name: self.runs[side].tolist() for side, name in enumerate(self.names)})
 
     def means(self, values: NDArray[Any]) -> Floats:
-        """2 × …: the mean over the runs of each.
+        """Return the mean over the runs of each, 2 × …
 
         values  runs × …
         """
-        return np.array([values[own].mean(0) for own in self.runs])
+        return np.array([values[rows].mean(0) for rows in self.runs])
 
     @cached_property
     def shared(self) -> Ints:
-        """The topics that all runs are scored on. Raises InputError where there are none."""
+        """The topics that all runs are scored on. Raises InputError if there are none."""
         first, *others = (self.ranked.runs[run] for run in (*self.runs[0], *self.runs[1]))
         listed = first.listed
         for run in others:
@@ -729,64 +751,63 @@ class Sides:
 
     @cached_property
     def retrieved(self) -> Ints:
-        """2 × documents: how many of its runs retrieved it."""
+        """The number of runs of each side that retrieved each document, 2 × documents."""
         ranked, size = self.ranked, len(self.ranked)
         return np.array(
             [
-                np.bincount(np.concatenate([ranked.runs[run].document for run in own]), minlength=size)
-                for own in self.runs
+                np.bincount(np.concatenate([ranked.runs[run].document for run in rows]), minlength=size)
+                for rows in self.runs
             ]
         )
 
     @cached_property
     def middle(self) -> Floats:
-        """2 × documents: the median rank over its runs; a run that did not retrieve it counts as below all, and
-        `NOWHERE` is where the median is there."""
-        found = np.empty((2, len(self.ranked)))
-        for side, own in enumerate(self.runs):
-            ranks = np.array([self.ranked.runs[run].ranks_of(len(self.ranked)) for run in own], dtype=np.float64)
+        """The median rank of each document over the runs of each side, 2 × documents. A run without the document counts
+        as below all ranks; `NOWHERE` is the median there."""
+        medians = np.empty((2, len(self.ranked)))
+        for side, rows in enumerate(self.runs):
+            ranks = np.array([self.ranked.runs[run].ranks_of(len(self.ranked)) for run in rows], dtype=np.float64)
             ranks[ranks == NOWHERE] = np.inf
-            found[side] = np.median(ranks, axis=0) if len(own) > 1 else ranks[0]
-        found[np.isinf(found)] = NOWHERE
-        return found
+            medians[side] = np.median(ranks, axis=0) if len(rows) > 1 else ranks[0]
+        medians[np.isinf(medians)] = NOWHERE
+        return medians
 
     def contributions(self, added: Sequence[Floats]) -> Floats:
-        """2 × documents: the mean over its runs of what each document adds, nothing where a run did not retrieve it.
+        """Return the mean contribution of each document over the runs of each side, 2 × documents.
 
-        added  runs: what each of their documents adds
+        It is 0 for runs that did not retrieve it.
+
+        added  runs: the contributions of their documents
         """
-        found = np.zeros((2, len(self.ranked)))
-        for side, own in enumerate(self.runs):
-            for run in own.tolist():
-                found[side, self.ranked.runs[run].document] += added[run]
-            found[side] /= len(own)
-        return found
+        means = np.zeros((2, len(self.ranked)))
+        for side, rows in enumerate(self.runs):
+            for run in rows.tolist():
+                means[side, self.ranked.runs[run].document] += added[run]
+            means[side] /= len(rows)
+        return means
 
     def alike(self, topics: Ints, last: int) -> Bools:
-        """topics: whether both sides are the same rankings down to a rank, each as often as a share of all."""
+        """Return for each topic whether both sides have the same rankings down to a rank, in the same shares."""
         found = np.zeros(len(topics), dtype=bool)
-        for at, topic in enumerate(topics.tolist()):
-            one, other = (
-                Counter(self.ranked.runs[run].of_topic(topic)[:last].tobytes() for run in own) for own in self.runs
+        for i, topic in enumerate(topics.tolist()):
+            first, second = (
+                Counter(self.ranked.runs[run].of_topic(topic)[:last].tobytes() for run in rows) for rows in self.runs
             )
             sizes = self.counts
-            found[at] = {ranking: count * sizes[1] for ranking, count in one.items()} == {
-                ranking: count * sizes[0] for ranking, count in other.items()
+            found[i] = {ranking: count * sizes[1] for ranking, count in first.items()} == {
+                ranking: count * sizes[0] for ranking, count in second.items()
             }
         return found
 
 
-# What became of documents by one measure.
-
-
 @dataclass(frozen=True, eq=False)
 class DocumentChanges:
-    """What became of documents by one measure.
+    """Changes of documents by one measure.
 
-    terms    2 × documents: what each adds to the score of its topic, on each side
-    rest     2 × topics: what else does
+    terms    2 × documents: the contribution of each to the score of its topic, on each side
+    rest     2 × topics: the rest of the score
     last     the last rank that the measure looks at
-    measure  what the measure is called
+    measure  its label
     """
 
     sides: Sides
@@ -797,7 +818,7 @@ class DocumentChanges:
 
     @classmethod
     def of(cls, sides: Sides, terms: RankedTerms, column: int, last: int, measure: str) -> DocumentChanges:
-        """What became of them by the measure of this column."""
+        """Build for the measure of this column."""
         return cls(sides, sides.contributions(terms.added[column]), sides.means(terms.rest[column]), last, measure)
 
     @property
@@ -811,7 +832,7 @@ class DocumentChanges:
 
     @cached_property
     def explains(self) -> Floats:
-        """documents: what each adds to the difference; 0 where both sides are the same but for the last bits of their
+        """The contribution of each document to the difference; 0 if both sides differ only in the last bits of their
         means."""
         explains: Floats = self.terms[1] - self.terms[0]
         explains[np.abs(explains) <= TOLERANCE * np.abs(self.terms).max(0)] = 0
@@ -819,8 +840,8 @@ class DocumentChanges:
 
     @cached_property
     def chosen(self) -> Ints:
-        """The documents whose change is told: of those that a run has among the ranks that count the ones that count
-        otherwise, or whose ranks or runs are others."""
+        """The documents whose change is reported. A run has them among the ranks that count, and their contributions,
+        ranks or runs differ."""
         counts = np.zeros(len(self.ranked.topics), dtype=bool)
         counts[self.shared] = True
         (old, new), shares = self.sides.middle, self.shares
@@ -830,26 +851,27 @@ class DocumentChanges:
 
     @cached_property
     def shares(self) -> Floats:
-        """2 × documents: the share of the runs that retrieved it."""
+        """The share of the runs of each side that retrieved each document, 2 × documents."""
         shares: Floats = self.sides.retrieved / np.array(self.sides.counts)[:, None]
         return shares
 
     @property
     def kinds(self) -> NDArray[Any]:
-        """Of the documents chosen: what became of each. It entered or left where no run of the other side retrieved it;
-        it rose or fell as the median of its ranks did, and where that is below all ranks on both sides as the share of
-        runs that retrieved it did; otherwise it stayed."""
-        (old, new), (before, after) = (both[:, self.chosen] for both in (self.sides.middle, self.shares))
+        """The change of each chosen document. It entered or left if no run of the opposite side retrieved it. It rose
+        or fell with the median of its ranks or, if that is below all ranks on both sides, with the share of runs that
+        retrieved it. Otherwise it stayed."""
+        (old, new), (old_share, new_share) = (both[:, self.chosen] for both in (self.sides.middle, self.shares))
         nowhere = (old == new) & (old == NOWHERE)
-        rose = (new < old) | (nowhere & (after > before))
-        fell = (new > old) | (nowhere & (after < before))
-        return np.select([before == 0, after == 0, rose, fell], [ENTERED, LEFT, ROSE, FELL], STAYED).astype(object)
+        rose = (new < old) | (nowhere & (new_share > old_share))
+        fell = (new > old) | (nowhere & (new_share < old_share))
+        return np.select([old_share == 0, new_share == 0, rose, fell], [ENTERED, LEFT, ROSE, FELL], STAYED).astype(
+            object
+        )
 
     def passed_by_unjudged(self, relevant: Bools) -> Ints:
-        """Of the documents chosen: the relevant document that an unjudged one moved above, −1 where there is none; of
-        several the one that lost or counts most. The unjudged one stands now, and the other stood, at a rank that
-        counts; ranks are medians where there are several.
-        """
+        """Return for each chosen document the relevant one that it moved above while unjudged; −1 for none. Among more
+        than one, it is the document that lost or counts most. The unjudged one stands now, and the relevant one stood,
+        at a rank that counts; ranks are medians over the runs of a side."""
         ranked, chosen, (old, new), last = self.ranked, self.chosen, self.sides.middle, self.last
         above = np.full(len(chosen), -1)
         rising = np.flatnonzero(~ranked.judged[chosen] & (new[chosen] < old[chosen]) & (new[chosen] <= last))

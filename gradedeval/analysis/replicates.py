@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 MODEL = "mixed model: topics and seeds random, t by Welch–Satterthwaite"
 LEAST, TESTED = 3, 5
-"""Seeds of a system from which their variance is estimated, and from which systems are tested. With three or four a
-test would reject too often where seeds of one system vary more: docs/background/statistics.md has figures."""
+"""Minimum seeds of a system to estimate their variance, and to test systems. With three or four a test would reject too
+often if seeds of one system vary more: docs/background/statistics.md has figures."""
 WEIGHT = 2.5
-"""How often the mean squares of seeds count in the degrees of freedom. With few seeds a variance that is found too
-small would also count as well known, and tests would reject too often: docs/background/statistics.md has figures."""
+"""Weight of the mean squares of seeds in the degrees of freedom. With few seeds a variance that is estimated too small
+would also count as well known, and tests would reject too often: docs/background/statistics.md has figures."""
 
 
 class Estimate(NamedTuple):
@@ -87,19 +87,19 @@ def _mean_squares(system: Floats) -> tuple[float, float]:
 
 
 def compare_systems(paired: Paired, seeds: Matrix, first: Ints, second: Ints, alpha: float) -> dict[str, Any]:
-    """What the mixed model says of pairs of systems by one measure, in the columns of a comparison.
+    """Compare pairs of systems by one measure with the mixed model; return the columns of a comparison.
 
     paired  the scores of the systems
-    seeds   the runs that they are made of
+    seeds   the runs of these systems
     """
     runs = _seed_scores(paired, seeds)
-    found = [
-        estimate(runs[two].mean(0) - runs[one].mean(0), [runs[one], runs[two]])
-        for one, two in zip(first.tolist(), second.tolist(), strict=True)
+    estimates = [
+        estimate(runs[k].mean(0) - runs[i].mean(0), [runs[i], runs[k]])
+        for i, k in zip(first.tolist(), second.tolist(), strict=True)
     ]
-    mean, se, df = (np.array(part) for part in zip(*found, strict=True))
+    mean, se, df = (np.array(part) for part in zip(*estimates, strict=True))
     p, margin = p_and_margin(mean, se, df, alpha)
-    counts, sd = np.array([len(own) for own in runs]), deviations(paired, runs)
+    counts, sd = np.array([len(of_system) for of_system in runs]), deviations(paired, runs)
     p = np.where(have_enough_seeds(counts[second], counts[first]), p, np.nan)
     low, high = (paired.reading.of_mean(end, len(paired.topics)) for end in (mean - margin, mean + margin))
     return {
@@ -137,7 +137,7 @@ def describe_test(frame: pd.DataFrame, correction: Correction) -> str:
 
 
 def untested_notes(frame: pd.DataFrame) -> list[str]:
-    """Return notes on the pairs that have no p because a system has too few seeds, and on what their intervals are."""
+    """Return notes on the pairs that have no p because a system has too few seeds, and on their intervals."""
     few = frame[~are_tested(frame)]
     count = len(few.drop_duplicates(["run", "baseline"]))
     sides = [(few["run"], few["seeds"]), (few["baseline"], few["baseline_seeds"])]
@@ -149,9 +149,9 @@ def untested_notes(frame: pd.DataFrame) -> list[str]:
         problem = f"no p for {count} {plural(count, 'pair')}: {shorten(untested)} {have} fewer than {TESTED} seeds"
         notes.append(f"{problem}, and a test would find a difference too often")
     if as_they_are:
-        have, whose = ("has", "its") if len(as_they_are) == 1 else ("have", "their")
+        have, pronoun = ("has", "its") if len(as_they_are) == 1 else ("have", "their")
         problem = f"{shorten(as_they_are)} {have} fewer than {LEAST} seeds"
-        notes.append(f"{problem}: intervals are of {whose} very runs, not of other seeds")
+        notes.append(f"{problem}: intervals are of {pronoun} very runs, not of other seeds")
     return notes
 
 
@@ -167,8 +167,8 @@ def check_seeds(matrix: Matrix, systems: Sequence[str], place: str) -> None:
 
 
 def p_and_margin(mean: Floats, se: Floats, df: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Two-sided p of means, and how far their intervals at level 1 − alpha reach; nan where nothing varies but the mean
-    is not 0."""
+    """Return two-sided p of means, and half the width of their intervals at level 1 − alpha. nan if nothing varies but
+    the mean is not 0."""
     stats = significance.scipy_stats()
     alike, zero = se <= TOLERANCE, np.abs(mean) <= TOLERANCE
     t = np.abs(mean) / np.where(alike, 1.0, se)
@@ -178,11 +178,11 @@ def p_and_margin(mean: Floats, se: Floats, df: Floats, alpha: float) -> tuple[Fl
 
 
 def _seed_scores(paired: Paired, seeds: Matrix) -> list[Floats]:
-    """Of each system: seeds × topics, the values that are tested."""
+    """Return the tested values of each system, seeds × topics."""
     assert seeds.replicates is not None
     systems, column = seeds.replicates.systems(seeds.runs), seeds.measure_index(paired.measure)
-    at = {topic: number for number, topic in enumerate(seeds.topics)}
-    topics = [at[topic] for topic in paired.topics]
+    topic_index = {topic: number for number, topic in enumerate(seeds.topics)}
+    topics = [topic_index[topic] for topic in paired.topics]
     row = {run: number for number, run in enumerate(seeds.runs)}
     return [
         paired.reading.tested(seeds.score[[row[run] for run in systems[system]]][:, topics, column])
@@ -191,60 +191,58 @@ def _seed_scores(paired: Paired, seeds: Matrix) -> list[Floats]:
 
 
 def deviations(paired: Paired, runs: Sequence[Floats]) -> Floats:
-    """The standard deviation of the summaries of each system's seeds; nan of one."""
-    summaries = [paired.reading.of_mean(own.mean(1), own.shape[1]) for own in runs]
-    return np.array([own.std(ddof=1) if len(own) > 1 else np.nan for own in summaries])
+    """Return the standard deviation of the summaries of each system's seeds; nan of one."""
+    summaries = [paired.reading.of_mean(values.mean(1), values.shape[1]) for values in runs]
+    return np.array([values.std(ddof=1) if len(values) > 1 else np.nan for values in summaries])
 
 
 def system_estimate(matrix: Matrix, system: int, column: int, alpha: float) -> dict[str, float]:
-    """What is known of one system by one measure beside its mean: seeds, sd, low and high, by the same model."""
+    """Estimate one system by one measure beside its mean: seeds, sd, low and high, by the same model."""
     assert matrix.seeds is not None
     alone = matrix.select(runs=[matrix.runs[system]]).paired(matrix.measures[column])
     (values,) = runs = _seed_scores(alone, matrix.seeds)
-    found = estimate(values.mean(0), runs) if values.shape[1] > 1 else Estimate(np.nan, np.nan, np.nan)
-    _, margin = p_and_margin(np.array([found.mean]), np.array([found.se]), np.array([found.df]), alpha)
-    ends = (found.mean - margin[0], found.mean + margin[0])
+    result = estimate(values.mean(0), runs) if values.shape[1] > 1 else Estimate(np.nan, np.nan, np.nan)
+    _, margin = p_and_margin(np.array([result.mean]), np.array([result.se]), np.array([result.df]), alpha)
+    ends = (result.mean - margin[0], result.mean + margin[0])
     low, high = (float(alone.reading.of_mean(np.asarray(end), values.shape[1])) for end in ends)
     return {"seeds": len(values), "sd": float(deviations(alone, runs)[0]), "low": low, "high": high}
 
 
 def topic_errors(paired: Paired, seeds: Matrix, first: int, second: int) -> Floats:
-    """topics: as `difference_errors`, of two systems; nan by measures with geometric means, too, whose scores are
-    logarithms where they are averaged."""
+    """Return `difference_errors` of two systems, per topic. nan also by measures with geometric means: their scores are
+    averaged as logarithms."""
     values = _seed_scores(paired, seeds)
     if paired.reading.summary == "geometric":
         return np.full(len(paired.topics), np.nan)
     return difference_errors(values[first], values[second])
 
 
-def difference_errors(one: Floats, other: Floats) -> Floats:
-    """topics: the standard error over seeds of the difference of two means over seeds; nan where neither system has
-    several.
-
-    one, other  of each system: seeds × topics
-    """
-    parts = [own.var(0, ddof=1) / len(own) for own in (one, other) if len(own) > 1]
+def difference_errors(first: Floats, second: Floats) -> Floats:
+    """Return the standard error over seeds of the difference of two means over seeds, per topic. nan if neither system
+    has more than one seed. Each system is seeds × topics."""
+    parts = [system.var(0, ddof=1) / len(system) for system in (first, second) if len(system) > 1]
     if not parts:
-        return np.full(one.shape[1], np.nan)
+        return np.full(first.shape[1], np.nan)
     variance: Floats = np.sum(parts, 0)
     return np.sqrt(variance)
 
 
 def means_over_pairs(pair: Ints, topic: Ints, values: Floats) -> tuple[Ints, Ints, Floats, Ints]:
-    """What pairs of runs have by topic, put together for each pair of systems: that pair, the topic, the means of the
-    values, nan where none is known, and of how many pairs of runs; pair after pair, the topics with the smallest
-    mean of the first value first.
+    """Average values of pairs of runs by topic for each pair of systems.
+
+    Returns the pair of systems, the topic, the means of the values, nan if none is known, and the number of pairs of
+    runs; pair after pair, the topics with the smallest mean of the first value first.
 
     pair, topic  rows: the pair of systems, and the topic
     values       values × rows
     """
     topics = int(topic.max(initial=0)) + 1
     cells, place = distinct(pair * topics + topic)
-    known = np.isfinite(values)
+    finite = np.isfinite(values)
     sums = np.array(
-        [np.bincount(place, np.where(there, row, 0.0), len(cells)) for row, there in zip(values, known, strict=True)]
+        [np.bincount(place, np.where(mask, row, 0.0), len(cells)) for row, mask in zip(values, finite, strict=True)]
     )
-    counts = np.array([np.bincount(place, there, len(cells)) for there in known])
+    counts = np.array([np.bincount(place, mask, len(cells)) for mask in finite])
     means = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
     order = np.lexsort((means[0], cells // topics))
     of_runs = np.bincount(place, minlength=len(cells))
@@ -252,15 +250,15 @@ def means_over_pairs(pair: Ints, topic: Ints, values: Floats) -> tuple[Ints, Int
 
 
 def check_test(test: str) -> None:
-    """Raise InputError (usage) where systems of several seeds are to be compared by a test of pairs of runs."""
+    """Raise InputError (usage) if systems with seeds are to be compared by a test of pairs of runs."""
     if test != "randomization":
-        what = f"{test} compares runs, and systems with seeds are compared by a mixed model"
-        raise InputError(flag.test, what, f"leave out {flag.test} or {flag.replicates}", usage=True)
+        problem = f"{test} compares runs, and systems with seeds are compared by a mixed model"
+        raise InputError(flag.test, problem, f"leave out {flag.test} or {flag.replicates}", usage=True)
 
 
 def pair_p_value(matrix: Matrix, baseline: str, run: str, measure: str) -> float:
-    """p of the difference of two systems by one measure."""
+    """Return p of the difference of two systems by one measure."""
     assert matrix.seeds is not None
     both = matrix.select(runs=[baseline, run]).paired(measure)
-    found = compare_systems(both, matrix.seeds, np.array([0]), np.array([1]), 0.05)
-    return float(found["p"][0])
+    columns = compare_systems(both, matrix.seeds, np.array([0]), np.array([1]), 0.05)
+    return float(columns["p"][0])

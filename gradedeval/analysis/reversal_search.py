@@ -83,12 +83,10 @@ class ReversalSearch:
         return not more and bool(self.table.gain_of_label.max(initial=0) > 0)
 
     def reverses(self, run: str, ahead: str) -> bool:
-        """Return whether judgments were found that put `run` above `ahead`, which has a score at least as high.
-
-        In each topic the candidates are: some number of the first unjudged documents that serve the trailing run more,
-        without and with documents that serve neither run, or the leading run less than they raise the divisor of
-        scores; then single documents. Findings are scored with all their effects. A failed search proves nothing.
-        """
+        """Return whether judgments were found that put `run` above `ahead`, which has a score at least as high. In each
+        topic the candidates are: some number of the first unjudged documents that serve the trailing run more, without
+        and with documents that serve neither run, or the leading run less than they raise the divisor of scores; then
+        single documents. Findings are scored with all their effects. A failed search proves nothing."""
         both = [self._ranked(name) for name in (run, ahead)]
         if both[0] is None or both[1] is None or not self.is_open:
             return False
@@ -170,10 +168,8 @@ class ReversalSearch:
         return np.concatenate(differences)
 
     def _values(self, run: RankedTopics, rows: Ints, relevant: Bools, more: Ints) -> Floats:
-        """Return the tested scores of topics at some rows, with documents at the relevant ranks at the best grade.
-
-        The pool has `more` documents of the best grade, including these.
-        """
+        """Return the tested scores of topics at some rows, with documents at the relevant ranks at the best grade. The
+        pool has `more` documents of the best grade, including these."""
         label = int(self.table.gain_of_label.argmax())
         codes, counts = run.batch.codes[rows], run.batch.pool.select(rows)
         codes[relevant] = label

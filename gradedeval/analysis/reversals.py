@@ -89,10 +89,8 @@ class Part:
 
 
 def number_documents(runs: Mapping[str, Sequence[Batch]], grader: Grader) -> dict[str, list[Part]]:
-    """Return the batches of runs, down to the last rank that counts, with numbered unjudged documents.
-
-    The documents of a topic have consecutive numbers: lookups by number, topic after topic, hit the cache.
-    """
+    """Return the batches of runs, down to the last rank that counts, with numbered unjudged documents. The documents of
+    a topic have consecutive numbers: lookups by number, topic after topic, hit the cache."""
     parts = {
         run: [_number_unjudged(grader.down_to_last(batch), grader.judged) for batch in batches]
         for run, batches in runs.items()
@@ -195,10 +193,8 @@ class Precisions:
 
     def scores(self, choices: Sequence[Ints], ceiling: float = np.inf) -> list[tuple[Ints, Floats]]:
         """Return for each choice of unjudged documents, cells of the flat topics × ranks, its topics and their scores.
-
         Topics are rows with a chosen document at a rank that counts. Scores are on the tested scale, with the chosen
-        documents relevant too.
-        """
+        documents relevant too."""
         at_once = max(1, CELLS_OF_CHOICES // max(len(self.whole) * self.width, 1))
         return [
             scored
@@ -566,10 +562,8 @@ def _prefix_lengths(most: int) -> Ints:
 
 
 class RereadRuns:
-    """The runs of an evaluation with a number for each unjudged document.
-
-    They are read again on first use, or were kept as graded, or are `ranked` already.
-    """
+    """The runs of an evaluation with a number for each unjudged document. They are read again on first use, or were
+    kept as graded, or are `ranked` already."""
 
     @classmethod
     def of(cls, scores: Scores | None) -> RereadRuns | None:
@@ -671,10 +665,8 @@ class ReversalFinder:
         self.by_rank: dict[str, dict[bytes, Floats]] = {}
 
     def reversals(self, queries: Sequence[ReversalQuery]) -> list[Reversal | None]:
-        """Return the reversal of each pair by documents of the trailing run.
-
-        None if a run cannot be read again as it was scored, or if no reversal was found.
-        """
+        """Return the reversal of each pair by documents of the trailing run. None if a run cannot be read again as it
+        was scored, or if no reversal was found."""
         searches: list[Search | None] = []
         for run, ahead, paired, needed in progress("pairs of runs")(list(queries)):
             behind, leader = self._judged(run, paired), self._judged(ahead, paired)
@@ -725,11 +717,9 @@ def _run_searches(searches: Sequence[Search | None]) -> list[Reversal | None]:
 
 def _search(behind: JudgedRun, ahead: JudgedRun, needed: float) -> Search:
     """Search for a reversal. Yields document numbers, and receives the rise of the trailing run over the leading one.
-
     Documents that raise the trailing run most and the leading run least are taken until the order is reversed. This is
     the minimum if the gain of a document depends on its rank alone. Otherwise both runs are scored again with the
-    documents, and more are taken until the order is really reversed.
-    """
+    documents, and more are taken until the order is really reversed."""
     unjudged, bounded = len(behind.number), behind.bounded or ahead.bounded
     reach = float((behind.most - behind.base).sum())
     if behind.fixed is not None and ahead.fixed is not None and not bounded:
@@ -775,10 +765,8 @@ def _search(behind: JudgedRun, ahead: JudgedRun, needed: float) -> Search:
 def _net_weights(
     behind: JudgedRun, weight: Floats, ahead: JudgedRun, of_ahead: Floats, some: Any = slice(None)
 ) -> Floats:
-    """Return the gain of each unjudged document, or some, to the trailing run less its gain to the leading run.
-
-    0 if both are infinite, as without any known relevant document: their difference is unknown.
-    """
+    """Return the gain of each unjudged document, or some, to the trailing run less its gain to the leading run. 0 if
+    both are infinite, as without any known relevant document: their difference is unknown."""
     gain, places = weight[some], ahead.places(behind.number[some])
     loss, shared = np.zeros(len(gain)), places >= 0
     loss[shared] = of_ahead[places[shared]]
@@ -790,9 +778,7 @@ def _best_documents(
     behind: JudgedRun, weight: Floats, ahead: JudgedRun, of_ahead: Floats, reach: float
 ) -> tuple[Ints, Floats, bool]:
     """Return the documents that lift the trailing run over the leading one, the best first, and their cumulative rises.
-
-    The rises pass `reach` if possible; the last value is whether these are all such documents.
-    """
+    The rises pass `reach` if possible; the last value is whether these are all such documents."""
     if weight is behind.weight and of_ahead is ahead.weight and len(weight) > HEAVIEST_COUNT:
         heavy, lighter = behind.heaviest
         net = _net_weights(behind, weight, ahead, of_ahead, heavy)
@@ -812,10 +798,7 @@ def _best_documents(
 
 def _sort_documents(net: Floats, count: int) -> tuple[Ints, float]:
     """Return `count` lifting documents and ties of the last, by gain, then topic and rank; and the least gain among
-    them.
-
-    The least gain is 0 if all are returned.
-    """
+    them. The least gain is 0 if all are returned."""
     lifting, least = np.flatnonzero(net > 0), 0.0
     if count < len(lifting):
         every = net[lifting]

@@ -1,4 +1,4 @@
-"""Saved scores, read back with every fault at its line, and their signatures, which say whether two may be compared."""
+"""Saved scores, read with the line of every fault, and their signatures, which decide whether two may be compared."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# What scores depend on, read from the line under their table, and whether two of them allow a comparison.
+# Signatures, parsed from the line under a table, and their comparison.
 
 
 IGNORED_PARTS = (
     r"(gradedeval|(run|qrels) format|topics|names|\d+ chosen topics?|max gain|max residual|residual depth"
     r"|unseen|signed differences|slices?|[\d.]+% interval)\b"
 )
-"""The parts that may differ between scores that are compared: the version, formats of files, which topics count, what
-their labels, residuals, bounds and intervals are, what measures are called."""
+"""The parts that may differ between compared scores: the version, formats of files, topics that count, their labels,
+residuals, bounds and intervals, and names of measures."""
 
 
 _GIVEN = r'\b(?:gain|rel|g)=("[^"]*"|[^,()]*),?'
@@ -60,8 +60,8 @@ _WORDS = sorted((*(name.replace("_", " ") for name in OPTIONS), "scores"), key=l
 
 @dataclass(frozen=True)
 class Signature:
-    """All that numbers depend on: the version, qrels, topics, order of documents, every option that is not the default,
-    the gains of each measure, and files. As text, the line under a table."""
+    """All that numbers depend on: the version, qrels, topics, order of documents, every non-default option, the gains
+    of each measure, and files. As text, the line under a table."""
 
     parts: tuple[str, ...]
 
@@ -71,7 +71,7 @@ class Signature:
     @classmethod
     @lru_cache(1 << 10)  # scores that are saved together have the same text
     def read(cls, text: str) -> Signature | None:
-        """The signature that a text is; None where it is none."""
+        """Parse a signature; None if the text is none."""
         parts = tuple(re.split(BETWEEN, text))
         return cls(parts) if len(parts) > 1 and re.fullmatch(QRELS, parts[1]) else None
 
@@ -81,24 +81,25 @@ class Signature:
 
     @cached_property
     def settings(self) -> dict[str, str]:
-        """What must agree wherever scores are compared -> its value; empty where it is only on or off."""
+        """The settings that must agree for a comparison -> their values; empty for flags."""
         return {
             name: value for part in self.parts if not re.match(IGNORED_PARTS, part) for name, value in _settings(part)
         }
 
     @cached_property
     def averaged(self) -> dict[str, str]:
-        """What means depend on beyond the scores of topics -> its value: the version, and which topics count."""
-        found = {"gradedeval": self.version.removeprefix("gradedeval ")}
+        """The settings that means depend on beyond the scores of topics -> their values: the version, and the topics
+        that count."""
+        settings = {"gradedeval": self.version.removeprefix("gradedeval ")}
         for match in filter(None, (re.fullmatch(_AVERAGED, part) for part in self.parts)):
-            found[match["name"] or "chosen topics"] = match["value"] or f"{match['number']} ({match['digest']})"
-        if "max residual" not in found:  # residuals choose no topics
-            found = {name: value for name, value in found.items() if name not in ("residual depth", "max gain")}
-        return found
+            settings[match["name"] or "chosen topics"] = match["value"] or f"{match['number']} ({match['digest']})"
+        if "max residual" not in settings:  # residuals choose no topics
+            settings = {name: value for name, value in settings.items() if name not in ("residual depth", "max gain")}
+        return settings
 
     @cached_property
     def files(self) -> dict[str, str]:
-        """What measures read -> its checksum."""
+        """The files that measures read -> their checksums."""
         files = (
             re.fullmatch(_FILE, part)
             for part in self.parts
@@ -118,46 +119,44 @@ class Signature:
                 gains.setdefault(name.rstrip(")"), set()).add(defaults.strip("()") + listed["scheme"])
         return gains
 
-    def differences(self, other: Signature, measure: str) -> dict[str, tuple[str | None, str | None]]:
-        """What of the two does not agree, though the scores by a measure depend on it: what it is -> its value here and
-        there, None where it is not set.
-
-        The gains of a measure, its code and the files that measures read are compared where both signatures name them.
-        """
-        mine, theirs = dict(self.settings), dict(other.settings)
+    def differences(self, second: Signature, measure: str) -> dict[str, tuple[str | None, str | None]]:
+        """Return the settings that differ and that the scores by a measure depend on: name -> its value here and there,
+        or None. The gains of a measure, its code and the files that measures read are compared if both signatures name
+        them."""
+        mine, theirs = dict(self.settings), dict(second.settings)
         name = _name(measure)
-        schemes = self.gains.get(name, set()), other.gains.get(name, set())
-        if not any(scheme for own in schemes for scheme in own if not scheme.startswith("rel ")):
+        schemes = self.gains.get(name, set()), second.gains.get(name, set())
+        if not any(scheme for scheme_set in schemes for scheme in scheme_set if not scheme.startswith("rel ")):
             for settings in (mine, theirs):
                 settings.pop("top grade", None)
         if all(schemes) and schemes[0].isdisjoint(schemes[1]):
-            mine["gains"], theirs["gains"] = (", ".join(sorted(own)) for own in schemes)
+            mine["gains"], theirs["gains"] = (", ".join(sorted(scheme_set)) for scheme_set in schemes)
         of_others = {file for file in self.files if file.startswith(CODE) and file != f"{CODE}{name}"}
-        for file in (self.files.keys() & other.files.keys()) - of_others:
-            mine[file], theirs[file] = self.files[file], other.files[file]
+        for file in (self.files.keys() & second.files.keys()) - of_others:
+            mine[file], theirs[file] = self.files[file], second.files[file]
         names = dict.fromkeys([*mine, *theirs])
         return {key: (mine.get(key), theirs.get(key)) for key in names if mine.get(key) != theirs.get(key)}
 
-    def differences_of_means(self, other: Signature, measure: str) -> dict[str, tuple[str | None, str | None]]:
-        """As `differences`, and what means depend on beside the scores of topics: for scores without their topics."""
-        mine, theirs = self.averaged, other.averaged
+    def differences_of_means(self, second: Signature, measure: str) -> dict[str, tuple[str | None, str | None]]:
+        """Return `differences`, and differences of the settings of means: for scores without their topics."""
+        mine, theirs = self.averaged, second.averaged
         names = dict.fromkeys([*mine, *theirs])
         more = {key: (mine.get(key), theirs.get(key)) for key in names if mine.get(key) != theirs.get(key)}
-        return more | self.differences(other, measure)
+        return more | self.differences(second, measure)
 
     def notations(self) -> dict[str, str]:
-        """Measures that go by other names than their own: name -> notation."""
+        """Return the measures with other labels than their notations: label -> notation."""
         part = next((part for part in self.parts if part.startswith(NAMES)), "")
         return renamed(part) if part else {}
 
 
 def without_interval(text: str) -> str:
-    """The text of a signature without what it says of --interval."""
+    """Return the text of a signature without its part on --interval."""
     return " | ".join(part for part in re.split(BETWEEN, text) if not part.endswith(INTERVAL))
 
 
 def _settings(part: str) -> Iterator[tuple[str, str]]:
-    """What a part says of all measures: names and values."""
+    """Yield the settings in a part that concern all measures: names and values."""
     if qrels := re.fullmatch(QRELS, part):
         yield from (("qrels", qrels["qrels"]), ("top grade", qrels["top"]))
     elif part.startswith("standardized "):
@@ -167,7 +166,7 @@ def _settings(part: str) -> Iterator[tuple[str, str]]:
 
 
 def _name(measure: str) -> str:
-    """The name of a measure, however it is written."""
+    """Return the name of a measure in any spelling."""
     try:
         spelling: Spelling = notation.read_notation(canonical(measure))[0]
     except InputError:
@@ -182,13 +181,13 @@ REQUIRED_COLUMNS = ("run", "topic", "measure", "score")
 FRAME = "<frame>"
 HINT = "save scores with `gradedeval RUN... QRELS -q -f csv -o scores.csv`"
 HEAD = 1 << 16
-"""First bytes, which are enough to know a file of saved scores: its signature is long where there are many measures."""
+"""First bytes that identify a file of saved scores: the signature of many measures is long."""
 
 
 @dataclass(frozen=True)
 class SavedScore:
-    """A row of the long table; `measure` is the notation of gradedeval, however it was written; `residual` and
-    `unjudged` are nan if it has none."""
+    """A row of the long table; `measure` is the notation of gradedeval, whatever the spelling in the file; `residual`
+    and `unjudged` are nan if absent."""
 
     KEY: ClassVar[tuple[str, str, str]] = ("run", "topic", "measure")
 
@@ -202,13 +201,13 @@ class SavedScore:
 
 @dataclass(frozen=True)
 class SavedScores:
-    """What a file or a frame holds.
+    """The content of a file or a frame.
 
     place       its name
     rows        the scores by topic
-    labels      measure -> what it is called, as it was written first
-    signatures  (run, measure) -> what they depend on, where that was saved with them
-    cut         whether it is a file that has a place for signatures, and lacks one: rows of means were taken out
+    labels      measure -> its label, as first written
+    signatures  (run, measure) -> their signature, if saved with them
+    cut         whether it is a file with a place for signatures that lacks one: rows of means were removed
     """
 
     place: str
@@ -219,8 +218,8 @@ class SavedScores:
 
 
 def holds_scores(path: str) -> bool:
-    """Whether a file holds saved scores, not a run: its header has their columns, or its first bytes their JSON keys,
-    whatever it is called. Raises InputError where it cannot be read."""
+    """Return whether a file, whatever its name, holds saved scores rather than a run. Its header has their columns, or
+    its first bytes their JSON keys. Raises InputError if it cannot be read."""
     if not is_named(path):
         return False
     head = first_bytes(Source(path), HEAD).removeprefix(BYTE_ORDER_MARKS[0])
@@ -233,11 +232,8 @@ def holds_scores(path: str) -> bool:
 
 
 def read_saved(source: pd.DataFrame | str | Path) -> SavedScores:
-    """The scores by topic of a csv, tsv, json or jsonl file (compressed or not), or of a DataFrame.
-
-    The means are left out. Raises InputError for missing columns, invalid numbers, duplicate scores, and if there is
-    nothing but means.
-    """
+    """Read the scores by topic of a csv, tsv, json or jsonl file (compressed or not), or of a DataFrame. The means are
+    left out. Raises InputError for missing columns, invalid numbers, duplicate scores, and if there are only means."""
     if isinstance(source, str | Path):
         place, problems, rows, joint = _read_file(Source(source))
     else:
@@ -254,38 +250,38 @@ def read_saved(source: pd.DataFrame | str | Path) -> SavedScores:
         raise InputError(place, "no scores by topic", HINT)
     cells = dict(rows)
     signed = {key: Signature.read(str(cells[line].get("signature") or joint)) for key, line in summaries.items()}
-    known = {key: signature for key, signature in signed.items() if signature}
-    moved = {key for key, signature in known.items() if signature.settings.get("ties") in TIES_BY_GRADE}
+    signatures = {key: signature for key, signature in signed.items() if signature}
+    moved = {key for key, signature in signatures.items() if signature.settings.get("ties") in TIES_BY_GRADE}
     by_topic = [
         replace(row, residual=np.nan, unjudged=np.nan) if (row.run, row.measure) in moved else row for row in by_topic
     ]
     signs = place != FRAME and any("signature" in row for row in cells.values())
     return SavedScores(
-        place, by_topic, labels, known, signs and any((row.run, row.measure) not in known for row in by_topic)
+        place, by_topic, labels, signatures, signs and any((row.run, row.measure) not in signatures for row in by_topic)
     )
 
 
 def _read_file(file: Source) -> tuple[str, ProblemList, Rows, str]:
-    """The name of a file, a list for its problems, its rows, and the signature of all of them, if it has one."""
+    """Return the name of a file, a list for its problems, its rows, and the signature of all of them, or ""."""
     with closing(Stream(file)) as stream:
         if stream.peek(HEAD).removeprefix(BYTE_ORDER_MARKS[0]).lstrip()[:1] in (b"{", b"["):
             data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
             head, rows = json_rows(decode(data), file.place, REQUIRED_COLUMNS, HINT)
             if (form := head.get("form", FORM)) != FORM:
-                what = f"is of form {safe_repr(form)} of saved scores, and this reads form {FORM}"
-                raise InputError(file.place, what, "update gradedeval, or save the scores again")
+                problem = f"is of form {safe_repr(form)} of saved scores, and this reads form {FORM}"
+                raise InputError(file.place, problem, "update gradedeval, or save the scores again")
             return file.place, ProblemList(file.place), rows, str(head.get("signature"))
         table = SmallTable.headed(file.target, REQUIRED_COLUMNS, HINT, whole_lines(stream), multiline=True)
     return table.place, table.problems, [(row.line, row.cells) for row in table.rows], ""
 
 
 def _scores(rows: Rows, problems: ProblemList) -> tuple[list[tuple[int, SavedScore]], dict[str, str]]:
-    """The scores with their lines; and measure -> how it was written first."""
+    """Return the scores with their lines; and measure -> its first spelling."""
     scores, names, labels = [], dict[str, str](), dict[str, str]()
     for line, cells in rows:
         if "lambda_" in cells:
-            what = f"holds estimates by {flag.predicted}, which cannot be compared once they are saved"
-            raise InputError(problems.place, what, f"give the runs, and {flag.predicted}")
+            problem = f"holds estimates by {flag.predicted}, which cannot be compared once they are saved"
+            raise InputError(problems.place, problem, f"give the runs, and {flag.predicted}")
         if cells.get("slice"):  # a summary of some topics, which can be made of their scores
             continue
         try:
@@ -316,14 +312,14 @@ def _number(cell: Any) -> float:
 def _without_means(
     rows: list[tuple[int, SavedScore]], summaries: dict[tuple[str, str], int], place: str
 ) -> list[SavedScore]:
-    """The rows without the means: the last row with the topic `all` of each run and measure."""
+    """Return the rows without the means: the last row with the topic `all` of each run and measure."""
     rows = [(line, row) for line, row in rows if summaries.get((row.run, row.measure)) != line]
     problems = ProblemList(place)
 
     def repeated(position: int, first: int) -> None:
         line, row = rows[position]
-        what = duplicate(f"{row.measure} of topic {row.topic} of '{row.run}'", rows[first][0])
-        problems.add(line, what, "keep one of the two")
+        problem = duplicate(f"{row.measure} of topic {row.topic} of '{row.run}'", rows[first][0])
+        problems.add(line, problem, "keep one of the two")
 
     settle_duplicates([(row.run, row.topic, row.measure) for _, row in rows], "error", repeated)
     problems.check()

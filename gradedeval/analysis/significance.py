@@ -1,4 +1,4 @@
-"""How differences are tested: p values, corrections, effect sizes, resampling, and intervals that agree with p."""
+"""Tests of differences: p values, corrections, effect sizes, resampling, and intervals that agree with p."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gradedeval.analysis.score_matrix import (
     shared_topics,
     topic_differences,
 )
-from gradedeval.analysis.tables import ScoredFrame
+from gradedeval.analysis.tables import ScoredFrame, confidence_level
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, chunks
 from gradedeval.errors import InputError, Note, check_choice, emit_notes, flag, plural, public
 from gradedeval.kernel.measures.definition import AnyMeasure
@@ -38,8 +38,8 @@ from gradedeval.kernel.scoring.results import to_frame
 # p values, their correction and effect sizes of paired differences, for many pairs of runs at once.
 
 
-# Resampling for all pairs of runs at once: randomization of signs and labels, what it does not reject, and Sakai's
-# bootstrap test.
+# Resampling for all pairs of runs at once: randomization of signs and labels, its intervals, and Sakai's bootstrap
+# test.
 
 
 TestResult = tuple[Floats, Floats, Floats]
@@ -47,12 +47,12 @@ TestResult = tuple[Floats, Floats, Floats]
 
 
 def is_exact(topics: int, draws: int, runs: int = 2) -> bool:
-    """Whether all permutations of the labels of `runs` runs by topic are listed: they are no more than the draws."""
+    """Return whether all permutations of the labels of `runs` runs by topic are listed: there are at most `draws`."""
     return topics * math.log(math.factorial(runs)) <= math.log(draws) + 1e-9
 
 
 def sign_flips(topics: int, draws: int, seed: int) -> Floats:
-    """draws × topics of −1 and 1: all 2^topics of them if those are no more than the draws, else random ones."""
+    """Return draws × topics of −1 and 1: all 2^topics of them if there are at most `draws`, else random ones."""
     if is_exact(topics, draws):
         bits: Ints = np.arange(1 << topics)[:, None] >> np.arange(topics) & 1
         return 1 - 2 * bits.astype(np.float64)
@@ -63,12 +63,13 @@ def sign_flips(topics: int, draws: int, seed: int) -> Floats:
 
 
 def randomization(differences: Floats, draws: int, seed: int) -> Floats:
-    """Two-sided p of the randomization test of each pair: under the null hypothesis the sign of a topic is arbitrary.
+    """Return two-sided p of the randomization test of each pair: under the null hypothesis the sign of a topic is
+    arbitrary.
 
     differences  pairs × topics
 
-    p = (1 + as extreme) / (1 + draws) for random draws (Phipson & Smyth, 2010), and the exact share where all 2^topics
-    are listed. All pairs share the draws. Fisher 1935; Smucker et al., CIKM 2007.
+    p = (1 + as extreme) / (1 + draws) for random draws (Phipson & Smyth, 2010), and the exact share if all 2^topics are
+    listed. All pairs share the draws. Fisher 1935; Smucker et al., CIKM 2007.
     """
     pairs, topics = differences.shape
     flips = sign_flips(topics, draws, seed)
@@ -82,19 +83,19 @@ def randomization(differences: Floats, draws: int, seed: int) -> Floats:
 
 
 def _observed_sums(differences: Floats) -> Floats:
-    """pairs: what a sum with other signs must reach to be as extreme. Sums that are equal in exact arithmetic may
-    differ in their last bits."""
+    """Return for each pair the least sum with other signs that is as extreme. Sums that are equal in exact arithmetic
+    may differ in their last bits."""
     least: Floats = np.abs(differences.sum(1)) - 1e-12 * np.abs(differences).sum(1)
     return least
 
 
 def randomization_test(differences: Floats, draws: int, seed: int, alpha: float) -> TestResult:
-    """p by `randomization`, and the ends of what the test does not reject at level alpha: of all δ for which
-    differences − δ have a p above alpha, by the same draws.
+    """Return p of `randomization`, and the ends of the interval that the test does not reject at level alpha.
 
-    Signs s give a δ a mean as extreme from (d̄ − a) / (1 − b) to (d̄ + a) / (1 + b), or the other way round, where a is
-    the mean of s · d and b that of s: between the means of the topics of either sign. Signs that are all alike do so
-    everywhere. So the ends are order statistics of these means, or infinite.
+    The interval has all δ for which differences − δ have a p above alpha, by the same draws. Signs s give a δ a mean as
+    extreme from (d̄ − a) / (1 − b) to (d̄ + a) / (1 + b), or the other way round, with a the mean of s · d and b the
+    mean of s: between the means of the topics of either sign. Signs that are all alike do so everywhere. So the ends
+    are order statistics of these means, or infinite.
     """
     pairs, topics = differences.shape
     flips, exact = sign_flips(topics, draws, seed), is_exact(topics, draws)
@@ -108,8 +109,8 @@ def randomization_test(differences: Floats, draws: int, seed: int, alpha: float)
         extreme[chunk] = (np.abs(sums) >= observed[chunk, None]).sum(1)
         if not rank:
             continue
-        one, other = (totals - sums) * down, (totals + sums) * up
-        lower, upper = np.minimum(one, other), np.maximum(one, other, out=one)
+        a, b = (totals - sums) * down, (totals + sums) * up
+        lower, upper = np.minimum(a, b), np.maximum(a, b, out=a)
         lower[:, alike], upper[:, alike] = -np.inf, np.inf
         low[chunk] = nth_smallest(lower, rank - 1)
         high[chunk] = -nth_smallest(np.negative(upper, out=upper), rank - 1)
@@ -117,39 +118,41 @@ def randomization_test(differences: Floats, draws: int, seed: int, alpha: float)
 
 
 SAMPLED = 10
-"""One value in this many is looked at first."""
+"""The sample has one value in this many."""
 
 
 def nth_smallest(values: Floats, nth: int) -> Floats:
-    """rows: the value of each that stands at this place, from 0, in ascending order. Where it is among the first few,
-    only values are ordered that are no larger than one that stands further on in a sample of them."""
+    """Return the n-th smallest value of each row, from 0. Near the begin, only values are ordered that are at most a
+    later value of a sample."""
     sample = values[:, : values.shape[1] // SAMPLED]
     expected = nth / SAMPLED
     place = math.ceil(expected + 4 * math.sqrt(expected) + 4)
     if place >= sample.shape[1] // 2:
         return np.partition(values, nth, axis=1)[:, nth]
     limit = np.partition(sample, place, axis=1)[:, place]
-    found = np.empty(len(values))
-    for row, (own, few) in enumerate(zip(values, values <= limit[:, None], strict=True)):
-        first = own[few]
-        found[row] = np.partition(first if len(first) > nth else own, nth)[nth]
-    return found
+    smallest = np.empty(len(values))
+    for row, (row_values, few) in enumerate(zip(values, values <= limit[:, None], strict=True)):
+        first = row_values[few]
+        smallest[row] = np.partition(first if len(first) > nth else row_values, nth)[nth]
+    return smallest
 
 
 def extreme_rank(alpha: float, draws: int, listed: int, exact: bool) -> int:
-    """How many permutations have to be as extreme for p to be above alpha: of all `listed`, or of random draws."""
+    """Return how many permutations as extreme put p above alpha: of all `listed`, or of random draws."""
     return math.floor(alpha * listed + 1e-9) + 1 if exact else math.floor(alpha * (1 + draws) + 1e-9)
 
 
 def tukey_hsd(scores: Floats, differences: Floats, draws: int, seed: int, alpha: float) -> tuple[Floats, float]:
-    """Randomized Tukey HSD: how often the best and the worst mean lie further apart than two runs do: p of differences
-    of means, and how far their intervals at level 1 − alpha reach to both sides.
+    """Return p of differences of means by randomized Tukey HSD, and half the width of their intervals at level 1 −
+    alpha.
+
+    p is the frequency of draws with the best and the worst mean further apart than the two runs.
 
     scores       runs × topics
     differences  of the means of two runs
 
     In each draw the runs' labels are shuffled within every topic; p and intervals hold for all pairs together.
-    Carterette, TOIS 2012. Exact where all permutations are no more than the draws, else (1 + as extreme) / (1 + draws).
+    Carterette, TOIS 2012. Exact if there are at most `draws` permutations, else (1 + as extreme) / (1 + draws).
     """
     runs, topics = scores.shape
     exact = is_exact(topics, draws, runs)
@@ -162,7 +165,7 @@ def tukey_hsd(scores: Floats, differences: Floats, draws: int, seed: int, alpha:
 
 
 def _ranges(by_topic: Floats, draws: int, seed: int, exact: bool) -> Iterator[Floats]:
-    """The distance of the best mean from the worst in each draw, some draws at a time."""
+    """Yield the distance of the best mean from the worst in each draw, some draws at a time."""
     topics, runs = by_topic.shape
     if exact:
         orders = [list(itertools.permutations(row)) for row in by_topic.tolist()]
@@ -176,7 +179,7 @@ def _ranges(by_topic: Floats, draws: int, seed: int, exact: bool) -> Iterator[Fl
 
 
 def studentized(differences: Floats, draws: int, seed: int, alpha: float) -> tuple[Floats, Floats]:
-    """Sakai's paired bootstrap test of each pair: the achieved significance level, and the difference needed.
+    """Return the achieved significance level of each pair by Sakai's paired bootstrap test, and the difference needed.
 
     differences  pairs × topics
 
@@ -207,7 +210,7 @@ CLOSE = 1e-9
 
 
 def signed_rank_p(differences: Floats) -> Floats:
-    """Two-sided p of Wilcoxon's signed-rank test of each pair; zeros are dropped. 1 where no topic differs.
+    """Return two-sided p of Wilcoxon's signed-rank test of each pair; zeros are dropped. 1 if no topic differs.
 
     differences  pairs × topics
     """
@@ -228,8 +231,8 @@ def signed_rank_p(differences: Floats) -> Floats:
 
 
 def _ranks(differences: Floats) -> tuple[Floats, Bools, Floats]:
-    """Of the differences of each pair in the order of their sizes: the rank, 0 of a zero and the mean of those that are
-    tied, whether the difference is above 0, and how many are tied with it."""
+    """Return for the differences of each pair in the order of their sizes: rank, sign, and number of ties. The rank is
+    0 for a zero and the mean for ties; the sign is True above 0."""
     pairs, topics = differences.shape
     ordered = np.take_along_axis(differences, np.argsort(np.abs(differences), axis=1), 1)
     sizes = np.abs(ordered)
@@ -245,7 +248,7 @@ def _ranks(differences: Floats) -> tuple[Floats, Bools, Floats]:
 
 @lru_cache(maxsize=1 << 13)
 def _tail(doubled: tuple[int, ...]) -> Floats:
-    """The probability that the ranks above 0 sum to s / 2 or less, by s from 0, where each sign is as likely.
+    """Return the probability that the ranks above 0 sum to s / 2 or less, by s from 0, with equally likely signs.
 
     doubled  the ranks, times 2
     """
@@ -258,29 +261,30 @@ def _tail(doubled: tuple[int, ...]) -> Floats:
 
 
 def signed_rank_interval(differences: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """The interval of each pair's pseudo-median, the median of the means of two topics: from the lowest to the highest
-    difference that `signed_rank_p` does not reject, but for single values at which differences tie or are dropped.
+    """Return the interval of each pair's pseudo-median, the median of the means of two topics.
+
+    It reaches from the lowest to the highest difference that `signed_rank_p` does not reject, but for single values at
+    which differences tie or are dropped. The ends are such means, or infinite; if topics that differ alike leave none,
+    they are the pseudo-median.
 
     differences  pairs × topics
-
-    The ends are such means, or infinite. Where topics that differ alike leave none they are the pseudo-median.
     """
     low, high = np.empty((2, len(differences)))
-    for row, own in enumerate(np.sort(differences, axis=1)):
-        means = np.concatenate([own[at:] + own[at] for at in range(len(own))]) / 2
-        least, most = _acceptance_counts(own, means, alpha)
+    for row, ordered in enumerate(np.sort(differences, axis=1)):
+        means = np.concatenate([ordered[i:] + ordered[i] for i in range(len(ordered))]) / 2
+        least, most = _acceptance_counts(ordered, means, alpha)
         low[row] = np.partition(means, least - 1)[least - 1] if least > 0 else -np.inf
         high[row] = np.partition(means, most)[most] if most < len(means) else np.inf
     return low, high
 
 
-def _acceptance_counts(own: Floats, means: Floats, alpha: float) -> tuple[int, int]:
-    """The least and the greatest number of the means of two topics that lie below a difference that is not rejected."""
-    topics, count = len(own), len(means)
-    alike = np.diff(np.flatnonzero(np.diff(own, prepend=-np.inf, append=np.inf) > CLOSE * np.abs(own).max()))
+def _acceptance_counts(ordered: Floats, means: Floats, alpha: float) -> tuple[int, int]:
+    """Return the least and the greatest number of means of two topics below a difference that is not rejected."""
+    topics, count = len(ordered), len(means)
+    alike = np.diff(np.flatnonzero(np.diff(ordered, prepend=-np.inf, append=np.inf) > CLOSE * np.abs(ordered).max()))
     plain = bool((alike == 1).all())
     if topics <= LISTED and not plain:
-        return _acceptance_counts_by_p(own, means, alpha)
+        return _acceptance_counts_by_p(ordered, means, alpha)
     if plain and topics <= COUNTED:
         least = int(np.argmax(2 * _tail(tuple(range(2, 2 * topics + 1, 2)))[::2] > alpha))
     else:
@@ -289,36 +293,36 @@ def _acceptance_counts(own: Floats, means: Floats, alpha: float) -> tuple[int, i
     return least, count - least
 
 
-def _acceptance_counts_by_p(own: Floats, means: Floats, alpha: float) -> tuple[int, int]:
-    """As `_kept`, by the p of a value between each two means."""
+def _acceptance_counts_by_p(values: Floats, means: Floats, alpha: float) -> tuple[int, int]:
+    """Compute `_acceptance_counts` by the p of a value between each two means."""
     ordered = np.sort(means)
     edges = np.hstack([ordered[0] - 1, ordered, ordered[-1] + 1])
     wide = np.diff(edges) > 2 * CLOSE * np.abs(edges).max()
     tried = (edges[1:] + edges[:-1]) / 2
-    kept = np.flatnonzero(wide & (signed_rank_p(own - tried[:, None]) > alpha))
+    kept = np.flatnonzero(wide & (signed_rank_p(values - tried[:, None]) > alpha))
     middle = len(means) // 2
     return (int(kept[0]), int(kept[-1])) if len(kept) else (middle + 1, middle)
 
 
-# The Bayesian comparison of two runs: how probable it is that one is better, or that they are practically equal.
+# The Bayesian comparison of two runs: the probability that one is better, or that they are practically equal.
 
 
 ROPE = 0.01
-"""Means that differ by no more are practically equal, where the user says nothing else."""
+"""Means that differ by no more are practically equal, by default."""
 
 
 def posterior(differences: Floats, rope: float, alpha: float) -> dict[str, Floats]:
-    """What the topics tell about the difference μ of two means: the Bayesian t test of each pair.
+    """Return the posterior of the difference μ of two means by the Bayesian t test of each pair.
 
     differences  pairs × topics
     rope         the region of practical equivalence is −rope to rope, in units of the score
     alpha        the credible interval, with equal tails, has the probability 1 − alpha
 
-    With the prior 1/σ, which favours nothing, μ has Student's t distribution with n − 1 degrees of freedom around the
-    mean difference, scaled by deviation / √n. Returns low and high (the interval), better P(μ > rope), equivalent
-    P(|μ| ≤ rope) and worse P(μ < −rope). Where no topic differs μ is 0; where all differ alike they tell nothing of the
-    variance, and all is nan. Raises InputError (usage) without scipy. Benavoli et al., JMLR 2017, section 3 (ρ = 0:
-    topics are independent); Carterette, ICTIR 2015.
+    With the uninformative prior 1/σ, μ has Student's t distribution with n − 1 degrees of freedom around the mean
+    difference, scaled by deviation / √n. Returns low and high (the interval), better P(μ > rope), equivalent P(|μ| ≤
+    rope) and worse P(μ < −rope). If no topic differs, μ is 0; if all differ alike, they tell nothing of the variance,
+    and all is nan. Raises InputError (usage) without scipy. Benavoli et al., JMLR 2017, section 3 (ρ = 0: topics are
+    independent); Carterette, ICTIR 2015.
     """
     stats = scipy_stats()
     topics = differences.shape[1]
@@ -329,7 +333,7 @@ def posterior(differences: Floats, rope: float, alpha: float) -> dict[str, Float
         better = np.where(scale == 0, 0, around.sf((rope - mean) / steps))
         worse = np.where(scale == 0, 0, around.sf((rope + mean) / steps))
     margin = around.isf(alpha / 2) * scale
-    found = {
+    probabilities = {
         "low": mean - margin,
         "high": mean + margin,
         "better": better,
@@ -337,7 +341,7 @@ def posterior(differences: Floats, rope: float, alpha: float) -> dict[str, Float
         "worse": worse,
     }
     blank = no_variance(differences)
-    return {name: np.where(blank, np.nan, values) for name, values in found.items()}
+    return {name: np.where(blank, np.nan, values) for name, values in probabilities.items()}
 
 
 NOT_BY_PAIR = {
@@ -351,8 +355,8 @@ DIVIDE_BY_DEVIATION = ("bootstrap", "t")
 
 
 def scipy_stats() -> Any:
-    """scipy.stats, which takes longer to import than most commands take. Raises InputError (usage) where it is missing
-    though every installation has it."""
+    """Import scipy.stats on first use: the import takes longer than most commands. Raises InputError (usage) if it is
+    missing, though every installation has it."""
     try:
         from scipy import stats
     except ImportError:
@@ -366,7 +370,8 @@ CORRECTIONS: tuple[str, ...] = get_args(Correction)
 
 
 def p_values(differences: Floats, test: Test, draws: int, seed: int) -> Floats:
-    """Two-sided p value of each pair of runs; 1 where no topic differs, nan where a test has none: see `no_variance`.
+    """Return the two-sided p value of each pair of runs; 1 if no topic differs, nan if a test has none: see
+    `no_variance`.
 
     differences  pairs × topics
     test         `randomization`, `bootstrap` (studentized), `t` (Student 1908), `wilcoxon` (1945; zeros left out) or
@@ -387,9 +392,10 @@ def p_values(differences: Floats, test: Test, draws: int, seed: int) -> Floats:
 
 
 def no_variance(differences: Floats) -> Bools:
-    """Where two topics or more differ, and all alike: what is divided by the deviation has no value there."""
-    found: Bools = (deviations(differences) == 0) & differences.any(1) & (differences.shape[1] > 1)
-    return found
+    """Return the mask of pairs with two topics or more that differ, all alike: divisions by the deviation have no
+    value."""
+    mask: Bools = (deviations(differences) == 0) & differences.any(1) & (differences.shape[1] > 1)
+    return mask
 
 
 def _t_test(differences: Floats) -> Floats:
@@ -411,12 +417,9 @@ def _sign(differences: Floats) -> Floats:
 
 
 def correct_p_values(p: Floats, correction: Correction) -> Floats:
-    """p values corrected for testing a whole family of hypotheses, so that each may be compared with α. One that is nan
-    counts in the family, and stays nan.
-
-    `holm` (1979) and `bonferroni` bound the family-wise error rate, `bh` (Benjamini & Hochberg 1995) the false
-    discovery rate; `none` leaves p as it is.
-    """
+    """Correct p values for testing a whole family of hypotheses, so that each may be compared with α. A p that is nan
+    counts in the family, and stays nan. `holm` (1979) and `bonferroni` bound the family-wise error rate, `bh`
+    (Benjamini & Hochberg 1995) the false discovery rate; `none` leaves p as it is."""
     count, blank = len(p), np.isnan(p)
     if correction == "bonferroni":
         return np.minimum(p * count, 1)
@@ -432,10 +435,8 @@ def correct_p_values(p: Floats, correction: Correction) -> Floats:
 
 
 def effect_size(differences: Floats) -> Floats:
-    """Standardized mean difference of each pair (Cohen's d for paired data): mean / sample deviation of differences.
-
-    0 where no topic differs, infinite where all differ alike. Sakai, SIGIR Forum 2014.
-    """
+    """Return the standardized mean difference of each pair (Cohen's d for paired data): mean / sample deviation. 0 if
+    no topic differs, infinite if all differ alike. Sakai, SIGIR Forum 2014."""
     mean = differences.mean(1)
     with np.errstate(divide="ignore", invalid="ignore"):
         effect: Floats = mean / deviations(differences)
@@ -443,7 +444,7 @@ def effect_size(differences: Floats) -> Floats:
 
 
 def deviations(differences: Floats) -> Floats:
-    """The sample deviation of each pair's differences; 0 for a single topic, and where all differ alike."""
+    """Return the sample deviation of each pair's differences; 0 for a single topic, and if all differ alike."""
     if differences.shape[1] < 2:
         return np.zeros(len(differences))
     deviation = differences.std(1, ddof=1)
@@ -451,28 +452,28 @@ def deviations(differences: Floats) -> Floats:
 
 
 def p_value(p: float) -> str:
-    """A p value for people: four digits, or that it is smaller."""
+    """Format a p value for people: four digits, or that it is smaller."""
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
 def describe_test(test: Test, topics: int, draws: int, seed: int, runs: int = 2) -> str:
-    """The test and its random draws in words, for the line under a table."""
+    """Describe the test and its random draws, for the line under a table."""
     if uses_draws(test, topics, draws, runs):
         return f"{test}, {draws} draws, seed {seed}"
     return f"{test}, all permutations" if test in RANDOMIZED else test
 
 
 def uses_draws(test: Test, topics: int, draws: int, runs: int) -> bool:
-    """Whether a test uses random draws; with few topics all permutations are listed."""
+    """Return whether a test uses random draws; with few topics all permutations are listed."""
     return test == "bootstrap" or (
         test in RANDOMIZED and not is_exact(topics, draws, runs if test == "tukey-hsd" else 2)
     )
 
 
 def min_p(test: Test, topics: int, draws: int, runs: int = 2) -> float:
-    """The smallest p value that a test can give; 0 where it has no bound that is known beforehand.
+    """Return the smallest p value that a test can give; 0 if no bound is known beforehand.
 
-    runs  whose labels tukey-hsd shuffles
+    runs  number of runs with labels shuffled by tukey-hsd
     """
     if topics < 2:
         return 1.0
@@ -486,7 +487,7 @@ def min_p(test: Test, topics: int, draws: int, runs: int = 2) -> float:
 def explain_unattainable(
     level: float, p: float, test: Test, topics: int, draws: int, count: int, correction: Correction, runs: int = 2
 ) -> tuple[str, str] | None:
-    """Why no p value can come down to the level, and what would help; None if it can.
+    """Explain that no p value can reach the level, and suggest a cure; None if one can.
 
     p      the smallest by `min_p`, after correction
     count  number of p values that the correction is over
@@ -498,20 +499,20 @@ def explain_unattainable(
     by = f"{draws} draws" if random else f"{topics} {plural(topics, 'topic')}"
     factor = count if correction in ("holm", "bonferroni") else 1  # bh corrects nothing where all p are as small
     family = f" ({p:.4g} after {correction} over {count})" if factor > 1 else ""
-    what = f"with {by} the smallest possible p is {minimum:.2g}{family}, so nothing is significant at {level:g}"
+    problem = f"with {by} the smallest possible p is {minimum:.2g}{family}, so nothing is significant at {level:g}"
     smallest = 2 if test == "bootstrap" else 1  # of 1 + draws
     needed = math.ceil(min(smallest * factor / level, MOST_DRAWS + 1)) - 1
     needed += min_p(test, topics, needed, runs) * factor > level  # the last bit of a product
     enough = random and needed <= MOST_DRAWS and min_p(test, topics, needed, runs) * factor <= level
-    return what, (f"use {flag.draws:{needed}} or more" if enough else "use more topics") + (
+    return problem, (f"use {flag.draws:{needed}} or more" if enough else "use more topics") + (
         f", or {flag.test:t}" if topics > 1 else ""
     )
 
 
 @dataclass(frozen=True)
 class TestSettings:
-    """How differences are tested: see `compare`. Raises InputError (usage) if a value is invalid, or two exclude each
-    other."""
+    """The settings of tests of differences: see `compare`. Raises InputError (usage) for invalid or conflicting
+    values."""
 
     test: Test = "randomization"
     correction: Correction | None = None
@@ -529,21 +530,23 @@ class TestSettings:
         ranges.SEED.check_field(self, "seed")
         ranges.ROPE.check_field(self, "rope")
         if self.test in NOT_BY_PAIR and self.correction not in (None, "none"):
-            what = f"{self.test} {NOT_BY_PAIR[self.test]}"
-            raise InputError(flag.correction, what, f"leave out {flag.correction}, or choose another test", usage=True)
+            problem = f"{self.test} {NOT_BY_PAIR[self.test]}"
+            raise InputError(
+                flag.correction, problem, f"leave out {flag.correction}, or choose another test", usage=True
+            )
         if self.rope is not None and self.test != "bayes":
-            what = f"the test {self.test} has no region of practical equivalence"
-            raise InputError(flag.rope, what, f"add {flag.test:bayes}", usage=True)
+            problem = f"the test {self.test} has no region of practical equivalence"
+            raise InputError(flag.rope, problem, f"add {flag.test:bayes}", usage=True)
 
     @property
     def correction_applied(self) -> Correction:
-        """Holm's, where the test takes one."""
+        """The correction; by default Holm's, for tests that take one."""
         return self.correction or ("none" if self.test in NOT_BY_PAIR else "holm")
 
     @property
     def level(self) -> str:
-        """That of intervals, in percent."""
-        return f"{100 * (1 - self.alpha):.10g}%"
+        """The level of intervals, in percent."""
+        return confidence_level(self.alpha)
 
     @property
     def rope_applied(self) -> float:
@@ -551,11 +554,11 @@ class TestSettings:
         return ROPE if self.rope is None else self.rope
 
     def corrects(self, pairs: int) -> bool:
-        """Whether p is corrected for that many pairs; intervals are not, for they are of each pair alone."""
+        """Return whether p is corrected for that many pairs; intervals are not, for they are of each pair alone."""
         return self.correction_applied != "none" and pairs > 1
 
     def describe(self, paired: Paired, pairs: int) -> str:
-        """The test and its correction in words, for the line under a table."""
+        """Describe the test and its correction, for the line under a table."""
         if self.test == "anova":
             return "anova: two-way, runs × topics; Tukey's HSD over all pairs"
         if self.test == "bayes":
@@ -570,14 +573,13 @@ class TestSettings:
 
 
 def with_interval(differences: Floats, test: Test, draws: int, seed: int, alpha: float) -> TestResult:
-    """p of each pair as by `p_values`, and the ends of its interval at level 1 − alpha: of all δ for which the same
-    test of differences − δ has a p above alpha.
+    """Return p of each pair as by `p_values`, and the ends of its interval at level 1 − alpha.
+
+    The interval has all δ for which the same test of differences − δ has a p above alpha. It is of the mean difference,
+    for wilcoxon of the pseudo-median, and for sign of the median. For bootstrap the interval comes first, and p is the
+    smallest level at which 0 is left out. An end is infinite if no difference is rejected to that side.
 
     differences  pairs × topics
-
-    The interval is of the mean difference, of wilcoxon of the pseudo-median, and of sign of the median. That of
-    bootstrap comes first, and its p is the smallest level at which 0 is left out. An end is infinite where no
-    difference is rejected to that side.
     """
     if test == "bootstrap":
         p, low, high = studentized_test(differences, draws, seed, alpha)
@@ -592,12 +594,10 @@ def with_interval(differences: Floats, test: Test, draws: int, seed: int, alpha:
 
 
 def reconcile(p: Floats, low: Floats, high: Floats, differences: Floats, alpha: float) -> TestResult:
-    """The same, with 0 inside an interval exactly where p is above alpha.
-
-    The last bits may differ; and Wilcoxon's test and the sign test drop zeros, so that they may reject 0 and no
-    difference beside it, or the other way round. Then 0 is an end: an open one, of the side of the mean, where p is no
-    more than alpha. Without p there is no interval, and where no topic differs it is 0 to 0.
-    """
+    """Return p and the interval, with 0 inside exactly if p is above alpha. The last bits may differ; and Wilcoxon's
+    test and the sign test drop zeros, so that they may reject 0 and no difference beside it, or the other way round.
+    Then 0 is an end: an open one, on the side of the mean, if p is at most alpha. Without p there is no interval, and
+    if no topic differs it is 0 to 0."""
     low, high = (np.where(np.abs(end) <= TOLERANCE, 0.0, end) for end in (low, high))
     cut, mean = (p <= alpha) & (low < 0) & (high > 0), differences.mean(1)
     above = np.where(mean == 0, high > -low, mean > 0)
@@ -640,12 +640,12 @@ class TwoWay:
 
     @classmethod
     def of(cls, score: Floats) -> TwoWay:
-        """Those of scores, runs × topics, each at least two."""
+        """Build from scores, runs × topics, each at least two."""
         runs, topics = score.shape
         mean = score.mean()
         of_runs, of_topics = score.mean(1) - mean, score.mean(0) - mean
         residual = score - mean - of_runs[:, None] - of_topics
-        # Where runs or topics are alike only the last bits are left.
+        # If runs or topics are alike, only the last bits differ.
         bits = TOLERANCE * np.abs(score).max()
         sums = [(np.where(np.abs(effect) <= bits, 0, effect) ** 2).sum() for effect in (of_runs, of_topics, residual)]
         squares: Floats = np.array(sums) * (topics, runs, 1)
@@ -653,7 +653,7 @@ class TwoWay:
 
     @property
     def mean_squares(self) -> Floats:
-        """Those of the residual are the variance of a score that neither its run nor its topic explains."""
+        """The mean squares; for the residual, the variance of a score that neither its run nor its topic explains."""
         return np.asarray(self.squares / self.df)
 
 
@@ -698,14 +698,15 @@ def anova(
 
 
 def tukey(score: Floats, differences: Floats, alpha: float) -> tuple[Floats, float]:
-    """Tukey's HSD after a two-way analysis of variance: p of differences of means, and how far their intervals at level
-    1 − alpha reach to both sides. Both hold for all pairs of runs together.
+    """Return p of differences of means by Tukey's HSD after a two-way analysis of variance, and half their intervals'
+    width.
+
+    The intervals are at level 1 − alpha. Both hold for all pairs of runs together. For two runs it is the paired t
+    test. If the runs differ by the same on all topics there is no variance, and p is nan. Tukey 1953; Carterette, TOIS
+    2012, section 3.
 
     score        runs × topics
     differences  of the means of two runs
-
-    For two runs it is the paired t test. Where the runs differ by the same on all topics nothing is left to hold a
-    difference against, and p is nan. Tukey 1953; Carterette, TOIS 2012, section 3.
     """
     two_way = TwoWay.of(score)
     error = math.sqrt(two_way.mean_squares[2] / score.shape[1])  # of the mean of a run
@@ -723,11 +724,9 @@ def tukey(score: Floats, differences: Floats, alpha: float) -> tuple[Floats, flo
 
 
 def studentized_range(runs: int, df: int) -> Callable[[Floats], Floats]:
-    """The function q → P(range of `runs` means / their standard error, with df degrees of freedom, > q).
-
-    scipy.stats.studentized_range takes 20 ms for each q; this is the same double integral by the trapezoidal rule,
-    whose error falls exponentially where an integrand dies away at both ends.
-    """
+    """Return the function q → P(range of `runs` means / their standard error, with df degrees of freedom, > q).
+    scipy.stats.studentized_range takes 20 ms for each q; this is the same double integral by the trapezoidal rule, with
+    an error that falls exponentially if an integrand dies away at both ends."""
     scipy_stats()
     from scipy.interpolate import CubicSpline
     from scipy.special import ndtr
@@ -755,14 +754,14 @@ def studentized_range(runs: int, df: int) -> Callable[[Floats], Floats]:
 
 
 def run_joint_test(paired: Paired, difference: Floats, settings: TestSettings) -> tuple[Floats, float]:
-    """p of each pair by a test of all pairs together, and how far their intervals reach to both sides."""
+    """Return p of each pair by a test of all pairs together, and half the width of their intervals."""
     if settings.test == "anova":
         return tukey(paired.values, difference, settings.alpha)
     return tukey_hsd(paired.values, difference, settings.draws, settings.seed, settings.alpha)
 
 
 def run_test(paired: Paired, differences: Floats, settings: TestSettings) -> TestResult:
-    """p of each pair and the interval of its mean difference of values.
+    """Return p of each pair and the interval of its mean difference of values.
 
     differences  pairs × topics
     """
@@ -775,7 +774,7 @@ def run_test(paired: Paired, differences: Floats, settings: TestSettings) -> Tes
 
 
 def pair_p_values(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
-    """p of each pair, and p corrected for all of them."""
+    """Return p of each pair, and p corrected for all of them."""
     if settings.test in NOT_BY_PAIR:
         p = run_joint_test(paired, differences.mean(1), settings)[0]
     else:
@@ -786,7 +785,7 @@ def pair_p_values(paired: Paired, differences: Floats, settings: TestSettings) -
 def unattainable_notes(
     measures: list[Paired], pairs: int, settings: TestSettings, *, fixed_draws: bool = False
 ) -> list[str]:
-    """A note for measures by which no difference, however large, could be significant with so few draws.
+    """Return a note on measures by which no difference, however large, could be significant with too few draws.
 
     fixed_draws  whether their number cannot be chosen
     """
@@ -803,12 +802,12 @@ def unattainable_notes(
         if cause:
             causes.setdefault(cause, []).append(paired.measure)
     cure = f"use {flag.test:t}" if fixed_draws else ""
-    return [Note(f"{', '.join(names)}: {what}", cure or hint) for (what, hint), names in causes.items()]
+    return [Note(f"{', '.join(names)}: {problem}", cure or hint) for (problem, hint), names in causes.items()]
 
 
 def significant_differences(paired: Paired, settings: TestSettings) -> Bools:
-    """runs × runs: whether the difference of two is significant, p corrected over all pairs. A pair without p, whose
-    difference is the same on all topics, counts as not different, and is told."""
+    """Return whether the difference of each two runs is significant, runs × runs, with p corrected over all pairs. A
+    pair without p, whose difference is the same on all topics, counts as not different; a note says so."""
     runs = len(paired.runs)
     first, second = run_pairs(runs)
     differences = topic_differences(paired.values, first, second)
@@ -817,6 +816,6 @@ def significant_differences(paired: Paired, settings: TestSettings) -> Bools:
     differ[first, second] = differ[second, first] = p <= settings.alpha  # nan is not
     alike = int((np.isnan(p) & differences.any(1)).sum())
     if alike:
-        what = f"{settings.test} has no p for {alike} {plural(alike, 'pair')} with the same difference on all topics"
-        emit_notes([Note(f"{paired.measure}: {what}, which counts as none", f"use {flag.test:randomization}")])
+        problem = f"{settings.test} has no p for {alike} {plural(alike, 'pair')} with the same difference on all topics"
+        emit_notes([Note(f"{paired.measure}: {problem}, which counts as none", f"use {flag.test:randomization}")])
     return differ

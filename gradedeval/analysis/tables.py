@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 DisplayColumns: TypeAlias = "dict[Column, Callable[[Row], Any]]"
-"""The columns of a table for people, each with the value that it takes from a row of the frame."""
+"""The columns of a table for people, each with a function for its value from a row of the frame."""
 
 
 def frame_document(
@@ -137,7 +137,7 @@ def topic_text(text: str, longest: int) -> str:
 
 
 BELOW = 60
-"""Characters of the text of a topic below a picture."""
+"""Maximum characters of the text of a topic below a picture."""
 
 
 def text_lines(texts: Mapping[str, str]) -> list[str]:

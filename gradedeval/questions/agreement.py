@@ -161,7 +161,7 @@ def _topic_blocks(result: Agreement, with_mean: bool, top: int) -> list[Table | 
     agreement between their seeds, by topic and in the mean."""
     first, second = result.runs[0], result.runs[-1]
     rows = [row for row in kernel.results.to_rows(result.frame) if (row["run"], row["other"]) == (first, second)]
-    between_seeds = {
+    seed_rbo = {
         (row["run"], row["topic"]): row["rbo"]
         for row in kernel.results.to_rows(result.frame)
         if row["run"] == row["other"]
@@ -175,20 +175,20 @@ def _topic_blocks(result: Agreement, with_mean: bool, top: int) -> list[Table | 
         numbers = [None if column == "common" and not common else row[column] for column in TABLE_COLUMNS]
         return [name, numbers[0], *(by_system.get(system) for system in systems), *numbers[1:]]
 
-    shown = [
-        cells(row, row["topic"], {run: between_seeds.get((run, row["topic"])) for run in systems}, True)
+    cells_of_rows = [
+        cells(row, row["topic"], {run: seed_rbo.get((run, row["topic"])) for run in systems}, True)
         for row in rows[:top]
     ]
-    left_out = len(rows) - len(shown)
+    left_out = len(rows) - len(cells_of_rows)
     if with_mean:
         (mean,) = (row for row in kernel.results.to_rows(result.means) if (row["run"], row["other"]) == (first, second))
-        shown.append(cells(mean, f"mean of {mean['topics']}", {run: within[run]["rbo"] for run in systems}))
-    shown += [cells(within[run], f"seeds of {visible(run)}", {}) for run in systems]
+        cells_of_rows.append(cells(mean, f"mean of {mean['topics']}", {run: within[run]["rbo"] for run in systems}))
+    cells_of_rows += [cells(within[run], f"seeds of {visible(run)}", {}) for run in systems]
     columns = [Column("topic"), Column("rbo", "score"), *(Column(run, "score", of_run=True) for run in systems)]
     columns += [Column(name, "score") for name in TABLE_COLUMNS[1:-1]]
     columns.append(Column("common", "count") if result.seeds is None else Column("common", "score", digits=1))
     title = " and ".join(dict.fromkeys([_run_title(result, first), _run_title(result, second)]))
-    blocks: list[Table | str] = [title, Table(columns, shown)]
+    blocks: list[Table | str] = [title, Table(columns, cells_of_rows)]
     if left_out > 0:
         top_n = either("--top N", f".shown(top={len(rows)})")
         blocks.append(f"{left_out} more {plural(left_out, 'topic')} not shown; see them with {top_n}")

@@ -463,17 +463,17 @@ def _append_slices(frame: pd.DataFrame, sliced: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-def _long(shown: Diff, top: int | None) -> Document:
+def _long(result: Diff, top: int | None) -> Document:
     """Return a row for each document, with the scores of its topic, and one for each slice of all topics."""
-    topics = shown.topics.drop(columns="changed")
+    topics = result.topics.drop(columns="changed")
     if top is not None:
         topics = topics.groupby("measure", sort=False).head(top)
-    frame = kernel.results.merged(topics, shown.documents, on=["measure", "topic"])
-    if shown.slices is not None:
-        frame = _append_slices(frame, shown.slices)
+    frame = kernel.results.merged(topics, result.documents, on=["measure", "topic"])
+    if result.slices is not None:
+        frame = _append_slices(frame, result.slices)
     table = kernel.results.to_table(frame)
     columns = [Column("run"), Column("baseline"), *table.columns]
-    return Document([Table(columns, [[shown.run, shown.baseline, *row] for row in table.rows])], shown.signature)
+    return Document([Table(columns, [[result.run, result.baseline, *row] for row in table.rows])], result.signature)
 
 
 def _summary(whole: Diff, measure: Measure, digits: int) -> str:
@@ -514,7 +514,7 @@ def _slice_tables(whole: Diff, measure: Measure, names: list[str], digits: int) 
     ]
 
 
-def _topic_table(shown: Diff, rows: list[Row], names: list[str], digits: int) -> Table:
+def _topic_table(result: Diff, rows: list[Row], names: list[str], digits: int) -> Table:
     residuals = any(row["residual"] is not None for row in rows)
     columns = [Column("topic")]
     for name in names:
@@ -530,15 +530,15 @@ def _topic_table(shown: Diff, rows: list[Row], names: list[str], digits: int) ->
         for score, residual in (("baseline_score", "baseline_residual"), ("score", "residual")):
             line += [row[score], *([row[residual]] if residuals else [])]
         optional = [*([row["se"]] if errors else []), *([_describe_reversal(row)] if reversible else [])]
-        cells.append([*line, row["difference"], *optional, describe_topic(shown, row, digits)])
+        cells.append([*line, row["difference"], *optional, describe_topic(result, row, digits)])
     return Table(columns, cells)
 
 
-def describe_topic(shown: Diff, row: Row, digits: int) -> str:
+def describe_topic(result: Diff, row: Row, digits: int) -> str:
     """Describe the difference of a topic: the documents with the largest effect, and unjudged documents that rose."""
-    documents = shown._documents_of(row)
+    documents = result._documents_of(row)
     contributing = [document for document in documents if document["explains"]]
-    parts = [_describe_document(document, digits, shown.seeds) for document in contributing[:NAMED]]
+    parts = [_describe_document(document, digits, result.seeds) for document in contributing[:NAMED]]
     if len(contributing) > NAMED:
         parts.append(f"{len(contributing) - NAMED} more")
     parts += [] if contributing else ["no document counts more or less than before"]
@@ -605,9 +605,9 @@ def _describe_reversal(row: Row) -> str:
     return "unknown" if row["same_order"] is None else "same order" if row["same_order"] else "could be reversed"
 
 
-def _document_table(shown: Diff, topic: Row, digits: int) -> Table:
+def _document_table(result: Diff, topic: Row, digits: int) -> Table:
     """Return the documents of one topic, the largest effect first, and one row for the rest."""
-    rows = shown._documents_of(topic)
+    rows = result._documents_of(topic)
     names = ("docno", "grade", "change", "baseline_rank", "rank", "baseline_contribution", "contribution", "explains")
     kinds = ("text", "number", "text", "count", "count", "score", "score", "signed", "text")
     cells = [[row[name] for name in (*names, "above")] for row in rows[:DOCUMENTS]]
@@ -619,8 +619,8 @@ def _document_table(shown: Diff, topic: Row, digits: int) -> Table:
     titles = ("docno", "grade", "change", "old rank", "rank", "old contribution", "contribution", "explains",
               "unjudged, above")  # fmt: skip
     columns = [Column(title, kind, digits) for title, kind in zip(titles, kinds, strict=True)]  # type: ignore[arg-type]
-    if shown.seeds is not None:
-        _insert_seeds(columns, cells, rows, shown.seeds)
+    if result.seeds is not None:
+        _insert_seeds(columns, cells, rows, result.seeds)
     return Table(columns, cells)
 
 

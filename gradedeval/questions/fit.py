@@ -1,4 +1,4 @@
-"""`fit`: the value of a parameter by which a measure agrees best with another."""
+"""`fit`: the parameter of a measure for the best agreement with another measure."""
 
 from __future__ import annotations
 
@@ -50,26 +50,27 @@ if TYPE_CHECKING:
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)"
 _RANGE = re.compile(rf"(?P<low>{_NUMBER})\.\.(?P<high>{_NUMBER})(?:\.\.(?P<step>{_NUMBER}))?")
 NEARLY = 0.001
-"""Values whose agreement is so close to the best count as near best."""
+"""Largest difference from the best agreement that counts as near best."""
 
 MIN_STEPS, ENOUGH_STEPS, MAX_STEPS = 50, 1000, 10_000
-"""A grid whose step is not given has from 50 to 1,000 steps, of 1, 2 or 5 times a power of ten; none has more."""
+"""Default grids have from 50 to 1,000 steps of 1, 2 or 5 times a power of ten; no grid has more than 10,000."""
 
 
 @dataclass(frozen=True)
 class MeasureRange:
     """A measure with one open parameter.
 
-    text       as it was written
+    text       the measure as written
+    prefix     the text before the range, and `suffix` the text after it
     parameter  its name; k for the cutoff
     low, high  the ends of its range
-    step       of the grid over all of it, as given or for whole numbers; None: by the precision
+    step       of the grid over the whole range, as given or 1 for whole numbers; None: by the precision
     whole      whether it takes whole numbers only
     """
 
     text: str
-    before: str
-    after: str
+    prefix: str
+    suffix: str
     parameter: str
     low: float
     high: float
@@ -83,12 +84,12 @@ class MeasureRange:
         return self.text
 
     def at(self, value: float) -> Measure:
-        """The measure with a value in place of the range."""
+        """Return the measure with a value in place of the range."""
         word = kernel.notation.write_value(int(value) if self.whole else round(value, 10))
-        return parse_measures(f"{self.before}{word}{self.after}", self.table)[0]
+        return parse_measures(f"{self.prefix}{word}{self.suffix}", self.table)[0]
 
     def end(self, value: float) -> str:
-        """A note if the best value is an end of the range and the measure takes values beyond it."""
+        """Return a note if the best value is an end of the range and the measure takes values beyond it."""
         step = self.step or _nice((self.high - self.low) / MIN_STEPS)
         beyond = {self.low: self.low - step, self.high: self.high + step}
         if value not in beyond or not _takes(self, beyond[value]):
@@ -96,19 +97,19 @@ class MeasureRange:
         return f"the best value {value:g} is at the end of the range; widen the range"
 
     def resolution(self, precision: float) -> float:
-        """The step of the grid over the whole range, so that no optimum as wide as that is missed: as given, else the
-        precision, or as near to it as a thousand values come."""
+        """Return the step of the grid over the whole range: as given; else the precision, or more if the grid would
+        have more than a thousand values. Optima narrower than a step can be missed."""
         width = self.high - self.low
         return self.step or min(max(precision, 1 / _nice(ENOUGH_STEPS / width)), _nice(width / MIN_STEPS))
 
     def grid(self, step: float) -> list[float]:
-        """The values of a grid over the whole range, both ends included."""
+        """Return the values of a grid over the whole range, both ends included."""
         count = math.floor((self.high - self.low) / step + 1e-9)
         values = [round(self.low + index * step, 10) for index in range(count + 1)]
         return values if values[-1] >= self.high - 1e-9 else [*values, self.high]
 
     def around(self, value: float, step: float, finer: float) -> list[float]:
-        """The values of a finer grid within one step of a value."""
+        """Return the values of a finer grid within one step of a value."""
         count = math.ceil(step / finer - 1e-9)
         near = (round(value + index * finer, 10) for index in range(-count, count + 1))
         return [value for value in near if self.low <= value <= self.high]
@@ -119,14 +120,14 @@ def read_ranges(
     table: Mapping[str, Measure] | None = None,
     cutoff: int | None = None,
 ) -> list[MeasureRange]:
-    """The measures with a range, several in one text separated by spaces.
+    """Return the measures with a range; one text may have several, separated by spaces.
 
-    Raises InputError (usage) if there is none, if one has no range, or two, or an end of it is not a valid value.
+    Raises InputError (usage) without measures, for a measure with no range or two, and for an invalid end of a range.
     """
-    given = [measures] if isinstance(measures, str) else measures or ()
-    if read := [one for one in given if isinstance(one, MeasureRange)]:
-        return read
-    words = [word for text in given for word in kernel.notation.split_words(str(text))]
+    texts = [measures] if isinstance(measures, str) else measures or ()
+    if parsed := [measure for measure in texts if isinstance(measure, MeasureRange)]:
+        return parsed
+    words = [word for text in texts for word in kernel.notation.split_words(str(text))]
     if not words:
         hint = f"for example {flag.measures:'rbp(p=0.1..0.95)'} or {flag.measures:ndcg@1..40}"
         raise InputError("", "no measure with a range", hint, usage=True)
@@ -137,23 +138,23 @@ def read_ranges(
 def _read_range(text: str, table: Mapping[str, Measure] | None) -> MeasureRange:
     matches = list(_RANGE.finditer(text))
     if len(matches) != 1:
-        what = f"has {len(matches)} ranges" if matches else "has no range"
+        problem = f"has {len(matches)} ranges" if matches else "has no range"
         bare = not matches and re.fullmatch(r"\w+(@\d+)?", text)
         example = f"{text.partition('@')[0]}@1..40" if bare and not text.startswith("rbp") else "rbp(p=0.1..0.95)"
-        raise InputError(repr(text), what, f"write one, for example '{example}'", usage=True)
+        raise InputError(repr(text), problem, f"write one, for example '{example}'", usage=True)
     match = matches[0]
     low, high, step = (None if match[name] is None else float(match[name]) for name in ("low", "high", "step"))
-    before, after = text[: match.start()], text[match.end() :]
-    key = re.search(r"(\w+)=$", before)
+    prefix, suffix = text[: match.start()], text[match.end() :]
+    key = re.search(r"(\w+)=$", prefix)
     if low is None or high is None or not low < high < math.inf or step == 0:
         raise InputError(repr(text), f"invalid range {match[0]}", "write LOW..HIGH, for example 0.05..0.95", usage=True)
-    draft = MeasureRange(text, before, after, key[1] if key else "k", low, high, step, False, table)
-    whole = low.is_integer() and high.is_integer() and (before.endswith("@") or not _takes(draft, low + 0.5))
+    draft = MeasureRange(text, prefix, suffix, key[1] if key else "k", low, high, step, False, table)
+    whole = low.is_integer() and high.is_integer() and (prefix.endswith("@") or not _takes(draft, low + 0.5))
     step = 1.0 if step is None and whole else step
     if step is not None and (high - low) / step > MAX_STEPS:
-        what = f"{match[0]} makes more than {MAX_STEPS} values"
-        raise InputError(repr(text), what, "use larger steps, for example 1..1000..10", usage=True)
-    range_ = MeasureRange(text, before, after, draft.parameter, low, high, step, whole, table)
+        problem = f"{match[0]} makes more than {MAX_STEPS} values"
+        raise InputError(repr(text), problem, "use larger steps, for example 1..1000..10", usage=True)
+    range_ = MeasureRange(text, prefix, suffix, draft.parameter, low, high, step, whole, table)
     for end in (low, high):
         range_.at(end)
     return range_
@@ -168,19 +169,19 @@ def _takes(range_: MeasureRange, value: float) -> bool:
 
 
 def _nice(step: float) -> float:
-    """The largest of 1, 2 and 5 times a power of ten that is no more than `step`."""
+    """Return the largest of 1, 2 and 5 times a power of ten that is at most `step`."""
     power = 10.0 ** math.floor(math.log10(step))
     return max(factor * power for factor in (1, 2, 5) if factor * power <= step * (1 + 1e-9))
 
 
 Values = dict[float, float]
-"""Parameter -> how good it is."""
+"""Goodness by parameter."""
 Search = Callable[[list[tuple[MeasureRange, list[float]]]], list[list[list[float]]]]
-"""Measures with values to try -> for each measure and value, how good it is by each criterion."""
+"""Function of measures with values to try: goodness by measure, value and criterion."""
 
 
 def resolution(measure_ranges: Sequence[MeasureRange], precision: float) -> str:
-    """How fine the search is, in words: the steps stand beside the values."""
+    """Describe the resolution of the search; tables have the steps."""
     finer = any(not range_.whole and range_.resolution(precision) > precision * (1 + 1e-9) for range_ in measure_ranges)
     return "every step tried" + (f", then to {precision:g} around the best" if finer else "")
 
@@ -188,10 +189,11 @@ def resolution(measure_ranges: Sequence[MeasureRange], precision: float) -> str:
 def search(
     measure_ranges: Sequence[MeasureRange], goodness: Search, criteria: int, precision: float
 ) -> list[list[Values]]:
-    """Try the whole grid of every measure; where its step is larger than `precision`, then finer ones around the best.
+    """Try the whole grid of every measure; if its step is larger than `precision`, then finer grids around the best
+    value.
 
-    Returns, for each measure and criterion, all values tried and how good they are. All measures are tried together, so
-    that the runs are read once for each grid.
+    Returns, for each measure and criterion, all values tried and their goodness. All measures are tried together, so
+    that runs are read once for each grid.
     """
     precision = ranges.PRECISION.check(precision)
     results: list[list[Values]] = [[{} for _ in range(criteria)] for _ in measure_ranges]
@@ -214,7 +216,7 @@ def search(
 def _finer(
     range_: MeasureRange, results: list[Values], steps: list[float], index: int, precision: float
 ) -> list[float]:
-    """The values to try next; none if the step is fine enough."""
+    """Return the values to try next; none if the step is fine enough."""
     step = steps[index]
     if range_.whole or step <= precision * (1 + 1e-9):
         return []
@@ -224,12 +226,12 @@ def _finer(
 
 
 def best(values: Values) -> float:
-    """The best value; of several the smallest."""
+    """Return the best value; the smallest of equally good ones."""
     return min(values, key=lambda value: (-values[value] if values[value] == values[value] else math.inf, value))
 
 
 def near_best_range(values: Values, within: float) -> tuple[float, float]:
-    """The ends of the range of values around the best one that are nearly as good."""
+    """Return the ends of the range around the best value that is nearly as good."""
     ordered = sorted(values)
     top = best(values)
     low = high = ordered.index(top)
@@ -241,8 +243,8 @@ def near_best_range(values: Values, within: float) -> tuple[float, float]:
 
 
 class Best(NamedTuple):
-    """The best value, how `good` it is, the ends of the range around it that is nearly as good, and what is to be said
-    of them; nan where no value is any good."""
+    """The best value, its goodness (`good`), the ends of the range that is nearly as good, and a note; nan if goodness
+    is undefined."""
 
     value: float
     good: float
@@ -252,7 +254,7 @@ class Best(NamedTuple):
 
 
 def best_of(range_: MeasureRange, values: Values) -> Best:
-    """The best of the values that were tried."""
+    """Return the best of the values tried."""
     value = best(values)
     if math.isnan(values[value]):
         nothing = math.nan
@@ -263,7 +265,7 @@ def best_of(range_: MeasureRange, values: Values) -> Best:
     return Best(value, values[value], low, high, range_.end(value))
 
 
-# What a fit finds, and what both kinds of it are asked.
+# The result, and settings of both kinds of fits.
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,13 +273,13 @@ class FitResult(kernel.results.InNotebook):
     """The result of a fit.
 
     frame      a row for each measure and kind of agreement: measure, parameter, by, value (the best), agreement, low,
-               high (the range around it with an agreement within 0.001), pairs; after a validation too: agreement_there
-               (of the same value), value_there (the best there), best_there (its agreement); step (of the values that
-               were tried over the whole range)
-    curve      measure, parameter, by, value, agreement[, agreement_there]: every value agreements_of
-    settings   how it was fitted
-    signature  what the scores depend on
-    notes      notes for the user, as on values at the end of their range
+               high (the range around it with an agreement within 0.001), pairs; with validation also agreement_there
+               (of the same value on the other topics), value_there (the best value there), best_there (its agreement);
+               step (of the grid over the whole range)
+    curve      measure, parameter, by, value, agreement[, agreement_there]: all values tried
+    settings   of the fit
+    signature  of the scores
+    notes      for the user, for example on best values at the end of their range
     """
 
     frame: pd.DataFrame
@@ -288,7 +290,7 @@ class FitResult(kernel.results.InNotebook):
 
     @property
     def aside(self) -> str:
-        """How it was fitted."""
+        """The settings of the fit."""
         return self.settings
 
     @property
@@ -297,7 +299,7 @@ class FitResult(kernel.results.InNotebook):
         return self.notes
 
     def document(self, layout: Layout) -> Document:
-        """The result: of these columns, those that its frame has."""
+        """Return the table of the columns that the frame has."""
         parts: dict[str, DisplayColumns] = {
             "measure": plain_columns(Column("measure")),
             "by": plain_columns(Column("by")),
@@ -328,7 +330,7 @@ Ranges = Annotated["str | Sequence[str] | Sequence[MeasureRange]", Setting("Meas
 Precision = Annotated[float, Setting("Precision of the fitted value.", ranges.PRECISION, "X")]
 
 
-# `fit --to-weights`: the parameter with which the rank weights of a measure are nearest to a given distribution.
+# `fit --to-weights`: the parameter for rank weights nearest to a given distribution.
 
 
 Vector = Annotated["Floats | Sequence[float] | str | Path", Setting("Instead of runs: fit to weights of ranks, given "
@@ -344,9 +346,9 @@ Scaled = Annotated[Normalize, Setting("'sum': scale the weights of measures over
 
 
 def read_vector(path: str | Path) -> Floats:
-    """The weights of ranks 1, 2, … in a file of rank,weight lines.
+    """Read the weights of ranks 1, 2, … from a file of rank,weight lines.
 
-    Raises InputError with the line of whatever is not a weight, where ranks are missing, or where all weights are 0.
+    Raises InputError with the line of an invalid weight, for missing ranks, and if all weights are 0.
     """
     weights = kernel.rank_weights(path)
     if not weights.any():
@@ -355,7 +357,8 @@ def read_vector(path: str | Path) -> Floats:
 
 
 def divergence(reference: Floats, weights: Floats) -> float:
-    """Kullback–Leibler divergence of weights from a reference distribution, in nats: Σ v ln(v / w), 0 where v is 0."""
+    """Return the Kullback–Leibler divergence of weights from a reference distribution, in nats: Σ v ln(v / w), 0 if v
+    is 0."""
     seen = reference > 0
     with np.errstate(divide="ignore"):
         return float((reference[seen] * (np.log(reference[seen]) - np.log(weights[seen]))).sum())
@@ -370,18 +373,18 @@ def fit_weights(
     normalize: Scaled = "none",
     precision: Precision = 0.001,
 ) -> FitResult:
-    """The parameter of each static measure whose weights are nearest to a given vector in Kullback–Leibler divergence.
+    """Fit the parameter of each static measure to a vector of rank weights, by Kullback–Leibler divergence.
 
     weights    of ranks 1, 2, …: numbers, or a file of rank,weight lines. They are scaled to sum 1 down to `ranks`
-    measures   with a range, as in "rbp(p=0.05..0.99)"
-    ranks      how many ranks are compared; None: all of the vector
-    normalize  `sum`: scale the measure's weights to sum 1 down to `ranks` too; `none`: compare them as they are, so
-               that what a geometric distribution has below `ranks` counts against it
+    measures   with a range, such as "rbp(p=0.05..0.99)"
+    ranks      number of ranks to compare; None: all ranks of the vector
+    normalize  `sum`: scale the weights of the measure to sum 1 down to `ranks` too; `none`: compare them as they are,
+               so that the share of a geometric distribution below `ranks` counts against it
     precision  of the value
 
     The columns of `frame` are measure, parameter, value, divergence (nats), low, high (the range around it within 0.001
-    nats), depth, covered (what the measure's weights sum to down to `ranks`), renormalized, step (of the values tried
-    over the whole range); those of `curve` measure, parameter, value, divergence. Zhang et al., Information Retrieval
+    nats), depth, covered (sum of the weights of the measure down to `ranks`), renormalized, step (of the grid over the
+    whole range); the columns of `curve` are measure, parameter, value, divergence. Zhang et al., Information Retrieval
     2010, section 5.2. Raises InputError if the vector is too short, a measure has no fixed rank weights, or its weights
     sum to more than 1.
     """
@@ -390,7 +393,7 @@ def fit_weights(
     depth = len(reference)
     measure_ranges = read_ranges(measures)
     for range_ in measure_ranges:
-        weighing.static_weights(range_.at(range_.low), depth)  # which refuses measures without fixed weights
+        weighing.static_weights(range_.at(range_.low), depth)  # raises for measures without fixed weights
 
     def closeness(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
         return [
@@ -403,9 +406,9 @@ def fit_weights(
         value, good, low, high, note = best_of(range_, values)
         head: dict[str, Any] = {"measure": range_.text, "parameter": range_.parameter}
         covered = float(weighing.static_weights(range_.at(value), depth).sum())
-        found = {"value": value, "divergence": -good, "low": low, "high": high}
+        best_values = {"value": value, "divergence": -good, "low": low, "high": high}
         scaled = {"depth": depth, "covered": covered, "renormalized": scale}
-        rows.append({**head, **found, **scaled, "step": range_.resolution(precision)})
+        rows.append({**head, **best_values, **scaled, "step": range_.resolution(precision)})
         curve += [{**head, "value": tried, "divergence": -values[tried]} for tried in sorted(values)]
         notes += [f"{range_.text}: {note}"] if note else []
     scaling = "the measures' scaled to 1 too" if scale else "the measures' as they are"
@@ -414,12 +417,12 @@ def fit_weights(
 
 
 def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None) -> Floats:
-    """The vector down to a depth, scaled to sum 1."""
+    """Return the vector down to a depth, scaled to sum 1."""
     vector = read_vector(weights) if isinstance(weights, str | Path) else np.asarray(weights, np.float64)
     depth = len(vector) if depth is None else ranges.WEIGHED_RANKS.check(depth)
     if depth > len(vector) or depth < 1:
-        what = f"{depth} is out of range for {len(vector)} weights"
-        raise InputError(flag.ranks, what, f"give 1 to {len(vector)}", usage=True)
+        problem = f"{depth} is out of range for {len(vector)} weights"
+        raise InputError(flag.ranks, problem, f"give 1 to {len(vector)}", usage=True)
     if not vector[:depth].any():
         raise InputError(flag.ranks, f"all weights down to rank {depth} are 0", "use more ranks", usage=True)
     reference: Floats = vector[:depth] / vector[:depth].sum()
@@ -436,18 +439,18 @@ def _scaled(measure: Measure, depth: int, scale: bool) -> Floats:
 
 
 def check_total(measure: Measure, total: float) -> None:
-    """Raise InputError (usage) where weights sum to more than 1: a divergence from them means nothing."""
+    """Raise InputError (usage) if weights sum to more than 1, which makes their divergence meaningless."""
     if total > 1 + 1e-6:
-        what = f"the weights of '{measure}' sum to {total:.4g}, more than 1"
-        raise InputError("", what, f"add {flag.normalize:sum}", usage=True)
+        problem = f"the weights of '{measure}' sum to {total:.4g}, more than 1"
+        raise InputError("", problem, f"add {flag.normalize:sum}", usage=True)
 
 
-# `fit`: the parameter with which one measure agrees best with another.
+# `fit`: the parameter for the best agreement with another measure.
 
 
 @dataclass(frozen=True, eq=False)
 class Collection:
-    """Runs by name, their judgments, and the options by which they are scored."""
+    """Runs by name, their judgments, and the options of scores."""
 
     runs: dict[str, Any]
     qrels: Qrels
@@ -455,12 +458,12 @@ class Collection:
 
     @classmethod
     def read(cls, runs: Any, qrels: Any, options: Options) -> Collection:
-        """Runs with their qrels read. Raises InputError where they cannot be read."""
-        named = kernel.named_runs(runs)
-        return cls(named, kernel.qrels_for(named, qrels, options), options)
+        """Return runs with qrels read. Raises InputError for unreadable input."""
+        sources = kernel.named_runs(runs)
+        return cls(sources, kernel.qrels_for(sources, qrels, options), options)
 
     def scores(self, measures: Sequence[Measure], residuals: bool = False) -> Matrix:
-        """The scores by some measures; `max_residual` applies only if `residuals` are asked for."""
+        """Return the scores by some measures; `max_residual` applies only with `residuals`."""
         options = replace(self.options, untold=self.options.given)  # a fit has other measures, too
         options = options if residuals else replace(options, residuals=None, max_residual=None)
         return score_matrix.to_matrix(
@@ -468,15 +471,18 @@ class Collection:
         )
 
 
-MANY = 4
-"""Values of measures of fixed weights from which on their sums are worked out together."""
+MIN_TOGETHER = 4
+"""Minimum number of measures with fixed weights to score together."""
 
 
 def has_fixed_weights(measure: Measure, options: Options) -> bool:
-    """Whether its score is a sum of gains by weights of the ranks, which depend on nothing but the length of a ranking:
-    those of C/W/L measures divided by their sum, as of rbp, and those of distributions, as zipf."""
-    known, sums = kernel.MEASURES.get(measure.name), measure.rank_sum
-    if known is None or known.definition is not measure.definition or sums is None or measure.by_intent:
+    """Return whether the score is a sum of gains with rank weights that depend only on the length of the ranking.
+
+    This holds for C/W/L measures such as rbp, whose weights are divided by their sum, and for distributions such as
+    zipf.
+    """
+    builtin, sums = kernel.MEASURES.get(measure.name), measure.rank_sum
+    if builtin is None or builtin.definition is not measure.definition or sums is None or measure.by_intent:
         return False
     if options.ties == "average" or measure.types or measure.judged_only:
         return False
@@ -488,11 +494,11 @@ def has_fixed_weights(measure: Measure, options: Options) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class GainedLists:
-    """The documents with a gain in the rankings of all runs.
+    """Documents with a gain in the rankings of all runs.
 
-    row, column  of each ranking: its run and its topic
-    retrieved    of each: how many documents it has
-    at, gain     of each: where the documents with a gain stand, from 0, and what each is worth
+    row, column  run and topic of each ranking
+    retrieved    number of documents of each ranking
+    at, gain     indices (from 0) and gains of the documents with a gain, of each ranking
     """
 
     row: list[int]
@@ -502,19 +508,19 @@ class GainedLists:
     gain: list[Floats]
 
     def add(self, row: int, columns: Sequence[int], gains: kernel.gains.Gains) -> None:
-        """Take the rankings of a batch of a run."""
+        """Add the rankings of a batch of a run."""
         for column, retrieved, gain in zip(columns, gains.retrieved.tolist(), gains.gain, strict=True):
-            at = np.flatnonzero(gain)
+            index = np.flatnonzero(gain)
             self.row.append(row)
             self.column.append(column)
             self.retrieved.append(retrieved)
-            self.at.append(at)
-            self.gain.append(gain[at])
+            self.at.append(index)
+            self.gain.append(gain[index])
 
     def scores(self, measures: Sequence[Measure]) -> Floats:
-        """measures × rankings: the scores, to the last bit those of each measure by itself: gains are added up from
-        rank 1 on, and what adds nothing is left out."""
-        width = 1 + max((int(at[-1]) for at in self.at if len(at)), default=0)
+        """Return the scores, measures × rankings, identical to the last bit to scores by each measure alone: gains are
+        added from rank 1 on, without zeros."""
+        width = 1 + max((int(positions[-1]) for positions in self.at if len(positions)), default=0)
         ends, end = np.unique(self.retrieved, return_inverse=True)
         weights = np.empty((width, max(2, len(measures))))  # one column alone numpy would add up in another order
         weights[:, len(measures) :] = 0
@@ -522,16 +528,18 @@ class GainedLists:
         for column, measure in enumerate(measures):
             weights[:, column], depth[column] = fixed_weights(measure, width, ends)
         scores = np.zeros((len(self.at), len(measures)))
-        for index, (at, gain) in enumerate(zip(self.at, self.gain, strict=True)):
-            if len(at):
-                scores[index] = np.add.reduce(weights[at] * gain[:, None], axis=0)[: len(measures)]
-        found: Floats = scores.T / depth[:, end]
+        for index, (positions, gain) in enumerate(zip(self.at, self.gain, strict=True)):
+            if len(positions):
+                scores[index] = np.add.reduce(weights[positions] * gain[:, None], axis=0)[: len(measures)]
+        scores_by_measure: Floats = scores.T / depth[:, end]
         ceiling = np.array([measure.definition.ceiling for measure in measures])[:, None]
-        return np.where((found > ceiling) & (found < ceiling + 1e-12), ceiling, found)
+        return np.where(
+            (scores_by_measure > ceiling) & (scores_by_measure < ceiling + 1e-12), ceiling, scores_by_measure
+        )
 
 
 def fixed_weights(measure: Measure, width: int, ends: Ints) -> tuple[Floats, Floats]:
-    """The weights of the ranks down to `width`, and what their sum is divided by in rankings of some lengths."""
+    """Return the weights of the ranks down to `width`, and the divisors of their sum for rankings of some lengths."""
     definition, k = measure.definition, measure.cutoff
     weights = measure.details(_without_gain((width,), width, k))["W" if definition.cwl is None else "V"]
     weights = weights[0, :width].copy()
@@ -546,7 +554,7 @@ def fixed_weights(measure: Measure, width: int, ends: Ints) -> tuple[Floats, Flo
 
 @lru_cache(maxsize=4)
 def _without_gain(ends: tuple[int, ...], width: int, k: int | None) -> kernel.gains.Gains:
-    """Rankings of some lengths in which nothing is worth anything; kept, as are intermediate results in their memo, for
+    """Return rankings of some lengths without gains. They are cached, with the intermediate results in their memo, for
     the next value of a parameter."""
     none, no = np.zeros((len(ends), width)), np.zeros((len(ends), width), dtype=bool)
     lengths = np.array(ends, dtype=np.int64)
@@ -555,17 +563,17 @@ def _without_gain(ends: tuple[int, ...], width: int, k: int | None) -> kernel.ga
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The scores of a collection by the one measure that others are fitted to."""
+    """Scores of a collection by the measure that other measures are fitted to."""
 
     collection: Collection
     matrix: Matrix
-    _known: dict[Kind, Callable[[Floats, kernel.definition.Reading], float]] = field(
+    _agreements: dict[Kind, Callable[[Floats, kernel.definition.Reading], float]] = field(
         default_factory=dict, init=False, repr=False
     )
 
     @classmethod
     def of(cls, collection: Collection, target: Measure) -> Target:
-        """The scores by the target. Raises InputError if `max_residual` leaves no pair."""
+        """Score a collection by the target. Raises InputError if `max_residual` leaves no pair."""
         matrix = collection.scores([target], residuals=True)
         if not matrix.included.any():
             raise InputError(flag.max_residual, f"no (run, topic) pair is left by {matrix.measures[0]}", "raise it")
@@ -573,40 +581,42 @@ class Target:
 
     @property
     def included(self) -> Bools:
-        """runs × topics: which pairs count."""
+        """Mask of pairs: runs × topics."""
         return self.matrix.included[:, :, 0]
 
     def agreements(self, measures: Sequence[Measure], kinds: Sequence[Kind]) -> list[list[float]]:
-        """For each measure its agreement of each kind."""
+        """Return the agreement of each kind of each measure."""
         by_name: dict[str, list[float]] = {}
         labels: dict[Measure, str] = {}  # two notations may mean the same measure as applied
         applied = [kernel.scores.with_defaults(measure, self.collection.options) for measure in measures]
         for measure in applied:
             labels.setdefault(measure, measure.label)
         fixed = [measure for measure in labels if has_fixed_weights(measure, self.collection.options)]
-        fixed = fixed if len(fixed) >= MANY else []
-        for some in chunks(len(fixed), self.included.size):
-            for measure, scores in self.fixed_scores(fixed[some]):
+        fixed = fixed if len(fixed) >= MIN_TOGETHER else []
+        for chunk in chunks(len(fixed), self.included.size):
+            for measure, scores in self.fixed_scores(fixed[chunk]):
                 by_name[labels[measure]] = [self._agreement(kind)(scores, measure.reading) for kind in kinds]
-        others = [one for one, measure in zip(measures, applied, strict=True) if labels[measure] not in by_name]
-        for some in chunks(len(others), self.included.size):
-            matrix = self.collection.scores(others[some])
+        other_measures = [
+            notation for notation, measure in zip(measures, applied, strict=True) if labels[measure] not in by_name
+        ]
+        for chunk in chunks(len(other_measures), self.included.size):
+            matrix = self.collection.scores(other_measures[chunk])
             for column, name in enumerate(matrix.measures):
                 scores, reading = matrix.score[:, :, column], matrix.reading(column)
                 by_name[name] = [self._agreement(kind)(scores, reading) for kind in kinds]
         return [by_name[labels[measure]] for measure in applied]
 
     def _agreement(self, kind: Kind) -> Callable[[Floats, kernel.definition.Reading], float]:
-        """How far the scores by a measure agree with these; what depends on these alone is worked out once."""
-        if kind not in self._known:
+        """Return a function of scores by a measure: their agreement with the target, prepared once."""
+        if kind not in self._agreements:
             reading, score = self.matrix.reading(0), self.matrix.score[:, :, 0]
-            self._known[kind], _ = scores_agreement_with(kind, score, self.included, reading)
-        return self._known[kind]
+            self._agreements[kind], _ = scores_agreement_with(kind, score, self.included, reading)
+        return self._agreements[kind]
 
     def fixed_scores(self, measures: Sequence[Measure]) -> Iterator[tuple[Measure, Floats]]:
-        """Measures of fixed weights, each with its scores: runs × topics, nan where a run is not scored on a topic.
+        """Yield measures of fixed weights, each with its scores: runs × topics, nan if a run is not scored on a topic.
 
-        The runs are read once for all measures, and what is multiplied is only what has a gain.
+        The runs are read once for all measures, and only documents with a gain are multiplied.
         """
         options = replace(self.collection.options, residuals=None, max_residual=None, bounds=False)
         scorer = kernel.Scorer(self.collection.qrels, measures, options, kernel.Workers.current().limits)
@@ -615,14 +625,14 @@ class Target:
             by_table.setdefault(table.key, []).append(column)
         firsts = [columns[0] for columns in by_table.values()]
         for columns, lists in zip(by_table.values(), self._gained(scorer, firsts), strict=True):
-            alike = [scorer.measures[column] for column in columns]
-            for measure, scores in zip(alike, lists.scores(alike), strict=True):
-                whole = np.full(self.included.shape, np.nan)
-                whole[lists.row, lists.column] = scores
-                yield measure, whole
+            same_gains = [scorer.measures[column] for column in columns]
+            for measure, scores in zip(same_gains, lists.scores(same_gains), strict=True):
+                by_topic = np.full(self.included.shape, np.nan)
+                by_topic[lists.row, lists.column] = scores
+                yield measure, by_topic
 
     def _gained(self, scorer: Scorer, columns: Sequence[int]) -> list[GainedLists]:
-        """For some measures of a scorer the gains of all rankings."""
+        """Return the gains of all rankings for some measures of a scorer."""
         grader, share = replace(scorer.grader, last_rank=None), kernel.Workers.current()
         column_of = {topic: column for column, topic in enumerate(self.matrix.topics)}
         lists = [GainedLists([], [], [], [], []) for _ in columns]
@@ -630,16 +640,16 @@ class Target:
             graded = kernel.tasks.grade_run(source, grader, share.silent(), name)
             for batch in graded.settled():
                 gains_of = scorer.gains_cache(batch)
-                at = [column_of[kernel.decode(topic)] for topic in batch.topics]
-                for column, one in zip(columns, lists, strict=True):
+                topic_columns = [column_of[kernel.decode(topic)] for topic in batch.topics]
+                for column, gained in zip(columns, lists, strict=True):
                     measure = replace(scorer.measures[column], cutoff=None)
-                    one.add(row, at, gains_of(scorer.tables[column], measure))
+                    gained.add(row, topic_columns, gains_of(scorer.tables[column], measure))
         return lists
 
     def search(
         self, measure_ranges: Sequence[MeasureRange], kinds: Sequence[Kind], precision: float
     ) -> list[list[Values]]:
-        """For each measure and kind of agreement, the values tried and how well they agree."""
+        """Return, for each measure and kind of agreement, the values tried and their agreement."""
 
         def agreements_of(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
             measures = [range_.at(value) for range_, grid in grids for value in grid]
@@ -674,16 +684,16 @@ def fit(
     progress: bool = False,
     **keywords: Unpack[OptionKwargs],
 ) -> FitResult:
-    """The parameter of each measure with which it agrees best with the measure `to`.
+    """Fit the parameter of each measure for the best agreement with the measure `to`.
 
     runs          as for `gradedeval.evaluate`, several
     qrels         as for `gradedeval.evaluate`
-    measures      with a range, as in "nerr10(phi=0.05..0.95)", "nerr9@1..40" or "rbp(p=0.1..0.9..0.1)" with its step
+    measures      with a range, such as "nerr10(phi=0.05..0.95)", "nerr9@1..40" or "rbp(p=0.1..0.9..0.1)" with its step
     to            the measure to agree with; with `max_residual`, (run, topic) pairs with a larger residual are left out
     coefficient   kinds of agreement; see `gradedeval.correlate`
-    precision     of the value, tried over the whole range; a range of more than a thousand such values has larger
-                  steps (the column `step`), and finer ones around the best
-    validate      other topics of the same collection on which the values are validated: ids, or a file
+    precision     of the value, tried over the whole range; a range of more than a thousand such values has larger steps
+                  (the column `step`), and finer steps around the best value
+    validate      other topics of the same collection for validation of the values: ids, or a file
     options       as for `gradedeval.evaluate`
 
     Raises InputError as `evaluate` does, and (usage) for an invalid range or kind. Azzopardi et al., ICTIR 2021,
@@ -708,7 +718,7 @@ def fit_ranges(
     precision: float,
     there: Collection | None,
 ) -> FitResult:
-    """As `fit`, from parsed arguments and collections that are read."""
+    """Fit as `fit` does, from parsed arguments and collections already read."""
     for kind in kinds:
         check_choice(kind, KINDS, flag.coefficient)
     here = Target.of(collection, target)
@@ -718,11 +728,13 @@ def fit_ranges(
     second = None if there is None else Target.of(there, target)
     values_of = here.search(measure_ranges, kinds, precision)
     elsewhere = second and second.search(measure_ranges, kinds, precision)
-    tried = kernel.Scorer(collection.qrels, [target, *(one.at(one.low) for one in measure_ranges)], collection.options)
+    tried = kernel.Scorer(
+        collection.qrels, [target, *(fitted.at(fitted.low) for fitted in measure_ranges)], collection.options
+    )
     rows, curve, notes = [], [], [*tried.unused_notes, *here.matrix.notes, *_overlap_notes(here, second)]
     for index, range_ in enumerate(measure_ranges):
-        for which, kind in enumerate(kinds):
-            values, values_there = values_of[index][which], elsewhere[index][which] if elsewhere else None
+        for criterion, kind in enumerate(kinds):
+            values, values_there = values_of[index][criterion], elsewhere[index][criterion] if elsewhere else None
             value, agreement, low, high, note = best_of(range_, values)
             pairs = int(here.included.sum()) if kind in BY_TOPIC else len(here.included)
             head = {"measure": range_.text, "parameter": range_.parameter, "by": kind}
@@ -747,24 +759,24 @@ def fit_ranges(
 
 
 def _validation(range_: MeasureRange, kind: Kind, value: float, values: Values, there: Target) -> dict[str, float]:
-    """The agreement of the best value elsewhere, and the best value there."""
+    """Return the agreement of the best value on the other topics, and the best value there."""
     same = values[value] if value in values else there.agreements([range_.at(value)], [kind])[0][0]
-    found = best_of(range_, values)
-    return {"agreement_there": same, "value_there": found.value, "best_there": found.good}
+    best_there = best_of(range_, values)
+    return {"agreement_there": same, "value_there": best_there.value, "best_there": best_there.good}
 
 
 def _overlap_notes(here: Target, there: Target | None) -> list[str]:
-    """A note if values are validated on topics that were also used for fitting."""
+    """Return a note if validation topics were also used for fitting."""
     if there is None:
         return []
     fitted, validated = (
         {topic for topic, of_runs in zip(target.matrix.topics, target.included.T, strict=True) if of_runs.any()}
         for target in (here, there)
     )
-    both = len(fitted & validated)
-    of = f"{both} of {len(validated)} {plural(len(validated), 'topic')}"
-    what = f"{flag.validate}: {of} {'was' if both == 1 else 'were'} also used for fitting"
-    return [Note(what, f"use {flag.topics_from:FILE} to fit on others")] if both else []
+    overlap = len(fitted & validated)
+    share = f"{overlap} of {len(validated)} {plural(len(validated), 'topic')}"
+    problem = f"{flag.validate}: {share} {'was' if overlap == 1 else 'were'} also used for fitting"
+    return [Note(problem, f"use {flag.topics_from:FILE} to fit on others")] if overlap else []
 
 
 def _curve(head: dict[str, Any], values: Values, there: Values | None) -> list[dict[str, Any]]:
@@ -775,7 +787,7 @@ def _curve(head: dict[str, Any], values: Values, there: Values | None) -> list[d
     return rows
 
 
-# Agreement over a parameter: the curve of a fit, its best value, and the values that are nearly as good.
+# Picture: agreement over a parameter, the best value, and the range that is nearly as good.
 
 
 NEEDED = ("measure", "parameter", "value")
@@ -784,15 +796,15 @@ SOURCE = "what gradedeval.fit or gradedeval.fit_weights returns"
 
 @public
 def plot_fit(result: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes:
-    """How well measures agree with another over their parameter: a line for each measure and kind of agreement, a point
-    at the best value, and thick the values within 0.001 of it.
+    """Draw the agreement of measures over their parameter: a line for each measure and kind of agreement, a point at
+    the best value, and a thick line within 0.001 of it.
 
-    result   what `gradedeval.fit` or `gradedeval.fit_weights` returns
-    measure  draw only this one, written with its range; None: all
-    ax       matplotlib axes to draw on; None: the current ones
+    result   the result of `gradedeval.fit` or `gradedeval.fit_weights`
+    measure  draw only this measure, written with its range; None: all
+    ax       matplotlib axes to draw on; None: the current axes
 
-    Returns the axes. Raises `gradedeval.InputError` (usage) for anything else, and for measures whose parameters
-    differ, unless one is named.
+    Returns the axes. Raises `gradedeval.InputError` (usage) for another result, and for measures with different
+    parameters unless `measure` names one.
     """
     best, curve = (
         pictures.require_frame(result, (*NEEDED, *more), "fit", SOURCE, part) for part, more in PARTS.items()
@@ -802,17 +814,17 @@ def plot_fit(result: Any, measure: Any = None, *, ax: Axes | None = None) -> Axe
         pictures.require_frame(curve, NEEDED, "fit", f"one of {shorten(dict.fromkeys(result.frame['measure']))}")
     parameters = list(dict.fromkeys(curve["parameter"]))
     if len(parameters) > 1:
-        what = f"the measures differ in their parameters ({shorten(parameters)})"
-        raise InputError("plot.fit", what, f"name one, as in measure='{curve['measure'].iloc[0]}'", usage=True)
+        problem = f"the measures differ in their parameters ({shorten(parameters)})"
+        raise InputError("plot.fit", problem, f"name one, as in measure='{curve['measure'].iloc[0]}'", usage=True)
     return pictures.draw_on(partial(draw_fit, best=best, curve=curve), ax)
 
 
 PARTS: dict[str, tuple[str, ...]] = {"frame": ("low", "high"), "curve": ()}
-"""The frames of a fit, and what each has beside the columns that both need."""
+"""Frames of a fit, and their required columns besides `NEEDED`."""
 
 
 def fit_panels(result: Any) -> list[Panel]:
-    """A picture for each parameter."""
+    """Return a picture for each parameter."""
     names = dict.fromkeys(result.curve["parameter"])
     parts = [[frame[frame["parameter"] == name] for frame in (result.frame, result.curve)] for name in names]
     return [pictures.Panel(partial(draw_fit, best=best, curve=curve), 2.1) for best, curve in parts]
@@ -823,19 +835,15 @@ def draw_fit(ax: Axes, best: pd.DataFrame, curve: pd.DataFrame) -> None:
     goodness = "agreement" if "agreement" in curve else "divergence"
     curve = curve.assign(by=curve.get("by", ""))
     keys = list(dict.fromkeys(zip(curve["measure"], curve["by"], strict=True)))
-    several = len({measure for measure, _ in keys}) > 1
+    many = len({measure for measure, _ in keys}) > 1
     for (measure, by), look in zip(keys, pictures.line_styles(len(keys)), strict=True):
-        own, kind = curve[(curve["measure"] == measure) & (curve["by"] == by)], NAMES.get(by, "divergence")
+        points, kind = curve[(curve["measure"] == measure) & (curve["by"] == by)], NAMES.get(by, "divergence")
         name = (
-            f"{pictures.label_text(measure)}, {kind}"
-            if several and by
-            else pictures.label_text(measure)
-            if several
-            else kind
+            f"{pictures.label_text(measure)}, {kind}" if many and by else pictures.label_text(measure) if many else kind
         )
-        ax.plot(own["value"], own[goodness], label=name, **look)
+        ax.plot(points["value"], points[goodness], label=name, **look)
         row = best[(best["measure"] == measure) & (best.get("by", by) == by)]
-        near = own[own["value"].between(row["low"].iloc[0], row["high"].iloc[0])]
+        near = points[points["value"].between(row["low"].iloc[0], row["high"].iloc[0])]
         ax.plot(near["value"], near[goodness], color=look["color"], linewidth=4, alpha=0.3, solid_capstyle="butt")
         ax.plot(row["value"], row[goodness], "o", color=look["color"], markersize=4)
     ax.plot([], [], color=pictures.GREY, linewidth=4, alpha=0.4, label=f"within {NEARLY:g} of the best")
@@ -843,6 +851,6 @@ def draw_fit(ax: Axes, best: pd.DataFrame, curve: pd.DataFrame) -> None:
     only = keys[0][0]
     parameter = str(curve["parameter"].iloc[0])
     unit = "k (ranks)" if parameter == "k" else parameter
-    ax.set_xlabel(unit if several else f"{unit} of {pictures.label_text(only)}")
+    ax.set_xlabel(unit if many else f"{unit} of {pictures.label_text(only)}")
     ax.set_ylabel("Kullback–Leibler divergence (nats)" if goodness == "divergence" else "agreement")
     pictures.legend(ax)

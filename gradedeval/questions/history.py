@@ -1,4 +1,4 @@
-"""`history`: evaluations in the order of time, one a line of a file that is only ever appended to."""
+"""`history`: evaluations over time, in a file that grows by a line for each run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ REMOVE = "remove the line"
 COLUMNS = ("run", "measure", "time", "label", "score", "low", "high", "topics", "change", "from_best", "changed",
            "passed", "signature")  # fmt: skip
 LAST = 20
-"""Evaluations of each that people see unless told otherwise."""
+"""Default number of evaluations in a table."""
 MARK = "≠: not comparable with the line above, because of what has changed; change and best begin again"
 
 Run = Annotated[str | None, Setting("Only this run.", metavar="NAME")]
@@ -54,14 +54,14 @@ Last = Annotated[int | None, Setting("Only the last N evaluations of each.", ran
 
 @dataclass(frozen=True, eq=False)
 class History(kernel.results.InNotebook):
-    """What a file of evaluations tells.
+    """Evaluations in a file, in the order of time.
 
-    frame  a row for each evaluation of a run by a measure, in the order of time: run, measure, time, label, score, low,
-           high (the 95% interval), topics, change (from the last before it), from_best (from the best so far: 0 where
-           it is the best), changed (what is not as in the last before it: then nothing is compared, and change and
-           from_best begin again), passed (of `check`), signature
-    notes  what was skipped
-    last   how many evaluations of each are shown, the last ones; None: 20 in tables for people, all elsewhere
+    frame  a row for each evaluation of a run by a measure: run, measure, time, label, score, low, high (95% interval),
+           topics, change (from the evaluation before), from_best (from the best so far; 0 for the best), changed
+           (settings that differ from the evaluation before; change and from_best then begin again), passed (of
+           `check`), signature
+    notes  on skipped lines
+    last   number of evaluations to show of each run and measure; None: 20 in tables for people, all elsewhere
     """
 
     frame: pd.DataFrame
@@ -70,7 +70,7 @@ class History(kernel.results.InNotebook):
     last: int | None = None
 
     def document(self, layout: Layout) -> Document:
-        """The course of each run by each measure: for people the last evaluations, a column for each number."""
+        """Return the scores of each run by each measure; for people the last evaluations."""
         if layout == "long":
             by_run = self.frame.groupby(kernel.results.group_numbers(self.frame, "run", "measure"), sort=False)
             frame = self.frame if self.last is None else by_run.tail(self.last)
@@ -79,9 +79,9 @@ class History(kernel.results.InNotebook):
         marked = False
         for (run, measure), course in kernel.results.groups(self.frame, "run", "measure").items():
             rows = kernel.results.to_rows(course)
-            some = rows[-(LAST if self.last is None else self.last) :]
-            marked = marked or any(row["changed"] for row in some)
-            checked = any(row["passed"] is not None for row in some)
+            latest = rows[-(LAST if self.last is None else self.last) :]
+            marked = marked or any(row["changed"] for row in latest)
+            checked = any(row["passed"] is not None for row in latest)
             columns = [
                 Column("time (UTC)"),
                 Column("label"),
@@ -92,9 +92,9 @@ class History(kernel.results.InNotebook):
                 *([Column("check")] if checked else []),
                 Column(""),
             ]
-            left_out = len(rows) - len(some)
+            left_out = len(rows) - len(latest)
             blocks += [visible(str(run)) + (f" ({left_out} before)" if left_out else ""),
-                       Table(columns, [_cells(row, checked) for row in some])]  # fmt: skip
+                       Table(columns, [_cells(row, checked) for row in latest])]  # fmt: skip
         return Document(blocks, MARK if marked else "")
 
     def __repr__(self) -> str:
@@ -120,14 +120,14 @@ def append_history(
 ) -> None:
     """Append an evaluation to a history: one line for each run.
 
-    scores  what `gradedeval.evaluate` returns
-    path    the file; it is made where it is not there
-    time    ISO 8601, as in "2026-11-22T13:00:00Z" (without a zone it is UTC), or a datetime; None: now
+    scores  the result of `gradedeval.evaluate`
+    path    the file, which is created if missing
+    time    ISO 8601, such as "2026-11-22T13:00:00Z" (UTC without a zone), or a datetime; None: now
     label   a commit, a version, a word
 
     Several processes may append at the same time: the lines are one write at the end of the file. Intervals are at 95%;
-    where `scores` have others, that is a warning. Raises
-    `gradedeval.InputError` where the file cannot be written, or the time is none.
+    another level of `scores` is a warning. Raises `gradedeval.InputError` if the file cannot be written, or for an
+    invalid time.
     """
     append_lines(path, lines_of(score_matrix.to_matrix(scores), scores.measures, as_time(time), label))
     level = scores.options.interval
@@ -137,7 +137,7 @@ def append_history(
 
 
 def as_time(time: str | datetime | None) -> datetime | None:
-    """A time, in UTC where no zone is given. Raises InputError (usage) where it is none."""
+    """Return a time, in UTC if it has no zone. Raises InputError (usage) for an invalid time."""
     if isinstance(time, str):
         try:
             time = datetime.fromisoformat(time)
@@ -154,31 +154,31 @@ def lines_of(
     label: str,
     passed: Mapping[str, bool] | None = None,
 ) -> list[str]:
-    """A line for each run. Without a time it is now.
+    """Return a line for each run; time None means now.
 
-    measures  those of the matrix
-    passed    run -> whether it passed a check; of other runs there is no line
+    measures  of the matrix
+    passed    run -> whether it passed a check; other runs have no line
     """
     signature = saved_scores.without_interval(matrix.signature)
-    made = (time or datetime.now(UTC)).isoformat(timespec="seconds")
+    timestamp = (time or datetime.now(UTC)).isoformat(timespec="seconds")
     rows = [row for row, run in enumerate(matrix.runs) if passed is None or run in passed]
     cells = [(matrix.score[row], matrix.included[row]) for row in rows]
     intervals = kernel.summary_intervals(cells, measures, 1 - LEVEL)
     lines = []
     for row, (_, lows, highs) in zip(rows, intervals.transpose(0, 2, 1), strict=True):
-        run, found = matrix.runs[row], {}
+        run, results = matrix.runs[row], {}
         for column, (measure, low, high) in enumerate(zip(measures, lows.tolist(), highs.tolist(), strict=True)):
             kept = matrix.included[row, :, column]
             score = float(measure.reading.summarize(matrix.score[row, kept, column])) if kept.any() else math.nan
             numbers = {"score": score, "low": low, "high": high}
-            found[measure.label] = {
+            results[measure.label] = {
                 **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
                 "topics": int(kept.sum()),
             }
-        entry = {KEY: VERSION, "time": made, "label": label, "run": run}
+        entry = {KEY: VERSION, "time": timestamp, "label": label, "run": run}
         if passed is not None:
             entry["passed"] = passed[run]
-        lines.append(kernel.formats.json_text({**entry, "signature": signature, "scores": found}))
+        lines.append(kernel.formats.json_text({**entry, "signature": signature, "scores": results}))
     return lines
 
 
@@ -190,51 +190,51 @@ def read_history(
     measures: Only = (),
     last: Last = None,
 ) -> History:
-    """The scores of runs over time in a file that `append_history`, `gradedeval eval --history` or `check
-    --history` wrote.
+    """Read the scores of runs over time from a file by `append_history`, `gradedeval eval --history` or `check
+    --history`.
 
-    run       only this one
-    measures  only these
-    last      how many evaluations of each are shown; `.frame` has all
+    run       only this run
+    measures  only these measures
+    last      number of evaluations to show of each run and measure; `.frame` has all
 
-    Returns `History`: `.frame`, `.notes`. A line that was cut short is skipped, with a note that is a warning too.
-    Raises `gradedeval.InputError` for any other line that is none of a history, or one of a later version, and (usage)
-    for a run or a measure that it does not have.
+    Returns `History`: `.frame`, `.notes`. An incomplete line is skipped with a note, which is also a warning. Raises
+    `gradedeval.InputError` for any other line that does not belong to a history, or of a later version, and (usage) for
+    an unknown run or measure.
     """
     last = ranges.LAST.check_or_none(last)
     with closing(kernel.stream.Stream(kernel.stream.Source(path))) as stream:
         entries, notes = _entries(stream)
-    frame = kernel.results.to_frame(_course(entries), columns=list(COLUMNS))
+    frame = kernel.results.to_frame(_score_rows(entries), columns=list(COLUMNS))
     frame = frame.astype(dict.fromkeys(["score", "low", "high", "change", "from_best"], float))
-    names = [one.label for one in parse_measures(measures)] if measures else []
-    frame = _only(_only(frame, "run", [] if run is None else [run], stream.place), "measure", names, stream.place)
+    names = [measure.label for measure in parse_measures(measures)] if measures else []
+    frame = _select(_select(frame, "run", [] if run is None else [run], stream.place), "measure", names, stream.place)
     return History(frame, stream.place, emit_notes(notes), last)
 
 
-def _only(frame: pd.DataFrame, column: str, names: list[str], place: str) -> pd.DataFrame:
-    """The rows with these names, of none all. Raises InputError (usage) for a name that is not there."""
-    known = list(dict.fromkeys(frame[column]))
+def _select(frame: pd.DataFrame, column: str, names: list[str], place: str) -> pd.DataFrame:
+    """Return the rows with these names, or all rows if empty. Raises InputError (usage) for an unknown name."""
+    values = list(dict.fromkeys(frame[column]))
     for name in names:
-        if name not in known:
-            hint = did_you_mean(name, known) or f"it has {shorten(known)}"
+        if name not in values:
+            hint = did_you_mean(name, values) or f"it has {shorten(values)}"
             raise InputError(place, f"has no {column} '{name}'", hint, usage=True)
     return frame[frame[column].isin(names)] if names else frame
 
 
-def _course(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A row for each score, in the order of time."""
+def _score_rows(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a row for each score, in the order of time."""
     entries.sort(key=lambda entry: as_time(entry["time"]) or datetime.min.replace(tzinfo=UTC))
     last: dict[tuple[str, str], dict[str, Any]] = {}
     best: dict[tuple[str, str], float] = {}
     rows = []
     for entry in entries:
-        for measure, found in entry["scores"].items():
+        for measure, result in entry["scores"].items():
             key = (entry["run"], measure)
-            changed = _changed(last[key], entry, measure) if key in last else ""
-            score = found["score"]
+            changed = _describe_changes(last[key], entry, measure) if key in last else ""
+            score = result["score"]
             if changed:
                 best.pop(key, None)
-            before = last[key]["scores"][measure]["score"] if key in last and not changed else None
+            previous = last[key]["scores"][measure]["score"] if key in last and not changed else None
             if score is not None:
                 best[key] = score if key not in best else (max if _sign(measure) > 0 else min)(best[key], score)
             rows.append(
@@ -243,8 +243,8 @@ def _course(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
                     "measure": measure,
                     "time": entry["time"],
                     "label": entry["label"],
-                    **{name: found.get(name) for name in ("score", "low", "high", "topics")},
-                    "change": score - before if score is not None and before is not None else None,
+                    **{name: result.get(name) for name in ("score", "low", "high", "topics")},
+                    "change": score - previous if score is not None and previous is not None else None,
                     "from_best": score - best[key] if score is not None else None,
                     "changed": changed,
                     "passed": entry.get("passed"),
@@ -256,32 +256,32 @@ def _course(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _entries(stream: kernel.stream.Stream) -> tuple[list[dict[str, Any]], list[str]]:
-    """The evaluations in a file, and notes about lines that were cut short."""
+    """Return the evaluations in a file, and notes on incomplete lines."""
     problems, entries, torn, foreign = ProblemList(place := stream.place), [], list[int](), 0
-    for number, entry, fault in kernel.documents.json_lines(stream):
-        if fault == "torn":
+    for number, entry, problem in kernel.documents.json_lines(stream):
+        if problem == "torn":
             torn = [*torn, number][:6]  # of which five are named
-        elif fault:
-            problems.add(number, f"is not valid JSON ({fault})", REMOVE)
+        elif problem:
+            problems.add(number, f"is not valid JSON ({problem})", REMOVE)
         elif not isinstance(entry, dict) or KEY not in entry:
             foreign = foreign or number
             problems.add(number, *FOREIGN)
-        elif error := _fault(entry):
+        elif error := _problem(entry):
             problems.add(number, *error)
         else:
             entries.append(entry)
     if foreign and not entries:  # another file: one line is enough
         raise InputError(f"{place}:{foreign}", *FOREIGN)
     problems.check()
-    which = f"{plural(len(torn), 'line')} {shorten(map(str, torn))} cut short while being written" if torn else ""
+    incomplete = f"{plural(len(torn), 'line')} {shorten(map(str, torn))} cut short while being written" if torn else ""
     if not entries:
-        what = f"holds no evaluation ({which})" if torn else "holds no evaluation"
-        raise InputError(place, what, "write one with `gradedeval eval --history`")
-    return entries, [f"{place}: {which}; skipped"] if torn else []
+        empty = f"holds no evaluation ({incomplete})" if torn else "holds no evaluation"
+        raise InputError(place, empty, "write one with `gradedeval eval --history`")
+    return entries, [f"{place}: {incomplete}; skipped"] if torn else []
 
 
-def _fault(entry: dict[str, Any]) -> tuple[str, str] | None:
-    """What is wrong with an entry, and what to do about it."""
+def _problem(entry: dict[str, Any]) -> tuple[str, str] | None:
+    """Return the problem of an entry and its cure; None for a valid entry."""
     version, scores = entry[KEY], entry.get("scores")
     if type(version) is not int:
         return f"has {json.dumps(version)[:20]} as version of the format, which is not a whole number", REMOVE
@@ -293,12 +293,12 @@ def _fault(entry: dict[str, Any]) -> tuple[str, str] | None:
         if not isinstance(entry[name], str):
             return f"'{name}' is not text", REMOVE
     if not isinstance(scores, dict) or not isinstance(entry.get("passed"), bool | None):
-        return f"'{'passed' if isinstance(scores, dict) else 'scores'}' is none of an evaluation", REMOVE
-    for measure, found in scores.items():
-        if not isinstance(found, dict) or "score" not in found:
+        return f"'{'passed' if isinstance(scores, dict) else 'scores'}' is not valid", REMOVE
+    for measure, result in scores.items():
+        if not isinstance(result, dict) or "score" not in result:
             return f"has no score of '{measure}'", REMOVE
         for name in NUMBERS:
-            value = found.get(name)
+            value = result.get(name)
             if value is not None and not (type(value) in (int, float) and abs(value) < LARGEST):
                 return f"'{name}' of '{measure}' is not a number", REMOVE
     try:
@@ -308,27 +308,27 @@ def _fault(entry: dict[str, Any]) -> tuple[str, str] | None:
     return None
 
 
-def _changed(before: Mapping[str, Any], after: Mapping[str, Any], measure: str) -> str:
-    """What two evaluations do not share, though the means depend on it, in words; nothing where they may be
-    compared."""
-    first, second = saved_scores.Signature.read(before["signature"]), saved_scores.Signature.read(after["signature"])
-    counts = [str(entry["scores"][measure].get("topics")) for entry in (after, before)]
+def _describe_changes(previous: Mapping[str, Any], current: Mapping[str, Any], measure: str) -> str:
+    """Describe settings that the means depend on and that differ between two evaluations; "" if they are comparable."""
+    first, second = (
+        saved_scores.Signature.read(previous["signature"]),
+        saved_scores.Signature.read(current["signature"]),
+    )
+    counts = [str(entry["scores"][measure].get("topics")) for entry in (current, previous)]
     differences: dict[str, tuple[str | None, str | None]] = {}
     if first is not None and second is not None:
         differences = second.differences_of_means(first, measure)
-    elif before["signature"] != after["signature"]:
+    elif previous["signature"] != current["signature"]:
         differences = {"signature": (None, None)}
     if not differences and counts[0] != counts[1]:
         differences = {"number of topics": (counts[0], counts[1])}
-    return ", ".join(
-        f"{name} {there} → {here}" if here and there else name for name, (here, there) in differences.items()
-    )
+    return ", ".join(f"{name} {old} → {new}" if new and old else name for name, (new, old) in differences.items())
 
 
 def _sign(measure: str) -> int:
-    """1 where more is better, or the measure is not known here; −1 where less is."""
+    """Return −1 if lower is better by the measure; 1 if higher is better, or for an unknown measure."""
     try:
-        (known,) = parse_measures(measure)
+        (parsed,) = parse_measures(measure)
     except (InputError, ValueError):
         return 1
-    return known.reading.sign
+    return parsed.reading.sign

@@ -16,7 +16,7 @@ import pytest
 import gradedeval
 from gradedeval import evaluate
 from gradedeval.cli import ABOUT, COMMANDS
-from gradedeval.cli.hints import LONGEST, NEAR, corrected_command_line
+from gradedeval.cli.hints import MAX_LINE, MIN_SIMILARITY, corrected_command_line
 from gradedeval.errors import Guess, InputError, did_you_mean, hint_of, is_pointer, synonyms
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.parse import parse_measures
@@ -207,7 +207,7 @@ def test_the_command_line_is_printed_as_it_is_meant(typed: str, meant: str | Non
 def test_a_long_command_line_is_not_printed_and_no_file_is_renamed() -> None:
     guess = Guess("--resid", "--residuals")
     assert corrected_command_line(["A", "Q", "--resid"], guess) == "gradedeval A Q --residuals"
-    assert corrected_command_line(["A" * LONGEST, "Q", "--resid"], guess) == ""
+    assert corrected_command_line(["A" * MAX_LINE, "Q", "--resid"], guess) == ""
     assert corrected_command_line(["ndgc.run", "x/ndgc", "Q"], Guess("ndgc", "ndcg")) == ""
     assert corrected_command_line(["A", "Q", "--topic", "10"], Guess("10", "1")) == ""
     assert corrected_command_line(["A", "Q"], "see `gradedeval --help`") == ""
@@ -225,7 +225,7 @@ def test_the_beginning_of_an_option_means_the_shortest_that_goes_on_so(command: 
         if typed in FLAGS[command] or len(typed) < len("--abc") or typed in synonyms()["options"]:
             continue
         shortest = min((name for name in flags if name.startswith(typed)), key=len)
-        assert hint_of("options", typed, FLAGS[command], NEAR) == f"did you mean '{shortest}'?", typed
+        assert hint_of("options", typed, FLAGS[command], MIN_SIMILARITY) == f"did you mean '{shortest}'?", typed
 
 
 @pytest.mark.usefixtures("files")

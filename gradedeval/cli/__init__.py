@@ -1,4 +1,4 @@
-"""The command line: a first argument that names a command is that command; anything else is evaluated."""
+"""The command line. If the first argument is not a command, the command is `eval`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gradedeval import __version__
 from gradedeval.cli.output import DocstringCommand, print_error, print_message, silence_stdout
 from gradedeval.errors import InputError, did_you_mean
 
-# A command is a line here and a module of `cli.commands`: the summaries stand here so that `--help` imports no command.
+# Summaries are here, not with the commands, so that `--help` imports no command.
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Most used": {
         "eval": ("cli.commands.evaluate:command", "Score runs against graded judgments (the default command)."),
@@ -58,7 +58,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "trec_eval": ("cli.commands.trec_eval:command", "Score runs with trec_eval's options and output format."),
     },
 }
-"""Heading of the help page -> command -> its module and its name there, and what it does."""
+"""Heading of the help page -> command -> its module and name there, and its summary."""
 
 COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
 
@@ -86,7 +86,7 @@ PICTURES: dict[str, tuple[str, str]] = {
     "explain": ("cli.commands.explain:picture", "Draw one topic rank by rank."),
     "clicks": ("cli.commands.clicks.correlate:picture", "Draw a click measure against an evaluation measure."),
 }
-"""The same of `gradedeval plot PICTURE`."""
+"""The pictures of `gradedeval plot PICTURE`, likewise."""
 
 VERBS: dict[str, tuple[str, str]] = {
     "observe": ("cli.commands.clicks.observe:command", "Estimate examination probabilities of ranks."),
@@ -97,36 +97,41 @@ VERBS: dict[str, tuple[str, str]] = {
     "models": ("cli.commands.clicks.models:command", "Fit click models, and report how well they predict."),
     "simulate": ("cli.commands.clicks.simulate:command", "Simulate a click log from a known user model."),
 }
-"""The same of `gradedeval clicks VERB LOG`."""
+"""The commands of `gradedeval clicks VERB LOG`, likewise."""
 
 
 class ExitCodes(NamedTuple):
-    """The exit codes of a command: for `data` that are wrong, for wrong `usage`, and for some kinds of errors."""
+    """The exit codes of a command: for bad `data`, for wrong `usage`, and for some kinds of errors."""
 
     data: int = 1
     usage: int = 2
     kinds: Mapping[str, int] = {}
 
     def of(self, error: InputError) -> int:
+        """Return the exit code of an error."""
         return self.kinds.get(error.kind, self.usage if error.usage else self.data)
 
 
-# A broken bound is 1, and nothing else is. The codes of the drop-in are trec_eval's: illegal parameters of a measure
-# are found where it is set up, duplicate documents where it is computed.
+# Of `check` only a failed bound is 1. The codes of the drop-in are trec_eval's: 2 for an error in its set-up, such as
+# illegal parameters of a measure, 4 for an error in computing a measure, such as duplicate documents.
 EXIT_CODES = {
     "check": ExitCodes(data=3),
     "trec_eval": ExitCodes(2, 1, {"parameters": 2, "duplicate-document": 4, "contradiction": 4, "no-common-topics": 7}),
 }
 
 WIDEST = max(map(len, COMMANDS | ABOUT))
-"""Width of the column of names on a help page."""
+"""Width of the column of commands on the help page."""
 
 COMPLETE = "_GRADEDEVAL_COMPLETE"
-"""The variable by which a shell asks how a word may go on; its name is click's."""
+"""Environment variable of shell completion, as click names it."""
 
 
 class CommandGroup(DocstringCommand, click.Group):
-    """A group that imports a command when it is called: one of its `table`, or one that this does not list."""
+    """A group that imports a command when it is called.
+
+    table   the commands on its help page
+    places  all its commands
+    """
 
     table: ClassVar[Mapping[str, tuple[str, str]]]
     places: ClassVar[Mapping[str, tuple[str, str]]]
@@ -147,8 +152,11 @@ class CommandGroup(DocstringCommand, click.Group):
 
 
 class InnerGroup(CommandGroup):
-    """A command of commands, each of them a `noun`; one that does not exist is an error with a hint, and a file in its
-    place was meant for the `usual` one, which is its name and its first file."""
+    """A group within the program. The error for an unknown command has a hint.
+
+    noun   the word for its commands in this error
+    usual  the command for the hint if a file stands in its place, and the metavar of the file
+    """
 
     noun: ClassVar[str] = "command"
     usual: ClassVar[str]
@@ -158,17 +166,17 @@ class InnerGroup(CommandGroup):
             print_message(ctx.get_help(), "page")
             ctx.exit(2)
         if not args[0].startswith("-") and args[0] not in self.table:
-            place = str(ctx.info_name)
+            group = str(ctx.info_name)
             hint = did_you_mean(args[0], self.table) or f"choose from {', '.join(self.table)}"
             usual, file = self.usual.split()
             if os.path.exists(args[0]) or args[0] == file.lower():
-                hint = f"did you mean `gradedeval {place} {usual} {args[0]}`?"
-            raise InputError(place, f"no such {self.noun} '{args[0]}'", hint, usage=True)
+                hint = f"did you mean `gradedeval {group} {usual} {args[0]}`?"
+            raise InputError(group, f"no such {self.noun} '{args[0]}'", hint, usage=True)
         return super().parse_args(ctx, args)
 
 
 class Commands(CommandGroup):
-    """The commands of the program; `eval` may be left out."""
+    """The commands of the program. `eval` may be omitted."""
 
     table, places = COMMANDS, COMMANDS | ABOUT
 
@@ -183,9 +191,9 @@ class Commands(CommandGroup):
             ctx.exit(2)
         word = args[0]
         if word not in self.places and word not in ("-h", "--help", "--version"):
-            plain = word.replace("-", "_").isidentifier() and not word.startswith("-")
-            if plain and not os.path.exists(word):
-                from gradedeval.cli.hints import check_mistyped_command  # most runs are there
+            is_name = word.replace("-", "_").isidentifier() and not word.startswith("-")
+            if is_name and not os.path.exists(word):
+                from gradedeval.cli.hints import check_mistyped_command  # only for a missing file
 
                 check_mistyped_command(word, args[1:], self.places)
             args = ["eval", *args]
@@ -230,7 +238,7 @@ def plot() -> None:
 
 
 class Verbs(InnerGroup):
-    """What is asked of click logs."""
+    """The commands on click logs."""
 
     table = places = VERBS
     usual = "observe LOG"
@@ -250,12 +258,14 @@ def clicks() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line. Exit code 0: success; 1: bad data, of `check` a broken bound; 2: wrong usage; 3: bad data
-    of `check`. The drop-in has those of trec_eval."""
-    # numpy's linear algebra would start a thread for each core; nothing here has use for them.
+    """Run the command line, and exit with 0 for success, 1 for bad data, 2 for wrong usage.
+
+    `check` exits with 1 for a failed bound and 3 for bad data, the drop-in with the exit codes of trec_eval.
+    """
+    # numpy's linear algebra would start a thread for each core, which nothing here uses.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if COMPLETE in os.environ:
-        from gradedeval.cli.completion import complete  # the shell asks, while the user types
+        from gradedeval.cli.completion import complete  # only for the shell
 
         summaries = {name: summary for name, (_, summary) in Commands.places.items()}
         sys.exit(complete(os.environ[COMPLETE], COMPLETE, summaries))
@@ -292,7 +302,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print_message("out of memory; try --jobs 1")
         code = exits.data
     except Exception:
-        if exits.data == 1:  # which is Python's own as well
+        if exits.data == 1:  # as Python exits
             raise
         sys.excepthook(*sys.exc_info())
         code = exits.data
@@ -301,16 +311,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Raise KeyboardInterrupt for an error of the block after Ctrl-C: an import that is interrupted may raise any."""
+    """Replace any exception after Ctrl-C by KeyboardInterrupt: an interrupted import may raise any."""
     interrupts: list[int] = []
 
     def interrupt(number: int, _: object) -> None:
         interrupts.append(number)
         raise KeyboardInterrupt
 
-    before = signal.getsignal(signal.SIGINT)
-    is_usual = before is signal.default_int_handler and threading.current_thread() is threading.main_thread()
-    if is_usual:
+    previous = signal.getsignal(signal.SIGINT)
+    is_default = previous is signal.default_int_handler and threading.current_thread() is threading.main_thread()
+    if is_default:
         signal.signal(signal.SIGINT, interrupt)
     try:
         yield
@@ -319,13 +329,13 @@ def _interruptible() -> Iterator[None]:
             raise KeyboardInterrupt from None
         raise
     finally:
-        if is_usual:
-            signal.signal(signal.SIGINT, before)
+        if is_default:
+            signal.signal(signal.SIGINT, previous)
 
 
 def _report(error: click.UsageError | InputError, context: click.Context, arguments: Sequence[str]) -> None:
-    """Report what ended a command, or the reading of its arguments, and the command line as it may be meant."""
-    from gradedeval.cli.hints import corrected_command_line, usage_error  # most command lines are right
+    """Print the error of a command or of its arguments, and a corrected command line if there is one."""
+    from gradedeval.cli.hints import corrected_command_line, usage_error  # only for an error
 
     with context:
         problem = error if isinstance(error, InputError) else usage_error(error)

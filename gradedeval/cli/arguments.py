@@ -1,4 +1,4 @@
-"""Arguments and options that name files or workers: RUN... QRELS, -o, --measures-from, --jobs, --standardize."""
+"""Values of arguments and options that commands share: runs and qrels, measures, output formats, workers."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from gradedeval.kernel.parallel import Workers
 
 
-# RUN... QRELS, --measures-from and -o: what the arguments name, and what they may not be.
+# Measures: -m, -k and --measures-from.
 
 
 def measure_table(files: tuple[str, ...]) -> Mapping[str, Measure]:
-    """The table of measures, with those of --measures-from added."""
+    """Return the measures by name, with the measures of --measures-from."""
     if not files:
         return MEASURES
-    from gradedeval.kernel.measures.user_measures import load_measures  # few evaluations have measures of their own
+    from gradedeval.kernel.measures.user_measures import load_measures  # few users define measures
 
     table = dict(MEASURES)
     for file in files:
@@ -55,14 +55,14 @@ def measure_table(files: tuple[str, ...]) -> Mapping[str, Measure]:
 
 
 def measures_with_plugins(files: tuple[str, ...]) -> Mapping[str, Measure]:
-    """The same, with those that other packages offer."""
+    """Return the measures by name, with the measures of --measures-from and of installed plugins."""
     from gradedeval.kernel.measures.user_measures import entry_point_measures
 
     return {**measure_table(files), **entry_point_measures()}
 
 
 def named_measures(texts: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str, Measure] | None) -> list[Measure]:
-    """The measures that -m names, cut as -k says. A note tells of those that take no cutoff."""
+    """Return the measures that -m names, with the cutoff of -k. A note lists the measures that take none."""
     # Import numpy here, near the top of the stack: imported from deeper calls it outgrows Python's first 16 KiB frame
     # chunk, which costs a tenth of the start-up.
     import_module("numpy")
@@ -70,72 +70,74 @@ def named_measures(texts: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str,
     measures = parse_measures(texts, table, cutoff)
     if cutoff is None or not record_cutoff_use(texts, table):
         return measures
-    if texts == DEFAULT:  # nobody has written these cutoffs
-        kept = [one.label for one in measures if "@" in one.label and one.label in DEFAULT and one.cutoff != cutoff]
-        emit_notes(
-            [f"-k {cutoff}: {', '.join(kept)} keep their cutoffs; name measures without one, as in -m 'err ndcg'"]
-        )
-    if whole := [one.label for one in measures if one.definition.cutoff == "none"]:
+    if texts == DEFAULT:  # then these cutoffs are not the user's
+        default = [measure for measure in measures if "@" in measure.label and measure.label in DEFAULT]
+        kept = ", ".join(measure.label for measure in default if measure.cutoff != cutoff)
+        emit_notes([f"-k {cutoff}: {kept} keep their cutoffs; name measures without one, as in -m 'err ndcg'"])
+    if whole := [measure.label for measure in measures if measure.definition.cutoff == "none"]:
         emit_notes([f"-k {cutoff}: {', '.join(whole)} {'take' if len(whole) > 1 else 'takes'} no cutoff"])
     return measures
 
 
 _CUT = f"{__name__}.cut"
-"""Where a command keeps whether -k cuts the measures that it was given, and what they are called."""
+"""Key in the context of click: pairs of whether -k cuts some measures, and their labels."""
 
 
 def record_cutoff_use(texts: Any, table: Mapping[str, Measure] | None, cut: bool | None = None) -> bool:
-    """Remember whether -k cuts the measures of texts, and return that; `cut` says so of texts that are read
-    otherwise."""
+    """Record whether -k cuts some measures, for `note_unused_cutoff`, and return it.
+
+    cut  whether it does; None: compare the parsed measures with and without the cutoff
+    """
     if cut is not None:
         click.get_current_context().meta.setdefault(_CUT, []).append((cut, texts))
         return cut
     try:
         whole = parse_measures(texts, table)
         cut = whole != parse_measures(texts, table, context_option("k"))
-    except InputError:  # of one that needs a cutoff; what is wrong otherwise is said elsewhere
+    except InputError:  # a measure needs a cutoff; other problems are reported elsewhere
         whole, cut = [], True
     click.get_current_context().meta.setdefault(_CUT, []).append((cut, [measure.label for measure in whole]))
     return cut
 
 
 def note_unused_cutoff() -> None:
-    """Tell where -k cuts none of the measures that the command was given."""
-    known = click.get_current_context().meta.get(_CUT, [])
-    if known and not any(cut for cut, _ in known):
-        names = dict.fromkeys(label for _, labels in known for label in labels)
+    """Emit a note if -k cuts no measure of the command."""
+    recorded = click.get_current_context().meta.get(_CUT, [])
+    if recorded and not any(cut for cut, _ in recorded):
+        names = shorten(dict.fromkeys(label for _, labels in recorded for label in labels))
         hint = "it is for measures written without a cutoff, such as err and ap"
-        emit_notes(
-            [Note(f"-k {context_option('k')}: no measure here uses it ({shorten(names)})", hint, kind="unused-option")]
-        )
+        emit_notes([Note(f"-k {context_option('k')}: no measure here uses it ({names})", hint, kind="unused-option")])
 
 
 def single_measure(flag: str, text: str | None, table: Mapping[str, Measure]) -> Measure:
-    """The measure that an option names. Raises InputError (usage) unless it is one."""
+    """Return the measure that an option names. Raises InputError (usage) unless it names exactly one."""
     cutoff = context_option("k")
     measures = parse_measures(text, table, cutoff) if text and text.strip() else []
     if cutoff is not None and measures:
         record_cutoff_use(text, table)
     if len(measures) != 1:
-        what = f"'{text}' names {len(measures)} measures" if measures else "no measure given"
-        raise InputError(flag, what, f"name one, such as {flag} err@20", usage=True)
+        problem = f"'{text}' names {len(measures)} measures" if measures else "no measure given"
+        raise InputError(flag, problem, f"name one, such as {flag} err@20", usage=True)
     return measures[0]
 
 
+# Files: RUN... QRELS and -o.
+
+
 def usage() -> str:
-    """How the command that runs is called, as a hint."""
+    """Return the usage line of the running command, as a hint."""
     context = click.get_current_context()
     files = " ".join(str(param.metavar) for param in context.command.params if isinstance(param, click.Argument))
     return f"usage: {context.command_path.removesuffix(' eval')} {files}"
 
 
-def runs_and_qrels(files: tuple[str, ...], keywords: Mapping[str, Any] = MappingProxyType({})) -> tuple[list[str], str]:
-    """The runs and the qrels among the arguments.
+def runs_and_qrels(files: tuple[str, ...], options: Mapping[str, Any] = MappingProxyType({})) -> tuple[list[str], str]:
+    """Return the runs and the qrels among the arguments.
 
-    keywords  options, whose files may be standard input as well
+    options  options of the command, whose files may be standard input as well
 
-    Raises InputError where an argument is not a file, a folder or a pattern. One that reads as a measure was probably
-    meant for -m.
+    Raises InputError if an argument is not a file, a folder or a pattern; if it is the name of a measure, the hint
+    is -m.
     """
     missing = [file for file in files if file != "-" and not os.path.exists(file)]
     for file in missing:
@@ -143,7 +145,7 @@ def runs_and_qrels(files: tuple[str, ...], keywords: Mapping[str, Any] = Mapping
             raise InputError(file, "no such file", f"did you mean -m '{file}'?", usage=True)
     if len(files) < 2:
         raise InputError("", "expected a run and a qrels file", usage(), usage=True)
-    check_standard_input(files, keywords)
+    check_standard_input(files, options)
     if missing:
         check_qrels_last(files)
     *words, qrels = files
@@ -160,8 +162,10 @@ def single_file(files: tuple[str, ...], noun: str) -> str:
 
 
 def runs_and_optional_qrels(files: tuple[str, ...], options: Mapping[str, Any]) -> tuple[list[str], str | None]:
-    """Return the runs among the arguments, and the qrels where the last of them is not a run, by its first line. Raises
-    InputError as `runs_and_qrels` does."""
+    """Return the runs among the arguments, and the qrels if the last file holds judgments.
+
+    Raises InputError as `runs_and_qrels` does.
+    """
     if not files:
         raise InputError("", "no run given", usage(), usage=True)
     if len(files) > 1 and is_qrels(files[-1]):
@@ -171,18 +175,18 @@ def runs_and_optional_qrels(files: tuple[str, ...], options: Mapping[str, Any]) 
     return [file for word in files for file in files_of(word)], None
 
 
-def check_standard_input(files: Collection[str | None], keywords: Mapping[str, Any] = MappingProxyType({})) -> None:
-    """Raise InputError (usage) where more than one file is `-`, of these and of those that options name."""
-    count = list(files).count("-")
-    for name, value in keywords.items():
-        if value == "-" and name in OPTIONS and OPTIONS[name].names_file:
-            count += 1
-    if count > 1:
+def check_standard_input(files: Collection[str | None], options: Mapping[str, Any] = MappingProxyType({})) -> None:
+    """Raise InputError (usage) if more than one of the files, or of the files that options name, is `-`."""
+    named = [value for name, value in options.items() if name in OPTIONS and OPTIONS[name].names_file]
+    if [*files, *named].count("-") > 1:
         raise InputError("-", "standard input can only be read once", "give the other as a file", usage=True)
 
 
 def format_of_output(output: str | None, formats: Collection[str], default: str = "table") -> str:
-    """The format that the extension of -o stands for; the default without one."""
+    """Return the format with the extension of -o, or the default if it has none.
+
+    Raises InputError (usage) for an extension of no format, except for a pipe or device.
+    """
     if output is None:
         return default
     extension = extension_of(output)
@@ -194,27 +198,27 @@ def format_of_output(output: str | None, formats: Collection[str], default: str 
 
 
 def check_history(history: str | None, label: str | None) -> None:
-    """Raise InputError (usage) where the label of a line in a history goes with none."""
+    """Raise InputError (usage) for --label without --history, or a history on standard output."""
     if history is None and label is not None:
         raise InputError("--label", "there is no history to write to", "add --history FILE", usage=True)
     if history == "-":
-        what = "'-' is not a file that can be appended to"
-        raise InputError("--history", what, "name one, as in history.jsonl", usage=True)
+        problem = "'-' is not a file that can be appended to"
+        raise InputError("--history", problem, "name one, as in history.jsonl", usage=True)
 
 
 def signature_kind() -> Literal["short", "full"] | None:
-    """How the command that runs signs tables for people: see --signature and --quiet."""
+    """Return the kind of signature below tables for people, by --signature; None with --quiet."""
     return None if context_option("quiet") else context_option("signature") or "short"
 
 
 def signature_formatter() -> Callable[[str], str]:
-    """The function that makes the line under a table for people from a signature, in the command that runs."""
+    """Return the function that formats a signature as the line below tables for people."""
     from gradedeval.kernel.scoring.signature import SIGNATURES  # not for a help page
 
     return SIGNATURES[signature_kind()]
 
 
-# --jobs and --cluster: who shares the work of a command over runs.
+# Workers: --jobs and --cluster.
 
 
 CLUSTER = Option(
@@ -228,22 +232,23 @@ CLUSTER = Option(
 
 
 def make_workers(jobs: int | None = None) -> Workers:
-    """Who shares the work of the command that runs, until it ends: the cluster that it was given, or else processes of
-    this machine, as many as asked for or as it has cores. Raises InputError where a cluster cannot be used."""
+    """Return the workers of the running command: the cluster of --cluster, or local processes.
+
+    jobs  number of processes; None: of cores
+
+    Raises InputError for a cluster that cannot be used.
+    """
     from gradedeval.kernel.parallel import Workers
 
     address: str | None = context_option("cluster")
     if address is None:
         return Workers.of(jobs, with_progress)
-    from gradedeval.kernel.parallel.executors import connect  # few evaluations have one
+    from gradedeval.kernel.parallel.executors import connect  # few evaluations use a cluster
 
     if jobs:
         raise InputError("--jobs", "a cluster has workers of its own", "leave out --jobs or --cluster", usage=True)
     executor = click.get_current_context().with_resource(connect(address))
     return Workers.of(None, with_progress, executor)
-
-
-# The options of standardized scores, for the commands that take several runs.
 
 
 STANDARD_OPTIONS = [
@@ -254,32 +259,32 @@ STANDARD_OPTIONS = [
 ]  # fmt: skip
 
 
-# Which of the arguments of a command are runs, which are qrels, and which stand for a setting.
+# Arguments by their kind: runs, qrels, measures, topics.
 
 
-def split_measures(files: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the files among the arguments, and the measures: all of them, if none is a file."""
-    named = not any(map(_exists, files)) and any("@" in word or is_measure(word) for word in files)
-    return ((), files) if named else (files, ())
+def split_measures(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the arguments as files and measures: all are measures if none is a file and one is a measure."""
+    are_measures = not any(map(_exists, words)) and any("@" in word or is_measure(word) for word in words)
+    return ((), words) if are_measures else (words, ())
 
 
 def split_qrels(files: tuple[str, ...]) -> tuple[tuple[str, ...], str | None]:
-    """Return the other files among the arguments, and the last that is qrels beyond doubt, if there is one."""
-    qrels = next(filter(_is_qrels_beyond_doubt, reversed(files)), None)
+    """Return the arguments as files and qrels: the last file that certainly holds judgments, if any."""
+    qrels = next(filter(_is_certainly_qrels, reversed(files)), None)
     return tuple(file for file in files if file != qrels), qrels
 
 
-def split_topics(files: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the files among the arguments, and the topics behind them."""
-    behind = (index for index, _ in enumerate(files) if index > 1 and not any(map(_exists, files[index:])))
-    there = files[: next(behind, None)]
-    if not there or _is_run(there[-1]):  # then the word is the name of qrels, with a mistake
-        return files, ()
-    return there, files[len(there) :]
+def split_topics(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the arguments as files and the topics that follow them."""
+    starts = (index for index, _ in enumerate(words) if index > 1 and not any(map(_exists, words[index:])))
+    files = words[: next(starts, None)]
+    if not files or _is_run(files[-1]):  # then the next word is a misspelled file of qrels
+        return words, ()
+    return files, words[len(files) :]
 
 
-def _is_qrels_beyond_doubt(file: str) -> bool:
-    """Whether a file holds judgments, and is not a run that lacks a field, or that cannot be read."""
+def _is_certainly_qrels(file: str) -> bool:
+    """Return if a file holds judgments, and is neither unreadable nor a run that lacks a field."""
     from gradedeval.kernel.trec.line_reader import looks_like
 
     try:
@@ -289,14 +294,14 @@ def _is_qrels_beyond_doubt(file: str) -> bool:
 
 
 def _exists(word: str) -> bool:
-    """Whether an argument names a file or a folder, or files by a pattern, or elsewhere."""
-    elsewhere = is_url(word) or word.startswith(IR_DATASETS) or bool(set(word) & set("*?"))
-    return word == "-" or elsewhere or os.path.exists(word)
+    """Return if an argument is a file or folder that exists, or standard input, a pattern, a URL or a named dataset."""
+    is_remote = is_url(word) or word.startswith(IR_DATASETS)
+    return word == "-" or is_remote or bool(set(word) & set("*?")) or os.path.exists(word)
 
 
 def is_qrels(file: str) -> bool:
-    """Whether the first line of a file is a judgment. Of a format that holds both runs and judgments, such as JSON, the
-    last file is taken for a run."""
+    """Return if the first line of a file is a judgment. A file of a format for both runs and judgments, such as JSON,
+    counts as a run."""
     from gradedeval.kernel.trec.blocks import format_of
     from gradedeval.kernel.trec.line_reader import looks_like
 
@@ -309,14 +314,14 @@ def is_qrels(file: str) -> bool:
         return True
     with closing(Stream(Source(file))) as stream:
         try:
-            form = format_of(stream, "qrels")
+            layout = format_of(stream, "qrels")
         except InputError as error:
             return error.kind == NO_GRADES
-    return form.format == "letor" if isinstance(form, WholeFile) else form is not QRELS
+    return layout.format == "letor" if isinstance(layout, WholeFile) else layout is not QRELS
 
 
 def _is_run(file: str) -> bool:
-    """Whether a file is a run beyond doubt, by its first line."""
+    """Return if a file is certainly a run, by its first line."""
     from gradedeval.kernel.trec.blocks import is_certain_run
     from gradedeval.kernel.trec.line_reader import looks_like
 
@@ -324,18 +329,21 @@ def _is_run(file: str) -> bool:
 
 
 def check_qrels_last(files: tuple[str, ...]) -> None:
-    """Raise InputError (usage) where a word that is no file follows the qrels: it was meant for an option before it."""
-    *others, last = files
-    if others and not _exists(last) and is_qrels(others[-1]):
+    """Raise InputError (usage) if a word that is not a file follows the qrels."""
+    *first, last = files
+    if first and not _exists(last) and is_qrels(first[-1]):
         raise InputError(last, "no such file", "the qrels are the last argument: RUN... QRELS", usage=True)
 
 
 QRELS_OPTIONS = ["topics", "judged_only", "subtopics", "qrels_format", "labels"]
-"""Options about judgments, beside those about gains."""
+"""Names of options about judgments, besides the section of gains."""
 
 
-def check_without_qrels(keywords: Mapping[str, Any], used: Collection[str] = ()) -> None:
-    """Raise InputError (usage) for an option about judgments where there are none, but for those used all the same."""
-    about = [name for name, described in OPTIONS.items() if described.section == GAINS] + QRELS_OPTIONS
-    if unused := given_flags({name: keywords.get(name) for name in about if name not in used}):
+def check_without_qrels(options: Mapping[str, Any], used: Collection[str] = ()) -> None:
+    """Raise InputError (usage) for an option about judgments, in a command without qrels.
+
+    used  names of such options that are used all the same
+    """
+    names = [name for name, metadata in OPTIONS.items() if metadata.section == GAINS] + QRELS_OPTIONS
+    if unused := given_flags({name: options.get(name) for name in names if name not in used}):
         raise InputError(unused[0], "needs qrels", "add QRELS", usage=True)

@@ -1,4 +1,4 @@
-"""Where a picture goes: -o, its size, and what is written with it."""
+"""The output file of a picture, and its size and signature."""
 
 from __future__ import annotations
 
@@ -34,19 +34,18 @@ PICTURE_OPTIONS = [
 
 
 def lines_under(result: Any) -> str:
-    """Return how a result was found, and what it depends on: the lines below its picture."""
+    """Return the remark and the signature of a result, as lines under its picture."""
     return "\n".join(part for part in (result.aside, result.signature) if part)
 
 
 class Canvas:
-    """Where a picture goes: -o, --size and --signature.
+    """The file and size of a picture. Pops -o and --size from the options of the command.
 
-    Takes these options out of all options. Raises InputError (usage) where -o is missing or has another extension,
-    where a size is none, and where matplotlib is not installed.
+    Raises InputError (usage) for a missing -o, an unknown extension, an invalid size, or missing matplotlib.
     """
 
-    def __init__(self, keywords: dict[str, Any]) -> None:
-        output, size = keywords.pop("output"), keywords.pop("size")
+    def __init__(self, options: dict[str, Any]) -> None:
+        output, size = options.pop("output"), options.pop("size")
         if output is None:
             raise InputError("-o", "missing file name", "for example -o picture.svg", usage=True)
         self.output: str = output
@@ -55,23 +54,23 @@ class Canvas:
         require_matplotlib()
 
     def draw(self, panels: Sequence[Panel], signature: str, caption: str = "") -> None:
-        """Draw pictures below each other and write the file; the signature stands below where it is asked for."""
+        """Draw panels below each other and write the file, with caption and, by --signature, signature below."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
-            warnings.simplefilter("always", UserWarning)  # as of letters that the font does not have
-            warnings.simplefilter("ignore", DeprecationWarning)  # as matplotlib meets in pyparsing: not the user's
+            warnings.simplefilter("always", UserWarning)  # such as letters that the font lacks
+            warnings.simplefilter("ignore", DeprecationWarning)  # matplotlib's own, in pyparsing
             lines = [caption, signature_formatter()(signature) if context_option("signature") else ""]
-            made = figure(panels, *self.size, "\n".join(filter(None, lines)))
-            content = render(made, self.format, signature)
-        said = dict.fromkeys(str(warning.message) for warning in caught)
-        if any("collapsed to zero" in text for text in said):
-            raise no_room_error(made)
-        letters = {found[1]: text for text in said if (found := _NO_LETTER.match(text))}
+            drawing = figure(panels, *self.size, "\n".join(filter(None, lines)))
+            content = render(drawing, self.format, signature)
+        messages = dict.fromkeys(str(warning.message) for warning in caught)
+        if any("collapsed to zero" in text for text in messages):
+            raise no_room_error(drawing)
+        letters = {match[1]: text for text in messages if (match := _MISSING_LETTER.match(text))}
         write_bytes(content, self.output)
-        emit_notes(f"{self.output}: {text}" for text in said if text not in letters.values())
+        emit_notes(f"{self.output}: {text}" for text in messages if text not in letters.values())
         if letters and self.format != "svg":
             lacking = shorten(chr(int(number)) for number in letters)
             emit_notes([f"{self.output}: no font here has {lacking}; install one, or write .svg, which keeps the text"])
 
 
-_NO_LETTER = re.compile(r"Glyph (\d+) .*missing from")
+_MISSING_LETTER = re.compile(r"Glyph (\d+) .*missing from")

@@ -1,5 +1,4 @@
-"""What a shell offers while the user types: click's completion, of words that are written down in `completion.txt`, so
-that no key waits for numpy."""
+"""Shell completion by click, from the words in `completion.txt`: importing the commands would delay each key."""
 
 from __future__ import annotations
 
@@ -14,15 +13,15 @@ from gradedeval.cli.output import write
 from gradedeval.errors import InputError
 
 FILES, MEASURE = "FILE", "MEASURE"
-"""What stands for any path, and for the name of any measure."""
+"""Words of `completion.txt` for any path, and for the name of any measure."""
 
 
-class Offered(click.Group):
-    """The commands; what names none of them is a file to evaluate."""
+class CompletionGroup(click.Group):
+    """The commands. Any other first argument is a file for `eval`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        evaluated = args and args[0] not in self.commands
-        return super().parse_args(ctx, ["eval", *args] if evaluated else args)
+        is_file = args and args[0] not in self.commands
+        return super().parse_args(ctx, ["eval", *args] if is_file else args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         commands = [
@@ -35,22 +34,21 @@ class Offered(click.Group):
 
 
 def complete(instruction: str, variable: str, summaries: Mapping[str, str]) -> int:
-    """Print what click's scripts for bash, zsh and fish ask for: the script itself, or how a word may go on.
+    """Print the completion script of a shell, or the completions of a word, and return the exit code.
 
-    instruction  the value of the variable, as in `bash_source`
-    summaries    command -> what it does, in a sentence
-
-    Returns the exit code.
+    instruction  value of the variable, as in `bash_source`
+    variable     environment variable of click's scripts
+    summaries    command -> its help in one sentence
     """
     return shell_complete(program(summaries), {}, "gradedeval", variable, instruction)
 
 
 def program(summaries: Mapping[str, str]) -> click.Group:
-    """The commands with their options, and nothing behind them.
+    """Return the commands with their options and without their functions.
 
-    The first line of `completion.txt` has the names of the measures; each other line is a command, what its arguments
-    are, and its options, as in `-f,--format=table|csv` or `--output=FILE`. A command of a group is written with a
-    colon, as in `plot:runs`.
+    The first line of `completion.txt` has the names of the measures. Each other line has a command, the values of its
+    arguments, and its options, as in `-f,--format=table|csv` or `--output=FILE`. A command of a group has a colon, as
+    in `plot:runs`.
     """
     measures, *lines = Path(__file__).with_name("completion.txt").read_text(encoding="utf-8").splitlines()
     words = {line.split(maxsplit=1)[0]: line.replace(MEASURE, measures).split()[1:] for line in lines}
@@ -60,27 +58,30 @@ def program(summaries: Mapping[str, str]) -> click.Group:
         if not colon:
             commands[name] = _command(name, summaries[name], *words[name])
             continue
-        of_group = commands.setdefault(group, click.Group(group, help=summaries[group]))
-        if isinstance(of_group, click.Group):
-            of_group.add_command(_command(inner, "", *words[name]))
-    return Offered("gradedeval", commands={name: commands[name] for name in summaries})
+        parent = commands.setdefault(group, click.Group(group, help=summaries[group]))
+        if isinstance(parent, click.Group):
+            parent.add_command(_command(inner, "", *words[name]))
+    return CompletionGroup("gradedeval", commands={name: commands[name] for name in summaries})
 
 
 def _command(name: str, summary: str, arguments: str, *options: str) -> click.Command:
+    """Return a command that does nothing, from its words in `completion.txt`."""
     files = click.Argument(["files"], nargs=-1, type=_values(arguments))
     return click.Command(name, params=[*map(_option, options), files], help=summary)
 
 
-def _option(written: str) -> click.Option:
-    flags, equals, values = written.partition("=")
+def _option(word: str) -> click.Option:
+    """Return an option from a word such as `-f,--format=table|csv`."""
+    flags, equals, values = word.partition("=")
     names = [*flags.split(","), "value"]
     return click.Option(names, type=_values(values)) if equals else click.Option(names, is_flag=True)
 
 
-def _values(written: str) -> Any:
-    if written == FILES:
+def _values(word: str) -> Any:
+    """Return the type of values such as `FILE` or `table|csv`."""
+    if word == FILES:
         return click.Path()
-    return click.Choice(written.split("|")) if written else click.STRING
+    return click.Choice(word.split("|")) if word else click.STRING
 
 
 @click.command("completion", options_metavar="")
@@ -92,9 +93,9 @@ def completion(context: click.Context, shell: str) -> None:
     In bash and zsh: `eval "$(gradedeval completion bash)"` in the start-up file; in fish: `gradedeval completion fish |
     source`.
     """
-    of_shell = get_completion_class(shell)
-    if of_shell is None:
-        what = f"'{shell}' is not supported" if shell else "no shell given"
-        raise InputError("completion", what, "choose bash, zsh or fish", usage=True)
+    completer = get_completion_class(shell)
+    if completer is None:
+        problem = f"'{shell}' is not supported" if shell else "no shell given"
+        raise InputError("completion", problem, "choose bash, zsh or fish", usage=True)
     name = str(context.find_root().info_name)
-    write(of_shell(click.Command(name), {}, name, f"_{name}_complete".upper()).source() + "\n")
+    write(completer(click.Command(name), {}, name, f"_{name}_complete".upper()).source() + "\n")

@@ -1,4 +1,4 @@
-"""`COMMAND -h`, the options that most people need, a line each; and `gradedeval help`."""
+"""`COMMAND -h`, the most used options, one line each; and `gradedeval help`."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from gradedeval.kernel.options import OPTIONS, THIS_COMMAND
 from gradedeval.kernel.trec.lines import formats_of
 
 COMMON = ("-m", "-q", "-f", "-o", "--baseline", "--topics", "--like")
-"""What most people need of the options that several commands share."""
+"""The most used of the options that several commands share."""
 
-WIDEST = 26
-"""The widest that the column of options may be."""
-SCREEN = 20
-"""The lines of a page without those around its options: a terminal of 24 has one more for its prompt."""
+MAX_COLUMN = 26
+"""Maximum width of the column of options."""
+MAX_LINES = 20
+"""Maximum number of lines of a short page, so that it fits a terminal of 24 lines with its last lines and a prompt."""
 
 
 def short_page(context: click.Context) -> str:
-    """The usage of a command, what it does, its own options, and those of the shared ones that most people need."""
+    """Return the short help page: usage, summary, the command's own options, and the shared ones in `COMMON`."""
     options = [param for param in context.command.get_params(context) if isinstance(param, click.Option)]
-    own = [option for option in options if _is_own(option)]
-    shared = [option for name in COMMON for option in options if name in option.opts and option not in own]
+    specific = [option for option in options if _is_specific(option)]
+    shared = [option for name in COMMON for option in options if name in option.opts and option not in specific]
     formatter = context.make_formatter()
     context.command.format_usage(context, formatter)
     formatter.write_paragraph()
     formatter.write_text(_sentence(context.command.help or ""))
     head = formatter.getvalue().splitlines()
-    named: list[str] = []
+    flags: list[str] = []
     also: list[str] = []
-    while own and len([*head, *own, *shared, *also]) > SCREEN:
-        named.insert(0, min(own.pop().opts, key=len))
-        also = wrap(f"  also: {' '.join(named)}", formatter.width, subsequent_indent="        ", break_on_hyphens=False)
-    names = {option: _spelled(option) for option in (*own, *shared)}
-    column = min(WIDEST, max(map(len, names.values())))
+    while specific and len([*head, *specific, *shared, *also]) > MAX_LINES:
+        flags.insert(0, min(specific.pop().opts, key=len))
+        also = wrap(f"  also: {' '.join(flags)}", formatter.width, subsequent_indent="        ", break_on_hyphens=False)
+    names = {option: _flags_and_value(option) for option in (*specific, *shared)}
+    column = min(MAX_COLUMN, max(map(len, names.values())))
     formatter.write_paragraph()
     for option, name in names.items():
         text = cut(f"  {name:<{column}}  {_sentence(option.help or '')}", formatter.width)
@@ -51,14 +51,14 @@ def short_page(context: click.Context) -> str:
     return formatter.getvalue()
 
 
-def _is_own(option: click.Option) -> bool:
-    """Whether the command alone takes it, or hardly another."""
-    known = OPTIONS.get(option.name or "")
-    return getattr(option, "section", "") == THIS_COMMAND or (known is not None and known.commands == "eval")
+def _is_specific(option: click.Option) -> bool:
+    """Return if an option is specific to its command, or to `eval` and few other commands."""
+    metadata = OPTIONS.get(option.name or "")
+    return getattr(option, "section", "") == THIS_COMMAND or (metadata is not None and metadata.commands == "eval")
 
 
-def _spelled(option: click.Option) -> str:
-    """The names of an option, and what its value is; of several choices the first."""
+def _flags_and_value(option: click.Option) -> str:
+    """Return the flags of an option and its metavar, or the first of its choices."""
     value = option.metavar or ""
     if isinstance(option.type, click.Choice) and not option.metavar:
         value = f"[{'|'.join(option.type.choices)}]"
@@ -66,11 +66,11 @@ def _spelled(option: click.Option) -> str:
         value = f"{value.partition('|')[0]}|…{']' if value.startswith('[') else ''}"
     flags = sorted(option.opts, key=len)
     whole = " ".join(part for part in (", ".join(flags), value) if part)
-    return whole if len(whole) <= WIDEST else " ".join(part for part in (flags[0], value) if part)
+    return whole if len(whole) <= MAX_COLUMN else " ".join(part for part in (flags[0], value) if part)
 
 
 def _sentence(text: str) -> str:
-    """The first sentence, in one line."""
+    """Return the first sentence of a text, in one line."""
     return " ".join(re.split(r"(?<=[.])\s", text.strip(), maxsplit=1)[0].split())
 
 
@@ -81,7 +81,7 @@ PURPOSES = {
     "long": "a row for each value, in full precision, for programs",
     "trec": "trec_eval's three columns, of scores alone",
 }
-"""What a layout is for."""
+"""Layout -> its purpose."""
 
 
 @click.command("help", options_metavar="")
@@ -101,52 +101,52 @@ def help_page(context: click.Context, words: tuple[str, ...]) -> None:
     with suppress(InputError):
         return _run(program, "measures", *words)
     word = " ".join(words)
-    if found := _with_option(program, program.command, word):
-        return write(_option_page(found, click.Context(program.command).make_formatter().width))
+    if by_command := _commands_with(program, program.command, word):
+        return write(_option_page(by_command, click.Context(program.command).make_formatter().width))
     hint = did_you_mean(word, [*commands, "formats"]) or "`gradedeval help` lists the commands"
     raise InputError("help", f"no command, measure or option is called '{word}'", hint, usage=True)
 
 
-def _with_option(context: click.Context, command: click.Command, word: str) -> dict[str, click.Option]:
-    """The commands that take an option of this name, and the option of each."""
-    found: dict[str, click.Option] = {}
-    if not isinstance(command, click.Group):
-        return found
-    for name in command.list_commands(context):
-        if (of := command.get_command(context, name)) is None or of.hidden:
+def _commands_with(context: click.Context, group: click.Command, word: str) -> dict[str, click.Option]:
+    """Return the commands of a group that take --word, each with its option."""
+    by_command: dict[str, click.Option] = {}
+    if not isinstance(group, click.Group):
+        return by_command
+    for name in group.list_commands(context):
+        if (command := group.get_command(context, name)) is None or command.hidden:
             continue
-        options = [param for param in of.params if isinstance(param, click.Option) and f"--{word}" in param.opts]
-        found.update((name, option) for option in options)
-        found.update((f"{name} {part}", option) for part, option in _with_option(context, of, word).items())
-    return found
+        options = [param for param in command.params if isinstance(param, click.Option) and f"--{word}" in param.opts]
+        by_command.update((name, option) for option in options)
+        by_command.update((f"{name} {part}", option) for part, option in _commands_with(context, command, word).items())
+    return by_command
 
 
-def _option_page(found: Mapping[str, click.Option], width: int) -> str:
-    """What an option is for, in the words of the first command that takes it, and which others do."""
-    option = next(iter(found.values()))
-    texts = [" ".join((option.help or "").split()), f"Commands: {', '.join(found)}."]
+def _option_page(by_command: Mapping[str, click.Option], width: int) -> str:
+    """Return the help of an option in the first command that takes it, and the names of all that do."""
+    option = next(iter(by_command.values()))
+    texts = [" ".join((option.help or "").split()), f"Commands: {', '.join(by_command)}."]
     lines = ["\n".join(wrap(text, width, initial_indent="  ", subsequent_indent="  ")) for text in texts]
-    return "\n\n".join([_spelled(option), *lines]) + "\n"
+    return "\n\n".join([_flags_and_value(option), *lines]) + "\n"
 
 
 def _run(program: click.Context, *words: str) -> None:
-    """Run the program with other words."""
+    """Run the program with these arguments."""
     with program.command.make_context("gradedeval", list(words)) as context:
         context.meta.update(program.meta)
         program.command.invoke(context)
 
 
 def _formats() -> str:
-    """The output formats, and what runs and qrels may be."""
+    """Return the page of output formats, and of the formats of runs and qrels."""
     rows = [(name, form.extension, PURPOSES[form.layout]) for name, form in FORMATS.items()]
     lines = [
         f"{name:<9}  {extension:<9}  {purpose}"
         for name, extension, purpose in (("format", "extension", "what it is"), *rows)
     ]
-    read = [f"--{what}-format: {', '.join(formats_of(what))}" for what in ("run", "qrels")]
+    input_formats = [f"--{holds}-format: {', '.join(formats_of(holds))}" for holds in ("run", "qrels")]
     return "\n".join([
         "Output formats, chosen by -f FORMAT or by the extension of -o FILE:", "", *lines, "",
         r"Tables in latex need \usepackage{booktabs,graphicx}, and shrink to \columnwidth.", "",
-        "The format of runs and qrels is recognized from their content. Where that is ambiguous, name a format, or the",
-        "columns in order, as in topic,docno,score:", "", *read, "",
+        "The format of runs and qrels is recognized from their content. If that is ambiguous, name a format, or the",
+        "columns in order, as in topic,docno,score:", "", *input_formats, "",
     ])  # fmt: skip

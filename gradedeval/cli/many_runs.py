@@ -1,4 +1,4 @@
-"""What the commands over many runs share: their options, and the way from files to scores of runs × topics."""
+"""Commands that compare runs by topic: their options, and scores of runs × topics from files."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ def matrix_options(*names: str) -> list[Option]:
 
 
 def runs_with_baseline(
-    files: tuple[str, ...], baseline: str | None, why: str, keywords: Mapping[str, Any] = MappingProxyType({})
+    files: tuple[str, ...], baseline: str | None, problem: str, options: Mapping[str, Any] = MappingProxyType({})
 ) -> tuple[list[str], str, Baseline]:
-    """The runs of RUN... QRELS, with the baseline where it is another one, the qrels, and what --baseline names.
+    """Return the runs, with the baseline if it is a further run, the qrels, and the baseline.
 
-    why       what is wrong with a baseline of saved scores; empty where nothing is
-    keywords  options, whose files may be standard input as well
+    problem  with a baseline of saved scores; empty: there is none
+    options  options of the command, whose files may be standard input as well
     """
-    compared = score_matrix.Baseline.read(baseline, files[:-1])
-    if why and compared.saved is not None:
-        raise InputError(flag.baseline, why, "give the baseline as a run", usage=True)
-    another = [compared.path] if compared.path is not None else []
-    runs, qrels = runs_and_qrels((*files[:-1], *another, *files[-1:]), keywords)
-    return runs, qrels, compared
+    resolved = score_matrix.Baseline.read(baseline, files[:-1])
+    if problem and resolved.saved is not None:
+        raise InputError(flag.baseline, problem, "give the baseline as a run", usage=True)
+    further = [resolved.path] if resolved.path is not None else []
+    runs, qrels = runs_and_qrels((*files[:-1], *further, *files[-1:]), options)
+    return runs, qrels, resolved
 
 
 def scores_with_baseline(
@@ -74,94 +74,93 @@ def scores_with_baseline(
     standardized: Callable[[Scores], Scores] | None = None,
     keep: bool = False,
 ) -> tuple[Matrix, str | None]:
-    """The scores of RUN... QRELS and of the baseline, and the baseline's name.
+    """Return the scores of the runs and of the baseline, and the baseline's name.
 
-    keep  have the documents of runs with the scores, as `evaluate_runs` does
+    keep  keep the documents of runs with the scores, as `evaluate_runs` does
     """
-    why = "saved scores cannot be standardized together with the runs" if standardized else ""
-    runs, qrels, compared = runs_with_baseline(files, baseline, why)
+    problem = "saved scores cannot be standardized together with the runs" if standardized else ""
+    runs, qrels, resolved = runs_with_baseline(files, baseline, problem)
     if standardized and options.predicted is not None:
-        what = f"cannot be combined with {flag.standardize}"
-        raise InputError(flag.predicted, what, "leave out one of them", usage=True)
-    how: dict[str, Any] = {
-        "keep": keep,
-        "predicts": True,
-        "workers": make_workers(),
-    }  # who offers the option knows of it
-    scores = evaluate.evaluate_runs(evaluate.named_runs(runs), qrels, measures, options, **how)
+        problem = f"cannot be combined with {flag.standardize}"
+        raise InputError(flag.predicted, problem, "leave out one of them", usage=True)
+    named, workers = evaluate.named_runs(runs), make_workers()
+    scores = evaluate.evaluate_runs(named, qrels, measures, options, keep=keep, predicts=True, workers=workers)
     matrix = score_matrix.with_machine(standardized(scores) if standardized else scores)
-    return score_matrix.add_baseline(matrix, compared)
+    return score_matrix.add_baseline(matrix, resolved)
 
 
 def read_matrix(
-    keywords: dict[str, Any],
+    options: dict[str, Any],
     baseline: str | None = None,
     paired: bool = True,
     keep: bool = False,
     bounded: bool = True,
 ) -> tuple[Matrix, str | None]:
-    """The scores of RUN... QRELS or saved scores, and the baseline's name.
+    """Return the scores of RUN... QRELS or of --from-scores, and the baseline's name.
 
-    paired   whether all runs are compared on the same topics, so that the others are reported
-    keep     whether the documents of runs are asked for beside their scores
-    bounded  whether residuals are
+    options  all remaining options of the command
+    paired   compare all runs on the same topics, and report the topics that some lack
+    keep     keep the documents of runs with the scores
+    bounded  compute residuals
     """
-    files, measures = keywords.pop("files"), keywords.pop("measures")
-    check_standard_input([*files, baseline], keywords)
-    if from_scores := keywords.pop("from_scores"):
+    files, measures = options.pop("files"), options.pop("measures")
+    check_standard_input([*files, baseline], options)
+    if saved := options.pop("from_scores"):
         if files:
-            what = f"cannot be combined with files such as '{files[0]}'"
-            raise InputError("--from-scores", what, "give either RUN... QRELS or saved scores", usage=True)
-        known = {name: keywords.pop(name) for name in score_matrix.METADATA_OPTIONS if name in keywords}
-        if given_flags(keywords):
-            what = "cannot be combined with --from-scores: saved scores cannot be changed"
-            raise InputError(given_flags(keywords)[0], what, "score the runs again", usage=True)
-        matrix, name = _from_saved(measures, from_scores, baseline, known)
+            problem = f"cannot be combined with files such as '{files[0]}'"
+            raise InputError("--from-scores", problem, "give either RUN... QRELS or saved scores", usage=True)
+        metadata = {name: options.pop(name) for name in score_matrix.METADATA_OPTIONS if name in options}
+        if flags := given_flags(options):
+            problem = "cannot be combined with --from-scores: saved scores cannot be changed"
+            raise InputError(flags[0], problem, "score the runs again", usage=True)
+        matrix, name = _from_saved(measures, saved, baseline, metadata)
     else:
-        standardized = pop_standardization(keywords)
-        table = measure_table(keywords.pop("measures_from"))
-        options = score_matrix.options_with_residuals(bounded=bounded, **keywords)
+        standardize = pop_standardization(options)
+        table = measure_table(options.pop("measures_from"))
+        scoring = score_matrix.options_with_residuals(bounded=bounded, **options)
         chosen = named_measures(measures or DEFAULT, table)
         note_unused_cutoff()
-        matrix, name = scores_with_baseline(files, baseline, chosen, options, standardized, keep)
+        matrix, name = scores_with_baseline(files, baseline, chosen, scoring, standardize, keep)
     note_assumptions(matrix, paired)
     return matrix, name
 
 
 def check_run_count(check: Callable[[int], None], options: Mapping[str, Any], baseline: str | None = None) -> None:
-    """Call `check` with the number of runs before they are read, where it is known from the command line alone, and so
-    raise the InputError (usage) of a command for which they are too few."""
+    """Call `check` with the number of runs before reading them, if the command line alone determines it.
+
+    check  raises InputError (usage) for too few runs
+    """
     files = options["files"]
     words = [word for word in (*files, baseline) if word is not None]
     if options["from_scores"] or options.get("replicates") or len(files) < 2:
         return
-    if any(word == "-" or is_url(word) for word in words):  # which are listed, or read once
+    if any(word == "-" or is_url(word) for word in words):  # listed or read only once
         return
     runs, _ = runs_and_qrels(files)
-    compared = score_matrix.Baseline.read(baseline, runs)
-    if not compared.is_unknown(runs):  # of which more is said than of their number
-        check(compared.count(runs))
+    resolved = score_matrix.Baseline.read(baseline, runs)
+    if not resolved.is_unknown(runs):  # a later error says more
+        check(resolved.count(runs))
 
 
-def pop_standardization(keywords: dict[str, Any]) -> Callable[[Scores], Scores] | None:
-    """Take these options out of all options: what standardizes scores, None where that is not wanted.
+def pop_standardization(options: dict[str, Any]) -> Callable[[Scores], Scores] | None:
+    """Pop --standardize, --reference and --save-reference, and return a function that standardizes scores, or None.
 
-    Raises InputError (usage) where they exclude each other.
+    Raises InputError (usage) for options that exclude each other.
     """
-    taken = {name: keywords.pop(name, None) for name in ("standardize", "reference", "save_reference")}
-    path, target = taken["reference"], taken["save_reference"]
+    popped = {name: options.pop(name, None) for name in ("standardize", "reference", "save_reference")}
+    path, target = popped["reference"], popped["save_reference"]
     if path and target:
-        what = "cannot be combined with --reference: there would be nothing new to save"
-        raise InputError("--save-reference", what, "leave out one of them", usage=True)
-    if not any(taken.values()):
+        problem = "cannot be combined with --reference: there would be nothing new to save"
+        raise InputError("--save-reference", problem, "leave out one of them", usage=True)
+    if not any(popped.values()):
         return None
     for name in ("residuals", "bounds", "unseen"):
-        if keywords.get(name):
-            what = f"standardized scores have no {'residuals' if name == 'residuals' else 'bounds'}"
-            raise InputError(given_flags(taken)[0], what, f"leave out --{name}", usage=True)
+        if options.get(name):
+            problem = f"standardized scores have no {'residuals' if name == 'residuals' else 'bounds'}"
+            raise InputError(given_flags(popped)[0], problem, f"leave out --{name}", usage=True)
 
-    def standardized(scores: Scores) -> Scores:
-        from gradedeval.analysis.standardize import Reference, standardize  # few scores are
+    def standardize_scores(scores: Scores) -> Scores:
+        from gradedeval.analysis.standardize import Reference, standardize  # few commands standardize
 
         reference = Reference.read(path) if path else Reference.of(scores)
         scores = standardize(scores, reference)
@@ -169,27 +168,31 @@ def pop_standardization(keywords: dict[str, Any]) -> Callable[[Scores], Scores] 
             write(reference.text, target)
         return scores
 
-    return standardized
+    return standardize_scores
 
 
 def note_assumptions(matrix: Matrix, paired: bool) -> None:
-    """Tell what was assumed of the scores; raise InputError (usage) where they may not be compared."""
-    own = matrix.seeds or matrix
-    mismatches = score_matrix.check_origins(own.runs, own.measures, own.origin)
+    """Emit notes on assumptions about the scores. Raises InputError (usage) if they may not be compared.
+
+    paired  report the topics that some runs lack
+    """
+    of_runs = matrix.seeds or matrix
+    mismatches = score_matrix.check_origins(of_runs.runs, of_runs.measures, of_runs.origin)
     emit_notes([*matrix.notes, *mismatches, *matrix.reading_notes(), *(matrix.omission_notes() if paired else [])])
 
 
 def _from_saved(
-    measures: tuple[str, ...], from_scores: tuple[str, ...], baseline: str | None, known: Mapping[str, Any]
+    measures: tuple[str, ...], files: tuple[str, ...], baseline: str | None, metadata: Mapping[str, Any]
 ) -> tuple[Matrix, str | None]:
-    matrix = reduce(score_matrix.join_matrices, map(score_matrix.to_matrix, from_scores))
+    """Return saved scores, of the chosen measures if there are any, and the baseline's name."""
+    matrix = reduce(score_matrix.join_matrices, map(score_matrix.to_matrix, files))
     if measures:
         chosen = [measure.label for measure in named_measures(measures, None)]
         matrix = replace(matrix.select(measures=chosen), measures=chosen)
-    matrix = score_matrix.with_metadata(matrix, known)
-    named, read = score_matrix.Baseline, score_matrix.Baseline.read
-    compared = named(name=baseline) if baseline in matrix.runs else read(baseline, ())
-    if compared.path is not None:
-        what = f"'{baseline}' is a run, and there are no qrels to score it with"
-        raise InputError("--baseline", what, "name a run among the saved scores, or give its scores", usage=True)
-    return score_matrix.add_baseline(matrix, compared)
+    matrix = score_matrix.with_metadata(matrix, metadata)
+    in_matrix = baseline in matrix.runs
+    resolved = score_matrix.Baseline(name=baseline) if in_matrix else score_matrix.Baseline.read(baseline, ())
+    if resolved.path is not None:
+        problem = f"'{baseline}' is a run, and there are no qrels to score it with"
+        raise InputError("--baseline", problem, "name a run among the saved scores, or give its scores", usage=True)
+    return score_matrix.add_baseline(matrix, resolved)

@@ -40,24 +40,28 @@ from gradedeval.kernel.trec.stream import files_in_use
 
 STANDARDIZATION, MANY_RUNS, PUBLISHED, HELP = "Standardization", "Many runs", "Tables to publish", "Help"
 SECTIONS = (THIS_COMMAND, PLANNING, GAINS, RESIDUALS, STANDARDIZATION, OUTPUT, PUBLISHED, MANY_RUNS, READING, HELP)
-"""The sections of a help page, in order."""
+"""Sections of a help page, in order."""
 
 READS, WRITES, APPENDS = "reads", "writes", "appends to"
-"""What a command does with the file that an option names: it reads it, replaces it, or adds lines at its end."""
+"""Use of the file that an option names: it is read, replaced, or lines are appended to it."""
 
 NO_VALUE = ""
-"""What stands for the value of an option that is given without one."""
+"""Value of an option on the command line without a value."""
 
 TOPICS = "[TOPIC]"
-"""What stands in the metavar of arguments that are topics."""
+"""Part of the metavar of arguments that are topics."""
 
 NEGATIVE = re.compile(r"-\d")
+"""Start of a topic such as -1, which is not an option."""
 
 
 class Option(click.Option):
-    """An option of a command, which says in which section of a help page it stands, what is done with the file that it
-    names, if it names one, and what is wrong with its value as the options of the registry do. One that takes a
-    `number` has the flag of that, and its limits on the help page."""
+    """An option of a command.
+
+    section  its section of the help page
+    file     the use of the file that it names: READS, WRITES or APPENDS; empty: it names none
+    number   the range of its value: sets its flag, and limits in its help
+    """
 
     def __init__(
         self,
@@ -75,7 +79,7 @@ class Option(click.Option):
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
         if self.number is not None and value is not None:
-            return self.number.read(value) if isinstance(value, str) else value  # a default is read
+            return self.number.read(value) if isinstance(value, str) else value
         try:
             return super().type_cast_value(ctx, value)
         except click.BadParameter:
@@ -85,14 +89,16 @@ class Option(click.Option):
 
 
 class Files(click.Argument):
-    """The arguments of a command, all of them files that it reads."""
+    """The arguments of a command, all of them input files."""
 
     file = READS
 
 
 class Command(DocstringCommand):
-    """A command with its options in sections. One whose value may be left out takes the next word only where that is
-    one of its choices or a number, never a file. `-h` is a short help page, `--help` all of it."""
+    """A command with options in sections, a short help page (`-h`) and a full one (`--help`).
+
+    An option with an optional value takes the next word only if it is one of its choices or a number, never a file.
+    """
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
         return ["--help"]
@@ -105,22 +111,21 @@ class Command(DocstringCommand):
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         for section in SECTIONS:
             records = [param.get_help_record(ctx) for param in options if getattr(param, "section", HELP) == section]
-            if shown := [record for record in records if record]:
+            if visible := [record for record in records if record]:
                 with formatter.section(section):
-                    formatter.write_dl(shown)
+                    formatter.write_dl(visible)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if self.add_help_option:  # the drop-in has habits of its own
-            args = self._with_topics(self._for_click(args))
+        if self.add_help_option:  # trec_eval reads its arguments in its own way
+            args = self._separate_topics(self._normalize(args))
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
-            error.ctx = ctx  # which the parser leaves out at times
+            error.ctx = ctx  # the parser does not always set it
             raise
 
-    def _with_topics(self, words: list[str]) -> list[str]:
-        """The arguments of a command that takes topics, where one begins with a minus and a digit, as no option does:
-        click takes what follows the options and -- as it is."""
+    def _separate_topics(self, words: list[str]) -> list[str]:
+        """Move options before -- if the command takes topics and an argument such as -1 would be read as an option."""
         takes_topics = any(isinstance(param, click.Argument) and TOPICS in str(param.metavar) for param in self.params)
         if not takes_topics or not any(map(NEGATIVE.match, words)):
             return words
@@ -135,10 +140,12 @@ class Command(DocstringCommand):
                 arguments.append(word)
         return [*options, "--", *arguments]
 
-    def _for_click(self, args: list[str]) -> list[str]:
-        """The arguments as click reads them: options of other tools under their names here, where the command has them;
-        several words after one -m joined, where they name measures and not files; and options whose value may be left
-        out joined with it, or with NO_VALUE."""
+    def _normalize(self, args: list[str]) -> list[str]:
+        """Rewrite arguments for click.
+
+        Replace aliases of options and formats, join several measures after one -m, and join an option with its
+        optional value or NO_VALUE.
+        """
         words: list[str] = []
         for word in args:
             if words and words[-1] in OPTIONAL_VALUES:
@@ -148,10 +155,10 @@ class Command(DocstringCommand):
                     continue
             if word.startswith("-"):
                 name, equals, value = word.partition("=")
-                if ours := OPTION_ALIASES.get(name):
+                if alias := OPTION_ALIASES.get(name):
                     flags = {flag for param in self.params for flag in param.opts}
-                    ours = ours if name not in flags and ours[0] in flags else None
-                words += [*ours, *([value] if equals else [])] if ours else [word]
+                    alias = alias if name not in flags and alias[0] in flags else None
+                words += [*alias, *([value] if equals else [])] if alias else [word]
             elif words[-1:] in (["-f"], ["--format"]):
                 words.append(FORMAT_ALIASES.get(word.lower(), word))
             elif words[-2:-1] in (["-m"], ["--measure"]) and not os.path.exists(word) and is_measure(word):
@@ -163,16 +170,15 @@ class Command(DocstringCommand):
         return words
 
     def invoke(self, ctx: click.Context) -> None:
-        """Run the command, which prints the notes of what it calls. Its outputs are known before it reads anything: see
-        `trec.stream`."""
+        """Run the command, print its notes, and refuse to write a file that is also read."""
         inputs: list[tuple[str, str]] = []
         outputs: list[tuple[str, str]] = []
         sizes: dict[str, int | None] = {}
         for param in self.params:
-            for flag, file, does in _files_of(param, ctx.params.get(param.name or "")):
-                (inputs if does == READS else outputs).append((flag, file))
-                if does != READS:
-                    sizes[file] = size_of(file) if does == APPENDS else None
+            for flag, file, use in _files_of(param, ctx.params.get(param.name or "")):
+                (inputs if use == READS else outputs).append((flag, file))
+                if use != READS:
+                    sizes[file] = size_of(file) if use == APPENDS else None
         from gradedeval.kernel.parallel import Workers, showing_progress, using_workers  # not for a help page
 
         workers = Workers.of(None, with_progress)
@@ -191,14 +197,14 @@ class Command(DocstringCommand):
                     files.will_read(file, flag)
             try:
                 super().invoke(ctx)
-            except click.exceptions.Exit:  # of `check`, whose report is written
+            except click.exceptions.Exit:  # `check` has written its report
                 report_written_files(sizes)
                 raise
             report_written_files(sizes)
 
 
 def _check_no_format(flag: str, file: str, ctx: click.Context) -> None:
-    """Raise InputError (usage) where -o names a format of the command, and no file that is there."""
+    """Raise InputError (usage) if -o names a format of the command, and not an existing file."""
     formats = next((param.type for param in ctx.command.params if param.name == "output_format"), None)
     name = FORMAT_ALIASES.get(file.lower(), file.lower())
     is_format = name in getattr(formats, "choices", ())
@@ -219,78 +225,77 @@ OPTION_ALIASES = {
     "--decimals": ("--digits",),
     "--max-p": ("--alpha",),
 }
-"""What other tools call an option -> what it is here."""
+"""Option of other tools -> our option."""
 FORMAT_ALIASES = {"md": "markdown", "tex": "latex", "text": "table", "txt": "table"}
-"""What formats are called elsewhere -> what they are here."""
-OPTIONAL_VALUES = {described.flag: described for described in OPTIONS.values() if described.optional_value}
-"""Options that may stand without a value, as `Command` reads them."""
+"""Other name of a format -> our name."""
+OPTIONAL_VALUES = {metadata.flag: metadata for metadata in OPTIONS.values() if metadata.optional_value}
+"""Options with an optional value, by flag."""
 
 
 def _files_of(param: click.Parameter, values: Any) -> Iterator[tuple[str, str, str]]:
-    """The files that an argument or an option names: the flag, if any, the file, and what is done with it. Raises
-    InputError (usage) where an output has no name."""
+    """Yield flag, file and use of each file that a parameter names. Raises InputError (usage) for an unnamed output."""
     flag = min(param.opts, key=len) if isinstance(param, click.Option) else ""
-    does: str = getattr(param, "file", "")
+    use: str = getattr(param, "file", "")
     for value in values if isinstance(values, tuple) else (values,):
-        if value == "" and does in (WRITES, APPENDS):
+        if value == "" and use in (WRITES, APPENDS):
             raise InputError(flag, "missing file name", f"name one, as in {flag} {param.metavar}", usage=True)
         if not isinstance(value, str) or not value:
             continue
         if flag and value.startswith("@"):
             yield flag, value[1:], READS
-        elif does and (does == READS or value not in STDOUT):
-            yield flag, value, does
+        elif use and (use == READS or value not in STDOUT):
+            yield flag, value, use
 
 
 def registry_options(commands: Commands) -> list[Option]:
     """Return the options of the registry for a kind of commands: `eval`, or all that read runs (`reading`)."""
-    return [registry_option(name) for name, described in OPTIONS.items() if commands in described.taken_by]
+    return [registry_option(name) for name, metadata in OPTIONS.items() if commands in metadata.taken_by]
 
 
 def registry_option(name: str) -> Option:
     """Return an option of the registry by its name."""
-    described = OPTIONS[name]
-    choices = "|".join(described.choices)
+    metadata = OPTIONS[name]
+    choices = "|".join(metadata.choices)
     return Option(
-        described.flag,
-        section=described.section,
-        file=READS if described.names_file else "",
-        help=described.text,
-        multiple=described.repeats,
-        is_flag=described.is_flag,
-        metavar=None if described.is_flag else described.metavar or f"[{choices}]",
-        callback=_read,  # not a type: click would take an InputError, which is a ValueError, for its own
+        metadata.flag,
+        section=metadata.section,
+        file=READS if metadata.names_file else "",
+        help=metadata.text,
+        multiple=metadata.repeats,
+        is_flag=metadata.is_flag,
+        metavar=None if metadata.is_flag else metadata.metavar or f"[{choices}]",
+        callback=_read,  # not a type: click catches ValueError, hence InputError, from types
     )
 
 
 def _read(context: click.Context, parameter: click.Parameter, text: Any) -> Any:
-    """The value of an option of the registry."""
+    """Parse the value of an option of the registry, as a callback of click."""
     if not is_given(text):
         return None if text == () else text
-    described = OPTIONS[str(parameter.name)]
-    return True if text == NO_VALUE and described.optional_value else described.parse(text)
+    metadata = OPTIONS[str(parameter.name)]
+    return True if text == NO_VALUE and metadata.optional_value else metadata.parse(text)
 
 
-def given_flags(keywords: Mapping[str, Any]) -> list[str]:
-    """The flags of the options that have been given."""
-    return [f"--{name.replace('_', '-')}" for name, value in keywords.items() if is_given(value)]
+def given_flags(options: Mapping[str, Any]) -> list[str]:
+    """Return the flags of the options on the command line."""
+    return [f"--{name.replace('_', '-')}" for name, value in options.items() if is_given(value)]
 
 
 def is_given(value: Any) -> bool:
-    """Whether an option has been given. 0 is a value."""
+    """Return if a value is of an option on the command line. 0 and an empty string are."""
     return value is not None and value is not False and value != ()
 
 
-def _short_page(context: click.Context, _: click.Parameter, wanted: bool) -> None:
-    """Print the short help page, and end."""
-    if wanted:
+def _print_short_page(context: click.Context, _: click.Parameter, is_given: bool) -> None:
+    """Print the short help page and exit, as a callback of click."""
+    if is_given:
         from gradedeval.cli.help import short_page  # not for `--help`
 
         click.echo(short_page(context))
         context.exit()
 
 
-SHORT_HELP = Option("-h", section=HELP, is_flag=True, is_eager=True, expose_value=False, callback=_short_page,
+SHORT_HELP = Option("-h", section=HELP, is_flag=True, is_eager=True, expose_value=False, callback=_print_short_page,
     help="Show the options that most people need, one line each, and exit.")  # fmt: skip
 
 
@@ -359,14 +364,18 @@ def output_options(
 
 
 NAME = "[NAME]"
-"""What the arguments of a command are called where they are no files."""
+"""Metavar of arguments that are not files."""
 
 
 def command_line(
     name: str, files: str, *groups: list[Option], **settings: Any
 ) -> Callable[[Callable[..., Any]], click.Command]:
-    """Makes a function a command: its name, what its help calls its `files`, and groups of options in the order
-    written."""
+    """Make a function a command.
+
+    files     metavar of its arguments
+    groups    its options
+    settings  keywords of `click.command`
+    """
     options = [*chain(*groups), QUIET]
     arguments = (click.Argument if files == NAME else Files)(["files"], nargs=-1, metavar=files)
     return click.command(name, cls=Command, params=[arguments, *options], **settings)

@@ -16,24 +16,23 @@ from gradedeval.kernel.formats.tables import PAGE, View, as_bytes
 from gradedeval.kernel.trec.stream import local_path
 
 STDOUT = (None, "-", "/dev/stdout")
-"""What names standard output, which several outputs may go to, one after the other."""
+"""Names of standard output."""
 
 
 def write(text: str, target: str | None = None) -> None:
-    """Write text to standard output, or to a file, as `write_bytes` does. Characters that could
-    change a terminal are written to it as escapes, as in tables."""
+    """Write text to standard output or a file, as `write_bytes` does. Control characters are escaped on a terminal."""
     if target in STDOUT and sys.stdout is not None and sys.stdout.isatty():
         text = _escape(text)
     write_bytes(as_bytes(text), target)
 
 
 def _escape(text: str) -> str:
-    """Return a text whose characters cannot change a terminal."""
+    """Escape the control characters of a text, which could change a terminal."""
     return "".join(part if part in "\n\t" else visible(part) for part in re.split(r"([\n\t])", text))
 
 
 def write_bytes(content: bytes, target: str | None = None) -> None:
-    """Write to standard output, or to a file: a temporary file beside it is renamed, so that it is never incomplete.
+    """Write to standard output or a file. A temporary file is renamed to it, so that it is never incomplete.
 
     A pipe or device is written directly. Raises InputError if the file cannot be written, OSError if stdout cannot.
     """
@@ -49,7 +48,7 @@ def write_bytes(content: bytes, target: str | None = None) -> None:
 
 
 def check_target(target: str) -> None:
-    """Raise InputError where a file cannot be written: its folder is not there, or it is a URL."""
+    """Raise InputError for a file that cannot be written: a URL, or in a folder that does not exist."""
     from gradedeval.kernel.trec.atomic_write import local_target  # only for files
 
     try:
@@ -61,7 +60,7 @@ def check_target(target: str) -> None:
 
 
 def write_colored(text: str, target: str | None = None) -> None:
-    """Write a text for people, as `write` does; in color where a terminal shows it."""
+    """Write a text for people, as `write` does, in color if `in_color`."""
     if target in STDOUT and in_color(sys.stdout):
         write_bytes(as_bytes(color_table(_escape(text))), target)
         return
@@ -69,8 +68,7 @@ def write_colored(text: str, target: str | None = None) -> None:
 
 
 def in_color(stream: TextIO | None) -> bool:
-    """Return whether text written to a stream is colored: on a terminal, unless NO_COLOR is set (no-color.org); if
-    FORCE_COLOR is set, everywhere."""
+    """Return if text is colored: on a terminal without NO_COLOR (no-color.org), and anywhere with FORCE_COLOR."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
@@ -79,34 +77,35 @@ def in_color(stream: TextIO | None) -> bool:
 
 
 def print_message(text: str, kind: Literal["", "error", "note", "verdict", "page"] = "") -> None:
-    """A message for the user on stderr, in lines that fit a terminal; a closed stderr is not an error.
+    """Print a message on stderr, in lines that fit a terminal. A closed stderr is not an error.
 
-    kind   what colors it; a page, such as a traceback, keeps its lines
+    kind  sets the color; a page, such as a traceback, keeps its lines
     """
     lines = [*map(visible, text.split("\n"))]
     if kind != "page":
         lines = [wrap_for_terminal(line, sys.stderr, hang=2) for line in lines]
     if kind in ("error", "note", "verdict") and in_color(sys.stderr):
         lines = [color_message(line, kind) for line in lines]
-    shown = "\n".join(lines)
     try:
-        sys.stderr.buffer.write(as_bytes(shown) + b"\n")
+        sys.stderr.buffer.write(as_bytes("\n".join(lines)) + b"\n")
         sys.stderr.buffer.flush()
     except OSError:
-        _silence(2)
+        _discard(2)
     except (ValueError, AttributeError):
         pass  # there is no stderr
 
 
 def size_of(file: str) -> int:
-    """How large a file is that may not be there."""
+    """Return the size of a file in bytes, 0 if it does not exist."""
     file = local_path(file)
     return os.path.getsize(file) if os.path.isfile(file) else 0
 
 
 def report_written_files(sizes: Mapping[str, int | None]) -> None:
-    """On a terminal, say which files were written and how large they are, and how many lines were added to those that
-    had a size before; nothing with --quiet."""
+    """Print on a terminal the size of each written file, or the number of appended lines; nothing with --quiet.
+
+    sizes  file -> its size before lines were appended; None: it was replaced
+    """
     if sys.stderr is None or not sys.stderr.isatty() or context_option("quiet"):
         return
     from gradedeval.kernel.trec.atomic_write import readable_size
@@ -124,47 +123,49 @@ def report_written_files(sizes: Mapping[str, int | None]) -> None:
 
 
 def print_notes(notes: Iterable[str]) -> None:
-    """Report what was skipped or assumed; nothing with --quiet."""
+    """Print notes on stderr; nothing with --quiet."""
     for note in () if context_option("quiet") else notes:
         print_message(note, "note")
 
 
 def print_error(error: InputError) -> None:
-    """Report what is wrong; if the variable GRADEDEVAL_DEBUG is set also the traceback of code that is not ours."""
+    """Print an error on stderr. With the variable GRADEDEVAL_DEBUG also print the traceback of a user's own code."""
     print_message(error.cli_text, "error")
     if error.trace and os.environ.get("GRADEDEVAL_DEBUG"):
         print_message(error.trace.rstrip(), "page")
 
 
 def _keep_in_context(context: click.Context, parameter: click.Parameter, value: bool | str | int | None) -> None:
+    """Store the value of an option in the context, as a callback of click."""
     context.meta[f"{__name__}.{parameter.name}"] = value
 
 
 KEPT_IN_CONTEXT: dict[str, Any] = {"expose_value": False, "callback": _keep_in_context}
-"""Of an option that no command reads itself: see `context_option`."""
+"""Keywords of an option that is read by `context_option` and not passed to the command."""
 
 
 def context_option(name: str) -> Any:
-    """The value of an option that the command that runs does not read itself: -k, --quiet, --wide,
-    --signature or --cluster; None or False where it is not given."""
+    """Return the value of -k, --quiet, --wide, --signature or --cluster in the running command; None or False if it is
+    missing."""
     context = click.get_current_context(silent=True)
     return None if context is None else context.meta.get(f"{__name__}.{name}")
 
 
 UNKNOWN_WIDTH = 80
-"""Of a terminal that does not say how wide it is."""
+"""Width of a terminal that does not report its width."""
 
 
 def view_of(target: str | None) -> View:
-    """How people see tables there: as wide as the terminal, if it is one, and with the columns of --wide."""
-    wide, standard = context_option("wide"), target in STDOUT
-    width = terminal_width(sys.stdout) if standard else None
+    """Return the view of tables in an output: the width of the terminal, if it is one, and the columns of --wide."""
+    is_stdout = target in STDOUT
+    width = terminal_width(sys.stdout) if is_stdout else None
     view = PAGE if width is None else View(width, terminal=True)
-    return view._replace(flags=True, wide=wide, line=message_width(sys.stdout) if standard else None)
+    line = message_width(sys.stdout) if is_stdout else None
+    return view._replace(flags=True, wide=context_option("wide"), line=line)
 
 
 def terminal_width(stream: TextIO | None) -> int | None:
-    """How wide the terminal is that a stream writes to; None where it is no terminal."""
+    """Return the number of columns of a stream's terminal; None if it is not a terminal."""
     if stream is None or not stream.isatty():
         return None
     try:
@@ -175,13 +176,15 @@ def terminal_width(stream: TextIO | None) -> int | None:
 
 
 def message_width(stream: TextIO | None) -> int | None:
-    """How wide a line of words may be; None where there is no terminal: programs may read it, so it stays one."""
+    """Return the width of lines of prose; None without a terminal, so that programs read whole lines."""
     return terminal_width(stream)
 
 
 def wrap_for_terminal(text: str, stream: TextIO | None, hang: int = 0) -> str:
-    """Text in lines that fit the terminal that a stream writes to, if it is one; those that go on are indented by
-    `hang`, or stand under the text behind a first column."""
+    """Wrap a text to the terminal of a stream, if it is one.
+
+    hang  indent of continued lines; 0: that of the text after the first column
+    """
     width = message_width(stream)
     if width is None or len(text) <= width:
         return text
@@ -191,90 +194,90 @@ def wrap_for_terminal(text: str, stream: TextIO | None, hang: int = 0) -> str:
 
 
 def silence_stdout() -> None:
-    """Give up on a standard output that is closed."""
-    _silence(1)
+    """Discard all further standard output, after it was closed."""
+    _discard(1)
 
 
-def _silence(descriptor: int) -> None:
-    """Discard what is still buffered for a closed stream, which would raise an error at exit."""
+def _discard(descriptor: int) -> None:
+    """Discard the buffer of a closed stream, which would raise an error at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
 class DocstringCommand(click.Command):
-    """A command whose help page begins with the docstring of its function, whether or not Python keeps docstrings."""
+    """A command whose help begins with the docstring of its function, also under `python -OO`."""
 
     def __init__(self, *words: Any, **settings: Any) -> None:
-        if not settings.get("help"):  # as with -OO
+        if not settings.get("help"):
             from gradedeval.kernel.measures.definition import docstring
 
             settings["help"] = docstring(settings["callback"])
         super().__init__(*words, **settings)
 
 
-# Color on a terminal. It says nothing that the text does not say.
+# Color on a terminal. It carries no information of its own.
 
 BOLD, RED, GREEN, END = "\33[1m", "\33[31m", "\33[32m", "\33[0m"
 _RULE = re.compile(r"-+(  -+)*")
 _MARKED = re.compile(r"(?<!\S)(\*[-+.\d%]+\*|[-+.\d%]+[*†‡]+)(?!\S)")
-_VERDICT = re.compile(r"(FAIL|ok)(?=  )")
+_VERDICT = re.compile(r"^(FAIL|ok)(?=  )")
 _PLACE = re.compile(r".+?(?=: |; |$)")
 
 
 def color_table(text: str) -> str:
-    """A text for people in color: headers of tables are bold, and so is what stands out in a column; the verdicts of
-    `check` are green and red. Without its escape codes it is the text."""
-    return "\n".join(_painted(text.split("\n")))
+    """Color a text: table headers and marked values are bold, the verdicts of `check` green and red."""
+    return "\n".join(_color_lines(text.split("\n")))
 
 
-def _painted(lines: list[str]) -> Iterator[str]:
-    inside = False
-    for line, heads in zip(lines, _are_heads(lines), strict=True):
-        if heads:
+def _color_lines(lines: list[str]) -> Iterator[str]:
+    """Color each line of a text with tables."""
+    in_table = False
+    for line, is_header in zip(lines, _are_headers(lines), strict=True):
+        if is_header:
             yield bold(line)
         elif _RULE.fullmatch(line):
-            inside = True
+            in_table = True
             yield line
         else:
-            inside = inside and bool(line)
-            yield _MARKED.sub(lambda found: bold(found[0]), line) if inside else verdict(line)
+            in_table = in_table and bool(line)
+            yield _MARKED.sub(lambda match: bold(match[0]), line) if in_table else color_verdict(line)
 
 
-def _are_heads(lines: list[str]) -> list[bool]:
-    """Whether each line is of the header of a table: between it and the rule none is blank, nor a rule."""
-    heads, under = list[bool](), False
+def _are_headers(lines: list[str]) -> list[bool]:
+    """Return for each line if it is in the header of a table: directly above a rule, or above a header line."""
+    headers, above_rule = list[bool](), False
     for line in reversed(lines):
-        rule = _RULE.fullmatch(line) is not None
-        heads.append(under and bool(line) and not rule)
-        under = rule or heads[-1]
-    return heads[::-1]
+        is_rule = _RULE.fullmatch(line) is not None
+        headers.append(above_rule and bool(line) and not is_rule)
+        above_rule = is_rule or headers[-1]
+    return headers[::-1]
 
 
 def bold(text: str) -> str:
+    """Return a text in bold."""
     return f"{BOLD}{text}{END}"
 
 
-def verdict(line: str) -> str:
-    """A line with its FAIL in red, its ok in green."""
-    found = _VERDICT.match(line)
-    color = RED if found and found[0] == "FAIL" else GREEN
-    return f"{BOLD}{color}{found[0]}{END}{line[found.end() :]}" if found else line
+def color_verdict(line: str) -> str:
+    """Color FAIL at the start of a line red, ok green."""
+    return _VERDICT.sub(lambda match: f"{BOLD}{RED if match[0] == 'FAIL' else GREEN}{match[0]}{END}", line, count=1)
 
 
-def error(line: str) -> str:
-    """A line of an error with its place in red."""
-    return _PLACE.sub(lambda found: f"{BOLD}{RED}{found[0]}{END}", line, count=1)
+def color_error(line: str) -> str:
+    """Color the place of an error red."""
+    return _PLACE.sub(lambda match: f"{BOLD}{RED}{match[0]}{END}", line, count=1)
 
 
-def note(line: str) -> str:
-    """A line of a note with its place in bold."""
+def color_note(line: str) -> str:
+    """Set the place of a note in bold."""
     place, colon, rest = line.partition(": ")
     return f"{bold(place)}{colon}{rest}" if colon else line
 
 
-MESSAGES: dict[str, Callable[[str], str]] = {"error": error, "note": note, "verdict": verdict}
+COLORS: dict[str, Callable[[str], str]] = {"error": color_error, "note": color_note, "verdict": color_verdict}
+"""Kind of message -> the function that colors its first line."""
 
 
 def color_message(text: str, kind: str) -> str:
-    """A message, in the lines that it has on a terminal, with the color of its kind in the first."""
+    """Color the first line of a wrapped message by its kind."""
     first, end, rest = text.partition("\n")
-    return f"{MESSAGES[kind](first)}{end}{rest}"
+    return f"{COLORS[kind](first)}{end}{rest}"

@@ -16,7 +16,10 @@ from gradedeval.kernel.trec.stream import extension_of
 
 
 def call(function: Callable[..., Any], *arguments: Any, jobs: int | None = None, **settings: Any) -> Any:
-    """Call a function that reads runs, in processes as --jobs says, and print the remarks of its result."""
+    """Call a function of the library with the workers of --jobs or --cluster, and print the remarks of its result.
+
+    jobs  number of processes; None: of cores
+    """
     from gradedeval.kernel.parallel import using_workers  # not for a help page
 
     with using_workers(make_workers(jobs)):
@@ -31,7 +34,7 @@ def print_remarks(result: Any) -> Any:
 
 
 class Destination:
-    """The destination and format of a result: -f, -o and --digits, which it takes out of the options.
+    """The destination and format of a result. Pops -f, -o and --digits from the options of the command.
 
     Raises InputError (usage) if no format has the extension of -o.
     """
@@ -42,26 +45,25 @@ class Destination:
 
     @property
     def layout(self) -> Any:
-        """Whether the format is read by people or by programs."""
+        """`wide` for people, or `long` or `trec` for programs."""
         return FORMATS[self.format].layout
 
-    def print(self, result: InNotebook, **shown: Any) -> None:
-        """Write the tables of a result; its settings go to stderr if the format has no place for them.
+    def print(self, result: InNotebook, **view: Any) -> None:
+        """Write the tables of a result. Its settings go to stderr if the format has no place for them.
 
-        shown  keywords of the `document` of the result
+        view  keywords of the result's `document`
         """
         if result.aside and not FORMATS[self.format].signed:
             emit_notes([result.aside])
-        text = render(
-            partial(result.tables, **shown), self.format, self.digits, signature_formatter(), view_of(self.output)
-        )
+        make = partial(result.tables, **view)
+        text = render(make, self.format, self.digits, signature_formatter(), view_of(self.output))
         (write_colored if self.format == "table" else write)(text, self.output)
 
 
 def guess_format(output: str | None, extensions: dict[str, str], default: str) -> str:
-    """Return the format that the extension of -o stands for, the default if it is of none.
+    """Return the format with the extension of -o, or the default.
 
-    extensions  extensions of formats of this command alone
+    extensions  extension -> format that only this command has
     """
     formats = {FORMATS[name].extension: name for name in formats_for()} | extensions
     return formats.get(extension_of(output), default)

@@ -38,7 +38,7 @@ def baseline_setting(default: str, *words: str) -> Setting:
     """Return the setting `--baseline`; `words` are values with a meaning of their own, such as `mean`."""
     alternatives = "".join(f", or '{word}' of all runs" for word in words)
     return Setting(f"Compare every run with this one: one of RUN, another file, or saved scores{alternatives}.",
-                   metavar="RUN|SCORES.csv", default_text=default, reads=True, words=words)  # fmt: skip
+                   metavar="RUN|SCORES.csv", default_text=default, reads=True)  # fmt: skip
 
 
 def texts_unused(source: Options | Matrix, why: str, hint: str) -> list[Note]:

@@ -224,7 +224,7 @@ def test_more_bad_runs_than_anybody_reads_are_counted(folder: Path, cli: Command
         (folder / f"bad{number}.run").write_text("1 Q0 d1 1 much t\n")
     outcome = cli("bad*.run", "runs/0.run", "qrels.txt")
     assert len(outcome.messages) == 11
-    assert outcome.messages[-1] == "30 of 31 runs are not scored (20 of them not named here)"
+    assert outcome.messages[-1] == "30 of 31 runs are not scored (20 of them not listed here)"
 
 
 def test_in_python_the_first_bad_run_is_raised(folder: Path, shared_out: None) -> None:

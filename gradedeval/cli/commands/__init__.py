@@ -1,1 +1,1 @@
-"""The commands, a module each: what a command takes, what it calls of the library, and what it prints."""
+"""The commands, one module each: options, a call of the library, and the output."""

@@ -1,4 +1,4 @@
-"""`gradedeval eval`, the default command: the scores of runs, as tables to read, to publish, and for programs."""
+"""`gradedeval eval`, the default command: scores of runs, as tables for people, publications and programs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from gradedeval.questions.published import Published
 
 
-# Tests and corrections are names that the analysis checks: a plain evaluation does not wait for it.
+# --test and --correction are checked by the analysis, which a plain evaluation does not import.
 PUBLISHED_OPTIONS = [
     Option("--best", section=PUBLISHED, is_flag=True, help="Mark the best of each column in bold and the second best "
            "underlined; equal as printed is equal."),
@@ -83,10 +83,6 @@ EVAL_OPTIONS = [
 ]  # fmt: skip
 
 
-PLAIN = frozenset(OPTIONS).difference(("queries", "replicates", "predicted"))
-"""The options of reading and scoring. With others, a table has more than scores or is not the only result."""
-
-
 @command_line("eval", "RUN... QRELS", [*MEASURE_OPTIONS, MEASURES_FROM], registry_options("eval"), STANDARD_OPTIONS,
               EVAL_OPTIONS, PUBLISHED_OPTIONS)  # fmt: skip
 def command(
@@ -100,7 +96,7 @@ def command(
     run_name: str,
     jobs: int | None,
     keep_going: bool,
-    **keywords: Any,
+    **options: Any,
 ) -> None:
     """Score runs against graded relevance judgments and print a table.
 
@@ -108,56 +104,55 @@ def command(
     (gz, bz2, xz, zst), and one of them may be - for standard input. RUN may also be a folder of runs or a quoted
     pattern. `gradedeval measures` lists the measures.
     """
-    given = {name: value for name, value in keywords.items() if is_given(value)}
-    table, tags, extras = measure_table(measures_from), run_name == "tag", None
-    if not PLAIN.issuperset(given):
-        extras = Extras(given, table, by_topic)
-    chosen = extras.measures(measures) if extras else named_measures(measures or DEFAULT, table)
+    given = {name: value for name, value in options.items() if is_given(value)}
+    by_tag = run_name == "tag"
+    extras = Extras(given, measure_table(measures_from), by_topic)
+    chosen = extras.measures(measures)
     note_unused_cutoff()
     output_format = output_format or format_of_output(output, SCORE_FORMATS)
     runs, qrels = runs_and_qrels(files, given)
-    options = extras.options(output_format, None if tags else runs) if extras else resolve_options(**given)
-    named = kernel.named_runs(runs)
-    how = {"by_tag": tags, "keep_going": True, "by_topic": by_topic or (extras is not None and extras.needs_topics)}
-    scores = kernel.evaluate_runs(named, qrels, chosen, options, **how, predicts=True, workers=make_workers(jobs))
+    scoring = extras.options(output_format, None if by_tag else runs)
+    scores = kernel.evaluate_runs(
+        kernel.named_runs(runs),
+        qrels,
+        chosen,
+        scoring,
+        by_tag=by_tag,
+        by_topic=by_topic or extras.needs_topics,
+        keep_going=True,
+        predicts=True,
+        workers=make_workers(jobs),
+    )
     scores.notes += scores.unequal_topics()
-    if extras:
-        scores = extras.applied(scores, output_format)
-    else:
-        emit_notes(scores.notes)
-    written = bool(scores.runs) and (output is None or keep_going or not scores.errors)
-    if written := written and (extras is None or extras.are_possible(scores)):
-        shown: dict[str, Any] = {
-            "by_topic": by_topic,
-            "digits": digits,
-            "view": view_of(output),
-            "signed": signature_kind(),
-        }
-        shown |= extras.shown(scores) if extras else {}
-        text = kernel.score_tables.render_scores(scores, output_format, **shown)
+    scores = extras.apply(scores, output_format)
+    is_complete = bool(scores.runs) and (output is None or keep_going or not scores.errors)
+    is_written = is_complete and extras.have_baselines(scores)
+    if is_written:
+        view: dict[str, Any] = {"digits": digits, "view": view_of(output), "signed": signature_kind()}
+        text = kernel.score_tables.render_scores(scores, output_format, **view, **extras.view(scores))
         (write_colored if output_format == "table" else write)(text, output)
     if scores.errors:
-        _report(scores, output, written)
+        _exit_with_errors(scores, output, is_written)
 
 
-def _report(scores: Scores, output: str | None, written: bool) -> None:
-    """Report the runs that could not be scored, and whether the output was written; then exit with code 1."""
+def _exit_with_errors(scores: Scores, output: str | None, is_written: bool) -> None:
+    """Print the errors of runs that could not be scored, and whether the output was written; exit with code 1."""
     for error in scores.errors[:SHOWN]:
         print_error(error)
-    said = scores.unscored
-    if unnamed := len(scores.errors[SHOWN:]):
-        said += f" ({unnamed} of them not named here)"
-    if not written and output is not None:
-        said += f", and {output} is not written" + ("; --keep-going writes the others" if scores.runs else "")
-    print_message(said)
+    summary = scores.unscored
+    if unlisted := len(scores.errors[SHOWN:]):
+        summary += f" ({unlisted} of them not listed here)"
+    if not is_written and output is not None:
+        summary += f", and {output} is not written" + ("; --keep-going writes the others" if scores.runs else "")
+    print_message(summary)
     click.get_current_context().exit(1)
 
 
 class Extras:
-    """What `gradedeval eval` does beyond a plain table: standardized scores, quantities of C/W/L measures, sorted runs,
-    a line in a history, a table to publish, systems in place of their seeds, predicted judgments, and texts of topics.
+    """Additions to a plain table of scores: standardized scores, quantities of C/W/L measures, sorted runs, a history,
+    a table to publish, systems in place of their seeds, predicted judgments, and texts of topics.
 
-    given     name -> value of the options on the command line; those of the extras are taken out
+    given     name -> value of the options on the command line; options of extras are popped
     table     name -> measure
     by_topic  whether the table has a row for each topic
 
@@ -168,7 +163,7 @@ class Extras:
         self._given, self._table, self._by_topic = given, table, by_topic
         self._standardized: Callable[[Scores], Scores] | None = None
         if not given.keys().isdisjoint(("standardize", "reference", "save_reference")):
-            from gradedeval.cli.many_runs import pop_standardization  # each extra waits for what it needs alone
+            from gradedeval.cli.many_runs import pop_standardization  # each extra imports only its own modules
 
             self._standardized = pop_standardization(given)
         self._cwl = given.pop("cwl", False)
@@ -189,9 +184,9 @@ class Extras:
     def _quantities(self, measures: list[Measure]) -> list[Measure]:
         """Return all quantities of C/W/L measures."""
         if "max_residual" in self._given:
-            why = "of the five quantities only expected utility has a residual"
-            what = f"cannot be combined with {flag.max_residual}: {why}"
-            raise InputError(flag.cwl, what, "leave out one of them", usage=True)
+            reason = "of the five quantities only expected utility has a residual"
+            problem = f"cannot be combined with {flag.max_residual}: {reason}"
+            raise InputError(flag.cwl, problem, "leave out one of them", usage=True)
         if "slices" in self._given:
             raise InputError(flag.cwl, f"cannot be combined with {flag.slices}", "leave out one of them", usage=True)
         if self._standardized is not None:
@@ -204,9 +199,9 @@ class Extras:
         output_format  name of the format
         runs  the files, which --baseline may name; None if runs are named by their tags, which are not read yet
         """
-        own = {name: self._given.pop(name) for name in [*self._given] if name not in OPTIONS}
-        if own:
-            self._published = self._to_publish(own, output_format, runs)
+        table = {name: self._given.pop(name) for name in [*self._given] if name not in OPTIONS}
+        if table:
+            self._published = self._to_publish(table, output_format, runs)
         check_history(self._history, self._label)
         self._options = resolve_options(**self._given)
         if self._options.replicates is not None:
@@ -215,22 +210,22 @@ class Extras:
             self._check_predicted()
         return self._options
 
-    def _to_publish(self, own: dict[str, Any], output_format: str, runs: Sequence[str] | None) -> Published:
-        """Return what a table to publish shows."""
+    def _to_publish(self, table: dict[str, Any], output_format: str, runs: Sequence[str] | None) -> Published:
+        """Return the extras of a table to publish, from their options."""
         from gradedeval.analysis.score_matrix import Baseline
         from gradedeval.questions.published import Published
 
-        if runs is not None and "baselines" in own:
-            own["baselines"] = [Baseline.read(word, runs).name or word for word in own["baselines"]]
-        published = Published(**own)
+        if runs is not None and "baselines" in table:
+            table["baselines"] = [Baseline.read(word, runs).name or word for word in table["baselines"]]
+        published = Published(**table)
         published.check(output_format, by_topic=self._by_topic, cwl=self._cwl)
         if runs is not None:
             published.check_runs(list(kernel.named_runs(list(runs))))
         return published
 
     def _check_systems(self) -> None:
-        """Raise InputError (usage) for an option of what a table of systems does not have."""
-        asked = {
+        """Raise InputError (usage) for an option that a table of systems excludes."""
+        excluded = {
             flag.cwl: self._cwl,
             flag.interval: self._options.interval is not None,
             flag.bounds: self._options.bounds,
@@ -239,58 +234,61 @@ class Extras:
         }
         if self._by_topic and not (self._cwl or self._published):  # then rows are of runs
             return
-        for name, is_asked in asked.items():
-            if is_asked:
-                what = f"cannot be combined with {name}: a row is the mean of a system over its seeds, and their "
-                raise InputError(flag.replicates, f"{what}deviation", "leave out one of them", usage=True)
+        for name, is_used in excluded.items():
+            if is_used:
+                row = "a row is the mean of a system over its seeds, and their deviation"
+                problem = f"cannot be combined with {name}: {row}"
+                raise InputError(flag.replicates, problem, "leave out one of them", usage=True)
 
     def _check_predicted(self) -> None:
         """Raise InputError (usage) for an option that excludes --predicted."""
-        others = {
+        excluded = {
             str(flag.cwl): self._cwl,
             str(flag.standardize): self._standardized is not None,
             str(flag.history): self._history is not None,
             "marks in tables, which are of scores by topic": bool(self._published and self._published.baselines),
         }
-        for other, is_asked in others.items():
-            if is_asked:
-                marks = other.startswith("marks")
-                hint = "see `gradedeval compare --predicted`" if marks else "leave out one of them"
-                raise InputError(flag.predicted, f"cannot be combined with {other}", hint, usage=True)
+        for name, is_used in excluded.items():
+            if is_used:
+                is_mark = name.startswith("marks")
+                hint = "see `gradedeval compare --predicted`" if is_mark else "leave out one of them"
+                raise InputError(flag.predicted, f"cannot be combined with {name}", hint, usage=True)
 
     @property
     def needs_topics(self) -> bool:
         """Whether the extras need the scores of topics."""
         return bool(self._history is not None or self._standardized or self._published)
 
-    def applied(self, scores: Scores, output_format: str) -> Scores:
+    def apply(self, scores: Scores, output_format: str) -> Scores:
         """Standardize and sort the scores, emit their notes, and append them to the history."""
         scores = self._standardized(scores) if self._standardized else scores
         emit_notes([*scores.notes, *self._unused(output_format)])
         scores = scores.sorted_by(self._order) if self._order else scores
         if self._history is not None and scores.runs:
-            from gradedeval.questions.history import append_history  # few evaluations are kept
+            from gradedeval.questions.history import append_history  # few evaluations have a history
 
             append_history(scores, self._history, label=self._label or "")
         return scores
 
     def _unused(self, output_format: str) -> list[Note]:
-        """Return notes on texts of topics, and on systems, that the table does not show."""
-        found = list[Note]()
+        """Return notes on texts of topics and on systems that the table does not show."""
+        notes = list[Note]()
         if self._options.replicates is not None and self._by_topic:
-            found.append(Note(f"{flag.replicates} is not used: rows are of runs", "leave out -q"))
+            notes.append(Note(f"{flag.replicates} is not used: rows are of runs", "leave out -q"))
         if self._options.queries is None or (self._by_topic and output_format != "trec"):
-            return found
+            return notes
         from gradedeval.questions.shared import texts_unused  # few evaluations have texts
 
+        problem, hint = "rows are of all topics", "add -q"
         if self._by_topic:
-            why, hint = "trec has no place for texts", "choose another format with -f"
-            return [*found, *texts_unused(self._options, why, hint)]
-        return [*found, *texts_unused(self._options, "rows are of all topics", "add -q")]
+            problem, hint = "trec has no place for texts", "choose another format with -f"
+        return [*notes, *texts_unused(self._options, problem, hint)]
 
-    def are_possible(self, scores: Scores) -> bool:
-        """Return whether all baselines have scores. Raises InputError (usage) for one that is not among the runs; a
-        note names one that could not be scored."""
+    def have_baselines(self, scores: Scores) -> bool:
+        """Return if all baselines have scores; a note names a baseline that could not be scored.
+
+        Raises InputError (usage) for a baseline that is not among the runs.
+        """
         if self._published is None:
             return True
         names = [run.run for run in scores.runs]
@@ -300,7 +298,7 @@ class Extras:
         emit_notes(f"{flag.baseline}: '{name}' is not scored, so there is no table" for name in missing)
         return not missing
 
-    def shown(self, scores: Scores) -> dict[str, Any]:
+    def view(self, scores: Scores) -> dict[str, Any]:
         """Return the keywords of `render_scores`."""
         style = self._published.style(scores) if self._published else None
-        return {"cwl": self._cwl, "style": style}
+        return {"by_topic": self._by_topic, "cwl": self._cwl, "style": style}

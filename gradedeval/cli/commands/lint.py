@@ -71,8 +71,8 @@ def command(
     """
     if qrels is None:
         files, qrels = split_qrels(files)
-    for flag, given in (("-m", measures), ("-k", context_option("k") is not None)):
-        if given and qrels is None:
+    for flag, is_used in (("-m", measures), ("-k", context_option("k") is not None)):
+        if is_used and qrels is None:
             raise InputError(flag, "needs qrels", "add QRELS", usage=True)
     options["output_format"] = options["output_format"] or guess_format(options["output"], {}, "table")
     destination = Destination(options)

@@ -33,9 +33,9 @@ def command(files: tuple[str, ...], measures_from: tuple[str, ...], every: bool,
     from gradedeval.kernel.measures.description import Description  # not for a help page
 
     table = measures_with_plugins(measures_from)
-    name, *others = files or [None]
-    if others:
-        raise InputError("", f"unexpected argument '{others[0]}'", usage(), usage=True)
+    name, *rest = files or [None]
+    if rest:
+        raise InputError("", f"unexpected argument '{rest[0]}'", usage(), usage=True)
     if every and name is not None:
         raise InputError("--all", f"cannot be combined with the name '{name}'", "leave out one of them", usage=True)
     described = [Description(measure) for measure in table.values()]
@@ -48,7 +48,7 @@ def command(files: tuple[str, ...], measures_from: tuple[str, ...], every: bool,
     if not every and name is None:
         hidden = [description for description in described if description.status not in ("common", "your own")]
     listed = [description for description in described if description not in hidden]
-    write(render(lambda _: _listed(listed, output_format, len(hidden)), output_format, view=view_of(None)))
+    write(render(lambda _: _list(listed, output_format, len(hidden)), output_format, view=view_of(None)))
 
 
 def _page(described: Description) -> str:
@@ -59,16 +59,17 @@ def _page(described: Description) -> str:
     return "\n".join([head, "", *lines, *([""] if explained else []), *explained]) + "\n"
 
 
-def _listed(described: Iterable[Description], output_format: str, hidden: int) -> Document:
-    """Return the measures as a table; at a prompt with the first columns only.
+def _list(descriptions: Iterable[Description], output_format: str, hidden: int) -> Document:
+    """Return the list of measures; for people with three columns only.
 
-    hidden  number of measures that are left out
+    hidden  number of measures that are not listed
     """
     if output_format != "table":
-        rows = [one.row for one in described]
+        rows = [description.row for description in descriptions]
         return Document([Table([Column(title) for title in rows[0]], [list(row.values()) for row in rows])])
     columns = [Column(title) for title in ("measure", "what it is", "parameters")]
-    said = f"{hidden} more, specialized and historical: `gradedeval measures --all`.\n" if hidden else ""
-    said += "`gradedeval measures NAME` shows formula, gains, residual, bounds and source.\n"
-    said += "ia(MEASURE) is the mean of MEASURE over the intents of a topic; see --subtopics."
-    return Document([Table(columns, [[one.measure.name, one.summary, one.parameters] for one in described]), said])
+    text = f"{hidden} more, specialized and historical: `gradedeval measures --all`.\n" if hidden else ""
+    text += "`gradedeval measures NAME` shows formula, gains, residual, bounds and source.\n"
+    text += "ia(MEASURE) is the mean of MEASURE over the intents of a topic; see --subtopics."
+    cells = [[each.measure.name, each.summary, each.parameters] for each in descriptions]
+    return Document([Table(columns, cells), text])

@@ -1,4 +1,4 @@
-"""`gradedeval collections [NAME...]`: the test collections that have names, and which are on this machine."""
+"""`gradedeval collections [NAME...]`: the named test collections, and those on this machine."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def command(files: tuple[str, ...], download: bool, output_format: str) -> None:
     """
     if download and not files:
         raise InputError("--download", "downloads the collections that are named", "give a NAME", usage=True)
-    chosen = [_called(name) for name in files]
+    chosen = [_collection(name) for name in files]
     if files and output_format == "table":
         write("\n".join(wrap_for_terminal(_page(collection, download), sys.stdout) for collection in chosen))
         return
@@ -41,14 +41,14 @@ def command(files: tuple[str, ...], download: bool, output_format: str) -> None:
     else:
         rows = [_row(collection) for collection in COLLECTIONS.values()]
     emit_notes([] if next(iter(COLLECTIONS.values())).here is not None else [_MISSING])
-    write(render(lambda _: _listed(rows, output_format), output_format, view=view_of(None)))
+    write(render(lambda _: _list(rows, output_format), output_format, view=view_of(None)))
 
 
 _MISSING = "what is on this machine is not known without ir_datasets; pip install 'gradedeval[collections]'"
 
 
-def _called(name: str) -> Collection:
-    """Return the collection of a name. Raises InputError (usage) if there is none."""
+def _collection(name: str) -> Collection:
+    """Return the collection with this name. Raises InputError (usage) if there is none."""
     collection = find_collection(name)
     if collection is None:
         hint = did_you_mean(name, COLLECTIONS) or "`gradedeval collections` lists them"
@@ -72,7 +72,7 @@ def _page(collection: Collection, download: bool) -> str:
 
 
 def _judgments(collection: Collection, download: bool) -> str | None:
-    """Return how many judgments a collection has; None if they are not on this machine."""
+    """Return the number of judgments in words; None if they are not on this machine."""
     if not download and not collection.here:
         return None
     from gradedeval.kernel.rankings.qrels import Qrels, extent_of  # not for a help page
@@ -93,7 +93,7 @@ def _row(collection: Collection) -> dict[str, object]:
     }
 
 
-def _listed(rows: Sequence[dict[str, object]], output_format: str) -> Document:
-    """Return the collections as a table; at a prompt with the columns by which people choose."""
-    shown = list(rows[0])[: 4 if output_format == "table" else None]
-    return Document([Table([Column(title) for title in shown], [[row[title] for title in shown] for row in rows])])
+def _list(rows: Sequence[dict[str, object]], output_format: str) -> Document:
+    """Return the list of collections; for people with the first four columns only."""
+    columns = list(rows[0])[: 4 if output_format == "table" else None]
+    return Document([Table([Column(title) for title in columns], [[row[title] for title in columns] for row in rows])])

@@ -1,4 +1,4 @@
-"""`gradedeval report`: one HTML page that shows an evaluation."""
+"""`gradedeval report`: an HTML page about an evaluation."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
     """
     from gradedeval.kernel.parallel import using_workers  # not for a help page
 
-    given = pop_settings(html_report, options)
-    baseline = given.get("baseline")
-    tested = {name: given[name] for name in TestSettings.__annotations__ if name in given}
-    settings = ReportSettings(TestSettings(**tested), given.get("at", DEFAULT_DEPTH), given.get("show", SHOW))
+    settings = pop_settings(html_report, options)
+    baseline = settings.get("baseline")
+    test = TestSettings(**{name: settings[name] for name in TestSettings.__annotations__ if name in settings})
+    views = ReportSettings(test, settings.get("at", DEFAULT_DEPTH), settings.get("show", SHOW))
     if output != "-" and extension_of(output) not in (".html", ".htm"):
         raise InputError(f"'{output}'", "a report is an HTML page", "name a .html file", usage=True)
     problem = f"'{baseline}' holds saved scores, and a report shows rankings"
-    runs, qrels, compared = runs_with_baseline(files, baseline, problem, options)
-    measures = resolve_measures(html_report, given, options)["measures"]
-    words = shlex.join(["gradedeval", *map(redacted, click.get_current_context().obj)])
+    runs, qrels, resolved = runs_with_baseline(files, baseline, problem, options)
+    measures = resolve_measures(html_report, settings, options)["measures"]
+    command_words = shlex.join(["gradedeval", *map(redacted, click.get_current_context().obj)])
     with using_workers(make_workers()):
-        page = report_of(runs, qrels, measures, settings, resolve_options(**options), compared.name, words)
+        page = report_of(runs, qrels, measures, views, resolve_options(**options), resolved.name, command_words)
     write(page, output)

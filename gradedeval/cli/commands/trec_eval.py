@@ -99,16 +99,16 @@ def command(
 
 
 def _check_usage(files: tuple[str, ...], output_format: str | None, printing: list[str], qrels_format: str) -> None:
-    """Raise InputError (usage) for missing files, and for -f beside options of trec_eval's own output.
+    """Raise InputError (usage) for missing files, or -f with options of trec_eval's own output.
 
-    printing  those among these options that are given
+    printing  flags of such options on the command line
     """
     if len(files) < 2:
         raise InputError("", "expected a qrels file and a run", usage(), usage=True)
     check_standard_input(files)
-    others = [*printing, *([f"-R {qrels_format}"] if qrels_format != "qrels" else [])]
-    if output_format is not None and others:
-        raise InputError("-f", f"cannot be combined with {others[0]}", "leave out one of them", usage=True)
+    excluded = [*printing, *([f"-R {qrels_format}"] if qrels_format != "qrels" else [])]
+    if output_format is not None and excluded:
+        raise InputError("-f", f"cannot be combined with {excluded[0]}", "leave out one of them", usage=True)
 
 
 # The pages of -h and --help.
@@ -116,7 +116,7 @@ def _check_usage(files: tuple[str, ...], output_format: str | None, printing: li
 
 HOLDS = {
     "qrels": "lines of `topic iteration docno grade`; one judgment of each document",
-    "qrels_jg": "the same lines, where the second column names a judgment group: one judge's view of the topic",
+    "qrels_jg": "the same lines, but the second column names a judgment group: one judge's view of the topic",
     "prefs": "lines of `topic group subgroup docno value`; in each subgroup a larger value is preferred",
     "qrels_prefs": "lines of qrels, read as preferences: a higher grade is preferred",
 }

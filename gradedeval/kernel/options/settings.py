@@ -27,14 +27,11 @@ class Setting:
     spelled       its flags, if not derived from its name or number
     off           the flag that turns it off, if it is on by default
     default_text  a description of the default, if None does not describe it
-    reads         whether its value may name a file to read; "log" if the function reads it itself
-    words         values that name no file
-    writes        whether its value names a file to write; `grows`: one to append lines to
+    reads         whether its value may name a file to read
     repeats       whether it may be repeated
-    measure       whether it names one measure or several; or a function of the value and the table of measures
-    place         how it can be given positionally: `qrels` come last, `words` follow all files, `measures` stand alone
+    measure       whether it names one measure or several; or a function that reads its value, given the measures by
+                  name and the cutoff of -k
     required      the hint of the error if it is missing; empty: it is optional
-    why           of a mode: the reason in the message that an option does not apply to it
     """
 
     help: str
@@ -44,15 +41,10 @@ class Setting:
     spelled: tuple[str, ...] = ()
     off: str = ""
     default_text: str | None = None
-    reads: bool | Literal["log"] = False
-    words: tuple[str, ...] = ()
-    writes: bool = False
-    grows: bool = False
+    reads: bool = False
     repeats: bool = False
-    measure: Literal["", "one", "several"] | Callable[[Any, Mapping[str, Any]], Any] = ""
-    place: Literal["", "qrels", "words", "measures"] = ""
+    measure: Literal["", "one", "several"] | Callable[..., Any] = ""
     required: str = ""
-    why: str = ""
     name: str = ""
     type: Any = None
     default: Any = None
@@ -110,17 +102,17 @@ def settings_of(function: Callable[..., Any]) -> dict[str, Setting]:
 
 # Options of the registry as keywords of a function.
 
-Asked = TypeVar("Asked", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def takes_options(level: Commands, *extra: str, **cures: str) -> Callable[[Asked], Asked]:
+def takes_options(level: Commands, *extra: str, **cures: str) -> Callable[[Function], Function]:
     """Make a `public` function refuse options as keywords, except options of commands at `level`, those in `extra`, and
     its parameters.
 
     The refusal, an InputError (usage), comes before anything is read. `cures`: option -> hint for its message.
     """
 
-    def decorate(function: Asked) -> Asked:
+    def decorate(function: Function) -> Function:
         vars(function)[REFUSING] = partial(_refuse, function, level, extra, cures)
         return function
 
@@ -152,7 +144,7 @@ CURES = {
 """Option -> the hint when a function other than `evaluate` or `compare` refuses it."""
 
 
-def shares_work(function: Asked) -> Asked:
+def shares_work(function: Function) -> Function:
     """Make the keywords `jobs` and `progress` of a function work: number of processes, and a progress bar."""
 
     @wraps(function)

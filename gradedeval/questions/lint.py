@@ -33,7 +33,7 @@ Ties = Literal["docno-desc", "worst", "best"]
 
 
 DEPTHS = (10, 20, 100)
-ALL = either("--all", ".display_table(everything=True)")
+ALL = either("--all", ".shown(everything=True)")
 
 
 @dataclass

@@ -175,9 +175,9 @@ def test_what_a_notebook_shows_names_no_flags(name: str) -> None:
 @pytest.mark.parametrize("name", ["diff", "agreement"])
 def test_a_notebook_says_how_more_topics_are_shown_and_shows_them(name: str) -> None:
     result = LONG[name]()
-    said = re.search(r"(\d+) more topics: \.shown\(top=(\d+)\)", result._repr_html_())
-    assert said is not None
-    whole = result.shown(top=int(said[2]))
+    hint = re.search(r"(\d+) more topics not shown; see them with \.shown\(top=(\d+)\)", result._repr_html_())
+    assert hint is not None
+    whole = result.shown(top=int(hint[2]))
     assert "more topics" not in whole._repr_html_()
     assert "more topics" not in repr(whole)
     assert repr(whole).count("\n") > 80

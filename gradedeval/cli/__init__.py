@@ -186,9 +186,7 @@ class Commands(CommandGroup):
                 formatter.write_dl([(f"{name:<{WIDEST}}", summary) for name, (_, summary) in table.items()])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not args:
-            print_message(ctx.get_help(), "page")
-            ctx.exit(2)
+        args = args or ["--help"]
         word = args[0]
         if word not in self.places and word not in ("-h", "--help", "--version"):
             is_name = word.replace("-", "_").isidentifier() and not word.startswith("-")
@@ -228,7 +226,7 @@ class Pictures(InnerGroup):
 
 @click.group("plot", cls=Pictures, subcommand_metavar="PICTURE ...")
 def plot() -> None:
-    """Draw a picture of what another command prints, with that command's options, as png, svg or pdf. Needs matplotlib:
+    """Draw the results of another command, with its options, as png, svg or pdf. Needs matplotlib:
     pip install 'gradedeval[plot]'.
 
     \b
@@ -249,7 +247,7 @@ def clicks() -> None:
     """Estimate examination, click models and gains from click logs.
 
     A log has a line for each session, one user's one query, between tabs under a header: topic, clicks (the ranks that
-    were clicked), shown (the docnos from rank 1 on), and, where they are known, user, session, time and count.
+    were clicked), shown (the docnos from rank 1 on), and, if known, user, session, time and count.
 
     \b
     gradedeval clicks observe log.tsv -o weights.csv

@@ -86,7 +86,7 @@ _CUT = f"{__name__}.cut"
 def record_cutoff_use(texts: Any, table: Mapping[str, Measure] | None, cut: bool | None = None) -> bool:
     """Record whether -k cuts some measures, for `note_unused_cutoff`, and return it.
 
-    cut  whether it does; None: compare the parsed measures with and without the cutoff
+    cut  the result, if known; None: compare the parsed measures with and without the cutoff
     """
     if cut is not None:
         click.get_current_context().meta.setdefault(_CUT, []).append((cut, texts))

@@ -94,12 +94,12 @@ def _measures_of(setting: Setting, value: Any, table: Mapping[str, Measure]) -> 
         return single_measure(setting.flags[-1], text, table) if text is None or isinstance(text, str) else value
     if setting.measure == "several":
         return named_measures(value, table)
-    read: Any = setting.measure
+    parse: Any = setting.measure
     cutoff = context_option("k")
-    measures = read(value, table, cutoff)
+    measures = parse(value, table, cutoff)
     if cutoff is not None and value:
         try:
-            whole = read(value, table, None)
+            whole = parse(value, table, None)
             record_cutoff_use([measure.label for measure in whole], table, measures != whole)
         except InputError:  # a measure needs a cutoff
             record_cutoff_use([], table, True)

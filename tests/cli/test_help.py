@@ -92,8 +92,11 @@ def test_every_command_has_a_module_and_a_summary() -> None:
         assert summary.endswith(".")
 
 
-def test_nothing_at_all_is_help_on_stderr_whatever_click_does(cli: Command) -> None:
-    assert cli().code == 2
+@pytest.mark.parametrize("group", ["plot", "clicks"])
+def test_a_group_alone_is_wrong_usage(group: str, cli: Command) -> None:
+    outcome = cli(group)
+    assert (outcome.code, outcome.out) == (2, b"")
+    assert outcome.messages == cli(group, "-h").text.splitlines()
 
 
 DESCRIPTIONS = """

@@ -21,5 +21,4 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     """
     settings = resolve_measures(read_history, pop_settings(read_history, options), options)
     destination = Destination(options)
-    history = read_history(single_file(files, "history"), **settings)
-    destination.print(print_remarks(history))
+    destination.print(print_remarks(read_history(single_file(files, "history"), **settings)))

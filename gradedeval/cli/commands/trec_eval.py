@@ -153,10 +153,10 @@ def _page(name: str, entry: Entry) -> str:
     """Return the page of a measure: description, formula, source, parameters, lines, and its name in gradedeval."""
     lines = entry.lines(name, "", Setting())
     ours = lines[0].measure
-    what, rows = entry.what, []
+    description, rows = entry.what, []
     if ours is not None:
         about, formula, source = ours.definition.paragraphs
-        what = what or about
+        description = description or about
         rows += [("formula", formula), ("source", source)]
     if entry.takes:
         rows.append(("parameters", entry.takes))
@@ -166,7 +166,10 @@ def _page(name: str, entry: Entry) -> str:
         rows.append(("printed", "in the summary only" if lines[0].summary else "for each topic only"))
     if ours is not None:
         rows.append(("ours", ", ".join(str(line.measure) for line in lines)))
-    return "\n".join([_folded(f"{name}: ", what, 2), *(_folded(f"  {key:<11} ", value) for key, value in rows)]) + "\n"
+    return (
+        "\n".join([_folded(f"{name}: ", description, 2), *(_folded(f"  {key:<11} ", value) for key, value in rows)])
+        + "\n"
+    )
 
 
 def _folded(head: str, words: str, indent: int = 14) -> str:

@@ -45,10 +45,10 @@ def test_any_option_of_a_command_may_be_missing(
     options = {flag: one for one in LEAVES[name].params if isinstance(one, click.Option) for flag in one.opts}
     for given in CALLS[name]:
         words = [word.format(**ids) for word in given]
-        for at in (at for at, word in enumerate(words) if word in options):
-            option = options[words[at]]
-            behind = at + 1 + (0 if option.is_flag else option.nargs)
-            done = cli(*name.split(), *words[:at], *words[behind:])
+        for index in (index for index, word in enumerate(words) if word in options):
+            option = options[words[index]]
+            behind = index + 1 + (0 if option.is_flag else option.nargs)
+            done = cli(*name.split(), *words[:index], *words[behind:])
             assert done.code in (0, 1, 2, 3), words
             assert done.code == 0 or done.messages or done.out, words
 
@@ -57,9 +57,9 @@ def test_any_option_of_a_command_may_be_missing(
 @by_name
 def test_broken_input_is_a_clear_message_and_nothing_else(case: Broken, tmp_path: Path, cli: Command) -> None:
     case.write(tmp_path)
-    before = contents(tmp_path)
+    original = contents(tmp_path)
     check_refused(cli(*case.arguments, stdin=case.stdin), case.code, case.says)
-    assert contents(tmp_path) == before
+    assert contents(tmp_path) == original
 
 
 @pytest.mark.one_in(3)
@@ -69,9 +69,9 @@ def test_broken_input_leaves_the_output_file_as_it_was(case: Broken, tmp_path: P
         pytest.skip("has no output file, or is about it")
     case.write(tmp_path)
     (tmp_path / "out.csv").write_bytes(b"yesterday's numbers\n")
-    before = contents(tmp_path)
+    original = contents(tmp_path)
     assert cli(*case.arguments, "-o", "out.csv", stdin=case.stdin).code == case.code
-    assert contents(tmp_path) == before
+    assert contents(tmp_path) == original
 
 
 @pytest.mark.one_in(4)
@@ -158,7 +158,7 @@ def test_what_may_not_be_read_or_written_is_said_to_be_that(
         (tmp_path / "folder" / name).write_bytes((tmp_path / name).read_bytes())
     assert cli("run.txt", "qrels.txt", "-f", "csv").code == 0  # and imports what is imported late, while it may be read
     tmp_path.chmod(0o755)
-    before = contents(tmp_path)
+    original = contents(tmp_path)
     (tmp_path / closed).chmod(mode)
     try:
         with unprivileged():
@@ -166,7 +166,7 @@ def test_what_may_not_be_read_or_written_is_said_to_be_that(
     finally:
         (tmp_path / closed).chmod(0o755)
     check_refused(outcome, 1, (says,))
-    assert contents(tmp_path) == before
+    assert contents(tmp_path) == original
 
 
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file that opens and cannot be read")
@@ -295,7 +295,7 @@ def spaced(data: bytes) -> bytes:
     """The fields apart by tabs, blanks, and both."""
     gaps = [b"\t", b"  ", b" \t ", b" "]
     split = [line.split() for line in data.splitlines()]
-    return b"".join(b"".join(field + gaps[at % 4] for at, field in enumerate(line)) + b"\n" for line in split)
+    return b"".join(b"".join(field + gaps[index % 4] for index, field in enumerate(line)) + b"\n" for line in split)
 
 
 def commented(data: bytes) -> bytes:
@@ -410,23 +410,25 @@ IDS = [
 @pytest.mark.parametrize("form", ["csv", "tsv", "json", "jsonl", "trec"])
 def test_topic_ids_come_out_byte_for_byte(form: str, tmp_path: Path, cli: Command) -> None:
     (tmp_path / "run.txt").write_bytes(b"".join(b"%s Q0 d 1 1 t\n" % topic for topic in IDS))
-    (tmp_path / "qrels.txt").write_bytes(b"".join(b"%s 0 d %d\n" % (topic, at % 3) for at, topic in enumerate(IDS)))
+    (tmp_path / "qrels.txt").write_bytes(
+        b"".join(b"%s 0 d %d\n" % (topic, index % 3) for index, topic in enumerate(IDS))
+    )
     outcome = cli("run.txt", "qrels.txt", "-m", "err", "-q", "-f", form)
     assert outcome.code == 0
     # JSON is UTF-8 by definition; other bytes stand in it as escapes.
     text = outcome.out.decode("utf-8", "strict" if form.startswith("json") else "surrogateescape")
     if form in ("csv", "tsv"):
-        found = [row[1:4] for row in csv.reader(io.StringIO(text), delimiter="," if form == "csv" else "\t")][1:]
+        result = [row[1:4] for row in csv.reader(io.StringIO(text), delimiter="," if form == "csv" else "\t")][1:]
     elif form == "trec":
-        found = [
+        result = [
             [topic, name.strip(), score] for name, topic, score in (line.split("\t") for line in text.splitlines())
         ]
     else:
         rows = json.loads(text)["rows"] if form == "json" else [json.loads(line) for line in text.split("\n") if line]
-        found = [[row["topic"], row["measure"], row["score"]] for row in rows]
-    scores = {topic.encode("utf-8", "surrogateescape"): float(score) for topic, _, score in found[:-1]}
-    assert scores == {topic: (0.0, 0.25, 0.75)[at % 3] for at, topic in enumerate(IDS)}
-    assert found[-1][0] == "all"
+        result = [[row["topic"], row["measure"], row["score"]] for row in rows]
+    scores = {topic.encode("utf-8", "surrogateescape"): float(score) for topic, _, score in result[:-1]}
+    assert scores == {topic: (0.0, 0.25, 0.75)[index % 3] for index, topic in enumerate(IDS)}
+    assert result[-1][0] == "all"
 
 
 @pytest.mark.exhaustive
@@ -443,12 +445,12 @@ def test_a_run_s_own_name_comes_out_byte_for_byte(tmp_path: Path, process: Comma
 
 def test_a_topic_of_100_000_lines_is_scored_to_its_end(tmp_path: Path, cli: Command) -> None:
     count = 100_000
-    (tmp_path / "run.txt").write_text("".join(f"1 Q0 d{at} {at} {-at} t\n" for at in range(1, count + 1)))
+    (tmp_path / "run.txt").write_text("".join(f"1 Q0 d{index} {index} {-index} t\n" for index in range(1, count + 1)))
     (tmp_path / "qrels.txt").write_text(f"1 0 d{count} 1\n1 0 d2 0\n")
     outcome = cli("run.txt", "qrels.txt", "-m", "num_ret rr ap", "-f", "trec", "--digits", "9")
     assert outcome.code == 0
-    found = {name.strip(): float(score) for name, _, score in map(str.split, outcome.text.splitlines())}
-    assert found == {"num_ret": count, "rr": 1 / count, "ap": 1 / count}
+    result = {name.strip(): float(score) for name, _, score in map(str.split, outcome.text.splitlines())}
+    assert result == {"num_ret": count, "rr": 1 / count, "ap": 1 / count}
 
 
 def test_files_of_one_line_are_enough(tmp_path: Path, cli: Command) -> None:
@@ -466,7 +468,7 @@ def test_what_a_part_of_a_gzip_file_copies_does_not_grow_with_the_parts_behind_i
         given.append(len(piece))
         yield stream.decompress(piece)
 
-    packed = b"".join(gzip.compress(b"1 Q0 d%d 1 %d t\n" % (at, -at), 1) for at in range(5_000))
+    packed = b"".join(gzip.compress(b"1 Q0 d%d 1 %d t\n" % (index, -index), 1) for index in range(5_000))
     parts = Packing(lambda: zlib.decompressobj(wbits=31), pieces)
     content = b"".join(decompressed_pieces(io.BytesIO(packed).read, parts, "run"))
     assert content.count(b"\n") == 5_000
@@ -492,8 +494,8 @@ def test_whoever_reads_a_packed_file_that_is_cut_short_says_so(words: str, tmp_p
     (tmp_path / "a.run").write_bytes(RUN)
     (tmp_path / "qrels.txt").write_bytes(QRELS)
     (tmp_path / "bad").write_bytes(gzip.compress(RUN * 100)[:60])
-    said = "bad: broken compressed data (unexpected end of file); copy or compress the file again"
-    assert said in cli(*words.split()).messages
+    message = "bad: broken compressed data (unexpected end of file); copy or compress the file again"
+    assert message in cli(*words.split()).messages
 
 
 @pytest.mark.parametrize("zeros", [0, 1, 100, SLICE - 1, SLICE, 3 * SLICE, 3 * SLICE + 7])

@@ -37,10 +37,10 @@ def collisions() -> Iterator[tuple[str, str, list[str], list[str]]]:
                     yield name, other.opts[0], [output.opts[0]], [other.opts[0], *["taken"] * other.nargs]
             for argument in (one for one in command.params if isinstance(one, click.Argument)):
                 if getattr(argument, "file", "") == READS:
-                    for at in range(3):
+                    for index in range(3):
                         files = ["a", "b", "c"]
-                        files[at] = "taken"
-                        yield name, f"argument {at + 1}", [output.opts[0]], files
+                        files[index] = "taken"
+                        yield name, f"argument {index + 1}", [output.opts[0]], files
             if any("--gain" in option.opts for option in command.params):
                 yield name, "--gain @", [output.opts[0]], ["--gain", "@taken"]
 
@@ -115,11 +115,11 @@ def test_every_option_that_names_a_file_says_what_is_done_with_it(name: str) -> 
 )
 def test_an_output_is_an_input_however_it_is_spelt(way: str, cli: Command, here: Path) -> None:
     (here / "rivers-dense.run").rename("taken")
-    before = (here / "taken").read_bytes()
+    original = (here / "taken").read_bytes()
     done = cli("rivers-bm25.run", "taken", "rivers.qrels", "-m", "ap", "-f", "csv", "-o", spellings(here)[way])
     assert (done.code, done.out) == (2, b"")
     assert "is also an input file; choose another output file" in done.messages[0]
-    assert (here / "taken").read_bytes() == before
+    assert (here / "taken").read_bytes() == original
 
 
 INDIRECT = {
@@ -141,11 +141,11 @@ def test_files_named_in_files_and_measures_are_inputs_too(way: str, cli: Command
     (here / "gradedeval.toml").write_text('min = { "ap" = 0.1 }\ntopics-from = "taken"\n')
     (here / "runs").mkdir()
     (here / "runs" / "x").write_bytes((here / "rivers-dense.run").read_bytes())
-    before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
+    original = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
     done = cli(*words.split())
     assert (done.code, done.out) == (2, b""), done.messages
     assert "is also" in done.messages[-1]
-    assert {path: path.read_bytes() for path in here.rglob("*") if path.is_file()} == before
+    assert {path: path.read_bytes() for path in here.rglob("*") if path.is_file()} == original
 
 
 def test_standard_input_that_is_a_file_is_not_replaced(here: Path) -> None:
@@ -153,7 +153,7 @@ def test_standard_input_that_is_a_file_is_not_replaced(here: Path) -> None:
         assert identity("rivers.qrels") == (os.fstat(file.fileno()).st_dev, os.fstat(file.fileno()).st_ino)
     read, write = os.pipe()
     os.close(write)
-    before = os.dup(0)
+    stdin = os.dup(0)
     try:
         os.dup2(read, 0)
         assert identity("-") is None
@@ -161,8 +161,8 @@ def test_standard_input_that_is_a_file_is_not_replaced(here: Path) -> None:
             os.dup2(file.fileno(), 0)
         assert identity("-") == identity("rivers.qrels")
     finally:
-        os.dup2(before, 0)
-        for number in (before, read):
+        os.dup2(stdin, 0)
+        for number in (stdin, read):
             os.close(number)
 
 

@@ -68,10 +68,10 @@ def files(tmp_path: Path) -> Path:
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("words", ["comapre a b qrels", "comapre", "comapre none none", "corelate a b qrels"])
 def test_a_misspelt_command_is_said_before_any_work(words: str, cli: Command) -> None:
-    found, typed = cli(*words.split()), words.split()[0]
+    result, typed = cli(*words.split()), words.split()[0]
     meant = {"comapre": "compare", "corelate": "correlate"}[typed]
-    assert (found.code, found.out) == (2, b"")
-    assert found.messages == [f"no such command '{typed}'; did you mean '{meant}'?"]
+    assert (result.code, result.out) == (2, b"")
+    assert result.messages == [f"no such command '{typed}'; did you mean '{meant}'?"]
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,8 @@ def test_clear_options_of_other_tools_are_taken(theirs: str, ours: str, cli: Com
     (tmp_path / "run.txt").write_text("1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n")
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n1 0 b 2\n")
     files = ("run.txt", "qrels.txt", "-m", "ap")
-    found = cli(*files, *theirs.split())
-    assert (found.code, found.out) == (0, cli(*files, *ours.split()).out)
+    result = cli(*files, *theirs.split())
+    assert (result.code, result.out) == (0, cli(*files, *ours.split()).out)
 
 
 @pytest.mark.parametrize("word", ["--best", "--caption"])
@@ -156,21 +156,21 @@ def test_options_of_published_tables_lead_to_the_command_that_has_them(word: str
 
 def test_a_file_in_the_place_of_a_picture_or_of_a_verb_leads_to_the_usual_one(files: Path, cli: Command) -> None:
     assert cli("plot", "a", "qrels").messages == ["plot: no such picture 'a'; did you mean `gradedeval plot runs a`?"]
-    said = "clicks: no such command 'a'; did you mean `gradedeval clicks observe a`?"
-    assert cli("clicks", "a").messages == [said]
+    message = "clicks: no such command 'a'; did you mean `gradedeval clicks observe a`?"
+    assert cli("clicks", "a").messages == [message]
 
 
 def test_a_label_without_a_history_is_refused(files: Path, cli: Command) -> None:
-    said = "--label: there is no history to write to; add --history FILE"
-    assert cli("a", "qrels", "--label", "x").messages == [said]
-    assert cli("check", "a", "qrels", "--min", "ap=0", "--label", "x").messages == [said]
+    message = "--label: there is no history to write to; add --history FILE"
+    assert cli("a", "qrels", "--label", "x").messages == [message]
+    assert cli("check", "a", "qrels", "--min", "ap=0", "--label", "x").messages == [message]
 
 
 @pytest.mark.parametrize(("name", "form"), [("json", "json"), ("CSV", "csv"), ("tex", "latex"), ("html", "html")])
 def test_a_format_given_as_the_file_is_told_of_f(name: str, form: str, files: Path, cli: Command) -> None:
-    told = cli("a", "qrels", "-m", "ap", "--output", name)
+    message = cli("a", "qrels", "-m", "ap", "--output", name)
     hint = f"did you mean -f {form}? For a file of that name write ./{name}"
-    assert (told.code, told.messages) == (2, [f"-o: '{name}' is the name of a format; {hint}"])
+    assert (message.code, message.messages) == (2, [f"-o: '{name}' is the name of a format; {hint}"])
     assert not (files / name).exists()
     assert cli("a", "qrels", "-m", "ap", "-o", f"./{name}").code == 0
     assert cli("a", "qrels", "-m", "ap", "-o", name).code == 0  # which is there now
@@ -180,8 +180,8 @@ def test_a_format_given_as_the_file_is_told_of_f(name: str, form: str, files: Pa
 
 @pytest.mark.parametrize("words", ["pool a b qrels --to-judge 10", "compare a b qrels 10", "a b qrels 10"])
 def test_a_word_behind_the_qrels_is_no_file(words: str, files: Path, cli: Command) -> None:
-    told = cli(*words.split())
-    assert (told.code, told.messages) == (2, ["10: no such file; the qrels are the last argument: RUN... QRELS"])
+    outcome = cli(*words.split())
+    assert (outcome.code, outcome.messages) == (2, ["10: no such file; the qrels are the last argument: RUN... QRELS"])
 
 
 def test_qrels_that_nobody_has_filled_in_lack_grades(files: Path, cli: Command) -> None:
@@ -191,9 +191,9 @@ def test_qrels_that_nobody_has_filled_in_lack_grades(files: Path, cli: Command) 
     asked = cli("pool", "unjudged", "qrels", "--to-judge", "--as-qrels", "-o", "next.qrels")
     assert asked.code == 0
     assert len((files / "next.qrels").read_text().splitlines()) == 9
-    said = "next.qrels: has 3 fields in a line, 'topic iteration docno': the grade is missing; "
+    message = "next.qrels: has 3 fields in a line, 'topic iteration docno': the grade is missing; "
     for words in (("a",), ("compare", "a", "b"), ("diff", "a", "b")):
-        assert cli(*words, "next.qrels").messages == [f"{said}fill it in as the fourth field"]
+        assert cli(*words, "next.qrels").messages == [f"{message}fill it in as the fourth field"]
 
 
 def test_many_labels_are_not_all_listed(files: Path, cli: Command) -> None:
@@ -240,10 +240,10 @@ def test_names_that_collections_have_elsewhere_are_answered_with_those_that_are_
 @pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("words", ["assess a qrels", "grade a b qrels -m rr"])
 def test_a_word_that_is_no_command_is_said_before_any_work(words: str, cli: Command) -> None:
-    found, typed = cli(*words.split()), words.split()[0]
+    result, typed = cli(*words.split()), words.split()[0]
     hint = "to score runs, give files alone: gradedeval RUN... QRELS"
-    assert (found.code, found.out) == (2, b"")
-    assert found.messages == [f"no such command '{typed}', and no such file; {hint}"]
+    assert (result.code, result.out) == (2, b"")
+    assert result.messages == [f"no such command '{typed}', and no such file; {hint}"]
     for named in (("eval", "evaluate", "a", "qrels"), ("missing", "none.run", "qrels")):
         assert cli(*named).code == 1  # these are runs
 
@@ -256,7 +256,7 @@ def test_two_topics_are_both_explained(cli: Command) -> None:
     first, second = (text.rpartition("\n\ngradedeval")[0] for text in alone)
     assert both.startswith(f"{first}\n\n{second}\n\ngradedeval")
     document = json.loads(cli(*words, "--topic", "2", "--topic", "1", "-f", "json").text)
-    assert [told["topic"] for told in document["topics"]] == ["2", "1"]
+    assert [topic["topic"] for topic in document["topics"]] == ["2", "1"]
     assert [row["topic"] for row in document["rows"]] == ["2", "2", "1", "1"]
 
 
@@ -322,9 +322,9 @@ def test_runs_that_differ_in_the_last_bits_alone_go_by_name(files: Path, cli: Co
 
 @pytest.mark.usefixtures("files")
 def test_quiet_leaves_results_and_errors(cli: Command) -> None:
-    found = cli("a", "b", "qrels", "-m", "num_q ap", "--quiet")
-    assert found.messages == []
-    assert "gradedeval 0" not in found.text
+    result = cli("a", "b", "qrels", "-m", "num_q ap", "--quiet")
+    assert result.messages == []
+    assert "gradedeval 0" not in result.text
     assert cli("a", "none", "qrels", "--quiet").messages != []
     assert "signature" in cli("a", "qrels", "-m", "ap", "--quiet", "-f", "csv").text
     assert cli("compare", "a", "b", "qrels", "-m", "ap", "--quiet").text.count("\n") == 4
@@ -363,8 +363,8 @@ WITH_MEASURES = ["compare a a2", "explain a", "correlate a a2", "lint a", "risk 
 @pytest.mark.parametrize("words", WITH_MEASURES)
 def test_every_command_with_measures_cuts_those_without_cutoff(words: str, files: Path, cli: Command) -> None:
     (files / "a2").write_text(RUN)
-    said = ("qrels", "-m")
-    cut, written = (cli(*words.split(), *said, *rest) for rest in (("ap p@1", "-k", "2"), ("ap@2 p@1",)))
+    arguments = ("qrels", "-m")
+    cut, written = (cli(*words.split(), *arguments, *rest) for rest in (("ap p@1", "-k", "2"), ("ap@2 p@1",)))
     assert cut.code in (0, 1)
     assert cut == written
 
@@ -395,18 +395,18 @@ def test_a_terminal_shows_what_was_written(
 ) -> None:
     monkeypatch.chdir(files)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    said: list[str] = []
-    monkeypatch.setattr("gradedeval.cli.output.print_message", lambda text, kind="": said.append(text))
+    messages: list[str] = []
+    monkeypatch.setattr("gradedeval.cli.output.print_message", lambda text, kind="": messages.append(text))
     words = ["a", "qrels", "-m", "ap", "-o", "scores.csv", "--history", "history.jsonl"]
     for more in ([], ["--quiet"]):
         with pytest.raises(SystemExit) as ended:
             main([*words, *more])
         assert ended.value.code == 0
     size = (files / "scores.csv").stat().st_size
-    wrote = [line for line in said if line.startswith("wrote ")]
+    wrote = [line for line in messages if line.startswith("wrote ")]
     assert wrote[0] == f"wrote scores.csv, {size} bytes"
     assert len(wrote) == 1
-    assert [line for line in said if line.startswith("appended ")] == ["appended 1 line to history.jsonl"]
+    assert [line for line in messages if line.startswith("appended ")] == ["appended 1 line to history.jsonl"]
     assert capsysbinary.readouterr().out == b""
 
 

@@ -21,15 +21,15 @@ from support.generated_docs import LEAVES
 
 def sections(text: str) -> dict[str, list[str]]:
     """The headings of a help page, and the first words of the entries under each."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     heading = ""
     for line in text.splitlines():
         if re.fullmatch(r"[A-Z][^.`]*:", line):
             heading = line[:-1]
-            found[heading] = []
+            result[heading] = []
         elif heading and re.match(r"  \S", line):
-            found[heading].append(line.split("  ")[1].strip())
-    return found
+            result[heading].append(line.split("  ")[1].strip())
+    return result
 
 
 MOST_MODULES = 40
@@ -96,7 +96,7 @@ def test_every_command_has_a_module_and_a_summary() -> None:
 def test_a_group_alone_is_wrong_usage(group: str, cli: Command) -> None:
     outcome = cli(group)
     assert (outcome.code, outcome.out) == (2, b"")
-    assert outcome.messages == cli(group, "-h").text.splitlines()
+    assert outcome.messages[0].startswith(f"Usage: gradedeval {group} ")
 
 
 DESCRIPTIONS = """

@@ -69,7 +69,7 @@ def test_a_killed_command_leaves_no_file_and_no_process_whatever_it_waits_for(
 ) -> None:
     for name in ("never.run", "neither.run"):
         os.mkfifo(folder / name)
-    before = sorted(folder.iterdir())
+    original = sorted(folder.iterdir())
     process = started(folder, "never.run", "neither.run", "qrels.txt", "-m", "ap", "--jobs", "2", "-o", "out.csv")
     wait_for(lambda: len(processes_of(process.pid)) == 3)
     process.send_signal(number)
@@ -77,7 +77,7 @@ def test_a_killed_command_leaves_no_file_and_no_process_whatever_it_waits_for(
     assert process.returncode == -number
     assert out == b""
     wait_for(lambda: processes_of(process.pid) == [])
-    assert sorted(folder.iterdir()) == before
+    assert sorted(folder.iterdir()) == original
 
 
 @pytest.mark.one_in(4)
@@ -90,7 +90,7 @@ def test_a_signal_while_a_file_is_written_leaves_nothing_beside_it(
     number: signal.Signals, code: int, folder: Path
 ) -> None:
     """Whichever thread it meets: libraries have threads of their own."""
-    before = {path.name for path in folder.iterdir()}
+    original = {path.name for path in folder.iterdir()}
     # Whoever started the tests may ignore signals, as nohup does; that would be inherited.
     handler = "default_int_handler" if number is signal.SIGINT else "SIG_DFL"
     late = (
@@ -103,7 +103,7 @@ def test_a_signal_while_a_file_is_written_leaves_nothing_beside_it(
     done = shell(f"'{sys.executable}' -c '{late}{MAIN}' {words}; exit $?", folder)  # the code that a shell has of it
     assert (done.code, done.out) == (code, b"")
     assert "Traceback" not in done.err.decode()
-    assert {path.name for path in folder.iterdir()} == {*before, "out.csv"}
+    assert {path.name for path in folder.iterdir()} == {*original, "out.csv"}
     assert len((folder / "out.csv").read_text().splitlines()) == 2
 
 
@@ -114,8 +114,8 @@ def test_the_work_of_a_killed_child_is_done_again(number: signal.Signals, folder
     process = started(folder, *MANY, seconds=0.5)
     wait_for(lambda: len(processes_of(process.pid)) == 3)
     os.kill(max(set(processes_of(process.pid)) - {process.pid}), number)
-    out, said = process.communicate(timeout=60)
-    assert process.returncode == 0, said
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
     alone = shell(f"gradedeval {' '.join(MANY[:-1])} 1", folder)
     assert out == alone.out
     assert len(out.splitlines()) == 5
@@ -161,13 +161,13 @@ def test_where_no_process_can_be_started_one_does_the_work(folder: Path) -> None
 def test_a_file_that_may_not_grow_leaves_the_old_one(output: str, folder: Path) -> None:
     output = output.format(str(folder).lstrip("/"))
     (folder / "out.csv").write_text("old\n")
-    before = sorted(folder.iterdir())
+    original = sorted(folder.iterdir())
     done = limited(folder, resource.RLIMIT_FSIZE, 0, "0.run", "qrels.txt", "-m", "ap", "-o", output)
     assert (done.returncode, done.stdout) == (1, b"")
     path = output.removeprefix("file://").encode()
     assert FEW.sub(b"", done.stderr) == path + b": cannot be written (File too large); nothing was written\n"
     assert (folder / "out.csv").read_text() == "old\n"
-    assert sorted(folder.iterdir()) == before
+    assert sorted(folder.iterdir()) == original
 
 
 @pytest.mark.exhaustive
@@ -195,22 +195,22 @@ def test_a_pipe_larger_than_memory_needs_a_folder_for_it(folder: Path) -> None:
     (folder / "large.run").write_text(topics + "t000000 Q0 again 1 1 t\n")
     (folder / "qrels.txt").write_text("t000000 0 again 1\n")
     script = f'ulimit -f 0; cat large.run | "{sys.executable}" -m gradedeval - qrels.txt -m ap 2>&1 | cat'
-    said = shell(script, folder).text
-    assert "Traceback" not in said
-    assert said.startswith("temporary file: cannot be written (")
-    assert said.count("\n") == 1
+    message = shell(script, folder).text
+    assert "Traceback" not in message
+    assert message.startswith("temporary file: cannot be written (")
+    assert message.count("\n") == 1
 
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("piped", [False, True])
 def test_packed_topics_that_take_turns_need_a_folder_for_it(piped: bool, folder: Path) -> None:
-    lines = [f"{topic} Q0 document-{at} 1 {at} t\n" for at in range(30_000) for topic in range(1, 4)]
+    lines = [f"{topic} Q0 document-{index} 1 {index} t\n" for index in range(30_000) for topic in range(1, 4)]
     (folder / "turns.run.gz").write_bytes(gzip.compress("".join(lines).encode(), 1))
     source = "-" if piped else "turns.run.gz"
     command = f'cat turns.run.gz | "{sys.executable}" -m gradedeval {source} qrels.txt -m ap 2>&1 | cat'
-    said = shell(f"ulimit -f 0; {command}", folder).text
-    assert said.startswith("temporary file: cannot be written (No usable temporary directory")
-    assert said.count("\n") == 1
+    message = shell(f"ulimit -f 0; {command}", folder).text
+    assert message.startswith("temporary file: cannot be written (No usable temporary directory")
+    assert message.count("\n") == 1
 
 
 # Output that nobody takes ---------------------------------------------------------------------------------------------
@@ -350,10 +350,10 @@ def test_no_command_shows_a_name_in_two_lines(words: str, folder: Path, cli: Com
     name = "a\nzz\x1b[31m"
     (folder / name).write_text(RUN)
     done = cli(*(word.format(name=name) for word in words.split()))
-    said = done.out + done.err
-    assert b"\nzz" not in said
-    assert b"\x1b" not in said
-    assert rb"a\nzz\x1b" in said or b"missing" in said
+    output = done.out + done.err
+    assert b"\nzz" not in output
+    assert b"\x1b" not in output
+    assert rb"a\nzz\x1b" in output or b"missing" in output
 
 
 HALF_IMPORTED = (

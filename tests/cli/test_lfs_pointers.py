@@ -53,9 +53,9 @@ def calls(name: str) -> Iterator[tuple[str, list[str]]]:
                 flag,
                 [*ALONE.get(f"{name} {flag}", ALONE.get(flag, words)), *output, flag, *[file, "b.run"][: option.nargs]],
             )
-    for at, word in enumerate(words):
+    for index, word in enumerate(words):
         if word in ("a.run", "b.run", "ca.run", "qrels", "log", "history"):
-            yield word, [*words[:at], "pointer", *words[at + 1 :], *output]
+            yield word, [*words[:index], "pointer", *words[index + 1 :], *output]
 
 
 @pytest.mark.parametrize("name", LEAVES)
@@ -63,8 +63,8 @@ def test_a_pointer_is_one_line_wherever_a_file_is_read(name: str, cli: Command, 
     for where, words in calls(name):
         done = cli(*name.split(), *words)
         assert done.code != 0, where
-        said = " ".join([*done.messages, *done.text.split()])
-        assert all(words in said for words in CURE.split("; ")), (where, done.messages)
+        message = " ".join([*done.messages, *done.text.split()])
+        assert all(words in message for words in CURE.split("; ")), (where, done.messages)
         assert (here / "pointer").read_text() == LFS_POINTER
 
 

@@ -90,22 +90,22 @@ def every_way(cli: Command, run_file: str, content: bytes, words: tuple[str, ...
     Path("packed").mkdir(exist_ok=True)
     packed = Path("packed") / Path(run_file).name
     packed.write_bytes(gzip.compress(content, 1))
-    found = {"one process": cli(run_file, *words, "--jobs", "1")}
+    result = {"one process": cli(run_file, *words, "--jobs", "1")}
     with pytest.MonkeyPatch.context() as patch:
         small = Limits(large_file=0, segment=max(200, len(content) // 7), block=1 << 8)
         patch.setattr(parallel, "LIMITS", small)
-        found["three processes"] = cli(run_file, *words, "--jobs", "3")
-        found["a URL"] = cli(url := Path(run_file).absolute().as_uri(), *words)
-    found["gz"] = cli(str(packed), *words)
-    found["a pipe"] = cli("-", *words, stdin=content)
+        result["three processes"] = cli(run_file, *words, "--jobs", "3")
+        result["a URL"] = cli(url := Path(run_file).absolute().as_uri(), *words)
+    result["gz"] = cli(str(packed), *words)
+    result["a pipe"] = cli("-", *words, stdin=content)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grade, "blocks", refused)
         patch.setattr(qrels, "read_judgments", refused)
-        found["line by line"] = cli(run_file, *words)
+        result["line by line"] = cli(run_file, *words)
     places = {"gz": str(packed), "a pipe": "<stdin>", "a URL": url}
     return {
-        how: Outcome(one.code, one.out, one.err.replace(places.get(how, run_file).encode(), b"RUN"))
-        for how, one in found.items()
+        how: Outcome(outcome.code, outcome.out, outcome.err.replace(places.get(how, run_file).encode(), b"RUN"))
+        for how, outcome in result.items()
     }
 
 
@@ -118,8 +118,8 @@ def test_awkward_runs_give_the_same_bytes_every_way(seed: int, tmp_path: Path, c
     content, judgments = awkward(random.Random(f"every way {seed}"))
     (tmp_path / "run.txt").write_bytes(content)
     (tmp_path / "qrels.txt").write_bytes(judgments)
-    found = every_way(cli, "run.txt", content, ("qrels.txt", *WAYS))
-    assert set(found.values()) == {found["line by line"]}
+    result = every_way(cli, "run.txt", content, ("qrels.txt", *WAYS))
+    assert set(result.values()) == {result["line by line"]}
 
 
 LINES = [[f"{topic} Q0 d{at} {at} {60 - at}.5 t\n" for at in range(60)] for topic in range(1, 9)]
@@ -142,9 +142,9 @@ def test_odd_runs_give_the_same_bytes_every_way(form: str, tmp_path: Path, cli: 
     content = FORMS[form].encode()
     (tmp_path / "run.txt").write_bytes(content)
     (tmp_path / "qrels.txt").write_text(QRELS)
-    found = every_way(cli, "run.txt", content, ("qrels.txt", *WAYS))
-    assert found["line by line"].code == 0
-    assert set(found.values()) == {found["line by line"]}
+    result = every_way(cli, "run.txt", content, ("qrels.txt", *WAYS))
+    assert result["line by line"].code == 0
+    assert set(result.values()) == {result["line by line"]}
 
 
 @shared
@@ -152,8 +152,8 @@ def test_odd_runs_give_the_same_bytes_every_way(form: str, tmp_path: Path, cli: 
 def test_real_runs_give_the_same_bytes_every_way(path: Path, tmp_path: Path, cli: Command) -> None:
     content = Source(path).read()
     (tmp_path / "run.txt").write_bytes(content)
-    found = every_way(cli, "run.txt", content, (str(qrels_beside(path)), *WAYS, "--duplicates", "first"))
-    assert set(found.values()) == {found["line by line"]}
+    result = every_way(cli, "run.txt", content, (str(qrels_beside(path)), *WAYS, "--duplicates", "first"))
+    assert set(result.values()) == {result["line by line"]}
 
 
 # Faults ---------------------------------------------------------------------------------------------------------------
@@ -230,9 +230,9 @@ def test_more_bad_runs_than_anybody_reads_are_counted(folder: Path, cli: Command
 def test_in_python_the_first_bad_run_is_raised(folder: Path, shared_out: None) -> None:
     runs = [str(folder / "runs" / name) for name in ("0.run", "bad.run", "1.run")]
     for jobs in (1, 2):
-        with pytest.raises(InputError, match=r"bad\.run:1: score 'much' is not a number") as told:
+        with pytest.raises(InputError, match=r"bad\.run:1: score 'much' is not a number") as error:
             gradedeval.evaluate(runs, str(folder / "qrels.txt"), "ap", jobs=jobs)
-        assert told.value.problem == "score 'much' is not a number"
+        assert error.value.problem == "score 'much' is not a number"
     with pytest.raises(InputError, match="jobs: 0 is too small; it must be at least 1"):
         gradedeval.evaluate(runs, str(folder / "qrels.txt"), "ap", jobs=0)
 
@@ -243,12 +243,12 @@ def test_in_python_processes_give_the_same_of_anything_that_is_a_run(folder: Pat
         "path": folder / "runs" / "0.run",
         "file": None,
     }
-    found = []
+    result = []
     for jobs in (1, 2):
         runs["file"] = io.BytesIO(run_of(3).encode())
         with pytest.warns(gradedeval.EvaluationWarning, match="4 of 5 judged topics are missing"):
-            found.append(gradedeval.evaluate(runs, str(folder / "qrels.txt"), "ap ndcg", jobs=jobs).means_by_run)
-    assert found[0] == found[1]
+            result.append(gradedeval.evaluate(runs, str(folder / "qrels.txt"), "ap ndcg", jobs=jobs).means_by_run)
+    assert result[0] == result[1]
     assert nobody_is_left()
 
 
@@ -297,10 +297,10 @@ def test_a_name_that_is_no_text_survives(folder: Path, cli: Command) -> None:
 
 
 def test_thousands_of_runs_have_names_of_their_own() -> None:
-    paths = [f"a/{at % 7}/{at}.run" for at in range(5000)] + ["b/1/1.run"]
-    found = file_names(paths)
-    assert len(set(found)) == len(paths)
-    assert (found[0], found[1], found[-1]) == ("0.run", "a/1/1.run", "b/1/1.run")
+    paths = [f"a/{index % 7}/{index}.run" for index in range(5000)] + ["b/1/1.run"]
+    names = file_names(paths)
+    assert len(set(names)) == len(paths)
+    assert (names[0], names[1], names[-1]) == ("0.run", "a/1/1.run", "b/1/1.run")
 
 
 # Processes ------------------------------------------------------------------------------------------------------------
@@ -345,14 +345,14 @@ def test_processes_do_not_multiply(folder: Path, shared_out: None, monkeypatch: 
         return forks()
 
     for name in ("large.run", "larger.run"):
-        (folder / name).write_text(run_of(1) + "".join(f"x{at} Q0 d1 1 1 t\n" for at in range(900)))
+        (folder / name).write_text(run_of(1) + "".join(f"x{index} Q0 d1 1 1 t\n" for index in range(900)))
     monkeypatch.setattr(os, "fork", counted)
     monkeypatch.setattr(executors, "can_fork", lambda: True)
     monkeypatch.setattr(parallel, "LIMITS", Limits(small_runs=0, large_file=10000, segment=1000, block=1 << 8))
     paths = [folder / "large.run", *(folder / "runs" / name for name in SIX), folder / "larger.run"]
     with pytest.warns(gradedeval.EvaluationWarning, match="900 unjudged topics"):
-        found = gradedeval.evaluate(paths, str(folder / "qrels.txt"), "ap", jobs=2)
-    assert list(found.means_by_run) == ["large.run", *SIX, "larger.run"]
+        result = gradedeval.evaluate(paths, str(folder / "qrels.txt"), "ap", jobs=2)
+    assert list(result.means_by_run) == ["large.run", *SIX, "larger.run"]
     assert log.read_text().split() == [str(os.getpid())] * 2
 
 
@@ -360,7 +360,7 @@ def test_processes_do_not_multiply(folder: Path, shared_out: None, monkeypatch: 
 @pytest.mark.filterwarnings("ignore:.*topics? not judged")
 def test_beside_other_threads_processes_are_spawned(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Runs that are shared whole, and one in segments, whose topics take turns."""
-    lines = [f"{topic} Q0 d{at} {at} {60 - at}.5 t\n" for at in range(20) for topic in range(1, 40)]
+    lines = [f"{topic} Q0 d{index} {index} {60 - index}.5 t\n" for index in range(20) for topic in range(1, 40)]
     (folder / "turns.run").write_text("".join(lines))
     monkeypatch.setattr(parallel, "LIMITS", Limits(small_runs=0, large_file=5000, segment=3000, block=800))
     paths = [folder / "runs" / name for name in SIX]
@@ -371,26 +371,26 @@ def test_beside_other_threads_processes_are_spawned(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("threading.active_count", lambda: 2)
     monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked"))
     for given, frame in zip((paths, folder / "turns.run"), expected, strict=True):
-        found = gradedeval.evaluate(
+        result = gradedeval.evaluate(
             given, str(folder / "qrels.txt"), "ap ndcg@10", topics="run", residuals=True, jobs=2
         )
-        assert found.frame.equals(frame)
+        assert result.frame.equals(frame)
 
 
 def test_in_a_library_nothing_is_forked_unless_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fork", lambda: pytest.fail("forked"))
     monkeypatch.setattr(parallel, "LIMITS", Limits(small_runs=0, large_file=0))
-    found = gradedeval.evaluate([folder / "runs" / name for name in SIX], str(folder / "qrels.txt"), "ap")
-    assert len(found.means_by_run) == 6
+    result = gradedeval.evaluate([folder / "runs" / name for name in SIX], str(folder / "qrels.txt"), "ap")
+    assert len(result.means_by_run) == 6
 
 
 def test_topics_of_many_runs_are_kept_once(folder: Path, shared_out: None) -> None:
     read = gradedeval.Qrels(folder / "qrels.txt")
     runs = {name: folder / "runs" / name for name in SIX}
     for jobs in (1, 2):
-        found = evaluate_runs(runs, read, gradedeval.parse_measures("ap"), Options(), workers=Workers(jobs))
-        assert len({id(one.topics) for one in found.runs}) == 1
-        assert found.runs[0].topics == ["1", "2", "3", "4", "5"]
+        result = evaluate_runs(runs, read, gradedeval.parse_measures("ap"), Options(), workers=Workers(jobs))
+        assert len({id(one.topics) for one in result.runs}) == 1
+        assert result.runs[0].topics == ["1", "2", "3", "4", "5"]
 
 
 @pytest.mark.one_in(2)
@@ -405,13 +405,13 @@ def test_ctrl_c_ends_at_once_without_litter(target: str, folder: Path) -> None:
         "from gradedeval.cli import main; main()"
     )
     words = ["never.run", "neither.run", *(f"runs/{name}" for name in SIX), "qrels.txt", "-o", "out.csv", "--jobs", "2"]
-    before = sorted(folder.rglob("*"))
-    code, said, group = interrupted(
+    original = sorted(folder.rglob("*"))
+    code, message, group = interrupted(
         script, *words, folder=folder, when=lambda group: len(processes_of(group)) == 3, all_of_them=target == "all"
     )
-    assert (code, said) == (130, b"interrupted\n")
+    assert (code, message) == (130, b"interrupted\n")
     assert processes_of(group) == []
-    assert sorted(folder.rglob("*")) == before
+    assert sorted(folder.rglob("*")) == original
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -437,7 +437,7 @@ def test_of_one_large_run_the_bar_sees_parts(jobs: int, folder: Path) -> None:
 def test_the_simple_reader_stands_in_where_a_segment_cannot_be_read(
     folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lines = [f"{topic} Q0 d{at} {at} {60 - at}.5 t\n" for topic in range(1, 40) for at in range(20)]
+    lines = [f"{topic} Q0 d{index} {index} {60 - index}.5 t\n" for topic in range(1, 40) for index in range(20)]
     lines[700] = "36 Q0 d0 1 many t\n"
     (folder / "late.run").write_text("".join(lines))
     expected = cli("late.run", "qrels.txt", "--jobs", "1")

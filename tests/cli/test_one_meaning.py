@@ -78,18 +78,18 @@ def meaning(option: click.Option) -> str:
 
 def kinds_that_differ(commands: Commands) -> dict[str, set[str]]:
     """Names of options whose values are of several kinds."""
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for name, _, option in options(commands):
-        found.setdefault(name, set()).add(kind(option))
-    return {name: kinds for name, kinds in found.items() if len(kinds) > 1 and kinds != SAME_KIND.get(name)}
+        result.setdefault(name, set()).add(kind(option))
+    return {name: kinds for name, kinds in result.items() if len(kinds) > 1 and kinds != SAME_KIND.get(name)}
 
 
 def meanings_that_differ(commands: Commands) -> list[str]:
     """Options whose help texts say different things: those with several, unless all say what `MEANINGS` has."""
-    found: dict[str, dict[str, str]] = {}
+    result: dict[str, dict[str, str]] = {}
     for name, command, option in options(commands):
-        found.setdefault(name, {})[command] = meaning(option)
-    several = {name: texts for name, texts in found.items() if len(set(texts.values())) > 1}
+        result.setdefault(name, {})[command] = meaning(option)
+    several = {name: texts for name, texts in result.items() if len(set(texts.values())) > 1}
     return [
         f"{command} {name}: {text}"
         for name, texts in several.items()
@@ -120,8 +120,8 @@ def test_the_tables_have_no_more_than_they_need() -> None:
     for name, _, option in options(LEAVES):
         texts.setdefault(name, set()).add(meaning(option))
         kinds.setdefault(name, set()).add(kind(option))
-    assert MEANINGS.keys() == {name for name, said in texts.items() if len(said) > 1}
-    assert {name: said for name, said in kinds.items() if len(said) > 1} == SAME_KIND
+    assert MEANINGS.keys() == {name for name, values in texts.items() if len(values) > 1}
+    assert {name: values for name, values in kinds.items() if len(values) > 1} == SAME_KIND
 
 
 @pytest.mark.parametrize(

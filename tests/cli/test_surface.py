@@ -21,7 +21,9 @@ NO_TOPIC = "'nosuch' is not judged in qrels, and only --topics run includes such
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     for name, docnos in {"one": "abc", "two": "cab", "three": "bca"}.items():
-        lines = [f"{topic} Q0 {docno} 1 {9 - at} {name}\n" for topic in range(4) for at, docno in enumerate(docnos)]
+        lines = [
+            f"{topic} Q0 {docno} 1 {9 - index} {name}\n" for topic in range(4) for index, docno in enumerate(docnos)
+        ]
         (tmp_path / name).write_text("".join(lines))
     (tmp_path / "qrels").write_text(QRELS)
     return tmp_path

@@ -164,8 +164,8 @@ def test_no_place_takes_a_protocol_that_is_not_allowed(
         for name in re.findall(r"\{(.*?)\}", OUTPUT.sub("", line)):
             hostile = line.replace(f"{{{name}}}", f"reference://{name}").replace("{", "").replace("}", "")
             done = cli(*shlex.split(hostile))
-            found = (tmp_path / "lint.json").read_bytes() if line.startswith("lint") else b""  # which is what it is for
-            assert b"uses the protocol 'reference', which is not allowed" in done.err + found, hostile
+            document = (tmp_path / "lint.json").read_bytes() if line.startswith("lint") else b""
+            assert b"uses the protocol 'reference', which is not allowed" in done.err + document, hostile
             assert (done.code, done.out) in ((1, b""), (2, b"")), hostile
 
 

@@ -93,8 +93,8 @@ def test_messages_fit_a_terminal_and_are_a_line_each_elsewhere(columns: int, fil
         plain, seen = cli(*words), at_terminal(*words, folder=files, columns=columns)
         assert plain.messages, words
         assert 0 < widest(without_escapes(seen.err)) <= columns
-        told = " ".join(without_escapes(seen.err).split())
-        assert all(" ".join(line.split()) in told for line in plain.messages)
+        message = " ".join(without_escapes(seen.err).split())
+        assert all(" ".join(line.split()) in message for line in plain.messages)
 
 
 def test_a_line_that_goes_on_is_indented_by_two_or_stands_under_the_text_of_its_first() -> None:
@@ -135,10 +135,10 @@ def test_scores_by_many_measures_keep_a_row_a_line_off_a_terminal_and_are_cut_on
     ],
 )
 def test_names_lose_what_all_of_them_have(names: list[str], short: list[str]) -> None:
-    found, pattern = short_names(names)
-    assert list(found.values()) == short
+    result, pattern = short_names(names)
+    assert list(result.values()) == short
     assert bool(pattern) == bool(short)
-    assert all(pattern.replace("*", value) == name for name, value in found.items())
+    assert all(pattern.replace("*", value) == name for name, value in result.items())
 
 
 def test_wide_columns_are_shown_where_they_are_asked_for() -> None:
@@ -147,8 +147,8 @@ def test_wide_columns_are_shown_where_they_are_asked_for() -> None:
         assert "effect" not in render(lambda _: Document([table]), form)
         assert "effect" in render(lambda _: Document([table]), form, view=View(wide=True))
     assert "effect" in render(lambda _: Document([table]), "csv")
-    said = render(lambda _: Document([table]), "table", view=View(80, terminal=True))
-    assert said.endswith("\n\n--wide adds effect\n")
+    message = render(lambda _: Document([table]), "table", view=View(80, terminal=True))
+    assert message.endswith("\n\n--wide adds effect\n")
 
 
 def test_the_baseline_goes_by_either_name_and_is_the_first_run_unless_named(files: Path, cli: Command) -> None:

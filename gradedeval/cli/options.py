@@ -22,6 +22,7 @@ from gradedeval.cli.output import (
 )
 from gradedeval.cli.progress import with_progress
 from gradedeval.errors import InputError, check_choice, handling_notes
+from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure
 from gradedeval.kernel.options import (
     GAINS,
@@ -335,14 +336,16 @@ def output_file_option(help: str = "Write to FILE, atomically.", **settings: Any
 
 
 def output_options(
-    formats: Collection[str],
+    *,
+    formats: Collection[str] = formats_for(),
     default: str = "table",
     digits: str = "",
     by_extension: bool | str = True,
     output: Option | None = None,
 ) -> list[Option]:
-    """Return -f, -o and --signature, and if `digits` are given also --digits.
+    """Return -f, -o and --signature, and with `digits` also --digits.
 
+    formats       the choices of -f
     default       the format without -f, in words
     digits        the default of --digits, in words
     by_extension  whether the extension of -o sets the format; or the extensions, in words

@@ -79,7 +79,7 @@ MEASURED = [
     *scoring_options("unseen", "queries", "slices", "replicates"),
 ]  # fmt: skip
 OUTPUT = output_options(
-    (*REPORTS, *formats_for()),
+    formats=(*REPORTS, *formats_for()),
     default="text",
     by_extension=".md, .json, .xml for junit",
     output=output_file_option("Write the report to FILE; failed bounds are also printed to stderr."),

@@ -11,7 +11,6 @@ from gradedeval.cli.options import WIDE, Option, command_line, output_options
 from gradedeval.cli.results import Destination, print_remarks
 from gradedeval.cli.settings import check_mode, chosen_mode, pop_settings, setting_options
 from gradedeval.errors import emit_notes
-from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.compare import (
     EVALUATION_OPTIONS,
@@ -41,7 +40,7 @@ OPTIONS_OF_MODE = {
 """Flag of a mode -> the options that it takes and another mode does not."""
 
 
-@command_line("compare", "RUN... QRELS", SETTINGS, READING, output_options(formats_for()), [WIDE])
+@command_line("compare", "RUN... QRELS", SETTINGS, READING, output_options(), [WIDE])
 def command(by_topic: bool, by_letters: bool, judging: bool, **options: Any) -> None:
     """Compare runs: means, differences, wins, ties and losses per topic, effect sizes, confidence intervals,
     p-values.

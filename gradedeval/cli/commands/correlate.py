@@ -10,7 +10,6 @@ from gradedeval.cli.many_runs import check_run_count, matrix_options, read_matri
 from gradedeval.cli.options import Option, command_line, output_options
 from gradedeval.cli.results import Destination, print_remarks
 from gradedeval.cli.settings import check_mode, pop_settings, setting_options
-from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.correlate import (
     BY_TOPIC,
@@ -28,7 +27,7 @@ SCATTER = Option(
 )
 
 
-@command_line("correlate", "RUN... QRELS", setting_options(correlate), READING, output_options(formats_for()))
+@command_line("correlate", "RUN... QRELS", setting_options(correlate), READING, output_options())
 def command(**options: Any) -> None:
     """Correlate measures, over the scores of all topics or over the rankings of runs."""
     destination = Destination(options)

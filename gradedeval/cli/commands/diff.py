@@ -24,7 +24,6 @@ from gradedeval.cli.output import context_option
 from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import check_mode, pop_settings, resolve_measures, setting_options
 from gradedeval.errors import InputError, flag
-from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options import ranges, resolve_options
 from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.agreement import TOPICS, agreement, reproduction
@@ -53,7 +52,7 @@ OF_RANKINGS = {*settings_of(agreement), "topic", "top", "unseen", "replicates"}
 OF_REPRODUCTION = {*settings_of(reproduction), "unseen", "replicates"}
 
 
-@command_line("diff", "A B [QRELS]", SETTINGS, READING, output_options(formats_for(), digits="4"), [WIDE])
+@command_line("diff", "A B [QRELS]", SETTINGS, READING, output_options(digits="4"), [WIDE])
 def command(
     files: tuple[str, ...],
     baseline: str | None,

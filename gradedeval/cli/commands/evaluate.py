@@ -69,7 +69,7 @@ EVAL_OPTIONS = [
     Option("--save-reference", section=STANDARDIZATION, metavar="FILE", file=WRITES, help="Standardize, and save the "
            "means and standard deviations as CSV."),
     Option("-q", "--by-topic", section="Output", is_flag=True, help="Print a row per topic, then the summary."),
-    *output_options(SCORE_FORMATS, digits="4"),
+    *output_options(formats=SCORE_FORMATS, digits="4"),
     Option("--cwl", section="Output", is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "
            "eu, etu, ec, etc, ed."),
     Option("--sort", section="Output", metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first, or "

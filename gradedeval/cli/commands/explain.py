@@ -17,7 +17,6 @@ from gradedeval.cli.options import (
 from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import hide_flag
 from gradedeval.errors import InputError, flag
-from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options import ranges
 from gradedeval.questions.explain import DEFAULT, RANKS, Explanations, explain_runs
 
@@ -34,7 +33,7 @@ DRAWN = Option(number=ranges.SHOW, metavar="N", help=f"Number of ranks. Default:
 READING = scoring_options("queries", "fill", "costs")
 
 
-@command_line("explain", FILES, [TOPIC, MEASURE, SHOW], READING, output_options(formats_for(), digits="4"), [WIDE])
+@command_line("explain", FILES, [TOPIC, MEASURE, SHOW], READING, output_options(digits="4"), [WIDE])
 def command(files: tuple[str, ...], show: int | None, **options: Any) -> None:
     """Explain the scores of a topic, rank by rank.
 

@@ -16,7 +16,6 @@ from gradedeval.cli.options import (
 from gradedeval.cli.results import Destination, call, curve_form, print_remarks, write_curve
 from gradedeval.cli.settings import check_mode, pop_settings, resolve_measures, setting_options
 from gradedeval.errors import InputError
-from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.fit import FitResult, fit, fit_panels, fit_weights
 
@@ -26,7 +25,7 @@ CURVE = Option("--curve", metavar="FILE.csv", file=WRITES, help="Write the curve
 READING = scoring_options("residual_depth", "max_residual")
 
 
-@command_line("fit", "RUN... QRELS", SETTINGS, [CURVE], READING, output_options(formats_for()))
+@command_line("fit", "RUN... QRELS", SETTINGS, [CURVE], READING, output_options())
 def command(files: tuple[str, ...], curve: str | None, **options: Any) -> None:
     """Find the parameter value with which a measure agrees best with another, or whose weights are closest.
 

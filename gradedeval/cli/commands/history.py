@@ -8,11 +8,10 @@ from gradedeval.cli.arguments import single_file
 from gradedeval.cli.options import command_line, output_options
 from gradedeval.cli.results import Destination, print_remarks
 from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
-from gradedeval.kernel.formats import formats_for
 from gradedeval.questions.history import read_history
 
 
-@command_line("history", "FILE", setting_options(read_history), output_options(formats_for(), digits="4"))
+@command_line("history", "FILE", setting_options(read_history), output_options(digits="4"))
 def command(files: tuple[str, ...], **options: Any) -> None:
     """Show the scores of each run over time: score, interval, change from the last and from the best.
 

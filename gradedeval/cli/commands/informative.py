@@ -16,7 +16,6 @@ from gradedeval.cli.options import (
 )
 from gradedeval.cli.results import Destination, call, curve_form, write_curve
 from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
-from gradedeval.kernel.formats import formats_for
 from gradedeval.questions.informative import Informativeness, curve_panels, informativeness
 
 SETTINGS = setting_options(informativeness)
@@ -26,9 +25,7 @@ CURVE = Option("--curve", metavar="FILE.csv", file=WRITES, help="Write the curve
 READING = [*scoring_options(), JOBS]
 
 
-@command_line(
-    "informative", "RUN... QRELS", SETTINGS, VIEW, [CURVE], READING, output_options(formats_for(), digits="4")
-)
+@command_line("informative", "RUN... QRELS", SETTINGS, VIEW, [CURVE], READING, output_options(digits="4"))
 def command(files: tuple[str, ...], by_topic: bool, curve: str | None, **options: Any) -> None:
     """Report how well a score predicts the precision-recall curve.
 

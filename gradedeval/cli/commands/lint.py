@@ -28,7 +28,6 @@ from gradedeval.cli.options import (
 from gradedeval.cli.output import context_option
 from gradedeval.cli.results import Destination, guess_format, print_remarks
 from gradedeval.errors import InputError, with_flags
-from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options import ranges, resolve_options
 from gradedeval.questions.lint import lint_runs
 
@@ -49,7 +48,7 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@command_line("lint", "RUN... [QRELS]", OPTIONS, output_options(formats_for(), by_extension=False), [WIDE])
+@command_line("lint", "RUN... [QRELS]", OPTIONS, output_options(by_extension=False), [WIDE])
 def command(
     files: tuple[str, ...],
     qrels: str | None,

@@ -23,7 +23,6 @@ from gradedeval.cli.output import context_option, write_colored
 from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import check_mode, chosen_mode, pop_settings, setting_options
 from gradedeval.errors import InputError
-from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.assessors import assessor_agreement
 from gradedeval.questions.leave_one_out import leave_one_out
@@ -60,7 +59,7 @@ FUNCTIONS = (to_judge, leave_one_out, assessor_agreement, pool)
 MEASURES, MEASURE_TO_JUDGE = ("err@20",), "ndcg@10"
 
 
-@command_line("pool", "RUN... [QRELS]", SETTINGS, READING, output_options(formats_for()))
+@command_line("pool", "RUN... [QRELS]", SETTINGS, READING, output_options())
 def command(
     files: tuple[str, ...],
     judged_next: bool,

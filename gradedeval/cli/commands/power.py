@@ -9,7 +9,6 @@ from gradedeval.cli.many_runs import check_run_count, matrix_options, read_matri
 from gradedeval.cli.options import WRITES, Option, command_line, output_options
 from gradedeval.cli.results import Destination, curve_form, print_remarks, write_curve
 from gradedeval.cli.settings import check_mode, pop_settings, setting_options
-from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.power import check_runs, plan_topics, power, power_panels
 
@@ -20,7 +19,7 @@ CURVE = Option("--curve", metavar="FILE.csv", file=WRITES, help="Write the curve
 
 
 @command_line("power", "RUN... QRELS", [PLAN], setting_options(plan_topics, power), [CURVE], matrix_options(),
-              output_options(formats_for()))  # fmt: skip
+              output_options())  # fmt: skip
 def command(plan: bool, curve: str | None, **options: Any) -> None:
     """Report the discriminative power of measures.
 

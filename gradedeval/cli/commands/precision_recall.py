@@ -9,14 +9,13 @@ from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas, lines_under
 from gradedeval.cli.options import CUTOFF, command_line, output_options, registry_options
 from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
-from gradedeval.kernel.formats import formats_for
 from gradedeval.questions.precision_recall import PrecisionRecall, curve_panels, precision_recall
 
 SETTINGS = setting_options(precision_recall)
 READING = [CUTOFF, *registry_options("reading")]
 
 
-@command_line("pr", "RUN... QRELS", SETTINGS, READING, output_options(formats_for(), digits="4"))
+@command_line("pr", "RUN... QRELS", SETTINGS, READING, output_options(digits="4"))
 def command(files: tuple[str, ...], **options: Any) -> None:
     """Print graded precision over graded recall, interpolated, and the binary curve of each threshold.
 

@@ -10,11 +10,10 @@ from gradedeval.cli.options import WIDE, command_line, output_options
 from gradedeval.cli.results import Destination, print_remarks
 from gradedeval.cli.settings import pop_settings, setting_options
 from gradedeval.errors import emit_notes
-from gradedeval.kernel.formats import formats_for
 from gradedeval.questions.risk import check_runs, risk
 
 
-@command_line("risk", "RUN... QRELS", setting_options(risk), matrix_options(), output_options(formats_for()), [WIDE])
+@command_line("risk", "RUN... QRELS", setting_options(risk), matrix_options(), output_options(), [WIDE])
 def command(**options: Any) -> None:
     """Report the risk of runs: URisk and TRisk against a baseline, GeoRisk among all runs.
 

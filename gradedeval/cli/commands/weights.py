@@ -16,7 +16,6 @@ from gradedeval.cli.options import (
 from gradedeval.cli.results import Destination, call, format_at_terminal
 from gradedeval.cli.settings import hide_flag, pop_settings, resolve_measures, setting_options
 from gradedeval.errors import InputError
-from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options import ranges
 from gradedeval.questions.weights import DEPTH, RANKS_DRAWN, Weights, weight_panels, weights
 
@@ -33,7 +32,7 @@ PICTURE_SETTINGS = [
 
 
 @command_line("weights", FILES, setting_options(weights), READING,
-              output_options(formats_for(), "csv, at a terminal table", "6"))  # fmt: skip
+              output_options(default="csv, at a terminal table", digits="6"))  # fmt: skip
 def command(files: tuple[str, ...], **options: Any) -> None:
     """Print the weight of each rank, one column per measure.
 

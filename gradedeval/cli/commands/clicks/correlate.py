@@ -10,7 +10,6 @@ from gradedeval.cli.options import CUTOFF, MEASURES_FROM, command_line, output_o
 from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
 from gradedeval.clicks.click_measures import ClickCorrelations, click_panels, correlate, read_parts
-from gradedeval.kernel.formats import formats_for
 
 CORRELATED = [
     CUTOFF,
@@ -21,7 +20,7 @@ CORRELATED = [
 
 
 @command_line("correlate", "LOG QRELS", setting_options(correlate, read_parts),
-              CORRELATED, output_options(formats_for(), digits="3"))  # fmt: skip
+              CORRELATED, output_options(digits="3"))  # fmt: skip
 def command(files: tuple[str, ...], **options: Any) -> None:
     """Correlate evaluation measures with the click measures of the same lists, weighted by sessions.
 

@@ -10,11 +10,10 @@ from gradedeval.cli.output import context_option
 from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
 from gradedeval.clicks.observation import families, fit, read_observation, read_weighing
-from gradedeval.kernel.formats import formats_for
 
 
 @command_line("fit", "LOG", setting_options(fit, read_observation), [CUTOFF, MEASURES_FROM],
-              output_options(formats_for(), digits="4"))  # fmt: skip
+              output_options(digits="4"))  # fmt: skip
 def command(files: tuple[str, ...], **options: Any) -> None:
     """Find the rank weights closest to the examination probabilities, by Kullback-Leibler divergence.
 

@@ -9,11 +9,10 @@ from gradedeval.cli.options import CUTOFF, MEASURES_FROM, command_line, output_o
 from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
 from gradedeval.clicks.learned_gains import gains, read_evidence
-from gradedeval.kernel.formats import formats_for
 
 
 @command_line("gains", "LOG QRELS", setting_options(gains, read_evidence), [CUTOFF, MEASURES_FROM],
-              QRELS_READ_BY, output_options(formats_for(), digits="4"))  # fmt: skip
+              QRELS_READ_BY, output_options(digits="4"))  # fmt: skip
 def command(files: tuple[str, ...], **options: Any) -> None:
     """Learn the gains of grades from clicks or preferences.
 

@@ -10,11 +10,10 @@ from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import pop_settings, setting_options
 from gradedeval.clicks.click_measures import measures
 from gradedeval.clicks.log import read_log
-from gradedeval.kernel.formats import formats_for
 
 
 @command_line("measures", "LOG [QRELS]", setting_options(measures, read_log), QRELS_READ_BY,
-              output_options(formats_for(), digits="4"))  # fmt: skip
+              output_options(digits="4"))  # fmt: skip
 def command(files: tuple[str, ...], **options: Any) -> None:
     """Report the click measures of each list that was shown for a topic, averaged over its sessions.
 

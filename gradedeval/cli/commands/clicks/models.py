@@ -13,7 +13,6 @@ from gradedeval.clicks.click_models import DEFAULT, MIN_SEEN, model_text, models
 from gradedeval.clicks.log import read_log
 from gradedeval.clicks.model_kinds import read_models
 from gradedeval.errors import InputError, flag
-from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.options import ranges
 
 WRITTEN = [
@@ -27,7 +26,7 @@ WRITTEN = [
 
 
 @command_line("models", "LOG [QRELS]", setting_options(models, read_log), WRITTEN, QRELS_READ_BY,
-              output_options(formats_for(), digits="4 or 6"))  # fmt: skip
+              output_options(digits="4 or 6"))  # fmt: skip
 def command(
     files: tuple[str, ...],
     write_model: str | None,

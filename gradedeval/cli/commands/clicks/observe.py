@@ -10,11 +10,10 @@ from gradedeval.cli.results import Destination, call, format_at_terminal
 from gradedeval.cli.settings import pop_settings, setting_options
 from gradedeval.clicks.log import read_log
 from gradedeval.clicks.observation import observe
-from gradedeval.kernel.formats import formats_for
 
 
 @command_line("observe", "LOG", setting_options(observe, read_log),
-              output_options(formats_for(), "csv, at a terminal table", "4"))  # fmt: skip
+              output_options(default="csv, at a terminal table", digits="4"))  # fmt: skip
 def command(files: tuple[str, ...], **options: Any) -> None:
     """Estimate examination probabilities of ranks from gaps between clicks, last clicks and ends of pages.
 

@@ -149,7 +149,7 @@ def test_measures_of_other_tools_are_unknown_here() -> None:
             parse_measures(word)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def files(tmp_path: Any) -> Any:
     for name in "AB":
         (tmp_path / name).write_text("1 Q0 a 1 2 t\n")
@@ -157,7 +157,6 @@ def files(tmp_path: Any) -> Any:
     return tmp_path
 
 
-@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
@@ -228,7 +227,6 @@ def test_the_beginning_of_an_option_means_the_shortest_that_goes_on_so(command: 
         assert hint_of("options", typed, FLAGS[command], MIN_SIMILARITY) == f"did you mean '{shortest}'?", typed
 
 
-@pytest.mark.usefixtures("files")
 def test_an_option_of_another_command_is_named_there(cli: Command) -> None:
     assert cli("A", "Q", "--plan").messages == ["unknown option '--plan'; it is an option of power"]
     assert cli("A", "Q", "--pairwise").messages == ["unknown option '--pairwise'; --all-pairs is an option of compare"]

@@ -37,7 +37,7 @@ def ranked(run: dict[str, list[str]]) -> dict[str, dict[str, float]]:
     return {topic: {docno: -float(rank) for rank, docno in enumerate(docnos)} for topic, docnos in run.items()}
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def files(tmp_path: Path, cli: Command) -> Path:
     for name, run in (("A", RUN_A), ("B", RUN_B)):
         write_run(tmp_path / name, ranked(run))
@@ -46,7 +46,6 @@ def files(tmp_path: Path, cli: Command) -> Path:
 
 
 @pytest.mark.one_in(2)
-@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_that_tells_an_order_has_the_same_line_and_option(name: str, cli: Command) -> None:
     pytest.importorskip({"report": "jinja2", "plot topics": "matplotlib"}.get(name, "numpy"))
@@ -60,7 +59,6 @@ def scored(qrels: dict[str, dict[str, int]], **rules: Any) -> gradedeval.Scores:
     return gradedeval.evaluate({"A": ranked(RUN_A), "B": ranked(RUN_B)}, qrels, "ndcg recall", **rules)
 
 
-@pytest.mark.usefixtures("files")
 def test_an_order_that_they_reverse_is_not_called_the_same(cli: Command) -> None:
     """The ends of the difference by enumeration: each topic has 0 to 3 further relevant documents."""
     ways = list(itertools.product(range(4), repeat=2))
@@ -82,7 +80,6 @@ def test_an_order_that_they_reverse_is_not_called_the_same(cli: Command) -> None
     assert re.search(r"recall .* same order$", told("--unseen", "3"), re.M)  # both find everything
 
 
-@pytest.mark.usefixtures("files")
 def test_a_page_and_a_diff_tell_the_same(tmp_path: Path, cli: Command) -> None:
     text = cli("diff", "A", "B", "Q", "-m", "ndcg", "--unseen", "inf").words
     assert "1 worse, 1 better, 0 equal | judging could reverse the order of 2 " in text

@@ -58,14 +58,13 @@ def other(g, *, depth: float = 3.0):
 """
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def files(tmp_path: Path) -> Path:
     for name, content in {"qrels": QRELS, "a": RUN, "b": WORSE, "my.py": OWN}.items():
         (tmp_path / name).write_text(content)
     return tmp_path
 
 
-@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("words", ["comapre a b qrels", "comapre", "comapre none none", "corelate a b qrels"])
 def test_a_misspelt_command_is_said_before_any_work(words: str, cli: Command) -> None:
     result, typed = cli(*words.split()), words.split()[0]
@@ -237,7 +236,6 @@ def test_names_that_collections_have_elsewhere_are_answered_with_those_that_are_
     assert cli("run.txt", name).messages == [f"{name}: no such file; did you mean {full}?"]
 
 
-@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("words", ["assess a qrels", "grade a b qrels -m rr"])
 def test_a_word_that_is_no_command_is_said_before_any_work(words: str, cli: Command) -> None:
     result, typed = cli(*words.split()), words.split()[0]
@@ -248,7 +246,6 @@ def test_a_word_that_is_no_command_is_said_before_any_work(words: str, cli: Comm
         assert cli(*named).code == 1  # these are runs
 
 
-@pytest.mark.usefixtures("files")
 def test_two_topics_are_both_explained(cli: Command) -> None:
     words = ("explain", "a", "qrels", "-m", "rr")
     alone = [cli(*words, "--topic", topic).text for topic in "21"]
@@ -260,7 +257,6 @@ def test_two_topics_are_both_explained(cli: Command) -> None:
     assert [row["topic"] for row in document["rows"]] == ["2", "2", "1", "1"]
 
 
-@pytest.mark.usefixtures("files")
 def test_a_measure_that_fails_is_shown_with_its_line_and_on_demand_the_traceback(
     cli: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,7 +289,6 @@ def test_a_file_that_cannot_be_loaded_is_shown_with_its_line(
     assert message.startswith(says)
 
 
-@pytest.mark.usefixtures("files")
 def test_every_parameter_is_explained(cli: Command) -> None:
     of_all = ("of", "horizon", "prior")
     for name, measure in MEASURES.items():
@@ -320,7 +315,6 @@ def test_runs_that_differ_in_the_last_bits_alone_go_by_name(files: Path, cli: Co
     assert [line.split()[0] for line in printed.splitlines()[2:4]] == ["a", "b"]
 
 
-@pytest.mark.usefixtures("files")
 def test_quiet_leaves_results_and_errors(cli: Command) -> None:
     result = cli("a", "b", "qrels", "-m", "num_q ap", "--quiet")
     assert result.messages == []

@@ -249,7 +249,7 @@ def test_on_simulated_logs_the_measure_of_the_users_wins_and_reciprocal_ranks_fa
     assert {name: pairs[name] for name in ENGINES} == pytest.approx(ENGINES, abs=0.012)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def files(tmp_path: Path) -> Path:
     (tmp_path / "log.tsv").write_text(LOG)
     lines = [f"{topic} 0 {docno} {grade}\n" for topic, of in QRELS.items() for docno, grade in of.items()]
@@ -257,7 +257,6 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.usefixtures("files")
 def test_the_commands_print_what_the_functions_find(cli: Command) -> None:
     outcome = cli("clicks", "measures", "log.tsv", "qrels.txt", "-f", "csv")
     rows = list(csv.DictReader(io.StringIO(outcome.text)))
@@ -277,7 +276,6 @@ def test_the_commands_print_what_the_functions_find(cli: Command) -> None:
     assert [line.split()[0] for line in text[2:4]] == ["err", "ap(rel=2)"]
 
 
-@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     ("words", "message"),
     [

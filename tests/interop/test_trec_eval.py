@@ -180,14 +180,13 @@ CASES = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def files(tmp_path: Path) -> Path:
     (tmp_path / "qrels").write_text(QRELS)
     (tmp_path / "run").write_text(RUN)
     return tmp_path
 
 
-@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize("name", CASES)
 def test_files_of_our_own_come_out_as_reviewed(name: str, cli: Command, request: pytest.FixtureRequest) -> None:
     shown = succeed(cli("trec_eval", *CASES[name].split(), "qrels", "run")).text
@@ -202,7 +201,6 @@ def test_every_golden_file_of_the_drop_in_belongs_to_a_case() -> None:
     assert {path.stem for path in GOLDEN.iterdir()} == set(CASES)
 
 
-@pytest.mark.usefixtures("files")
 def test_numbers_by_hand(cli: Command) -> None:
     """Topic 9: b, a are tied and stand as b, a (docnos descending); u is unjudged, d pooled and not sampled."""
     found = by_line(succeed(cli("trec_eval", "-q", "-m", "all_trec", "-m", "yaap", "qrels", "run")).text)
@@ -225,7 +223,6 @@ def test_numbers_by_hand(cli: Command) -> None:
     assert found["num_nonrel_judged_ret", "9"] == "1"
 
 
-@pytest.mark.usefixtures("files")
 def test_a_topic_that_the_run_lacks_counts_as_empty_with_c(cli: Command) -> None:
     plain, complete = (
         by_line(succeed(cli("trec_eval", *words, "-q", "-m", "all_trec", "qrels", "run")).text)
@@ -242,7 +239,6 @@ def test_a_topic_that_the_run_lacks_counts_as_empty_with_c(cli: Command) -> None
         assert float(found["gm_map", "all"]) == pytest.approx(mean, abs=1e-4)
 
 
-@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     "words",
     [
@@ -258,7 +254,6 @@ def test_options_may_be_spelt_as_getopt_allows(words: str, cli: Command) -> None
     assert [line.split("\t")[1] for line in shown.splitlines()] == ["10", "8", "9"]
 
 
-@pytest.mark.usefixtures("files")
 def test_z_scores_are_deviations_from_the_mean_of_the_file(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "z").write_text("9 map 0.2 0.05\n10 map 0.25 0\n9 num_ret 3 2\n9 gm_map -1 2\n")
     found = by_line(
@@ -272,7 +267,6 @@ def test_z_scores_are_deviations_from_the_mean_of_the_file(cli: Command, tmp_pat
     assert found["Zgm_map", "all"] == "0.0000"
 
 
-@pytest.mark.usefixtures("files")
 def test_several_runs_are_told_apart(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "other").write_text("9 Q0 a 1 1 theirs\n")
     shown = succeed(cli("trec_eval", "-m", "map", "qrels", "run", "other")).text
@@ -286,13 +280,11 @@ def test_several_runs_are_told_apart(cli: Command, tmp_path: Path) -> None:
     assert [line.split("\t")[2] for line in official.splitlines() if line.startswith("runid")] == ["mine", "theirs"]
 
 
-@pytest.mark.usefixtures("files")
 def test_our_own_formats_have_our_own_notation(cli: Command) -> None:
     shown = succeed(cli("trec_eval", "-f", "json", "-m", "P.1", "-m", "iprec_at_recall.0.5", "qrels", "run")).text
     assert {row["measure"] for row in json.loads(shown)["rows"]} == {"p@1", "iprec(recall=0.5)"}
 
 
-@pytest.mark.usefixtures("files")
 def test_version_9_prints_no_line_of_a_topic_that_the_run_lacks_and_adds_0(cli: Command) -> None:
     words = ["-c", "-q", "-m", "num_rel", "-mutility.0,0,1,0", "qrels", "run"]
     old = by_line(succeed(cli("trec_eval", "--compat", "9", *words)).text)
@@ -360,14 +352,12 @@ def test_infap_says_that_grades_below_0_are_judged() -> None:
     assert scores.means["infap"] == pytest.approx(0.5, abs=1e-4)
 
 
-@pytest.mark.usefixtures("files")
 def test_a_collection_without_n_has_no_documents(cli: Command) -> None:
     """Topic 9: 5 retrieved, 2 of its 3 relevant ones, so 2 − 3 + 0.3 + 0.2 (0 − 5 − 3 + 2)."""
     found = by_line(succeed(cli("trec_eval", "-q", "-m", "utility.1,-1,0.3,0.2", "qrels", "run")).text)
     assert found["utility_1,-1,0.3,0.2", "9"] == "-1.9000"
 
 
-@pytest.mark.usefixtures("files")
 def test_a_fraction_of_a_rank_is_cut_off(cli: Command) -> None:
     shown = succeed(cli("trec_eval", "-m", "P.2.7,5,2", "-m", "ndcg_cut.3.9", "qrels", "run")).text
     assert [line.split()[0] for line in shown.splitlines()] == ["P_2", "P_5", "ndcg_cut_3"]
@@ -376,7 +366,6 @@ def test_a_fraction_of_a_rank_is_cut_off(cli: Command) -> None:
     assert {len(value) for value in values} == {len("'1'")}
 
 
-@pytest.mark.usefixtures("files")
 def test_cutoffs_and_levels_are_printed_as_numbers_are_ordered(cli: Command) -> None:
     words = ("-m", "P.100,5", "-m", "P.20,10", "-m", "iprec_at_recall.1,.25", "-m", "iprec_at_recall.0.5")
     shown = succeed(cli("trec_eval", *words, "qrels", "run")).text
@@ -387,7 +376,6 @@ def test_cutoffs_and_levels_are_printed_as_numbers_are_ordered(cli: Command) -> 
 # Words that are wrong -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("files")
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

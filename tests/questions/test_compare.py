@@ -19,6 +19,9 @@ from gradedeval.analysis.saved_scores import holds_scores
 from gradedeval.analysis.score_matrix import join_matrices, to_matrix
 from support.commands import Command, Outcome, without_flips
 from support.commands import rows as csv_rows
+from support.paths import SAMPLES
+
+RIVERS = [str(SAMPLES / f"rivers{name}") for name in ("-bm25.run", "-neural.run", ".qrels")]
 
 # Topic 1 to 4; a: relevant, b: not; u: unjudged.
 QRELS = "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n" for topic in range(1, 5))
@@ -342,3 +345,30 @@ def test_a_rise_from_a_negative_mean_is_a_rise() -> None:
     ).frame
     assert frame["baseline_mean"].item() < 0
     assert frame["relative"].item() * frame["difference"].item() > 0
+
+
+def test_median_best_and_worst_of_each_topic() -> None:
+    qrels = {"t": {"a": 1}, "u": {"a": 1}}
+    runs = {
+        name: {"t": {"a": first, "b": 0.5}, "u": {"b": 1.0, "a": 0.5}}
+        for name, first in (("x", 1.0), ("y", 0.1), ("z", 0.2))
+    }
+    frame = gradedeval.topic_table(gradedeval.evaluate(runs, qrels, "rr esl")).frame
+    rr = frame[(frame["measure"] == "rr") & (frame["topic"] == "t")]
+    assert dict(zip(rr["run"], rr["score"], strict=True)) == {"x": 1, "y": 0.5, "z": 0.5}
+    assert rr[["median", "best", "worst"]].iloc[0].tolist() == [0.5, 1, 0.5]
+    esl = frame[(frame["measure"] == "esl") & (frame["topic"] == "t")].iloc[0]
+    assert esl["best"] < esl["worst"]
+    means = frame[(frame["measure"] == "rr") & (frame["topic"] == "all")]
+    assert means["score"].tolist() == [0.75, 0.5, 0.5]
+    assert means[["median", "best", "worst"]].iloc[0].tolist() == [0.5, 0.75, 0.5]
+
+
+def test_compare_q_prints_topics_and_runs(cli: Command) -> None:
+    words = ("compare", *RIVERS, "-q")
+    text = cli(*words, "-m", "err@20").text
+    assert text.splitlines()[0].split() == ["err@20", "bm25", "neural", "median", "best", "worst"]
+    assert "all     0.2886  0.7176  0.5031" in text
+    assert len(cli(*words, "-f", "jsonl", "-m", "ap").text.splitlines()) == 2 * 51
+    said = cli(*words, "--alpha", "0.1").messages
+    assert said == ["--alpha: does not apply to -q, which tests nothing; leave it out"]

@@ -37,6 +37,7 @@ from gradedeval.questions.explain import Explained
 from support.commands import Command, Outcome
 from support.examples import also, drawn, sampled
 from support.measures import VARIANTS, every
+from support.paths import SAMPLES
 from support.topics import ANCHOR, TOP, Topic, any_topic
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
@@ -730,6 +731,17 @@ def test_a_sampled_topic_is_explained_whatever_others_retrieve(tmp_path: Path) -
             ended = [0.0, *(scores.by_topic(name)[topic] for scores in cut)]
             steps = np.diff(ended)[: len(ranking)]
             assert explained.columns["contribution"] == pytest.approx(steps.tolist(), abs=1e-12)
+
+
+def test_two_rankings_beside_each_other(cli: Command) -> None:
+    files = (str(SAMPLES / f"rivers{name}") for name in ("-bm25.run", "-neural.run", ".qrels"))
+    words = ("explain", *files, "--topic", "301", "-m", "ndcg@5")
+    text = cli(*words).text
+    assert "ndcg@5: 0.5900 (residual 0.0000) and 0.5326 (residual 0.0000), difference -0.0573" in text
+    assert "1     river-0202      4        0.5326  river-0202      4        0.5326           1" in text
+    rows = [json.loads(line) for line in cli(*words, "-f", "jsonl").text.splitlines()]
+    for run, score in (("rivers-bm25.run", 0.58996), ("rivers-neural.run", 0.53262)):
+        assert sum(row["contribution"] for row in rows if row["run"] == run) == pytest.approx(score, abs=1e-4)
 
 
 def test_two_rankings_tell_where_a_document_was_below_the_cutoff(cli: Command, tmp_path: Path) -> None:

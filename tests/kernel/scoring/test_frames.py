@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 import gradedeval
 from gradedeval.kernel.formats.tables import as_bytes
 from gradedeval.kernel.scoring.results import InNotebook, distinct, group_numbers, groups, joined, merged, to_frame
+from support.results import WITHOUT_IDS, calls_on
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")  # small examples
 
@@ -24,7 +24,6 @@ RUNS = {
     "b": {ODD: {"b": 3.0, ODD: 2.0, "x": 1.0}, "2": {ODD: 2.0, "a": 1.0}},
 }
 COLUMNS = ("topic", "docno", "score")
-FIRST, SECOND = ({name: run} for name, run in RUNS.items())
 
 
 def column(frame: pd.DataFrame, name: str = "id") -> list[Any]:
@@ -79,40 +78,11 @@ def test_a_frame_of_results_is_grouped_pivoted_and_matched() -> None:
     assert frame["run"].value_counts()[ODD] == 6
 
 
-def scores(measures: str = "ap") -> gradedeval.Scores:
-    return gradedeval.evaluate(RUNS, QRELS, measures)
+def scores() -> gradedeval.Scores:
+    return gradedeval.evaluate(RUNS, QRELS, "ap")
 
 
-RESULTS: dict[str, Callable[[], Any]] = {
-    "agreement": lambda: gradedeval.agreement(RUNS),
-    "anova": lambda: gradedeval.anova(scores()),
-    "assessor_agreement": lambda: gradedeval.assessor_agreement(QRELS, QRELS, RUNS),
-    "check": lambda: gradedeval.check(scores(), [gradedeval.Bound("min", "ap", 0.1)]),
-    "compare": lambda: gradedeval.compare(scores()),
-    "correlate": lambda: gradedeval.correlate(scores("ap ndcg")),
-    "diff": lambda: gradedeval.diff(FIRST, SECOND, QRELS, "ndcg"),
-    "evaluate": scores,
-    "evaluate_arrays": lambda: gradedeval.evaluate_arrays([1, 0], [2.0, 1.0], "ap", qid=[ODD, ODD]),
-    "explain": lambda: gradedeval.explain(FIRST, QRELS, topic=ODD),
-    "fit": lambda: gradedeval.fit(RUNS, QRELS, "rbp(p=0.2..0.8)", to="ndcg", precision=0.2),
-    "fit_weights": lambda: gradedeval.fit_weights([0.5, 0.3, 0.2], "rbp(p=0.2..0.8)", precision=0.2),
-    "informativeness": lambda: gradedeval.informativeness(RUNS, QRELS, "ap", min_found=1),
-    "leave_one_out": lambda: gradedeval.leave_one_out(RUNS, QRELS, "ap"),
-    "letters": lambda: gradedeval.letters(scores()),
-    "plan_topics": lambda: gradedeval.plan_topics(scores()),
-    "pool": lambda: gradedeval.pool(RUNS, QRELS),
-    "power": lambda: gradedeval.power(scores(), draws=20),
-    "precision_recall": lambda: gradedeval.precision_recall(RUNS, QRELS),
-    "reproduction": lambda: gradedeval.reproduction(RUNS, RUNS, QRELS),
-    "risk": lambda: gradedeval.risk(scores(), baseline=ODD),
-    "run_summaries": lambda: gradedeval.run_summaries(scores()),
-    "standardize": lambda: gradedeval.standardize(scores()),
-    "to_judge": lambda: gradedeval.to_judge(RUNS, QRELS),
-    "topic_differences": lambda: gradedeval.topic_differences(scores()),
-    "topic_table": lambda: gradedeval.topic_table(scores()),
-    "weights": lambda: gradedeval.weights("rbp", ranks=5),
-}
-WITHOUT_IDS = {"anova", "correlate", "fit", "fit_weights", "plan_topics", "weights"}
+RESULTS = calls_on(RUNS, QRELS)
 OF_FILES = {"lint", "read_history"}
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +15,8 @@ import pytest
 
 import gradedeval
 from gradedeval import clicks
-from gradedeval.kernel.scoring.results import ENDS, InNotebook, to_frame
+from gradedeval.kernel.scoring.results import ENDS, FrameResult, InNotebook, to_frame
+from support.results import WITHOUT_IDS, calls_on
 
 HOSTILE = [f"{name}\udce9" for name in ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<b>&amp;</b>")]
 QRELS = {HOSTILE[1]: {HOSTILE[0]: 2, "b": 1, "c": 0}, "2": {"a": 1, "b": 0}}
@@ -25,37 +25,16 @@ RUNS = {
     HOSTILE[1]: {HOSTILE[1]: {"b": 3.0, HOSTILE[0]: 2.0, "c": 1.0}, "2": {"b": 2.0, "a": 1.0}},
     HOSTILE[2]: {HOSTILE[1]: {"c": 3.0, HOSTILE[0]: 2.0, "b": 1.0}, "2": {"b": 2.0, "a": 1.0}},
 }
-TWO = dict(list(RUNS.items())[:2])
+CLICKED = to_frame({"topic": [HOSTILE[0]], "clicks": [[1]], "shown": [["a"]]})
+RESULTS = calls_on(RUNS, QRELS) | {"clicks.measures": lambda: clicks.measures(CLICKED)}
 
 
-def one(number: int) -> dict[str, Any]:
-    return dict([list(RUNS.items())[number]])
-
-
-RESULTS: dict[str, Callable[[], Any]] = {
-    "Scores": lambda: gradedeval.evaluate(RUNS, QRELS, "err ndcg"),
-    "Explanation": lambda: gradedeval.explain(one(0), QRELS, topic=HOSTILE[1]),
-    "Diff": lambda: gradedeval.diff(one(0), one(1), QRELS),
-    "Agreement": lambda: gradedeval.agreement(RUNS),
-    "Reproduction": lambda: gradedeval.reproduction(TWO, TWO, QRELS),
-    "Pool": lambda: gradedeval.pool(RUNS, QRELS),
-    "ToJudge": lambda: gradedeval.to_judge(RUNS, QRELS),
-    "LeftOut": lambda: gradedeval.leave_one_out(RUNS, QRELS),
-    "AssessorAgreement": lambda: gradedeval.assessor_agreement(QRELS, QRELS, RUNS),
-    "Weights": lambda: gradedeval.weights("rbp dcg"),
-    "FitResult": lambda: gradedeval.fit(RUNS, QRELS, "rbp(p=0.2..0.8)", to="ndcg", precision=0.1),
-    "PrecisionRecall": lambda: gradedeval.precision_recall(RUNS, QRELS),
-    "Power": lambda: gradedeval.power(gradedeval.evaluate(RUNS, QRELS, "ndcg"), draws=20),
-}
-
-
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_shows_itself_and_names_are_text(name: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result = RESULTS[name]()
-        shown = result._repr_html_()
+    result = RESULTS[name]()
+    shown = result._repr_html_()
     said: list[str] = []
     result._repr_pretty_(SimpleNamespace(text=said.append), False)
     assert shown.encode() + said[0].encode()  # both are UTF-8
@@ -63,12 +42,12 @@ def test_a_result_shows_itself_and_names_are_text(name: str) -> None:
     assert {node.tag for node in page.iter()} <= {"page", "p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
     text = "".join(page.itertext())
     names = [hostile.replace("\udce9", r"\xe9") for hostile in HOSTILE]
-    assert any(one in text for one in names) or name in ("Weights", "FitResult", "Power")
+    assert any(one in text for one in names) or name in WITHOUT_IDS | {"power", "informativeness", "evaluate_arrays"}
     assert page.find(".//td") is not None
 
 
 def test_a_history_shows_itself(tmp_path: Any) -> None:
-    scores = gradedeval.evaluate(one(0), QRELS, "ndcg")
+    scores = gradedeval.evaluate(RUNS, QRELS, "ndcg")
     gradedeval.append_history(scores, tmp_path / "h.jsonl", time="2026-01-01", label="<b>")
     assert "&lt;script&gt;" in gradedeval.read_history(tmp_path / "h.jsonl")._repr_html_()
 
@@ -93,39 +72,22 @@ def test_a_measure_prints_itself() -> None:
     assert gradedeval.parse_measures(repr(measure)) == [measure]
 
 
-SCORES = partial(gradedeval.evaluate, RUNS, QRELS, "err ndcg", residuals="total")
-FRAMES: dict[str, Callable[[], Any]] = {
-    "compare": lambda: gradedeval.compare(SCORES()),
-    "topic_table": lambda: gradedeval.topic_table(SCORES()),
-    "correlate": lambda: gradedeval.correlate(SCORES()),
-    "risk": lambda: gradedeval.risk(SCORES()),
-    "run_summaries": lambda: gradedeval.run_summaries(SCORES()),
-    "topic_differences": lambda: gradedeval.topic_differences(gradedeval.evaluate(TWO, QRELS, "err")),
-    "plan_topics": lambda: gradedeval.plan_topics(SCORES()),
-    "anova": lambda: gradedeval.anova(SCORES()),
-    "check": lambda: gradedeval.check(SCORES(), [gradedeval.Bound("min", "err", 0.1)]),
-    "clicks.measures": lambda: clicks.measures(to_frame({"topic": [HOSTILE[0]], "clicks": [[1]], "shown": [["a"]]})),
-}
-
-
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize("name", [*RESULTS, *FRAMES])
+@pytest.mark.parametrize("name", RESULTS)
 def test_a_result_has_a_frame_and_a_signature(name: str) -> None:
-    result = (RESULTS | FRAMES)[name]()
+    result = RESULTS[name]()
     frame = result.frame
     assert isinstance(frame, pd.DataFrame)
     assert len(frame)
-    assert result.signature or name == "LeftOut"
+    assert result.signature or name == "fit_weights"
     assert len(str(result).splitlines()) > 2
     assert " object at 0x" not in str(result)
-    if name in FRAMES:
+    if isinstance(result, FrameResult):
         first = frame.columns[0]
         assert (len(result), list(result)) == (len(frame), list(frame))
         assert repr(result) in (str(result), result._as(result._shortened, "table"))
         assert result[first].equals(frame[first])
-        shown = ElementTree.fromstring(f"<page>{result._repr_html_()}</page>")
-        assert shown.find(".//td") is not None
 
 
 def test_a_report_of_lint_is_a_frame(tmp_path: Path) -> None:
@@ -148,23 +110,23 @@ def long_scores() -> gradedeval.Scores:
 
 
 LONG: dict[str, Callable[[], Any]] = {
-    "diff": lambda: gradedeval.diff({"one": LONG_RUNS["one"]}, {"two": LONG_RUNS["two"]}, LONG_QRELS),
-    "agreement": lambda: gradedeval.agreement(LONG_RUNS),
-    "compare": lambda: gradedeval.compare(long_scores(), draws=50),
-    "risk": lambda: gradedeval.risk(long_scores()),
-    "check": lambda: gradedeval.check(
+    "long diff": lambda: gradedeval.diff({"one": LONG_RUNS["one"]}, {"two": LONG_RUNS["two"]}, LONG_QRELS),
+    "long agreement": lambda: gradedeval.agreement(LONG_RUNS),
+    "long compare": lambda: gradedeval.compare(long_scores(), draws=50),
+    "long risk": lambda: gradedeval.risk(long_scores()),
+    "long check": lambda: gradedeval.check(
         long_scores(), [gradedeval.Bound("max", "err", 0.1), gradedeval.Bound("max-drop", "err", 0.1)], baseline="one"
     ),
 }
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
-@pytest.mark.parametrize("name", [*RESULTS, *FRAMES, *LONG])
+@pytest.mark.parametrize("name", [*RESULTS, *LONG])
 def test_what_a_notebook_shows_names_no_flags(name: str) -> None:
     """Options are keywords to who calls from Python: in tables, below them, and in what is told."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        result = (RESULTS | FRAMES | LONG)[name]()
+        result = (RESULTS | LONG)[name]()
         page = result._repr_html_()
     assert FLAG.findall(page) == []
     assert [said for one in told for said in FLAG.findall(str(one.message))] == []
@@ -172,7 +134,7 @@ def test_what_a_notebook_shows_names_no_flags(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
-@pytest.mark.parametrize("name", ["diff", "agreement"])
+@pytest.mark.parametrize("name", ["long diff", "long agreement"])
 def test_a_notebook_says_how_more_topics_are_shown_and_shows_them(name: str) -> None:
     result = LONG[name]()
     hint = re.search(r"(\d+) more topics not shown; see them with \.shown\(top=(\d+)\)", result._repr_html_())

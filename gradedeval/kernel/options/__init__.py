@@ -376,7 +376,7 @@ class Options:
         use="reads_top_grade", users="measures whose gains depend on it, such as err, and residuals")
     negative: Negative = option("judged", "How to treat grades below 0: as judged, with gain 0, or as unjudged.",
         section=GAINS,
-        use="tells_judged", users="measures of judged documents, such as bpref, and residuals")
+        use="reads_judged", users="measures of judged documents, such as bpref, and residuals")
     costs: "Costs | None" = option(None, "Costs for C/W/L measures: lines of a document type (column 2 of the run) and "
         "its cost.", section=GAINS, commands="eval", metavar="FILE", default_text="1 for every document",
         accepts="a file or a dict of costs", names_file=True, needs_ids=True,

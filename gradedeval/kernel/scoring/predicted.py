@@ -1,9 +1,9 @@
-"""`--predicted`: runs are scored by people's judgments and by a machine's, and means over all topics are estimated.
+"""`--predicted`: estimate means over all topics from the judgments of people and of a machine.
 
-With h the scores of topics by people and m those by a machine, the mean over topics is estimated as that of h, less λ
-times how far the mean of m over the judged topics lies from its mean over the others. It is unbiased regardless of the
-machine's errors, if the judged topics are a random sample; λ says how much the machine helps. Its interval is one by
-Student's t: too narrow where a machine is grossly wrong on few topics that the sample mostly misses.
+With scores h by people and m by a machine, the estimate is the mean of h − λ (m − M), with M the mean of m over topics
+that people did not judge. If the judged topics are a random sample, it is unbiased whatever the machine's errors; λ is
+high if the machine helps. The interval is by Student's t: too narrow if a machine is grossly wrong on a few topics that
+the sample mostly misses.
 Angelopoulos et al., Science 382 (2023); Angelopoulos, Duchi & Zrnic, PPI++ (2023), for λ.
 """
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 PREDICTED = "prediction-powered, λ of the other judged topics, Student's t"
-"""How estimates from two kinds of judgments are made, in a signature."""
+"""The method of estimates from two kinds of judgments, in a signature."""
 
 # Prediction-powered inference.
 
@@ -48,7 +48,7 @@ LEAST, FEW = 5, 15
 HEAVY = 0.5
 """If one topic carries a larger share of the variance, the interval depends on whether it was judged."""
 CHOSEN = 0.01
-"""A smaller p says that the judged topics are not a random sample."""
+"""Judged topics are not a random sample if p is smaller."""
 DRAWS, SEED = 10_000, 0
 """The permutations of that test."""
 
@@ -58,10 +58,10 @@ class Estimates(NamedTuple):
 
     mean, error  the estimate and its standard error
     low, high    the ends of its interval
-    p            two-sided, that the mean is 0; nan where nothing varies and it is not
+    p            two-sided, that the mean is 0; nan if nothing varies and the mean is not 0
     power        λ, the mean over the judged topics
-    share        of the variance of h − λ m, how much the judged topic farthest from the mean carries; nan without any
-    farthest     the number of that topic
+    share        share of the variance of h − λ m due to the judged topic farthest from the mean; nan without variance
+    farthest     the index of that topic
     """
 
     mean: Floats
@@ -79,11 +79,11 @@ def powers(human: Floats, machine: Floats, others: float) -> Floats:
 
     human    rows × judged topics: scores by people
     machine  the same by the machine
-    others   how many topics the machine alone judged; infinite: arbitrarily many
+    others   number of topics that the machine alone judged; infinite: arbitrarily many
 
-    λ = cov(h, m) / ((1 + n/N) var(m)), with the n judged topics and the N others; covariance and variance leave out the
-    topic. λ is 0 where the variance is 0. As the machine's scores of the topic and of the others play no part, λ is
-    independent of what it multiplies.
+    λ = cov(h, m) / ((1 + n/N) var(m)), with n judged topics and N others; covariance and variance leave out the topic.
+    λ is 0 if the variance is 0. It does not depend on the machine's scores of the topic and of the others, which it
+    multiplies.
     """
     judged, rows = human.shape[1], np.arange(len(human))
     h, m = human - human.mean(1, keepdims=True), machine - machine.mean(1, keepdims=True)
@@ -91,7 +91,7 @@ def powers(human: Floats, machine: Floats, others: float) -> Floats:
     factor = judged / (judged - 1)
     products, squares = ((row * m).sum(1, keepdims=True) - factor * row * m for row in (h, m))
     scale = np.broadcast_to(np.abs(machine).max(1, keepdims=True), machine.shape).copy()
-    # Without the farthest topic such a difference may lose all its digits: these sums are of the other topics.
+    # Without the farthest topic such a difference may lose all its digits: sum over the other topics instead.
     farthest = np.abs(m).argmax(1)
     rest = np.arange(judged) != farthest[:, None]
     h, m = (scores[rest].reshape(-1, judged - 1) for scores in (human, machine))
@@ -104,11 +104,11 @@ def powers(human: Floats, machine: Floats, others: float) -> Floats:
 
 
 def estimate(human: Floats, machine: Floats, others: Floats, alpha: float, power: float | None = None) -> Estimates:
-    """The mean of each row over the population of topics, and its interval at level 1 − alpha.
+    """Estimate the mean of each row over the population of topics, and its interval at level 1 − alpha.
 
-    human, machine, others  as in `powers`: five judged topics or more, and two others or more
-    power                   λ of all topics; None: for each topic that of the others, without which intervals are too
-                            narrow
+    human, machine, others  as in `powers`: at least five judged topics and two others
+    power                   λ of all topics; None: for each topic estimated from the others, without which intervals are
+                            too narrow
 
     The interval is by Student's t with n − 1 degrees of freedom.
     """
@@ -129,7 +129,7 @@ def by_people(human: Floats, alpha: float) -> Estimates:
 
 
 def _farthest(values: Floats) -> tuple[Floats, Ints]:
-    """Return for each row which share of its variance the topic farthest from the mean carries, and that topic."""
+    """Return for each row the share of its variance due to the topic farthest from the mean, and this topic."""
     squares = (values - values.mean(1, keepdims=True)) ** 2
     total, scale = squares.sum(1), np.abs(values).max(1)
     varies = total > values.shape[1] * (1e-12 * scale) ** 2
@@ -151,34 +151,36 @@ def saved(people: Estimates, both: Estimates) -> tuple[Floats, Floats]:
     """Return the share by which the combined interval is narrower than people's, and the factor of topics that people
     would have to judge for it; nan if an interval has no width."""
     wide, narrow = people.high - people.low, both.high - both.low
-    known = (wide > 0) & (narrow > 0)
-    share = np.where(known, narrow, np.nan) / np.where(known, wide, 1)
+    varies = (wide > 0) & (narrow > 0)
+    share = np.where(varies, narrow, np.nan) / np.where(varies, wide, 1)
     return 1 - share, 1 / share**2
 
 
 def could_save(human: Floats, machine: Floats) -> tuple[Floats, Floats]:
-    """As `saved`, of each row, if the machine judged as many other topics as one likes: what it is worth on topics that
-    both have judged, five or more."""
+    """Return `saved` for each row if the machine judged arbitrarily many other topics, from five or more topics judged
+    by both."""
     rectified = human - powers(human, machine, math.inf) * (machine - machine.mean(1, keepdims=True))
     wide, narrow = human.std(1, ddof=1), rectified.std(1, ddof=1)
-    known = (wide > 1e-12) & (narrow > 1e-12)
-    share = np.where(known, narrow, np.nan) / np.where(known, wide, 1)
+    varies = (wide > 1e-12) & (narrow > 1e-12)
+    share = np.where(varies, narrow, np.nan) / np.where(varies, wide, 1)
     return 1 - share, 1 / share**2
 
 
 def chosen_p(machine: Floats, others: Floats, draws: int = DRAWS, seed: int = SEED) -> float:
-    """p that judged topics differ from the others as much as here, where they are a random sample: a two-sided
-    permutation test of the mean by the machine.
+    """Return p of the difference between judged topics and the others by the machine: a two-sided permutation test of
+    means.
 
-    machine, others  its scores of judged topics, and of the others
+    machine, others  the machine's scores of the judged topics, and of the others
+
+    A small p says that the judged topics are not a random sample.
     """
     values = np.concatenate([machine, others])
     values = values - values.mean()
     observed = abs(values[: len(machine)].sum())
     rng, beyond = np.random.default_rng(seed), 0
     slack = 1e-12 * np.abs(values).sum()
-    for some in chunks(draws, 2 * len(values)):
-        drawn = rng.permuted(np.broadcast_to(values, (some.stop - some.start, len(values))), axis=1)
+    for part in chunks(draws, 2 * len(values)):
+        drawn = rng.permuted(np.broadcast_to(values, (part.stop - part.start, len(values))), axis=1)
         beyond += int(np.count_nonzero(np.abs(drawn[:, : len(machine)].sum(1)) >= observed - slack))
     return (beyond + 1) / (draws + 1)
 
@@ -186,14 +188,11 @@ def chosen_p(machine: Floats, others: Floats, draws: int = DRAWS, seed: int = SE
 # The scores of both kinds of judgments, joined.
 
 OF_BOTH = ("unjudged-topics", "missing-topics", "few-topics")
-"""Kinds of notes on the topics of a run, which are other ones where there are two kinds of judgments."""
+"""Kinds of notes on the topics of a run, which are replaced with two kinds of judgments."""
 LEFT_OUT_BY_TOPICS = ("missing-topics", "no-relevant")
 """Kinds of notes that advise to leave topics out."""
 LEVEL = 0.95
-"""The level of intervals where --interval names no other."""
-
-
-# What is evaluated by both.
+"""The level of intervals without --interval."""
 
 
 def by_both(
@@ -201,34 +200,35 @@ def by_both(
     qrels: Any,
     measures: Sequence[Measure],
     options: Options,
-    read: Callable[[Any, Options], Qrels],
+    read_qrels: Callable[[Any, Options], Qrels],
     score: Callable[[Mapping[str, Any], Qrels, Sequence[Measure], Options], Scores],
 ) -> Scores:
-    """The scores by people and by a machine, joined to estimates. Raises InputError as `evaluate_runs` does, and where
-    the two kinds of judgments do not go together.
+    """Join the scores by people and by a machine to estimates.
 
-    read   reads qrels by options
-    score  scores runs, as `evaluate_runs`
+    read_qrels  reads qrels by options
+    score       scores runs, as `evaluate_runs`
+
+    Raises InputError as `evaluate_runs`, and if the two kinds of judgments cannot be joined.
     """
     of_both: dict[str, Any] = dict.fromkeys(("interval", "queries", "slices"))
-    own = replace(options, predicted=None, **of_both)
+    scoring_options = replace(options, predicted=None, **of_both)
     kept = KeptRuns(runs)
-    people = read(qrels, own)
-    machine = _machine_qrels(options.predicted and options.predicted.source, own, read)
+    people = read_qrels(qrels, scoring_options)
+    machine = _machine_qrels(options.predicted and options.predicted.source, scoring_options, read_qrels)
     check_judgments(people, machine, measures, options)
-    judged = score(kept.runs(), people, measures, own)
-    own = replace(own, top_grade=own.top_of(float(people.labels[-1])))
-    return joined(judged, score(kept.runs(), machine, measures, own), options)
+    judged = score(kept.runs(), people, measures, scoring_options)
+    scoring_options = replace(scoring_options, top_grade=scoring_options.top_of(float(people.labels[-1])))
+    return joined(judged, score(kept.runs(), machine, measures, scoring_options), options)
 
 
-def _machine_qrels(source: Any, options: Options, read: Callable[[Any, Options], Qrels]) -> Qrels:
+def _machine_qrels(source: Any, options: Options, read_qrels: Callable[[Any, Options], Qrels]) -> Qrels:
     """Read a machine's judgments; objects in memory are named `predicted`, as the keyword."""
     options = options if is_stratified(options.qrels_format) else replace(options, qrels_format=None)
     if is_file(source):
         check_not_run(source, f"{flag.predicted} takes judgments, in any form of qrels")
-        return read(source, options)
+        return read_qrels(source, options)
     try:
-        qrels = copy(read(source, options))
+        qrels = copy(read_qrels(source, options))
     except InputError as error:
         raise error.replace(place=re.sub("^qrels", "predicted", error.place)) from None
     qrels.place = re.sub("^qrels$", "predicted", qrels.place)
@@ -236,7 +236,7 @@ def _machine_qrels(source: Any, options: Options, read: Callable[[Any, Options],
 
 
 class _Bytes(io.BytesIO):
-    """The content of a pipe, with its name."""
+    """The content of a pipe, and its name."""
 
     def __init__(self, content: bytes, name: str) -> None:
         super().__init__(content)
@@ -263,8 +263,10 @@ def check_judgments(people: Qrels, machine: Qrels, measures: Sequence[Measure], 
     """Raise InputError if judgments by people and by a machine cannot be joined: too few topics have both, the machine
     judged no further topics, or their scales differ."""
     chosen = options.topics_from
-    judged, known = ({topic for topic in one.topics if chosen is None or topic in chosen} for one in (people, machine))
-    both, others = len(judged & known), len(known - judged)
+    judged, by_machine = (
+        {topic for topic in qrels.topics if chosen is None or topic in chosen} for qrels in (people, machine)
+    )
+    both, others = len(judged & by_machine), len(by_machine - judged)
     if not both:
         problem = f"has none of the {len(judged)} topics of {people.place}"
         raise InputError(machine.place, problem, f"{flag.predicted} needs topics that both have judged")
@@ -272,14 +274,14 @@ def check_judgments(people: Qrels, machine: Qrels, measures: Sequence[Measure], 
         problem = f"{both} {plural(both, 'topic')} of {people.place}, too few for an interval"
         raise InputError(machine.place, f"has {problem}", f"have people judge {LEAST} or more; {FEW} make a good one")
     if others < 2:
-        raise _too_few_others(people, machine, others, len(judged - known))
+        raise _too_few_others(people, machine, others, len(judged - by_machine))
     check_grades(people, machine, measures, options)
 
 
 def _too_few_others(people: Qrels, machine: Qrels, others: int, by_people: int) -> InputError:
-    """Return the problem of a machine's judgments with fewer than two topics that people did not judge, and its hint.
+    """Return the error of a machine's judgments with fewer than two topics that people did not judge.
 
-    by_people  topics that people alone judged
+    by_people  number of topics that people alone judged
     """
     if machine.digest == people.digest:
         problem, hint = f"holds the same judgments as {people.place}", f"{flag.predicted} takes those of a machine"
@@ -310,37 +312,39 @@ def check_grades(people: Qrels, machine: Qrels, measures: Sequence[Measure], opt
 
 
 def _check_scales(people: Qrels, machine: Qrels, options: Options) -> None:
-    """An expected grade may stay below the top of the scale, and so may all grades where the top is given."""
-    mine, theirs = float(people.labels[-1]), float(machine.labels[-1])
+    """Raise InputError if the scales of grades differ. Expected grades may stay below the top of the scale; so may all
+    grades if the top is set."""
+    human_top, machine_top = float(people.labels[-1]), float(machine.labels[-1])
     fractional = bool((machine.labels % 1).any())
-    top = max(mine, options.top_grade or 0)
-    alike = theirs <= top if fractional or options.top_grade is not None else theirs == mine
+    top = max(human_top, options.top_grade or 0)
+    alike = machine_top <= top if fractional or options.top_grade is not None else machine_top == human_top
     if not alike:
-        problem = f"has grades up to {exact(theirs)}, and {people.place} up to {exact(mine)}"
-        advice = f"give both one scale, as {flag.labels:yes={exact(mine)},no=0} does for words"
-        hint = f"{advice}; {flag.top_grade:{exact(math.ceil(max(mine, theirs)))}} says that they have it already"
+        problem = f"has grades up to {exact(machine_top)}, and {people.place} up to {exact(human_top)}"
+        advice = f"give both one scale, as {flag.labels:yes={exact(human_top)},no=0} does for words"
+        common = exact(math.ceil(max(human_top, machine_top)))
+        hint = f"{advice}; {flag.top_grade:{common}} says that they have it already"
         raise InputError(machine.place, problem, hint)
 
 
 def joined(people: Scores, machine: Scores, options: Options) -> Scores:
     """Return the scores by people with the machine's scores to estimate from, and notes on the topics."""
     by_name = {run.run: run for run in machine.runs}
-    known = {decode(topic) for topic in machine.qrels.topics}
+    by_machine = {decode(topic) for topic in machine.qrels.topics}
     judged = {decode(topic) for topic in people.qrels.topics}
-    runs = [run.restricted_to(known) for run in people.runs if run.run in by_name]
+    runs = [run.restricted_to(by_machine) for run in people.runs if run.run in by_name]
     machine = replace(machine, runs=[by_name[run.run] for run in runs])
     result = replace(people, runs=runs, options=options, machine=machine)
     place = machine.qrels.place
-    # Topics that people did not judge are what the machine is for.
+    # The machine is there for topics that people did not judge.
     notes = [note for note in people.notes if getattr(note, "kind", "") not in OF_BOTH]
     notes += _run_notes(machine, judged, people.qrels.place)
     notes += [note for note in machine.qrels.notes if note not in notes]
     notes = [without_topics(note) for note in labels_of_neither(notes, people.qrels, machine.qrels)]
     chosen = options.topics_from
-    scored = [topic for topic in sorted(judged | known) if chosen is None or encode(topic) in chosen]
+    scored = [topic for topic in sorted(judged | by_machine) if chosen is None or encode(topic) in chosen]
     notes += unmatched_notes(options.queries, options.slices, scored)
     if runs:
-        notes += _topic_notes(result, [topic for topic in runs[0].topics if topic not in known], place)
+        notes += _topic_notes(result, [topic for topic in runs[0].topics if topic not in by_machine], place)
         notes += _chosen_notes(result, judged)
         notes += result._estimated.notes() if result._estimated is not None else []
     return replace(result, notes=notes)
@@ -357,24 +361,24 @@ def _run_notes(machine: Scores, judged: Collection[str], place: str) -> Iterator
     yield from topics_of_neither(machine.notes, judged, (place, machine.qrels.place))
 
 
-def topics_of_neither(notes: Sequence[str], known: Collection[str], places: tuple[str, str]) -> Iterator[Note]:
+def topics_of_neither(notes: Sequence[str], judged: Collection[str], places: tuple[str, str]) -> Iterator[Note]:
     """Yield notes on topics of runs that neither kind of judgments has.
 
-    known   topics of the second kind
+    judged  topics of the second kind
     places  people's judgments and the machine's
     """
     for note in notes:
         if not isinstance(note, Note) or note.kind != "unjudged-topics":
             continue
-        if others := [topic for topic in note.about if topic not in known]:
+        if others := [topic for topic in note.about if topic not in judged]:
             count, verb = f"{len(others)} {plural(len(others), 'topic')}", "is" if len(others) == 1 else "are"
             text = f"{count} {verb} in neither {' nor '.join(places)} ({shorten(others)})"
             yield Note(text, "ignored", place=note.place, kind=note.kind, about=others)
 
 
 def labels_of_neither(notes: Sequence[str], people: Qrels, machine: Qrels) -> list[str]:
-    """The notes without those on labels that one kind of judgments lacks, and a note on those that both lack: the two
-    may have words of their own."""
+    """Return the notes, with a single note on labels that both kinds of judgments lack in place of the notes on unused
+    labels: people and the machine may use different labels."""
     lacking = [[label for note in of.notes for label in _labels_in(note)] for of in (people, machine)]
     kept = [note for note in notes if not _labels_in(note)]
     return kept + unused_labels(f"{people.place} and {machine.place}", set(lacking[0]) & set(lacking[1]))
@@ -407,8 +411,8 @@ def _topic_notes(scores: Scores, unknown: Sequence[str], place: str) -> list[str
 
 
 def _chosen_notes(scores: Scores, judged: set[str]) -> list[str]:
-    """A note where the judged topics differ from the others as a random sample does not, by the first measure whose
-    scores tell topics apart."""
+    """Return a note if judged topics are not a random sample, by the first measure whose scores differ between
+    topics."""
     assert scores.machine is not None
     topics = np.array([topic in judged for topic in scores.machine.runs[0].topics], dtype=bool)
     means = np.array([run.score for run in scores.machine.runs]).mean(0)
@@ -425,8 +429,8 @@ def _chosen_notes(scores: Scores, judged: set[str]) -> list[str]:
 
 
 def could_be_saved(people: Scores, machine: Scores, column: int) -> tuple[Floats, Floats]:
-    """What the machine could save by one measure on the topics that both have scores of: runs × 2, and pairs of runs
-    × 2 for their differences, as `could_save`; nan with fewer than five topics."""
+    """Return the possible savings by one measure, from the topics that both score: runs × 2, and pairs of runs × 2 for
+    their differences, as `could_save`; nan with fewer than five topics."""
     reading, by_name = people.measures[column].reading, {run.run: run for run in machine.runs}
     runs = [(run, by_name[run.run]) for run in people.runs if run.run in by_name]
     kept = [set(compress(run.topics, run.included[:, column])) for pair in runs for run in pair]
@@ -463,7 +467,7 @@ class Estimated:
         return self._summaries[run, column]["score"]
 
     def intervals(self) -> Floats:
-        """runs × measures × 3: the standard error of each estimate, and the ends of its interval."""
+        """Return runs × measures × 3: the standard error of each estimate and the ends of its interval."""
         cells = [
             [[self._summaries[run.run, column][name] for name in ("se", "low", "high")] for column in self._columns]
             for run in self.people
@@ -471,13 +475,17 @@ class Estimated:
         return np.array(cells).reshape(len(self.people), len(self.measures), 3)
 
     def with_machine(self, filled: Mapping[str, list[Any]], run: str, column: int, by_topic: bool) -> dict[str, Any]:
-        """The rows of a run and a measure, with those of topics that the machine alone judged before the summary, and
-        the columns of estimates."""
-        known = next(one for one in self.machine if one.run == run)
-        kept = known.included[:, column]
-        by_machine = dict(zip(known.topics, np.where(kept, known.score[:, column], np.nan).tolist(), strict=True))
-        mine = set(next(one for one in self.people if one.run == run).topics)
-        more = [topic for topic, own in zip(known.topics, kept, strict=True) if own and topic not in mine]
+        """Return the rows of a run and a measure with the columns of estimates; topics that the machine alone judged
+        are added before the summary."""
+        machine_run = next(candidate for candidate in self.machine if candidate.run == run)
+        kept = machine_run.included[:, column]
+        by_machine = dict(
+            zip(machine_run.topics, np.where(kept, machine_run.score[:, column], np.nan).tolist(), strict=True)
+        )
+        by_people = set(next(candidate for candidate in self.people if candidate.run == run).topics)
+        more = [
+            topic for topic, is_kept in zip(machine_run.topics, kept, strict=True) if is_kept and topic not in by_people
+        ]
         more = more if by_topic else []
         topics = [*filled["topic"][:-1], *more]
         rows = {name: [*values[:-1], *[None] * len(more), values[-1]] for name, values in filled.items()}
@@ -490,21 +498,21 @@ class Estimated:
         return rows
 
     def notes(self) -> list[Note]:
-        """Return a note on the estimates whose variance is mostly that of a single topic."""
+        """Return a note on the estimates whose variance is mostly due to a single topic."""
         heavy = list[tuple[str, float, str]]()
         for people, machine in zip(self.people, self.machine, strict=True):
             for column in self._columns:
-                known = self._summaries[people.run, column]
-                if known["share"] > HEAVY:
+                estimates = self._summaries[people.run, column]
+                if estimates["share"] > HEAVY:
                     judged = list(compress(machine.topics, self._topics(people, machine, column)[0]))
                     label = f"{self.measures[column].label} of {people.run}"
-                    heavy.append((judged[int(known["farthest"])], known["share"], label))
+                    heavy.append((judged[int(estimates["farthest"])], estimates["share"], label))
         return heavy_notes(heavy)
 
     def words(self, qrels: Qrels) -> list[str]:
         """Return the parts of the signature on estimates."""
         counts = [self._topics(people, machine, 0) for people, machine in zip(self.people, self.machine, strict=True)]
-        judged, others = (int(max((one.sum() for one in of), default=0)) for of in zip(*counts, strict=True))
+        judged, others = (int(max((mask.sum() for mask in masks), default=0)) for masks in zip(*counts, strict=True))
         level = f"{100 * (self.level or LEVEL):.10g}% interval: {PREDICTED}"
         name = f"predicted {write_value(qrels.place)} {qrels.digest}"
         return [f"{name}, {judged} judged and {others} other topics", level]
@@ -515,7 +523,7 @@ class Estimated:
 
     @cached_property
     def _summaries(self) -> dict[tuple[str, int], dict[str, float]]:
-        """(run, column) -> what is estimated, by the names of columns; nan where it is blank."""
+        """(run, column) -> the estimates by column name; nan if blank."""
         return {
             (people.run, column): self._summary(people, machine, column)
             for people, machine in zip(self.people, self.machine, strict=True)
@@ -523,17 +531,18 @@ class Estimated:
         }
 
     def _topics(self, people: RunScores, machine: RunScores, column: int) -> tuple[Bools, Bools]:
-        """Which of the machine's topics people judged, and which they did not."""
+        """Return masks of the machine's topics: judged by people too, and not judged by people."""
         judged = {topic for topic, kept in zip(people.topics, people.included[:, column], strict=True) if kept}
-        theirs, known = set(people.topics), machine.included[:, column]
-        both = np.array([topic in judged for topic in machine.topics], dtype=bool) & known
-        return both, ~np.array([topic in theirs for topic in machine.topics], dtype=bool) & known
+        by_people, scored = set(people.topics), machine.included[:, column]
+        both = np.array([topic in judged for topic in machine.topics], dtype=bool) & scored
+        return both, ~np.array([topic in by_people for topic in machine.topics], dtype=bool) & scored
 
     def _summary(self, people: RunScores, machine: RunScores, column: int) -> dict[str, float]:
+        """Return the estimates of one run by one measure, by column name."""
         measure, blank = self.measures[column], float("nan")
         both, others = self._topics(people, machine, column)
-        at = {topic: row for row, topic in enumerate(people.topics)}
-        rows = [at[topic] for topic, kept in zip(machine.topics, both, strict=True) if kept]
+        position = {topic: row for row, topic in enumerate(people.topics)}
+        rows = [position[topic] for topic, kept in zip(machine.topics, both, strict=True) if kept]
         reading, count = Reading(measure.definition.summary), int((both | others).sum())
         human, machine_scores = people.score[rows, column], machine.score[:, column]
         estimates = dict.fromkeys(("score", "se", "low", "high", *_ALONE, "machine", *_OTHERS), blank)
@@ -541,16 +550,16 @@ class Estimated:
             estimates["machine"] = float(reading.summarize(machine_scores[both | others]))
         if not np.isfinite(np.concatenate([human, machine_scores[both | others]])).all():
             return estimates
-        h, m, more = (reading.tested(one)[None] for one in (human, machine_scores[both], machine_scores[others]))
-        known = summarized(h, m, more, reading, 1 - (self.level or LEVEL))
-        known = within(known, limits_of(measure), reading, count)
+        h, m, more = (reading.tested(scores)[None] for scores in (human, machine_scores[both], machine_scores[others]))
+        summaries = summarized(h, m, more, reading, 1 - (self.level or LEVEL))
+        summaries = within(summaries, limits_of(measure), reading, count)
         if reading.summary == "geometric":
-            known["se"] = known["se"] * known["score"]
-        return {name: float(known[name][0]) if name in known else value for name, value in estimates.items()}
+            summaries["se"] = summaries["se"] * summaries["score"]
+        return {name: float(summaries[name][0]) if name in summaries else value for name, value in estimates.items()}
 
 
 Limits: TypeAlias = tuple[float, float]
-"""The least and the most that a measure can be on a topic."""
+"""The lowest and the highest score of a measure on a topic."""
 
 
 def limits_of(measure: Measure) -> Limits:
@@ -558,19 +567,19 @@ def limits_of(measure: Measure) -> Limits:
     return measure.definition.floor, measure.definition.ceiling
 
 
-def within(known: Mapping[str, Floats], limits: Limits, reading: Reading, count: int) -> dict[str, Floats]:
-    """Summaries over `count` topics, by the names of columns, with the ends of their intervals cut to the limits of
-    the measure."""
+def within(summaries: Mapping[str, Floats], limits: Limits, reading: Reading, count: int) -> dict[str, Floats]:
+    """Return summaries over `count` topics by column name, with intervals cut to the limits of the measure."""
     low, high = (end * count if reading.summary == "total" else end for end in limits)
     ends = ("low", "high")
-    return {name: value.clip(low, high) if name.endswith(ends) else value for name, value in known.items()}
+    return {name: value.clip(low, high) if name.endswith(ends) else value for name, value in summaries.items()}
 
 
 def summarized(human: Floats, machine: Floats, others: Floats, reading: Reading, alpha: float) -> dict[str, Floats]:
-    """Estimates of the means of values, or of the differences of two runs, by the names of columns: what people alone
-    say as well, and p; all nan where topics are too few. The error of a geometric mean is that of its logarithm.
+    """Estimate the means of values, or of the differences of two runs, by column name; nan with too few topics.
 
-    human, machine, others  as `estimate` takes them: rows × topics
+    human, machine, others  as in `estimate`: rows × topics
+
+    Includes people's estimates alone, and p. The error of a geometric mean is the error of its logarithm.
     """
     judged, count = human.shape[1], human.shape[1] + others.shape[1]
     names = ("score", "se", "low", "high", "p", *_ALONE, *_OTHERS)
@@ -586,9 +595,9 @@ def summarized(human: Floats, machine: Floats, others: Floats, reading: Reading,
 
 
 def heavy_notes(estimates: Iterable[tuple[str, float, str]]) -> list[Note]:
-    """Return a note on estimates whose variance is mostly that of a single topic.
+    """Return a note on estimates whose variance is mostly due to a single topic.
 
-    estimates  of each: the topic, its share of the variance of h − λ m, and what is estimated
+    estimates  of each: the topic, its share of the variance of h − λ m, and the label of the estimate
     """
     named = [f"topic {topic} has {100 * share:.0f}% of that of {label}" for topic, share, label in estimates]
     if not named:

@@ -1,8 +1,8 @@
-"""Results as Python and notebooks show them, as DataFrames and as the tables of their commands.
+"""Results in Python and notebooks: DataFrames, and the tables of commands.
 
-Ids are bytes: what is not UTF-8 in them is a surrogate in text. From version 3 on pandas keeps text in Arrow where
-pyarrow is installed, and Arrow refuses that. So frames are made and put together here alone, and where Arrow refuses,
-Python keeps all text of the frame. pandas 2 takes all such text for the same: it is told apart here alone, too.
+Bytes of ids that are not UTF-8 are surrogates in text. From version 3 on pandas keeps text in Arrow if pyarrow is
+installed, and Arrow refuses surrogates. Only this module creates, joins and groups frames, and keeps text in Python if
+Arrow refuses it. pandas 2 treats all such text as equal; `groups` tells it apart.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ def joined(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return frames concatenated, one below the other."""
     import pandas as pd
 
-    return _together(lambda own: pd.concat(own, ignore_index=True), frames)
+    return _combined(lambda parts: pd.concat(parts, ignore_index=True), frames)
 
 
 def merged(left: pd.DataFrame, right: pd.DataFrame, on: list[str]) -> pd.DataFrame:
     """Return the inner join of two frames on some columns."""
-    return _together(lambda own: own[0].merge(own[1], on=on), [left, right])
+    return _combined(lambda pair: pair[0].merge(pair[1], on=on), [left, right])
 
 
-def _together(make: Callable[[Sequence[pd.DataFrame]], pd.DataFrame], frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """One frame of several, whose text may be kept in different ways."""
+def _combined(make: Callable[[Sequence[pd.DataFrame]], pd.DataFrame], frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Combine frames, with Python text if their text is stored in different ways."""
     try:
         return make(frames)
     except UnicodeEncodeError:
         import pandas as pd
 
         kept = pd.StringDtype("python", na_value=math.nan)
-        return make([one.astype({name: kept for name in one if one[name].dtype == "str"}) for one in frames])
+        return make([frame.astype({name: kept for name in frame if frame[name].dtype == "str"}) for frame in frames])
 
 
 def distinct(frame: pd.DataFrame, *columns: str) -> list[Any]:
@@ -75,9 +75,9 @@ def group_numbers(frame: pd.DataFrame, *columns: str) -> Ints:
 
 
 def groups(frame: pd.DataFrame, *columns: str) -> dict[Any, pd.DataFrame]:
-    """Yield the rows of each distinct value of a column, or of several, in order of first appearance."""
+    """Return value -> rows of each distinct value of a column, or of several, in order of first appearance."""
     parts = frame.groupby(group_numbers(frame, *columns), sort=False)
-    return dict(zip(distinct(frame, *columns), (own for _, own in parts), strict=True))
+    return dict(zip(distinct(frame, *columns), (group for _, group in parts), strict=True))
 
 
 def _keys(frame: pd.DataFrame, columns: Sequence[str]) -> Iterable[Any]:
@@ -85,8 +85,8 @@ def _keys(frame: pd.DataFrame, columns: Sequence[str]) -> Iterable[Any]:
 
 
 class FrameRows(Sequence[Any]):
-    """The rows of a frame, with Python's own values, None where blank: a few at a time, for those of a hundred thousand
-    pairs of runs would take more room than the frame."""
+    """The rows of a frame as Python values, None if blank, converted a few at a time: the rows of 100,000 pairs of runs
+    would take more memory than the frame."""
 
     AT_ONCE = 1 << 12
 
@@ -100,11 +100,11 @@ class FrameRows(Sequence[Any]):
         for begin in range(0, len(self), self.AT_ONCE):
             yield from self[begin : begin + self.AT_ONCE]
 
-    def __getitem__(self, wanted: Any) -> Any:
-        if not isinstance(wanted, slice):
-            return self[wanted : wanted + 1 or None][0]
-        part = self.frame.iloc[wanted]
-        columns = [[_plain(value) for value in part.iloc[:, at].astype(object)] for at in range(part.shape[1])]
+    def __getitem__(self, index: Any) -> Any:
+        if not isinstance(index, slice):
+            return self[index : index + 1 or None][0]
+        part = self.frame.iloc[index]
+        columns = [[_plain(value) for value in part.iloc[:, column].astype(object)] for column in range(part.shape[1])]
         return list(zip(*columns, strict=True))
 
 
@@ -134,11 +134,11 @@ def _plain(value: Any) -> Any:
 
 
 ENDS = 30
-"""Rows that a notebook shows of each end of a long table."""
+"""Rows of each end of a long table in a notebook."""
 
 
-class _OfDocument:
-    """What a result has of its document for programs, where it holds nothing by that name itself; made once."""
+class _DocumentAttribute:
+    """An attribute computed once from the document for programs."""
 
     def __init__(self, make: Callable[[Document], Any]) -> None:
         self.make = make
@@ -146,11 +146,11 @@ class _OfDocument:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, found: Any, owner: type) -> Any:
-        if found is None:  # a dataclass that asks for a default
+    def __get__(self, result: Any, owner: type) -> Any:
+        if result is None:  # a dataclass that asks for a default
             raise AttributeError(self.name)
-        made = found.__dict__[self.name] = self.make(found.tables("long"))
-        return made
+        value = result.__dict__[self.name] = self.make(result.tables("long"))
+        return value
 
 
 def _framed(document: Document) -> pd.DataFrame:
@@ -158,12 +158,11 @@ def _framed(document: Document) -> pd.DataFrame:
 
 
 class InNotebook:
-    """A result that shows itself as tables: `document`, which a notebook has as HTML, in which all that comes from
-    files is text.
+    """A result that notebooks show as tables in HTML; all content of files is escaped as text.
 
     frame      its table for programs
-    signature  what it depends on
-    texts      the texts of topics, where they are known: topic -> text
+    signature  the settings that it depends on
+    texts      topic -> text, if known
     """
 
     if TYPE_CHECKING:
@@ -176,14 +175,14 @@ class InNotebook:
         def texts(self) -> Mapping[str, str]: ...
     else:
         texts = MappingProxyType({})
-        frame = _OfDocument(_framed)
-        signature = _OfDocument(lambda document: document.signature)
+        frame = _DocumentAttribute(_framed)
+        signature = _DocumentAttribute(lambda document: document.signature)
 
         def __getattr__(self, name):
             """Raise AttributeError with a suggestion for a name of another library."""
-            if name.startswith("_") or hasattr(type(self), name):  # which has failed, and does so again
+            if name.startswith("_") or hasattr(type(self), name):  # a property that failed: raise its error
                 return object.__getattribute__(self, name)
-            hint = hint_of("attributes", name, [other for other in dir(self) if not other.startswith("_")])
+            hint = hint_of("attributes", name, [attribute for attribute in dir(self) if not attribute.startswith("_")])
             problem = f"'{type(self).__name__}' has no attribute '{name}'"
             raise AttributeError(f"{problem}; {hint}" if hint else problem)
 
@@ -196,7 +195,7 @@ class InNotebook:
 
     def _as(self, make: Maker, form: str) -> str:
         from gradedeval.kernel.formats import render  # few results become text in Python
-        from gradedeval.kernel.scoring.signature import short  # which waits for numpy: help pages do not
+        from gradedeval.kernel.scoring.signature import short  # imports numpy, which help pages do not need
 
         return render(make, form, sign=short).rstrip("\n")
 
@@ -207,39 +206,41 @@ class InNotebook:
 
     @property
     def aside(self) -> str:
-        """How it was found: told beside it where a format has no place for it."""
+        """The settings of the analysis, printed separately if a format has no place for them."""
         return ""
 
     @property
     def remarks(self) -> list[str]:
-        """What a command tells beside it."""
+        """Notes that a command prints with the result."""
         return []
 
     def document(self, layout: Layout) -> Document:
         """Return the tables, for people or for programs."""
         raise NotImplementedError
 
-    def tables(self, layout: Layout, **how: Any) -> Document:
+    def tables(self, layout: Layout, **keywords: Any) -> Document:
         """Return the `document`, with texts of topics."""
-        document = self.document(layout, **how)
+        document = self.document(layout, **keywords)
         if not self.texts or layout == "trec":
             return document
         from gradedeval.kernel.formats.tables import with_queries  # few topics have texts
 
         return with_queries(document, self.texts)
 
-    def shown(self, **how: Any) -> InNotebook:
-        """The same, shown as the keywords of `document` say: as in `found.shown(top=100)`."""
-        return _Shown(self, how)
+    def shown(self, **keywords: Any) -> InNotebook:
+        """Return the result as the keywords of `document` show it, as in `result.shown(top=100)`."""
+        return _Shown(self, keywords)
 
     def _shortened(self, layout: Layout) -> Document:
         document = self.tables(layout)
-        return replace(document, blocks=[one if isinstance(one, str) else _ends(one) for one in document.blocks])
+        return replace(
+            document, blocks=[block if isinstance(block, str) else _ends(block) for block in document.blocks]
+        )
 
 
 class FrameResult(InNotebook):
-    """A result that is one table. `result["p"]`, `len(result)` and iteration are those of its `.frame`, a DataFrame;
-    all else that pandas can do is done with that."""
+    """A result with a single table. `result["p"]`, `len(result)` and iteration act on `.frame`, a DataFrame with all
+    further methods of pandas."""
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -255,17 +256,17 @@ class FrameResult(InNotebook):
 
 
 class _Shown(InNotebook):
-    """A result as some keywords show it."""
+    """A result with keywords of its document."""
 
-    def __init__(self, found: InNotebook, how: dict[str, Any]) -> None:
-        self.found, self.how = found, how
+    def __init__(self, result: InNotebook, keywords: dict[str, Any]) -> None:
+        self.result, self.keywords = result, keywords
 
     @property
     def texts(self) -> Mapping[str, str]:
-        return self.found.texts
+        return self.result.texts
 
     def document(self, layout: Layout) -> Document:
-        return self.found.document(layout, **self.how)
+        return self.result.document(layout, **self.keywords)
 
     def __repr__(self) -> str:
         return str(self)

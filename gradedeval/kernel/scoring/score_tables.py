@@ -21,18 +21,21 @@ if TYPE_CHECKING:
     from gradedeval.kernel.scoring.scores import Scores
 
 BOUNDS = ("low", "high")
-"""The columns of --bounds, which --interval excludes: the lowest and the highest score."""
+"""The columns of --bounds, which excludes --interval: the lowest and the highest score."""
 INTERVAL = ("se", "low", "high")
 """The columns of --interval: standard error of a summary, ends of its interval."""
 ESTIMATED = ("people", "people_low", "people_high", "machine", "lambda_", "narrower", "times")
-"""The columns of --predicted: the summary by people alone and its interval, that by the machine alone of all topics,
-how much the machine helps, by what share the interval of both is narrower, and how many times the topics people would
-have to judge for it."""
+"""The columns of --predicted: the summary by people alone and its interval, the summary of all topics by the machine
+alone, λ, the share by which the interval of both is narrower, and the factor of topics that people would have to judge
+for it."""
 
 
 class Row(NamedTuple):
-    """A line of the tidy table: blank parts are None; a summary has the topic `all`, a standard error, the ends of its
-    interval or its bounds, and counts its `topics`; that of a slice says which, as in `intent=head`."""
+    """A line of the tidy table; None if blank.
+
+    A summary has the topic `all`, the number of `topics`, and a standard error with an interval, or bounds. The summary
+    of a slice names it, as in `intent=head`.
+    """
 
     run: str
     topic: str
@@ -61,12 +64,12 @@ def row_signatures(scores: Scores, rows: Iterable[Row]) -> list[str | None]:
     return [None if row.topics is None else cache[row.slice][row.run, row.measure] for row in rows]
 
 
-# Rows and columns as tables for people have them.
+# Rows and columns of tables for people.
 
 PARTS = (*INTERVAL, *ESTIMATED, "residual", "unjudged", "beyond")
 
 _OF_WIDTHS = ("lambda_", "narrower", "times")
-"""What no scale of scores changes."""
+"""Columns that no scale of scores changes."""
 
 
 def number_column(scores: Scores, name: str, percent: bool = False) -> Column:
@@ -110,8 +113,8 @@ def is_share(measure: Measure) -> bool:
     return definition.floor >= 0 and definition.ceiling <= 1 and measure.arguments.get("of", "eu") == "eu"
 
 
-def parts_beside(scores: Scores) -> list[str]:
-    """The columns beside the score."""
+def further_columns(scores: Scores) -> list[str]:
+    """Return the columns after the score."""
     return [name for name in scores.columns if name in (*PARTS, "topics")]
 
 
@@ -127,13 +130,14 @@ def key_names(scores: Scores, by_topic: bool) -> list[str]:
 
 
 def best_two(printed: Sequence[str], sign: int) -> list[int]:
-    """1 for the best of several numbers, 2 for the second best, 0 for the others and where there is none. Numbers that
-    are printed alike are equal: a reader cannot tell which one is better. Of one number nothing is the best.
+    """Return for each number 1 if it is the best, 2 if it is the second best, else 0; 0 for a single number.
 
-    sign  what a number is multiplied by so that more is better
+    sign  factor by which more is better
+
+    Numbers that are printed alike are equal: a reader cannot tell them apart.
     """
-    read = [sign * float(text or "nan") for text in printed]
-    numbers = [None if math.isnan(number) else number for number in read]
+    values = [sign * float(text or "nan") for text in printed]
+    numbers = [None if math.isnan(number) else number for number in values]
     levels = sorted({number for number in numbers if number is not None}, reverse=True)[:2]
     if sum(number is not None for number in numbers) < 2:
         return [0] * len(numbers)
@@ -142,13 +146,13 @@ def best_two(printed: Sequence[str], sign: int) -> list[int]:
 
 @dataclass(eq=False, repr=False)
 class Style:
-    """How a table of summaries for people looks beyond its layout.
+    """The style of a table of summaries for people.
 
-    best     mark the best of each column and the second best, as printed: equal numbers share a mark
-    percent  scores between 0 and 1, and what stands beside them, times 100
-    signs    (run, measure) -> signs of what is significant
-    letters  run -> by which signs refer to it
-    legend   what the signs mean
+    best     mark the best and the second best of each column, as printed: equal numbers share a mark
+    percent  multiply scores between 0 and 1, their intervals and residuals by 100
+    signs    (run, measure) -> signs of significant differences
+    letters  run -> the signs that refer to it
+    legend   the meaning of the signs
     caption  of the table
     """
 
@@ -195,13 +199,13 @@ def document(
     style: Style = PLAIN_STYLE,
     digits: int | None = None,
 ) -> Document:
-    """The scores as a table.
+    """Return the scores as a table.
 
-    by_topic  a row for each topic as well
-    cwl       the five quantities of each measure as columns; the measures are those of `all_quantities`
-    digits    that are printed; None: those of the preset
+    by_topic  include a row for each topic
+    cwl       the five quantities of each measure as columns; the measures come from `all_quantities`
+    digits    printed digits; None: of the preset
 
-    Where there are replicates it is a table of systems; with `by_topic` of runs and topics all the same.
+    With replicates it is a table of systems, unless `by_topic` or `cwl` is set.
     """
     if scores.options.replicates is not None and not (by_topic or cwl):
         from gradedeval.kernel.scoring import systems  # few evaluations have any
@@ -230,7 +234,7 @@ def document(
 
 
 PERCENT = "percent"
-"""The part of a signature that says that scores between 0 and 1 are times 100."""
+"""The part of a signature on percentages: scores between 0 and 1 times 100."""
 
 
 def _legend(scores: Scores, style: Style) -> Marked:
@@ -282,8 +286,8 @@ def _by_place(scores: Scores, by_topic: bool, percent: bool = False) -> dict[Pla
 
 
 def _trec(scores: Scores, by_topic: bool) -> Table:
-    """Three columns, measure, topic and score, as trec_eval; topic by topic, the summary last."""
-    parts, previous = parts_beside(scores), None
+    """Return three columns, measure, topic and score, as trec_eval; topic by topic, the summary last."""
+    parts, previous = further_columns(scores), None
     lines: list[tuple[str, str, Any]] = []
     for (run, topic, _), by_measure in _by_place(scores, by_topic).items():
         if scores.is_multi_run and run != previous:
@@ -302,9 +306,9 @@ def _trec_lines(row: Row, topic: str, parts: Sequence[str]) -> list[tuple[str, s
 
 
 def all_quantities(measures: Iterable[Measure]) -> list[Measure]:
-    """Each C/W/L measure as expected utility, total utility, cost, total cost and depth.
+    """Return each C/W/L measure as expected utility, total utility, cost, total cost and depth.
 
-    Raises InputError (usage) for one that is not a C/W/L measure, or says which quantity it is.
+    Raises InputError (usage) for other measures, and for a measure that states its quantity.
     """
     quantities: list[Measure] = []
     for measure in measures:
@@ -321,7 +325,7 @@ def all_quantities(measures: Iterable[Measure]) -> list[Measure]:
 
 def _tall(scores: Scores, percent: bool) -> Table:
     """Return a table of one run: a row for each measure."""
-    names = ("score", *parts_beside(scores))
+    names = ("score", *further_columns(scores))
     columns = [Column("measure"), *[number_column(scores, name, percent) for name in names]]
     return Table(
         columns, list(map(attrgetter("measure", *names), printed_rows(scores, by_topic=False, percent=percent)))
@@ -330,7 +334,7 @@ def _tall(scores: Scores, percent: bool) -> Table:
 
 def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> Table:
     """Return a table of several runs or of topics: a column for each measure and each part of its residual."""
-    parts, keys = parts_beside(scores), key_names(scores, by_topic)
+    parts, keys = further_columns(scores), key_names(scores, by_topic)
     rows = list[list[Any]]()
     for (run, topic, _), by_measure in _by_place(scores, by_topic, style.percent).items():
         line: list[Any] = [{"run": run, "topic": topic}[key] for key in keys]
@@ -347,8 +351,8 @@ def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> T
 
 
 def _sliced(scores: Scores, column: str, percent: bool) -> Table:
-    """The summaries of the slices of one column: a row for each slice and run."""
-    parts, many_runs = parts_beside(scores), scores.is_multi_run
+    """Return the summaries of the slices of one column: a row for each slice and run."""
+    parts, many_runs = further_columns(scores), scores.is_multi_run
     counts = "topics" not in parts  # else each measure has its own
     rows: list[list[Any]] = []
     for label, part in scores.by_slice[column].items():
@@ -384,17 +388,17 @@ def _marks(scores: Scores, table: Table, style: Style, digits: int | None) -> di
         column = position + 1 + number * width
         values = [row[column] for row in table.rows]
         reading = measure.reading
-        known = style.best and reading.better != "neither"
-        places = best_two(table.columns[column].cells(values, digits), reading.sign) if known else [0] * len(names)
+        is_marked = style.best and reading.better != "neither"
+        places = best_two(table.columns[column].cells(values, digits), reading.sign) if is_marked else [0] * len(names)
         for row, (name, place) in enumerate(zip(names, places, strict=True)):
             marks[row, column] = Mark(place, style.signs.get((name, measure.label), ""))
     return marks
 
 
 def quantities(scores: Scores, layout: Layout, by_topic: bool) -> Table:
-    """A row for each measure, a column for each of its C/W/L quantities and for what their residuals are: topic by
-    topic, the means last; for programs with run and topic always."""
-    sources = {of: (number, "score") for number, of in enumerate(QUANTITIES)}  # column -> quantity, and what of it
+    """Return a row for each measure and a column for each C/W/L quantity and residual: topic by topic, the means last.
+    The table for programs always has run and topic."""
+    sources = {of: (number, "score") for number, of in enumerate(QUANTITIES)}  # column -> quantity, part
     if scores.options.residuals == "difference":
         sources |= {f"{of}.residual": (number, "residual") for number, of in enumerate(QUANTITIES)}
         sources |= {end: (0, end) for end in BOUNDS if scores.options.bounds}
@@ -416,7 +420,7 @@ def quantities(scores: Scores, layout: Layout, by_topic: bool) -> Table:
 
 
 def quantity_signatures(scores: Scores, by_topic: bool) -> list[str | None]:
-    """What the rows of `quantities` depend on: said of the means, the last of each run."""
+    """Return the signature of each row of `quantities`: of the means, the last rows of each run; None for topics."""
     signed: list[str | None] = []
     for run in scores.runs:
         of_means = [scores.signatures[run.run, measure.label] for measure in scores.measures[:: len(QUANTITIES)]]
@@ -425,8 +429,8 @@ def quantity_signatures(scores: Scores, by_topic: bool) -> list[str | None]:
 
 
 def stacked(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> list[Table]:
-    """What has many numbers for each measure: a row for each measure and run, topic by topic where wanted; and a table
-    of the same for each column of slices."""
+    """Return tables with a row for each measure and run, and for each topic if `by_topic`: one of all topics and one
+    for each column of slices. For estimates, which have many numbers each."""
     order = {label: number for number, label in enumerate(scores.labels)}
     rows = sorted(printed_rows(scores, by_topic, style.percent), key=lambda row: order[row.measure])
     keys_shown = {"measure": True, "run": scores.is_multi_run, "topic": by_topic}
@@ -441,13 +445,15 @@ def stacked(scores: Scores, by_topic: bool, style: Style, digits: int | None) ->
     return tables
 
 
-def _stack(scores: Scores, rows: Sequence[Row], shown: Mapping[str, bool], style: Style, digits: int | None) -> Table:
-    """The rows with what says which they are of, where it is shown, and their numbers."""
-    keys = [name for name, is_shown in shown.items() if is_shown]
+def _stack(
+    scores: Scores, rows: Sequence[Row], keys_shown: Mapping[str, bool], style: Style, digits: int | None
+) -> Table:
+    """Return a table of the rows: the shown keys, then the numbers of `_estimated`."""
+    keys = [name for name, is_shown in keys_shown.items() if is_shown]
     lines: list[list[Any]] = []
     for row in rows:
-        known = {"measure": row.measure, "run": row.run, "topic": row.topic}
-        lines.append([*(known[key] for key in keys), *_estimated(scores, row, style, digits)])
+        names = {"measure": row.measure, "run": row.run, "topic": row.topic}
+        lines.append([*(names[key] for key in keys), *_estimated(scores, row, style, digits)])
     columns = [Column(key, "run" if key == "run" else "text") for key in keys]
     column, margin = number_column(scores, "score", style.percent), Column("±", "figures")
     alone = [replace(column, name="people"), replace(margin, name="± people"), replace(column, name="machine")]
@@ -456,8 +462,8 @@ def _stack(scores: Scores, rows: Sequence[Row], shown: Mapping[str, bool], style
 
 
 def _estimated(scores: Scores, row: Row, style: Style, digits: int | None) -> list[Any]:
-    """An estimate and its margin, what people alone say and the machine alone, λ, and what it saves. The estimate is of
-    the mean: a topic has the scores by people and by the machine alone."""
+    """Return the estimate and its margin, the mean by people and its margin, the mean by the machine, λ and the
+    savings. Topics have no estimate: only the scores by people and by the machine."""
     column = number_column(scores, "score", style.percent)
     geometric = [measure.label for measure in scores.measures if measure.reading.summary == "geometric"]
     ends = (row.score, row.low, row.high), (row.people, row.people_low, row.people_high)
@@ -496,6 +502,6 @@ def _margin(
 
 
 def _saved(row: Row) -> str | None:
-    from gradedeval.kernel.scoring.predicted import saved_words  # of the quantities nothing is predicted
+    from gradedeval.kernel.scoring.predicted import saved_words  # few tables have estimates
 
     return None if row.narrower is None or row.times is None else saved_words(row.narrower, row.times)

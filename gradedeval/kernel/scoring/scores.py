@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gradedeval.kernel.scoring.score_tables import Row as Row
 
 
-# The scores of one run: topics × measures, and what sums them up.
+# The scores of one run: topics × measures, and their summaries.
 
 
 @dataclass(eq=False, repr=False)
@@ -85,7 +85,7 @@ class RunScores:
 
     @cached_property
     def counts(self) -> Sequence[int]:
-        """measures: how many topics are kept by each."""
+        """measures: the number of topics included by each."""
         return cast(list[int], np.count_nonzero(self.included, axis=0).tolist())
 
     def count(self, column: int) -> int:
@@ -104,9 +104,6 @@ class RunScores:
         """Return whether all scores of these topics are 0."""
         among = set(topics)
         return not self.score[[row for row, topic in enumerate(self.topics) if topic in among], column].any()
-
-
-# What is left of a run's scores where nobody asks for topics: of ten thousand runs far away little has to travel.
 
 
 @dataclass(eq=False, repr=False)
@@ -129,17 +126,14 @@ class RunSummary(RunScores):
         return column in self.zero
 
 
-# Scores as a tidy table: rows, columns, means and signature.
-
-
-# Results by measure: found under any name of a measure, and by the measure itself.
+# Results by measure: under any name of a measure, and by the measure itself.
 
 
 class ByMeasure(dict[str, Any]):
-    """measure -> value, in the order and under the names that were asked for.
+    """measure -> value, in the order and under the names requested.
 
-    `found["map"]`, `found["AP"]` and `found[ap]` are the same, whichever of them was asked for. Raises KeyError for a
-    measure that is not there.
+    `result["map"]`, `result["AP"]` and `result[ap]` are the same, whichever was requested. Raises KeyError for a
+    missing measure.
     """
 
     def __init__(self, measures: Sequence[Measure], options: Options, values: Iterable[Any]) -> None:
@@ -148,7 +142,7 @@ class ByMeasure(dict[str, Any]):
 
     def __missing__(self, name: AnyMeasure) -> Any:
         label = self._measures[index_of(name, self._measures, self._options)].label
-        if label == name:  # it was taken out
+        if label == name:  # removed from the dict
             raise KeyError(name)
         return self[label]
 
@@ -168,14 +162,14 @@ class ByMeasure(dict[str, Any]):
 
 
 def index_of(name: AnyMeasure, measures: Sequence[Measure], options: Options) -> int:
-    """Return the index of a measure among those scored. Raises KeyError if it is missing."""
+    """Return the index of a measure among scored measures. Raises KeyError if it is missing."""
     labels = [measure.label for measure in measures]
     if name in labels:
         return labels.index(str(name))
     try:
         (measure,) = parse_measures(name)
         return list(measures).index(with_defaults(measure, options))
-    except (InputError, ValueError):  # a user's own measure is not a name that can be read
+    except (InputError, ValueError):  # the name of a user's measure may not parse
         if str(name) in map(str, measures):
             return [*map(str, measures)].index(str(name))
     raise KeyError(f"no measure {name} among {', '.join(labels)}")
@@ -280,8 +274,8 @@ class Scores(InNotebook):
     @property
     def systems(self) -> pd.DataFrame:
         """A row for each system and measure, over its seeds: system, seeds[, slice], measure, mean, sd[, low, high],
-        signature. Runs in no system are systems of one run, without a deviation. Low and high are the ends of the
-        interval of a mean that is estimated from a machine's judgments, too."""
+        signature. Other runs are systems of one run, without a deviation. Low and high are the ends of the interval of
+        a mean that is estimated with a machine's judgments."""
         from gradedeval.kernel.scoring import systems
         from gradedeval.kernel.scoring.results import to_frame  # few evaluations come here
 
@@ -291,13 +285,13 @@ class Scores(InNotebook):
 
     @public
     def rows(self, by_topic: bool = True, sliced: bool = False) -> Iterator[Row]:
-        """Yield the tidy table, run by run: with `by_topic` a row for each topic and measure; then the summary, and
-        with `sliced` the summary of each slice."""
+        """Yield the tidy table, run by run: a row for each topic and measure if `by_topic`, the summary, and the
+        summary of each slice if `sliced`."""
         for number, run in enumerate(self.runs):
             for column, measure in enumerate(self.measures):
-                known: dict[str, Iterable[Any]] = {**self._filled(run, column, by_topic)}
-                known |= {"run": repeat(run.run), "measure": repeat(measure.label)}
-                of_row = (known.get(name, repeat(None)) for name in score_tables.Row._fields)
+                columns: dict[str, Iterable[Any]] = {**self._filled(run, column, by_topic)}
+                columns |= {"run": repeat(run.run), "measure": repeat(measure.label)}
+                of_row = (columns.get(name, repeat(None)) for name in score_tables.Row._fields)
                 yield from map(score_tables.Row._make, zip(*of_row, strict=False))
             for name, part in self._slices if sliced and self.options.slices is not None else ():
                 of_run = replace(part, runs=[part.runs[number]])
@@ -311,7 +305,9 @@ class Scores(InNotebook):
             return {}
         scored = {topic for run in self.runs for topic in run.topics}
         return {
-            column: {label: self._of_topics(column, label, some) for label, some in labels.items() if some & scored}
+            column: {
+                label: self._of_topics(column, label, members) for label, members in labels.items() if members & scored
+            }
             for column, labels in self.options.slices.topics.items()
         }
 
@@ -328,19 +324,21 @@ class Scores(InNotebook):
         machine = self.machine and replace(self.machine, runs=[run.restricted_to(topics) for run in self.machine.runs])
         count = max((run.most(len(self.measures)) for run in runs), default=0)
         digest = sha256("\n".join(sorted(topics)).encode("utf-8", "surrogateescape")).hexdigest()[:6]
-        what = f"slice {column}={label} of {count} {plural(count, 'topic')} {digest}"
+        restriction = f"slice {column}={label} of {count} {plural(count, 'topic')} {digest}"
         options = replace(self.options, slices=None)
-        done = (*self.transformations, what)
+        done = (*self.transformations, restriction)
         return replace(self, runs=runs, options=options, transformations=done, machine=machine)
 
     @public
     def column(self, run: RunScores, column: int, by_topic: bool = True) -> dict[str, list[Any]]:
         """Return the rows of one run and measure, column by column: the fields of `Row` from `topic` on."""
-        found = self._filled(run, column, by_topic)
-        blank = [None] * len(found["topic"])
-        beside = {"run", "measure", "slice", *score_tables.ESTIMATED}
+        columns = self._filled(run, column, by_topic)
+        blank = [None] * len(columns["topic"])
+        optional = {"run", "measure", "slice", *score_tables.ESTIMATED}
         return {
-            name: found.get(name, blank) for name in score_tables.Row._fields if name in found or name not in beside
+            name: columns.get(name, blank)
+            for name in score_tables.Row._fields
+            if name in columns or name not in optional
         }
 
     def _filled(self, run: RunScores, column: int, by_topic: bool) -> dict[str, list[Any]]:
@@ -441,7 +439,7 @@ class Scores(InNotebook):
         with np.errstate(invalid="ignore"):  # infinite costs have no difference
             level = merge_close(np.where(np.isnan(means), np.inf, -means))
         order = sorted(zip(level.tolist(), self.runs, strict=True), key=lambda pair: (pair[0], pair[1].run))
-        if self.options.replicates is not None:  # a system stands where its mean does
+        if self.options.replicates is not None:  # a system is sorted by its mean
             first = {run: number for number, names in enumerate(self._systems_by(measure)) for run in names}
             order.sort(key=lambda pair: first[pair[1].run])
         return replace(self, runs=[run for _, run in order])

@@ -304,9 +304,9 @@ QUIET = Option("--quiet", section=OUTPUT, is_flag=True, help="Print results and 
                "signature line below a table.", **KEPT_IN_CONTEXT)  # fmt: skip
 WIDE = Option("--wide", section=OUTPUT, is_flag=True, help="Show all columns of tables, also those that few need.",
               **KEPT_IN_CONTEXT)  # fmt: skip
-SIGNATURE = Option("--signature", section=OUTPUT, type=click.Choice(["short", "full"]), help="Sign tables with the "
-                   "version, the qrels and what differs from the defaults (short), or with all that numbers depend on, "
-                   "as files for programs are. Default: short; below pictures none.", **KEPT_IN_CONTEXT)  # fmt: skip
+SIGNATURE = Option("--signature", section=OUTPUT, type=click.Choice(["short", "full"]), help="Add a line with "
+                   "the version, the qrels and the non-default settings (short) or all settings (full; always so in "
+                   "files for programs). Default: short; below pictures none.", **KEPT_IN_CONTEXT)  # fmt: skip
 JOBS = Option(number=ranges.JOBS, section=MANY_RUNS, metavar="N", help="Number of parallel processes. Default: the "
               "number of cores.")  # fmt: skip
 MEASURES_FROM = Option("--measures-from", multiple=True, section=GAINS, metavar="FILE.py", file=READS,

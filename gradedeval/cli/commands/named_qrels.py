@@ -25,7 +25,7 @@ OPTIONS = [
 
 @command_line("collections", NAME, OPTIONS)
 def command(files: tuple[str, ...], download: bool, output_format: str) -> None:
-    """List the test collections whose qrels have a name, or describe those called NAME.
+    """List the test collections whose qrels have a name, or describe the collections NAME.
 
     A name stands for a file of qrels: gradedeval run.txt dl19-passage. The package ir_datasets has the judgments in its
     cache; with --download it downloads what is missing there, and nothing is downloaded without.
@@ -44,7 +44,7 @@ def command(files: tuple[str, ...], download: bool, output_format: str) -> None:
     write(render(lambda _: _list(rows, output_format), output_format, view=view_of(None)))
 
 
-_MISSING = "what is on this machine is not known without ir_datasets; pip install 'gradedeval[collections]'"
+_MISSING = "collections on this machine are unknown without ir_datasets; pip install 'gradedeval[collections]'"
 
 
 def _collection(name: str) -> Collection:

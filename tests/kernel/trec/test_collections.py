@@ -178,7 +178,7 @@ def test_without_the_package_the_list_says_so(cli: Command, monkeypatch: pytest.
         one.__dict__.pop("here", None)
     found = cli("collections")
     assert found.messages == [
-        "what is on this machine is not known without ir_datasets; pip install 'gradedeval[collections]'"
+        "collections on this machine are unknown without ir_datasets; pip install 'gradedeval[collections]'"
     ]
     assert "dl19-passage" in found.text
 

@@ -263,7 +263,7 @@ def registry_option(name: str) -> Option:
         file=READS if metadata.names_file else "",
         help=metadata.text,
         multiple=metadata.repeats,
-        is_flag=metadata.is_flag,
+        is_flag=metadata.is_flag or None,  # with False click takes a value that begins with - for an option
         metavar=None if metadata.is_flag else metadata.metavar or f"[{choices}]",
         callback=_read,  # not a type: click catches ValueError, hence InputError, from types
     )

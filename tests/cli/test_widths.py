@@ -23,6 +23,10 @@ TABLES = [
 LONG = {"docno": b"clueweb", "topic": b"301", "run": b"systems-with-long-names", "tag": b"t"}
 
 
+def test_most_commands_print_tables() -> None:
+    assert len({name for name, _ in TABLES}) > 15
+
+
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)

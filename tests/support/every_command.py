@@ -84,7 +84,9 @@ def forms_of(name: str, command: click.Command) -> tuple[str, ...]:
     """The formats that a command writes; those of files by their extension."""
     if name.startswith("plot "):
         return tuple(f".{one}" for one in EXTENSIONS)
-    chosen = [one.type.choices for one in command.params if one.name == "form" and isinstance(one.type, click.Choice)]
+    chosen = [
+        one.type.choices for one in command.params if one.name == "output_format" and isinstance(one.type, click.Choice)
+    ]
     return tuple(map(str, chosen[0])) if chosen else (".html",) if name == "report" else ("",)
 
 

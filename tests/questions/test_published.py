@@ -179,33 +179,24 @@ def test_a_baseline_that_cannot_be_scored_is_told(files: Path, cli: Command) -> 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (
-            "good fair qrels --caption x -f csv",
-            "--caption: csv is for programs and has no caption; choose one of table,",
-        ),
-        ("good fair qrels --best -o x.json", "--best: json is for programs and has no bold numbers;"),
-        ("good fair qrels --percent -f trec", "--percent: trec is for programs and has the scores as they are;"),
-        ("good qrels --best", "--best: there is one run, and nothing to choose from; give two runs or more"),
-        ("good qrels --baseline good", "--baseline: there is one run, and nothing to compare; give two runs or more"),
-        ("good fair qrels --baseline god", "--baseline: 'god' is none of the runs (good, fair); did you mean 'good'?"),
-        (
-            "good fair qrels --baseline xyz",
-            "--baseline: 'xyz' is none of the runs (good, fair); give it among the runs",
-        ),
-        ("good fair qrels --baseline POO --run-name tag", "--baseline: 'POO' is none of the runs (GOOD, FAIR);"),
-        ("good fair qrels --test t", "--test: there is nothing to test against; add --baseline RUN"),
-        ("good fair qrels --correction bh", "--correction: there is nothing to test against; add --baseline RUN"),
-        ("good fair qrels --baseline good --test bayes", "--test: bayes gives no p to mark; choose another test,"),
-        ("good fair qrels --baseline good --test tt", "--test: invalid value 'tt'; did you mean 't'?"),
-        (
-            "good fair qrels --best -q",
-            "--best: cannot be combined with --by-topic: marks are of summaries; leave out one",
-        ),
-        ("good fair qrels --percent --cwl", "--percent: cannot be combined with --cwl; leave out one of them"),
+        ("fair qrels --caption x -f csv", "--caption: csv is for programs and has no caption; choose one of table,"),
+        ("fair qrels --best -o x.json", "--best: json is for programs and has no bold numbers;"),
+        ("fair qrels --percent -f trec", "--percent: trec is for programs and has the scores as they are;"),
+        ("qrels --best", "--best: there is one run, and nothing to choose from; give two runs or more"),
+        ("qrels --baseline good", "--baseline: there is one run, and nothing to compare; give two runs or more"),
+        ("fair qrels --baseline god", "--baseline: 'god' is none of the runs (good, fair); did you mean 'good'?"),
+        ("fair qrels --baseline xyz", "--baseline: 'xyz' is none of the runs (good, fair); give it among the runs"),
+        ("fair qrels --baseline POO --run-name tag", "--baseline: 'POO' is none of the runs (GOOD, FAIR);"),
+        ("fair qrels --test t", "--test: there is nothing to test against; add --baseline RUN"),
+        ("fair qrels --correction bh", "--correction: there is nothing to test against; add --baseline RUN"),
+        ("fair qrels --baseline good --test bayes", "--test: bayes gives no p to mark; choose another test,"),
+        ("fair qrels --baseline good --test tt", "--test: invalid value 'tt'; did you mean 't'?"),
+        ("fair qrels --best -q", "--best: cannot be combined with --by-topic: marks are of summaries; leave out one"),
+        ("fair qrels --percent --cwl", "--percent: cannot be combined with --cwl; leave out one of them"),
     ],
 )
 def test_what_goes_with_nothing_is_one_line(words: str, message: str, files: Path, cli: Command) -> None:
-    done = cli(*words.split())
+    done = cli("good", *words.split())
     assert (done.code, done.text) == (2, "")
     assert message in done.messages[-1]
     assert "is missing" not in "".join(done.messages)

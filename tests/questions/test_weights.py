@@ -522,41 +522,32 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("weights", "no measure given; for example -m 'rbp(p=0.95)'"),
-        ("weights rbp first.run", "rbp: no such file; did you mean -m 'rbp'?"),
-        ("weights rbp no.run qrels.txt", "rbp: no such file; did you mean -m 'rbp'?"),
-        ("weights rpb@5", "unknown measure 'rpb'; did you mean 'rbp'?"),
-        ("weights -m ndcg@20", "'ndcg@20': has no fixed rank weights: it is normalized per topic; try 'dcg@20'"),
-        ("weights -m rbp --ranks 100001", "--ranks: 100001 is too large; it must be at most 100,000"),
-        ("weights -m rbp@999999999999999999 --ranks 5", "'rbp@999999999999999999': is too deep; the maximum cutoff or"),
-        (
-            "weights -m rbp(horizon=4194305) --ranks 5",
-            "'rbp': horizon=4194305 is not a rank from 1 to 4,194,304; as in",
-        ),
-        ("weights -m rbp --normalize one", "--normalize: invalid value 'one'; did you mean 'none'?"),
-        ("weights -m ap", "'ap': its weights depend on the ranking; give RUN... QRELS to average them"),
-        ("weights -m inst", "'inst': has no fixed rank weights; try p@10, rbp or dcg"),
-        (f"weights -m utility.8{'9' * 307},1,0,0", "'utility(a=9e+307,b=1,c=0,d=0)': has no fixed rank weights"),
-        ("weights -m zipf", "'zipf': with beta=1 the weights have no finite sum; write zipf@100"),
-        ("weights -m wp", "'wp': needs a file with lines of rank,weight; as in wp(file=weights.csv)"),
-        ("weights -m p", "'p': p needs a cutoff; write p@10"),
-        ("weights -m rbp --ties best", "--ties: applies to runs, and none are given; add RUN... QRELS"),
-        ("weights -m rbp --topics-from no.txt", "--topics-from: applies to runs"),
-        (
-            "weights first.run -m ap",
-            "expected a run and a qrels file; usage: gradedeval weights [MEASURE... | RUN... QRELS]",
-        ),
-        ("weights first.run qrels.txt -m err", "'err': has no fixed rank weights"),
-        (
-            "weights -m rbp -o w.png",
-            "'w.png': no format has the extension '.png'; choose one with -f: table, csv, tsv, json,",
-        ),
-        ("weights -m rbp -f trec", "--format: invalid value 'trec'; choose from table, csv,"),
-        ("weights - - -m ap", "-: standard input can only be read once"),
+        ("", "no measure given; for example -m 'rbp(p=0.95)'"),
+        ("rbp first.run", "rbp: no such file; did you mean -m 'rbp'?"),
+        ("rbp no.run qrels.txt", "rbp: no such file; did you mean -m 'rbp'?"),
+        ("rpb@5", "unknown measure 'rpb'; did you mean 'rbp'?"),
+        ("-m ndcg@20", "'ndcg@20': has no fixed rank weights: it is normalized per topic; try 'dcg@20'"),
+        ("-m rbp --ranks 100001", "--ranks: 100001 is too large; it must be at most 100,000"),
+        ("-m rbp@999999999999999999 --ranks 5", "'rbp@999999999999999999': is too deep; the maximum cutoff or"),
+        ("-m rbp(horizon=4194305) --ranks 5", "'rbp': horizon=4194305 is not a rank from 1 to 4,194,304; as in"),
+        ("-m rbp --normalize one", "--normalize: invalid value 'one'; did you mean 'none'?"),
+        ("-m ap", "'ap': its weights depend on the ranking; give RUN... QRELS to average them"),
+        ("-m inst", "'inst': has no fixed rank weights; try p@10, rbp or dcg"),
+        (f"-m utility.8{'9' * 307},1,0,0", "'utility(a=9e+307,b=1,c=0,d=0)': has no fixed rank weights"),
+        ("-m zipf", "'zipf': with beta=1 the weights have no finite sum; write zipf@100"),
+        ("-m wp", "'wp': needs a file with lines of rank,weight; as in wp(file=weights.csv)"),
+        ("-m p", "'p': p needs a cutoff; write p@10"),
+        ("-m rbp --ties best", "--ties: applies to runs, and none are given; add RUN... QRELS"),
+        ("-m rbp --topics-from no.txt", "--topics-from: applies to runs"),
+        ("first.run -m ap", "expected a run and a qrels file; usage: gradedeval weights [MEASURE... | RUN... QRELS]"),
+        ("first.run qrels.txt -m err", "'err': has no fixed rank weights"),
+        ("-m rbp -o w.png", "'w.png': no format has the extension '.png'; choose one with -f: table, csv, tsv, json,"),
+        ("-m rbp -f trec", "--format: invalid value 'trec'; choose from table, csv,"),
+        ("- - -m ap", "-: standard input can only be read once"),
     ],
 )
 def test_a_wrong_word_is_one_line_and_nothing_else(words: str, says: str, files: Path, cli: Command) -> None:
-    found = cli(*words.split())
+    found = cli("weights", *words.split())
     assert (found.code, found.out) == (2, b"")
     assert len(found.messages) == 1
     assert found.messages[0].startswith(says)
@@ -565,21 +556,18 @@ def test_a_wrong_word_is_one_line_and_nothing_else(words: str, says: str, files:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("weights first.run missing.txt -m ap", "missing.txt: "),
-        ("weights qrels.txt first.run -m ap", "first.run: "),
-        ("weights first.run empty.txt -m ap", "empty.txt: "),
-        ("weights first.run other.txt -m ap", "first.run: shares no topics with other.txt"),
-        (
-            "weights first.run none.txt -m rr --normalize sum",
-            "'rr': its weights down to rank 1000 have sum 0; leave out",
-        ),
+        ("first.run missing.txt -m ap", "missing.txt: "),
+        ("qrels.txt first.run -m ap", "first.run: "),
+        ("first.run empty.txt -m ap", "empty.txt: "),
+        ("first.run other.txt -m ap", "first.run: shares no topics with other.txt"),
+        ("first.run none.txt -m rr --normalize sum", "'rr': its weights down to rank 1000 have sum 0; leave out"),
     ],
 )
 def test_wrong_files_are_one_line_and_leave_no_file(words: str, says: str, files: Path, cli: Command) -> None:
     (files / "empty.txt").write_text("")
     (files / "other.txt").write_text("9 0 a 1\n")
     (files / "none.txt").write_text("1 0 x 1\n1 0 a 0\n2 0 a 1\n")
-    found = cli(*words.split(), "-o", "w.csv")
+    found = cli("weights", *words.split(), "-o", "w.csv")
     assert (found.code, found.out) == (1, b"")
     assert found.messages[-1].startswith(says)
     assert not (files / "w.csv").exists()

@@ -281,27 +281,17 @@ def test_probabilities_are_divided_by_a_sum_that_rounding_keeps_from_1(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (
-            "1 1 .5\n1 2 .5\n",
-            "p: no probability for subtopic 3 of topic 1; add a line for each, with 0 if no user means it",
-        ),
-        (
-            "2 1 1\n",
-            "p: no probability for subtopic 1, 2, 3 of topic 1; add a line for each, with 0 if no user means it",
-        ),
-    ],
+    ("lines", "missing"), [("1 1 .5\n1 2 .5\n", "subtopic 3 of topic 1"), ("2 1 1\n", "subtopic 1, 2, 3 of topic 1")]
 )
 def test_a_fault_of_a_file_of_probabilities_is_named(
-    lines: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lines: str, missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("p").write_text(lines)
     with pytest.raises(InputError) as error:
         gradedeval.evaluate(RUN, QRELS, "ia(rr,prior=@p)", subtopics=True)
-    assert str(error.value) == message
-    assert error.value.exit_code == 1
+    hint = "add a line for each, with 0 if no user means it"
+    assert (str(error.value), error.value.exit_code) == (f"p: no probability for {missing}; {hint}", 1)
 
 
 # --- notation ---------------------------------------------------------------------------------------------------------
@@ -434,19 +424,19 @@ def test_the_digest_changes_with_any_judgment_and_not_with_their_order() -> None
 @pytest.mark.parametrize(
     ("qrels", "message"),
     [
-        ({"1": {"a": 1}}, "qrels['1']['a']: is a int; expected a dict subtopic -> grade"),
+        ({"1": {"a": 1}}, "['1']['a']: is a int; expected a dict subtopic -> grade"),
         (
             {"1": {"a": {"1": "x"}}},
-            "qrels['1']['a']['1']: grade 'x' is not a finite number; expected a number for each grade",
+            "['1']['a']['1']: grade 'x' is not a finite number; expected a number for each grade",
         ),
-        ({"1": {"a": {1.0: 1}}}, "qrels['1']['a']: id 1.0 is a float; ids must be text: read them with dtype=str"),
-        (pd.DataFrame({"topic": ["1"], "docno": ["a"], "grade": [1]}), "qrels: no column 'subtopic' among"),
+        ({"1": {"a": {1.0: 1}}}, "['1']['a']: id 1.0 is a float; ids must be text: read them with dtype=str"),
+        (pd.DataFrame({"topic": ["1"], "docno": ["a"], "grade": [1]}), ": no column 'subtopic' among"),
     ],
 )
 def test_qrels_without_subtopics_are_refused(qrels: Any, message: str) -> None:
     with pytest.raises(InputError) as error:
         Qrels(qrels, subtopics=True)
-    assert str(error.value).startswith(message)
+    assert str(error.value).startswith(f"qrels{message}")
 
 
 def test_a_judgment_repeated_for_one_subtopic_is_settled_as_others_are() -> None:
@@ -466,13 +456,8 @@ def test_a_judgment_repeated_for_one_subtopic_is_settled_as_others_are() -> None
 
 
 def test_0_is_an_intent_like_another() -> None:
-    lines = [
-        ("t1", "0", "d0", 1),
-        ("t1", "1", "d0", 1),
-        ("t1", "0", "d1", 1),
-        ("t1", "2", "d2", 1),
-        ("t2", "0", "d0", 1),
-    ]
+    listed = (("t1", "0", "d0"), ("t1", "1", "d0"), ("t1", "0", "d1"), ("t1", "2", "d2"), ("t2", "0", "d0"))
+    lines = [(*judgment, 1) for judgment in listed]
     run = {"t1": {"d1": 3.0, "d0": 2.0}, "t2": {"x": 2.0, "d0": 1.0}}
     measures = ["alpha_ndcg@10", "strec@10", "nrbp", "erria(rel=1,stop=0.5,norm=best)@10", "ia(ap)"]
     of = {"0": "3", "1": "1", "2": "2"}  # another name for it changes no score
@@ -489,8 +474,8 @@ def test_0_is_an_intent_like_another() -> None:
     assert as_0.by_topic("strec@10") == {"t1": pytest.approx(2 / 3), "t2": 1}
     assert as_0.by_topic("alpha_ndcg@10")["t1"] == pytest.approx(0.6756133598690707, abs=1e-12)
     pyndeval = pytest.importorskip("pyndeval")
-    listed = [(topic, docno, score) for topic, own in run.items() for docno, score in own.items()]
-    theirs = pyndeval.ndeval(lines, listed, ["alpha-nDCG@10", "strec@10", "NRBP", "ERR-IA@10", "MAP-IA"])
+    rows = [(topic, docno, score) for topic, own in run.items() for docno, score in own.items()]
+    theirs = pyndeval.ndeval(lines, rows, ["alpha-nDCG@10", "strec@10", "NRBP", "ERR-IA@10", "MAP-IA"])
     names = dict(zip(["alpha-nDCG@10", "strec@10", "NRBP", "ERR-IA@10", "MAP-IA"], measures, strict=True))
     for name, measure in names.items():
         assert as_0.by_topic(measure) == pytest.approx({topic: theirs[topic][name] for topic in theirs}, abs=1e-12)
@@ -500,9 +485,8 @@ def test_0_may_have_a_probability(tmp_path: Path) -> None:
     (tmp_path / "p").write_text("1 0 .75\n1 1 .25\n")
     measure = f'ia(rr,prior="@{tmp_path / "p"}")'
     qrels = {"1": {"a": {"0": 1}, "b": {"1": 1}}}
-    assert gradedeval.evaluate({"1": {"a": 2, "b": 1}}, qrels, measure, subtopics=True).by_topic(measure) == {
-        "1": 0.875
-    }
+    scores = gradedeval.evaluate({"1": {"a": 2, "b": 1}}, qrels, measure, subtopics=True)
+    assert scores.by_topic(measure) == {"1": 0.875}
 
 
 def test_topics_without_relevant_intents_or_run_score_0_and_stay_in_the_mean() -> None:
@@ -522,10 +506,8 @@ def test_topics_without_relevant_intents_or_run_score_0_and_stay_in_the_mean() -
 
 
 def test_qrels_without_any_intent_are_mentioned() -> None:
-    with pytest.warns(
-        gradedeval.EvaluationWarning,
-        match="the only subtopic is 0, so there are no intents; measures by intent score 0",
-    ):
+    note = "the only subtopic is 0, so there are no intents; measures by intent score 0"
+    with pytest.warns(gradedeval.EvaluationWarning, match=note):
         scores = gradedeval.evaluate({"1": {"a": 1}}, {"1": {"a": {"0": 1}}}, "erria rr", subtopics=True)
     assert scores.means == {"erria": 0, "rr": 1}  # a document that no intent has is relevant all the same
 
@@ -554,13 +536,14 @@ def test_intents_at_the_prompt(cli: Command) -> None:
     ]
 
 
+NO_INTENTS = "the qrels have no intents; add --subtopics if the second column of the qrels holds them"
+NO_PRIOR = "prior=@none: no file 'none'; prior=@FILE reads lines of topic, subtopic and probability"
+
+
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
-        (
-            "ia(err)",
-            "'ia(err)': the qrels have no intents; add --subtopics if the second column of the qrels holds them",
-        ),
+        ("ia(err)", f"'ia(err)': {NO_INTENTS}"),
         ("ia", "'ia': has no measure inside; as in ia(err@20)"),
         ("ia()@5", "'ia()@5': has no measure inside; as in ia(err@20)"),
         ("ia(ia(err))", "'ia(ia(err))': ia(err) is already averaged over intents; write ia(err)"),
@@ -571,24 +554,14 @@ def test_intents_at_the_prompt(cli: Command) -> None:
         ("ia(p)", "'p': p needs a cutoff; write p@10"),
         ("ia(err@5)@10", "'ia(err@5)@10': has two cutoffs; write ia(err@5)"),
         ("ia(err,prior=some)", "'ia(err)': prior=some is not uniform or a file as in @prior.txt; write ia(err)"),
-        (
-            "ia(err,prior=@none)",
-            "prior=@none: no file 'none'; prior=@FILE reads lines of topic, subtopic and probability",
-        ),
-        (
-            "erria(prior=@none)",
-            "prior=@none: no file 'none'; prior=@FILE reads lines of topic, subtopic and probability",
-        ),
+        *((f"{name}prior=@none)", NO_PRIOR) for name in ("ia(err,", "erria(")),
         (
             "ia(err,rel=2)",
             "'ia(err,rel=2)': the only parameter of ia is prior;"
             " parameters of the measure go in its own parentheses, as in ia(err(rel=2)@20)",
         ),
         ("err(prior=@run)", "'err': unknown parameter 'prior'; it takes gain, rel"),
-        (
-            "erria(prior=@run)",
-            "'erria(prior=@run)': the qrels have no intents; add --subtopics if the second column of the",
-        ),
+        ("erria(prior=@run)", f"'erria(prior=@run)': {NO_INTENTS}"),
         ("erria(stop=0)", "'erria': stop=0 is not in (0, 1]; as in stop=1"),
         ("erria(norm=worst)", "'erria': norm=worst is not none or best; as in norm=none"),
         ("alpha_ndcg(alpha=2)", "'alpha_ndcg': alpha=2 is not in [0, 1]; as in alpha=0.5"),
@@ -606,21 +579,15 @@ def test_a_misuse_is_one_line_before_any_file_is_read(measure: str, message: str
 @pytest.mark.usefixtures("files")
 def test_who_forgets_subtopics_is_told(cli: Command) -> None:
     done = cli("run", "plain", "-m", "erria strec@3 err")
-    assert (done.code, done.messages) == (
-        0,
-        ["plain was read without --subtopics, so erria, strec@3 treat each topic as having a single intent"],
-    )
+    note = "plain was read without --subtopics, so erria, strec@3 treat each topic as having a single intent"
+    assert (done.code, done.messages) == (0, [note])
     lines = [line.split() for line in done.text.splitlines() if line.startswith("err")]
     assert lines[0][1] == lines[1][1]
     (Path.cwd() / "twice").write_text("1 1 a 1\n1 2 a 2\n")
     done = cli("run", "twice", "-m", "erria")
-    assert (done.code, done.messages) == (
-        1,
-        [
-            "twice:2: duplicate document 'a' in topic 1 with grade 2 (first on line 1 with grade 1); "
-            "use --duplicates first or last to keep one, or --subtopics if the second column is a subtopic"
-        ],
-    )
+    fault = "twice:2: duplicate document 'a' in topic 1 with grade 2 (first on line 1 with grade 1); "
+    hint = "use --duplicates first or last to keep one, or --subtopics if the second column is a subtopic"
+    assert (done.code, done.messages) == (1, [fault + hint])
 
 
 @pytest.mark.usefixtures("files")
@@ -631,17 +598,12 @@ def test_options_and_presets_apply_to_the_measure_inside(cli: Command) -> None:
         (said,) = re.findall(r" \| names ([^|]+) \| ", done.words)
         return said.split(", ")
 
-    assert names("-m", "ia(err) erria ia(ap)", "--gain", "linear") == [
-        "ia(err) = ia(err(gain=linear))",
-        "erria = erria(gain=linear)",
-    ]
-    assert names("-m", "ia(ap) alpha_ndcg ia(err)", "--rel", "2") == [
-        "ia(ap) = ia(ap(rel=2))",
-        "alpha_ndcg = alpha_ndcg(rel=2)",
-    ]
-    assert names("-m", "ia(ndcg@5) ia(ndcg(gain=linear)@5)", "--like", "gdeval") == [
-        "ia(ndcg@5) = ia(ndcg(gain=exp)@5)"
-    ]
+    linear = ["ia(err) = ia(err(gain=linear))", "erria = erria(gain=linear)"]
+    assert names("-m", "ia(err) erria ia(ap)", "--gain", "linear") == linear
+    level_2 = ["ia(ap) = ia(ap(rel=2))", "alpha_ndcg = alpha_ndcg(rel=2)"]
+    assert names("-m", "ia(ap) alpha_ndcg ia(err)", "--rel", "2") == level_2
+    like_gdeval = ["ia(ndcg@5) = ia(ndcg(gain=exp)@5)"]
+    assert names("-m", "ia(ndcg@5) ia(ndcg(gain=linear)@5)", "--like", "gdeval") == like_gdeval
 
 
 @pytest.mark.usefixtures("files")

@@ -138,7 +138,7 @@ def missing_for(status: int) -> FileNotFoundError:
         ("https://host/run", missing_for(503), "the server fails (Failed); try again later"),
         (
             "https://host/run",
-            ContentLengthError("400, message:"),
+            ContentLengthError("400"),
             "the connection ended before the whole file arrived; try again",
         ),
         (
@@ -146,11 +146,7 @@ def missing_for(status: int) -> FileNotFoundError:
             Answered("Server failed to authenticate the request.\nRequestId:1\n<Error>\n</Error>"),
             "permission denied (Server failed to authenticate the request); check the credentials, and what they allow",
         ),
-        (
-            "gs://bucket/run",
-            ValueError("a block is too large"),
-            "cannot be opened (a block is too large); check the URL",
-        ),
+        ("gs://bucket/run", ValueError("too large a block"), "cannot be opened (too large a block); check the URL"),
     ],
     ids=["missing", "server fails", "cut off", "wrong key", "another fault"],
 )

@@ -44,6 +44,10 @@ def assert_scores(
     like      a preset; keywords: options, as of `evaluate`, such as queries, whose texts stand beside the topics
 
     Returns what `check` returns. Raises InputError as `evaluate` and `check` do: data are bad, and nothing was tested.
+
+    >>> run, qrels = {"q1": {"d1": 2.0}}, {"q1": {"d1": 1, "d2": 1}}
+    >>> gradedeval.testing.assert_scores(run, qrels, {"ap": 0.5}).passed
+    True
     """
     __tracebackhide__ = True  # pytest shows the line of the test
     options = score_matrix.options_with_residuals(like, **keywords)

@@ -98,6 +98,11 @@ def style(width: float = WIDTH, height: float = HEIGHT) -> Iterator[None]:
     again.
 
     width, height  of figures, in inches
+
+    >>> with gradedeval.plot.style(width=7.0):
+    ...     axes = gradedeval.plot.weights(gradedeval.weights("rbp", ranks=20))
+    >>> axes.figure.get_size_inches()
+    array([7. , 2.4])
     """
     require_matplotlib()
     import matplotlib.style
@@ -427,6 +432,9 @@ def save(picture: Axes | Figure, path: str | os.PathLike[str], signature: str = 
 
     The file is written atomically. Raises InputError (usage) for another extension, and for anything but axes or a
     figure; InputError if the file cannot be written.
+
+    >>> axes = gradedeval.plot.weights(gradedeval.weights("rbp", ranks=20))
+    >>> gradedeval.plot.save(axes, "rbp.svg", "rbp, 20 ranks")
     """
 
     from gradedeval.kernel.trec.atomic_write import write_file

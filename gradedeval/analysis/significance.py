@@ -681,6 +681,14 @@ def anova(
     it is 0. F of the runs is the same for random topic effects, as in a mixed model. Raises InputError (usage) for
     fewer than two runs, and InputError if a measure has a single topic. Fisher 1925; Tague-Sutcliffe & Blustein,
     TREC-3, 1995.
+
+    >>> runs = ["qrels_samples/rivers-bm25.run", "qrels_samples/rivers-neural.run"]
+    >>> table = gradedeval.anova(runs, "qrels_samples/rivers.qrels", "err@20").frame
+    >>> table[["source", "df", "f"]].round(2)
+         source  df      f
+    0      runs   1  73.81
+    1    topics  49   1.83
+    2  residual  49    NaN
     """
     matrix = comparable_matrix(scores_to_compare(runs, qrels, measures, like, keywords))
     require_two_runs("an analysis of variance", len(require_single_runs("a two-way analysis of variance", matrix).runs))

@@ -145,6 +145,13 @@ def standardize(scores: Scores, reference: Reference | str | Path | None = None)
     standardized sum of precisions is Zhang et al.'s sSP. There are no residuals: judging documents moves the other runs
     too. Raises InputError (usage) for a single run without a reference, for counts, and if the reference lacks a
     measure or is of different qrels or options; InputError if it lacks a topic. Webber et al., SIGIR 2008.
+
+    >>> runs = {"A": {"q1": {"d1": 1.0}, "q2": {"d1": 1.0}}, "B": {"q1": {"d2": 1.0}, "q2": {"d2": 2.0, "d1": 1.0}}}
+    >>> scores = gradedeval.evaluate(runs, {"q1": {"d1": 1}, "q2": {"d1": 1}}, "rr")
+    >>> gradedeval.standardize(scores).frame.query("topic == 'all'")[["run", "score"]].round(3)
+      run  score
+    2   A   0.76
+    5   B   0.24
     """
     scores.options.of_one_judge()
     counts = [measure.label for measure in scores.measures if measure.definition.summary == "total"]

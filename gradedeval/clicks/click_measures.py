@@ -153,6 +153,13 @@ def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: S
     (whether a click is on a document of grade `ss_rel` or more) and plc (clicks / last clicked rank), each 0 in a
     session without a click. Chapelle et al., CIKM 2009, section 6.2. `.settings` says what they are of. Raises
     InputError where the log shows no lists. Warns of what was left out.
+
+    >>> qrels = "qrels_samples/rivers.qrels"
+    >>> means = gradedeval.clicks.measures("qrels_samples/rivers-clicks.tsv", qrels).frame
+    >>> means[["topic", "sessions", "uctr", "meanrr"]].head(2).round(3)
+      topic  sessions   uctr  meanrr
+    0   301       420  0.845   0.814
+    1   301       420  0.838   0.812
     """
     qrels = qrels if qrels is None or isinstance(qrels, kernel.Qrels) else kernel.Qrels(qrels)
     log, ss_rel = read_log(log, depth=depth), ranges.SS_REL.check(ss_rel)
@@ -328,6 +335,11 @@ def plot_clicks(correlations: Any, measure: Any = None, click_measure: str = CLI
     ax             matplotlib axes to draw on; None: the current ones
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for anything else, and where it is not said which measure.
+
+    >>> log, qrels = "qrels_samples/rivers-clicks.tsv", "qrels_samples/rivers.qrels"
+    >>> axes = gradedeval.plot.clicks(gradedeval.clicks.correlate(log, qrels, "err"))
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('err, by topic and list', 'meanrr of clicks, mean over sessions')
     """
     frame = require_frame(correlations, COLUMNS_DRAWN, "clicks", SOURCE)
     if getattr(correlations, "lists", None) is None:
@@ -466,6 +478,13 @@ def correlate(
 
     Chapelle et al., CIKM 2009, section 6.2, tables 2 to 5 and figure 4; with `pairs` algorithm 3 and table 6. Raises
     InputError as `read_log` and `evaluate` do, and where no configuration is left.
+
+    >>> log, qrels = "qrels_samples/rivers-clicks.tsv", "qrels_samples/rivers.qrels"
+    >>> correlations = gradedeval.clicks.correlate(log, qrels, "err p@1").frame
+    >>> correlations[correlations["clicks"] == "meanrr"][["measure", "correlation"]].round(3)
+       measure  correlation
+    3      err        0.978
+    10     p@1        0.746
     """
     kernel.options.refuse_options(keywords, "click logs", "runs", "scores")
     options, chosen = resolve_options(like, **keywords).of_one_judge(), parse_measures(measures)

@@ -392,7 +392,14 @@ def _by_item(items: Items, values: Any) -> dict[str, Any]:
 
 @public
 def read_model(path: str | os.PathLike[str]) -> ClickModel:
-    """The model of a file that `model_text` wrote, or a person. Raises InputError where it is none."""
+    """The model of a file that `model_text` wrote, or a person. Raises InputError where it is none.
+
+    >>> from pathlib import Path
+    >>> parameters = '"attractiveness": {"0": 0.1, "1": 0.8}, "examination": [1, 0.5]'
+    >>> _ = Path("pbm.json").write_text(f'{{"model": "pbm", "tie": "grade", {parameters}}}')
+    >>> gradedeval.clicks.read_model("pbm.json").relevance
+    array([0.1, 0.8])
+    """
     import json  # not before it is needed
 
     source = kernel.stream.Source(path)
@@ -563,6 +570,10 @@ def models(
     floor       see `ClickModel.predicts`
 
     Raises InputError where a model, an option or a log is wrong.
+
+    >>> models = gradedeval.clicks.models("qrels_samples/rivers-clicks.tsv", "sdbn pbm")
+    >>> {name: round(prediction.ll_session, 3) for name, prediction in models.predictions.items()}
+    {'sdbn': -0.925, 'pbm': -1.202}
     """
     log, chosen = read_log(log, depth=depth), read_models(models if isinstance(models, str) else list(models))
     if not chosen:

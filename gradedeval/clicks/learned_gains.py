@@ -650,6 +650,13 @@ def gains(
     share          of gap: shares of clicked documents, not steps between click rates
 
     Returns `Learned`: `.values`, `.frame`, `.score`. Raises InputError where something is wrong, or cannot be learned.
+
+    >>> run, qrels = {"q1": {"d1": 2.0, "d2": 1.0}}, {"q1": {"d1": 1, "d2": 4}}
+    >>> log = gradedeval.clicks.simulate("err", run, qrels, sessions=1000)
+    >>> gradedeval.clicks.gains(log, qrels, "err").frame.round(2)
+       grade  gain
+    0      1  0.05
+    1      4  0.95
     """
     lesson = Lesson(learn_from, target, model, by_document, click_measure, prior, iterations, share, ss_rel)
     learned = learn(source, qrels, measure, lesson, depth)

@@ -468,6 +468,10 @@ def read_log(
 
     A second click on a rank counts once. Chapelle et al., CIKM 2009, section 6.1. Raises InputError with the lines that
     are bad, where there is none, or a column is missing.
+
+    >>> log = gradedeval.clicks.read_log("qrels_samples/rivers-clicks.tsv")
+    >>> log.sessions, log.shown[0][:2]
+    (6575, ('river-0202', 'river-1174'))
     """
     check_choice(clicks_as, ("rank", "docno"), flag.clicks_as)
     depth = ranges.DEPTH.check_or_none(depth)

@@ -157,6 +157,15 @@ def observe(
     clicks is that long, less what the ends of pages between L and i hold back. It is averaged over the sessions of a
     user, then over users. It describes attention, and is not an estimate of a measure's parameter. Raises InputError
     where the log has no click. Zhang et al., Information Retrieval 2010, section 4.
+
+    >>> observation = gradedeval.clicks.observe("qrels_samples/zhang-clicks.tsv")
+    >>> observation.frame.head(5).round(4)
+       rank  weight  observed
+    0     1  0.0823    1.0000
+    1     2  0.0823    1.0000
+    2     3  0.0823    1.0000
+    3     4  0.0823    1.0000
+    4     5  0.0787    0.9565
     """
     log = read_log(log)
     mu, page, ranks = ranges.MU.check(mu), ranges.PAGE.check(page), LOG_RANKS.check_or_none(ranks)
@@ -463,6 +472,12 @@ def fit(
 
     Close weights describe examination; they do not estimate a parameter of the users, as `models` does.
     Zhang et al., Information Retrieval 2010, section 5.2. Raises InputError as `observe` and `fit_weights` do.
+
+    >>> fits = gradedeval.clicks.fit("qrels_samples/zhang-clicks.tsv", "rbp(p=0.05..0.99) poisson(alpha=1..20)")
+    >>> fits.frame[["measure", "divergence"]].round(4)
+                    measure  divergence
+    0          rbp(p=0.878)      0.1227
+    1  poisson(alpha=7.094)      1.0342
     """
     if isinstance(log, Observation) and observing:
         raise InputError("log", "is observed already", f"leave out {', '.join(observing)}", usage=True)

@@ -190,6 +190,14 @@ def simulate(
 
     Returns a `ClickLog`. Raises InputError where a measure has no user, a gain is not a probability, or a file is
     wrong.
+
+    >>> run, qrels = {"q1": {"d1": 2.0, "d2": 1.0}}, {"q1": {"d1": 1, "d2": 4}}
+    >>> log = gradedeval.clicks.simulate("err", run, qrels, sessions=1000)
+    >>> log.frame()
+      topic clicks     shown  count
+    0    q1     []  [d1, d2]     51
+    1    q1    [2]  [d1, d2]    901
+    2    q1    [1]  [d1, d2]     48
     """
     user, options = read_users(users, keywords), resolve_options(like, **keywords)
     sessions, seed = ranges.SESSIONS.check(sessions), ranges.SEED.check(seed)

@@ -55,6 +55,10 @@ class RelevanceEvaluator:
     adds up, and runid and relstring, which are text, are 0 as there. Where dropping documents leaves none of a topic,
     iprec_at_recall_ and 11pt_avg are 0 (nan in pytrec_eval). Without a judgment no topic is scored. Raises
     `gradedeval.InputError` (a ValueError) where a measure or the qrels are wrong.
+
+    >>> evaluator = gradedeval.RelevanceEvaluator({"q1": {"d1": 1}}, {"map", "P_1"})
+    >>> evaluator.evaluate({"q1": {"d1": 0.5, "d2": 1.5}})["q1"]["map"]
+    0.5
     """
 
     def __init__(

@@ -189,6 +189,11 @@ def swap_deltas(measure: AnyMeasure, grades: Any, order: Any = None, *, top: flo
     weights: of gains (ndcg, dcg, rbp, p@k, C/W/L measures of that kind …), of the chances to stop (err, nerr, rr,
     cascade) and of graded precision (ap, gap). For other measures every ranking is scored, of at most 50 documents.
     Robertson et al., SIGIR 2010, section 5. Raises InputError where the arrays do not fit, or the list is too long.
+
+    >>> gradedeval.ltr.swap_deltas("rr", [1, 0, 0]).round(2)
+    array([[0.  , 0.5 , 0.67],
+           [0.5 , 0.  , 0.  ],
+           [0.67, 0.  , 0.  ]])
     """
     asked = one_measure(measure)
     top = checked_top(asked, top)

@@ -138,6 +138,10 @@ def metric(measure: AnyMeasure, *, top: float | None = None) -> Metric:
     top      the top grade of the scale; None: the highest label of each data set, with a warning where that matters
 
     Returns `Metric`. Raises InputError (usage) for a wrong value, or a measure by which neither of two runs is better.
+
+    >>> metric = gradedeval.ltr.metric("p@2")
+    >>> metric.sklearn([1, 0, 0], [0.9, 0.5, 0.1], None, [3])  # labels, scores, weights, sizes of lists
+    ('p@2', 0.5, True)
     """
     return Metric(one_measure(measure), top=top)
 
@@ -385,6 +389,11 @@ def objective(
 
     A swap's change has a closed form where the score is a sum over ranks with fixed weights (see `swap_deltas`); with
     other measures lists may have 50 documents. Returns `LambdaObjective`. Raises InputError (usage) for a wrong value.
+
+    >>> objective = gradedeval.ltr.objective("ap")
+    >>> gradients, _ = objective.sklearn(np.array([1, 0]), np.array([0.0, 0.5]), None, [2])
+    >>> gradients.round(4)
+    array([-0.5754,  0.5754])
     """
     return LambdaObjective(one_measure(measure), sigma=sigma, truncation=truncation, norm=norm, top=top)
 
@@ -543,6 +552,10 @@ def softgap(measure: AnyMeasure = "gap", *, sigma: float = 0.5, top: float | Non
 
     Robertson et al., SIGIR 2010, section 5; its sum over m holds m ≠ n, and its divisor Σ_i R_i Σ_{j≤i} g_j. Returns
     `SmoothObjective`. Raises InputError (usage) for another measure or a wrong value.
+
+    >>> gradients, _ = gradedeval.ltr.softgap().sklearn(np.array([1, 0]), np.array([0.0, 0.5]), None, [2])
+    >>> gradients.round(4)
+    array([-0.2836,  0.2836])
     """
     return _smooth(measure, "normal", sigma, top, ("precision",), "softgap", "approx(…)")
 
@@ -558,6 +571,9 @@ def approx(measure: AnyMeasure = "ndcg", *, sigma: float = 0.1, top: float | Non
     Of ap this is ApproxAP of Qin, Liu & Li, Information Retrieval 2010, with α = 1/σ; of ndcg it is their ApproxNDCG,
     but that weights between whole ranks lie on straight lines. Returns `SmoothObjective`. Raises InputError (usage) for
     another measure or a wrong value.
+
+    >>> gradedeval.ltr.approx("ndcg")
+    SmoothObjective(measure=ndcg, top=None, noise='logistic', sigma=0.1)
     """
     return _smooth(measure, "logistic", sigma, top, ("gain", "stop", "precision"), "approx", "objective(…)")
 

@@ -38,6 +38,10 @@ class Bound:
     slice     its slice of topics, as in `intent=tail`; empty: all topics
 
     Raises InputError (usage) for an unknown kind, or a limit that is not a finite number.
+
+    >>> bound = gradedeval.Bound("max-drop", "err@20", 0.02, relative=True)
+    >>> bound.name, bound.allowed
+    ('max-drop err@20', '2%')
     """
 
     kind: Kind

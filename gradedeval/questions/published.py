@@ -181,6 +181,12 @@ def table(
 
     The table needs booktabs; its legend names marks, test, correction and level. Omissions, and tests that cannot be
     significant, are warnings. Raises InputError for extras without effect, and as `gradedeval.compare` does.
+
+    >>> scores = gradedeval.evaluate({"q1": {"d1": 2.0}}, {"q1": {"d1": 1, "d2": 1}}, "ap")
+    >>> print(gradedeval.table(scores, "markdown", signature=None), end="")
+    | measure   |   score |
+    |-----------|---------|
+    | ap        |  0.5000 |
     """
     baselines = [baseline] if isinstance(baseline, str) else baseline
     published = Published(best=best, percent=percent, baselines=baselines, test=test, correction=correction,

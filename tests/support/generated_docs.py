@@ -290,8 +290,10 @@ def docstring(thing: Any) -> str:
 
 
 def paragraph(text: str) -> str:
-    """A paragraph; indented lines, as of examples, as a block; lines of a name, blanks and its meaning as a table."""
+    """A paragraph; examples and indented lines as a block; lines of a name, blanks and its meaning as a table."""
     lines = text.splitlines()
+    if text.startswith(">>> "):
+        return f"```pycon\n{text}\n```\n"
     if all(line.startswith("    ") for line in lines):
         return f"```text\n{inspect.cleandoc(text)}\n```\n"
     rows: list[list[str]] = []

@@ -651,6 +651,12 @@ AnyMeasure = str | Measure | ForeignMeasure
 def measure(function: Callable[..., Floats], **properties: Any) -> Measure:
     """Make a measure of a function from a batch of `Gains` to one score per topic.
 
+    >>> @gradedeval.measure
+    ... def found(g):
+    ...     return gradedeval.row_sums(g.relevant)
+    >>> gradedeval.evaluate({"q1": {"d1": 2.0, "d2": 1.0}}, {"q1": {"d2": 1}}, found).means
+    {'found': 1.0}
+
     Its name is the function's, its parameters are the keyword-only arguments, its help is the docstring: definition,
     formula and source, in three paragraphs, and lines of `name  meaning` for its parameters. All other properties are
     keywords:

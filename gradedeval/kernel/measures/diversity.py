@@ -335,6 +335,9 @@ def intent_aware(measure: Measure, prior: str = UNIFORM) -> Measure:
 
     Raises InputError (usage) if the measure is averaged over intents already, or does not depend on them.
     Agrawal et al., WSDM 2009; Chapelle et al., CIKM 2009, section 7.4.
+
+    >>> gradedeval.intent_aware(gradedeval.measures.err @ 20)
+    ia(err@20)
     """
     if not isinstance(measure, Measure):
         raise InputError(IA, f"{measure!r} is not a measure", "for example intent_aware(err @ 20)", usage=True)

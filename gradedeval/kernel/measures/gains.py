@@ -359,6 +359,9 @@ def row_sums(values: Floats | Bools) -> Floats:
 
     `values.sum(1)` would add in an order that depends on the width of the batch: a topic's last digit must not depend
     on the other topics of its batch.
+
+    >>> gradedeval.row_sums(np.array([[0.5, 0.25], [1.0, 0.0]]))
+    array([0.75, 1.  ])
     """
     if not values.shape[1]:
         return np.zeros(len(values))
@@ -385,6 +388,9 @@ def safe_divide(part: Floats | Ints, whole: Floats | Ints | int) -> Floats:
 
     Any other number over 0 is infinite; that arises only in the best case of a topic without known relevant documents,
     and the residual caps it at the measure's ceiling.
+
+    >>> gradedeval.safe_divide(np.array([1, 0]), np.array([2, 0]))
+    array([0.5, 0. ])
     """
     part, whole = np.asarray(part, np.float64), np.asarray(whole, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -42,6 +42,9 @@ def parse_measures(
     cutoff  the cutoff of measures written without one; ignored by measures that take none
 
     Raises InputError (usage) for a wrong name, key, value or cutoff, with the closest valid one.
+
+    >>> gradedeval.parse_measures("ndcg map rbp(p=0.9)", cutoff=10)
+    [ndcg@10, ap@10, rbp(p=0.9)@10]
     """
     measures, parts = list[Measure](), [text]
     while parts:

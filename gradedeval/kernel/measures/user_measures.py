@@ -26,7 +26,11 @@ loaded_code: list[str] = []
 @public
 def load_measures(path: str | os.PathLike[str]) -> dict[str, Measure]:
     """Return the measures of a user's Python file, by name. Raises InputError (usage) if it has none or does not
-    load."""
+    load.
+
+    >>> list(gradedeval.load_measures("examples/my_measures.py"))
+    ['first_page', 'slow_dcg', 'hyperbolic']
+    """
     place = str(path)
     will_read(path)
     if is_url(place):

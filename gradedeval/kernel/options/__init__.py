@@ -349,6 +349,10 @@ class Options:
     """The options of `evaluate` and of the command line, checked: how runs are read, ranked and scored.
 
     Raises InputError (usage) if a value is not allowed, or two options exclude each other.
+
+    >>> options = gradedeval.Options(depth=100)
+    >>> options.depth, options.ties
+    (100, 'docno-desc')
     """
 
     # Help pages keep this order within a section, and the signature keeps it too. The table is aligned by hand:

@@ -64,6 +64,10 @@ class Qrels:
     grades differ for any intent, or whose strata differ, have different codes, and labels repeat. notes: notes on
     skipped lines and assumptions. format: the format of the file; empty for objects in memory. Raises InputError if the
     source is not qrels.
+
+    >>> qrels = gradedeval.Qrels({"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1}})
+    >>> qrels.topics, qrels.labels
+    ([b'q1', b'q2'], array([0., 1., 2.]))
     """
 
     _collection: Collection | None = None

@@ -153,6 +153,10 @@ def evaluate(
     Returns `Scores`: `.frame`, `.means`, `.residuals`, `.signature`, `.by_topic(measure)`. What is skipped or assumed
     is a warning of the class `gradedeval.EvaluationWarning`, and in `.notes`. Raises `gradedeval.InputError` (a
     ValueError) where a measure, an option, the run or the qrels is wrong.
+
+    >>> run, qrels = {"q1": {"d1": 1.2, "d3": 0.4}}, {"q1": {"d1": 2, "d2": 1}}
+    >>> gradedeval.evaluate(run, qrels, "ap p@2").means
+    {'ap': 0.5, 'p@2': 0.5}
     """
     options = resolve_options(like, **keywords)
     chosen = parse_measures(measures)

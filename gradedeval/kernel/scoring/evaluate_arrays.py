@@ -129,8 +129,10 @@ def evaluate_arrays(
               those with equal scores stay in the order given, with a warning where that matters and was not asked for
 
     Returns `Scores`, as `evaluate`. Its signature is that of qrels whose docnos are 1, 2, 3, … within each topic.
-    Raises `gradedeval.InputError` where arrays do not fit each other, or a measure or an option needs more than they
-    have.
+    Raises `gradedeval.InputError` if arrays do not fit each other, or a measure or option needs more than they have.
+
+    >>> gradedeval.evaluate_arrays([2, 0, 1], [0.9, 0.8, 0.1], "rr p@2").means
+    {'rr': 1.0, 'p@2': 0.5}
     """
     _check_options(keywords)
     ties, asked = keywords.pop("ties", None), parse_measures(measures)
@@ -151,8 +153,7 @@ def evaluate_arrays(
     notes = [*scorer.notes, *topic_notes, *no_relevant_notes(scorer, [run]), *few]
     if ties is None and options.by_score and _tied(counts, codes, scored):
         notes.append(f"scores: {TIED}")
-        names = [measure.label for measure in scorer.measures]
-        notes += tie_notes(GradedRun("scores", "", batches, chosen), run, scorer, names)
+        notes += tie_notes(GradedRun("scores", "", batches, chosen), run, scorer)
     return Scores([run], scorer.measures, qrels, options, emit_notes(notes))
 
 

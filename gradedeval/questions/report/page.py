@@ -301,6 +301,11 @@ def html_report(
     The remaining arguments are as in `evaluate`, except for `residuals` and `interval`, which the page always has.
     Needs jinja2 (`pip install 'gradedeval[report]'`). Raises InputError as `evaluate` and `compare` do; skipped data
     and assumptions are warnings, and are listed on the page.
+
+    >>> runs = ["qrels_samples/rivers-bm25.run", "qrels_samples/rivers-neural.run"]
+    >>> page = gradedeval.html_report(runs, "qrels_samples/rivers.qrels", "err@20", test="t")
+    >>> page.startswith("<!DOCTYPE html>")
+    True
     """
     settings = ReportSettings(significance.TestSettings(test, correction, draws, alpha, seed, rope), at, show)
     return report_of(runs, qrels, measures, settings, resolve_options(like, **keywords), baseline)

@@ -390,6 +390,12 @@ class CWLProperties(Properties):
 def cwl(continuation: Continuation, **keywords: Any) -> Measure:
     """Make a measure of a continuation function C(state, *, parameters): the chance of going on from each rank.
 
+    >>> @gradedeval.cwl
+    ... def curious(state, *, p=0.5):
+    ...     return p + (1 - p) / (state.rank + 1)
+    >>> gradedeval.evaluate({"q1": {"d1": 2.0, "d2": 1.0}}, {"q1": {"d2": 1}}, curious).means
+    {'curious': 0.25}
+
     The state is a `UserState`. Besides the parameters of C the measure takes `of` (eu, etu, ec, etc, ed) and `horizon`,
     the rank at which all sums end. A cutoff only ends the sum: W is the weight at full depth, unless the cutoff is
     `required`; then it is `state.k`. All other properties of the measure are keywords:

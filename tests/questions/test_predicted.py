@@ -4,7 +4,7 @@ estimates refuses them in a line."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import gradedeval
 from gradedeval.kernel.scoring.predicted import by_people, estimate, saved
 from support.commands import Command, Outcome
 from support.predicted import JUDGED, MACHINE, OTHERS, PEOPLE, RUNS, TOPICS, TRUTH, write_files
+from support.results import calls_on
 from support.runs import write_qrels, write_run
 
 PAIR = {name: RUNS[name] for name in "ab"}
@@ -304,37 +305,16 @@ def test_a_table_of_estimates_to_publish(cli: Command, files: None) -> None:
 # --- elsewhere -------------------------------------------------------------------------------------------------------
 
 
-CALLS: dict[str, Callable[[], Any]] = {
-    "explain": lambda: gradedeval.explain(RUNS["a"], PEOPLE, "ndcg@10", topic="t00", **BOTH),
-    "diff": lambda: gradedeval.diff(RUNS["a"], RUNS["b"], PEOPLE, "ndcg@10", **BOTH),
-    "agreement": lambda: gradedeval.agreement(PAIR, **BOTH),
-    "pool": lambda: gradedeval.pool(RUNS, PEOPLE, **BOTH),
-    "to_judge": lambda: gradedeval.to_judge(RUNS, PEOPLE, **BOTH),
-    "leave_one_out": lambda: gradedeval.leave_one_out(RUNS, PEOPLE, "ndcg@10", **BOTH),
-    "assessor_agreement": lambda: gradedeval.assessor_agreement(PEOPLE, TRUTH, runs=RUNS, measures="ap", **BOTH),
-    "letters": lambda: gradedeval.letters(RUNS, PEOPLE, "ndcg@10", **BOTH),
-    "topic_table": lambda: gradedeval.topic_table(RUNS, PEOPLE, "ndcg@10", **BOTH),
-    "risk": lambda: gradedeval.risk(RUNS, PEOPLE, "ndcg@10", **BOTH),
-    "correlate": lambda: gradedeval.correlate(RUNS, PEOPLE, "ndcg@10 ap", **BOTH),
-    "power": lambda: gradedeval.power(RUNS, PEOPLE, "ndcg@10", **BOTH),
-    "plan_topics": lambda: gradedeval.plan_topics(RUNS, PEOPLE, "ndcg@10", **BOTH),
-    "precision_recall": lambda: gradedeval.precision_recall(RUNS["a"], PEOPLE, **BOTH),
-    "weights": lambda: gradedeval.weights("ap", RUNS["a"], PEOPLE, **BOTH),
-    "fit": lambda: gradedeval.fit(RUNS, PEOPLE, "rbp(p=0.5..0.9)", to="ap", **BOTH),
-    "informativeness": lambda: gradedeval.informativeness(RUNS, PEOPLE, "ap", **BOTH),
-    "topic_differences": lambda: gradedeval.topic_differences(PAIR, PEOPLE, "ap", **BOTH),
-    "anova": lambda: gradedeval.anova(RUNS, PEOPLE, "ap", **BOTH),
-    "standardize": lambda: gradedeval.standardize(gradedeval.evaluate(RUNS, PEOPLE, "ap", **BOTH)),
-}
+CALLS = calls_on(RUNS, PEOPLE) | {"weights": partial(gradedeval.weights, "ap", RUNS["a"], PEOPLE)}
+TAKEN = {"check", "compare", "evaluate", "evaluate_arrays", "fit_weights", "reproduction", "run_summaries"}
+"""Functions that take estimates, or take no options of an evaluation."""
+HERE = {name: f"{name} does not take it" for name in CALLS.keys() - TAKEN} | {"standardize": "does not apply here"}
 
 
-HERE = {name: f"{name} does not take it" for name in CALLS} | {"standardize": "does not apply here"}
-
-
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", sorted(HERE))
 def test_what_knows_no_estimates_refuses_them(name: str) -> None:
     with pytest.raises(gradedeval.InputError, match=rf"^predicted: {HERE[name]}; leave it out, or use eval"):
-        CALLS[name]()
+        CALLS[name](**BOTH)
 
 
 def test_scores_are_refused_as_well(tmp_path: Path) -> None:

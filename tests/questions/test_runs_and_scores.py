@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 import gradedeval
 from gradedeval import InputError
 from gradedeval.kernel import parallel
+from support.results import calls_on
 
 QRELS = {str(topic): {"a": topic % 3, "b": 1, "c": 0} for topic in range(12)}
 RUNS = {
@@ -71,28 +73,11 @@ def test_options_beside_scores_are_refused(name: str) -> None:
         FUNCTIONS[name](["a.run"])
 
 
-LONG: dict[str, Callable[..., Any]] = {
-    "evaluate": lambda **how: gradedeval.evaluate(RUNS, QRELS, "err", **how),
-    "compare": lambda **how: gradedeval.compare(RUNS, QRELS, "err", draws=50, **how),
-    "risk": lambda **how: gradedeval.risk(RUNS, QRELS, "err", **how),
-    "correlate": lambda **how: gradedeval.correlate(RUNS, QRELS, "err ap", rel=2, **how),
-    "power": lambda **how: gradedeval.power(RUNS, QRELS, "err", draws=50, **how),
-    "anova": lambda **how: gradedeval.anova(RUNS, QRELS, "err", **how),
-    "plan_topics": lambda **how: gradedeval.plan_topics(RUNS, QRELS, "err", **how),
-    "run_summaries": lambda **how: gradedeval.run_summaries(RUNS, QRELS, "err", **how),
-    "topic_table": lambda **how: gradedeval.topic_table(RUNS, QRELS, "err", **how),
-    "topic_differences": lambda **how: gradedeval.topic_differences(two(RUNS), QRELS, "err", **how),
-    "letters": lambda **how: gradedeval.letters(RUNS, QRELS, "err", draws=50, **how),
-    "agreement": lambda **how: gradedeval.agreement(RUNS, **how),
-    "fit": lambda **how: gradedeval.fit(RUNS, QRELS, "rbp(p=0.2..0.8)", to="ap", precision=0.2, **how),
-    "html_report": lambda **how: gradedeval.html_report(RUNS, QRELS, "err", draws=50, **how),
-    "informativeness": lambda **how: gradedeval.informativeness(RUNS, QRELS, "ap", min_found=1, **how),
-    "leave_one_out": lambda **how: gradedeval.leave_one_out(RUNS, QRELS, "err", **how),
-    "pool": lambda **how: gradedeval.pool(RUNS, QRELS, **how),
-    "precision_recall": lambda **how: gradedeval.precision_recall(RUNS, QRELS, **how),
-    "to_judge": lambda **how: gradedeval.to_judge(RUNS, QRELS, **how),
-    "weights": lambda **how: gradedeval.weights("ap", RUNS, QRELS, **how),
+CALLS = calls_on(RUNS, QRELS) | {
+    "html_report": partial(gradedeval.html_report, RUNS, QRELS, "err", draws=50),
+    "weights": partial(gradedeval.weights, "ap", RUNS, QRELS),
 }
+LONG = [name for name in CALLS if "progress" in inspect.signature(getattr(gradedeval, name)).parameters]
 
 
 def test_every_function_with_progress_is_walked() -> None:
@@ -108,14 +93,14 @@ def test_progress_is_shown_where_it_is_asked_for(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)  # as if it were not installed
-    LONG[name]()
+    CALLS[name]()
     assert capsys.readouterr().err == ""
-    LONG[name](progress=True)
+    CALLS[name](progress=True)
     said = capsys.readouterr().err
     assert "runs [" in said
     assert said.endswith("\n")
     with pytest.raises(InputError, match=r"jobs"):
-        LONG[name](jobs=0)
+        CALLS[name](jobs=0)
 
 
 def test_tqdm_shows_it_where_it_is_installed(

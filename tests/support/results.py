@@ -12,38 +12,38 @@ WITHOUT_IDS = {"anova", "correlate", "fit", "fit_weights", "plan_topics", "weigh
 """Functions whose frames hold no id."""
 
 
-def calls_on(runs: dict[str, Any], qrels: dict[str, Any]) -> dict[str, Callable[[], Any]]:
-    """Return a call of each function, by its name."""
+def calls_on(runs: dict[str, Any], qrels: dict[str, Any]) -> dict[str, Callable[..., Any]]:
+    """Return a call of each function, which takes its other keywords, by its name."""
     names, topic = list(runs), next(iter(qrels))
     first, second = ({name: runs[name]} for name in names[:2])
-    pair = first | second
-    scores = partial(gradedeval.evaluate, runs, qrels, "err ndcg", residuals="total")
+    pair, scored = first | second, (runs, qrels, "err ndcg")
+    ranged, vector, bounds = "rbp(p=0.2..0.8)", [0.5, 0.3, 0.2], [gradedeval.Bound("min", "err", 0.1)]
     return {
-        "agreement": lambda: gradedeval.agreement(runs),
-        "anova": lambda: gradedeval.anova(scores()),
-        "assessor_agreement": lambda: gradedeval.assessor_agreement(qrels, qrels, runs),
-        "check": lambda: gradedeval.check(scores(), [gradedeval.Bound("min", "err", 0.1)]),
-        "compare": lambda: gradedeval.compare(scores()),
-        "correlate": lambda: gradedeval.correlate(scores()),
-        "diff": lambda: gradedeval.diff(first, second, qrels),
-        "evaluate": lambda: gradedeval.evaluate(runs, qrels, "err ndcg"),
-        "evaluate_arrays": lambda: gradedeval.evaluate_arrays([1, 0], [2.0, 1.0], "ap", qid=[topic, topic]),
-        "explain": lambda: gradedeval.explain(first, qrels, topic=topic),
-        "fit": lambda: gradedeval.fit(runs, qrels, "rbp(p=0.2..0.8)", to="ndcg", precision=0.1),
-        "fit_weights": lambda: gradedeval.fit_weights([0.5, 0.3, 0.2], "rbp(p=0.2..0.8)", precision=0.2),
-        "informativeness": lambda: gradedeval.informativeness(runs, qrels, "ap", min_found=1),
-        "leave_one_out": lambda: gradedeval.leave_one_out(runs, qrels),
-        "letters": lambda: gradedeval.letters(scores()),
-        "plan_topics": lambda: gradedeval.plan_topics(scores()),
-        "pool": lambda: gradedeval.pool(runs, qrels),
-        "power": lambda: gradedeval.power(scores(), draws=20),
-        "precision_recall": lambda: gradedeval.precision_recall(runs, qrels),
-        "reproduction": lambda: gradedeval.reproduction(pair, pair, qrels),
-        "risk": lambda: gradedeval.risk(scores(), baseline=names[0]),
-        "run_summaries": lambda: gradedeval.run_summaries(scores()),
-        "standardize": lambda: gradedeval.standardize(gradedeval.evaluate(runs, qrels, "ap")),
-        "to_judge": lambda: gradedeval.to_judge(runs, qrels),
-        "topic_differences": lambda: gradedeval.topic_differences(gradedeval.evaluate(pair, qrels, "err")),
-        "topic_table": lambda: gradedeval.topic_table(scores()),
-        "weights": lambda: gradedeval.weights("rbp dcg"),
+        "agreement": partial(gradedeval.agreement, runs),
+        "anova": partial(gradedeval.anova, *scored),
+        "assessor_agreement": partial(gradedeval.assessor_agreement, qrels, qrels, runs),
+        "check": lambda **given: gradedeval.check(gradedeval.evaluate(*scored, residuals="total"), bounds, **given),
+        "compare": partial(gradedeval.compare, *scored, draws=50),
+        "correlate": partial(gradedeval.correlate, *scored),
+        "diff": partial(gradedeval.diff, first, second, qrels),
+        "evaluate": partial(gradedeval.evaluate, *scored),
+        "evaluate_arrays": partial(gradedeval.evaluate_arrays, [1, 0], [2.0, 1.0], "ap", qid=[topic, topic]),
+        "explain": partial(gradedeval.explain, first, qrels, topic=topic),
+        "fit": partial(gradedeval.fit, runs, qrels, ranged, to="ndcg", precision=0.1),
+        "fit_weights": partial(gradedeval.fit_weights, vector, ranged, precision=0.2),
+        "informativeness": partial(gradedeval.informativeness, runs, qrels, "ap", min_found=1),
+        "leave_one_out": partial(gradedeval.leave_one_out, runs, qrels),
+        "letters": partial(gradedeval.letters, *scored, draws=50),
+        "plan_topics": partial(gradedeval.plan_topics, *scored),
+        "pool": partial(gradedeval.pool, runs, qrels),
+        "power": partial(gradedeval.power, *scored, draws=20),
+        "precision_recall": partial(gradedeval.precision_recall, runs, qrels),
+        "reproduction": partial(gradedeval.reproduction, pair, pair, qrels),
+        "risk": partial(gradedeval.risk, *scored, baseline=names[0]),
+        "run_summaries": partial(gradedeval.run_summaries, *scored),
+        "standardize": lambda **given: gradedeval.standardize(gradedeval.evaluate(runs, qrels, "ap", **given)),
+        "to_judge": partial(gradedeval.to_judge, runs, qrels),
+        "topic_differences": partial(gradedeval.topic_differences, pair, qrels, "err"),
+        "topic_table": partial(gradedeval.topic_table, *scored),
+        "weights": partial(gradedeval.weights, "rbp dcg"),
     }

@@ -31,12 +31,6 @@ OF_RUNS: dict[str, Callable[..., Any]] = {
     name: lambda _, name=name, **given: getattr(gradedeval, name)(RUNS, QRELS, "ap", **given)
     for name in ("compare", "letters", "power", "risk", "run_summaries")
 }
-BESIDE: dict[str, Callable[..., Any]] = {
-    "assessor_agreement": lambda _, **given: gradedeval.assessor_agreement(QRELS, QRELS, RUNS, "ap", **given),
-    "diff": lambda _, **given: gradedeval.diff(PAIR["a.run"], PAIR["b.run"], QRELS, "ap", **given),
-    "explain": lambda _, **given: gradedeval.explain(RUNS["a.run"], QRELS, "ap", topic="1", **given),
-}
-WALKED = {**CALLS, **BESIDE}
 OTHERS = {"assert_scores", "evaluate_arrays", "evaluate"}
 """They evaluate, and take what an evaluation does; arrays have refusals of their own."""
 
@@ -76,10 +70,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_function_that_takes_options_is_walked() -> None:
-    assert {*NAMES} - OTHERS <= WALKED.keys()
+    assert {*NAMES} - OTHERS <= CALLS.keys()
 
 
-CASES = [*((name, WALKED[name]) for name in NAMES if name not in OTHERS), *OF_RUNS.items()]
+CASES = [*((name, CALLS[name]) for name in NAMES if name not in OTHERS), *OF_RUNS.items()]
 
 
 @pytest.mark.parametrize(("name", "call"), CASES)

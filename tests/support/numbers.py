@@ -15,6 +15,7 @@ import gradedeval
 from gradedeval import clicks, ltr, plot
 from gradedeval.kernel.options import OPTIONS, UNSEEN, Number
 from support.generated_docs import LEAVES
+from support.results import calls_on
 
 TEXTS = ("1" + "0" * 30, "99999999999999999999", "1e400", "nan", "inf", "-1" + "0" * 30, "", "１２", "1" + "0" * 5000,
          "1_000", "0x10", "--")  # fmt: skip
@@ -128,37 +129,33 @@ def log_file(folder: Path) -> str:
 
 Call = Callable[..., Any]
 
+OF_SCORES = {"check", "compare", "fit", "fit_weights", "letters", "plan_topics", "power", "reproduction", "risk",
+             "run_summaries", "standardize", "evaluate_arrays", "weights"}  # fmt: skip
+"""Functions that are called otherwise here than on runs, or not at all."""
+
 # A public function -> a call of it, in a folder with `write_files` and with some of its keywords.
 CALLS: dict[str, Call] = {
+    **{
+        name: lambda folder, call=call, **given: call(**given)
+        for name, call in calls_on(RUNS, QRELS).items()
+        if name not in OF_SCORES
+    },
     "parse_measures": lambda folder, **given: gradedeval.parse_measures("ap p", **given),
-    "evaluate": lambda folder, **given: gradedeval.evaluate(RUNS, QRELS, "ap", **given),
     "Bound": lambda folder, limit: gradedeval.check(scores(), [gradedeval.Bound("min", "ap", limit)]),
-    "agreement": lambda folder, **given: gradedeval.agreement(RUNS, **given),
-    "anova": lambda folder, **given: gradedeval.anova(RUNS, QRELS, "ap", **given),
     "check": lambda folder, **given: gradedeval.check(scores(), [gradedeval.Bound("min", "ap", 0)], **given),
     "letters": lambda folder, **given: gradedeval.letters(scores(), **given),
     "compare": lambda folder, **given: gradedeval.compare(scores(), test="bayes", **given),
-    "correlate": lambda folder, **given: gradedeval.correlate(RUNS, QRELS, "ap err", **given),
     "fit": lambda folder, **given: gradedeval.fit(RUNS, QRELS, "rbp(p=0.4..0.5..0.1)", to="err", **given),
     "fit_weights": lambda folder, **given: gradedeval.fit_weights([0.6, 0.4], "rbp(p=0.4..0.5..0.1)", **given),
     "html_report": lambda folder, **given: gradedeval.html_report(RUNS, QRELS, "ap", test="bayes", **given),
-    "informativeness": lambda folder, **given: gradedeval.informativeness(
-        RUNS, QRELS, "ap", **{"min_found": 1, **given}
-    ),
-    "leave_one_out": lambda folder, **given: gradedeval.leave_one_out(RUNS, QRELS, "ap", **given),
     "lint": lambda folder, **given: gradedeval.lint(folder / "a.run", **given),
     "plan_topics": lambda folder, **given: gradedeval.plan_topics(scores(), **given),
-    "precision_recall": lambda folder, **given: gradedeval.precision_recall(RUNS, QRELS, **given),
-    "pool": lambda folder, **given: gradedeval.pool(RUNS, QRELS, **given),
     "power": lambda folder, **given: gradedeval.power(scores(), **given),
     "read_history": lambda folder, **given: gradedeval.read_history(folder / "history.jsonl", **given),
     "reproduction": lambda folder, **given: gradedeval.reproduction(PAIR, PAIR, **given),
     "risk": lambda folder, **given: gradedeval.risk(scores(), **given),
     "run_summaries": lambda folder, **given: gradedeval.run_summaries(scores(), **given),
     "table": lambda folder, **given: gradedeval.table(scores(), baseline="a.run", test="t", **given),
-    "to_judge": lambda folder, **given: gradedeval.to_judge(RUNS, QRELS, **given),
-    "topic_differences": lambda folder, **given: gradedeval.topic_differences(PAIR, QRELS, "ap", **given),
-    "topic_table": lambda folder, **given: gradedeval.topic_table(RUNS, QRELS, "ap", **given),
     "weights": lambda folder, **given: gradedeval.weights("rbp", **given),
     "clicks.correlate": lambda folder, **given: clicks.correlate(log_file(folder), QRELS, "err ap", **given),
     "clicks.fit": lambda folder, **given: clicks.fit(log_file(folder), "rbp(p=0.4..0.5..0.1)", **given),

@@ -1,4 +1,4 @@
-"""`clicks measures` and `clicks correlate`: what clicks say of lists, and how far measures agree with it."""
+"""Compute click measures of lists and correlate them with measures."""
 
 from __future__ import annotations
 
@@ -52,50 +52,50 @@ if TYPE_CHECKING:
     from gradedeval.kernel import Batch, Qrels
 
 
-# The lists that runs show for their topics, as rankings that measures score.
+# Lists of runs and logs as rankings that measures score.
 
 
 def lists_of(runs: Mapping[str, Any], qrels: Qrels, options: Options, depth: int) -> tuple[ClickLog, list[str]]:
-    """The first documents of each topic of each run, as a log without sessions, and the notes on the runs. Lists that
-    several runs have are there once."""
+    """Return the top documents of each topic of each run as a log without sessions, and the notes on the runs.
+    A list that several runs share appears once."""
     ranked = ranked_runs.rank_runs(runs, kernel.grade.Grader(qrels, replace(options, depth=depth)))
-    found: dict[tuple[str, tuple[str, ...]], None] = {}
+    lists: dict[tuple[str, tuple[str, ...]], None] = {}
     for run in ranked.runs:
         for number, topic in enumerate(ranked.names):
             documents = run.of_topic(number)
             if run.listed[number] and len(documents):
-                found[topic, tuple(ranked.docnos(documents).tolist())] = None
-    if not found:
+                lists[topic, tuple(ranked.docnos(documents).tolist())] = None
+    if not lists:
         raise InputError("", "no run has a document for any topic", "give runs of the topics in the qrels")
-    # A topic that a run lacks shows nothing, which is not an empty ranking.
+    # A topic missing from a run shows no list, unlike an empty ranking.
     notes = [note for note in ranked.notes if getattr(note, "kind", "") != "missing-topics"]
-    return empty_log([topic for topic, _ in found], [shown for _, shown in found]), notes
+    return log_of_lists([topic for topic, _ in lists], [ranking for _, ranking in lists]), notes
 
 
-def empty_log(topics: list[str], shown: list[tuple[str, ...]]) -> ClickLog:
-    """A log of these lists, without sessions."""
+def log_of_lists(topics: list[str], rankings: list[tuple[str, ...]]) -> ClickLog:
+    """Return a log of these lists without sessions."""
     none = np.empty(0, dtype=np.int64)
-    return ClickLog(topics, shown, [()], none, none, none)
+    return ClickLog(topics, rankings, [()], none, none, none)
 
 
 def gains_of_lists(log: ClickLog, qrels: Qrels, measure: Measure, options: Options) -> kernel.gains.Gains:
-    """The lists of a log as a measure sees them, each as a ranking of its topic."""
+    """Return the gains of the lists of a log, each as a ranking of its topic."""
     scorer = kernel.Scorer(qrels, [measure], options)
     return scorer.gains_cache(batch_of(log, scorer.grader.qrels))(scorer.tables[0], scorer.measures[0])
 
 
 def batch_of(log: ClickLog, qrels: Qrels) -> Batch:
-    """The lists of a log as rankings of their topics, joined with the judgments."""
+    """Return the lists of a log as rankings of their topics, joined with the judgments."""
     topics = [encode(topic) for topic in log.topics]
     labels, width = len(qrels.labels), max(map(len, log.shown), default=0)
     codes = np.full((len(topics), width), labels + 1, dtype=np.int64)
     for row, (topic, docnos) in enumerate(zip(topics, log.shown, strict=True)):
-        known = qrels._text_codes.get(topic, {})
-        codes[row, : len(docnos)] = [known.get(docno, labels) for docno in docnos]
+        code_of = qrels._text_codes.get(topic, {})
+        codes[row, : len(docnos)] = [code_of.get(docno, labels) for docno in docnos]
     return kernel.Batch(topics, codes, log.lengths, qrels.counts_for(topics))
 
 
-# What clicks say of a list: the click measures of Chapelle et al., CIKM 2009, section 6.2.
+# The click measures of Chapelle et al., CIKM 2009, section 6.2.
 
 
 ClickMeasure = Literal["qctr", "uctr", "maxrr", "meanrr", "minrr", "ss", "plc"]
@@ -108,22 +108,22 @@ CLICK_MEASURES: dict[str, str] = {
     "ss": "whether a click is on a relevant document",
     "plc": "clicks / the last clicked rank",
 }
-"""Each is worked out for a session, 0 without a click, then averaged over the sessions of a configuration."""
+"""Click measures of a session, 0 without a click; averaged over the sessions of a configuration."""
 
 SS_REL: float = 2
-"""The lowest grade that search success counts, of 0 to 4: fair and bad are not."""
+"""The lowest grade, of 0 to 4, that search success counts: not fair or bad."""
 SsRel = Annotated[float, Setting("Lowest grade that search success counts.", ranges.SS_REL, "GRADE")]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClickMeasures(kernel.results.FrameResult, FromLog):
-    """The frame of `measures`, and what they are of."""
+    """The frame of `measures` and a description of the sessions."""
 
     frame: pd.DataFrame
     settings: str
 
     def document(self, layout: Layout) -> Document:
-        """A row for each list; for people they are numbered within their topic."""
+        """Return a row for each list; for people, lists are numbered within their topic."""
         frame = self.frame
         if layout == "long":
             return Document([kernel.results.to_table(frame)], self.settings)
@@ -141,18 +141,18 @@ class ClickMeasures(kernel.results.FrameResult, FromLog):
 
 @public
 def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: SsRel = SS_REL) -> ClickMeasures:
-    """The click measures of each configuration of a log, which is a topic and the list shown for it.
+    """Compute the click measures of each configuration of a log: a topic and the list shown for it.
 
     log     as for `read_log`, with the lists
-    qrels   as for `evaluate`, for search success; None: it is left out
-    depth   lists are cut to it, and clicks below ignored
+    qrels   as for `evaluate`, for search success; None: leave it out
+    depth   cut lists to this depth, and ignore clicks below
     ss_rel  the lowest grade that search success counts
 
     Returns `ClickMeasures`. The columns of its `.frame` are topic, shown (docnos separated by spaces), sessions,
-    then means over these: qctr (clicks), uctr (whether there is one), maxrr, meanrr and minrr (of 1 / clicked rank), ss
-    (whether a click is on a document of grade `ss_rel` or more) and plc (clicks / last clicked rank), each 0 in a
-    session without a click. Chapelle et al., CIKM 2009, section 6.2. `.settings` says what they are of. Raises
-    InputError where the log shows no lists. Warns of what was left out.
+    then means over sessions: qctr (clicks), uctr (whether there is one), maxrr, meanrr and minrr (of 1 / clicked rank),
+    ss (whether a click is on a document of grade `ss_rel` or more) and plc (clicks / last clicked rank), each 0 in a
+    session without a click. Chapelle et al., CIKM 2009, section 6.2. `.settings` describes the sessions. Raises
+    InputError if the log shows no lists. Warns of lists and measures left out.
 
     >>> qrels = "qrels_samples/rivers.qrels"
     >>> means = gradedeval.clicks.measures("qrels_samples/rivers-clicks.tsv", qrels).frame
@@ -164,42 +164,42 @@ def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: S
     qrels = qrels if qrels is None or isinstance(qrels, kernel.Qrels) else kernel.Qrels(qrels)
     log, ss_rel = read_log(log, depth=depth), ranges.SS_REL.check(ss_rel)
     log = with_lists(log)
-    notes, said = list(log.notes), [f"{log.sessions} sessions", f"{len(log.topics)} configurations"]
+    notes, parts = list(log.notes), [f"{log.sessions} sessions", f"{len(log.topics)} configurations"]
     if qrels is None:
-        notes.append("ss is left out, which needs qrels")
+        notes.append("ss is left out: it needs qrels")
     else:
-        said.append(f"ss from grade {ss_rel:g}")
+        parts.append(f"ss from grade {ss_rel:g}")
         unjudged = (batch_of(log, qrels).codes == len(qrels.labels)).any(axis=1)
         if lists := int(unjudged.sum()):
             notes.append(
-                f"{log.place}: {lists} {plural(lists, 'list')} with documents that are not judged; clicks on them are "
-                "misses to ss"
+                f"{log.place}: {lists} {plural(lists, 'list')} with unjudged documents; clicks on them are misses to ss"
             )
-    sessions, values = by_configuration(log, None if qrels is None else relevant_shown(log, qrels, ss_rel))
-    shown: dict[str, Any] = {
+    sessions, values = means_by_configuration(log, None if qrels is None else relevant_in_lists(log, qrels, ss_rel))
+    columns: dict[str, Any] = {
         "topic": log.topics,
         "shown": [" ".join(docnos) for docnos in log.shown],
         "sessions": sessions,
     }
     names = [name for name in CLICK_MEASURES if name != "ss" or qrels is not None]
-    frame = kernel.results.to_frame(shown | {name: values[:, list(CLICK_MEASURES).index(name)] for name in names})
+    frame = kernel.results.to_frame(columns | {name: values[:, list(CLICK_MEASURES).index(name)] for name in names})
     emit_notes(notes)
-    return ClickMeasures(frame, " | ".join(said))
+    return ClickMeasures(frame, " | ".join(parts))
 
 
 def with_lists(log: ClickLog) -> ClickLog:
-    """The log without configurations that no session has, or that show no list. Raises InputError where all are so."""
+    """Return the log without configurations that have no sessions or show no list.
+    Raises InputError if none is left."""
     kept = np.bincount(log.configuration, log.count, minlength=len(log.topics)) > 0
     listed = kept & (log.lengths > 0)
     if not listed.any():
         raise InputError(log.place, *NO_LIST)
-    lost = int(log.count[~listed[log.configuration]].sum())
-    note = [f"{log.place}: {lost} {plural(lost, 'session')} without a shown list left out"] if lost else []
-    return replace(only(log, listed), notes=[*log.notes, *note])
+    dropped = int(log.count[~listed[log.configuration]].sum())
+    note = [f"{log.place}: {dropped} {plural(dropped, 'session')} without a shown list left out"] if dropped else []
+    return replace(select_configurations(log, listed), notes=[*log.notes, *note])
 
 
-def only(log: ClickLog, chosen: Bools) -> ClickLog:
-    """The log of some configurations, and of their sessions."""
+def select_configurations(log: ClickLog, chosen: Bools) -> ClickLog:
+    """Return the log restricted to some configurations and their sessions."""
     number, rows = np.cumsum(chosen) - 1, chosen[log.configuration]
     kept = np.flatnonzero(chosen).tolist()
     return replace(
@@ -214,42 +214,42 @@ def only(log: ClickLog, chosen: Bools) -> ClickLog:
     )
 
 
-def relevant_shown(log: ClickLog, qrels: Qrels, rel: float) -> Bools:
-    """configurations × ranks: whether the document shown has a grade of `rel` or more. Raises InputError (usage) where
-    that is not a number."""
+def relevant_in_lists(log: ClickLog, qrels: Qrels, rel: float) -> Bools:
+    """Return configurations × ranks: the mask of shown documents with a grade of at least `rel`.
+    Raises InputError (usage) if `rel` is nan."""
     if rel != rel:
         raise InputError(flag.ss_rel, "nan is not a grade", f"as in {flag.ss_rel:2}", usage=True)
     relevant = np.append(qrels.labels >= rel, [False, False])
     return np.asarray(relevant[batch_of(log, qrels).codes])
 
 
-def of_lists(log: ClickLog, name: str, qrels: Qrels | None = None, ss_rel: float = SS_REL) -> Floats:
-    """configurations: the mean of one click measure over their sessions; nan where there is none.
+def means_of_lists(log: ClickLog, name: str, qrels: Qrels | None = None, ss_rel: float = SS_REL) -> Floats:
+    """Return the mean of one click measure over the sessions of each configuration; nan without sessions.
 
     Raises InputError (usage) for an unknown measure, and for `ss` without grades.
     """
     check_choice(name, tuple(CLICK_MEASURES), flag.click_measure)
     if name == "ss" and qrels is None:
         raise InputError("ss", "needs the grades of documents", "give qrels", usage=True)
-    relevant = relevant_shown(log, qrels, ss_rel) if name == "ss" and qrels is not None else None
-    return by_configuration(log, relevant)[1][:, list(CLICK_MEASURES).index(name)]
+    relevant = relevant_in_lists(log, qrels, ss_rel) if name == "ss" and qrels is not None else None
+    return means_by_configuration(log, relevant)[1][:, list(CLICK_MEASURES).index(name)]
 
 
-def by_configuration(log: ClickLog, relevant: Bools | None) -> tuple[Ints, Floats]:
-    """configurations: the sessions, and × CLICK_MEASURES their means; nan where there is no session, or `ss` and not
-    known what is relevant."""
+def means_by_configuration(log: ClickLog, relevant: Bools | None) -> tuple[Ints, Floats]:
+    """Return the number of sessions of each configuration, and configurations × CLICK_MEASURES: their means.
+    A mean is nan without sessions; `ss` is nan without `relevant`."""
     configuration, pattern, count = log.totals()
     size = len(log.topics)
     sessions = np.bincount(configuration, count, minlength=size)
-    of_row = _of_patterns(log)[pattern]
+    of_row = _values_of_patterns(log)[pattern]
     of_row[:, list(CLICK_MEASURES).index("ss")] = np.nan if relevant is None else _successes(log, relevant)
     with np.errstate(invalid="ignore"):
         means = [np.bincount(configuration, count * values, minlength=size) / sessions for values in of_row.T]
     return sessions.astype(np.int64), np.array(means).T
 
 
-def _of_patterns(log: ClickLog) -> Floats:
-    """patterns × CLICK_MEASURES, of what depends on nothing else."""
+def _values_of_patterns(log: ClickLog) -> Floats:
+    """Return patterns × CLICK_MEASURES; `ss`, which depends on the list as well, is 0."""
     pattern, rank = log.flat_clicks
     clicks, last = log.clicks, np.maximum(log.last_click, 1)
     first = np.array([ranks[0] if ranks else 1 for ranks in log.patterns], dtype=np.int64)
@@ -260,12 +260,12 @@ def _of_patterns(log: ClickLog) -> Floats:
 
 
 def _successes(log: ClickLog, relevant: Bools) -> Floats:
-    """Rows of `log.totals()`: whether a click is on a relevant document."""
+    """Return for each row of `log.totals()` whether a click is on a relevant document."""
     configuration, pattern, _ = log.totals()
-    made = log.clicks[pattern]
-    row = np.repeat(np.arange(len(pattern)), made)
+    clicks_of_row = log.clicks[pattern]
+    row = np.repeat(np.arange(len(pattern)), clicks_of_row)
     begin = np.cumsum(log.clicks) - log.clicks
-    within = np.arange(len(row)) - np.repeat(np.cumsum(made) - made, made)
+    within = np.arange(len(row)) - np.repeat(np.cumsum(clicks_of_row) - clicks_of_row, clicks_of_row)
     rank = log.flat_clicks[1][begin[pattern[row]] + within]
     hits = np.bincount(row, relevant[configuration[row], rank - 1], minlength=len(pattern))
     return np.asarray(hits > 0, dtype=np.float64)
@@ -275,23 +275,23 @@ def _successes(log: ClickLog, relevant: Bools) -> Floats:
 
 
 CELLS = 1 << 21
-"""Draws of pairs of lists that are held at a time."""
+"""Maximum draws of pairs of lists held at a time."""
 
 
 def weighted_correlation(x: Floats, y: Floats, n: Ints | Floats) -> Floats:
-    """Columns of x × columns of y: Σ n(x−m_x)(y−m_y) / √(Σ n(x−m_x)² · Σ n(y−m_y)²), m the means weighted by n; nan
-    where a column is the same everywhere, or has a nan. Chapelle et al., CIKM 2009, section 6.2."""
+    """Return columns of x × columns of y: Σ n(x−m_x)(y−m_y) / √(Σ n(x−m_x)² · Σ n(y−m_y)²), m the n-weighted means.
+    The value is nan if a column is constant or has a nan. Chapelle et al., CIKM 2009, section 6.2."""
     weight = (n / n.sum())[:, None]
     dx, dy = x - (weight * x).sum(axis=0), y - (weight * y).sum(axis=0)
     vx, vy = ((weight * d**2).sum(axis=0) for d in (dx, dy))
-    # What is left of a constant by rounding is not a variance.
+    # Rounding of a constant is not a variance.
     vx[vx <= (1e-12 * np.abs(x).max(axis=0)) ** 2] = np.nan
     vy[vy <= (1e-12 * np.abs(y).max(axis=0)) ** 2] = np.nan
     return np.asarray((weight * dx).T @ dy / np.sqrt(vx[:, None] * vy))
 
 
 def paired_correlation(topics: Sequence[str], x: Floats, y: Floats, pairs: int, seed: int) -> Floats:
-    """Columns of x × columns of y: the correlation of the mean differences of two engines, over `pairs` pairs.
+    """Return columns of x × columns of y: the correlation of mean differences of two engines over `pairs` pairs.
     Each pair draws two different lists of each topic that has two, uniformly. Chapelle et al., CIKM 2009, algorithm 3.
 
     topics  rows of x and y: ascending
@@ -305,36 +305,38 @@ def paired_correlation(topics: Sequence[str], x: Floats, y: Floats, pairs: int, 
     step, differences = max(1, CELLS // len(first)), []
     for begin in range(0, pairs, step):
         draws = generator.random((min(step, pairs - begin), len(first), 2))
-        one = (draws[..., 0] * lists).astype(np.int64)
-        other = (draws[..., 1] * (lists - 1)).astype(np.int64)
-        one, other = first + one, first + other + (other >= one)
-        differences.append([np.stack([(v[one] - v[other]).mean(axis=1) for v in some.T], axis=1) for some in (x, y)])
+        list_a = (draws[..., 0] * lists).astype(np.int64)
+        list_b = (draws[..., 1] * (lists - 1)).astype(np.int64)
+        list_a, list_b = first + list_a, first + list_b + (list_b >= list_a)
+        differences.append(
+            [np.stack([(v[list_a] - v[list_b]).mean(axis=1) for v in some.T], axis=1) for some in (x, y)]
+        )
     dx, dy = (np.concatenate([part[side] for part in differences]) for side in (0, 1))
     return weighted_correlation(dx, dy, np.ones(pairs))
 
 
-# Click measures of lists against a measure: a point for each list, as large as its sessions.
+# Picture of click measures against a measure.
 
 
 COLUMNS_DRAWN = ("measure", "clicks", "correlation")
-SOURCE = "what gradedeval.clicks.correlate returns"
+SOURCE = "the result of gradedeval.clicks.correlate"
 CLICKS: ClickMeasure = "meanrr"
 LEAST, MOST = 4.0, 40.0
-"""Areas of points, in square points: of a list with hardly a session, and of that with most."""
-Drawn = Annotated[ClickMeasure, Setting("Click measure to draw.")]
+"""Smallest and largest area of a point, in square points, by the sessions of its list."""
+ClickMeasureSetting = Annotated[ClickMeasure, Setting("Click measure to draw.")]
 
 
 @public
 def plot_clicks(correlations: Any, measure: Any = None, click_measure: str = CLICKS, *, ax: Axes | None = None) -> Axes:
-    """A click measure of lists against a measure of them: a point for each list, its area by its sessions, and the
+    """Plot a click measure of lists against a measure: a point for each list, its area by its sessions, and the
     correlation in the legend.
 
-    correlations   what `gradedeval.clicks.correlate` returns; where it is split, each part has its color
-    measure        which measure, where there are several
-    click_measure  which click measure
+    correlations   the result of `gradedeval.clicks.correlate`; if it is split, each part has its color
+    measure        the measure; needed if there are several
+    click_measure  the click measure
     ax             matplotlib axes to draw on; None: the current ones
 
-    Returns the axes. Raises `gradedeval.InputError` (usage) for anything else, and where it is not said which measure.
+    Returns the axes. Raises `gradedeval.InputError` (usage) for anything else, and if the measure is ambiguous.
 
     >>> log, qrels = "qrels_samples/rivers-clicks.tsv", "qrels_samples/rivers.qrels"
     >>> axes = gradedeval.plot.clicks(gradedeval.clicks.correlate(log, qrels, "err"))
@@ -344,16 +346,16 @@ def plot_clicks(correlations: Any, measure: Any = None, click_measure: str = CLI
     frame = require_frame(correlations, COLUMNS_DRAWN, "clicks", SOURCE)
     if getattr(correlations, "lists", None) is None:
         raise InputError("plot.clicks", "there are no lists to draw", f"give {SOURCE} without pairs", usage=True)
-    own = select_measure(frame, measure, "clicks")
-    known = list(dict.fromkeys(own["clicks"]))
-    if click_measure not in known:
-        hint = did_you_mean(click_measure, known) or f"choose from {shorten(known)}"
+    rows = select_measure(frame, measure, "clicks")
+    names = list(dict.fromkeys(rows["clicks"]))
+    if click_measure not in names:
+        hint = did_you_mean(click_measure, names) or f"choose from {shorten(names)}"
         raise InputError("plot.clicks", f"no click measure '{click_measure}'", hint, usage=True)
-    return draw_on(partial(draw_clicks, frame=own[own["clicks"] == click_measure], lists=correlations.lists), ax)
+    return draw_on(partial(draw_clicks, frame=rows[rows["clicks"] == click_measure], lists=correlations.lists), ax)
 
 
-def click_panels(correlations: Any, click_measure: Drawn = CLICKS) -> list[Panel]:
-    """A picture for each measure."""
+def click_panels(correlations: Any, click_measure: ClickMeasureSetting = CLICKS) -> list[Panel]:
+    """Return a picture for each measure."""
     frame = correlations.frame[correlations.frame["clicks"] == click_measure]
     measures = dict.fromkeys(frame["measure"])
     return [
@@ -363,7 +365,7 @@ def click_panels(correlations: Any, click_measure: Drawn = CLICKS) -> list[Panel
 
 
 def draw_clicks(ax: Axes, frame: pd.DataFrame, lists: pd.DataFrame) -> None:
-    """Draw the lists by the measure and the click measure of a frame, a row of which is the correlation of a part."""
+    """Draw a point for each list; a row of `frame` is the correlation of a part of the log."""
     measure, name = (str(frame[column].iloc[0]) for column in ("measure", "clicks"))
     most = float(lists["sessions"].max())
     for number, (row, look) in enumerate(zip(frame.to_dict("records"), line_styles(len(frame)), strict=True)):
@@ -379,17 +381,18 @@ def draw_clicks(ax: Axes, frame: pd.DataFrame, lists: pd.DataFrame) -> None:
 
 
 def _label(row: Mapping[Any, Any]) -> str:
-    """The part of the log and its correlation; nothing correlates where one side is the same everywhere."""
+    """Return the part of the log and its correlation; a dash if one side is constant."""
     value = row["correlation"]
-    told = "—" if value is None or value != value else f"{value:.3f}"
-    return f"{label_text(str(row['by']))}: {told}" if "by" in row else f"correlation {told}"
+    text = "—" if value is None or value != value else f"{value:.3f}"
+    return f"{label_text(str(row['by']))}: {text}" if "by" in row else f"correlation {text}"
 
 
-# How well measures of lists agree with what users clicked on them.
+# Agreement of measures with clicks.
 
 
 DECILE = "decile"
-Wanted = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting("Measure to correlate, such as err or 'ap(rel=3)'. "
+MeasureSetting = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting(
+    "Measure to correlate, such as err or 'ap(rel=3)'. "
     "Repeat -m, or separate measures by spaces.", metavar="MEASURE", section="Measures and gains",
     spelled=("-m", "--measure"), measure="several")]  # fmt: skip
 By = Annotated[str | None, Setting("Correlate each part of the log separately: by one of its columns, or by "
@@ -404,13 +407,12 @@ Seed = Annotated[int, Setting("Random seed of these pairs.", ranges.SEED, "N")]
 class ClickCorrelations(FromLog):
     """The correlation of measures with click measures.
 
-    frame     a row for each measure and click measure, and each part of the log where it is split: by (the value of the
-              column), measure, clicks (the click measure), correlation (nan where one of the two is the same
-              everywhere), topics, configurations, sessions
-    lists     a row for each configuration, and each part of the log where it is split: by, topic, shown (docnos
-              separated by spaces), sessions, then a column for each measure and each click measure. None where pairs
-              of engines are correlated
-    settings  what it was taken over
+    frame     a row for each measure and click measure, and each part of a split log: by (the value of the column),
+              measure, clicks (the click measure), correlation (nan if one of the two is constant), topics,
+              configurations, sessions
+    lists     a row for each configuration, and each part of a split log: by, topic, shown (docnos separated by
+              spaces), sessions, then a column for each measure and each click measure. None for pairs of engines
+    settings  a description of lists and sessions
     notes     notes for the user
     """
 
@@ -420,7 +422,7 @@ class ClickCorrelations(FromLog):
     notes: list[str]
 
     def document(self, layout: Layout) -> Document:
-        """A row for each correlation, for people with a column for each click measure."""
+        """Return a row for each correlation; for people, a column for each click measure."""
         if layout == "long":
             return Document([kernel.results.to_table(self.frame)], self.settings)
         split = "by" in self.frame
@@ -442,7 +444,7 @@ def read_parts(
     idle: Idle = None,
     lenient: Lenient = False,
 ) -> ClickLog:
-    """A log as `read_log` gives it, with the column by which it is split, if it is by one."""
+    """Read a log as `read_log` does, keeping the column that `by` names."""
     columns = [] if by in (None, DECILE) else [by]
     return read_log(source, clicks_as=clicks_as, depth=depth, idle=idle, columns=columns, lenient=lenient)
 
@@ -451,7 +453,7 @@ def read_parts(
 def correlate(
     log: Any,
     qrels: Any,
-    measures: Wanted = kernel.parse.DEFAULT,
+    measures: MeasureSetting = kernel.parse.DEFAULT,
     *,
     by: By = None,
     ss_rel: SsRel = SS_REL,
@@ -465,19 +467,19 @@ def correlate(
 
     log       as for `read_log`, with the lists; with the columns of `by`
     qrels     as for `evaluate`
-    measures  as for `evaluate`. A list is scored as a ranking of its topic, with all that is judged for it
-    by        a column of the log, or "decile": topics by their number of sessions, in ten parts; each is correlated
-              alone
+    measures  as for `evaluate`. A list is scored as a ranking of its topic, with all judgments of the topic
+    by        a column of the log, or "decile": topics by number of sessions, in ten parts; each part is correlated
+              separately
     ss_rel    the lowest grade that the click measure `ss` counts
-    unjudged  "drop" or "keep" lists with a document that is not judged
-    pairs     None: configurations are correlated, weighted by sessions. Or how many pairs of simulated engines: of
-              each topic that has several lists one shows one, the other another, and their differences are correlated
-    seed      of these pairs
-    keywords  options of grades and gains, as for `evaluate`. To `depth` lists are cut, those that are shorter left out,
-              and clicks below ignored
+    unjudged  "drop" or "keep" lists with unjudged documents
+    pairs     None: correlate configurations, weighted by sessions. Otherwise the number of pairs of simulated engines,
+              each with a different list of every topic that has two; their differences are correlated
+    seed      random seed of the pairs
+    keywords  options of grades and gains, as for `evaluate`. `depth` cuts lists, drops shorter lists and ignores clicks
+              below
 
     Chapelle et al., CIKM 2009, section 6.2, tables 2 to 5 and figure 4; with `pairs` algorithm 3 and table 6. Raises
-    InputError as `read_log` and `evaluate` do, and where no configuration is left.
+    InputError as `read_log` and `evaluate` do, and if no configuration is left.
 
     >>> log, qrels = "qrels_samples/rivers-clicks.tsv", "qrels_samples/rivers.qrels"
     >>> correlations = gradedeval.clicks.correlate(log, qrels, "err p@1").frame
@@ -492,12 +494,12 @@ def correlate(
         raise InputError("", "no measure given", "for example 'err ndcg@10'", usage=True)
     judged = kernel.qrels_for({}, qrels, options)
     settings = Settings(by, ss_rel, unjudged, pairs, seed)
-    return _correlated(read_parts(log, by=by), judged, chosen, options, settings)
+    return _correlate(read_parts(log, by=by), judged, chosen, options, settings)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The keywords of `correlate` that are its own. Raises InputError (usage) for a value that is not allowed."""
+    """The keywords of `correlate` alone. Raises InputError (usage) for a value that is not allowed."""
 
     by: str | None = None
     ss_rel: float = SS_REL
@@ -514,67 +516,66 @@ class Settings:
             raise InputError(flag.seed, f"applies to {flag.pairs}", "add them", usage=True)
 
 
-def _correlated(
+def _correlate(
     log: ClickLog, qrels: Qrels, measures: Sequence[Measure], options: Options, settings: Settings
 ) -> ClickCorrelations:
-    """What `correlate` returns, of what has been read; its notes are told."""
-    log = _usable(log, qrels, options, settings)
+    """Correlate measures with the click measures of a log, and emit the notes."""
+    log = _select_usable(log, qrels, options, settings)
     scorer = kernel.Scorer(qrels, measures, options)
     if types := [measure.label for measure in scorer.measures if measure.types]:
         raise InputError(f"'{types[0]}'", "a click log has no types of documents", "leave it out", usage=True)
     scores = scorer.score_batch(batch_of(log, scorer.grader.qrels)).values[0]
-    relevant = relevant_shown(log, qrels, settings.ss_rel)
+    relevant = relevant_in_lists(log, qrels, settings.ss_rel)
 
     rows: list[tuple[Any, ...]] = []
-    lists, alone, two = [], 0, list[str]()
+    lists, alone, parts_of_two = [], 0, list[str]()
     labels = [measure.label for measure in scorer.measures]
-    for part, some in _parts(log, settings.by):
-        sessions, clicked = by_configuration(some, relevant)
-        here = np.flatnonzero(sessions)
+    for part, part_log in _split(log, settings.by):
+        sessions, clicked = means_by_configuration(part_log, relevant)
+        chosen = np.flatnonzero(sessions)
         if settings.pairs is not None:
-            kept = _paired(log, here)
-            here, alone = here[kept], alone + int((~kept).sum())
-        topics, shown = [log.topics[code] for code in here.tolist()], [log.shown[code] for code in here.tolist()]
-        found = _correlations(topics, shown, scores[here], clicked[here], sessions[here], settings)
-        counts = len(set(topics)), len(here), int(sessions[here].sum())
-        two += [part] if len(here) == 2 else []
-        for label, row in zip(labels, found.tolist(), strict=True):
+            kept = _has_pair(log, chosen)
+            chosen, alone = chosen[kept], alone + int((~kept).sum())
+        topics, rankings = [log.topics[code] for code in chosen.tolist()], [log.shown[code] for code in chosen.tolist()]
+        table = _correlations(topics, rankings, scores[chosen], clicked[chosen], sessions[chosen], settings)
+        counts = len(set(topics)), len(chosen), int(sessions[chosen].sum())
+        parts_of_two += [part] if len(chosen) == 2 else []
+        for label, row in zip(labels, table.tolist(), strict=True):
             rows += [(part, label, *cell, *counts) for cell in zip(CLICK_MEASURES, row, strict=True)]
-        known = {"by": [part] * len(here), "topic": topics, "shown": [" ".join(docnos) for docnos in shown]}
-        values = dict(zip([*labels, *CLICK_MEASURES], [*scores[here].T, *clicked[here].T], strict=True))
-        lists.append(kernel.results.to_frame({**known, "sessions": sessions[here], **values}))
+        keys = {"by": [part] * len(chosen), "topic": topics, "shown": [" ".join(docnos) for docnos in rankings]}
+        values = dict(zip([*labels, *CLICK_MEASURES], [*scores[chosen].T, *clicked[chosen].T], strict=True))
+        lists.append(kernel.results.to_frame({**keys, "sessions": sessions[chosen], **values}))
     columns: dict[str, Any] = dict(zip(["by", *COLUMNS], zip(*rows, strict=True), strict=True))
     frame, each = kernel.results.to_frame(columns), kernel.results.joined(lists)
     counted = [(len(set(log.topics)), 0)]
-    said = "\n".join([_said(settings, each), kernel.signature(qrels, options, scorer.measures, counted)])
+    description = "\n".join([_describe(settings, each), kernel.signature(qrels, options, scorer.measures, counted)])
     if not settings.by:
-        frame, each = (one.drop(columns="by") for one in (frame, each))
+        frame, each = (part_frame.drop(columns="by") for part_frame in (frame, each))
     notes = [*log.notes, *scorer.notes]
     if alone:
-        what = f"{alone} {plural(alone, 'list')} left out of pairs, as the only one of its topic"
-        notes.append(f"{log.place}: {what}")
-    if two:
-        where = f" in {plural(len(two), 'part')} {shorten(two)}" if settings.by else ""
-        notes.append(f"{log.place}: there are two lists{where}, and any two correlate by +1 or -1")
+        notes.append(f"{log.place}: {alone} {plural(alone, 'list')} left out of pairs: the only list of the topic")
+    if parts_of_two:
+        in_parts = f" in {plural(len(parts_of_two), 'part')} {shorten(parts_of_two)}" if settings.by else ""
+        notes.append(f"{log.place}: only two lists{in_parts}, and any two correlate by +1 or -1")
     if not frame["configurations"].any():
         raise InputError(log.place, "no topic has two lists to pair", f"leave out {flag.pairs}", usage=True)
-    return ClickCorrelations(frame, each if settings.pairs is None else None, said, emit_notes(notes))
+    return ClickCorrelations(frame, each if settings.pairs is None else None, description, emit_notes(notes))
 
 
-def _paired(log: ClickLog, configurations: Ints) -> Bools:
-    """Configurations: whether another of them is of the same topic."""
+def _has_pair(log: ClickLog, configurations: Ints) -> Bools:
+    """Return for each configuration whether another one has the same topic."""
     topics = [log.topics[code] for code in configurations.tolist()]
     lists = Counter(topics)
     return np.array([lists[topic] > 1 for topic in topics], dtype=bool)
 
 
 def _correlations(
-    topics: Sequence[str], shown: Sequence[Any], scores: Floats, clicked: Floats, sessions: Ints, settings: Settings
+    topics: Sequence[str], rankings: Sequence[Any], scores: Floats, clicked: Floats, sessions: Ints, settings: Settings
 ) -> Floats:
-    """measures × click measures, over lists or pairs of engines."""
+    """Return measures × click measures: correlations over lists or over pairs of engines."""
     if settings.pairs is None:
         return weighted_correlation(scores, clicked, sessions)
-    order = sorted(range(len(topics)), key=lambda row: (topics[row], shown[row]))
+    order = sorted(range(len(topics)), key=lambda row: (topics[row], rankings[row]))
     ordered = [topics[row] for row in order]
     return paired_correlation(ordered, scores[order], clicked[order], settings.pairs, settings.seed)
 
@@ -582,66 +583,66 @@ def _correlations(
 COLUMNS = ("measure", "clicks", "correlation", "topics", "configurations", "sessions")
 
 
-def _usable(log: ClickLog, qrels: Qrels, options: Options, settings: Settings) -> ClickLog:
-    """The log at its depth, of the lists that count. Raises InputError where there are none."""
+def _select_usable(log: ClickLog, qrels: Qrels, options: Options, settings: Settings) -> ClickLog:
+    """Return the log at its depth, restricted to usable lists. Raises InputError if none is left."""
     log = with_lists(log if options.depth is None else log.cut(options.depth))
     batch = batch_of(log, qrels)
     short = log.lengths < (options.depth or 0)
-    strange = np.array([topic not in qrels.row_of for topic in batch.topics])
-    unknown = ~strange & ((batch.codes == batch.unjudged_code).any(axis=1) & (settings.unjudged == "drop"))
+    foreign = np.array([topic not in qrels.row_of for topic in batch.topics])
+    unknown = ~foreign & ((batch.codes == batch.unjudged_code).any(axis=1) & (settings.unjudged == "drop"))
     notes, sessions = list(log.notes), np.bincount(log.configuration, log.count, minlength=len(log.topics))
-    for left_out, what in (
+    for left_out, reason in (
         (short, f"with fewer than {options.depth} documents"),
-        (strange & ~short, f"of topics that {qrels.place} lacks"),
+        (foreign & ~short, f"of topics that {qrels.place} lacks"),
         (unknown & ~short, f"with a document that is not judged ({flag.unjudged:keep} counts them)"),
     ):
         if left_out.any():
             lists, lost = int(left_out.sum()), int(sessions[left_out].sum())
             counted = f"{lists} {plural(lists, 'list')} ({lost} {plural(lost, 'session')})"
-            notes.append(f"{log.place}: {counted} {what} left out")
-    kept = ~(short | strange | unknown)
+            notes.append(f"{log.place}: {counted} {reason} left out")
+    kept = ~(short | foreign | unknown)
     if not kept.any():
-        said = "; ".join(note.partition(": ")[2] for note in notes[len(log.notes) :])
+        reasons = "; ".join(note.partition(": ")[2] for note in notes[len(log.notes) :])
         raise InputError(
-            log.place, f"no list is left: {said}", f"give the qrels of its topics, or a smaller {flag.depth}"
+            log.place, f"no list is left: {reasons}", f"give the qrels of its topics, or a smaller {flag.depth}"
         )
-    return replace(only(log, kept), notes=notes)
+    return replace(select_configurations(log, kept), notes=notes)
 
 
-def _parts(log: ClickLog, by: str | None) -> Iterator[tuple[str, ClickLog]]:
-    """The log, or its parts by a column, in the order of their values, or by the frequency of topics."""
+def _split(log: ClickLog, by: str | None) -> Iterator[tuple[str, ClickLog]]:
+    """Yield the name and the log of each part: by a column in the order of its values, or by frequency of topics."""
     if by is None:
         yield "", log
     elif by == DECILE:
-        topics, of = np.unique(np.array(log.topics, dtype=object).astype(str), return_inverse=True)
-        frequency = np.bincount(of[log.configuration], log.count, minlength=len(topics))
-        for number, some in enumerate(np.array_split(np.argsort(frequency, kind="stable"), 10), 1):
-            if len(some):
-                yield str(number), _rows(log, np.isin(of[log.configuration], some))
+        topics, topic_of = np.unique(np.array(log.topics, dtype=object).astype(str), return_inverse=True)
+        frequency = np.bincount(topic_of[log.configuration], log.count, minlength=len(topics))
+        for number, members in enumerate(np.array_split(np.argsort(frequency, kind="stable"), 10), 1):
+            if len(members):
+                yield str(number), _select_rows(log, np.isin(topic_of[log.configuration], members))
     else:
         values, codes = log.columns[by]
-        for code in sorted(set(codes.tolist()), key=lambda code: _natural(values[code])):
-            yield values[code], _rows(log, codes == code)
+        for code in sorted(set(codes.tolist()), key=lambda code: _sort_key(values[code])):
+            yield values[code], _select_rows(log, codes == code)
 
 
-def _natural(value: str) -> tuple[bool, float, str]:
-    """Numbers in their order, and before words."""
+def _sort_key(value: str) -> tuple[bool, float, str]:
+    """Return a sort key: numbers by value, before words."""
     try:
         return False, float(value), value
     except ValueError:
         return True, 0.0, value
 
 
-def _rows(log: ClickLog, chosen: Any) -> ClickLog:
-    """Some sessions of the log; its configurations stay."""
+def _select_rows(log: ClickLog, chosen: Any) -> ClickLog:
+    """Return the log restricted to some sessions; its configurations stay."""
     count, user = log.count[chosen], None if log.user is None else log.user[chosen]
     return replace(
         log, configuration=log.configuration[chosen], pattern=log.pattern[chosen], count=count, user=user, columns={}
     )
 
 
-def _said(settings: Settings, lists: pd.DataFrame) -> str:
-    """What the correlations are taken over, in words; a list may be in several parts of the log."""
+def _describe(settings: Settings, lists: pd.DataFrame) -> str:
+    """Describe the correlations; a list may be in several parts of the log."""
     counts = {
         "topic": len(kernel.results.distinct(lists, "topic")),
         "configuration": len(kernel.results.distinct(lists, "topic", "shown")),
@@ -657,7 +658,7 @@ def _said(settings: Settings, lists: pd.DataFrame) -> str:
     return " | ".join(parts)
 
 
-# Lists as grades by rank, and what gains or utilities make of them.
+# Lists as grades by rank, and their scores by gains or utilities.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -673,32 +674,31 @@ class GradedLists:
 
     @cached_property
     def judged(self) -> Bools:
-        """lists: whether all documents are judged."""
+        """For each list, whether all documents are judged."""
         return np.asarray((self.code >= 0).all(axis=1))
 
     def gains(self, gains: Floats) -> Floats:
-        """lists × ranks: the gain of each document by that of its grade; 0 where it has none."""
-        found: Floats = np.append(gains, [0.0, 0.0])[self.code]  # −1 is the last
-        return found
+        """Return lists × ranks: the gain of each document; 0 for an unjudged document."""
+        return np.asarray(np.append(gains, [0.0, 0.0])[self.code])  # −1 is the last
 
     @property
     def has(self) -> Bools:
-        """grades: whether a document has it."""
+        """For each grade, whether a document has it."""
         return np.asarray(np.isin(np.arange(len(self.grades)), self.code))
 
     def select(self, rows: Bools) -> GradedLists:
-        """Some of the lists."""
+        """Return some of the lists."""
         return GradedLists(self.grades, self.code[rows])
 
     def of_grades(self, kept: Bools) -> GradedLists:
-        """The same lists; the grades that are not kept, of which no document is, have no number."""
+        """Renumber the grades to the kept ones; no document may have another grade."""
         size = int(kept.sum())
         number = np.append(np.cumsum(kept) - 1, [size, -1])  # −1 is the last
         return GradedLists(self.grades[kept], number[self.code])
 
 
 def graded_lists(log: ClickLog, qrels: Qrels) -> GradedLists:
-    """The lists of a log with the grades of their documents."""
+    """Return the lists of a log with the grades of their documents."""
     positive = np.maximum(qrels.labels, 0)
     grades = np.unique(np.append(positive, 0.0))
     code = np.append(np.searchsorted(grades, positive), [-1, len(grades)])  # past the labels: unjudged, and no document
@@ -706,11 +706,11 @@ def graded_lists(log: ClickLog, qrels: Qrels) -> GradedLists:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scored:
-    """How a measure makes a score of gains, as far as clicks can teach them: the weight of each rank.
+class Scoring:
+    """The weights with which a measure turns gains into a score.
 
-    cascade  whether a user stops at the first document that satisfies: then a weight is what that is worth; otherwise
-             it is that of a gain
+    cascade  whether a user stops at the first satisfying document: a weight is then the value of stopping at its rank,
+             otherwise the factor of a gain
     """
 
     measure: Measure
@@ -718,28 +718,28 @@ class Scored:
     cascade: bool
 
     def scores(self, gain: Floats) -> Floats:
-        """lists: the scores of lists × ranks of gains."""
-        return (stopping(gain) if self.cascade else gain) @ self.weight
+        """Return the score of each list from lists × ranks of gains."""
+        return (stop_probabilities(gain) if self.cascade else gain) @ self.weight
 
 
-def stopping(gain: Floats) -> Floats:
-    """lists × ranks: the probability of stopping there."""
+def stop_probabilities(gain: Floats) -> Floats:
+    """Return lists × ranks: the probability of stopping at the rank."""
     reached = np.cumprod(1 - gain, axis=1)
     return gain * np.column_stack([np.ones(len(gain)), reached[:, :-1]])
 
 
-def scored_by(measure: Measure, ranks: int) -> Scored:
-    """How a measure scores lists down to a rank. Raises InputError (usage) unless it is err, cascade, or a sum of gains
-    with fixed weights."""
+def scoring_of(measure: Measure, ranks: int) -> Scoring:
+    """Return the weights of a measure down to a rank.
+    Raises InputError (usage) unless it is err, cascade, or a sum of gains with fixed weights."""
     last = ranks if measure.cutoff is None else min(ranks, measure.cutoff)
     rank = np.arange(1.0, ranks + 1)
     if measure.name in ("err", "cascade"):
         arguments = measure.arguments
         gamma = float(arguments.get("gamma", 1))  # type: ignore[arg-type]
         weight = kernel.useful(gamma ** (rank - 1), rank, str(arguments.get("utility", "rr")))
-        return Scored(measure, weight * (rank <= last), True)
+        return Scoring(measure, weight * (rank <= last), True)
     try:
-        return Scored(measure, np.pad(weighing.static_weights(measure, last), (0, ranks - last)), False)
+        return Scoring(measure, np.pad(weighing.static_weights(measure, last), (0, ranks - last)), False)
     except InputError as error:
         hint = "name err, cascade, or a sum of gains with fixed weights such as rbp or dcg"
         raise error.replace(hint=hint) from None

@@ -1,4 +1,4 @@
-"""`clicks models`: click models, fitted to a log and tried on another, with their tables and files."""
+"""Fit click models to a log, test them on another, and read and write them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from gradedeval.clicks.model_kinds import (
     KINDS,
     MEANS,
     Cells,
-    Chosen,
+    ModelSpec,
     Parameters,
     Prediction,
     Prior,
+    evaluate_predictions,
     log_chances,
-    predicted,
     read_models,
 )
 from gradedeval.errors import Flag, InputError, Note, check_choice, emit_notes, flag, plural, public
@@ -35,23 +35,23 @@ if TYPE_CHECKING:
     from gradedeval.kernel import Qrels
 
 
-# What a click model has parameters for: each document of a topic, or all documents of a grade together.
+# Items with parameters: each document of a topic, or all documents of a grade together.
 
 
-Tie = Annotated[Literal["document", "grade"], Setting("What has its own parameters: each document of a topic, or "
+Tie = Annotated[Literal["document", "grade"], Setting("Items with their own parameters: each document of a topic, or "
     "each grade of the QRELS.")]  # fmt: skip
 TIES = ("document", "grade")
 NO_LIST = "no list is shown", "add the column shown, the docnos from rank 1 on"
 UNJUDGED = None
-"""What stands for the grade of a document that has none."""
+"""The grade of an unjudged document."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Items:
-    """The documents or grades that have parameters.
+    """Documents or grades with parameters.
 
     names  a pair of topic and docno for each, or its grade; `UNJUDGED` for the unjudged documents
-    qrels  where grades come from; None where documents have parameters
+    qrels  source of grades; None if documents have parameters
     """
 
     names: Sequence[Any]
@@ -59,28 +59,29 @@ class Items:
 
     @property
     def tie(self) -> Tie:
+        """The unit with its own parameters: document or grade."""
         return "document" if self.qrels is None else "grade"
 
     @cached_property
     def number(self) -> Mapping[Any, int]:
-        """The number of each document or grade."""
+        """Index of each document or grade."""
         return {name: number for number, name in enumerate(self.names)}
 
     def of(self, log: ClickLog) -> Ints:
-        """configurations × ranks: the number of each document shown; as many as there are for one that is none of
-        them, one more past the end of the list."""
+        """Return configurations × ranks: the index of the item shown.
+        It is `len(names)` for an unknown item, one more past the end of the list."""
         width, number, unknown = max(map(len, log.shown), default=0), self.number, len(self.names)
         item = np.full((len(log.shown), width), unknown + 1, dtype=np.int64)
-        for row, (topic, shown) in enumerate(zip(log.topics, log.shown, strict=True)):
+        for row, (topic, docnos) in enumerate(zip(log.topics, log.shown, strict=True)):
             if self.qrels is None:
-                item[row, : len(shown)] = [number.get((topic, docno), unknown) for docno in shown]
+                item[row, : len(docnos)] = [number.get((topic, docno), unknown) for docno in docnos]
             else:
                 grades = grades_of(self.qrels, topic)
-                item[row, : len(shown)] = [number.get(grades.get(docno, UNJUDGED), unknown) for docno in shown]
+                item[row, : len(docnos)] = [number.get(grades.get(docno, UNJUDGED), unknown) for docno in docnos]
         return item
 
     def cells(self, log: ClickLog) -> Cells:
-        """The sessions of a log."""
+        """Return the sessions of a log as cells of these items."""
         item = self.of(log)
         alike, same = np.unique(item, axis=0, return_inverse=True)
         same = same.ravel()
@@ -95,96 +96,97 @@ class Items:
 
 
 def grades_of(qrels: Qrels, topic: str) -> dict[str, float]:
-    """docno -> grade of the judged documents of a topic."""
+    """Return docno -> grade of the judged documents of a topic."""
     labels = qrels.labels.tolist()
     return {docno: labels[code] for docno, code in qrels._text_codes.get(encode(topic), {}).items()}
 
 
 def items_of(log: ClickLog, tie: Tie, qrels: Qrels | None) -> Items:
-    """What the documents shown in a log share parameters by. Raises InputError where the log tells no lists, or grades
-    are asked for without judgments."""
+    """Return the items that share parameters in a log.
+    Raises InputError if the log shows no lists, or if grades lack judgments."""
     if not any(log.shown):
         raise InputError(log.place, *NO_LIST)
     if tie == "document":
-        pairs = ((topic, docno) for topic, shown in zip(log.topics, log.shown, strict=True) for docno in shown)
+        pairs = ((topic, docno) for topic, docnos in zip(log.topics, log.shown, strict=True) for docno in docnos)
         return Items(list(dict.fromkeys(pairs)))
     if qrels is None:
         raise InputError(f"{flag.tie:grade}", "needs the grades of documents", "add QRELS", usage=True)
     judged = {topic: grades_of(qrels, topic) for topic in set(log.topics)}
-    found = {
+    grades_shown = {
         judged[topic].get(docno, UNJUDGED)
-        for topic, shown in zip(log.topics, log.shown, strict=True)
-        for docno in shown
+        for topic, docnos in zip(log.topics, log.shown, strict=True)
+        for docno in docnos
     }
-    if found == {UNJUDGED}:
+    if grades_shown == {UNJUDGED}:
         raise InputError(log.place, f"no document shown is judged in {qrels.place}", "give the qrels of its topics")
-    grades = sorted(grade for grade in found if grade is not UNJUDGED)
-    return Items([*grades, *([UNJUDGED] if UNJUDGED in found else [])], qrels)
+    grades = sorted(grade for grade in grades_shown if grade is not UNJUDGED)
+    return Items([*grades, *([UNJUDGED] if UNJUDGED in grades_shown else [])], qrels)
 
 
 ITERATIONS = 40
-"""Those of the published fit of Chapelle & Zhang's model."""
+"""Number of iterations in the published fit of Chapelle & Zhang's model."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClickModel:
     """A click model with its parameters.
 
-    chosen          which one
-    items           the documents or grades that have parameters of their own
-    parameters      `attractiveness` and `satisfaction`: of each item, and at the end of those that are none;
-                    `continuation` and `examination`: of ranks; single numbers. Where there is an `examination` it is 1
-                    at rank 1, and attractiveness the probability of a click there: only their products are known
-    seen            items: how many sessions showed it
-    log_likelihood  of the log it was fitted to: ln P of all sessions, before each iteration and after the last; nothing
-                    where it was not fitted
+    spec            its name and the value of its number
+    items           the documents or grades with parameters
+    parameters      `attractiveness` and `satisfaction`: of each item, then of unknown items; `continuation` and
+                    `examination`: of ranks; scalars. An `examination` is 1 at rank 1, and attractiveness is the
+                    probability of a click there: only their products can be estimated
+    seen            items: number of sessions that showed it
+    log_likelihood  ln P of all sessions of the training log, before each iteration and after the last; empty if not
+                    fitted
     """
 
-    chosen: Chosen
+    spec: ModelSpec
     items: Items
     parameters: Parameters
     seen: Ints
     log_likelihood: Floats = field(default_factory=lambda: np.empty(0))
 
     def __str__(self) -> str:
-        return str(self.chosen)
+        return str(self.spec)
 
     @cached_property
     def relevance(self) -> Floats:
-        """items: the probability that it satisfies a user who looks at it: attractiveness, times satisfaction where the
-        model has one. Chapelle et al., CIKM 2009, section 7.3."""
-        known = self.parameters
-        relevance: Floats = known["attractiveness"][:-1] * known.get("satisfaction", np.ones(1 + len(self.seen)))[:-1]
+        """For each item, the probability that it satisfies a user who examines it: attractiveness, times satisfaction
+        if the model has one. Chapelle et al., CIKM 2009, section 7.3."""
+        values = self.parameters
+        relevance: Floats = values["attractiveness"][:-1] * values.get("satisfaction", np.ones(1 + len(self.seen)))[:-1]
         return relevance
 
     @property
     def number(self) -> float:
-        """The single number of its notation, γ or p; nan where it has none."""
-        named = self.chosen.kind.number
+        """The number in the model's notation, γ or p; nan if there is none."""
+        named = self.spec.kind.number
         return float(self.parameters[named[0]]) if named else np.nan
 
     @property
     def ranks(self) -> int | None:
-        """How many ranks have parameters of their own; None where none has."""
+        """The number of ranks with parameters; None if no parameter depends on the rank."""
         of_ranks = [self.parameters[name] for name in ("continuation", "examination") if name in self.parameters]
         return len(of_ranks[0]) if of_ranks else None
 
     def predicts(self, log: Any, floor: float = 0.0) -> Prediction:
-        """How well it predicts the sessions of a log.
+        """Evaluate how well it predicts the sessions of a log.
 
-        floor  raises the probability of what a session did at a rank to this: the cascade model gives 0 to a second
-               click
+        floor  minimum probability of a click or skip at a rank: the cascade model gives 0 to a second click
         """
-        tried, notes = listed(read_log(log))
-        if not tried.lengths.any():
-            raise InputError(tried.place, *NO_LIST)
+        test, notes = keep_listed(read_log(log))
+        if not test.lengths.any():
+            raise InputError(test.place, *NO_LIST)
         emit_notes(notes)
-        return self._predicts(tried, floor)
+        return self._predicts(test, floor)
 
     def _predicts(self, log: ClickLog, floor: float) -> Prediction:
-        """`predicts`, of sessions with lists."""
-        cells, kind = self.items.cells(log), self.chosen.kind
-        return predicted(kind.conditional(self.parameters, cells), kind.marginal(self.parameters, cells), cells, floor)
+        """Evaluate the predictions of sessions with lists."""
+        cells, kind = self.items.cells(log), self.spec.kind
+        return evaluate_predictions(
+            kind.conditional(self.parameters, cells), kind.marginal(self.parameters, cells), cells, floor
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -192,10 +194,10 @@ class ClickModels(FromLog):
     """Click models fitted to a log.
 
     models       by name
-    predictions  how well each predicts: the test log, or the log that it was fitted to
-    test         what messages call the test log; empty without one
-    settings     what the numbers depend on
-    notes        what was skipped or assumed
+    predictions  how well each predicts the test log, or else the training log
+    test         name of the test log in messages; empty without one
+    settings     settings of the fit and the test
+    notes        notes on skipped input and assumptions
     """
 
     models: dict[str, ClickModel]
@@ -209,14 +211,13 @@ class ClickModels(FromLog):
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """A row for each model, measure and rank: model, measure, rank (0: of all), value."""
-
+        """A row for each model, measure and rank: model, measure, rank (0: all ranks), value."""
         rows = [(name, *row) for name in self.models for row in prediction_rows(self, name)]
         return kernel.results.to_frame(rows, columns=["model", "measure", "rank", "value"])
 
     def relevance(self, name: str | None = None, min_seen: int = 0) -> pd.DataFrame:
-        """The estimated relevance of documents by a model (the only one, unless named): topic, docno, gain, seen; or of
-        grades: grade, gain, seen. `min_seen` leaves out what fewer sessions showed."""
+        """Return the estimated relevance by a model, needed if there are several: topic, docno, gain, seen; by grade:
+        grade, gain, seen. `min_seen` drops items shown in fewer sessions."""
         model = self._one(name)
         if model.items.tie == "grade":
             columns = {"grade": list(map(_grade, model.items.names))}
@@ -227,7 +228,7 @@ class ClickModels(FromLog):
         return frame[frame["seen"] >= min_seen].reset_index(drop=True)
 
     def document(self, layout: Layout) -> Document:
-        """A row for each model, and where grades share parameters a row for each grade."""
+        """Return a row for each model, and for each grade if grades share parameters."""
         if layout == "long":
             return Document([kernel.results.to_table(self.frame)], self.settings)
         columns = [Column("model"), Column("LL session", "score"), Column("LL rank", "score", 6)]
@@ -235,45 +236,45 @@ class ClickModels(FromLog):
         columns.append(Column("estimated", "text"))
         rows = []
         for name in self.models:
-            one = self.predictions[name]
-            means = [one.mean(field) for field in MEANS.values()]
-            rows.append([name, one.ll_session, one.ll_rank, *map(_plain, means), _estimated(self[name])])
+            prediction = self.predictions[name]
+            means = [prediction.mean(field) for field in MEANS.values()]
+            rows.append([name, prediction.ll_session, prediction.ll_rank, *map(_plain, means), _estimated(self[name])])
         return Document([Table(columns, rows), *_by_grade(self)], self.settings)
 
     def _one(self, name: str | None) -> ClickModel:
         if name is None and len(self.models) > 1:
-            what = f"there are {len(self.models)}: {', '.join(self.models)}"
-            raise InputError("model", what, "name one", usage=True)
+            names = ", ".join(self.models)
+            raise InputError("model", f"there are {len(self.models)}: {names}", "name one", usage=True)
         return self[name] if name is not None else next(iter(self.models.values()))
 
 
-def listed(log: ClickLog) -> tuple[ClickLog, list[str]]:
-    """The sessions of a log whose lists are known, and the notes on the log."""
-    there = log.lengths[log.configuration] > 0
-    left_out = int(log.count[~there].sum())
-    if not left_out or not there.any():
+def keep_listed(log: ClickLog) -> tuple[ClickLog, list[str]]:
+    """Return the sessions of a log with known lists, and the notes on the log."""
+    has_list = log.lengths[log.configuration] > 0
+    left_out = int(log.count[~has_list].sum())
+    if not left_out or not has_list.any():
         return log, [*log.notes]
-    what = f"{log.place}: {left_out} {plural(left_out, 'session')} without a shown list left out"
-    configuration, pattern, count = (column[there] for column in (log.configuration, log.pattern, log.count))
-    some = replace(log, configuration=configuration, pattern=pattern, count=count, user=None, columns={})
-    return some, [*log.notes, what]
+    note = f"{log.place}: {left_out} {plural(left_out, 'session')} without a shown list left out"
+    configuration, pattern, count = (column[has_list] for column in (log.configuration, log.pattern, log.count))
+    kept = replace(log, configuration=configuration, pattern=pattern, count=count, user=None, columns={})
+    return kept, [*log.notes, note]
 
 
-def fitted_model(chosen: Chosen, items: Items, cells: Cells, prior: Prior, iterations: int) -> ClickModel:
-    """A click model fitted to sessions: in closed form, or by EM."""
+def fit_model(spec: ModelSpec, items: Items, cells: Cells, prior: Prior, iterations: int) -> ClickModel:
+    """Fit a click model to sessions: in closed form, or by EM."""
     seen = cells.by_item(cells.shown)[:-1].astype(np.int64)
-    if chosen.kind.closed is not None:
-        parameters = chosen.kind.closed(cells, prior)
-        likelihood = [_log_likelihood(chosen.kind.conditional(parameters, cells), cells)]
-        return ClickModel(chosen, items, parameters, seen, np.array(likelihood))
-    parameters, history = chosen.start(cells), list[float]()
+    if spec.kind.closed is not None:
+        parameters = spec.kind.closed(cells, prior)
+        likelihood = [_log_likelihood(spec.kind.conditional(parameters, cells), cells)]
+        return ClickModel(spec, items, parameters, seen, np.array(likelihood))
+    parameters, history = spec.start(cells), list[float]()
     for _ in range(iterations):
-        parameters, chance = chosen.step(parameters, cells, prior)
+        parameters, chance = spec.step(parameters, cells, prior)
         history.append(_log_likelihood(chance, cells))
-    history.append(_log_likelihood(chosen.kind.conditional(parameters, cells), cells))
-    if chosen.kind.transitions is None:
-        parameters = model_kinds.scaled(parameters)
-    return ClickModel(chosen, items, parameters, seen, np.array(history))
+    history.append(_log_likelihood(spec.kind.conditional(parameters, cells), cells))
+    if spec.kind.transitions is None:
+        parameters = model_kinds.scale_examination(parameters)
+    return ClickModel(spec, items, parameters, seen, np.array(history))
 
 
 def _log_likelihood(chance: Floats, cells: Cells) -> float:
@@ -282,43 +283,43 @@ def _log_likelihood(chance: Floats, cells: Cells) -> float:
 
 def _notes(
     log: ClickLog,
-    tried: ClickLog,
+    test: ClickLog,
     fitted: dict[str, ClickModel],
     predictions: dict[str, Prediction],
     floor: float,
 ) -> list[str]:
     notes = []
-    unseen, shown = next((one.unseen, one.shown) for one in predictions.values())
+    unseen, shown = next((prediction.unseen, prediction.shown) for prediction in predictions.values())
     if unseen:
-        what = f"{tried.place}: {unseen} of {shown} documents shown are not in {log.place}"
-        notes.append(f"{what}; they have the parameters of a document that was never shown")
-    deep = int(tried.lengths[tried.configuration].max())
+        problem = f"{test.place}: {unseen} of {shown} documents shown are not in {log.place}"
+        notes.append(f"{problem}; they have the parameters of a document that was never shown")
+    deep = int(test.lengths[test.configuration].max())
     if few := [name for name, model in fitted.items() if deep > (model.ranks or deep)]:
         fitted_to = fitted[few[0]].ranks
         notes.append(f"{', '.join(few)}: no list of {log.place} goes below rank {fitted_to}; parameters there are 0.5")
-    down = [name for name, model in fitted.items() if model.chosen.free and model.chosen.kind.m_step is not None]
-    if down and log.lengths[log.configuration].max() == 1:
-        notes.append(f"{', '.join(down)}: no list of {log.place} has two ranks; the chances of going on are 0.5")
-    impossible = [name for name, one in predictions.items() if one.ll_session == -np.inf]
+    step_models = [name for name, model in fitted.items() if model.spec.free and model.spec.kind.m_step is not None]
+    if step_models and log.lengths[log.configuration].max() == 1:
+        notes.append(f"{', '.join(step_models)}: no list of {log.place} has two ranks; the chances of going on are 0.5")
+    impossible = [name for name, prediction in predictions.items() if prediction.ll_session == -np.inf]
     if impossible:
-        what = f"{', '.join(impossible)}: some sessions cannot be by this model, so their log-likelihood is -inf"
-        notes.append(Note(f"{what}; {flag.floor:1e-6} gives each click and skip at least that probability"))
+        problem = f"{', '.join(impossible)}: some sessions cannot be by this model, so their log-likelihood is -inf"
+        notes.append(Note(f"{problem}; {flag.floor:1e-6} gives each click and skip at least that probability"))
     if floor:
         notes.append(Note(f"{flag.floor}: probabilities below {floor:g} were raised to it"))
     return notes
 
 
-# Click models as tables: how well they predict, and what relevance they estimate.
+# Click models as tables: predictions and parameters.
 
 
 def prediction_rows(models: ClickModels, name: str) -> Iterator[tuple[str, int, float]]:
-    """Measure, rank (0: of all) and value of one model; its own parameters come last."""
-    one, model = models.predictions[name], models[name]
-    yield "ll_session", 0, one.ll_session
-    yield "ll_rank", 0, one.ll_rank
-    for label, name_of_field in MEANS.items():
-        yield label, 0, one.mean(name_of_field)
-        yield from ((label, rank, float(value)) for rank, value in enumerate(getattr(one, name_of_field), 1))
+    """Yield measure, rank (0: all ranks) and value of one model; its parameters come last."""
+    prediction, model = models.predictions[name], models[name]
+    yield "ll_session", 0, prediction.ll_session
+    yield "ll_rank", 0, prediction.ll_rank
+    for label, attribute in MEANS.items():
+        yield label, 0, prediction.mean(attribute)
+        yield from ((label, rank, float(value)) for rank, value in enumerate(getattr(prediction, attribute), 1))
     for key, value in model.parameters.items():
         if value.ndim == 0:
             yield key, 0, float(value)
@@ -334,24 +335,24 @@ def _plain(value: float) -> float | None:
 
 
 def _estimated(model: ClickModel) -> str:
-    """The single numbers that were fitted, as in `gamma 0.778`."""
-    fixed = () if model.chosen.kind.number is None or model.chosen.free else model.chosen.kind.number[:1]
+    """Return the scalar parameters that were fitted, as in `gamma 0.778`."""
+    fixed = () if model.spec.kind.number is None or model.spec.free else model.spec.kind.number[:1]
     singles = {key: value for key, value in model.parameters.items() if value.ndim == 0 and key not in fixed}
     return ", ".join(f"{key} {float(value):.4f}" for key, value in singles.items())
 
 
 def _by_grade(models: ClickModels) -> list[Table]:
-    """The parameters of grades, where grades share them."""
+    """Return a table of the parameters of grades if grades share them."""
     model = next(iter(models.models.values()))
     if model.items.tie == "document":
         return []
     rows = []
-    for name, one in models.models.items():
-        satisfies: Any = one.parameters.get("satisfaction")
-        for number, grade in enumerate(one.items.names):
-            s = None if satisfies is None else float(satisfies[number])
-            attracts, relevance = float(one.parameters["attractiveness"][number]), float(one.relevance[number])
-            rows.append([name, _grade(grade), int(one.seen[number]), attracts, s, relevance])
+    for name, fitted in models.models.items():
+        satisfaction: Any = fitted.parameters.get("satisfaction")
+        for number, grade in enumerate(fitted.items.names):
+            probability = None if satisfaction is None else float(satisfaction[number])
+            attracts, relevance = float(fitted.parameters["attractiveness"][number]), float(fitted.relevance[number])
+            rows.append([name, _grade(grade), int(fitted.seen[number]), attracts, probability, relevance])
     names = ("attractiveness", "satisfaction", "relevance")
     counts = [Column("grade", "figures"), Column("seen", "count")]
     return [Table([Column("model"), *counts, *(Column(name, "score") for name in names)], rows)]
@@ -369,30 +370,30 @@ UNJUDGED_NAME = "unjudged"
 
 
 def model_text(model: ClickModel) -> str:
-    """A model as JSON: its name, what its parameters are of, and these: of items by grade or by topic and docno."""
-    kept: dict[str, Any] = {"model": str(model.chosen), "tie": model.items.tie}
+    """Return a model as JSON: its name and its parameters, by grade or by topic and docno."""
+    content: dict[str, Any] = {"model": str(model.spec), "tie": model.items.tie}
     for name, values in model.parameters.items():
-        kept[name] = _by_item(model.items, values) if name in model.chosen.kind.shares else np.asarray(values).tolist()
+        content[name] = _by_item(model.items, values) if name in model.spec.kind.shares else np.asarray(values).tolist()
     if "examination" in model.parameters:
-        kept["unseen"] = float(model.parameters["attractiveness"][-1])
-    kept["seen"] = _by_item(model.items, model.seen)
-    return kernel.formats.json_text(kept, indent=1) + "\n"
+        content["unseen"] = float(model.parameters["attractiveness"][-1])
+    content["seen"] = _by_item(model.items, model.seen)
+    return kernel.formats.json_text(content, indent=1) + "\n"
 
 
 def _by_item(items: Items, values: Any) -> dict[str, Any]:
-    listed = np.asarray(values).tolist()[: len(items.names)]
+    numbers = np.asarray(values).tolist()[: len(items.names)]
     if items.tie == "grade":
         grades = [UNJUDGED_NAME if grade is UNJUDGED else f"{grade:g}" for grade in items.names]
-        return dict(zip(grades, listed, strict=True))
-    found: dict[str, dict[str, Any]] = {}
-    for (topic, docno), value in zip(items.names, listed, strict=True):
-        found.setdefault(topic, {})[docno] = value
-    return found
+        return dict(zip(grades, numbers, strict=True))
+    by_topic: dict[str, dict[str, Any]] = {}
+    for (topic, docno), value in zip(items.names, numbers, strict=True):
+        by_topic.setdefault(topic, {})[docno] = value
+    return by_topic
 
 
 @public
 def read_model(path: str | os.PathLike[str]) -> ClickModel:
-    """The model of a file that `model_text` wrote, or a person. Raises InputError where it is none.
+    """Read a click model from a file that `ClickModel`s are written to. Raises InputError if it is not one.
 
     >>> from pathlib import Path
     >>> parameters = '"attractiveness": {"0": 0.1, "1": 0.8}, "examination": [1, 0.5]'
@@ -400,7 +401,7 @@ def read_model(path: str | os.PathLike[str]) -> ClickModel:
     >>> gradedeval.clicks.read_model("pbm.json").relevance
     array([0.1, 0.8])
     """
-    import json  # not before it is needed
+    import json  # deferred: slows the import
 
     source = kernel.stream.Source(path)
     content = source.read()
@@ -410,88 +411,88 @@ def read_model(path: str | os.PathLike[str]) -> ClickModel:
         raise InputError(f"{source.place}:{error.lineno}", f"is not valid JSON ({error.msg})", HINT) from None
     if not isinstance(kept, dict) or not isinstance(kept.get("model"), str):
         raise InputError(source.place, "is not a click model: it has no 'model'", HINT)
-    chosen, tie = read_models(kept["model"]), kept.get("tie", "document")
-    if len(chosen) != 1 or tie not in TIES:
-        what = f"tie '{tie}' is not document or grade" if tie not in TIES else f"'{kept['model']}' is not one model"
-        raise InputError(source.place, what, HINT)
+    specs, tie = read_models(kept["model"]), kept.get("tie", "document")
+    if len(specs) != 1 or tie not in TIES:
+        problem = f"tie '{tie}' is not document or grade" if tie not in TIES else f"'{kept['model']}' is not one model"
+        raise InputError(source.place, problem, HINT)
     try:
-        return _model(chosen[0], tie, kept, source.place)
+        return _model(specs[0], tie, kept, source.place)
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(source.place, "its parameters are not numbers by name", HINT) from None
 
 
-def _model(chosen: Chosen, tie: str, kept: dict[str, Any], place: str) -> ClickModel:
-    wanted = [*chosen.kind.shares, *(name for name, _ in chosen.kind.start)]
-    wanted += ["continuation"] if chosen.name == "dcm" else []
-    wanted += ["examination"] if chosen.name in ("pbm", "ubm") else []
-    if missing := next((name for name in wanted if name not in kept), None):
-        raise InputError(place, f"no '{missing}', which {chosen.name} has", HINT)
-    names = _values(kept[wanted[0]], tie)
+def _model(spec: ModelSpec, tie: str, kept: dict[str, Any], place: str) -> ClickModel:
+    needed = [*spec.kind.shares, *(name for name, _ in spec.kind.start)]
+    needed += ["continuation"] if spec.name == "dcm" else []
+    needed += ["examination"] if spec.name in ("pbm", "ubm") else []
+    if missing := next((name for name in needed if name not in kept), None):
+        raise InputError(place, f"no '{missing}', which {spec.name} has", HINT)
+    names = _values(kept[needed[0]], tie)
     parameters: dict[str, Floats] = {}
-    for name in wanted:
-        if name in chosen.kind.shares:
+    for name in needed:
+        if name in spec.kind.shares:
             values = _values(kept[name], tie)
             if values.keys() != names.keys():
-                raise InputError(place, f"'{name}' is not of the same items as '{wanted[0]}'", HINT)
+                raise InputError(place, f"'{name}' is not of the same items as '{needed[0]}'", HINT)
             parameters[name] = np.array([*(float(values[item]) for item in names), 0.5])
         else:
             parameters[name] = np.asarray(kept[name], dtype=np.float64)
-            _check_shape(chosen, name, parameters[name], place)
+            _check_shape(spec, name, parameters[name], place)
         least, most = parameters[name].min(initial=0), parameters[name].max(initial=0)
         if not (least >= 0 and most <= (np.inf if name == "examination" else 1)):
             raise InputError(place, f"a value of '{name}' is not from 0 to 1", "they are probabilities")
     if "examination" in parameters:
         _check_products(parameters, kept.get("unseen"), place)
-    number = chosen.kind.number
-    if number and not chosen.free and chosen.value != parameters[number[0]]:
-        what = f"its name is {chosen}, and '{number[0]}' is {kept[number[0]]}"
-        raise InputError(place, what, f"give both the same value, or the name {chosen.name}({number[0]}={FIT})")
+    number = spec.kind.number
+    if number and not spec.free and spec.value != parameters[number[0]]:
+        problem = f"its name is {spec}, and '{number[0]}' is {kept[number[0]]}"
+        raise InputError(place, problem, f"give both the same value, or the name {spec.name}({number[0]}={FIT})")
     seen = _values(kept["seen"], tie) if "seen" in kept else {}
     counts = np.array([int(seen.get(item, 0)) for item in names], dtype=np.int64)
-    # The grades of documents come from the qrels that it is used with.
+    # Grades come from the qrels of a later call.
     items = Items(list(names), None if tie == "document" else kernel.Qrels.none())
-    return ClickModel(chosen, items, parameters, counts)
+    return ClickModel(spec, items, parameters, counts)
 
 
 def _check_products(parameters: dict[str, Floats], unseen: float | None, place: str) -> None:
-    """Raise InputError where attractiveness times examination is no probability.
+    """Raise InputError if attractiveness times examination is not a probability.
 
-    unseen  the attractiveness of a document that was never shown, which is put in; None: ½, or as much as may be
+    unseen  attractiveness to set for a document never shown; None: ½, or the largest valid value below
     """
     attractiveness, most = parameters["attractiveness"], parameters["examination"].max(initial=1)
     attractiveness[-1] = 0.5 / most if unseen is None else unseen
     if not 0 <= attractiveness.min() <= attractiveness.max() * most <= 1 + 1e-9:
-        what = "attractiveness times examination is not from 0 to 1"
-        raise InputError(place, what, "the product is the probability of a click")
+        problem = "attractiveness times examination is not from 0 to 1"
+        raise InputError(place, problem, "the product is the probability of a click")
 
 
-def _check_shape(chosen: Chosen, name: str, values: Floats, place: str) -> None:
-    """Raise InputError where a parameter that is not of items has not the shape it has in the model."""
-    what, dimensions = {
+def _check_shape(spec: ModelSpec, name: str, values: Floats, place: str) -> None:
+    """Raise InputError if a parameter other than of items has the wrong shape for the model."""
+    expected, dimensions = {
         "continuation": ("a list of numbers, one for each rank", 1),
         "examination": ("a list of numbers, one for each rank", 1),
     }.get(name, ("a number", 0))
-    if chosen.name == "ubm" and name == "examination":
-        what, dimensions = "a list of lists, for each rank one number for no click and each rank", 2
+    if spec.name == "ubm" and name == "examination":
+        expected, dimensions = "a list of lists, for each rank one number for no click and each rank", 2
     if values.ndim != dimensions or len(set(values.shape)) > 1:
-        raise InputError(place, f"'{name}' of {chosen.name} is not {what}", HINT)
+        raise InputError(place, f"'{name}' of {spec.name} is not {expected}", HINT)
 
 
-def _values(kept: Any, tie: str) -> dict[Any, Any]:
-    """item -> value."""
+def _values(content: Any, tie: str) -> dict[Any, Any]:
+    """Return item -> value."""
     if tie == "document":
-        return {(topic, docno): value for topic, of in kept.items() for docno, value in of.items()}
-    return {UNJUDGED if grade == UNJUDGED_NAME else float(grade): value for grade, value in kept.items()}
+        return {(topic, docno): value for topic, values in content.items() for docno, value in values.items()}
+    return {UNJUDGED if grade == UNJUDGED_NAME else float(grade): value for grade, value in content.items()}
 
 
-# What is asked of a log: which models describe it, and how well they predict another.
+# `gradedeval clicks models`.
 
 
 MODEL = Flag("--model", "models")
 DEFAULT, MIN_SEEN = "dbn", 10
-"""The model, and how many sessions must have shown a document for its relevance to be written."""
+"""The default model, and the fewest sessions of a document whose relevance is written."""
 
 Named = Annotated["str | Sequence[str]", Setting(f"Click model: {', '.join(KINDS)}; with its parameter as in "
     f"'dbn(gamma={FIT})' or 'reader(p=0.8)'. May be repeated, or models separated by spaces.",
@@ -506,7 +507,7 @@ Floor = Annotated[float, Setting("Raise the probability of what a session did at
 
 
 def pair(prior: float | Sequence[float] | str) -> Prior:
-    """A number twice, or two numbers, between which a text has a comma. Raises InputError (usage) for anything else."""
+    """Return two prior counts from a number, a pair, or text with a comma. Raises InputError (usage) otherwise."""
     if isinstance(prior, str):
         values = list(map(ranges.PRIOR.read, prior.split(",")))
     else:
@@ -516,23 +517,23 @@ def pair(prior: float | Sequence[float] | str) -> Prior:
     return values[0], values[-1]
 
 
-def relevance_text(found: ClickModels, write_relevance: str, min_seen: int | None = None) -> str:
-    """The relevance of documents by the only model as CSV. Tells of those that are left out, as fewer sessions showed
-    them; raises InputError where all are."""
-    least, seen = MIN_SEEN if min_seen is None else min_seen, found._one(None).seen
-    few, documents = int((seen < least).sum()), len(seen)
-    what = f"{few} of {documents} documents were shown in fewer than {least} sessions"
-    if few == documents:
-        raise InputError(write_relevance, what, f"give a lower {flag.min_seen}", usage=True)
-    if few:
-        emit_notes([Note(f"{write_relevance}: {what}, and are left out", f"{flag.min_seen} says how many it takes")])
+def relevance_text(fitted: ClickModels, write_relevance: str, min_seen: int | None = None) -> str:
+    """Return the relevance of documents by the only model as CSV.
+    Notes the documents shown in too few sessions; raises InputError if none is left."""
+    least, seen = MIN_SEEN if min_seen is None else min_seen, fitted._one(None).seen
+    rare, documents = int((seen < least).sum()), len(seen)
+    counts = f"{rare} of {documents} documents were shown in fewer than {least} sessions"
+    if rare == documents:
+        raise InputError(write_relevance, counts, f"give a lower {flag.min_seen}", usage=True)
+    if rare:
+        emit_notes([Note(f"{write_relevance}: {counts}, and are left out", f"{flag.min_seen} lowers the limit")])
     return kernel.formats.render(
-        lambda layout: Document([kernel.results.to_table(found.relevance(min_seen=least))]), "csv"
+        lambda layout: Document([kernel.results.to_table(fitted.relevance(min_seen=least))]), "csv"
     )
 
 
 def _said(log: ClickLog, test: ClickLog | None, tie: Tie, prior: Prior, iterations: int, floor: float) -> str:
-    """How models were fitted and tried, in words."""
+    """Describe how models were fitted and tested."""
     parts = [
         f"fitted to {log.place}: {log.sessions} sessions",
         f"tried on {'the same' if test is None else test.place}: {(test or log).sessions}",
@@ -559,38 +560,38 @@ def models(
 ) -> ClickModels:
     """Fit click models to a log.
 
-    log         what `read_log` reads, with the lists shown
+    log         as for `read_log`, with the lists shown
     models      "dbn(gamma=0.9) ubm": ctr, cm, dcm, sdbn, dbn, ccm, reader, pbm, ubm
-    test_log    another log that the models are tried on; None: the same
-    qrels       the judgments, where grades share parameters: a `Qrels`, or what makes one
-    tie         "document": each document of a topic has parameters of its own; "grade": those of a grade share them
-    depth       lists are cut to it
-    prior       a click and a skip that each share of items is counted with, or a pair of numbers; 0 for none
-    iterations  of EM
+    test_log    another log to test the models on; None: the same
+    qrels       the judgments if grades share parameters, as for `evaluate`
+    tie         "document": each document of a topic has its own parameters; "grade": documents of a grade share them
+    depth       cut lists to this depth
+    prior       prior count of clicks and of skips for each item, or a pair of these counts; 0 for none
+    iterations  number of EM iterations
     floor       see `ClickModel.predicts`
 
-    Raises InputError where a model, an option or a log is wrong.
+    Raises InputError for an invalid model, option or log.
 
     >>> models = gradedeval.clicks.models("qrels_samples/rivers-clicks.tsv", "sdbn pbm")
     >>> {name: round(prediction.ll_session, 3) for name, prediction in models.predictions.items()}
     {'sdbn': -0.925, 'pbm': -1.202}
     """
-    log, chosen = read_log(log, depth=depth), read_models(models if isinstance(models, str) else list(models))
-    if not chosen:
+    log, specs = read_log(log, depth=depth), read_models(models if isinstance(models, str) else list(models))
+    if not specs:
         raise InputError(MODEL, "no click model given", f"name one, such as {MODEL:dbn}", usage=True)
     check_choice(tie, TIES, flag.tie)
     counted, floor = pair(prior), ranges.FLOOR.check(floor)
     iterations = ranges.ITERATIONS.check(iterations)
     qrels = qrels if qrels is None or isinstance(qrels, kernel.Qrels) else kernel.Qrels(qrels)
-    log, notes = listed(log)
-    tried, more = (log, []) if test_log is None else listed(read_log(test_log, depth=depth))
+    log, notes = keep_listed(log)
+    tested, test_notes = (log, []) if test_log is None else keep_listed(read_log(test_log, depth=depth))
     items = items_of(log, tie, qrels)
     cells = items.cells(log)
-    fitted = {str(one): fitted_model(one, items, cells, counted, iterations) for one in chosen}
-    predictions = {name: model._predicts(tried, floor) for name, model in fitted.items()}
+    fitted = {str(spec): fit_model(spec, items, cells, counted, iterations) for spec in specs}
+    predictions = {name: model._predicts(tested, floor) for name, model in fitted.items()}
     if qrels is not None and tie == "document":
-        what = f"{qrels.place} is not used: documents have parameters of their own"
-        notes.append(Note(f"{what}; {flag.tie:grade} takes grades"))
-    notes += [*more, *_notes(log, tried, fitted, predictions, floor)]
-    settings = _said(log, None if test_log is None else tried, tie, counted, iterations, floor)
-    return ClickModels(fitted, predictions, "" if test_log is None else tried.place, settings, emit_notes(notes))
+        problem = f"{qrels.place} is not used: documents have parameters of their own"
+        notes.append(Note(f"{problem}; {flag.tie:grade} takes grades"))
+    notes += [*test_notes, *_notes(log, tested, fitted, predictions, floor)]
+    settings = _said(log, None if test_log is None else tested, tie, counted, iterations, floor)
+    return ClickModels(fitted, predictions, "" if test_log is None else tested.place, settings, emit_notes(notes))

@@ -13,15 +13,15 @@ from gradedeval.clicks.click_measures import (
     SS_REL,
     ClickMeasure,
     GradedLists,
-    Scored,
-    empty_log,
+    Scoring,
     graded_lists,
-    of_lists,
-    scored_by,
-    stopping,
+    log_of_lists,
+    means_of_lists,
+    scoring_of,
+    stop_probabilities,
     weighted_correlation,
 )
-from gradedeval.clicks.click_models import ITERATIONS, UNJUDGED, fitted_model, grades_of, items_of, listed
+from gradedeval.clicks.click_models import ITERATIONS, UNJUDGED, fit_model, grades_of, items_of, keep_listed
 from gradedeval.clicks.log import (
     ClickLog,
     ClicksAs,
@@ -32,7 +32,7 @@ from gradedeval.clicks.log import (
     read_log,
     small_table_of,
 )
-from gradedeval.clicks.model_kinds import Chosen, Prior, read_models
+from gradedeval.clicks.model_kinds import ModelSpec, Prior, read_models
 from gradedeval.errors import Flag, InputError, check_choice, emit_notes, flag, plural, public, shorten
 from gradedeval.kernel import (
     AnyMeasure,
@@ -81,7 +81,7 @@ def best_steps(steps: Floats, y: Floats, count: Floats) -> Floats:
     return found
 
 
-def linear_gains(lists: GradedLists, scored: Scored, y: Floats, count: Floats) -> Floats:
+def linear_gains(lists: GradedLists, scored: Scoring, y: Floats, count: Floats) -> Floats:
     """grades: the gains of a sum of gains, which never fall, from 0 of the lowest grade to 1."""
     of_grade = np.column_stack([(lists.code == code) @ scored.weight for code in range(len(lists.grades))])
     above = np.cumsum(of_grade[:, ::-1], axis=1)[:, -2::-1]
@@ -91,7 +91,7 @@ def linear_gains(lists: GradedLists, scored: Scored, y: Floats, count: Floats) -
 
 def best_utility(gain: Floats, y: Floats, count: Floats) -> Floats:
     """ranks: φ, never rising, that makes the mean utility of stopping correlate best with `y`; φ(1) = 1."""
-    found = best_steps(np.cumsum(stopping(gain), axis=1), y, count)
+    found = best_steps(np.cumsum(stop_probabilities(gain), axis=1), y, count)
     phi = np.cumsum(found[::-1])[::-1]
     return phi / (phi[0] or 1)
 
@@ -226,7 +226,7 @@ def read_preferences(source: Any, qrels: Qrels) -> Preferences:
             lists.append(docnos)
         signs.append(float(sign))
     table.problems.check()
-    return _usable(graded_lists(empty_log(topics, lists), qrels), np.array(signs), table.place)
+    return _usable(graded_lists(log_of_lists(topics, lists), qrels), np.array(signs), table.place)
 
 
 def _usable(lists: GradedLists, sign: Floats, place: str) -> Preferences:
@@ -256,16 +256,16 @@ MOST_THRESHOLDS = 1000
 
 
 def from_model(
-    log: ClickLog, qrels: Qrels, chosen: Chosen, prior: Prior, iterations: int, by_document: bool
+    log: ClickLog, qrels: Qrels, spec: ModelSpec, prior: Prior, iterations: int, by_document: bool
 ) -> Learned:
     """R of each grade: the relevance of its documents by a click model whose parameters grades share; or, by document,
     the mean of the relevance of its documents, weighted by how often each was shown.
 
     Chapelle et al., CIKM 2009, section 7.3, says the latter, which the prior of the model pulls to ½.
     """
-    log, notes = listed(log)
+    log, notes = keep_listed(log)
     items = items_of(log, "document" if by_document else "grade", qrels)
-    model = fitted_model(chosen, items, items.cells(log), prior, iterations)
+    model = fit_model(spec, items, items.cells(log), prior, iterations)
     grades = _grades_of(items.names, qrels) if by_document else items.names
     at = sorted({grade for grade in grades if grade is not UNJUDGED and grade >= 0})
     of = np.array([at.index(grade) if grade in at else len(at) for grade in grades])
@@ -276,7 +276,7 @@ def from_model(
     gains = isotonic(values, seen)
     if not np.allclose(gains, values):
         notes.append("a higher grade was clicked less than a lower one: they share a gain")
-    told = f"mean over documents by {chosen}" if by_document else f"{chosen} with the parameters of a grade in common"
+    told = f"mean over documents by {spec}" if by_document else f"{spec} with the parameters of a grade in common"
     settings = f"{log.place}: {log.sessions} sessions | R: {told} | prior {prior[0]:g},{prior[1]:g} | {RISING}"
     return Learned("gain", at, gains, settings, seen.astype(np.int64), None, notes)
 
@@ -317,7 +317,7 @@ def from_correlation(log: ClickLog, qrels: Qrels, clicked: Floats, called: str, 
     Chapelle et al., CIKM 2009, sections 7.1 and 7.3.
     """
     lists, y, count, notes = _fully_judged(log, qrels, clicked, called)
-    scored = scored_by(measure, lists.code.shape[1])
+    scored = scoring_of(measure, lists.code.shape[1])
     lists = lists.of_grades(_learned(lists.has, lists.grades, scored, log.place))
     if scored.cascade:
         gains = searched(
@@ -350,7 +350,7 @@ def utility_from_correlation(log: ClickLog, qrels: Qrels, clicked: Floats, calle
     top = float(lists.grades[-1])
     worth = kernel.gains.gain_table(gain, kernel.gains.Grades(lists.grades, top)).gain_of_label
     phi = best_utility(lists.gains(worth), y, count)
-    scored = Scored(gain, phi, True)
+    scored = Scoring(gain, phi, True)
     reached = _correlation(scored.scores(lists.gains(worth)), y, count)
     if not reached > 0:
         what = f"no utility that never rises with the rank makes a cascade rise with {called}"
@@ -391,7 +391,7 @@ def _fully_judged(
     return lists.select(kept), clicked[kept], count[kept], [*log.notes, *([told] if left_out else [])]
 
 
-def _learned(shown: Bools, grades: Floats, scored: Scored, place: str) -> Bools:
+def _learned(shown: Bools, grades: Floats, scored: Scoring, place: str) -> Bools:
     """grades: which have a gain to be learned: those shown, and 0 in a sum of gains. Raises InputError where
     documents of one grade alone are shown."""
     if shown.sum() < 2:
@@ -428,7 +428,7 @@ def from_preferences(preferences: Preferences, qrels: Qrels, measure: Measure) -
     Chapelle et al., CIKM 2009, section 7.1.
     """
     first, second = preferences.first, preferences.second
-    scored = scored_by(measure, first.code.shape[1])
+    scored = scoring_of(measure, first.code.shape[1])
     kept = _learned(first.has | second.has, first.grades, scored, preferences.place)
     first, second = first.of_grades(kept), second.of_grades(kept)
 
@@ -467,7 +467,7 @@ def thresholds_from_clicks(log: ClickLog, qrels: Qrels, by_share: bool) -> Learn
 
     Robertson et al., SIGIR 2010, section 2.2.
     """
-    log, notes = listed(log)
+    log, notes = keep_listed(log)
     lists = graded_lists(log, qrels)
     if len(lists.grades) < 2:
         raise InputError(qrels.place, "no grade is above 0", "thresholds are grades from 1 on")
@@ -679,7 +679,7 @@ def learn(source: Any, qrels: Any, wanted: AnyMeasure, lesson: Lesson, depth: in
     if lesson.target == "gap":
         return thresholds_from_clicks(log, qrels, lesson.share)
     if lesson.learn_from == "correlation":
-        clicked = of_lists(log, lesson.click_measure, qrels, lesson.ss_rel)
+        clicked = means_of_lists(log, lesson.click_measure, qrels, lesson.ss_rel)
         learner = utility_from_correlation if lesson.target == "utility" else from_correlation
         return learner(log, qrels, clicked, lesson.click_measure, measure)
     chosen = read_models(lesson.model or model_of(measure))

@@ -1,4 +1,4 @@
-"""The kinds of click models: how they see sessions, by position or going down a list, and how well they predict."""
+"""The kinds of click models: their transitions, their estimation, and the quality of their predictions."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.errors import InputError, did_you_mean, flag
 
-# Sessions as click models see them: which parameter stands at each rank, and whether it was clicked.
+# Sessions as arrays of items and clicks.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cells:
-    """Sessions, rank below rank in memory; those that show the same and click the same are one column, counted.
+    """Sessions, rank by rank in memory; sessions with equal items and clicks are one counted column.
 
-    item   ranks × columns: the number of the document or grade; `items` where it is none of them, and `items` + 1 past
-           the end of a list
+    item   ranks × columns: the index of the document or grade; `items` if unknown, `items` + 1 past the end of a list
     click  ranks × columns: whether it was clicked
-    count  columns: how many sessions
-    items  how many documents or grades have parameters
+    count  columns: number of sessions
+    items  number of documents or grades with parameters
     """
 
     item: Ints
@@ -32,12 +31,12 @@ class Cells:
 
     @cached_property
     def shown(self) -> Bools:
-        """ranks × columns: whether the list goes down to this rank."""
+        """ranks × columns: whether the list reaches this rank."""
         return self.item <= self.items
 
     @cached_property
     def weight(self) -> Floats:
-        """ranks × columns: how many sessions, 0 past the end of a list."""
+        """ranks × columns: the number of sessions, 0 past the end of a list."""
         return np.where(self.shown, self.count.astype(np.float64), 0.0)
 
     @cached_property
@@ -59,54 +58,55 @@ class Cells:
         return np.vstack([self.shown[1:], np.zeros_like(self.shown[:1])])
 
     def by_item(self, values: Floats | Bools) -> Floats:
-        """items, and those without parameters: the sum of ranks × columns over all sessions."""
+        """Return for each item, and for unknown items: the sum of ranks × columns over all sessions."""
         weights = (self.weight * values).ravel()
         return np.bincount(self.item.ravel(), weights, minlength=self.items + 2)[:-1].astype(np.float64)
 
-    def at(self, parameter: Floats) -> Floats:
-        """ranks × columns: what a parameter of items, and of those without, is; 0 past the end of a list."""
-        found: Floats = np.append(parameter, 0.0)[self.item]
-        return found
+    def values_of(self, parameter: Floats) -> Floats:
+        """Return ranks × columns: the values of a parameter of items; 0 past the end of a list."""
+        return np.asarray(np.append(parameter, 0.0)[self.item])
 
 
-# Whether a user examined a rank, given what was clicked: the E-step of the click models in which users go down.
+# The E-step of click models in which users go down the list.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Examined:
-    """What the clicks say of a user who goes down the list. Arrays are (ranks + 1) × columns, but `chance`.
+class Examination:
+    """The examination of ranks by a user who goes down the list. Arrays are (ranks + 1) × columns, except `chance`.
 
-    before  the probability that the rank is examined, given the clicks above it
-    chance  ranks × columns: the probability of a click, given the clicks above it
-    given   the probability that the rank is examined, given all clicks
+    filtered  the probability that the rank is examined, given the clicks above it
+    chance    ranks × columns: the probability of a click, given the clicks above it
+    smoothed  the probability that the rank is examined, given all clicks
     """
 
-    before: Floats
+    filtered: Floats
     chance: Floats
-    given: Floats
+    smoothed: Floats
 
 
-def examined_before(click: Bools, attracts: Floats, after_click: Floats, after_skip: Floats) -> tuple[Floats, Floats]:
-    """`Examined.before` and `Examined.chance`: rank by rank, all sessions at once.
+def filter_examination(
+    click: Bools, attracts: Floats, after_click: Floats, after_skip: Floats
+) -> tuple[Floats, Floats]:
+    """Return `Examination.filtered` and `Examination.chance`: rank by rank, all sessions at once.
 
     click        ranks × columns: whether the rank was clicked
-    attracts     ranks × columns: the probability of a click where it is examined
+    attracts     ranks × columns: the probability of a click if examined
     after_click  ranks × columns: the probability of going on after a click, and `after_skip` without
     """
-    before, chance = np.ones((len(click) + 1, click.shape[1])), np.empty(click.shape)
+    filtered, chance = np.ones((len(click) + 1, click.shape[1])), np.empty(click.shape)
     for rank, (clicked, a) in enumerate(zip(click, attracts, strict=True)):
-        chance[rank] = a * before[rank]
+        chance[rank] = a * filtered[rank]
         skipped = 1 - chance[rank]
-        on = before[rank] * (1 - a) * after_skip[rank] / np.where(skipped > 0, skipped, 1)
-        before[rank + 1] = np.where(clicked, after_click[rank], on)
-    return before, chance
+        on = filtered[rank] * (1 - a) * after_skip[rank] / np.where(skipped > 0, skipped, 1)
+        filtered[rank + 1] = np.where(clicked, after_click[rank], on)
+    return filtered, chance
 
 
-def examined(click: Bools, attracts: Floats, after_click: Floats, after_skip: Floats) -> Examined:
-    """What the clicks above and below say; parameters as in `examined_before`."""
-    before, chance = examined_before(click, attracts, after_click, after_skip)
-    given = before.copy()
-    # The probability of the clicks from here on, where this rank is examined and where it is not, up to a factor.
+def smooth_examination(click: Bools, attracts: Floats, after_click: Floats, after_skip: Floats) -> Examination:
+    """Return the examination of ranks by a forward and a backward pass; parameters as in `filter_examination`."""
+    filtered, chance = filter_examination(click, attracts, after_click, after_skip)
+    smoothed = filtered.copy()
+    # The probability of the clicks from here on if this rank is examined, and if not, up to a factor.
     here, not_here = np.ones((2, click.shape[1]))
     for rank in range(len(click) - 1, -1, -1):
         clicked = click[rank]
@@ -117,123 +117,125 @@ def examined(click: Bools, attracts: Floats, after_click: Floats, after_skip: Fl
         largest = np.maximum(here, not_here)
         scale = np.where(largest > 0, largest, 1)
         here, not_here = here / scale, not_here / scale
-        both = before[rank] * here + (1 - before[rank]) * not_here
-        given[rank] = np.where(both > 0, before[rank] * here / np.where(both > 0, both, 1), before[rank])
-    return Examined(before, chance, given)
+        both = filtered[rank] * here + (1 - filtered[rank]) * not_here
+        smoothed[rank] = np.where(both > 0, filtered[rank] * here / np.where(both > 0, both, 1), filtered[rank])
+    return Examination(filtered, chance, smoothed)
 
 
 # Click models of users who go down the list: cascade, dependent click, dynamic Bayesian, click chain, and a reader.
 
 
 Parameters = dict[str, Floats]
-"""What a model has estimated: `attractiveness` and `satisfaction` of items, the last of those that have none of their
-own; `continuation` and `examination` of ranks; single numbers such as `gamma`."""
+"""Estimates of a model: `attractiveness` and `satisfaction` of items, the last value of unknown items; `continuation`
+and `examination` of ranks; scalars such as `gamma`."""
 Prior = tuple[float, float]
-"""Successes and failures that every share of items is counted with beside those seen."""
+"""Prior counts of successes and failures of each item."""
 Transitions = Callable[[Parameters, Cells], tuple[Floats, Floats]]
-"""Of each cell: the probability of going on after a click, and after none."""
+"""The probability of going on after a click, and after a skip, of each cell."""
 
 
 def share(part: Floats, whole: Floats, prior: Prior) -> Floats:
-    """`part` of `whole`, both counted with those of the prior; ½ where nothing is counted."""
+    """Return `part` / `whole`, both with the prior counts added; ½ if `whole` is 0."""
     part, whole = part + prior[0], whole + sum(prior)
     return np.where(whole > 0, part / np.where(whole > 0, whole, 1), 0.5)
 
 
-def everywhere(cells: Cells, value: Floats | float) -> Floats:
-    """The same value in all cells."""
+def fill_cells(cells: Cells, value: Floats | float) -> Floats:
+    """Return the same value in all cells."""
     return np.broadcast_to(np.asarray(value, dtype=np.float64), cells.click.shape)
 
 
 def always(parameters: Parameters, cells: Cells) -> tuple[Floats, Floats]:
-    """Whoever starts looks at all of the list."""
-    return everywhere(cells, 1), everywhere(cells, 1)
+    """Return the transitions of a user who examines the whole list."""
+    return fill_cells(cells, 1), fill_cells(cells, 1)
 
 
 def cascade(parameters: Parameters, cells: Cells) -> tuple[Floats, Floats]:
-    """A user stops at the first click. Craswell et al., WSDM 2008."""
-    return everywhere(cells, 0), everywhere(cells, 1)
+    """Return the transitions of a user who stops at the first click. Craswell et al., WSDM 2008."""
+    return fill_cells(cells, 0), fill_cells(cells, 1)
 
 
 def dependent(parameters: Parameters, cells: Cells) -> tuple[Floats, Floats]:
-    """After a click a user goes on with a probability of the rank. Guo et al., WSDM 2009."""
-    known = parameters["continuation"]
-    on = np.full(len(cells.click), 0.5)
-    on[: len(known)] = known[: len(on)]
-    return everywhere(cells, on[:, None]), everywhere(cells, 1)
+    """Return transitions with a continuation probability by rank after a click. Guo et al., WSDM 2009."""
+    continuation = parameters["continuation"]
+    by_rank = np.full(len(cells.click), 0.5)
+    by_rank[: len(continuation)] = continuation[: len(by_rank)]
+    return fill_cells(cells, by_rank[:, None]), fill_cells(cells, 1)
 
 
 def bayesian(parameters: Parameters, cells: Cells) -> tuple[Floats, Floats]:
-    """Whoever is not satisfied by a click goes on with probability γ. Chapelle & Zhang, WWW 2009."""
+    """Return transitions with probability γ unless a click satisfies. Chapelle & Zhang, WWW 2009."""
     gamma = parameters["gamma"]
-    return gamma * (1 - cells.at(parameters["satisfaction"])), everywhere(cells, gamma)
+    return gamma * (1 - cells.values_of(parameters["satisfaction"])), fill_cells(cells, gamma)
 
 
 def simplified(parameters: Parameters, cells: Cells) -> tuple[Floats, Floats]:
-    """The same with γ = 1."""
-    return 1 - cells.at(parameters["satisfaction"]), everywhere(cells, 1)
+    """Return the transitions of `bayesian` with γ = 1."""
+    return 1 - cells.values_of(parameters["satisfaction"]), fill_cells(cells, 1)
 
 
 def chain(parameters: Parameters, cells: Cells) -> tuple[Floats, Floats]:
-    """Going on has three probabilities: after none, after a useless and after a useful click. Guo et al., WWW 2009."""
-    a = cells.at(parameters["attractiveness"])
+    """Return transitions with three probabilities: no click, a useless and a useful click. Guo et al., WWW 2009."""
+    a = cells.values_of(parameters["attractiveness"])
     skip, useless, useful = (parameters[f"tau{number}"] for number in (1, 2, 3))
-    return useless * (1 - a) + useful * a, everywhere(cells, skip)
+    return useless * (1 - a) + useful * a, fill_cells(cells, skip)
 
 
 def reader(parameters: Parameters, cells: Cells) -> tuple[Floats, Floats]:
-    """A user goes on with probability p whatever is clicked, as that of RBP. Moffat & Zobel, TOIS 2008."""
-    return everywhere(cells, parameters["p"]), everywhere(cells, parameters["p"])
+    """Return transitions with probability p, clicked or not, as in RBP. Moffat & Zobel, TOIS 2008."""
+    return fill_cells(cells, parameters["p"]), fill_cells(cells, parameters["p"])
 
 
-def explained(transitions: Transitions, parameters: Parameters, cells: Cells) -> Examined:
-    """The E-step: what was examined, by these parameters."""
-    return examined(cells.click, cells.at(parameters["attractiveness"]), *transitions(parameters, cells))
+def e_step(transitions: Transitions, parameters: Parameters, cells: Cells) -> Examination:
+    """Run the E-step: the examination of ranks by these parameters."""
+    return smooth_examination(
+        cells.click, cells.values_of(parameters["attractiveness"]), *transitions(parameters, cells)
+    )
 
 
-def attracted(parameters: Parameters, cells: Cells, seen: Examined) -> Floats:
-    """ranks × columns: the probability that the document attracts: 1 if clicked, a where it was not examined."""
-    a = cells.at(parameters["attractiveness"])
-    return np.where(cells.click, 1.0, a * (1 - seen.given[:-1]))
+def attraction(parameters: Parameters, cells: Cells, seen: Examination) -> Floats:
+    """Return ranks × columns: the probability that the document attracts: 1 if clicked, a if not examined."""
+    a = cells.values_of(parameters["attractiveness"])
+    return np.where(cells.click, 1.0, a * (1 - seen.smoothed[:-1]))
 
 
-def estimated(cells: Cells, part: Floats | Bools, whole: Floats | Bools, prior: Prior) -> Floats:
-    """items: the share of `whole` that `part` is, both ranks × columns."""
+def estimate_share(cells: Cells, part: Floats | Bools, whole: Floats | Bools, prior: Prior) -> Floats:
+    """Return for each item `part` / `whole`, both ranks × columns."""
     return share(cells.by_item(part), cells.by_item(whole), prior)
 
 
-def bayesian_step(parameters: Parameters, cells: Cells, seen: Examined, prior: Prior, free: bool) -> Parameters:
-    """The M-step of `bayesian`; γ is estimated if it is free."""
-    gamma, s, below = parameters["gamma"], cells.at(parameters["satisfaction"]), seen.given[1:]
-    # Who stopped after a click was satisfied, or gave up.
+def bayesian_step(parameters: Parameters, cells: Cells, seen: Examination, prior: Prior, free: bool) -> Parameters:
+    """Run the M-step of `bayesian`; estimate γ if it is free."""
+    gamma, s, below = parameters["gamma"], cells.values_of(parameters["satisfaction"]), seen.smoothed[1:]
+    # A user who stops after a click is satisfied or gives up.
     satisfied = (1 - below) * kernel.gains.safe_divide(s, s + (1 - gamma) * (1 - s))
-    found = {
-        "attractiveness": estimated(cells, attracted(parameters, cells, seen), cells.shown, prior),
-        "satisfaction": estimated(cells, cells.click * satisfied, cells.click, prior),
+    updated = {
+        "attractiveness": estimate_share(cells, attraction(parameters, cells, seen), cells.shown, prior),
+        "satisfaction": estimate_share(cells, cells.click * satisfied, cells.click, prior),
         "gamma": gamma,
     }
     if free:
-        unsatisfied = np.where(cells.click, 1 - satisfied, seen.given[:-1])
-        found["gamma"] = _rate(cells, below, unsatisfied)
-    return found
+        unsatisfied = np.where(cells.click, 1 - satisfied, seen.smoothed[:-1])
+        updated["gamma"] = _rate(cells, below, unsatisfied)
+    return updated
 
 
-def reader_step(parameters: Parameters, cells: Cells, seen: Examined, prior: Prior, free: bool) -> Parameters:
-    """The M-step of `reader`; p is estimated if it is free."""
-    a = estimated(cells, attracted(parameters, cells, seen), cells.shown, prior)
-    return {"attractiveness": a, "p": _rate(cells, seen.given[1:], seen.given[:-1]) if free else parameters["p"]}
+def reader_step(parameters: Parameters, cells: Cells, seen: Examination, prior: Prior, free: bool) -> Parameters:
+    """Run the M-step of `reader`; estimate p if it is free."""
+    a = estimate_share(cells, attraction(parameters, cells, seen), cells.shown, prior)
+    return {"attractiveness": a, "p": _rate(cells, seen.smoothed[1:], seen.smoothed[:-1]) if free else parameters["p"]}
 
 
-def dependent_step(parameters: Parameters, cells: Cells, seen: Examined, prior: Prior, free: bool) -> Parameters:
-    """The M-step of `dependent`."""
-    a = estimated(cells, attracted(parameters, cells, seen), cells.shown, prior)
+def dependent_step(parameters: Parameters, cells: Cells, seen: Examination, prior: Prior, free: bool) -> Parameters:
+    """Run the M-step of `dependent`."""
+    a = estimate_share(cells, attraction(parameters, cells, seen), cells.shown, prior)
     clicked = cells.weight * cells.goes_on * cells.click
-    return {"attractiveness": a, "continuation": share((clicked * seen.given[1:]).sum(1), clicked.sum(1), prior)}
+    return {"attractiveness": a, "continuation": share((clicked * seen.smoothed[1:]).sum(1), clicked.sum(1), prior)}
 
 
-def chain_step(parameters: Parameters, cells: Cells, seen: Examined, prior: Prior, free: bool) -> Parameters:
-    """The M-step of `chain`: a is both how often a document attracts and how often it is useful."""
-    a, below = cells.at(parameters["attractiveness"]), seen.given[1:]
+def chain_step(parameters: Parameters, cells: Cells, seen: Examination, prior: Prior, free: bool) -> Parameters:
+    """Run the M-step of `chain`: a is the probability both of attracting and of being useful."""
+    a, below = cells.values_of(parameters["attractiveness"]), seen.smoothed[1:]
     useless, useful = parameters["tau2"], parameters["tau3"]
     on = kernel.gains.safe_divide(useful * a, useful * a + useless * (1 - a))
     off = kernel.gains.safe_divide((1 - useful) * a, (1 - useful) * a + (1 - useless) * (1 - a))
@@ -241,63 +243,66 @@ def chain_step(parameters: Parameters, cells: Cells, seen: Examined, prior: Prio
     useless_on = cells.click * below * (1 - on)
     both = cells.shown.astype(np.float64) + cells.click
     return {
-        "attractiveness": estimated(cells, attracted(parameters, cells, seen) + useful_on + useful_off, both, prior),
-        "tau1": _rate(cells, ~cells.click * below, ~cells.click * seen.given[:-1]),
+        "attractiveness": estimate_share(
+            cells, attraction(parameters, cells, seen) + useful_on + useful_off, both, prior
+        ),
+        "tau1": _rate(cells, ~cells.click * below, ~cells.click * seen.smoothed[:-1]),
         "tau2": _rate(cells, useless_on, cells.click - useful_on - useful_off),
         "tau3": _rate(cells, useful_on, useful_on + useful_off),
     }
 
 
 def _rate(cells: Cells, part: Floats, whole: Floats) -> Floats:
-    """The share of `whole` that `part` is, over all cells that have a rank below; ½ where there is none."""
+    """Return `part` / `whole` over all cells with a rank below; ½ if there is none."""
     weight = cells.weight * cells.goes_on
     return share((weight * part).sum(), (weight * whole).sum(), (0.0, 0.0))
 
 
 def _down_to_last(cells: Cells, prior: Prior) -> Floats:
-    """Attractiveness where a list was examined down to its last click; all of it without a click."""
+    """Estimate attractiveness with lists examined down to the last click, or whole if there is no click."""
     none = ~cells.click.any(0)
-    return estimated(cells, cells.click, cells.click | cells.clicked_below | none, prior)
+    return estimate_share(cells, cells.click, cells.click | cells.clicked_below | none, prior)
 
 
 def stop_satisfied(cells: Cells, prior: Prior) -> Parameters:
-    """`simplified` in closed form: users stopped satisfied at their last click."""
+    """Estimate `simplified` in closed form: users stopped satisfied at their last click."""
     last = cells.click & ~cells.clicked_below
-    satisfaction = estimated(cells, last, cells.click, prior)
+    satisfaction = estimate_share(cells, last, cells.click, prior)
     return {"attractiveness": _down_to_last(cells, prior), "satisfaction": satisfaction}
 
 
 def stop_at_first(cells: Cells, prior: Prior) -> Parameters:
-    """The cascade model in closed form: a list was examined down to its first click."""
+    """Estimate the cascade model in closed form: a list was examined down to its first click."""
     first = cells.last == 0
-    return {"attractiveness": estimated(cells, cells.click & first, first, prior)}
+    return {"attractiveness": estimate_share(cells, cells.click & first, first, prior)}
 
 
-# Click models in which the chance of looking depends on the rank: position-based, and the user browsing model.
+# Click models with examination by rank: position-based, and the user browsing model.
 
 
-def looks(parameters: Parameters, ranks: int) -> Floats:
-    """ranks × last clicked rank above, 0 for none: the probability of looking; ½ where the model knows no such rank.
+def examination_matrix(parameters: Parameters, ranks: int) -> Floats:
+    """Return ranks × last clicked rank above (0: none): the probability of examination; ½ for unknown ranks.
 
-    Of the position-based model all columns are the same. Craswell et al., WSDM 2008; Dupret & Piwowarski, SIGIR 2008.
+    The columns of the position-based model are equal. Craswell et al., WSDM 2008; Dupret & Piwowarski, SIGIR 2008.
     """
-    known, found = parameters["examination"], np.full((ranks, ranks), 0.5)
-    same = min(ranks, len(known))
-    found[:same, : same if known.ndim == 2 else ranks] = known[:same, None] if known.ndim == 1 else known[:same, :same]
-    return found
+    known_ranks, matrix = parameters["examination"], np.full((ranks, ranks), 0.5)
+    shared = min(ranks, len(known_ranks))
+    matrix[:shared, : shared if known_ranks.ndim == 2 else ranks] = (
+        known_ranks[:shared, None] if known_ranks.ndim == 1 else known_ranks[:shared, :shared]
+    )
+    return matrix
 
 
-def seen_from(parameters: Parameters, cells: Cells) -> Floats:
-    """ranks × columns: the probability of looking at the rank, given the clicks above it."""
+def examination_of_cells(parameters: Parameters, cells: Cells) -> Floats:
+    """Return ranks × columns: the probability of examination, given the clicks above."""
     ranks = len(cells.click)
-    found: Floats = looks(parameters, ranks)[np.arange(ranks)[:, None], cells.last]
-    return found
+    return np.asarray(examination_matrix(parameters, ranks)[np.arange(ranks)[:, None], cells.last])
 
 
 def marginal_positional(parameters: Parameters, cells: Cells) -> Floats:
-    """ranks × columns: the probability of a click, whatever is clicked above."""
-    a = cells.at(parameters["attractiveness"])
-    chances, by_last = np.zeros(a.shape), looks(parameters, len(a))
+    """Return ranks × columns: the probability of a click, regardless of clicks above."""
+    a = cells.values_of(parameters["attractiveness"])
+    chances, by_last = np.zeros(a.shape), examination_matrix(parameters, len(a))
     # (ranks + 1) × columns: the probability that the last click so far was at this rank.
     last = np.zeros((len(a) + 1, a.shape[1]))
     last[0] = 1
@@ -309,11 +314,11 @@ def marginal_positional(parameters: Parameters, cells: Cells) -> Floats:
     return chances
 
 
-def scaled(parameters: Parameters) -> Parameters:
-    """The same model with the examination of rank 1 at 1: only products of attractiveness and examination are known.
+def scale_examination(parameters: Parameters) -> Parameters:
+    """Scale the examination of rank 1 to 1: only products of attractiveness and examination can be estimated.
 
-    Attractiveness is then the probability of a click at rank 1, and examination that of looking for each look at rank
-    1, which may be above 1; no product of the two is. Where nobody looks at rank 1, all stays as it is.
+    Attractiveness becomes the probability of a click at rank 1, and examination is relative to rank 1; it may exceed 1,
+    but products do not. Without examination of rank 1 the parameters stay unscaled.
     """
     first = parameters["examination"].flat[0]
     if not first > 0:
@@ -324,75 +329,78 @@ def scaled(parameters: Parameters) -> Parameters:
     }
 
 
-def step(parameters: Parameters, cells: Cells, prior: Prior) -> tuple[Parameters, Floats]:
-    """New parameters by EM, and the chances of clicks by the old ones."""
-    a, e = cells.at(parameters["attractiveness"]), seen_from(parameters, cells)
+def position_step(parameters: Parameters, cells: Cells, prior: Prior) -> tuple[Parameters, Floats]:
+    """Return updated parameters by EM, and the chances of clicks by the previous ones."""
+    a, e = cells.values_of(parameters["attractiveness"]), examination_of_cells(parameters, cells)
     chance = a * e
     attracts = np.where(cells.click, 1.0, kernel.gains.safe_divide(a - chance, 1 - chance))
     looked = np.where(cells.click, 1.0, kernel.gains.safe_divide(e - chance, 1 - chance))
     examination = _by_rank(cells, looked, prior, parameters["examination"].ndim == 2)
-    return {"attractiveness": estimated(cells, attracts, cells.shown, prior), "examination": examination}, chance
+    return {"attractiveness": estimate_share(cells, attracts, cells.shown, prior), "examination": examination}, chance
 
 
 def _by_rank(cells: Cells, looked: Floats, prior: Prior, by_last: bool) -> Floats:
-    """How often each rank was looked at: ranks, or ranks × last clicked rank above."""
+    """Estimate the examination of each rank: ranks, or ranks × last clicked rank above."""
     if not by_last:
         return share((cells.weight * looked).sum(1), cells.weight.sum(1), prior)
     ranks = len(cells.click)
-    place = (np.arange(ranks)[:, None] * ranks + cells.last).ravel()
+    cell = (np.arange(ranks)[:, None] * ranks + cells.last).ravel()
     part, whole = (
-        np.bincount(place, values.ravel(), minlength=ranks**2).astype(np.float64)
+        np.bincount(cell, values.ravel(), minlength=ranks**2).astype(np.float64)
         for values in (cells.weight * looked, cells.weight)
     )
     return share(part, whole, prior).reshape(ranks, ranks)
 
 
-# The click models by name: how each is written, what it predicts, and how it is estimated.
+# The click models by name.
 
 
 FIT = "fit"
-"""What stands for the value of a parameter that is to be estimated."""
+"""The value of a parameter to estimate."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Kind:
     """A click model.
 
-    title        what it says of users, with its source
-    transitions  how a user goes on from rank to rank; None where the chance of looking is that of the position
-    m_step       the M-step of a user who goes down; the last argument: whether the parameter of `number` is free
-    closed       cells, prior -> parameters, in closed form; None where they are estimated by EM
-    number       the parameter that its notation may give, and its value without; nan: estimated
-    start        what EM starts from, beside ½ for items
-    shares       parameters that items have
+    title        the behavior of its users, with its source
+    transitions  continuation from rank to rank; None if examination depends on the position
+    m_step       the M-step of a user who goes down the list; the last argument: whether `number` is free
+    closed       cells, prior -> parameters, in closed form; None if estimated by EM
+    number       the parameter in its notation, and its default; nan: estimated
+    start        initial scalars of EM; parameters of items start from ½
+    shares       parameters of items
     """
 
     title: str
     transitions: Transitions | None = None
-    m_step: Callable[[Parameters, Cells, Examined, Prior, bool], Parameters] | None = None
+    m_step: Callable[[Parameters, Cells, Examination, Prior, bool], Parameters] | None = None
     closed: Callable[[Cells, Prior], Parameters] | None = None
     number: tuple[str, float] | None = None
     start: tuple[tuple[str, float], ...] = ()
     shares: tuple[str, ...] = ("attractiveness",)
 
     def conditional(self, parameters: Parameters, cells: Cells) -> Floats:
-        """ranks × columns: the probability of a click, given those above."""
-        a = cells.at(parameters["attractiveness"])
+        """Return ranks × columns: the probability of a click, given the clicks above."""
+        a = cells.values_of(parameters["attractiveness"])
         if self.transitions is None:
-            return a * seen_from(parameters, cells)
-        return examined_before(cells.click, a, *self.transitions(parameters, cells))[1]
+            return a * examination_of_cells(parameters, cells)
+        return filter_examination(cells.click, a, *self.transitions(parameters, cells))[1]
 
     def marginal(self, parameters: Parameters, cells: Cells) -> Floats:
-        """ranks × columns: the probability of a click, whatever is clicked above."""
+        """Return ranks × columns: the probability of a click, regardless of clicks above."""
         if self.transitions is None:
             return marginal_positional(parameters, cells)
-        a, (after_click, after_skip) = cells.at(parameters["attractiveness"]), self.transitions(parameters, cells)
+        a, (after_click, after_skip) = (
+            cells.values_of(parameters["attractiveness"]),
+            self.transitions(parameters, cells),
+        )
         going = a * after_click + (1 - a) * after_skip
         return a * np.vstack([np.ones_like(a[:1]), np.cumprod(going[:-1], axis=0)])
 
 
 def _everything(cells: Cells, prior: Prior) -> Parameters:
-    return {"attractiveness": estimated(cells, cells.click, cells.shown, prior)}
+    return {"attractiveness": estimate_share(cells, cells.click, cells.shown, prior)}
 
 
 BOTH = ("attractiveness", "satisfaction")
@@ -417,8 +425,8 @@ KINDS: dict[str, Kind] = {
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """A click model as asked for: its name, and the value of its `number`; nan where that is to be estimated."""
+class ModelSpec:
+    """A click model's name and the value of its `number`; nan to estimate it."""
 
     name: str
     value: float = math.nan
@@ -435,11 +443,11 @@ class Chosen:
 
     @property
     def free(self) -> bool:
-        """Whether its number is to be estimated."""
+        """Whether the number is estimated."""
         return math.isnan(self.value)
 
     def start(self, cells: Cells) -> Parameters:
-        """What EM starts from."""
+        """Return the initial parameters of EM."""
         parameters: Parameters = {name: np.full(cells.items + 1, 0.5) for name in self.kind.shares}
         parameters |= {name: np.array(value) for name, value in self.kind.start}
         if self.kind.number is not None and not self.free:
@@ -452,23 +460,23 @@ class Chosen:
         return parameters
 
     def step(self, parameters: Parameters, cells: Cells, prior: Prior) -> tuple[Parameters, Floats]:
-        """The next parameters by EM, and ranks × columns: the chances of clicks by those given."""
+        """Return updated parameters by EM, and ranks × columns: the chances of clicks by the previous ones."""
         if self.kind.transitions is None or self.kind.m_step is None:
-            return step(parameters, cells, prior)
-        seen = explained(self.kind.transitions, parameters, cells)
+            return position_step(parameters, cells, prior)
+        seen = e_step(self.kind.transitions, parameters, cells)
         return self.kind.m_step(parameters, cells, seen, prior, self.free), seen.chance
 
 
-def read_models(texts: str | tuple[str, ...] | list[str]) -> list[Chosen]:
-    """The click models of a text, as in "dbn(gamma=fit) ubm". Raises InputError (usage) where there is no such model
-    or parameter."""
+def read_models(texts: str | tuple[str, ...] | list[str]) -> list[ModelSpec]:
+    """Read the click models in a text such as "dbn(gamma=fit) ubm".
+    Raises InputError (usage) for an unknown model or parameter."""
     words = [
         word for text in ([texts] if isinstance(texts, str) else texts) for word in kernel.notation.split_words(text)
     ]
     return list(dict.fromkeys(map(_read, words)))
 
 
-def _read(word: str) -> Chosen:
+def _read(word: str) -> ModelSpec:
     hint = f"choose from {', '.join(KINDS)}, as in 'dbn(gamma={FIT})'"
     try:
         spelling = kernel.notation.read_notation(word)[0]
@@ -476,25 +484,25 @@ def _read(word: str) -> Chosen:
         raise InputError(f"'{word}'", "is not a click model", hint, usage=True) from None
     if spelling.name not in KINDS:
         raise InputError(f"'{word}'", "is not a click model", did_you_mean(spelling.name, KINDS) or hint, usage=True)
-    number, given = KINDS[spelling.name].number, dict(spelling.parameters)
+    number, arguments = KINDS[spelling.name].number, dict(spelling.parameters)
     if spelling.cutoff is not None:
         raise InputError(f"'{word}'", "a click model has no cutoff", f"{flag.depth} cuts the lists", usage=True)
-    for name in given:
+    for name in arguments:
         if number is None or name != number[0]:
-            known = f"its parameter is {number[0]}" if number else "it has no parameters"
-            raise InputError(f"'{word}'", f"no parameter '{name}'", known, usage=True)
+            hint_number = f"its parameter is {number[0]}" if number else "it has no parameters"
+            raise InputError(f"'{word}'", f"no parameter '{name}'", hint_number, usage=True)
     if number is None:
-        return Chosen(spelling.name)
-    value = given.get(number[0], number[1])
+        return ModelSpec(spelling.name)
+    value = arguments.get(number[0], number[1])
     if value == FIT:
-        return Chosen(spelling.name)
+        return ModelSpec(spelling.name)
     if not isinstance(value, int | float) or not (math.isnan(value) or 0 < value <= 1):
         hint = f"give a number above 0, at most 1, or {FIT} to estimate it"
         raise InputError(f"'{word}'", f"invalid value of {number[0]}", hint, usage=True)
-    return Chosen(spelling.name, float(value))
+    return ModelSpec(spelling.name, float(value))
 
 
-# How well a click model predicts sessions: log-likelihood and perplexity, by session and by rank.
+# Quality of predictions: log-likelihood and perplexity, by session and by rank.
 
 
 MEANS = {
@@ -503,21 +511,21 @@ MEANS = {
     "per skip": "by_skip",
     "unconditional": "unconditional",
 }
-"""What the arithmetic mean over ranks is called -> of which field of `Prediction`."""
+"""Name of the arithmetic mean over ranks -> field of `Prediction`."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prediction:
-    """How well sessions are predicted.
+    """Quality of the predictions of sessions.
 
-    sessions      how many
+    sessions      number of sessions
     ll_session    mean ln P(C) of a session
     ll_rank       mean over sessions of the mean of ln P(C_k | C_<k) over the ranks shown
     by_rank       ranks: perplexity, 2^(−mean log2 P(C_k | C_<k))
     by_click      ranks: the same over the sessions that clicked the rank; nan without one
     by_skip       ranks: the same over the others
     unconditional ranks: the perplexity of P(C_k), regardless of clicks above
-    unseen        documents shown that the model never saw, of `shown`: they have ½
+    unseen        documents unknown to the model, of `shown`: their parameters are ½
     """
 
     sessions: int
@@ -531,31 +539,30 @@ class Prediction:
     shown: int
 
     def mean(self, name: str) -> float:
-        """The arithmetic mean over ranks of `by_rank`, `by_click`, `by_skip` or `unconditional`; nan where no rank has
-        one."""
-        known = getattr(self, name)[~np.isnan(getattr(self, name))]
-        return float(known.mean()) if len(known) else np.nan
+        """Return the mean over ranks of `by_rank`, `by_click`, `by_skip` or `unconditional`; nan if all are nan."""
+        values = getattr(self, name)[~np.isnan(getattr(self, name))]
+        return float(values.mean()) if len(values) else np.nan
 
 
 def log_chances(chance: Floats, cells: Cells, floor: float = 0.0) -> Floats:
-    """ranks × columns: ln of the probability of what was done; 0 past the end of a list, −∞ where it cannot be.
+    """Return ranks × columns: ln of the probability of the click or skip; 0 past the end of a list, −∞ if impossible.
 
-    floor  raises probabilities to this
+    floor  minimum probability
     """
-    done = np.where(cells.click, chance, 1 - chance)
+    probability = np.where(cells.click, chance, 1 - chance)
     with np.errstate(divide="ignore"):
-        logs: Floats = np.where(cells.shown, np.log(np.maximum(done, floor)), 0.0)
+        logs: Floats = np.where(cells.shown, np.log(np.maximum(probability, floor)), 0.0)
     return logs
 
 
-def predicted(conditional: Floats, marginal: Floats, cells: Cells, floor: float = 0.0) -> Prediction:
-    """How well sessions are predicted by the chances of clicks, ranks × columns."""
+def evaluate_predictions(conditional: Floats, marginal: Floats, cells: Cells, floor: float = 0.0) -> Prediction:
+    """Evaluate predictions of sessions by the chances of clicks, ranks × columns."""
     logs, total = log_chances(conditional, cells, floor), float(cells.count.sum())
-    shown = np.maximum(cells.shown.sum(0), 1)
+    lengths = np.maximum(cells.shown.sum(0), 1)
     return Prediction(
         int(total),
         float((logs.sum(0) * cells.count).sum() / total),
-        float((logs.sum(0) / shown * cells.count).sum() / total),
+        float((logs.sum(0) / lengths * cells.count).sum() / total),
         _perplexity(logs, cells, cells.shown),
         _perplexity(logs, cells, cells.click),
         _perplexity(logs, cells, cells.shown & ~cells.click),
@@ -565,9 +572,9 @@ def predicted(conditional: Floats, marginal: Floats, cells: Cells, floor: float 
     )
 
 
-def _perplexity(logs: Floats, cells: Cells, of: Bools) -> Floats:
-    """ranks: exp(−mean) of the logarithms over some cells; nan where there is none."""
-    weight = cells.weight * of
-    counted, summed = weight.sum(1), (np.where(of, logs, 0.0) * weight).sum(1)
+def _perplexity(logs: Floats, cells: Cells, mask: Bools) -> Floats:
+    """Return for each rank exp(−mean) of the logarithms over masked cells; nan if there are none."""
+    weight = cells.weight * mask
+    counted, summed = weight.sum(1), (np.where(mask, logs, 0.0) * weight).sum(1)
     mean = np.where(counted > 0, summed / np.where(counted > 0, counted, 1), np.nan)
     return np.exp(-mean)

@@ -1,4 +1,4 @@
-"""Sessions are drawn from a click model, or from the user that a measure describes."""
+"""Draw sessions from a click model, or from the user that a measure describes."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 SESSIONS, DEPTH, SEED = 100_000, 10, 0
 OF_MODEL = "users of a click model"
 AT_ONCE = 1 << 17
-"""Sessions that are drawn at a time; part of what a seed stands for."""
+"""Sessions drawn at a time; the draws of a seed depend on it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Users:
-    """What the users of some lists do. Arrays are ranks × lists.
+    """Behavior of users on some lists. Arrays are ranks × lists.
 
-    attracts     the probability of a click where the rank is looked at; 0 past the end of a list
+    attracts     the probability of a click if examined; 0 past the end of a list
     after_click  the probability of going on to the next rank after a click, and `after_skip` without
-    looks        rank × last clicked rank above (0: none): the probability of looking, whatever happened before; None
-                 where users go down, as the others say
+    looks        rank × last clicked rank above (0: none): the probability of examination by position; None if users go
+                 down the list by the probabilities above
     """
 
     attracts: Floats
@@ -52,7 +52,7 @@ class Users:
     looks: Floats | None = None
 
     def clicks(self, chosen: Ints, generator: np.random.Generator) -> Bools:
-        """ranks × sessions: what users click on the lists chosen."""
+        """Draw ranks × sessions: the clicks of users on the lists chosen."""
         clicked = np.zeros((len(self.attracts), len(chosen)), dtype=bool)
         going, last = np.ones(len(chosen), dtype=bool), np.zeros(len(chosen), dtype=np.int64)
         for rank, attracts in enumerate(self.attracts):
@@ -68,34 +68,34 @@ class Users:
 
 
 def users_of_model(model: ClickModel, lists: ClickLog) -> Users:
-    """The users of a fitted model, on the lists of a log."""
+    """Return the users of a fitted model, on the lists of a log."""
     item = model.items.of(lists).T
     none, once = np.zeros(item.shape, dtype=bool), np.ones(item.shape[1], dtype=np.int64)
     cells = Cells(item, none, once, len(model.items.names))
-    attracts = cells.at(model.parameters["attractiveness"])
-    if model.chosen.kind.transitions is None:
-        return Users(attracts, attracts, attracts, model_kinds.looks(model.parameters, len(attracts)))
-    return Users(attracts, *model.chosen.kind.transitions(model.parameters, cells))
+    attracts = cells.values_of(model.parameters["attractiveness"])
+    if model.spec.kind.transitions is None:
+        return Users(attracts, attracts, attracts, model_kinds.examination_matrix(model.parameters, len(attracts)))
+    return Users(attracts, *model.spec.kind.transitions(model.parameters, cells))
 
 
-def unknown_to(model: ClickModel, lists: ClickLog) -> list[str]:
-    """Notes on what the lists show and the model has no parameters for."""
-    item, known = model.items.of(lists), len(model.items.names)
-    notes, unknown = [], int((item == known).sum())
+def notes_on_unknown(model: ClickModel, lists: ClickLog) -> list[str]:
+    """Return notes on documents and ranks without parameters in the model."""
+    item, size = model.items.of(lists), len(model.items.names)
+    notes, unknown = [], int((item == size).sum())
     if unknown:
-        what = f"{unknown} of {int(lists.lengths.sum())} documents shown have no parameters in {model}"
-        notes.append(f"{what}, and 0.5 in their place")
+        counts = f"{unknown} of {int(lists.lengths.sum())} documents shown have no parameters in {model}"
+        notes.append(f"{counts}; 0.5 is used")
     if model.ranks is not None and item.shape[1] > model.ranks:
-        notes.append(f"ranks below {model.ranks} have no parameters in {model}, and 0.5 in their place")
+        notes.append(f"ranks below {model.ranks} have no parameters in {model}; 0.5 is used")
     return notes
 
 
 def users_of_measure(measure: Measure, lists: ClickLog, qrels: Qrels, options: Options) -> Users:
-    """The users that a measure describes: of a C/W/L measure a reader who goes on from rank i with probability C(i) and
-    clicks with the gain of the document; of err and its like one who stops at the first click.
+    """Return the users of a measure.
 
-    Azzopardi et al., ICTIR 2021; Chapelle et al., CIKM 2009, section 3. Raises InputError (usage) for other measures,
-    and InputError where a gain is above 1.
+    The reader of a C/W/L measure goes on from rank i with probability C(i) and clicks with the gain of the document;
+    the user of err, rr or cascade stops at the first click. Azzopardi et al., ICTIR 2021; Chapelle et al., CIKM 2009,
+    section 3. Raises InputError (usage) for other measures, and InputError if a gain is above 1.
     """
     gains = gains_of_lists(lists, qrels, measure, options)
     details = {} if measure.by_intent else measure.details(gains)
@@ -105,28 +105,27 @@ def users_of_measure(measure: Measure, lists: ClickLog, qrels: Qrels, options: O
     ranks = max(map(len, lists.shown))
     attracts = _to_width(gains.gain, ranks).T
     if measure.cutoff is not None:
-        attracts[measure.cutoff :] = 0  # nobody looks below
+        attracts[measure.cutoff :] = 0
     if attracts.max(initial=0) > 1:
-        what = f"gain {attracts.max():g} is not a probability of a click"
-        raise InputError(f"'{measure}'", what, "choose gains from 0 to 1, as in gain=0:0.3:0.7")
+        problem = f"gain {attracts.max():g} is not a probability of a click"
+        raise InputError(f"'{measure}'", problem, "choose gains from 0 to 1, as in gain=0:0.3:0.7")
     if measure.definition.cwl:
-        on = _to_width(details["C"], ranks).T
-        return Users(attracts, on, on)
-    on = np.full(attracts.shape, float(measure.arguments.get("gamma", 1)))  # type: ignore[arg-type]
-    return Users(attracts, np.zeros(on.shape), on)
+        continuation = _to_width(details["C"], ranks).T
+        return Users(attracts, continuation, continuation)
+    continuation = np.full(attracts.shape, float(measure.arguments.get("gamma", 1)))  # type: ignore[arg-type]
+    return Users(attracts, np.zeros(continuation.shape), continuation)
 
 
 def _to_width(values: Floats, ranks: int) -> Floats:
-    """lists × ranks: the values, 0 below those that there are."""
+    """Pad lists × ranks with 0, or cut them, to a number of ranks."""
     return np.pad(values[:, :ranks], ((0, 0), (0, max(0, ranks - values.shape[1]))))
 
 
-def drawn(users: Users, lists: ClickLog, sessions: int, seed: int) -> ClickLog:
-    """Sessions on lists that are drawn uniformly, or as often as the log has sessions on them; identical ones are
-    counted."""
+def draw_sessions(users: Users, lists: ClickLog, sessions: int, seed: int) -> ClickLog:
+    """Draw sessions on lists: uniformly, or by their sessions in the log; count identical ones."""
     generator, parts = np.random.default_rng(seed), []
-    often = np.bincount(lists.configuration, lists.count, minlength=len(lists.topics))
-    shares = np.cumsum(often) / often.sum() if often.any() else None
+    weights = np.bincount(lists.configuration, lists.count, minlength=len(lists.topics))
+    shares = np.cumsum(weights) / weights.sum() if weights.any() else None
     for begin in range(0, sessions, AT_ONCE):
         size = min(AT_ONCE, sessions - begin)
         if shares is None:
@@ -140,9 +139,9 @@ def drawn(users: Users, lists: ClickLog, sessions: int, seed: int) -> ClickLog:
 
 
 def _as_log(lists: ClickLog, chosen: Ints, bits: Any, ranks: int) -> ClickLog:
-    """The sessions as a log: the list of each, and the bits of its clicks."""
-    whole = np.ascontiguousarray(bits).view([("", bits.dtype)] * bits.shape[1]).ravel()
-    distinct, pattern = np.unique(whole, return_inverse=True)
+    """Return the sessions as a log, from the list of each and the bits of its clicks."""
+    keys = np.ascontiguousarray(bits).view([("", bits.dtype)] * bits.shape[1]).ravel()
+    distinct, pattern = np.unique(keys, return_inverse=True)
     rows = np.unpackbits(distinct.view(bits.dtype).reshape(len(distinct), -1), axis=1)[:, :ranks]
     patterns = [tuple((np.flatnonzero(row) + 1).tolist()) for row in rows]
     count = np.ones(len(chosen), dtype=np.int64)
@@ -152,15 +151,13 @@ def _as_log(lists: ClickLog, chosen: Ints, bits: Any, ranks: int) -> ClickLog:
     return log.collapsed()
 
 
-# `gradedeval clicks simulate RUN... QRELS`: a click log of users whose behaviour is known.
+# `gradedeval clicks simulate RUN... QRELS`.
 
 
-As = Annotated["ClickModel | AnyMeasure | os.PathLike[str]", Setting("Users are those of a measure: of err, rr or "
-    "cascade they stop at the first click, made with the probability of the gain; of a C/W/L measure they go on as it "
-    "says, and click with the probability of the gain.", metavar="MEASURE", spelled=("--as",),
+As = Annotated["ClickModel | AnyMeasure | os.PathLike[str]", Setting("Simulate the users of a measure: of err, rr or "
+    "cascade they stop at the first click, made with the probability of the gain; of a C/W/L measure they go on by its "
+    "C, and click with the probability of the gain.", metavar="MEASURE", spelled=("--as",),
     measure="one")]  # fmt: skip
-ModelFile = Annotated[str | None, Setting("Users are those of a click model that `clicks models --write-model` wrote.",
-    metavar="FILE.json", reads=True)]  # fmt: skip
 Sessions = Annotated[int, Setting("", ranges.SESSIONS, "N")]
 Seed = Annotated[int, Setting("Random seed; the same draws the same sessions.", ranges.SEED, "N")]
 
@@ -180,16 +177,15 @@ def simulate(
 ) -> ClickLog:
     """Draw sessions from a click model, or from the user that a measure describes.
 
-    users     a `ClickModel`, the file of one, or a measure: err and its like stop at the first click; a C/W/L measure's
-              reader goes on with C(i) and clicks on each document viewed with the probability of its gain
-    runs      the runs whose lists are shown: each topic's first documents, drawn uniformly
+    users     a `ClickModel`, its file, or a measure: users of err, rr and cascade stop at the first click; the reader
+              of a C/W/L measure goes on with C(i) and clicks on a viewed document with the probability of its gain
+    runs      the source of the lists shown: each topic's first documents, drawn uniformly
     qrels     the judgments; not needed by a model with parameters for each document
-    sessions  how many
+    sessions  number of sessions
     seed      the same seed gives the same sessions
-    keywords  options; of them depth, that of the lists, is 10 by default
+    keywords  options; depth, the length of the lists, is 10 by default
 
-    Returns a `ClickLog`. Raises InputError where a measure has no user, a gain is not a probability, or a file is
-    wrong.
+    Returns a `ClickLog`. Raises InputError if a measure has no user, a gain is not a probability, or a file is invalid.
 
     >>> run, qrels = {"q1": {"d1": 2.0, "d2": 1.0}}, {"q1": {"d1": 1, "d2": 4}}
     >>> log = gradedeval.clicks.simulate("err", run, qrels, sessions=1000)
@@ -206,19 +202,19 @@ def simulate(
         raise InputError("", "the grades of documents are needed", "add QRELS", usage=True)
     named = kernel.named_runs(runs, qrels)
     judged = kernel.Qrels.none() if qrels is None else kernel.qrels_for(named, qrels, options)
-    shown, notes = lists_of(named, judged, options, options.depth or DEPTH)
+    lists, notes = lists_of(named, judged, options, options.depth or DEPTH)
     if isinstance(user, ClickModel):
         user = replace(user, items=replace(user.items, qrels=judged)) if graded else user
-        found, notes = users_of_model(user, shown), [*notes, *unknown_to(user, shown)]
+        behavior, notes = users_of_model(user, lists), [*notes, *notes_on_unknown(user, lists)]
     else:
-        found = users_of_measure(user, shown, judged, options)
+        behavior = users_of_measure(user, lists, judged, options)
         notes = [*notes, *kernel.Scorer(judged, [user], options).unused_notes]
-    return replace(drawn(found, shown, sessions, seed), place="<simulated>", notes=emit_notes(notes))
+    return replace(draw_sessions(behavior, lists, sessions, seed), place="<simulated>", notes=emit_notes(notes))
 
 
 def read_users(users: Any, keywords: Mapping[str, Any]) -> ClickModel | Measure:
-    """A click model, or that of a file, or a measure. Raises InputError (usage) unless it is one, and for options of
-    measures with a model."""
+    """Return a click model, read from its file if needed, or a measure.
+    Raises InputError (usage) for anything else, and for options of measures with a model."""
     if isinstance(users, os.PathLike) or (isinstance(users, str) and kernel.stream.is_named(users)):
         users = read_model(users)
     if isinstance(users, ClickModel):

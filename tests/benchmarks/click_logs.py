@@ -17,7 +17,7 @@ import numpy as np
 from speed import apart, program, show, timed
 
 from gradedeval import clicks
-from gradedeval.clicks.click_models import fitted_model, items_of
+from gradedeval.clicks.click_models import fit_model, items_of
 from gradedeval.clicks.model_kinds import read_models
 
 SESSIONS, LISTS, USERS, TOPICS, DAY = 1_000_000, 14_000, 300_000, 2_000, 86_400
@@ -84,7 +84,7 @@ def fitting(rounds: int) -> None:
         taken = []
         for _ in range(rounds):
             begin = time.process_time()
-            fitted_model(model, items, cells, (1.0, 1.0), ITERATIONS)
+            fit_model(model, items, cells, (1.0, 1.0), ITERATIONS)
             taken.append(time.process_time() - begin)
         print(f"  {model!s:16} {sorted(taken)[rounds // 2]:6.2f}")
 

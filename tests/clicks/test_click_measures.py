@@ -41,7 +41,7 @@ def log_of(text: str = LOG, **options: Any) -> ClickLog:
 
 
 def test_click_measures_are_means_over_the_sessions_of_a_list() -> None:
-    with pytest.warns(match="2 lists with documents that are not judged; clicks on them are misses to ss"):
+    with pytest.warns(match="2 lists with unjudged documents; clicks on them are misses to ss"):
         frame = clicks.measures(log_of(), QRELS).frame.set_index(["topic", "shown"])
     first = frame.loc["p", "a b c"]
     sessions = [(1, 3), (1, 3), (), (2, 3)]
@@ -61,7 +61,7 @@ def test_click_measures_are_means_over_the_sessions_of_a_list() -> None:
 
 
 def test_of_one_click_all_reciprocal_ranks_agree() -> None:
-    with pytest.warns(match="ss is left out, which needs qrels"):
+    with pytest.warns(match="ss is left out: it needs qrels"):
         frame = clicks.measures(log_of()).frame
     one = frame[frame["shown"] == "e a"].iloc[0]
     assert one["maxrr"] == one["meanrr"] == one["minrr"] == one["plc"] == 1

@@ -12,7 +12,7 @@ import pytest
 import gradedeval
 from gradedeval import EvaluationWarning, InputError, Qrels, clicks
 from gradedeval.clicks import learned_gains
-from gradedeval.clicks.click_measures import graded_lists, of_lists, stopping
+from gradedeval.clicks.click_measures import graded_lists, means_of_lists, stop_probabilities
 from gradedeval.clicks.log import ClickLog
 from support.clicks import COVID, all_judged
 from support.paths import shared
@@ -124,7 +124,7 @@ def test_gains_of_a_sum_are_exact_and_known_up_to_a_factor(readers: ClickLog) ->
     assert learned.values == pytest.approx([0, 0.25 / 0.65, 1], abs=0.01)
     assert learned.score is not None
     # No other gains correlate as well: not those next to them.
-    y, count = of_lists(readers, "qctr"), np.bincount(readers.configuration, readers.count)
+    y, count = means_of_lists(readers, "qctr"), np.bincount(readers.configuration, readers.count)
     weights = 0.2 * 0.8 ** np.arange(10)
     grades = np.array([GRADES[TOPICS.index(t), [int(d[1:]) for d in s]] for t, s in
                        zip(readers.topics, readers.shown, strict=True)])  # fmt: skip
@@ -357,7 +357,7 @@ def test_gains_of_5661_preferences_over_covid_round1() -> None:
     first, second = generator.integers(len(full), size=(2, 400_000))
     alike = (topics[first] == topics[second]) & (first != second)
     first, second = full[first[alike][:5661]], full[second[alike][:5661]]
-    difference = stopping(lists.gains(np.array(TRUE))) @ (1 / np.arange(1, 11))
+    difference = stop_probabilities(lists.gains(np.array(TRUE))) @ (1 / np.arange(1, 11))
     difference = difference[first] - difference[second]
     sign = np.where(generator.random(5661) < 1 / (1 + np.exp(-14 * difference)), 1, -1)
     texts = np.array([" ".join(docnos) for docnos in shown.shown])

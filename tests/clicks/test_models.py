@@ -13,7 +13,7 @@ import pytest
 from gradedeval import EvaluationWarning, InputError, Qrels, clicks
 from gradedeval.clicks.click_models import Items, model_text
 from gradedeval.clicks.log import ClickLog
-from gradedeval.clicks.model_kinds import KINDS, Cells, examined, read_models
+from gradedeval.clicks.model_kinds import KINDS, Cells, read_models, smooth_examination
 from support.clicks import clickmodel_wc
 from support.examples import sampled
 from support.paths import DATA, shared
@@ -72,7 +72,7 @@ def test_what_was_examined_equals_an_enumeration_of_where_users_stopped() -> Non
     generator = np.random.default_rng(1)
     every = np.array(list(product([False, True], repeat=5))).T
     a, after_click, after_skip = generator.random((3, *every.shape))
-    seen = examined(every, a, after_click, after_skip)
+    seen = smooth_examination(every, a, after_click, after_skip)
     # (last rank examined, ranks, columns): the probability of the clicks, and of stopping there.
     whole = np.zeros((6, every.shape[1]))
     for last in range(1, 6):
@@ -80,7 +80,7 @@ def test_what_was_examined_equals_an_enumeration_of_where_users_stopped() -> Non
         on = np.where(every, after_click, after_skip)
         whole[last] = chance * on[: last - 1].prod(0) * (1 - on[last - 1] * (last < 5))
     posterior = whole[::-1].cumsum(0)[::-1][1:] / whole.sum(0)
-    assert np.allclose(seen.given[:5], posterior, rtol=0, atol=1e-12)
+    assert np.allclose(seen.smoothed[:5], posterior, rtol=0, atol=1e-12)
     assert np.allclose(np.where(every, seen.chance, 1 - seen.chance).prod(0), whole.sum(0), rtol=1e-12, atol=0)
 
 
@@ -96,10 +96,10 @@ def test_the_chances_of_all_patterns_sum_to_1_and_to_the_chance_of_each_rank(jud
     }
     for name, parameters in (KNOWN | more).items():
         model = known_model(name, judged, **parameters)
-        chance = model.chosen.kind.conditional(model.parameters, cells)
+        chance = model.spec.kind.conditional(model.parameters, cells)
         whole = np.where(every, chance, 1 - chance).prod(0)
         assert whole.sum() == pytest.approx(1, abs=1e-12), name
-        rates = model.chosen.kind.marginal(model.parameters, cells)[:, 0]
+        rates = model.spec.kind.marginal(model.parameters, cells)[:, 0]
         assert np.allclose((whole * every).sum(1), rates, rtol=0, atol=1e-12), name
 
 
@@ -125,7 +125,7 @@ def test_parameters_of_known_users_come_back(name: str, judged: Qrels, runs: dic
     assert np.allclose(found.parameters["attractiveness"][:4], A, rtol=0, atol=0.01)
     if "satisfaction" in true.parameters:
         assert np.allclose(found.parameters["satisfaction"][1:3], S[1:3], rtol=0, atol=0.01)
-    if true.chosen.kind.number:
+    if true.spec.kind.number:
         assert found.number == pytest.approx(true.number, abs=0.005)
     if name == "pbm":
         assert np.allclose(found.parameters["examination"], true.parameters["examination"], rtol=0, atol=0.007)

@@ -90,8 +90,8 @@ def test_documents_without_parameters_are_told() -> None:
     with pytest.warns(EvaluationWarning) as told:
         clicks.simulate(model, {"q": {"b": 3, "a": 2, "z": 1}}, sessions=10)
     assert [str(one.message) for one in told] == [
-        "1 of 3 documents shown have no parameters in ubm, and 0.5 in their place",
-        "ranks below 2 have no parameters in ubm, and 0.5 in their place",
+        "1 of 3 documents shown have no parameters in ubm; 0.5 is used",
+        "ranks below 2 have no parameters in ubm; 0.5 is used",
     ]
     other = pd.DataFrame({"topic": ["q"], "clicks": [[]], "shown": [["b", "a", "z"]]})
     with pytest.warns(EvaluationWarning) as told:
@@ -103,8 +103,8 @@ def test_pairs_are_of_topics_with_two_lists() -> None:
     with pytest.warns(EvaluationWarning) as told:
         found = clicks.correlate(LOG, QRELS, "err", pairs=5)
     said = [str(one.message) for one in told]
-    assert "log: 2 lists left out of pairs, as the only one of its topic" in said
-    assert "log: there are two lists, and any two correlate by +1 or -1" in said
+    assert "log: 2 lists left out of pairs: the only list of the topic" in said
+    assert "log: only two lists, and any two correlate by +1 or -1" in said
     assert found.frame[["topics", "configurations", "sessions"]].iloc[0].tolist() == [1, 2, 2]
     with pytest.raises(InputError, match="no topic has two lists to pair"):
         clicks.correlate(LOG.iloc[2:], QRELS, "err", pairs=5)

@@ -85,7 +85,7 @@ def test_gaps_between_clicks_are_those_of_the_model() -> None:
     for row in item:
         shown = np.tile(row[:, None], (1, 16))
         cells = Cells(shown, every.T, np.ones(16, dtype=np.int64), 4)
-        chance = READER.chosen.kind.conditional(READER.parameters, cells)
+        chance = READER.spec.kind.conditional(READER.parameters, cells)
         expected += np.where(every.T, chance, 1 - chance).prod(0) @ counted / len(item)
     assert gaps / gaps[0] == pytest.approx(expected / expected[0], abs=0.001)
 

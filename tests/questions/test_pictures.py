@@ -284,7 +284,7 @@ def test_clicks_are_a_point_for_each_list_as_large_as_its_sessions(ax: Axes) -> 
         "plot.clicks: no click measure 'qtr'; did you mean 'qctr'": lambda: gradedeval.plot.clicks(
             found, "err", "qtr", ax=ax
         ),
-        "plot.clicks: there are no lists to draw; give what gradedeval.clicks.correlate returns without": lambda: (
+        "plot.clicks: there are no lists to draw; give the result of gradedeval.clicks.correlate without": lambda: (
             gradedeval.plot.clicks(clicks.correlate(LOGS[1], QRELS, "err", pairs=2), ax=ax)
         ),
     }.items():

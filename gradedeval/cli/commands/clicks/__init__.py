@@ -12,19 +12,19 @@ from gradedeval.kernel.options import OPTIONS, resolve_options
 QRELS_READ_BY = [*map(registry_option, ("qrels_format", "labels"))]
 
 
-def check_count(files: tuple[str, ...], expected: str, least: int, most: int) -> None:
-    """Raise InputError (usage) unless there are at least and at most so many files.
+def check_count(files: tuple[str, ...], expected: str, minimum: int, maximum: int) -> None:
+    """Raise InputError (usage) unless the number of files is from `minimum` to `maximum`.
 
-    expected  the files in words
+    expected  a description of the files
     """
-    if not least <= len(files) <= most:
-        counted = f"{len(files)} files, " if files and most == 1 else ""
-        raise InputError("", f"{counted}expected {expected}", usage(), usage=True)
+    if not minimum <= len(files) <= maximum:
+        count = f"{len(files)} files, " if files and maximum == 1 else ""
+        raise InputError("", f"{count}expected {expected}", usage(), usage=True)
 
 
 def read_qrels(files: tuple[str, ...], options: dict[str, Any]) -> Any:
-    """Return the judgments of the file behind the log; None without one. Raises InputError (usage) for options of
-    reading them without a file."""
+    """Return the judgments of the file after the log; None without one.
+    Raises InputError (usage) for options of reading judgments without a file."""
     from gradedeval.kernel.scoring.evaluate import qrels_for  # not for a help page
 
     if files:

@@ -42,20 +42,20 @@ DRAWN = setting_options(correlate, read_parts, click_panels,
 
 @command_line("correlate", "LOG QRELS", DRAWN, PICTURE_OPTIONS, CORRELATED)
 def picture(files: tuple[str, ...], **options: Any) -> None:
-    """Draw what users clicked on lists against a measure of these lists, a point for each list, as large as its
-    sessions, with the correlation that `gradedeval clicks correlate` prints. Without -m the measure is err; each
-    of several has a picture, below each other."""
+    """Draw a click measure of lists against an evaluation measure: a point for each list, as large as its
+    sessions, with the correlation that `gradedeval clicks correlate` prints. Without -m the measure is err;
+    several measures have pictures below each other."""
     canvas = Canvas(options)
-    drawn = pop_settings(click_panels, options)
+    drawing = pop_settings(click_panels, options)
     settings = pop_settings(correlate, options)
     settings.setdefault("measures", ("err",))
     result = _correlations(files, settings, options)
-    canvas.draw(click_panels(result, **drawn), result.settings)
+    canvas.draw(click_panels(result, **drawing), result.settings)
 
 
 def _correlations(files: tuple[str, ...], settings: dict[str, Any], options: dict[str, Any]) -> ClickCorrelations:
     reading = pop_settings(read_parts, options)
-    depth = reading.pop("depth", None)  # lists that are shorter are left out: not when the log is read
+    depth = reading.pop("depth", None)  # shorter lists are dropped after reading
     check_count(files, "a click log and qrels", 2, 2)
     settings = resolve_measures(correlate, settings, options)
     log = read_parts(files[0], by=settings.get("by"), **reading)

@@ -20,9 +20,8 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     The measures are printed as -m takes them, the closest first. They describe examination, and do not estimate a
     parameter of the users: `gradedeval clicks models` does. Zhang et al., Information Retrieval 2010.
 
-    Columns: KL, the divergence in nats; within 0.001, the values of the parameter whose divergence is no larger than
-    that by more than so many nats; covered, what the weights sum to over the ranks of the observation, before they are
-    scaled.
+    Columns: KL, the divergence in nats; within 0.001, the values of the parameter whose divergence is within 0.001 nats
+    of the smallest; covered, the sum of the unscaled weights over the ranks of the observation.
 
     \b
     gradedeval clicks fit log.tsv
@@ -33,10 +32,10 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     settings = pop_settings(fit, options)
     reading = pop_settings(read_observation, options)
     if settings.get("weights"):
-        settings.setdefault("measures", ())  # given weights, without -m, are all that is compared
+        settings.setdefault("measures", ())  # --weights without -m: compare nothing else
     check_count(files, "a click log", 1, 1)
     settings = resolve_measures(fit, settings, options)
-    observed = read_observation(files[0], **reading)
+    observation = read_observation(files[0], **reading)
     if settings["measures"] is None:
-        settings["measures"] = read_weighing(families(observed), cutoff=context_option("k"))
-    destination.print(call(fit, observed, **settings))
+        settings["measures"] = read_weighing(families(observation), cutoff=context_option("k"))
+    destination.print(call(fit, observation, **settings))

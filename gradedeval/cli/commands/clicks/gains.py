@@ -16,7 +16,7 @@ from gradedeval.clicks.learned_gains import gains, read_evidence
 def command(files: tuple[str, ...], **options: Any) -> None:
     """Learn the gains of grades from clicks or preferences.
 
-    The CSV is what `--gain @FILE`, or `cascade(utility=FILE)`, reads.
+    The CSV is read by `--gain @FILE` or `cascade(utility=FILE)`.
 
     \b
     gradedeval clicks gains log.tsv qrels.txt -o gains.csv

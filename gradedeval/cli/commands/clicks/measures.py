@@ -15,7 +15,7 @@ from gradedeval.clicks.log import read_log
 @command_line("measures", "LOG [QRELS]", setting_options(measures, read_log), QRELS_READ_BY,
               output_options(digits="4"))  # fmt: skip
 def command(files: tuple[str, ...], **options: Any) -> None:
-    """Report the click measures of each list that was shown for a topic, averaged over its sessions.
+    """Report the click measures of each list shown for a topic, averaged over its sessions.
 
     \b
     qctr    clicks                      maxrr   1 / the first clicked rank

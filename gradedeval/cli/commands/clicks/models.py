@@ -20,8 +20,8 @@ WRITTEN = [
            "--model-from`."),
     Option("--write-relevance", metavar="FILE.csv", file=WRITES, help="Write the relevance of each document by the "
            "only model, as lines of topic,docno,gain,seen, for --fill."),
-    Option(number=ranges.MIN_SEEN, metavar="N", help="Leave out of --write-relevance what fewer than N sessions "
-           f"showed. Default: {MIN_SEEN}."),
+    Option(number=ranges.MIN_SEEN, metavar="N", help="Leave out of --write-relevance documents shown in fewer "
+           f"than N sessions. Default: {MIN_SEEN}."),
 ]  # fmt: skip
 
 
@@ -67,10 +67,10 @@ def _check_written(
     settings: dict[str, Any], write_model: str | None, write_relevance: str | None, min_seen: int | None
 ) -> None:
     """Raise InputError (usage) if the models cannot be written as requested."""
-    chosen = read_models(settings.get("models", DEFAULT))
+    specs = read_models(settings.get("models", DEFAULT))
     for place, file in ((flag.write_model, write_model), (flag.write_relevance, write_relevance)):
-        if file and len(chosen) != 1:
-            raise InputError(place, f"{len(chosen)} models", "name one with --model", usage=True)
+        if file and len(specs) != 1:
+            raise InputError(place, f"{len(specs)} models", "name one with --model", usage=True)
     if write_relevance and settings.get("tie") == "grade":
         hint = "`gradedeval clicks gains` writes the gains of grades"
         raise InputError(flag.write_relevance, "applies to documents, not to grades", hint, usage=True)

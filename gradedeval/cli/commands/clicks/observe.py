@@ -17,7 +17,7 @@ from gradedeval.clicks.observation import observe
 def command(files: tuple[str, ...], **options: Any) -> None:
     """Estimate examination probabilities of ranks from gaps between clicks, last clicks and ends of pages.
 
-    The CSV of ranks and weights is what `wp(file=...)` and `fit --to-weights` read. Zhang et al., Information Retrieval
+    The CSV of ranks and weights is read by `wp(file=...)` and `fit --to-weights`. Zhang et al., Information Retrieval
     2010. It describes attention and estimates no parameter of a measure: `gradedeval clicks models` does.
 
     \b

@@ -22,8 +22,8 @@ from gradedeval.kernel.options.settings import settings_of
 
 USERS = [
     setting_option(settings_of(simulate)["users"]),
-    Option("--model-from", metavar="FILE.json", file=READS, help="Users are those of a click model that `clicks models "
-           "--write-model` wrote."),
+    Option("--model-from", metavar="FILE.json", file=READS, help="Simulate the users of a click model written by "
+           "`clicks models --write-model`."),
     *setting_options(simulate, without=("users",)),
 ]  # fmt: skip
 
@@ -32,8 +32,8 @@ USERS = [
 def command(files: tuple[str, ...], model_from: str | None, output: str | None, **options: Any) -> None:
     """Simulate sessions of a known user model, as a click log.
 
-    The first documents of each topic of each run are a list (10 of them, or as --depth says), and each session shows
-    one of the lists, drawn uniformly.
+    A list is the first 10 (or --depth) documents of a topic of a run; each session shows one of the lists, drawn
+    uniformly.
 
     \b
     gradedeval clicks simulate runs/*.run qrels.txt --as err -o log.tsv
@@ -44,8 +44,8 @@ def command(files: tuple[str, ...], model_from: str | None, output: str | None, 
     _check_users(model_from, settings, options)
     if model_from:
         settings["users"] = read_model(model_from)
-    read = runs_and_optional_qrels if model_from else runs_and_qrels  # users of a measure click by the grades
-    runs, qrels = read(files, options)
+    read_files = runs_and_optional_qrels if model_from else runs_and_qrels  # users of a measure click by the grades
+    runs, qrels = read_files(files, options)
     settings = resolve_measures(simulate, settings, options)
     log = call(simulate, runs=runs, qrels=qrels, **settings, **options)
     write("".join(log.lines()), output)

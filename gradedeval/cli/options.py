@@ -313,11 +313,14 @@ MEASURES_FROM = Option("--measures-from", multiple=True, section=GAINS, metavar=
                        help="Load measures of your own.")  # fmt: skip
 CUTOFF = Option(number=ranges.CUTOFF, section=GAINS, metavar="N", help="Cut the measures that have no cutoff at "
                 "rank N, as in -m 'ap ndcg' -k 10.", **KEPT_IN_CONTEXT)  # fmt: skip
-MEASURE_OPTIONS = [
-    Option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=f"{MEASURE_HELP} "
-           f"Default: {' '.join(DEFAULT)}."),
-    CUTOFF,
-]  # fmt: skip
+
+
+def measure_option(help: str) -> Option:
+    """Return -m."""
+    return Option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=help)
+
+
+MEASURE_OPTIONS = [measure_option(f"{MEASURE_HELP} Default: {' '.join(DEFAULT)}."), CUTOFF]
 HISTORY_OPTIONS = [
     Option("--history", metavar="FILE", file=APPENDS, help="Append the summaries to a history: a line for each run. "
            "See `gradedeval history`."),
@@ -328,6 +331,11 @@ HISTORY_OPTIONS = [
 def scoring_options(*names: str) -> list[Option]:
     """Return -k, --measures-from, the named options of the registry, and its options of reading."""
     return [CUTOFF, MEASURES_FROM, *map(registry_option, names), *registry_options("reading")]
+
+
+def curve_option(help: str) -> Option:
+    """Return --curve."""
+    return Option("--curve", metavar="FILE.csv", file=WRITES, help=help)
 
 
 def output_file_option(help: str = "Write to FILE, atomically.", **settings: Any) -> Option:

@@ -74,9 +74,11 @@ def format_at_terminal(output: str | None, default: str, at_terminal: str) -> st
     return at_terminal if output in STDOUT and terminal_width(sys.stdout) is not None else default
 
 
-def curve_form(target: str | None) -> str:
-    """Return the format of a curve's file, by its extension, or csv. Raises InputError (usage) for a format that
-    programs do not read."""
+def check_curve(target: str | None) -> str:
+    """Return the format of the file of --curve, by its extension, or csv.
+
+    Raises InputError (usage) for a format for people.
+    """
     name = format_of_output(target, formats_for())
     if name == "table":
         return "csv"
@@ -90,4 +92,4 @@ def write_curve(curve: Any, target: str, settings: str) -> None:
     """Write a curve in the format of its file."""
     from gradedeval.analysis.tables import frame_document  # few commands have a curve
 
-    write(render(partial(frame_document, curve, shown={}, signature=settings), curve_form(target)), target)
+    write(render(partial(frame_document, curve, shown={}, signature=settings), check_curve(target)), target)

@@ -1,15 +1,18 @@
-"""`gradedeval check`: a gate for continuous integration, whose exit code says whether bounds hold."""
+"""`gradedeval check`: a gate for continuous integration; its exit code reports if all bounds hold."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, get_args
 
 import click
 
 from gradedeval import analysis, kernel
-from gradedeval.analysis import score_matrix, significance
+from gradedeval.analysis import score_matrix
+from gradedeval.analysis.score_matrix import Matrix
+from gradedeval.analysis.significance import TestSettings
 from gradedeval.cli.arguments import (
     check_history,
     measure_table,
@@ -25,6 +28,7 @@ from gradedeval.cli.options import (
     Option,
     command_line,
     is_given,
+    measure_option,
     output_file_option,
     output_options,
     scoring_options,
@@ -34,10 +38,11 @@ from gradedeval.cli.results import Destination, guess_format
 from gradedeval.errors import InputError, emit_notes
 from gradedeval.kernel import append_lines
 from gradedeval.kernel.formats import formats_for
+from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.options import ranges
 from gradedeval.questions.check import FAULTS, REPORTS, Checked, baseline_of, check_order, slice_notes, verdicts
 from gradedeval.questions.history import lines_of
-from gradedeval.questions.limits import KINDS, BoundSpec, Settings, find_settings, read_bound, resolve_bounds
+from gradedeval.questions.limits import KINDS, Bound, BoundSpec, find_settings, read_bound, resolve_bounds
 
 
 def bound_option(kind: str, help: str, value: str = "X") -> Option:
@@ -47,37 +52,30 @@ def bound_option(kind: str, help: str, value: str = "X") -> Option:
 
 BOUNDS = [
     bound_option("min", "The mean (or total, or geometric mean) must be at least X."),
-    bound_option("max", "It must be at most X: for measures such as unjudged@10, of which lower scores are better."),
-    bound_option("max-drop", "The mean may drop by at most X, or by X percent of the baseline's; where lower is "
+    bound_option("max", "The mean must be at most X, for measures such as unjudged@10 with lower scores better."),
+    bound_option("max-drop", "The mean may drop by at most X, or by X percent of the baseline's mean; if lower is "
                  "better, it may rise by that.", "X|X%"),
     bound_option("max-topic-drop", "No topic may drop by more than X."),
-    bound_option("significant", "The mean may not drop significantly at level P. Without MEASURE: each measure of -m, "
-                 "or else of the other bounds.", "P"),
+    bound_option("significant", "The mean may not drop significantly at level P. Without MEASURE: each measure of -m; "
+                 "without -m, of the other bounds.", "P"),
     bound_option("max-unjudged", "The residual of the run's unjudged documents may be at most X (column 'unjudged' of "
                  "--residuals split)."),
     bound_option("min-topics", "The mean must cover at least N topics for which the run has documents; with a "
-                 "baseline, at least N that both have. Without MEASURE: each measure, as for --significant.", "N"),
+                 "baseline, at least N topics of both. Without MEASURE: each measure, as for --significant.", "N"),
 ]  # fmt: skip
-COMPARED = [
-    Option("--baseline", metavar="RUN|SCORES.csv", file=READS, help="Measure drops against this run or these saved "
-           "scores. Default: the first of several runs, which is then not checked itself."),
-]  # fmt: skip
-RECORDED = [
-    *HISTORY_OPTIONS,
-    Option("--config", metavar="FILE.toml", file=READS, help="Read bounds and options from a file. Default: "
-           "gradedeval.toml, or [tool.gradedeval] in pyproject.toml, if present."),
-]  # fmt: skip
-TESTED = [
+BASELINE = Option("--baseline", metavar="RUN|SCORES.csv", file=READS, help="Measure drops against this run or these "
+                  "saved scores. Default: the first of several runs, which is then not checked itself.")  # fmt: skip
+CONFIG = Option("--config", metavar="FILE.toml", file=READS, help="Read bounds and options from a file. Default: "
+                "gradedeval.toml, or [tool.gradedeval] in pyproject.toml, if present.")  # fmt: skip
+TEST_OPTIONS = [
     Option("--test", type=click.Choice(get_args(analysis.PairTest)), help="Significance test of --significant. "
            "Default: randomization."),
     Option(number=ranges.DRAWS, metavar="N", help="Number of permutations, or of bootstrap samples. Default: 10000."),
     Option(number=ranges.SEED, metavar="N", help="Random seed. Default: 0."),
 ]  # fmt: skip
-MEASURED = [
-    Option("-m", "--measure", "measures", multiple=True, section="Measures and gains", metavar="MEASURE",
-           help="Measure of the bounds that name none. Repeat -m, or separate measures by spaces."),
-    *scoring_options("unseen", "queries", "slices", "replicates"),
-]  # fmt: skip
+MEASURE = measure_option("Measure of bounds without MEASURE. Repeat -m, or separate measures by spaces.")
+SETTINGS = [BASELINE, *BOUNDS, *HISTORY_OPTIONS, CONFIG, *TEST_OPTIONS, MEASURE]
+READING = scoring_options("unseen", "queries", "slices", "replicates")
 OUTPUT = output_options(
     formats=(*REPORTS, *formats_for()),
     default="text",
@@ -86,76 +84,98 @@ OUTPUT = output_options(
 )
 
 
-@command_line("check", "RUN... QRELS", COMPARED, BOUNDS, RECORDED, TESTED, MEASURED, OUTPUT)
-def command(files: tuple[str, ...], config: str | None, history: str | None, label: str | None, **options: Any) -> None:
+EXTENSIONS = {".txt": "text", ".xml": "junit"}
+"""Extension -> format that only this command has."""
+
+
+@command_line("check", "RUN... QRELS", SETTINGS, READING, OUTPUT)
+def command(
+    files: tuple[str, ...],
+    config: str | None,
+    history: str | None,
+    label: str | None,
+    measures_from: tuple[str, ...],
+    **options: Any,
+) -> None:
     """Check runs against bounds. Exit code 0: all bounds hold; 1: a bound fails; 2: bounds or options are
     invalid; 3: the data are bad, so nothing was checked.
 
-    A bound of a slice has its name before it, as in --min 'intent=tail: ndcg@10=0.4' (see --slices).
-    With --replicates bounds are of systems: the mean over the seeds.
+    The name of a slice precedes its bound, as in --min 'intent=tail: ndcg@10=0.4' (see --slices). With --replicates
+    bounds are of systems: of the mean over the seeds.
 
     MEASURE need not be given with -m. A bound without MEASURE applies to the only measure of -m, as in -m err@20 --min
     0.25.
     """
     check_history(history, label)
-    output_format, output = options["output_format"], options["output"]
-    options["output_format"] = output_format or guess_format(output, {".txt": "text", ".xml": "junit"}, "text")
+    options["output_format"] = options["output_format"] or guess_format(options["output"], EXTENSIONS, "text")
     destination = Destination(options)
-    settings = find_settings(config, measure_table(options.pop("measures_from")))
-    written = [*settings.specs, *_bounds_given(options, settings)]
+    settings = find_settings(config, measure_table(measures_from))
+    specs = [*settings.specs, *_pop_bounds(options, settings.table)]
     from_file = {name: value for name, value in settings.options.items() if not is_given(options[name])}
     options |= from_file
     baseline = options.pop("baseline")
-    tested = {name: options.pop(name) for name in ("test", "draws", "seed")}
-    test = significance.TestSettings(**{name: value for name, value in tested.items() if value is not None})
+    test = TestSettings(**_pop_given(options, "test", "draws", "seed"))
     chosen = named_measures(options.pop("measures"), settings.table)
     note_unused_cutoff()
     scoring = score_matrix.options_with_residuals(**options)
-    scoring = replace(scoring, untold=scoring.untold.union(from_file))  # not all that a file says need be of use
-    bounds, measures = resolve_bounds(written, chosen, scoring, settings.table)
+    scoring = replace(scoring, untold=scoring.untold.union(from_file))  # a file may serve several checks
+    bounds, measures = resolve_bounds(specs, chosen, scoring, settings.table)
     if settings.path is not None:
         emit_notes([f"settings from {settings.path}"])
     try:
         matrix, name = scores_with_baseline(files, baseline, measures, scoring)
-        check_order(matrix)
-        if name is None and (name := baseline_of(matrix, bounds, None)) is not None:
-            emit_notes(score_matrix.first_baseline_notes(matrix, None, fewest=2, named=True))
-        note_assumptions(matrix, paired=name is not None)
-        emit_notes(slice_notes(matrix, bounds))
-        checked = Checked(verdicts(matrix, bounds, name, test), matrix.signature)
+        checked = _check(matrix, bounds, name, test)
     except InputError as error:
-        # Bad data are written where the report was to go, in a format that has a place for them.
         if destination.format in FAULTS and not error.usage:
             write(FAULTS[destination.format](error), destination.output)
         raise
     if history is not None:
         scored = kernel.parse.without_duplicates(kernel.scores.with_defaults(measure, scoring) for measure in measures)
-        shown = matrix.select(measures=[measure.label for measure in scored])
-        append_lines(history, lines_of(shown, scored, None, label or "", checked.passed_by_run))
+        selected = matrix.select(measures=[measure.label for measure in scored])
+        append_lines(history, lines_of(selected, scored, None, label or "", checked.passed_by_run))
     _print(checked, destination)
     if not checked.passed:
         click.get_current_context().exit(1)
 
 
-def _bounds_given(options: dict[str, Any], settings: Settings) -> list[BoundSpec]:
-    """Take the bounds out of the options."""
+def _pop_bounds(options: dict[str, Any], table: Mapping[str, Measure]) -> list[BoundSpec]:
+    """Pop the options of bounds, and return the bounds."""
     cutoff = context_option("k")
     bounds = [read_bound(kind, word, cutoff) for kind in KINDS for word in options.pop(kind.replace("-", "_"))]
     for bound in bounds:
         if cutoff is not None and bound.measure is not None:
-            record_cutoff_use(bound.measure, settings.table)
+            record_cutoff_use(bound.measure, table)
     return bounds
 
 
+def _pop_given(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Pop options, and return those that have a value."""
+    popped = {name: options.pop(name) for name in names}
+    return {name: value for name, value in popped.items() if is_given(value)}
+
+
+def _check(matrix: Matrix, bounds: list[Bound], baseline: str | None, test: TestSettings) -> Checked:
+    """Check the runs against the bounds, after notes on the scores."""
+    check_order(matrix)
+    if baseline is None and (baseline := baseline_of(matrix, bounds, None)) is not None:
+        emit_notes(score_matrix.first_baseline_notes(matrix, None, fewest=2, named=True))
+    note_assumptions(matrix, paired=baseline is not None)
+    emit_notes(slice_notes(matrix, bounds))
+    return Checked(verdicts(matrix, bounds, baseline, test), matrix.signature)
+
+
 def _print(checked: Checked, destination: Destination) -> None:
-    """Write the report, and the broken bounds to stderr unless people have read them already."""
-    output_format, output = destination.format, destination.output
-    if output_format in REPORTS:
-        report = REPORTS[output_format](checked, signature_formatter())
-        report = wrap_for_terminal(report, sys.stdout) if output_format == "text" and output is None else report
-        (write_colored if output_format == "text" else write)(report, output)
+    """Write the report, and the failed bounds to stderr unless the report is a text for people on stdout."""
+    if destination.format in REPORTS:
+        report = REPORTS[destination.format](checked, signature_formatter())
+        if destination.format != "text":
+            write(report, destination.output)
+        elif destination.output is None:
+            write_colored(wrap_for_terminal(report, sys.stdout), None)
+        else:
+            write_colored(report, destination.output)
     else:
         destination.print(checked)
-    if output is not None or output_format not in ("text", "github", *formats_for("wide")):
+    if destination.output is not None or destination.format not in ("text", "github", *formats_for("wide")):
         for verdict in checked.broken:
             print_message(f"FAIL  {verdict.line}", "verdict")

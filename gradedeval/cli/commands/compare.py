@@ -41,44 +41,37 @@ OPTIONS_OF_MODE = {
 
 
 @command_line("compare", "RUN... QRELS", SETTINGS, READING, output_options(), [WIDE])
-def command(by_topic: bool, by_letters: bool, judging: bool, **options: Any) -> None:
+def command(
+    baseline: str | None, all_pairs: bool, by_topic: bool, by_letters: bool, judging: bool, **options: Any
+) -> None:
     """Compare runs: means, differences, wins, ties and losses per topic, effect sizes, confidence intervals,
     p-values.
 
     With --judging a second table shows whether further judging could reverse the order of two runs: no; yes, if N
     documents of the trailing run are relevant; or unknown.
     """
+    destination = Destination(options)
     mode = chosen_mode({"-q": by_topic, "--letters": by_letters})
     check_mode(mode, OPTIONS_OF_MODE, ", which tests nothing" if by_topic else "")
+    settings = pop_settings(letters if by_letters else compare, options, letters, compare)
     if by_topic:
-        destination = Destination(options)
-        settings = pop_settings(compare, options)
-        matrix, _ = read_matrix(options, settings.get("baseline"))
+        matrix, _ = read_matrix(options, baseline)
         destination.print(print_remarks(topic_table(matrix)))
     elif by_letters:
-        destination = Destination(options)
-        settings = pop_settings(letters, options, compare)
         matrix, _ = read_matrix(options)
         destination.print(print_remarks(letters(matrix, **settings)))
     else:
-        _compare(judging, options)
-
-
-def _compare(judging: bool, options: dict[str, Any]) -> None:
-    """Compare pairs of runs. Formats for programs always include effects of further judging."""
-    settings = pop_settings(compare, options)
-    test = TestSettings(**{name: settings[name] for name in TestSettings.__annotations__ if name in settings})
-    baseline, all_pairs = settings.get("baseline"), settings.get("all_pairs", False)
-    replicates, predicted = options["replicates"], options["predicted"]
-    check_settings(baseline, all_pairs, test, replicates, predicted)
-    destination = Destination(options)
-    judging_table = judging or options["unseen"] is not None
-    if judging_table:
-        check_judging(replicates, predicted)
-    reread = judging_table or (destination.layout == "long" and predicted is None)
-    check_run_count(check_runs, options, baseline)
-    matrix, name = read_matrix(options, baseline, keep=reread)
-    if not all_pairs:
-        emit_notes(first_baseline_notes(matrix, name))
-    result = compare_scores(matrix, name, all_pairs, test, reread, keep=True)
-    destination.print(print_remarks(result), judging=judging)
+        test = TestSettings(**settings)
+        replicates, predicted = options["replicates"], options["predicted"]
+        check_settings(baseline, all_pairs, test, replicates, predicted)
+        needs_judging = judging or options["unseen"] is not None
+        if needs_judging:
+            check_judging(replicates, predicted)
+        # Formats for programs always include effects of further judging.
+        reread = needs_judging or (destination.layout == "long" and predicted is None)
+        check_run_count(check_runs, options, baseline)
+        matrix, name = read_matrix(options, baseline, keep=reread)
+        if not all_pairs:
+            emit_notes(first_baseline_notes(matrix, name))
+        result = compare_scores(matrix, name, all_pairs, test, reread, keep=True)
+        destination.print(print_remarks(result), judging=judging)

@@ -7,13 +7,7 @@ from typing import Any
 from gradedeval.analysis.tables import text_lines
 from gradedeval.cli.arguments import measure_table, named_measures, note_unused_cutoff, runs_and_qrels, split_topics
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.options import (
-    WIDE,
-    Option,
-    command_line,
-    output_options,
-    scoring_options,
-)
+from gradedeval.cli.options import WIDE, Option, command_line, measure_option, output_options, scoring_options
 from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import hide_flag
 from gradedeval.errors import InputError, flag
@@ -24,9 +18,8 @@ FILES = "RUN [RUN] QRELS [TOPIC]..."
 TOPIC = Option("--topic", "topics_explained", multiple=True, metavar="ID", help="Topic to explain; may be repeated. "
                "Default: the topic with the median score; of two runs the one with the largest "
                "difference.")  # fmt: skip
-MEASURE = Option("-m", "--measure", "measures", multiple=True, section="Measures and gains", metavar="MEASURE",
-                 help="Measure to explain, such as err@20; each has a table of its own. Repeat -m, or separate "
-                 f"measures by spaces. Default: {' '.join(DEFAULT)}.")  # fmt: skip
+MEASURE = measure_option("Measure to explain, such as err@20; each has a table of its own. Repeat -m, or separate "
+                         f"measures by spaces. Default: {' '.join(DEFAULT)}.")  # fmt: skip
 SHOW = Option(number=ranges.SHOW, metavar="N", section="Output", help="Number of ranks in a table. Default: down to "
               "the cutoff, or 20. Other formats list all ranks.")  # fmt: skip
 DRAWN = Option(number=ranges.SHOW, metavar="N", help=f"Number of ranks. Default: down to the cutoff, or {RANKS}.")
@@ -34,39 +27,62 @@ READING = scoring_options("queries", "fill", "costs")
 
 
 @command_line("explain", FILES, [TOPIC, MEASURE, SHOW], READING, output_options(digits="4"), [WIDE])
-def command(files: tuple[str, ...], show: int | None, **options: Any) -> None:
+def command(
+    files: tuple[str, ...],
+    topics_explained: tuple[str, ...],
+    measures: tuple[str, ...],
+    measures_from: tuple[str, ...],
+    show: int | None,
+    **options: Any,
+) -> None:
     """Explain the scores of a topic, rank by rank.
 
     For each rank: docno, grade (blank if unjudged), gain, intermediate values of the measure, the contribution of the
-    document to the score, the score so far, and what an unjudged document could still add. The contributions sum to the
-    score. Of two runs the rankings stand beside each other.
+    document to the score, the score so far, and the rise in score that judging the document could bring. The
+    contributions sum to the score. The rankings of two runs stand side by side.
     """
     destination = Destination(options)
     if show is not None and destination.layout != "wide":
         problem = f"the format {destination.format} lists all ranks"
         raise InputError(flag.show, problem, f"leave out {flag.show}", usage=True)
-    destination.print(_explanations(files, options), show=show, digits=destination.digits)
+    explanations = _explain(files, topics_explained, measures, measures_from, options)
+    destination.print(explanations, show=show, digits=destination.digits)
 
 
 @command_line("explain", FILES, [TOPIC, MEASURE, DRAWN], PICTURE_OPTIONS, READING)
-def picture(files: tuple[str, ...], show: int | None, **options: Any) -> None:
-    """Draw how the score of a topic comes about, rank by rank: what each document contributes, in the color of its
-    grade, the score so far, and hatched what an unjudged document could add.
+def picture(
+    files: tuple[str, ...],
+    topics_explained: tuple[str, ...],
+    measures: tuple[str, ...],
+    measures_from: tuple[str, ...],
+    show: int | None,
+    **options: Any,
+) -> None:
+    """Draw the score of a topic, rank by rank: the contribution of each document, in the color of its grade, the
+    score so far, and hatched the rise in score that judging a document could bring.
 
     Several topics, measures and two runs are drawn below each other.
     """
     canvas = Canvas(options)
-    explanations = _explanations(files, options)
+    explanations = _explain(files, topics_explained, measures, measures_from, options)
     canvas.draw(explanations.panels(show=show), explanations.signature, "\n".join(text_lines(explanations.texts)))
 
 
-def _explanations(files: tuple[str, ...], options: dict[str, Any]) -> Explanations:
-    files, named = split_topics(files)
-    topics = (*named, *options.pop("topics_explained"))
-    measures, table = options.pop("measures") or DEFAULT, measure_table(options.pop("measures_from"))
+def _explain(
+    files: tuple[str, ...],
+    topics: tuple[str, ...],
+    measures: tuple[str, ...],
+    measures_from: tuple[str, ...],
+    options: dict[str, Any],
+) -> Explanations:
+    """Explain the topics of --topic, and topics that follow the files."""
+    files, positional = split_topics(files)
+    table = measure_table(measures_from)
     runs, qrels = runs_and_qrels(files, options)
-    chosen = named_measures(measures, table)
+    chosen = named_measures(measures or DEFAULT, table)
     note_unused_cutoff()
-    with hide_flag("--topic", named):
-        explanations: Explanations = call(explain_runs, runs, qrels, explained=topics, measures=chosen, **options)
-    return explanations
+    with hide_flag("--topic", positional):
+        result: Explanations = call(
+            explain_runs, runs, qrels, explained=(*positional, *topics), measures=chosen, **options
+        )
+    return result

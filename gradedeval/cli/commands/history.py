@@ -15,9 +15,10 @@ from gradedeval.questions.history import read_history
 def command(files: tuple[str, ...], **options: Any) -> None:
     """Show the scores of each run over time: score, interval, change from the last and from the best.
 
-    FILE is written by `gradedeval eval --history FILE` and `gradedeval check --history FILE`. Where the qrels or an
-    option changed, a mark says what; nothing is compared across it.
+    FILE is written by `gradedeval eval --history FILE` and `gradedeval check --history FILE`. A mark names a change of
+    the qrels or of an option; scores before and after it are not compared.
     """
-    settings = resolve_measures(read_history, pop_settings(read_history, options), options)
     destination = Destination(options)
-    destination.print(print_remarks(read_history(single_file(files, "history"), **settings)))
+    settings = resolve_measures(read_history, pop_settings(read_history, options), options)
+    history = print_remarks(read_history(single_file(files, "history"), **settings))
+    destination.print(history)

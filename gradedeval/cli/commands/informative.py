@@ -8,29 +8,30 @@ from gradedeval.cli.arguments import runs_and_qrels
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas, lines_under
 from gradedeval.cli.options import (
     JOBS,
-    WRITES,
-    Option,
     command_line,
+    curve_option,
     output_options,
     scoring_options,
 )
-from gradedeval.cli.results import Destination, call, curve_form, write_curve
+from gradedeval.cli.results import Destination, call, check_curve, write_curve
 from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
 from gradedeval.questions.informative import Informativeness, curve_panels, informativeness
 
 SETTINGS = setting_options(informativeness)
 VIEW = setting_options(Informativeness.document)
-CURVE = Option("--curve", metavar="FILE.csv", file=WRITES, help="Write the curves: the actual and the inferred "
-               "precision at 20 levels of recall, means over lists.")  # fmt: skip
+CURVE = curve_option(
+    "Write the curves: the actual and the inferred precision at 20 levels of recall, means over lists."
+)
 READING = [*scoring_options(), JOBS]
 
 
 @command_line("informative", "RUN... QRELS", SETTINGS, VIEW, [CURVE], READING, output_options(digits="4"))
-def command(files: tuple[str, ...], by_topic: bool, curve: str | None, **options: Any) -> None:
+def command(files: tuple[str, ...], by_topic: bool, curve: str | None, jobs: int | None, **options: Any) -> None:
     """Report how well a score predicts the precision-recall curve.
 
-    The curve is predicted from the score and the number of documents of each grade, by maximum entropy. Printed is its
-    distance from the actual curve (root mean square, mean over lists): the smaller, the more informative the measure.
+    The curve is predicted from the score and the number of documents of each grade, by maximum entropy. The
+    table has its distance from the actual curve (root mean square, mean over lists): the smaller, the more
+    informative the measure.
     --depth cuts the lists.
 
     Aslam, Yilmaz & Pavlu, SIGIR 2005; Robertson et al., SIGIR 2010, section 4.1.
@@ -39,27 +40,28 @@ def command(files: tuple[str, ...], by_topic: bool, curve: str | None, **options
     gradedeval informative runs/*.run qrels.txt -m 'gap ndcg ap' --depth 100
     """
     destination = Destination(options)
-    curve_form(curve)
-    result = _answer(files, options)
+    check_curve(curve)
+    result = _informativeness(files, jobs, options)
     if curve:
         write_curve(result.curves, curve, result.aside or result.signature)
     destination.print(result, by_topic=by_topic)
 
 
 @command_line("informative", "RUN... QRELS", SETTINGS, PICTURE_OPTIONS, READING)
-def picture(files: tuple[str, ...], **options: Any) -> None:
+def picture(files: tuple[str, ...], jobs: int | None, **options: Any) -> None:
     """Draw the actual precision-recall curve, and the curve that each measure's score alone determines: binary
     from each grade on, and graded. Means over lists.
 
     Aslam, Yilmaz & Pavlu, SIGIR 2005; Robertson et al., SIGIR 2010, section 4.1.
     """
     canvas = Canvas(options)
-    result = _answer(files, options)
+    result = _informativeness(files, jobs, options)
     canvas.draw(curve_panels(result), lines_under(result))
 
 
-def _answer(files: tuple[str, ...], options: dict[str, Any]) -> Informativeness:
-    settings, jobs = pop_settings(informativeness, options), options.pop("jobs")
+def _informativeness(files: tuple[str, ...], jobs: int | None, options: dict[str, Any]) -> Informativeness:
+    """Return how well the measures predict the curves of the runs."""
+    settings = pop_settings(informativeness, options)
     runs, qrels = runs_and_qrels(files, options)
     settings = resolve_measures(informativeness, settings, options)
     result: Informativeness = call(informativeness, runs, qrels, jobs=jobs, **settings, **options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from gradedeval.cli.arguments import (
@@ -13,12 +14,7 @@ from gradedeval.cli.arguments import (
     runs_and_optional_qrels,
     single_measure,
 )
-from gradedeval.cli.options import (
-    Option,
-    command_line,
-    output_options,
-    scoring_options,
-)
+from gradedeval.cli.options import Option, command_line, output_options, scoring_options
 from gradedeval.cli.output import context_option, write_colored
 from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import check_mode, chosen_mode, pop_settings, setting_options
@@ -45,17 +41,23 @@ SETTINGS = [
     *setting_options(pool),
 ]
 READING = scoring_options("queries")
-TAKEN = {
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "--to-judge": to_judge,
+    "--leave-one-out": leave_one_out,
+    "--agreement": assessor_agreement,
+    "": pool,
+}
+"""Flag of a mode -> its function."""
+OPTIONS_OF_MODE = {
     "--to-judge": {*settings_of(to_judge), "measures", "as_qrels", "queries"},
     "--leave-one-out": settings_of(leave_one_out),
     "--agreement": settings_of(assessor_agreement),
     "": settings_of(pool),
 }
-"""Flag of a mode -> the names of the options that not all modes take, and it does."""
-UNJUDGED = ("gain", "rel", "top_grade")
-"""Options about judgments that --to-judge takes without any: those that are to come."""
+"""Flag of a mode -> the options that it takes and another mode does not."""
+FUTURE_GRADES = ("gain", "rel", "top_grade")
+"""Options about judgments that --to-judge takes without qrels: they apply to future judgments."""
 
-FUNCTIONS = (to_judge, leave_one_out, assessor_agreement, pool)
 MEASURES, MEASURE_TO_JUDGE = ("err@20",), "ndcg@10"
 
 
@@ -78,53 +80,37 @@ def command(
     gradedeval pool runs/*.run qrels.txt --agreement second.qrels
     """
     mode = chosen_mode({"--to-judge": judged_next, "--leave-one-out": one_left_out, "--agreement": options["other"]})
-    check_mode(mode, TAKEN)
+    check_mode(mode, OPTIONS_OF_MODE)
     if context_option("k") is not None and not mode:
         hint = "add --to-judge or --leave-one-out or --agreement"
         raise InputError("-k", "cuts measures, and none are taken here", hint, usage=True)
-    if as_qrels and options["output_format"] is not None:
-        raise InputError("-f", "does not apply to --as-qrels", "leave one of them out", usage=True)
-    options["output_format"] = "table" if as_qrels else options["output_format"]
+    if as_qrels:
+        if options["output_format"] is not None:
+            raise InputError("-f", "does not apply to --as-qrels", "leave one of them out", usage=True)
+        options["output_format"] = "table"  # whatever the extension of -o
     destination, table = Destination(options), measure_table(measures_from)
+    function = FUNCTIONS[mode]
+    settings = pop_settings(function, options, *FUNCTIONS.values())
+    runs, qrels = _runs_and_qrels(files, mode, options)
     if mode == "--to-judge":
-        settings = pop_settings(to_judge, options, *FUNCTIONS)
-        runs, qrels = _runs_for_statistics(files, options, UNJUDGED)
         settings["measure"] = single_measure("--measure", " ".join(measures) or MEASURE_TO_JUDGE, table)
-        note_unused_cutoff()
-        documents = call(to_judge, runs, qrels, **settings, **options)
-        if as_qrels:
-            write_colored(qrels_lines(documents), destination.output)
-        else:
-            destination.print(documents)
     elif mode:
-        function: Any = leave_one_out if mode == "--leave-one-out" else assessor_agreement
-        settings = pop_settings(function, options, *FUNCTIONS)
-        compared, qrels = _runs_and_qrels(files, options, mode)
-        chosen = named_measures(measures or MEASURES, table)
-        note_unused_cutoff()
-        destination.print(call(function, runs=compared, qrels=qrels, measures=chosen, **settings, **options))
+        settings["measures"] = named_measures(measures or MEASURES, table)
+    note_unused_cutoff()
+    result = call(function, runs=runs, qrels=qrels, **settings, **options)
+    if as_qrels:
+        write_colored(qrels_lines(result), destination.output)
     else:
-        settings = pop_settings(pool, options, *FUNCTIONS)
-        runs, qrels = _runs_for_statistics(files, options)
-        destination.print(call(pool, runs, qrels, **settings, **options))
+        destination.print(result)
 
 
-def _runs_for_statistics(
-    files: tuple[str, ...], options: dict[str, Any], used: tuple[str, ...] = ()
-) -> tuple[list[str], str | None]:
-    """Return the runs and the qrels, or None. Without qrels only the options about judgments in `used` are accepted."""
-    runs, qrels = runs_and_optional_qrels(files, options)
-    if qrels is None:
-        check_without_qrels(options, used)
-    return runs, qrels
-
-
-def _runs_and_qrels(files: tuple[str, ...], options: dict[str, Any], mode: str) -> tuple[list[str] | None, str]:
-    """Return the runs, if there are any, and the qrels, which --leave-one-out and --agreement need."""
+def _runs_and_qrels(files: tuple[str, ...], mode: str, options: dict[str, Any]) -> tuple[list[str] | None, str | None]:
+    """Return the runs and the qrels. --agreement needs no runs; --to-judge and statistics of the pool need no qrels."""
     if mode == "--agreement" and len(files) == 1 and is_qrels(files[0]):
         return None, files[0]
     runs, qrels = runs_and_optional_qrels(files, options)
     if qrels is None:
-        check_without_qrels(options)
-        raise InputError(mode, "needs qrels", "add QRELS", usage=True)
+        check_without_qrels(options, FUTURE_GRADES if mode == "--to-judge" else ())
+        if mode in ("--leave-one-out", "--agreement"):
+            raise InputError(mode, "needs qrels", "add QRELS", usage=True)
     return runs, qrels

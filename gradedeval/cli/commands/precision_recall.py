@@ -39,6 +39,7 @@ def picture(files: tuple[str, ...], **options: Any) -> None:
 
 
 def _curves(files: tuple[str, ...], options: dict[str, Any]) -> PrecisionRecall:
+    """Return the curves of the runs."""
     settings = pop_settings(precision_recall, options)
     runs, qrels = runs_and_qrels(files, options)
     settings = resolve_measures(precision_recall, settings, options)

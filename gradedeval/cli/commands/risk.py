@@ -14,17 +14,16 @@ from gradedeval.questions.risk import check_runs, risk
 
 
 @command_line("risk", "RUN... QRELS", setting_options(risk), matrix_options(), output_options(), [WIDE])
-def command(**options: Any) -> None:
+def command(baseline: str | None, **options: Any) -> None:
     """Report the risk of runs: URisk and TRisk against a baseline, GeoRisk among all runs.
 
     A run that gains on most topics and loses much on a few has a low URisk, though its mean may be high.
     """
-    settings = pop_settings(risk, options)
     destination = Destination(options)
-    baseline = settings.get("baseline")
+    settings = pop_settings(risk, options)
     check_run_count(check_runs, options, baseline)
     matrix, name = read_matrix(options, None if baseline == MEAN else baseline)
     if baseline != MEAN:
         emit_notes(first_baseline_notes(matrix, name))
-    result = risk(matrix, **settings | {"baseline": name or baseline})
-    destination.print(print_remarks(result))
+    result = print_remarks(risk(matrix, baseline=name or baseline, **settings))
+    destination.print(result)

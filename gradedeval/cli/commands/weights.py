@@ -6,13 +6,7 @@ from typing import Any
 
 from gradedeval.cli.arguments import runs_and_qrels, split_measures
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.options import (
-    Option,
-    command_line,
-    given_flags,
-    output_options,
-    scoring_options,
-)
+from gradedeval.cli.options import Option, command_line, given_flags, output_options, scoring_options
 from gradedeval.cli.results import Destination, call, format_at_terminal
 from gradedeval.cli.settings import hide_flag, pop_settings, resolve_measures, setting_options
 from gradedeval.errors import InputError
@@ -20,19 +14,17 @@ from gradedeval.kernel.options import ranges
 from gradedeval.questions.weights import DEPTH, RANKS_DRAWN, Weights, weight_panels, weights
 
 FILES = "[MEASURE... | RUN... QRELS]"
+SETTINGS = setting_options(weights)
 READING = scoring_options()
-MEASURE, *OTHERS = setting_options(weights, without=("ranks",))
-PICTURE_SETTINGS = [
-    MEASURE,
-    Option("ranks", number=ranges.WEIGHED_RANKS, metavar="N", help="Draw ranks 1 to N. Default: "
-           f"{RANKS_DRAWN}; with --log {DEPTH}."),
-    *OTHERS,
-    Option("--log", is_flag=True, help="Logarithmic axes, down to one millionth of each measure's largest weight."),
-]  # fmt: skip
+OUTPUT = output_options(default="csv, at a terminal table", digits="6")
+MEASURE, *SCALES = setting_options(weights, without=("ranks",))
+RANKS_OF_PICTURE = Option("ranks", number=ranges.WEIGHED_RANKS, metavar="N", help="Draw ranks 1 to N. Default: "
+                          f"{RANKS_DRAWN}; with --log {DEPTH}.")  # fmt: skip
+LOG = Option("--log", is_flag=True, help="Logarithmic axes, down to one millionth of each measure's largest weight.")
+PICTURE_SETTINGS = [MEASURE, RANKS_OF_PICTURE, *SCALES, LOG]
 
 
-@command_line("weights", FILES, setting_options(weights), READING,
-              output_options(default="csv, at a terminal table", digits="6"))  # fmt: skip
+@command_line("weights", FILES, SETTINGS, READING, OUTPUT)
 def command(files: tuple[str, ...], **options: Any) -> None:
     """Print the weight of each rank, one column per measure.
 
@@ -45,7 +37,8 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     gradedeval weights runs/*.run qrels.txt -m 'ap rr' --normalize sum -o w.csv
     """
     destination = Destination(options, format_at_terminal(options["output"], "csv", "table"))
-    destination.print(_weights(files, pop_settings(weights, options), options))
+    settings = pop_settings(weights, options)
+    destination.print(_weights(files, settings, options))
 
 
 @command_line("weights", FILES, PICTURE_SETTINGS, PICTURE_OPTIONS, READING)
@@ -63,14 +56,15 @@ def picture(files: tuple[str, ...], log: bool, **options: Any) -> None:
 
 
 def _weights(files: tuple[str, ...], settings: dict[str, Any], options: dict[str, Any]) -> Weights:
-    files, named = split_measures(files)
-    if named:
-        settings["measures"] = (*named, *settings.get("measures", ()))
+    """Return the weights of the measures of -m, and of measures given without -m."""
+    files, positional = split_measures(files)
+    if positional:
+        settings["measures"] = (*positional, *settings.get("measures", ()))
     runs, qrels = runs_and_qrels(files, options) if files else (None, None)
-    with hide_flag("-m", named):
+    with hide_flag("-m", positional):
         settings = resolve_measures(weights, settings, options)
-    if not files and given_flags(options):
+    if not files and (flags := given_flags(options)):
         hint = "add RUN... QRELS; --ranks N ends the table"
-        raise InputError(given_flags(options)[0], "applies to runs, and none are given", hint, usage=True)
-    result: Weights = call(weights, settings.pop("measures"), runs, qrels, **settings, **options)
+        raise InputError(flags[0], "applies to runs, and none are given", hint, usage=True)
+    result: Weights = call(weights, runs=runs, qrels=qrels, **settings, **options)
     return result

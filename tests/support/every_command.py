@@ -24,7 +24,7 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "explain": tuple((*runs, "qrels", *M, "--topic", "{topic}") for runs in (RUNS[:1], AB)),
     "measures": ((), ("err",)),
     "collections": ((), ("robust04",)),
-    "weights": (("-m", "rbp", "--ranks", "5"), (RUNS[0], "qrels", "-m", "ap")),
+    "weights": (("-m", "rbp", "--ranks", "5"), (*RUNS, "qrels", "-m", "ap")),
     "compare": ((*RUNS, "qrels", *M), SAVED, (*RUNS, "qrels", *M, "-q"), (*SAVED, "--baseline", "{run}.run")),
     "diff": (
         (*AB, "qrels", *M),

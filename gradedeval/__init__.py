@@ -4,9 +4,9 @@ import gradedeval
 scores = gradedeval.evaluate("run.txt", "qrels.txt", ["err@20", "ndcg@10"])
 scores.means["err@20"]
 
-Public is what `gradedeval.__all__` names, the measures in `gradedeval.measures`, the pictures in `gradedeval.plot`,
-what click logs tell in `gradedeval.clicks`, objectives of rankers in
-`gradedeval.ltr`, and `gradedeval.interop`; everything else is internal.
+Public are the names in `gradedeval.__all__`, measures in `gradedeval.measures`, pictures in `gradedeval.plot`, analyses
+of click logs in `gradedeval.clicks`, objectives of rankers in `gradedeval.ltr`, and `gradedeval.interop`; all else is
+internal.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from typing import Any
 
-# Module -> the public names in it, imported when they are asked for: `gradedeval --help` should not wait for numpy.
+# Module -> its public names, imported on first use: `gradedeval --help` should not wait for numpy.
 _PUBLIC = {
     "analysis.significance": "anova",
     "analysis.standardize": "standardize",
@@ -151,5 +151,5 @@ def __getattr__(name: str) -> Any:
             hint = importlib.import_module(f"{__name__}.errors").hint_of("functions", name, __all__)
             problem += f"; {hint}" if hint else ""
         raise AttributeError(problem)
-    found = globals()[name] = getattr(importlib.import_module(f"gradedeval.{_MODULE_OF[name]}"), name)
-    return found
+    value = globals()[name] = getattr(importlib.import_module(f"gradedeval.{_MODULE_OF[name]}"), name)
+    return value

@@ -1,9 +1,7 @@
-"""The doorway to reading, measures, options, scoring, formats and shared work: all that questions, click logs, learning
-to rank and other tools use of them.
+"""The interface of the kernel: reading, measures, options, scoring, formats and parallel work.
 
-`__init__.pyi` is the one list, for type checkers and for this module: names, and modules of names that belong together.
-`from gradedeval.kernel import name` imports at once; `kernel.name`, or `kernel.module.name`, when it is reached, so
-that a help page waits for nothing slow.
+`__init__.pyi` lists its names and modules, for type checkers and for this module. `from gradedeval.kernel import name`
+imports at once; `kernel.name` and `kernel.module.name` import on first use, so that help pages start fast.
 """
 
 from functools import cache
@@ -13,7 +11,7 @@ from typing import Any
 
 @cache
 def _module_of() -> dict[str, str]:
-    """name -> the module that has it."""
+    """Return name -> its module."""
     lines = __loader__.get_data(f"{__file__}i").decode().splitlines()  # type: ignore[union-attr]
     return {words[3]: words[1] for words in map(str.split, lines) if words[:1] == ["from"]}
 

@@ -1,4 +1,4 @@
-"""`evaluate`: runs and qrels in any form -> scores. The whole pipe in one call."""
+"""`evaluate`: runs and qrels in any form -> scores."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 
-# What runs are called: by file, with as much of the folders as makes them unique, or as they are given.
+# Names of runs: the file, with as many folders as make it unique, or the names of the caller.
 
 
 def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
-    """Runs by the names they go by: `run` is one run, a list or iterator of runs, or a dict name -> run.
+    """Return name -> run: `run` is one run, a list or iterator of runs, or a dict name -> run.
 
-    qrels  a path that is left out of a folder or pattern
+    qrels  a path to leave out of a folder or pattern
     """
     if isinstance(run, list | tuple) and all(map(is_path, run)):
         sources = list(run)
@@ -54,21 +54,20 @@ def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
     names: dict[str, str] = {}
     if any(map(is_path, sources)):
         judged = [os.fsdecode(qrels)] if is_path(qrels) else []
-        sources = [
-            item for given in sources for item in (files_of(os.fsdecode(given), judged) if is_path(given) else [given])
-        ]
-        paths = [os.fsdecode(given) for given in sources if is_path(given)]
+        parts = [files_of(os.fsdecode(source), judged) if is_path(source) else [source] for source in sources]
+        sources = [file for files in parts for file in files]
+        paths = [os.fsdecode(source) for source in sources if is_path(source)]
         names = dict(zip(paths, file_names(paths), strict=True))
     named: dict[str, Any] = {}
-    for number, given in enumerate(sources, 1):
-        name = names[os.fsdecode(given)] if is_path(given) else _file_name(given)
+    for number, source in enumerate(sources, 1):
+        name = names[os.fsdecode(source)] if is_path(source) else _file_name(source)
         name = name or ("run" if len(sources) == 1 else f"run{number}")
-        if name in named and is_path(given) and is_url(given) and named[name] != given:
+        if name in named and is_path(source) and is_url(source) and named[name] != source:
             hint = "score each by itself, or in Python name them in a dict"
             raise InputError("", f"two URLs are called '{name}'", hint, usage=True)
         if name in named:
             raise InputError("", f"run '{name}' is given twice", "give each run once", usage=True)
-        named[name] = given
+        named[name] = source
     return named
 
 
@@ -133,26 +132,25 @@ def evaluate(
 
     run       a path (`-` is standard input), a URL, an open file; a DataFrame of pandas, polars or pyarrow with the
               columns topic, docno and score (or query_id and doc_id, qid and docno: see "Input files"); a dict topic ->
-              docno -> score, or topic -> docnos from the best on; an iterable of rows (topic, docno, score), also
-              namedtuples and dicts by the names of columns; a `Run` of ranx. Several: a folder, a pattern such as
-              "runs/*.run", a list or iterator of any of these, or a dict name -> any of these
-    qrels     a `Qrels`, or what makes one: the same with grade (or relevance, or label) in place of score; where a dict
-              lists documents alone, they are relevant. With `subtopics=True` also a column subtopic (or iteration), or
-              a dict topic -> docno -> subtopic -> grade; with `qrels_format="strata"` with stratum
+              docno -> score, or topic -> docnos, best first; an iterable of rows (topic, docno, score), also
+              namedtuples and dicts by column name; a `Run` of ranx. Several: a folder, a pattern such as "runs/*.run",
+              a list or iterator of any of these, or a dict name -> any of these
+    qrels     a `Qrels`, or the same with grade (or relevance, or label) in place of score; documents that a dict lists
+              without grades are relevant. With `subtopics=True` also a column subtopic (or iteration), or a dict topic
+              -> docno -> subtopic -> grade; with `qrels_format="strata"` with stratum
     measures  notation, as in "err@20 ndcg(gain=exp)@10", a Measure, or several of either
     like      a preset: trec_eval, gdeval, ir_measures, cwl_eval or ntcireval
-    jobs      processes that share several runs, or a large one; without it one. They are forked on Linux where no other
-              thread is alive, and spawned elsewhere: there a script calls this under `if __name__ == "__main__"`
-    progress  show a bar: tqdm's where that is installed
-    executor  who shares the work instead: any `concurrent.futures.Executor`, such as a pool of threads, of processes,
-              of loky or of mpi4py, or `client.get_executor()` of a dask client. `jobs` says how many work at once,
-              where the executor does not say so itself
-    keywords  options, as in gain="exp", residuals=True, depth=1000; `gradedeval.Options` lists them. A list of gains, a
-              dict type -> cost and a list of topics are taken as well as text and files
+    jobs      number of processes that share several runs, or a large one. They are forked on Linux if no other thread
+              is alive, and spawned otherwise: a script then needs `if __name__ == "__main__"` around the call
+    progress  show a bar, by tqdm if it is installed
+    executor  any `concurrent.futures.Executor` to do the work: a pool of threads, of processes, of loky or of mpi4py,
+              or `client.get_executor()` of a dask client. `jobs` is its number of workers if it reports none
+    keywords  options, as in gain="exp", residuals=True, depth=1000; see `gradedeval.Options`. Some take values beside
+              text and files: a list of gains, a dict type -> cost, a list of topics
 
-    Returns `Scores`: `.frame`, `.means`, `.residuals`, `.signature`, `.by_topic(measure)`. What is skipped or assumed
-    is a warning of the class `gradedeval.EvaluationWarning`, and in `.notes`. Raises `gradedeval.InputError` (a
-    ValueError) where a measure, an option, the run or the qrels is wrong.
+    Returns `Scores`: `.frame`, `.means`, `.residuals`, `.signature`, `.by_topic(measure)`. Skipped input and
+    assumptions are warnings of the class `gradedeval.EvaluationWarning`, also in `.notes`. Raises
+    `gradedeval.InputError` (a ValueError) for a wrong measure, option, run or qrels.
 
     >>> run, qrels = {"q1": {"d1": 1.2, "d3": 0.4}}, {"q1": {"d1": 2, "d2": 1}}
     >>> gradedeval.evaluate(run, qrels, "ap p@2").means
@@ -196,14 +194,14 @@ def evaluate_runs(
     predicts: bool = False,
     workers: Workers | None = None,
 ) -> Scores:
-    """Score runs by name; with `by_tag` each goes by its tag instead. Raises InputError as `evaluate` does.
+    """Score runs by name, or by tag if `by_tag`. Raises InputError as `evaluate`.
 
-    keep_going  collect the errors of runs in `.errors`, and score the others; one run's alone is raised
-    by_topic    whether scores of topics are wanted; otherwise there are summaries alone
-    keep        have the runs as they were graded, with numbers of their documents, in `.sources`: what looks at
-                documents need not read them again
-    predicts    whether the caller knows of estimates by --predicted, which is an error elsewhere
-    workers     processes that share the runs, or a large one; their progress is that of runs, or of one run's parts
+    keep_going  collect the errors of runs in `.errors`, and score the others; the error of a single run is raised
+    by_topic    return scores of topics; otherwise summaries only
+    keep        keep the graded runs, with numbers of their documents, in `.sources`, so that analyses of documents need
+                not read them again
+    predicts    whether the caller supports estimates by --predicted, otherwise an error
+    workers     processes that share the runs, or a large one; their progress counts runs, or the parts of a single run
     """
     workers = workers or Workers()
     if options.replicates is not None and not by_tag:
@@ -211,9 +209,9 @@ def evaluate_runs(
     if options.predicted is not None and predicts:
         from gradedeval.kernel.scoring.predicted import by_both  # few evaluations have predictions
 
-        read = partial(qrels_for, runs, jobs=workers.count)
+        read_qrels = partial(qrels_for, runs, jobs=workers.count)
         alike = partial(evaluate_runs, by_tag=by_tag, keep_going=keep_going, workers=workers)
-        return by_both(runs, qrels, list(measures), options, read, alike)
+        return by_both(runs, qrels, list(measures), options, read_qrels, alike)
     by_topic = by_topic or options.slices is not None or options.interval is not None
     scorer, listed = scorer_of(runs, qrels, measures, options, workers), list(runs.items())
     done: dict[int, RunResult] = {}
@@ -282,7 +280,7 @@ def collected(
                 raise InputError(result.place, problem, "leave out --run-name tag", usage=True)
             scored[run] = result.scores if result.scores.run == run else replace(result.scores, run=run)
     if errors and (not keep_going or (not scored and len({error.cli_text for error in errors}) == 1)):
-        raise errors[0]  # or it is of the only run, or of no run in particular
+        raise errors[0]  # of the only run, or of all runs alike
     if len(runs) > 1:
         run_notes = merge_run_notes(run_notes, len(runs))
     notes = [*scorer.notes, *run_notes, *_notes_on_topics(scorer, list(scored.values()))]
@@ -312,8 +310,8 @@ def _with_run(error: InputError, place: str) -> InputError:
 
 
 def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int = 1) -> Qrels:
-    """Return the qrels, read by the options unless they are a Qrels already. Raises InputError if they are not qrels,
-    with a hint if they are a run."""
+    """Return the qrels, read with the options unless already a Qrels. Raises InputError for other files, with a hint
+    for a run."""
     if isinstance(qrels, Qrels):
         _check_read_by(options, qrels)
         return qrels
@@ -331,7 +329,7 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
     except InputError:
         from gradedeval.kernel.rankings.run import check_files_swapped  # most qrels are right
 
-        if not is_stratified(options.qrels_format):  # a field too many makes such a line as wide as that of a run
+        if not is_stratified(options.qrels_format):  # with a field too many, such a line is as wide as a line of a run
             check_files_swapped(first, qrels)
         raise
     if judged.could_be_run:
@@ -344,14 +342,14 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
 def _check_read_by(options: Options, qrels: Qrels) -> None:
     """Raise InputError (usage) if options require reading a Qrels differently."""
     if not (options.subtopics or options.qrels_format or options.labels):
-        return  # as nearly all evaluations
+        return  # nearly all evaluations
     rules, labels = qrels._rules, options.labels and options.labels.of
-    asked = {
+    settings = {
         "subtopics": (options.subtopics, qrels.subtopics is not None),
         "qrels_format": (options.qrels_format, rules.format),
         "labels": (labels, rules.labels),
     }
-    for name, (required, had) in asked.items():
+    for name, (required, had) in settings.items():
         if required and required != had:
             value = "True" if required is True else "…"
             problem = f"these qrels were read {'with others' if had else 'without'}"

@@ -1,4 +1,4 @@
-"""`evaluate_arrays`: grades and scores as arrays, as those who train rankers have them -> scores."""
+"""`evaluate_arrays`: grades and scores in arrays, as in the training of rankers -> scores."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TIED = (
 
 @lru_cache(maxsize=256)
 def check_measure(measure: Measure) -> None:
-    """Raise InputError (usage) for a measure that is not complete, or needs more than grades and scores."""
+    """Raise InputError (usage) for an incomplete measure, or one that needs more than grades and scores."""
     measure.complete()
     needs = {
         "intents": measure.by_intent,
@@ -60,7 +60,7 @@ def as_numbers(values: Any, place: str) -> Floats:
     except ValueError:
         hint = "gradedeval.evaluate_arrays(..., group=...) takes topics of different lengths"
         raise InputError(place, "has rows of different lengths", hint, usage=True) from None
-    except Exception as error:  # whatever holds the values has its own
+    except Exception as error:  # any library may hold the values
         raise InputError(place, f"is not an array of numbers ({error})", "expected numbers", usage=True) from None
     if array.dtype.kind not in "biuf":
         try:
@@ -86,7 +86,7 @@ def check_finite(scores: Floats, place: str) -> None:
 
 
 def grade_codes(grades: Floats, place: str) -> tuple[Floats, NDArray[Any]]:
-    """Return the distinct grades, ascending, and the index of each grade among them; their number for nan, unjudged.
+    """Return the distinct grades, ascending, and the index of each grade among them; `len(labels)` for nan, unjudged.
 
     Raises InputError for an infinite grade, or without grades.
     """
@@ -116,27 +116,27 @@ def evaluate_arrays(
     like: str | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Scores:
-    """Score one run that is given as arrays of grades and scores, as LightGBM, XGBoost and scikit-learn have them.
+    """Score one run in arrays of grades and scores, as of LightGBM, XGBoost and scikit-learn.
 
-    grades    the grade of each document, nan where it is not judged; all that is relevant to a topic is among them. One
+    grades    the grade of each document, nan if unjudged; they must include all relevant documents of a topic. One
               dimension, or topics × documents
     scores    the score of each document, in the same shape, finite; the highest ranks first
     measures  as for `evaluate`
-    group     how many documents each topic has, topic after topic; topics are called 1, 2, 3, …
+    group     number of documents of each topic, topic after topic; topics are called 1, 2, 3, …
     qid       the topic of each document, in any order. Without `group` and `qid` one dimension is one topic
     like      a preset, as for `evaluate`
-    keywords  options, as for `evaluate`. `ties` is `file`, `best`, `worst` or `average`: documents have no docnos, so
-              those with equal scores stay in the order given, with a warning where that matters and was not asked for
+    keywords  options, as for `evaluate`. `ties` is `file`, `best`, `worst` or `average`: without docnos, documents with
+              equal scores stay in the order of the arrays, with a warning if it matters and `ties` is not set
 
-    Returns `Scores`, as `evaluate`. Its signature is that of qrels whose docnos are 1, 2, 3, … within each topic.
-    Raises `gradedeval.InputError` if arrays do not fit each other, or a measure or option needs more than they have.
+    Returns `Scores`, as `evaluate`. Its signature is that of qrels with the docnos 1, 2, 3, … within each topic. Raises
+    `gradedeval.InputError` if arrays do not fit each other, or if a measure or an option needs more than arrays.
 
     >>> gradedeval.evaluate_arrays([2, 0, 1], [0.9, 0.8, 0.1], "rr p@2").means
     {'rr': 1.0, 'p@2': 0.5}
     """
     _check_options(keywords)
-    ties, asked = keywords.pop("ties", None), parse_measures(measures)
-    for measure in asked:
+    ties, requested = keywords.pop("ties", None), parse_measures(measures)
+    for measure in requested:
         check_measure(measure)
     options = resolve_options(like, **keywords, ties=ties or "file")
     if ties is None:
@@ -144,7 +144,7 @@ def evaluate_arrays(
     topics, counts, graded, scored = _by_topic(grades, scores, group, qid)
     labels, codes = grade_codes(graded, "grades")
     qrels = ArrayQrels(topics, counts, labels, codes)
-    scorer = Scorer(qrels, asked, options)
+    scorer = Scorer(qrels, requested, options)
     documents = Documents(topics, counts, codes, scored, None, lambda rows: Docnos.of([b""] * len(rows)))
     batches = [scorer.score_with_ties(batch) for batch in scorer.grader.batches(documents)]
     chosen, missing, topic_notes = choose_topics(topics, "scores", qrels, options)
@@ -158,10 +158,10 @@ def evaluate_arrays(
 
 
 def _check_options(keywords: Mapping[str, Any]) -> None:
-    """Raise InputError (usage) for options that need more than arrays have."""
+    """Raise InputError (usage) for options that need more than arrays."""
     for name, described in OPTIONS.items():
         if described.needs_ids and keywords.get(name):
-            raise described.error("arrays have nothing that it could mean", "leave it out")
+            raise described.error("has no meaning for arrays", "leave it out")
     if keywords.get("order") == "rank":
         raise InputError(flag.order, "rank: arrays have no ranks", "give negated ranks as scores", usage=True)
     if (ties := keywords.get("ties")) is not None and ties not in TIES:
@@ -220,16 +220,16 @@ def topics_of(qid: Any, documents: int) -> tuple[list[bytes], Ints, NDArray[Any]
     return topics, counts[appear], np.argsort(rank[topic], kind="stable")
 
 
-# Lists that rankers are trained on: every document has a grade.
+# Lists to train rankers on: every document has a grade.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JudgedLists:
-    """Documents and the lists that they are in.
+    """Documents in lists.
 
     labels  documents: the grades, list after list
-    sizes   lists: how many documents
-    order   documents: where each one stands in the arrays of the caller; None: as here
+    sizes   lists: number of documents
+    order   documents: the position of each in the arrays of the caller; None: as here
     """
 
     labels: Floats
@@ -238,34 +238,35 @@ class JudgedLists:
 
     @classmethod
     def of(cls, labels: Any, group: Any, qid: Any) -> JudgedLists:
-        """The documents that have these labels, and their lists: `group` sizes, or the `qid` of each document.
+        """Return the lists of documents with these labels: `group` sizes, or the `qid` of each document.
 
-        Raises InputError (usage) where a label is not a whole number from 0, or lists and labels do not fit each other.
+        Raises InputError (usage) if a label is not a whole number from 0, or lists and labels do not fit each other.
         """
-        given = as_numbers(labels, "labels").flatten()  # a copy: objectives keep it, and batches may reuse their memory
-        wrong = ~(np.isfinite(given) & (given >= 0) & (given == np.floor(given)))
-        if wrong.any() or not len(given):
+        # A copy: objectives keep it, and batches may reuse their memory.
+        grades = as_numbers(labels, "labels").flatten()
+        wrong = ~(np.isfinite(grades) & (grades >= 0) & (grades == np.floor(grades)))
+        if wrong.any() or not len(grades):
             place, problem = "labels", "is empty"
-            if len(given):
+            if len(grades):
                 first = int(np.flatnonzero(wrong)[0])
-                place, problem = f"labels[{first}]", f"{given[first]:g} is not a whole number from 0"
+                place, problem = f"labels[{first}]", f"{grades[first]:g} is not a whole number from 0"
             raise InputError(place, problem, "expected the grade of each document: 0, 1, 2, …", usage=True)
         if (group is None) == (qid is None):
             problem = "says in two ways" if group is not None else "does not say"
             hint = "give group, the sizes of lists, or qid, the list of each document"
             raise InputError("group", f"{problem} which documents are in a list", hint, usage=True)
         if group is not None:
-            return cls(given, topic_sizes(group, len(given)))
-        _, sizes, order = topics_of(qid, len(given))
+            return cls(grades, topic_sizes(group, len(grades)))
+        _, sizes, order = topics_of(qid, len(grades))
         in_order = bool((order[1:] > order[:-1]).all())
-        return cls(given[order], sizes, None if in_order else order)
+        return cls(grades[order], sizes, None if in_order else order)
 
-    def same(self, other: JudgedLists | None) -> bool:
+    def same(self, second: JudgedLists | None) -> bool:
         """Return whether both have the same documents in the same lists."""
-        if other is None or (self.order is None) != (other.order is None):
+        if second is None or (self.order is None) != (second.order is None):
             return False
-        pairs = ((self.labels, other.labels), (self.sizes, other.sizes), (self.order, other.order))
-        return all(np.array_equal(own, others) for own, others in pairs if own is not None and others is not None)
+        pairs = ((self.labels, second.labels), (self.sizes, second.sizes), (self.order, second.order))
+        return all(np.array_equal(first, match) for first, match in pairs if first is not None and match is not None)
 
     def listed(self, values: Floats) -> Floats:
         """Return the values of documents, list after list."""
@@ -275,19 +276,19 @@ class JudgedLists:
         """Return the scores of documents, list after list. Raises InputError for a wrong number of scores, or if one is
         not finite."""
         documents = len(self.labels)
-        given = as_numbers(scores, "scores").ravel()
-        if len(given) != documents:
+        values = as_numbers(scores, "scores").ravel()
+        if len(values) != documents:
             raise InputError(
-                "scores", f"has {len(given)} values for {documents} documents", "give one each", usage=True
+                "scores", f"has {len(values)} values for {documents} documents", "give one each", usage=True
             )
-        check_finite(given, "scores")
-        return given
+        check_finite(values, "scores")
+        return values
 
     def evaluated(self, measure: Measure, scores: Floats, top: float | None) -> Scores:
         """Evaluate each list as a topic, with notes; documents with equal scores stay in the order of the arrays."""
         ordered = self.listed(scores)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", EvaluationWarning)  # the caller says them
+            warnings.simplefilter("ignore", EvaluationWarning)  # the caller emits them
             return evaluate_arrays(
                 self.labels, ordered, measure, group=self.sizes, ties="file", topics="qrels", top_grade=top
             )
@@ -309,12 +310,12 @@ def _tied(counts: Ints, codes: NDArray[Any], scores: Floats) -> bool:
 
 
 class ArrayQrels(Qrels):
-    """Qrels of documents that are called by their positions within a topic, from 1.
+    """Qrels of documents named by their positions within a topic, from 1.
 
     topics  ids
-    counts  topics: how many documents, judged or not
+    counts  topics: number of documents, judged or not
     labels  the distinct grades, ascending
-    codes   documents: index into labels; their number where it is not judged
+    codes   documents: index into labels; `len(labels)` if unjudged
     """
 
     def __init__(self, topics: list[bytes], counts: Ints, labels: Floats, codes: NDArray[Any]) -> None:

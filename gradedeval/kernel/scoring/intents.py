@@ -1,4 +1,4 @@
-"""Batches by intent: the gains that each intent of a topic gives its documents, and how probable it is."""
+"""Batches by intent: the gains of documents for each intent of a topic, and its probability."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def prior_of(measure: Measure) -> str:
 
 
 class ByIntent:
-    """How one measure sees batches by intent; qrels without subtopics have one intent a topic.
+    """The gains of one measure by intent; qrels without subtopics have one intent per topic.
 
     table_of  the measure's gains on a scale of grades
 
-    notes: what of the intents' probabilities is not used. Raises InputError where they cannot be read.
+    `notes` lists unused probabilities of intents. Raises InputError if they cannot be read.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class ByIntent:
         if qrels.subtopics is None:
             self.tables = [table_of(measure, grades)]
             return
-        # Grade 0 is that of every document for an intent of which the qrels know nothing.
+        # Documents have grade 0 for an intent without judgments.
         labels, code = np.unique(np.append(qrels.subtopics.grade, 0.0), return_inverse=True)
         table = table_of(measure, replace(grades, labels=labels))
         gain_of_cell = table.gain_of_label[code.ravel()]
@@ -63,14 +63,14 @@ class ByIntent:
         self.tables = [GainTable(gains, table.top, table.gain_of_label) for gains in [*judged_gains, *unknown]]
 
     def seen(self, topics: list[bytes], gains_of: Callable[[GainTable], Gains], best: bool) -> Intents:
-        """Return the gains of a batch of these topics by intent. A topic without intents has one without judgments.
+        """Return the gains by intent of a batch of topics. A topic without intents gets one without judgments.
 
         best  whether any intent may have a relevant document
         """
         from gradedeval.kernel.measures.diversity import Intents  # few evaluations are by intent
 
-        least = 1 if self.qrels.subtopics is None else 0
-        counts = np.array([max(least, len(self.names.get(topic, ()))) for topic in topics], dtype=np.int64)
+        minimum = 1 if self.qrels.subtopics is None else 0
+        counts = np.array([max(minimum, len(self.names.get(topic, ()))) for topic in topics], dtype=np.int64)
         each = [gains_of(table) for table in self.tables[: int(counts.max(initial=1))]]
         judged_intents = np.array([gains.num_relevant > 0 for gains in each]) & (np.arange(len(each))[:, None] < counts)
         listed = np.arange(len(each))[:, None] < np.maximum(counts, 1)
@@ -86,15 +86,15 @@ class ByIntent:
             weight[: len(chances), column] = chances
         return Intents(each, weight, listed, pools, best, np.zeros_like(judged_intents))
 
-    def _probabilities(self, topic: bytes, known: list[int]) -> list[float]:
+    def _probabilities(self, topic: bytes, judged: list[int]) -> list[float]:
         """Return the probabilities of a topic's intents."""
         assert self.prior is not None
-        names, given = self.names.get(topic, []), self.prior.chance.get(topic, {})
-        missing = [decode(names[intent]) for intent in known if names[intent] not in given]
+        names, chances = self.names.get(topic, []), self.prior.chance.get(topic, {})
+        missing = [decode(names[intent]) for intent in judged if names[intent] not in chances]
         if missing:
             problem = f"no probability for subtopic {shorten(missing)} of topic {decode(topic)}"
             raise InputError(self.prior.place, problem, "add a line for each, with 0 if no user means it")
-        return [given.get(name, 0.0) for name in names]
+        return [chances.get(name, 0.0) for name in names]
 
     def _pool(self, topic: bytes) -> Pool:
         from gradedeval.kernel.measures.diversity import Pool
@@ -110,22 +110,22 @@ class ByIntent:
 
 FIELDS = ("topic", "subtopic", "probability")
 ROUNDED = 0.01
-"""By how much a topic's probabilities may miss 1 together: they are often written with two or three digits."""
+"""The tolerated error of the sum of a topic's probabilities, which often have two or three digits."""
 
 
 @dataclass(eq=False, repr=False)
 class Prior:
-    """Probabilities of intents, `chance`: topic -> subtopic -> probability, those of a topic summing to 1."""
+    """Probabilities of intents, `chance`: topic -> subtopic -> probability, with the sum 1 for each topic."""
 
     place: str
     chance: dict[bytes, dict[bytes, float]]
 
     def with_names(self, names: Mapping[bytes, list[bytes]]) -> dict[bytes, list[bytes]]:
-        """Return topic -> subtopics: those with judgments, then those with a probability only."""
+        """Return topic -> subtopics: first with judgments, then with a probability only."""
         topics = dict.fromkeys([*names, *self.chance])
-        known = {topic: names.get(topic, []) for topic in topics}
+        judged = {topic: names.get(topic, []) for topic in topics}
         listed = {topic: self.chance.get(topic, {}).keys() for topic in topics}
-        return {topic: [*known[topic], *sorted(listed[topic] - set(known[topic]))] for topic in topics}
+        return {topic: [*judged[topic], *sorted(listed[topic] - set(judged[topic]))] for topic in topics}
 
     def notes(self, names: Mapping[bytes, list[bytes]]) -> list[str]:
         """Return notes on probabilities without effect and on subtopics without a probability."""
@@ -145,10 +145,10 @@ class Prior:
 
 
 def read_prior(path: str) -> Prior:
-    """The probabilities in a file with lines of topic, subtopic and probability.
+    """Read probabilities from a file with lines of topic, subtopic and probability.
 
-    A topic's probabilities are divided by their sum, which must be 1 up to rounding. Raises InputError where it is not,
-    where a line has no probability, or repeats another.
+    A topic's probabilities are divided by their sum, which must be 1 up to rounding. Raises InputError for another sum,
+    for a line without a probability, or for a repeated line.
     """
     from gradedeval.kernel.trec.small_tables import SmallTable  # few evaluations need a table
 

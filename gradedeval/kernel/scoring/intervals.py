@@ -18,13 +18,13 @@ from gradedeval.kernel.scoring.signature import DRAWS, SEED
 
 
 MANY_TOPICS = 1000
-"""From here on samples are drawn by `_count_many`."""
+"""The number of topics from which `_count_many` draws samples."""
 WORDS = 1 << 16
-"""The values of a random number of 16 bits."""
+"""The number of values of 16 bits."""
 
 
 def topic_weights(topics: int, draws: int, seed: int | np.random.Generator) -> Floats:
-    """Return draws × topics: the share that each topic has in a bootstrap sample of as many topics."""
+    """Return draws × topics: the share of each topic in a bootstrap sample of as many topics."""
     drawn = np.random.default_rng(seed)
     if topics < MANY_TOPICS:
         counts = drawn.multinomial(topics, np.full(topics, 1 / topics), size=draws)
@@ -45,16 +45,16 @@ def _poisson_table(mean: float) -> Floats:
 
 
 def _count_many(counts: Floats, table: Floats, drawn: np.random.Generator) -> None:
-    """Count how often each topic is in one sample of as many topics.
+    """Count the occurrences of each topic in one sample of as many topics.
 
-    Independent Poisson counts with a given total are a sample of that size. They have a mean below 1, so that almost
-    always some topics are left to draw one by one: a tenth of the time of a binomial count for each topic.
+    Independent Poisson counts with a given total are a sample of that size. Their mean is below 1, so that almost
+    always some topics remain to be drawn one by one. Takes a tenth of the time of a binomial count for each topic.
     """
-    topics, left = len(counts), -1
-    while left < 0:
+    topics, missing = len(counts), -1
+    while missing < 0:
         words = np.frombuffer(drawn.bytes(2 * topics), np.uint16)
-        left = topics - int(table.take(words, out=counts, mode="clip").sum())
-    np.add.at(counts, drawn.integers(topics, size=left), 1.0)
+        missing = topics - int(table.take(words, out=counts, mode="clip").sum())
+    np.add.at(counts, drawn.integers(topics, size=missing), 1.0)
 
 
 def centered(values: Floats) -> Floats:
@@ -65,7 +65,7 @@ def centered(values: Floats) -> Floats:
 
 
 def samples(values: Floats, draws: int, seed: int) -> Iterator[tuple[slice, Floats, Floats]]:
-    """The bootstrap samples of topics, some rows of values at a time: which rows, and rows × draws their means and
+    """Yield bootstrap samples of topics for some rows of values at a time: the rows, and rows × draws their means and
     Student's t.
 
     values  rows × topics. All rows share the samples
@@ -76,14 +76,14 @@ def samples(values: Floats, draws: int, seed: int) -> Iterator[tuple[slice, Floa
         drawn = np.random.default_rng(seed)
         both = np.concatenate((values[rows], values[rows] ** 2))
         means = np.empty((len(both), draws))
-        for some in chunks(draws, cost):
-            means[:, some] = both @ topic_weights(topics, some.stop - some.start, drawn).T
+        for part in chunks(draws, cost):
+            means[:, part] = both @ topic_weights(topics, part.stop - part.start, drawn).T
         mean, square = np.split(means, 2)
         yield rows, mean, student_t(mean, square, topics)
 
 
 def student_t(mean: Floats, square: Floats, topics: int) -> Floats:
-    """Student's t from the mean and the mean square; 0 if no topic differs, infinite if all differ alike."""
+    """Return Student's t from the mean and the mean square; 0 if no topic differs, infinite if all differ alike."""
     variance = square - mean**2
     # Cancellation leaves the last bits of the squares.
     variance = np.where(variance <= 1e-12 * square, 0.0, variance) * topics / max(1, topics - 1)
@@ -99,21 +99,22 @@ def standard_error(values: Floats) -> Floats:
 
 
 def studentized_interval(values: Floats, draws: int, seed: int, alpha: float) -> tuple[Floats, Floats]:
-    """The interval of each row's mean at level 1 − alpha: mean − t* · error, t* the quantiles of t in the samples.
+    """Return the interval of each row's mean at level 1 − alpha: mean − t* · error, t* the quantiles of t in the
+    samples.
 
     values  rows × topics. All rows share the samples
 
-    An end is infinite where its quantile is: a sample of topics that are all alike has an infinite t, and such samples
-    are many where topics are 3 or fewer, or few of them differ; or where draws are too few for the level. Both are nan
-    for a single topic. Efron & Tibshirani 1993, section 12.5.
+    An end is infinite if its quantile is, or with too few draws for the level: t is infinite in a sample of equal
+    topics, and such samples are frequent with 3 topics or fewer, or if few topics differ. Both are nan for a single
+    topic. Efron & Tibshirani 1993, section 12.5.
     """
     return studentized_test(values, draws, seed, alpha)[1:]
 
 
 def studentized_test(values: Floats, draws: int, seed: int, alpha: float) -> tuple[Floats, Floats, Floats]:
-    """The smallest level at which `studentized_interval` leaves out 0, or 1, and the ends of the interval.
+    """Return the smallest level at which `studentized_interval` excludes 0, or 1, and the ends of the interval.
 
-    With t = mean / error that is 2 · (1 + how many t* are as far to its side) / (1 + draws).
+    With t = mean / error it is 2 · (1 + number of t* at least as far to its side) / (1 + draws).
     """
     p, low, high = np.ones(len(values)), *np.full((2, len(values)), np.nan)
     if values.shape[1] < 2:
@@ -153,15 +154,15 @@ class Scale(NamedTuple):
 def summary_intervals(
     runs: Sequence[tuple[Floats, Bools]], measures: Sequence[Measure | Summary], alpha: float
 ) -> Floats:
-    """runs × measures × 3: the standard error of each summary, and the ends of its interval at level 1 − alpha.
+    """Return runs × measures × 3: the standard error of each summary, and the ends of its interval at level 1 − alpha.
 
     runs      the scores, topics × measures, and which of them count
-    measures  what they are by; of a measure that is not known, what sums it up
+    measures  the measures; for unknown measures their summary
 
-    The interval of a geometric mean is made of logarithms, and its standard error is the mean times that of them. No
-    interval leaves the range of its scale. All are nan for a single topic, and where a score is infinite.
+    The interval of a geometric mean comes from logarithms, and its standard error is the mean times their standard
+    error. Intervals stay within the range of the scale. All are nan for a single topic, or if a score is infinite.
     """
-    scales = [Scale(one) if isinstance(one, str) else Scale.of(one) for one in measures]
+    scales = [Scale(measure) if isinstance(measure, str) else Scale.of(measure) for measure in measures]
     result = np.full((len(runs), len(scales), 3), np.nan)
     alike: dict[int, dict[tuple[int, int], Floats]] = {}  # summaries over as many topics share the samples
     for number, (score, included) in enumerate(runs):
@@ -172,13 +173,13 @@ def summary_intervals(
     for topics, cells in alike.items():
         summaries = [scales[column].summary for _, column in cells]
         values = np.array(
-            [Reading(summary).tested(own) for own, summary in zip(cells.values(), summaries, strict=True)]
+            [Reading(summary).tested(scores) for scores, summary in zip(cells.values(), summaries, strict=True)]
         )
         ends = studentized_interval(values, DRAWS, SEED, alpha)
-        for (cell, own), summary, error, *interval in zip(
+        for (cell, scores), summary, error, *interval in zip(
             cells.items(), summaries, standard_error(values), *ends, strict=True
         ):
-            slope = {"mean": 1, "total": topics, "geometric": Reading("geometric").summarize(own)}[summary]
+            slope = {"mean": 1, "total": topics, "geometric": Reading("geometric").summarize(scores)}[summary]
             limits = np.array(scales[cell[1]][1:]) * (topics if summary == "total" else 1)
             result[cell] = error * slope, *Reading(summary).of_mean(np.array(interval), topics).clip(*limits)
     return result

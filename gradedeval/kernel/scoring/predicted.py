@@ -138,7 +138,7 @@ def _farthest(values: Floats) -> tuple[Floats, Ints]:
 
 def _with_t(mean: Floats, error: Floats, freedom: int, alpha: float) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Return mean, error, the ends of the interval and p, by Student's t."""
-    from scipy.special import stdtr, stdtrit  # not before it is needed
+    from scipy.special import stdtr, stdtrit  # few evaluations have predictions
 
     error = np.where(error <= 1e-12 * np.abs(mean), 0, error)
     margin = stdtrit(freedom, 1 - alpha / 2) * error

@@ -28,7 +28,7 @@ _STORAGE = Lock()
 
 def to_frame(content: Any, columns: list[str] | tuple[str, ...] | None = None) -> pd.DataFrame:
     """Return a DataFrame of columns by name, rows by name, or rows with the names of `columns`."""
-    import pandas as pd  # not before it is needed: it takes longer to import than a run takes to score
+    import pandas as pd  # imports more slowly than a run is scored
 
     try:
         return pd.DataFrame(content, columns=columns)

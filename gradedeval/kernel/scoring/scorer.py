@@ -221,7 +221,7 @@ def grades_of(measure: Measure, qrels: Qrels, options: Options) -> Grades:
 def tables_of(measures: Sequence[Measure], qrels: Qrels, options: Options) -> list[GainTable]:
     """Return the gain table of each measure; measures with equal gains share one."""
     tables: dict[tuple[Any, ...], GainTable] = {}
-    keys = [(one.rel, one.gain, one.definition.scale, one.threshold_shares) for one in measures]
+    keys = [(item.rel, item.gain, item.definition.scale, item.threshold_shares) for item in measures]
     for key, measure in zip(keys, measures, strict=True):
         if key not in tables:
             tables[key] = gain_table(measure, grades_of(measure, qrels, options))
@@ -302,10 +302,10 @@ def _intent_notes(scorer: Scorer) -> list[str]:
     """Return notes on assumptions of measures by intent."""
     qrels = scorer.qrels
     notes = list[str](dict.fromkeys(note for by_intent in scorer.by_intent.values() for note in by_intent.notes))
-    single = [measure.label for measure in scorer.measures if measure.by_intent and qrels.subtopics is None]
-    if single:
-        verb = "treats" if len(single) == 1 else "treat"
-        text = f"{', '.join(single)} {verb} each topic as having a single intent"
+    single_intent = [measure.label for measure in scorer.measures if measure.by_intent and qrels.subtopics is None]
+    if single_intent:
+        verb = "treats" if len(single_intent) == 1 else "treat"
+        text = f"{', '.join(single_intent)} {verb} each topic as having a single intent"
         notes.append(Note(f"{qrels.place} was read without {flag.subtopics:True}, so {text}"))
     elif qrels.subtopics and not any(qrels.subtopics.names.values()):
         notes.append(f"{qrels.place}: the only subtopic is 0, so there are no intents; measures by intent score 0")
@@ -506,8 +506,8 @@ class Scorer:
         if batch.as_double is None:
             return add_tie_ranges(self, batch, self.score_batch(batch))
         halves = replace(batch, as_double=None), batch.as_double
-        single, double = (add_tie_ranges(self, half, self.score_batch(half), at_once=True) for half in halves)
-        return single.replace_columns(double, [not single for single in self.single])
+        by_float, by_double = (add_tie_ranges(self, half, self.score_batch(half), at_once=True) for half in halves)
+        return by_float.replace_columns(by_double, [not is_single for is_single in self.single])
 
     def merge(
         self, name: str, batches: Sequence[BatchScores], topics: list[bytes], missing: int = 0, format: str = ""

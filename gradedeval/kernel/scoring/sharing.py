@@ -1,4 +1,4 @@
-"""Runs are cut into tasks, each is worked on by somebody, and the results are put together: whoever does the work."""
+"""Cut runs into tasks for workers, and collect the results."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def unpacked(run: RunScores, scorer: Scorer) -> RunScores:
 
 
 NumberedRun = tuple[int, str, Any]
-"""The number of a run, its name and what it is read from."""
+"""The number, the name and the source of a run."""
 
 
 @dataclass(eq=False, repr=False)
@@ -82,8 +82,8 @@ class Result:
 
 
 def work(scorer: Scorer, task: Task, progress: Progress = no_progress) -> Result:
-    """Return the result of a task; it depends on nothing else and reads only the files of its runs. `progress` shows
-    the parts of a run that is read whole."""
+    """Return the result of a task, which depends on nothing else. `progress` shows the parts of a run that is read
+    whole."""
     if "MALLOC_TRIM_THRESHOLD_" in os.environ:
         keep_freed_memory()
     if task.part is None:
@@ -102,7 +102,7 @@ def _packed(result: RunResult, scorer: Scorer) -> RunResult:
     return result
 
 
-# How runs are cut
+# Cut runs into tasks
 
 
 def tasks_of(
@@ -132,7 +132,7 @@ def tasks_of(
 def _groups(
     runs: Sequence[NumberedRun], sizes: Sequence[int], most: int, size: int
 ) -> Iterator[tuple[NumberedRun, ...]]:
-    """Runs that follow each other, that many at most, and of about that many bytes."""
+    """Yield groups of consecutive runs with at most `most` runs and about `size` bytes."""
     group: list[NumberedRun] = []
     for run in runs:
         if group and (len(group) == most or sum(sizes[number] for number, *_ in (*group, run)) > size):
@@ -144,22 +144,22 @@ def _groups(
 
 
 def _seen_from_afar(source: Any) -> Any:
-    """Return a path as a process in a different folder finds it."""
+    """Return a path that a process in a different folder can find."""
     if not is_path(source) or is_url(source) or os.fspath(source) == "-":
         return source
     return PlacedPath(os.path.abspath(source), os.fspath(source))
 
 
 def _parts(source: Any, size: int, scorer: Scorer, workers: Workers) -> Sequence[RunPart]:
-    """Return the parts of a large file; empty for other runs, or for unreadable files, whose error comes from the
-    worker."""
+    """Return the parts of a large file; empty for other runs, and for unreadable files: the worker reports the
+    error."""
     if is_file(source) and size > workers.limits.large_file and not _stays(source):
         with suppress(InputError, NeedsLineReader):
             return run_parts(source, scorer.grader, workers)
     return []
 
 
-# How results are put together
+# Collect results
 
 
 @dataclass(eq=False, repr=False)
@@ -196,7 +196,7 @@ class CutRun:
 
 
 class Collector:
-    """Puts the results of tasks together, run by run, in whatever order they come."""
+    """Collects the results of tasks in any order, run by run."""
 
     def __init__(self, tasks: Sequence[Task], scorer: Scorer) -> None:
         self.scorer = scorer
@@ -212,7 +212,7 @@ class Collector:
         return task.part is not None and self.cut[task.runs[0][0]].ended
 
     def add(self, task: Task, result: Result | WorkerDied) -> Iterator[tuple[int, RunResult]]:
-        """Add the result of a task, or None; yield the numbers and results of complete runs."""
+        """Add the result of a task; yield the numbers and results of complete runs."""
         if task.part is not None:
             if isinstance(result, WorkerDied):
                 result = Result(task.number, error=result.replace(place=task.runs[0][1]))
@@ -220,7 +220,7 @@ class Collector:
         elif not isinstance(result, WorkerDied):
             for (number, _, source), run in zip(task.runs, result.runs, strict=True):
                 yield number, self._arrived(run, source)
-        elif len(task.runs) > 1:  # nobody knows on which of them
+        elif len(task.runs) > 1:  # any of them may be the cause
             self.unread += [replace(task, runs=(run,)) for run in task.runs]
         else:
             ((number, name, source),) = task.runs
@@ -281,10 +281,10 @@ def score_runs(
     while tasks:
         here = [task for task in tasks if workers.is_remote and any(_stays(source) for *_, source in task.runs)]
         sent = [task for task in tasks if task not in here]
-        for crew, some in ((workers, sent), (workers.serial(), here)):
-            results = crew.imap_unordered(do, some, _is_begun_once, collector.needs_no_more)
+        for crew, batch in ((workers, sent), (workers.serial(), here)):
+            results = crew.imap_unordered(do, batch, _is_begun_once, collector.needs_no_more)
             with closing(results):
-                for task, result in workers.progress(results, len(some), "parts") if parts else results:
+                for task, result in workers.progress(results, len(batch), "parts") if parts else results:
                     yield from collector.add(task, result)
         tasks, collector.unread = collector.unread, []
     yield from collector.rest(workers if alone else workers.silent())

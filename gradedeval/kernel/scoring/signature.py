@@ -1,4 +1,4 @@
-"""What numbers depend on: the line under a table. `analysis.saved_scores` reads it."""
+"""The signature: all settings that numbers depend on, the line under a table. `analysis.saved_scores` reads it."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _percent(share: float) -> str:
 
 
 def _changed(options: Options) -> list[str]:
-    """Return the options that change a number and are not the defaults: first those with a value, then flags."""
+    """Return the options that change a number and differ from the defaults: first options with a value, then flags."""
     texts: dict[bool, list[str]] = {True: [], False: []}
     for name, described in OPTIONS.items():
         value = getattr(options, name)
@@ -112,9 +112,8 @@ def _with_digest(name: str, path: str) -> str:
 
 
 def _of_measures(measures: Sequence[Measure], grades: Grades) -> list[str]:
-    """The notation of measures that go by other names, as in `names map = ap, P_10 = p@10`; the measures of each gain
-    scheme, as in `err, nerr: exp gains` and `ap, p: rel 1`; and the files and the code of users that scores depend
-    on."""
+    """Return the parts on measures: other notations, as in `names map = ap, P_10 = p@10`; measures by gain scheme, as
+    in `err, nerr: exp gains` and `ap, p: rel 1`; and files and code of users that scores depend on."""
     names, groups = list[str](), dict[str, dict[str, Measure]]()
     priors, files, codes = dict[str, None](), dict[str, None](), dict[str, None]()
     for measure in measures:
@@ -141,17 +140,20 @@ def _of_measures(measures: Sequence[Measure], grades: Grades) -> list[str]:
     return [*parts, *codes]
 
 
-def _listed(measure: Measure, several: bool = False) -> str:
-    """The name of a measure and the parameters that nobody gave, as in `rbp(p=0.8)`: its name in a table does not show
-    them. Where `several` of that name have other gains, also its parameters about gains: `err(gain=linear)`."""
-    definition, given = measure.definition, dict(measure.parameters)
-    shown = {key: given[key] for key in given if several and key in definition.gain_parameters}
+def _listed(measure: Measure, with_gains: bool = False) -> str:
+    """Return the name of a measure with the defaults of its parameters, as in `rbp(p=0.8)`: its name in a table lacks
+    them.
+
+    with_gains  include stated parameters on gains, as in `err(gain=linear)`: measures of that name have different gains
+    """
+    definition, stated = measure.definition, dict(measure.parameters)
+    listed = {key: stated[key] for key in stated if with_gains and key in definition.gain_parameters}
     for key, value in definition.parameters.items():
-        if key not in ("of", "prior", *given) and isinstance(value, int | float | str | tuple) and value != "":
-            shown[key] = value
+        if key not in ("of", "prior", *stated) and isinstance(value, int | float | str | tuple) and value != "":
+            listed[key] = value
     name = measure.name
-    if shown:
-        name += f"({','.join(f'{key}={write_value(value)}' for key, value in shown.items())})"
+    if listed:
+        name += f"({','.join(f'{key}={write_value(value)}' for key, value in listed.items())})"
     return name if measure.prior is None else f"{IA}({name})"
 
 
@@ -180,14 +182,14 @@ def _named_gains(measure: Measure) -> str:
     return f"{write_value(gain)} gains"
 
 
-# The short signature: the version, the qrels and what is not a default.
+# The short signature: the version, the qrels and settings other than the defaults.
 
 
 def short(text: str) -> str:
-    """The lines under a table for people: of each signature in them the version, the checksum of the qrels, and what
-    differs from the defaults of this version. What is left out follows from those and from the names of measures.
+    """Shorten the lines under a table for people: version, checksum of the qrels, and settings other than the defaults
+    of this version. The omitted parts follow from the version, the checksum and the names of measures.
 
-    Scores saved by another version had its defaults: their signature stays as it is.
+    Signatures of other versions, in saved scores, stay whole: their defaults may differ.
     """
     lines = []
     for line in text.split("\n"):
@@ -196,7 +198,7 @@ def short(text: str) -> str:
         for previous, part in pairwise(parts):
             if qrels := re.fullmatch(QRELS, part):
                 ours = re.search(rf"(^|\s)gradedeval {re.escape(__version__)}$", previous) is not None
-                # Grades follow from the checksum, and the top grade where it is the highest of them.
+                # Grades follow from the checksum, and so does the top grade if it is the highest of them.
                 top = "" if qrels["grades"].rpartition("..")[2] == qrels["top"] else f", top {qrels['top']}"
                 kept.append(f"qrels {qrels['qrels']}{top}{qrels['more']}" if ours else part)
             else:
@@ -206,11 +208,11 @@ def short(text: str) -> str:
 
 
 SIGNATURES: Mapping[str | None, Callable[[str], str]] = {"short": short, "full": str, None: lambda text: ""}
-"""How a table for people is signed (None: not at all) -> the function that makes that line from the full signature."""
+"""Style of the line under a table for people (None: no line) -> the function from the full signature to that line."""
 
 
 def _shortened(part: str) -> list[str]:
-    """Return a part without defaults; "" if all of it is the default."""
+    """Return a part without defaults; no part if all of it is the default."""
     if part == f"ties {OPTIONS['ties'].default}" or re.fullmatch(r"topics (\d+) of \1", part):
         return []
     if part.endswith(INTERVAL):
@@ -225,11 +227,11 @@ def _shortened(part: str) -> list[str]:
 
 
 def renamed(part: str) -> dict[str, str]:
-    """Return the part of names as a dict: name -> notation."""
+    """Return name -> notation of the part on names."""
     words = part.removeprefix(NAMES).split(" = ")
     names = [words[0], *(word.rpartition(", ")[2] for word in words[1:-1])]
-    known = [*(word.rpartition(", ")[0] for word in words[1:-1]), words[-1]]
-    return dict(zip(names, known, strict=True))
+    notations = [*(word.rpartition(", ")[0] for word in words[1:-1]), words[-1]]
+    return dict(zip(names, notations, strict=True))
 
 
 def _means(name: str, notation: str) -> bool:
@@ -241,12 +243,12 @@ def _means(name: str, notation: str) -> bool:
 
 
 def _is_default(listed: str, scheme: str) -> bool:
-    """Whether a measure has this gain scheme where nobody asks for another; `listed` as in the signature."""
+    """Return whether a gain scheme is the default of a measure; `listed` as in the signature."""
     measure = MEASURES.get(listed.removeprefix(f"{IA}(").partition("(")[0].rstrip(")"))
     if measure is None:
         return False
     if measure.rel is not None:
         return scheme == f"rel {exact(measure.rel)}"
-    if measure.definition.scale == "thresholds":  # which follow from the grades
+    if measure.definition.scale == "thresholds":  # their levels follow from the grades
         return re.fullmatch(rf"(\d+ )?thresholds \S+, {re.escape(_shares(measure))}", scheme) is not None
     return scheme == _named_gains(measure)

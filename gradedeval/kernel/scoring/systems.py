@@ -21,11 +21,12 @@ COLUMNS = ("system", "seeds", "measure", "mean", "sd")
 
 
 class SystemRow(NamedTuple):
-    """A system by one measure: over the summaries of its seeds the mean (of geometric means the geometric one), and
-    the standard deviation, None of a single run. Both are None where a seed has no score.
+    """A system by one measure: the mean and the standard deviation of the summaries of its seeds.
 
-    Where a machine's judgments are given, too, the mean is estimated from the means over the seeds of each topic, with
-    an interval from low to high: it may be another than that of the estimates of seeds, which sd is of."""
+    The mean of geometric means is geometric. The deviation of a single run is None; both are None if a seed has no
+    score. With a machine's judgments the mean, with an interval from low to high, is estimated from each topic's mean
+    over the seeds: it may differ from the mean of the estimates of seeds, to which sd belongs.
+    """
 
     system: str
     seeds: int
@@ -40,8 +41,7 @@ class SystemRow(NamedTuple):
 
     @property
     def margin(self) -> float | str | None:
-        """How far the interval reaches to either side, before it is cut at an end of the scale; of a geometric mean by
-        which factor."""
+        """The margin of the interval before it is cut at the ends of the scale; a factor for a geometric mean."""
         if self.mean is None or self.low is None or self.high is None:
             return None
         if self.factor:
@@ -77,8 +77,8 @@ def _of_part(system: str, name: str | None, scores: Scores) -> Iterator[SystemRo
 
 
 def estimates(scores: Scores) -> Estimated | None:
-    """What is estimated of a system from the means over its seeds, the runs, of each topic, as of a run that is called
-    `ALL`; None without a machine's judgments."""
+    """Return the estimates of a system, from each topic's mean over its seeds, as of a run called `ALL`; None without a
+    machine's judgments."""
     if scores.machine is None:
         return None
     from gradedeval.kernel.scoring.predicted import Estimated  # few evaluations have predictions
@@ -109,10 +109,10 @@ def columns(scores: Scores) -> list[str]:
 
 
 def document(scores: Scores, layout: Layout, digits: int) -> Document:
-    """A row for each system: by each measure the mean over its seeds and their deviation; for programs a row for each
-    measure.
+    """Return a row for each system: for each measure the mean and the deviation of its seeds; for programs a row for
+    each measure.
 
-    digits  of a score, where the user asks for no others
+    digits  default digits of a score
     """
     result = list(rows(scores))
     if layout == "long":
@@ -128,10 +128,10 @@ def document(scores: Scores, layout: Layout, digits: int) -> Document:
     return Document(blocks, scores.signature)
 
 
-def _lines(found: list[SystemRow]) -> Table:
-    """Measure, topic and value, as trec_eval has them for each run."""
+def _lines(rows: list[SystemRow]) -> Table:
+    """Return measure, topic and value, as trec_eval prints them for each run."""
     lines, previous = list[tuple[str, str, object]](), None
-    for row in found:
+    for row in rows:
         topic = row.slice or ALL
         if row.system != previous:
             lines += [("runid", ALL, row.system), ("seeds", ALL, row.seeds)]
@@ -143,10 +143,10 @@ def _lines(found: list[SystemRow]) -> Table:
 
 
 def _wide(
-    found: list[SystemRow], scores: Scores, digits: int, column: str = "", names: dict[str, str] | None = None
+    rows: list[SystemRow], scores: Scores, digits: int, column: str = "", names: dict[str, str] | None = None
 ) -> Table:
     cells: dict[tuple[str | None, str], list[object]] = {}
-    for row in found:
+    for row in rows:
         key = [names[str(row.slice)]] if names else []
         values = (row.mean, *([row.margin] if scores.machine is not None else []), row.sd)
         cells.setdefault((row.slice, row.system), [*key, row.system, row.seeds]).extend(values)

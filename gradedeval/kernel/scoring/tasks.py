@@ -1,4 +1,4 @@
-"""A run is worked on part by part: graded, scored, and settled which of its topics count; an error is a result, too."""
+"""Grade and score a run part by part, and choose the topics to average over; an error is a result, too."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gradedeval.kernel.rankings.grade import RunPart
     from gradedeval.kernel.rankings.run import Run
 
-# Work on a run part by part: a file, a pipe, a DataFrame or a dict; then the topics that count are settled.
+# Work on a run part by part: a file, a pipe, a DataFrame or a dict; then choose the topics to average over.
 
 
 @dataclass(eq=False, repr=False)
@@ -78,12 +78,12 @@ class GradedRun(Generic[Made]):
 def grade_run(source: Any, grader: Grader, workers: Workers, name: str = "run") -> GradedRun[Batch]:
     """Join a run with the qrels: whole topics, in batches of bounded size.
 
-    source  a path (`-` is standard input), an open file, columns as lint reads them, what `read_run` takes, or a run
-            that was graded with all ranks, by the same qrels and options
-    name    what messages call a run that is not a file
+    source  a path (`-` is standard input), an open file, columns as lint reads them, any run of `read_run`, or a run
+            graded with all ranks, by the same qrels and options
+    name    name in messages of a run that is not a file
 
-    Raises InputError where the run cannot be read or has no topic in common with the qrels, and where some measures
-    rank its documents differently than others.
+    Raises InputError if the run cannot be read or has no topic in common with the qrels, or if some measures rank its
+    documents differently than others.
     """
     run = map_run(methodcaller("grade", grader), source, grader, workers, name=name)
     if any(batch.as_double is not None for batch in run.batches):
@@ -100,12 +100,12 @@ def map_run(
     source: Any,
     grader: Grader,
     workers: Workers,
-    found: PartResult[Made] | None = None,
+    merged: PartResult[Made] | None = None,
     name: str = "run",
 ) -> GradedRun[Made]:
-    """`work` of each part of a run, shared by processes where it is a large file. Raises InputError as `grade_run`.
+    """Apply `work` to each part of a run; processes share a large file. Raises InputError as `grade_run`.
 
-    found  what the parts of a file gave, where that is known
+    merged  results of the parts of a file, if known
     """
     if isinstance(source, GradedRun):
         return source.with_batches(work(GradedPart(source.batches)).batches)
@@ -118,7 +118,7 @@ def map_run(
             check_layout(stream.place, form, options, types)
             if form.in_blocks and not types:
                 with suppress(NeedsLineReader):
-                    run = _map_file(work, stream, form, grader, workers, found)
+                    run = _map_file(work, stream, form, grader, workers, merged)
         run = run or _map_other_file(work, stream, form, grader)
     notes = [f"{run.place}: {note}" for note in form.notes]
     if isinstance(form, LineLayout) and form.by_rank and options.by_score:
@@ -190,14 +190,14 @@ def _map_file(
     layout: LineLayout,
     grader: Grader,
     workers: Workers,
-    found: PartResult[Made] | None,
+    merged: PartResult[Made] | None,
 ) -> GradedRun[Made]:
-    """`work` of each part of a run file, and again of topics whose lines stand in several parts.
+    """Apply `work` to each part of a run file, and again to topics with lines in several parts.
 
-    Raises NeedsLineReader where a line is not one of a run, and WorkerDied.
+    Raises NeedsLineReader for lines that only the line reader can read, and WorkerDied.
     """
-    file, whole = RunFile(stream, grader, layout), found or PartResult[Made]()
-    if found is None:
+    file, whole = RunFile(stream, grader, layout), merged or PartResult[Made]()
+    if merged is None:
         parts: Sequence[RunPart] | Iterator[RunPart]
         if file.is_large and workers.count > 1:
             from gradedeval.kernel.rankings.segments import segments_of  # few files are so large
@@ -206,16 +206,16 @@ def _map_file(
             count: int | None = len(parts)
         else:
             parts, count = file.parts(), file.count
-        one = count in (None, 1)  # or nobody knows how many
-        with closing(workers.imap(work, parts, count)) if not one else nullcontext(map(work, parts)) as results:
+        is_single = count in (None, 1)  # or unknown
+        with closing(workers.imap(work, parts, count)) if not is_single else nullcontext(map(work, parts)) as results:
             for result in results:
                 whole.add(result)
                 if whole.is_interleaved:
                     break
     if not whole.topics:
-        raise NeedsLineReader  # which says that the file is empty
+        raise NeedsLineReader  # the line reader reports an empty file
     if whole.is_interleaved or whole.divided:
-        from gradedeval.kernel.rankings.segments import gather_topics  # in few runs topics take turns
+        from gradedeval.kernel.rankings.segments import gather_topics  # in few runs topics are interleaved
 
         only = None if whole.is_interleaved else frozenset(whole.divided)
         crew = workers if file.is_large else workers.serial()
@@ -242,7 +242,7 @@ def _settled(
     return GradedRun(place, whole.tag, whole.batches, topics, lacking, notes)
 
 
-# A run -> its scores, or what is wrong with it.
+# A run -> its scores, or its error.
 
 
 @dataclass
@@ -261,25 +261,25 @@ def score_run(
     source: Any,
     scorer: Scorer,
     workers: Workers | None = None,
-    found: PartResult[BatchScores] | None = None,
+    merged: PartResult[BatchScores] | None = None,
     names: Sequence[str] | None = None,
     by_topic: bool = True,
 ) -> RunResult:
-    """The scores of a run, or the error in it.
+    """Return the scores of a run, or its error.
 
-    found     what the parts of its file gave, where that is known
-    names     what notes call the measures; without it by their labels
-    by_topic  whether the scores of topics are wanted, or summaries alone
+    merged    results of the parts of its file, if known
+    names     names of the measures in notes; None: their labels
+    by_topic  return scores of topics, or summaries only
     """
     try:
-        run = map_run(scorer.score_part, source, scorer.grader, workers or Workers(), found, name)
+        run = map_run(scorer.score_part, source, scorer.grader, workers or Workers(), merged, name)
         scores = scorer.merge(name, run.batches, run.topics, run.missing, run.format)
         more = scorer.type_notes(run.place, run.batches) if scorer.types else []
         judged = {batch.any_judged for batch in run.batches} - {None}
-        if judged == {False}:  # as a rule docnos are written in two ways
+        if judged == {False}:  # usually docnos are spelled differently
             last = scorer.grader.last_rank
-            looked_at = "" if last is None else f"down to rank {last} "
-            text = f"{run.place}: none of its documents {looked_at}is judged in its topic"
+            depth = "" if last is None else f"down to rank {last} "
+            text = f"{run.place}: none of its documents {depth}is judged in its topic"
             more.append(Note(text, "check that docnos match the qrels", kind="none-judged"))
         notes = notes_of_run(run, scorer, scores, names, more)
         scores = scores if by_topic else summarized(scores, scorer)
@@ -294,8 +294,8 @@ def score_in_turn(
     """Score runs one after the other in this process; yield the number and the result of each. A single run has a
     progress bar of its parts and scores by topic."""
     raise_malloc_threshold()
-    single = len(runs) == 1
-    alone, by_topic = Workers(progress=workers.progress if single else no_progress), by_topic or single
+    is_single = len(runs) == 1
+    alone, by_topic = Workers(progress=workers.progress if is_single else no_progress), by_topic or is_single
     for number, (name, source) in enumerate(runs):
         yield number, score_run(name, source, scorer, alone, by_topic=by_topic)
 
@@ -340,7 +340,7 @@ def summarized(run: RunScores, scorer: Scorer) -> RunSummary:
 
 
 UNKNOWN_SIZE = 1 << 20
-"""Bytes that a run counts for that is not a file on disk."""
+"""The assumed size in bytes of a run that is not a file on disk."""
 
 
 def size_of(source: Any) -> int:

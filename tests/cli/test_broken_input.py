@@ -22,7 +22,7 @@ from gradedeval.kernel.trec.decompression import SLICE, Packing, decompressed_pi
 from gradedeval.kernel.trec.stream import Source
 from support.broken import CASES, PACKERS, QRELS, RUN, Broken, by_name, check_refused, contents, matches, zstd
 from support.commands import Command, Outcome, environment, shell
-from support.every_command import POSITIONS, collection
+from support.every_command import POSITIONS, collection, filled
 from support.every_command import WORDS as CALLS
 from support.examples import sampled
 from support.generated_docs import LEAVES
@@ -40,11 +40,11 @@ def test_any_option_of_a_command_may_be_missing(
 ) -> None:
     """Without it there is a result, or a message: what is refused ends in words of ours."""
     monkeypatch.chdir(tmp_path)
-    ids = dict.fromkeys(POSITIONS, "cafe")
-    collection({position: word.encode() for position, word in ids.items()})
+    ids = dict.fromkeys(POSITIONS, b"cafe")
+    collection(ids)
     options = {flag: one for one in LEAVES[name].params if isinstance(one, click.Option) for flag in one.opts}
     for given in CALLS[name]:
-        words = [word.format(**ids) for word in given]
+        words = filled(given, ids)
         for index in (index for index, word in enumerate(words) if word in options):
             option = options[words[index]]
             behind = index + 1 + (0 if option.is_flag else option.nargs)

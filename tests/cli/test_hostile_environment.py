@@ -20,7 +20,7 @@ import pytest
 
 from gradedeval.cli import EXIT_CODES, ExitCodes
 from gradedeval.kernel.formats import FORMATS, formats_for
-from support.commands import FEW, Command, environment, shell
+from support.commands import FEW, Command, environment, python, shell
 from support.examples import sampled
 from support.processes import linux, processes_of, wait_for
 from support.terminal import at_terminal
@@ -378,11 +378,8 @@ HALF_IMPORTED = (
 @pytest.mark.parametrize("words", ["0.run qrels.txt -m ap", "trec_eval qrels.txt 0.run", "report 0.run qrels.txt -o x"])
 def test_an_import_that_ctrl_c_ends_is_an_interruption(words: str, error: str, folder: Path) -> None:
     """Whatever a library makes of it."""
-    done = subprocess.run(
-        [sys.executable, "-c", HALF_IMPORTED.format(error=error), *words.split()],
-        cwd=folder, env=environment(), capture_output=True, check=False, timeout=60,
-    )  # fmt: skip
-    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"interrupted\n")
+    done = python("-c", HALF_IMPORTED.format(error=error), *words.split(), folder=folder)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
 @linux

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
@@ -14,7 +13,7 @@ import pytest
 
 from support.commands import Command, Outcome, python
 from support.dated import dated
-from support.every_command import BESIDE, POSITIONS, WORDS, collection, forms_of
+from support.every_command import BESIDE, POSITIONS, WORDS, collection, filled, forms_of
 from support.generated_docs import LEAVES
 from support.paths import ROOT
 
@@ -70,8 +69,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Folder:
 
 def said(folder: Path, odd: dict[str, bytes], name: str, number: int, form: str, cli: Command) -> Outcome:
     """What a command comes to in such a collection, with all that it writes."""
-    words = [word.format(**{one: os.fsdecode(own) for one, own in odd.items()}) for word in WORDS[name][number]]
-    words += SHORTER.get(name, ())
+    words = [*filled(WORDS[name][number], odd), *SHORTER.get(name, ())]
     target = f"out{form}" if form.startswith(".") else ""
     written = [folder / one for one in (*BESIDE, target) if one]
     for path in written:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from gradedeval.cli import progress
-from support.every_command import POSITIONS, WORDS, collection
+from support.every_command import POSITIONS, WORDS, collection, filled
 from support.terminal import at_terminal, without_escapes
 
+IDS = dict.fromkeys(POSITIONS, b"a")
 NAMES = [
     *("eval", "compare", "risk", "check", "correlate", "power", "diff", "pool", "lint", "informative", "pr", "fit"),
     *("report", "clicks simulate", "plot runs", "plot correlate"),
@@ -24,7 +25,7 @@ OUTPUT = {"report": ("-o", "page.html"), "plot runs": ("-o", "runs.svg"), "plot 
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     with contextlib.chdir(folder):
-        collection(dict.fromkeys(POSITIONS, b"a"))
+        collection(IDS)
     return folder
 
 
@@ -34,8 +35,7 @@ def test_a_command_over_runs_has_a_bar_and_leaves_the_cursor(
     name: str, words: tuple[str, ...], files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress, "PATIENCE", -1)
-    named = (word.format(**dict.fromkeys(POSITIONS, "a")) for word in words)
-    seen = at_terminal(*name.split(), *named, *OUTPUT.get(name, ()), "--quiet", folder=files)
+    seen = at_terminal(*name.split(), *filled(words, IDS), *OUTPUT.get(name, ()), "--quiet", folder=files)
     assert seen.code == (name == "check"), seen.err  # a bound of it is broken
     assert "runs" in without_escapes(seen.err)
     assert "100%" in seen.err

@@ -9,7 +9,7 @@ import pytest
 from gradedeval.kernel.formats import Column, Document, Table, View, formats_for, render
 from gradedeval.kernel.formats.fitting import short_names, wrapped
 from support.commands import Command
-from support.every_command import POSITIONS, WORDS, collection, forms_of
+from support.every_command import POSITIONS, WORDS, collection, filled, forms_of
 from support.generated_docs import LEAVES
 from support.terminal import at_terminal, without_escapes
 
@@ -35,10 +35,6 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def filled(words: tuple[str, ...]) -> list[str]:
-    return [word.format(**{name: value.decode() for name, value in LONG.items()}) for word in words]
-
-
 def widest(text: str) -> int:
     return max(map(len, text.splitlines()), default=0)
 
@@ -52,7 +48,7 @@ def test_no_table_is_wider_than_100_columns_off_a_terminal(
     monkeypatch.setenv("COLUMNS", "40")  # counts for nothing
     known = {flag for param in LEAVES[name].params for flag in param.opts}
     for more in ((), ("--wide",)) if "--wide" in known else ((),):
-        text = cli(*name.split(), *filled(words), "-f", "table", *more).text
+        text = cli(*name.split(), *filled(words, LONG), "-f", "table", *more).text
         if name == "lint":  # what programs read, too, stays a line each
             text = text[text.index("\nrun ") :] if "\nrun " in text else ""
         assert widest(text) <= 100 or name in ("eval", "trec_eval"), text
@@ -73,7 +69,7 @@ ON_TERMINALS = [(*table, 80) for table in TABLES] + [(*table, 120) for table in 
 @pytest.mark.parametrize(("name", "words", "columns"), ON_TERMINALS)
 def test_no_table_is_wider_than_a_terminal(name: str, words: tuple[str, ...], columns: int, files: Path) -> None:
     table = ["-f", "table"] if name == "trec_eval" else []  # whose own format is trec_eval's
-    assert 0 < widest(on_terminal([*name.split(), *filled(words), *table], columns, files)) <= columns
+    assert 0 < widest(on_terminal([*name.split(), *filled(words, LONG), *table], columns, files)) <= columns
 
 
 def test_a_terminal_gets_no_characters_that_change_it(tmp_path: Path, cli: Command) -> None:
@@ -87,7 +83,7 @@ def test_a_terminal_gets_no_characters_that_change_it(tmp_path: Path, cli: Comma
 
 @pytest.mark.parametrize("columns", [60, 100])
 def test_messages_fit_a_terminal_and_are_a_line_each_elsewhere(columns: int, files: Path, cli: Command) -> None:
-    runs = filled(("{run}.run", "b.run", "c{run}.run"))
+    runs = filled(("{run}.run", "b.run", "c{run}.run"), LONG)
     for words in (
         [*runs, "qrels", "-m", "ap bpref", "--bounds", "--ties", "file"],
         ["check", *runs, "qrels", "--min", "err@5=0.9", "--max-drop", "ndcg=0.001", "-f", "json"],
@@ -156,9 +152,9 @@ def test_wide_columns_are_shown_where_they_are_asked_for() -> None:
 
 
 def test_the_baseline_goes_by_either_name_and_is_the_first_run_unless_named(files: Path, cli: Command) -> None:
-    words = ("compare", *filled(("{run}.run", "b.run", "c{run}.run")), "qrels", "-m", "ndcg", "-f", "csv")
+    words = ("compare", *filled(("{run}.run", "b.run", "c{run}.run"), LONG), "qrels", "-m", "ndcg", "-f", "csv")
     assert cli(*words, "--baseline", "b").out == cli(*words, "--baseline", "b.run").out
     first = cli(*words)
-    assert first.out == cli(*words, "--baseline", filled(("{run}.run",))[0]).out
+    assert first.out == cli(*words, "--baseline", filled(("{run}.run",), LONG)[0]).out
     assert any(line.startswith("using the first run as baseline; ") for line in first.messages)
     assert cli(*words, "--all-pairs", "--baseline", "b").messages[-1].startswith("--all-pairs: cannot be combined")

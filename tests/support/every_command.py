@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import click
@@ -78,6 +79,11 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 BESIDE = ("new", "curve.csv", "gains.csv", "model.json")
 """What commands write beside their output."""
+
+
+def filled(words: Iterable[str], ids: Mapping[str, bytes]) -> list[str]:
+    """Return words with the ids of a collection in their places."""
+    return [word.format(**{position: os.fsdecode(name) for position, name in ids.items()}) for word in words]
 
 
 def forms_of(name: str, command: click.Command) -> tuple[str, ...]:

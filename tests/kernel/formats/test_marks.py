@@ -15,7 +15,7 @@ from gradedeval.kernel.formats import Column, Document, Mark, Table, render
 from gradedeval.kernel.formats.markup import WRITERS, as_html, as_latex, as_markdown
 from gradedeval.kernel.formats.tables import across, cut
 from support.commands import Command
-from support.every_command import WORDS, collection, forms_of
+from support.every_command import WORDS, collection, filled, forms_of
 from support.generated_docs import LEAVES
 from support.paths import ROOT
 
@@ -145,7 +145,7 @@ def test_the_tables_of_every_command_fit_a_column_of_two(log_of: Callable[..., s
     ids = {"docno": b"cl_we%b", "topic": b"3&01", "run": b"sys_$1", "tag": b"t#"}
     collection(ids)
     lines = [
-        [*name.split(), *(word.format(**{one: own.decode() for one, own in ids.items()}) for word in words)]
+        [*name.split(), *filled(words, ids)]
         for name, every in WORDS.items()
         if "latex" in forms_of(name, LEAVES[name]) and name != "weights"
         for words in every

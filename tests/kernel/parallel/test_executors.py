@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -23,7 +22,7 @@ import pytest
 from gradedeval.errors import InputError
 from gradedeval.kernel.parallel import Workers, executors
 from gradedeval.kernel.parallel.executors import WorkerDied, check_script, in_order
-from support.commands import environment
+from support.commands import python
 from support.examples import sampled
 from support.paths import ROOT
 from support.processes import Far, linux, nobody_is_left
@@ -306,9 +305,7 @@ def test_a_killed_parent_of_new_processes_is_silent(name: str, tmp_path: Path) -
     """Python's own process clears what is left, and warned of it."""
     script = tmp_path / "script.py"
     script.write_text(KILLED.format(name=name))
-    done = subprocess.run(
-        [sys.executable, script], env=environment(), capture_output=True, text=True, timeout=60, check=False
-    )
+    done = python(str(script))
     assert (done.returncode, done.stdout, done.stderr) == (-signal.Signals[f"SIG{name}"], "", "")
 
 
@@ -334,9 +331,7 @@ gradedeval.evaluate(*{files}, "ap", {call})
 def test_a_script_rerun_by_new_processes_is_one_line(call: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(files=FILES, call=CALLS[call]))
-    done = subprocess.run(
-        [sys.executable, script], env=environment(), capture_output=True, text=True, timeout=60, check=False
-    )
+    done = python(str(script))
     message = [line for line in done.stderr.splitlines() if not line.startswith(" ")]
     if call == "spawn":  # the script's own pool: Python ends a process that has just made another, and may say so
         message = [line for line in message if "resource_tracker.py" not in line]

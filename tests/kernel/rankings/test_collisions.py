@@ -31,7 +31,7 @@ from gradedeval.kernel.trec.tokenizer import Words
 from support.colliding_ids import colliding_ids, unlike_ids
 from support.commands import Command, Outcome
 from support.dated import dated
-from support.every_command import BESIDE, POSITIONS, WORDS, collection
+from support.every_command import BESIDE, POSITIONS, WORDS, collection, filled
 
 SECRETS = [b"", bytes(16), b"sixteen letters.", bytes(range(255, 239, -1))]
 COUNT = 3000
@@ -200,7 +200,7 @@ def outputs(name: str, cli: Command) -> list[tuple[Outcome, dict[str, bytes]]]:
     for words in WORDS[name]:
         for file in BESIDE:
             Path(file).unlink(missing_ok=True)
-        outcome = cli(*name.split(), *(word.format(**{at: one.decode() for at, one in IDS.items()}) for word in words))
+        outcome = cli(*name.split(), *filled(words, IDS))
         every.append((outcome, {file: dated(Path(file).read_bytes()) for file in BESIDE if Path(file).exists()}))
     return every
 

@@ -6,8 +6,6 @@ import copy
 import math
 import os
 import pickle
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -18,8 +16,9 @@ import pytest
 
 import gradedeval
 from gradedeval.measures import ap, err, ndcg, rbp
+from support.commands import python
+from support.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 QRELS = {"q1": {"a": 3, "b": 0, "c": 1, "d": 2}, "q2": {"x": 1, "y": 0}}
 RUN = {"q1": {"a": 5.0, "u": 4.0, "c": 3.0, "n": 2.0, "b": 1.0}, "q2": {"y": 2.0, "x": 2.0}}
 
@@ -127,14 +126,8 @@ def test_a_measure_offered_by_another_package_is_found(tmp_path: Path) -> None:
     (tmp_path / "other-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1\n")
     (tmp_path / "other-1.dist-info" / "entry_points.txt").write_text("[gradedeval.measures]\nhaul = other:haul\n")
     code = f"import gradedeval; print(gradedeval.evaluate({RUN!r}, {QRELS!r}, 'haul@3').means)"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={"PYTHONPATH": f"{tmp_path}:{ROOT}"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "{'haul@3': 2.5}\n"  # (3 + 0 + 1 + 0 + 1) / 2
+    done = python("-c", code, PYTHONPATH=f"{tmp_path}:{ROOT}")
+    assert (done.returncode, done.stdout) == (0, "{'haul@3': 2.5}\n")  # (3 + 0 + 1 + 0 + 1) / 2
 
 
 @pytest.mark.exhaustive
@@ -157,11 +150,8 @@ finally:
     held = next(line for line in open("/proc/self/status") if line.startswith("VmHWM:"))
     print(held.split()[1], file=sys.stderr)
 """
-    environment = {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-    )
-    assert len(done.stdout.splitlines()) == 1 + 7 * 5_002
+    done = python("-c", code, folder=tmp_path)
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 1 + 7 * 5_002)
     assert int(done.stderr) / 1024 < 400
 
 

@@ -473,11 +473,11 @@ def fit(
     Close weights describe examination; they do not estimate a parameter of the users, as `models` does.
     Zhang et al., Information Retrieval 2010, section 5.2. Raises InputError as `observe` and `fit_weights` do.
 
-    >>> fits = gradedeval.clicks.fit("qrels_samples/zhang-clicks.tsv", "rbp(p=0.05..0.99) poisson(alpha=1..20)")
-    >>> fits.frame[["measure", "divergence"]].round(4)
-                    measure  divergence
-    0          rbp(p=0.878)      0.1227
-    1  poisson(alpha=7.094)      1.0342
+    >>> log, measures = "qrels_samples/zhang-clicks.tsv", "rbp(p=0.05..0.99) poisson(alpha=1..20)"
+    >>> gradedeval.clicks.fit(log, measures, precision=0.01).frame[["measure", "divergence"]].round(3)
+                   measure  divergence
+    0          rbp(p=0.88)       0.123
+    1  poisson(alpha=7.09)       1.034
     """
     if isinstance(log, Observation) and observing:
         raise InputError("log", "is observed already", f"leave out {', '.join(observing)}", usage=True)

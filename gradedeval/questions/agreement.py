@@ -248,6 +248,11 @@ def agreement(
     tied documents. If the longer of two rankings has ties, Corsi & Urbano, SIGIR 2024, extrapolate by a product of
     means, which deviates slightly from the mean over orders. Returns `Agreement`: `.frame`, `.means`. Raises
     `gradedeval.InputError` for fewer than two runs, and for two runs without a common topic.
+
+    >>> runs = {"A": {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}, "B": {"q1": {"d1": 3.0, "d3": 2.0, "d2": 1.0}}}
+    >>> gradedeval.agreement(runs).frame[["topic", "rbo", "overlap", "tau"]].round(3)
+      topic    rbo  overlap    tau
+    0    q1  0.955      1.0  0.333
     """
     options = resolve_options(like, **keywords)
     named, workers = kernel.named_runs(runs), kernel.Workers.current()
@@ -432,16 +437,18 @@ def reproduction(
 
     The other arguments are those of `evaluate`. KTU, RBO, RMSE, ER and ΔRI as Breuer et al., SIGIR 2020. Returns
     `Reproduction`: `.frame`. Raises `gradedeval.InputError` as `evaluate` does.
+
+    >>> run, other = {"q1": {"d1": 2.0, "d2": 1.0}}, {"q1": {"d2": 2.0, "d1": 1.0}}
+    >>> result = gradedeval.reproduction({"A": run, "B": run}, {"A": run, "B": other}, {"q1": {"d1": 1}}, "rr")
+    >>> result.frame.query("what == 'rmse'")[["run", "value"]]
+      run  value
+    4   A    0.0
+    5   B    0.5
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
-    if options.replicates is not None:
-        problem = "an experiment is reproduced run by run, and a system has several"
-        raise InputError(flag.replicates, problem, "give one run of each system", usage=True)
     settings = AgreementSettings(persistence, OVERLAP_DEPTH, TIES_OF_ORIGINALS)
     reproduced, original_runs = kernel.named_runs(runs), kernel.named_runs(originals)
-    if len(reproduced) != 2 or len(original_runs) != 2:
-        problem = f"{len(reproduced)} runs and {len(original_runs)} originals given"
-        raise InputError("", problem, "give a baseline and an advanced run, and the originals of both", usage=True)
+    _check_experiment(len(reproduced), len(original_runs), options)
     keyed = {
         f"{kind} {role}": source
         for kind, named in (("run", reproduced), ("original", original_runs))
@@ -460,6 +467,16 @@ def reproduction(
         rows += score_rows
     frame = kernel.results.to_frame(rows, columns=["what", "run", "original", "measure", "value"])
     return Reproduction(frame, [*reproduced, *original_runs], settings, signature, emit_notes(notes))
+
+
+def _check_experiment(runs: int, originals: int, options: Options) -> None:
+    """Raise InputError (usage) unless there are two runs and two originals, each of them a single run."""
+    if options.replicates is not None:
+        problem = "an experiment is reproduced run by run, and a system has several"
+        raise InputError(flag.replicates, problem, "give one run of each system", usage=True)
+    if runs != 2 or originals != 2:
+        problem = f"{runs} runs and {originals} originals given"
+        raise InputError("", problem, "give a baseline and an advanced run, and the originals of both", usage=True)
 
 
 def _compare_rankings(

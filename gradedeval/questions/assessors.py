@@ -177,6 +177,10 @@ def assessor_agreement(
 
     The other arguments are those of `evaluate`. Returns `AssessorAgreement`. Raises `gradedeval.InputError` as
     `evaluate` does, and if no document is judged in both.
+
+    >>> first, second = {"q1": {"d1": 2, "d2": 0, "d3": 1}}, {"q1": {"d1": 2, "d2": 1, "d3": 1}}
+    >>> gradedeval.assessor_agreement(first, second).kappa
+    0.5
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     sources = {} if runs is None else kernel.named_runs(runs)
@@ -189,10 +193,7 @@ def assessor_agreement(
         if not topics:
             raise kernel.grade.no_common_topics(second.place, second.topics, first.place, first.topics)
         raise InputError(second.place, f"judges no document of {first.place}", "are both for the same collection?")
-    scale = np.union1d(first.labels, second.labels)
-    codes = np.searchsorted(scale, np.array(pairs, dtype=np.float64))
-    table: Ints = np.bincount(codes[:, 0] * len(scale) + codes[:, 1], minlength=len(scale) ** 2).reshape(len(scale), -1)
-    names = [f"{grade:g}" for grade in scale]
+    table, names = _confusion(first, second, pairs)
     orders, by_run, signature, notes = _orders_by_either(sources, first, second, chosen, options)
     sizes = [int(judgments.counts.count.sum()) - len(pairs) for judgments in (first, second)]
     return AssessorAgreement(
@@ -226,6 +227,15 @@ def _common_judgments(first: Qrels, second: Qrels) -> tuple[list[tuple[float, fl
                 if docno in judged_second
             ]
     return pairs, topics
+
+
+def _confusion(first: kernel.Qrels, second: kernel.Qrels, pairs: list[tuple[float, float]]) -> tuple[Ints, list[str]]:
+    """Return the numbers of documents by their grades in the first and in the second qrels, and the names of the
+    grades."""
+    scale = np.union1d(first.labels, second.labels)
+    codes = np.searchsorted(scale, np.array(pairs, dtype=np.float64))
+    table: Ints = np.bincount(codes[:, 0] * len(scale) + codes[:, 1], minlength=len(scale) ** 2).reshape(len(scale), -1)
+    return table, [f"{grade:g}" for grade in scale]
 
 
 def cohen_kappa(table: Ints, linear: bool = False) -> float:

@@ -159,6 +159,11 @@ def check(
     are judged; else, and if unknown, None). A `min` of a measure if lower is better, or a `max` if higher is better, is
     a warning of the class `gradedeval.EvaluationWarning`. Raises InputError (usage) if a bound needs a baseline and
     there is none, or a residual that its measure does not have, or if no drop could be significant at its level.
+
+    >>> scores = gradedeval.evaluate({"q1": {"d1": 1.2}}, {"q1": {"d1": 2, "d2": 1}}, "ap")
+    >>> result = gradedeval.check(scores, [gradedeval.Bound("min", "ap", 0.6)])
+    >>> result.passed, result.broken[0].line
+    (False, 'run: ap 0.5000 is below 0.6; topic with the lowest scores: q1 0.5000')
     """
     settings, bounds = significance.TestSettings(test, draws=draws, seed=seed), list(bounds)
     matrix, name = score_matrix.with_baseline(scores, baseline)

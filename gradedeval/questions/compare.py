@@ -135,6 +135,14 @@ def letters(
 
     Returns `Letters`. Raises InputError as `gradedeval.compare` does. A pair with the same difference on all topics
     has no p: it counts as not different, with a warning.
+
+    >>> runs = ["qrels_samples/rivers-bm25.run", "qrels_samples/rivers-bm25-rm3.run", "qrels_samples/rivers-neural.run"]
+    >>> result = gradedeval.letters(runs, "qrels_samples/rivers.qrels", "err@20", draws=1000)
+    >>> result.frame[["run", "mean", "same_as"]].round(3)
+                       run   mean same_as
+    0    rivers-neural.run  0.718       a
+    1  rivers-bm25-rm3.run  0.381       b
+    2      rivers-bm25.run  0.289       b
     """
     settings = significance.TestSettings(test, correction, draws, alpha, seed)
     if test == "bayes":
@@ -634,6 +642,14 @@ def topic_table(
     Returns `TopicTable`, with a row for each measure, topic and run: measure, topic, run, score, median, best, worst.
     The best score is the lowest if lower is better. The topic `all` has the means (or totals, or geometric means) of
     each column.
+
+    >>> runs = {"A": {"q1": {"d1": 2.0}}, "B": {"q1": {"d2": 2.0, "d1": 1.0}}}
+    >>> gradedeval.topic_table(runs, {"q1": {"d1": 1}}, "rr").frame
+      measure topic run  score  median  best  worst
+    0      rr    q1   A    1.0    0.75   1.0    0.5
+    1      rr    q1   B    0.5    0.75   1.0    0.5
+    2      rr   all   A    1.0    0.75   1.0    0.5
+    3      rr   all   B    0.5    0.75   1.0    0.5
     """
     matrix = score_matrix.comparable_matrix(score_matrix.scores_to_compare(runs, qrels, measures, like, keywords))
     runs_in_table = len(matrix.runs)
@@ -705,6 +721,12 @@ def compare(
 
     An interval excludes 0 if p is at most alpha. If all topics differ by the same amount, bootstrap, t, anova and bayes
     give neither p nor interval, with a warning.
+
+    >>> runs = ["qrels_samples/rivers-bm25.run", "qrels_samples/rivers-neural.run"]
+    >>> comparison = gradedeval.compare(runs, "qrels_samples/rivers.qrels", "err@20", test="t")
+    >>> comparison.frame[["run", "difference", "low", "high"]].round(4)
+                     run  difference     low    high
+    0  rivers-neural.run       0.429  0.3286  0.5293
     """
     settings = significance.TestSettings(test, correction, draws, alpha, seed, rope)
     check_settings(baseline, all_pairs, settings, keywords.get("replicates"), keywords.get("predicted"))

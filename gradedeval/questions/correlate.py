@@ -135,6 +135,13 @@ def correlate(
     columns of `.frame` measure (row of the matrix; the truth of tau-ap), other (its column), kind, agreement (blank if
     scores are all the same), n (pairs or runs). Raises InputError (usage) for a single measure, or the ordering of a
     single run; InputError if no agreement is defined for any two measures.
+
+    >>> runs = [f"qrels_samples/rivers-{name}.run" for name in ("bm25", "bm25-rm3", "neural", "manual")]
+    >>> correlation = gradedeval.correlate(runs, "qrels_samples/rivers.qrels", "err@20 p@10", coefficient="tau")
+    >>> correlation.frame
+      measure   other kind  agreement  n
+    0  err@20    p@10  tau        1.0  4
+    1    p@10  err@20  tau        1.0  4
     """
     above, below = above_and_below(coefficient)
     scores = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords, bounded=False)
@@ -272,6 +279,12 @@ def plot_correlate(agreement: Any, *, ax: Axes | None = None) -> Axes:
     ax         matplotlib axes to draw on; None: the current axes
 
     Returns the axes. Raises `gradedeval.InputError` as `gradedeval.correlate` does, and (usage) for another frame.
+
+    >>> runs = ["qrels_samples/rivers-bm25.run", "qrels_samples/rivers-neural.run"]
+    >>> scores = gradedeval.evaluate(runs, "qrels_samples/rivers.qrels", "err@20 p@10")
+    >>> axes = gradedeval.plot.correlate(scores)
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['err@20', 'p@10']
     """
     correlated = isinstance(agreement, Correlation) or "agreement" in getattr(agreement, "columns", ())
     frame = pictures.require_frame(
@@ -331,6 +344,11 @@ def scatter(scores: AnyScores, x: Any = None, y: Any = None, *, ax: Axes | None 
     ax      matplotlib axes to draw on; None: the current axes
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for fewer than two measures, and without a common point.
+
+    >>> scores = gradedeval.evaluate("qrels_samples/rivers-bm25.run", "qrels_samples/rivers.qrels", "err@20 p@10")
+    >>> axes = gradedeval.plot.scatter(scores)
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('err@20, by run and topic', 'p@10, by run and topic')
     """
     matrix = score_matrix.comparable_matrix(scores)
     return pictures.draw_on(partial(draw_scatter, matrix=matrix, columns=_scatter_columns(matrix, x, y)), ax)

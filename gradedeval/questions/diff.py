@@ -328,6 +328,13 @@ def diff(
 
     Returns `Diff`: `.topics`, `.documents`, `.only("worse")`, `.signature`. Raises `gradedeval.InputError` as
     `evaluate` does, and for runs without a common topic; omissions and assumptions are warnings, and in `.notes`.
+
+    >>> before, after = {"q1": {"d2": 2.0, "d1": 1.0}}, {"q1": {"d1": 2.0, "d2": 1.0}}
+    >>> changes = gradedeval.diff(before, after, {"q1": {"d1": 1}}, "rr").documents
+    >>> changes[["docno", "change", "baseline_rank", "rank"]]
+      docno change  baseline_rank  rank
+    0    d1   rose              2     1
+    1    d2   fell              1     2
     """
     options = resolve_options(like, **keywords)
     runs, qrels, measures = _resolve_arguments(baseline, run, qrels, measures, options.replicates)

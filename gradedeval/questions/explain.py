@@ -214,6 +214,13 @@ def explain(
 
     Returns `Explanation`: `.frame`, `.measures`, `.signature`. Raises `gradedeval.InputError` as `evaluate` does, and
     for a topic that does not count.
+
+    >>> run, qrels = {"q1": {"d1": 2.0, "d2": 1.0}}, {"q1": {"d1": 1, "d2": 4}}
+    >>> explanation = gradedeval.explain(run, qrels, "rbp(p=0.5)")
+    >>> explanation.frame[["docno", "grade", "contribution", "running"]].head(2)
+      docno  grade  contribution  running
+    0    d1    1.0         0.125    0.125
+    1    d2    4.0         0.250    0.375
     """
     options, named = resolve_options(like, **keywords), kernel.named_runs(run)
     chosen, topic = _measures_or_topic(measures, topic, named, qrels, options)
@@ -630,6 +637,11 @@ def plot_explain(explanation: Any, measure: Any = None, *, show: int | None = No
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, for several runs or topics, for several
     measures without `measure`, and for fewer than one rank.
+
+    >>> explanation = gradedeval.explain({"q1": {"d1": 2.0, "d2": 1.0}}, {"q1": {"d1": 1, "d2": 4}}, "err@20")
+    >>> axes = gradedeval.plot.explain(explanation)
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('rank in topic q1 of run', 'part of err@20')
     """
     show = ranges.SHOW.check_or_none(show)
     frame = require_frame(explanation, COLUMNS, "explain", "what gradedeval.explain returns")

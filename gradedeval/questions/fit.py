@@ -387,20 +387,18 @@ def fit_weights(
     whole range); the columns of `curve` are measure, parameter, value, divergence. Zhang et al., Information Retrieval
     2010, section 5.2. Raises InputError if the vector is too short, a measure has no fixed rank weights, or its weights
     sum to more than 1.
+
+    >>> fitted = gradedeval.fit_weights([0.5, 0.25, 0.15, 0.1], "rbp(p=0.1..0.9)", normalize="sum", precision=0.01)
+    >>> fitted.frame[["measure", "value", "divergence"]].round(4)
+               measure  value  divergence
+    0  rbp(p=0.1..0.9)   0.57      0.0022
     """
     check_choice(normalize, NORMALIZE, flag.normalize)
     reference, scale = _reference(weights, ranks), normalize == "sum"
-    depth = len(reference)
-    measure_ranges = read_ranges(measures)
+    measure_ranges, depth = read_ranges(measures), len(reference)
     for range_ in measure_ranges:
         weighing.static_weights(range_.at(range_.low), depth)  # raises for measures without fixed weights
-
-    def closeness(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
-        return [
-            [[-divergence(reference, _scaled(range_.at(value), depth, scale))] for value in grid]
-            for range_, grid in grids
-        ]
-
+    closeness = partial(_closeness, reference, scale)
     rows, curve, notes = [], [], []
     for range_, (values,) in zip(measure_ranges, search(measure_ranges, closeness, 1, precision), strict=True):
         value, good, low, high, note = best_of(range_, values)
@@ -436,6 +434,16 @@ def _scaled(measure: Measure, depth: int, scale: bool) -> Floats:
         return weights / total
     check_total(measure, total)
     return weights
+
+
+def _closeness(
+    reference: Floats, scale: bool, grids: list[tuple[MeasureRange, list[float]]]
+) -> list[list[list[float]]]:
+    """Return for each value of each range how close the weights are to the reference: the negative divergence."""
+    return [
+        [[-divergence(reference, _scaled(range_.at(value), len(reference), scale))] for value in grid]
+        for range_, grid in grids
+    ]
 
 
 def check_total(measure: Measure, total: float) -> None:
@@ -698,6 +706,13 @@ def fit(
 
     Raises InputError as `evaluate` does, and (usage) for an invalid range or kind. Azzopardi et al., ICTIR 2021,
     section 4.
+
+    >>> runs = ["qrels_samples/rivers-bm25.run", "qrels_samples/rivers-neural.run"]
+    >>> fitted = gradedeval.fit(runs, "qrels_samples/rivers.qrels", "rbp(p=0.1..0.9)", "err@20", precision=0.1)
+    >>> fitted.frame[["by", "value", "low", "high"]]
+             by  value   low  high
+    0   pearson    0.2  0.15  0.26
+    1  spearman    0.1  0.10  0.24
     """
     options = resolve_options(like, **keywords)
     collection = Collection.read(runs, qrels, options)
@@ -805,6 +820,11 @@ def plot_fit(result: Any, measure: Any = None, *, ax: Axes | None = None) -> Axe
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for another result, and for measures with different
     parameters unless `measure` names one.
+
+    >>> fitted = gradedeval.fit_weights([0.5, 0.25, 0.15, 0.1], "rbp(p=0.1..0.9)", normalize="sum", precision=0.01)
+    >>> axes = gradedeval.plot.fit(fitted)
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('p of rbp(p=0.1..0.9)', 'Kullback–Leibler divergence (nats)')
     """
     best, curve = (
         pictures.require_frame(result, (*NEEDED, *more), "fit", SOURCE, part) for part, more in PARTS.items()

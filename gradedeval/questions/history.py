@@ -128,6 +128,11 @@ def append_history(
     Several processes may append at the same time: the lines are one write at the end of the file. Intervals are at 95%;
     another level of `scores` is a warning. Raises `gradedeval.InputError` if the file cannot be written, or for an
     invalid time.
+
+    >>> scores = gradedeval.evaluate({"q1": {"d1": 1.2}}, {"q1": {"d1": 2, "d2": 1}}, "ap")
+    >>> gradedeval.append_history(scores, "history.jsonl", time="2026-11-22", label="a1b2c3")
+    >>> gradedeval.read_history("history.jsonl")
+    <History history.jsonl: 1 scores>
     """
     append_lines(path, lines_of(score_matrix.to_matrix(scores), scores.measures, as_time(time), label))
     level = scores.options.interval
@@ -200,6 +205,12 @@ def read_history(
     Returns `History`: `.frame`, `.notes`. An incomplete line is skipped with a note, which is also a warning. Raises
     `gradedeval.InputError` for any other line that does not belong to a history, or of a later version, and (usage) for
     an unknown run or measure.
+
+    >>> scores = gradedeval.evaluate({"q1": {"d1": 1.2}}, {"q1": {"d1": 2, "d2": 1}}, "ap")
+    >>> gradedeval.append_history(scores, "scores.jsonl", label="a1b2c3")
+    >>> gradedeval.read_history("scores.jsonl").frame[["label", "measure", "score"]]
+        label measure  score
+    0  a1b2c3      ap    0.5
     """
     last = ranges.LAST.check_or_none(last)
     with closing(kernel.stream.Stream(kernel.stream.Source(path))) as stream:

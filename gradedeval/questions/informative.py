@@ -346,6 +346,13 @@ def informativeness(
 
     Returns `Informativeness`: `.frame`, `.lists`, `.curves`, `.signature`. Raises `gradedeval.InputError` as
     `evaluate` does, if no list is left, and (usage) for a measure whose expectation is not known.
+
+    >>> run, qrels = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}, {"q1": {"d1": 1, "d3": 1}}
+    >>> result = gradedeval.informativeness(run, qrels, "rr", min_found=1)
+    >>> result.frame.query("curve == 'mean'")[["measure", "rms"]].round(3)
+            measure    rms
+    1            rr  0.000
+    3  counts alone  0.236
     """
     options = resolve_options(like, **keywords)
     named, chosen = kernel.named_runs(runs, qrels), parse_measures(measures)
@@ -491,6 +498,11 @@ def plot_informative(result: Any, curve: str | None = None, *, ax: Axes | None =
     ax      matplotlib axes to draw on; None: the current ones
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, or an unknown curve.
+
+    >>> run, qrels = {"q1": {"d1": 3.0, "d2": 2.0, "d3": 1.0}}, {"q1": {"d1": 1, "d3": 1}}
+    >>> axes = gradedeval.plot.informative(gradedeval.informativeness(run, qrels, "ap", min_found=1))
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('recall (share of what is relevant in the list)', 'precision, grade ≥ 1 (1 list)')
     """
     frame = pictures.require_frame(result, COLUMNS, "informative", "the result of gradedeval.informativeness", "curves")
     names = list(dict.fromkeys(frame["curve"]))

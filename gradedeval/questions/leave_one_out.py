@@ -211,10 +211,16 @@ def leave_one_out(
 
     The remaining arguments are as in `evaluate`. Zobel, SIGIR 1998; by groups Buckley et al., Information Retrieval
     2007. Returns `LeftOut`: `.frame`, `.orders`. Raises InputError as `evaluate` does, and for fewer than two runs.
+
+    >>> runs = {"A": {"q1": {"d1": 2.0, "d2": 1.0}}, "B": {"q1": {"d3": 2.0, "d1": 1.0}}}
+    >>> result = gradedeval.leave_one_out(runs, {"q1": {"d1": 1, "d2": 2, "d3": 1}}, "ap")
+    >>> result.frame[["group", "score", "score_without"]].round(3)
+      group  score  score_without
+    0     A  0.667           0.50
+    1     B  0.667           0.25
     """
-    options = resolve_options(like, **keywords)
-    named, chosen = kernel.named_runs(runs), parse_measures(measures)
-    pool_depth = ranges.POOL_DEPTH.check_or_none(pool_depth)
+    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
+    named, pool_depth = kernel.named_runs(runs), ranges.POOL_DEPTH.check_or_none(pool_depth)
     if len(named) < 2:
         count = f"{len(named)} {plural(len(named), 'run')} given"
         raise InputError(flag.leave_one_out, count, "the order of runs needs two or more", usage=True)
@@ -223,13 +229,7 @@ def leave_one_out(
     scorer = kernel.Scorer(judged, chosen, replace(options, residuals=None))
     ranked_runs.check_maskable(scorer, options, flag.leave_one_out)
     ranked = ranked_runs.rank_runs(named, scorer.grader, scorer=scorer)  # files are read once: judgments are masked
-    contributions, num_groups = group_counts(ranked, group_of, pool_depth)
-    full, whole, rows = ranked.scores(scorer)[0], ranked.rows(scorer.grader), []
-    for group, mask in kernel.parallel.progress("groups")(list(contributions.items())):
-        unique = mask & (num_groups == 1) & ranked.judged
-        without = masked_scores(ranked, scorer, unique, full, whole)
-        for run in (number for number, name in enumerate(group_of) if name == group):
-            rows += _of_run(ranked, scorer, run, group, unique, full, without)
+    rows = _rows(ranked, scorer, group_of, pool_depth)
     order, labels = list(named), [measure.label for measure in scorer.measures]
     rows.sort(key=lambda row: (labels.index(row["measure"]), order.index(row["run"])))
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
@@ -237,6 +237,22 @@ def leave_one_out(
     remarks = emit_notes([*scorer.notes, *ranked.notes, *scorer.unequal_topics(listed), *group_notes])
     under, frame = kernel.signature(judged, scorer.options, scorer.measures, counts), kernel.results.to_frame(rows)
     return LeftOut(frame, _orders(frame, scorer.measures), scorer.measures, under, remarks)
+
+
+def _rows(ranked: RankedRuns, scorer: kernel.Scorer, group_of: list[str], depth: int | None) -> list[dict[str, Any]]:
+    """Return the rows of all runs, group by group.
+
+    group_of  the group of each run
+    depth     last rank that contributes to the pool; None: all ranks do
+    """
+    contributions, num_groups = group_counts(ranked, group_of, depth)
+    full, whole, rows = ranked.scores(scorer)[0], ranked.rows(scorer.grader), []
+    for group, mask in kernel.parallel.progress("groups")(list(contributions.items())):
+        unique = mask & (num_groups == 1) & ranked.judged
+        without = masked_scores(ranked, scorer, unique, full, whole)
+        for run in (number for number, name in enumerate(group_of) if name == group):
+            rows += _of_run(ranked, scorer, run, group, unique, full, without)
+    return rows
 
 
 def masked_scores(

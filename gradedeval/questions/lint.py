@@ -599,6 +599,12 @@ def lint(
     Returns `Report`, whose `.frame` has a row for each defect, of qrels first: file, weight (`error`: an evaluator
     would refuse it, `warning`: it would score it, but not as intended), kind, place, problem, hint. No row: no
     defect. Raises InputError for anything but files, and if a measure cannot be computed from these qrels.
+
+    >>> report = gradedeval.lint("qrels_samples/rivers-dense.run", "qrels_samples/rivers.qrels")
+    >>> report.errors, report.warnings
+    (0, 3)
+    >>> list(report.frame["hint"])[1]
+    'missing topics are scored as empty rankings'
     """
     named = kernel.named_runs(runs, qrels)
     for name, source in [*named.items(), *([("qrels", qrels)] if qrels is not None else [])]:

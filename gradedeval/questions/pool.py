@@ -141,6 +141,12 @@ def pool(
     The remaining arguments are the ones of `evaluate` about formats and ranking; a document is relevant from the
     grade `rel` on, 1 by default. Returns `Pool`: `.runs`, `.groups`, `.topics`, `.overlap`, `.depths`. Raises
     `gradedeval.InputError` as `evaluate` does, and for groups with an unknown run.
+
+    >>> runs = {"A": {"q1": {"d1": 2.0, "d2": 1.0}}, "B": {"q1": {"d3": 2.0, "d1": 1.0}}}
+    >>> gradedeval.pool(runs, {"q1": {"d1": 1, "d2": 0}}).runs[["run", "retrieved", "judged", "overlap"]]
+      run  retrieved  judged  overlap
+    0   A          2     1.0      0.5
+    1   B          2     0.5      0.5
     """
     options, named = resolve_options(like, **keywords), kernel.named_runs(runs)
     at, pool_depth = ranges.AT.check(at), ranges.POOL_DEPTH.check_or_none(pool_depth)

@@ -154,6 +154,13 @@ def plan_topics(
     `one-way anova` is the variance of the scores of a run, as in Sakai's paper; of the remaining designs the
     residual variance of runs × topics, half the mean variance of the differences of two runs. Raises InputError
     (usage) for fewer than two runs, and invalid values. Sakai, Information Retrieval Journal 19, 2016.
+
+    >>> runs = ["qrels_samples/rivers-bm25.run", "qrels_samples/rivers-bm25-rm3.run"]
+    >>> plan = gradedeval.plan_topics(runs, "qrels_samples/rivers.qrels", "err@20", difference=0.05)
+    >>> plan.frame[["design", "topics", "needed"]].head(2)
+      design  topics  needed
+    0      t      50     351
+    1  anova      50     351
     """
     aim = Aim(difference, alpha, beta)
     scores = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords)
@@ -295,15 +302,15 @@ def power(
     Each measure uses the topics that all runs have. Raises InputError (usage) for fewer than two runs, or too few
     draws for alpha, and InputError if a measure has a single topic. Sakai, SIGIR 2006; used by Robertson et al.,
     SIGIR 2010, section 4.2.
+
+    >>> runs = ["qrels_samples/rivers-bm25.run", "qrels_samples/rivers-neural.run"]
+    >>> power = gradedeval.power(runs, "qrels_samples/rivers.qrels", "err@20", draws=100)
+    >>> power.frame[["pairs", "significant", "needed"]].round(3)
+       pairs  significant  needed
+    0      1            1   0.101
     """
     draws, alpha, seed = ranges.DRAWS.check(draws), ranges.ALPHA.check(alpha), ranges.SEED.check(seed)
-    if draws * alpha < 1 - TOLERANCE:
-        max_draws = int(ranges.DRAWS.maximum or draws)
-        problem = f"with {draws} draws only a level of 0 is below {alpha:g}"
-        hint = f"use {math.ceil(min(1 / alpha, max_draws) - TOLERANCE)} or more for {flag.alpha:{alpha:g}}"
-        if 1 / alpha > max_draws:
-            hint = f"use an {flag.alpha} of {1 / max_draws:g} or more"
-        raise InputError(flag.draws, problem, hint, usage=True)
+    _check_draws(draws, alpha)
     scores = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords)
     matrix = score_matrix.comparable_matrix(scores)
     best_runs = ranges.BEST_RUNS.check_or_none(best_runs)
@@ -316,6 +323,17 @@ def power(
     )
     settings += "" if best_runs is None else f" | the best {min(best_runs, len(matrix.runs))} runs by each measure"
     return Power(kernel.results.to_frame(rows), kernel.results.joined(curves), settings, matrix.signature, alpha)
+
+
+def _check_draws(draws: int, alpha: float) -> None:
+    """Raise InputError (usage) if with these draws no level above 0 is below alpha."""
+    if draws * alpha < 1 - TOLERANCE:
+        max_draws = int(ranges.DRAWS.maximum or draws)
+        problem = f"with {draws} draws only a level of 0 is below {alpha:g}"
+        hint = f"use {math.ceil(min(1 / alpha, max_draws) - TOLERANCE)} or more for {flag.alpha:{alpha:g}}"
+        if 1 / alpha > max_draws:
+            hint = f"use an {flag.alpha} of {1 / max_draws:g} or more"
+        raise InputError(flag.draws, problem, hint, usage=True)
 
 
 def _best(matrix: Matrix, measure: str, best: int | None) -> Paired:
@@ -364,6 +382,11 @@ def plot_power(result: Any, *, alpha: float = 0.05, ax: Axes | None = None) -> A
     ax      matplotlib axes to draw on; None: the current ones
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, and for an invalid alpha.
+
+    >>> runs = ["qrels_samples/rivers-bm25.run", "qrels_samples/rivers-neural.run"]
+    >>> power = gradedeval.power(runs, "qrels_samples/rivers.qrels", "err@20", draws=100)
+    >>> gradedeval.plot.power(power).get_ylabel()
+    'achieved significance level'
     """
     alpha = ranges.ALPHA.check(alpha)
     curve = pictures.require_frame(result, ["measure"], "power", SOURCE, "curve")

@@ -101,6 +101,12 @@ def precision_recall(
 
     Returns `PrecisionRecall`: `.frame`, `.signature`. Raises `gradedeval.InputError` as `evaluate` does, and (usage)
     for a measure without thresholds.
+
+    >>> curves = gradedeval.precision_recall({"q1": {"d1": 2.0, "d2": 1.0}}, {"q1": {"d1": 1, "d2": 2}})
+    >>> curves.frame.query("measure == 'gap'")[["recall", "precision"]].tail(2)
+        recall  precision
+    9      0.9       0.75
+    10     1.0       0.75
     """
     options = resolve_options(like, **keywords)
     (chosen,) = parse_measures(measure)
@@ -231,6 +237,11 @@ def plot_pr(curves: Any, measure: Any = None, *, ax: Axes | None = None) -> Axes
     ax       matplotlib axes to draw on; None: the current ones
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, or an unknown measure.
+
+    >>> curves = gradedeval.precision_recall({"q1": {"d1": 2.0, "d2": 1.0}}, {"q1": {"d1": 1, "d2": 2}})
+    >>> axes = gradedeval.plot.pr(curves)
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('recall (share of what is relevant)', 'precision (1 topic)')
     """
     frame = pictures.require_frame(curves, COLUMNS, "pr", "the result of gradedeval.precision_recall")
     frame = frame if measure is None else pictures.select_measure(frame, measure, "pr")

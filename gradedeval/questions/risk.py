@@ -124,6 +124,12 @@ def risk(
     direction are left out; both raise a warning of the class `gradedeval.EvaluationWarning`. Raises InputError
     (usage) for fewer than two runs, an invalid `risk_aversion`, and if no measure is left, and InputError for a
     measure with a single topic.
+
+    >>> runs = ["qrels_samples/rivers-bm25.run", "qrels_samples/rivers-neural.run"]
+    >>> gradedeval.risk(runs, "qrels_samples/rivers.qrels", "err@20").frame[["run", "losses", "u_risk"]].round(3)
+                     run  losses  u_risk
+    0    rivers-bm25.run       0   0.000
+    1  rivers-neural.run       3   0.364
     """
     aversion = ranges.RISK_AVERSION.check(risk_aversion)
     scores = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords)
@@ -131,20 +137,25 @@ def risk(
     matrix, name = score_matrix.with_baseline(scores, None if is_mean else baseline)
     check_runs(len(matrix.runs))
     baseline_index = None if is_mean else matrix.run_index(matrix.runs[0] if name is None else name)
-    compared = [score_matrix.shared_topics(matrix, label) for label in matrix.comparable_measures()]
-    usable = [paired for paired in compared if paired.reading.better != "neither"]
-    if not usable:
-        problem = f"by {shorten([paired.measure for paired in compared])} neither run is better"
-        raise InputError("", problem, f"name a measure such as {flag.measures:ap}", usage=True)
-    frame = kernel.results.joined(
-        [kernel.results.to_frame(_columns(paired, baseline_index, aversion)) for paired in usable]
-    )
-    left_out = [paired.measure for paired in compared if paired.reading.better == "neither"]
+    usable, left_out = _measures_with_direction(matrix)
+    frames = [kernel.results.to_frame(_columns(paired, baseline_index, aversion)) for paired in usable]
+    frame = kernel.results.joined(frames)
     blank = list(dict.fromkeys(frame["measure"][frame["geo_risk"].isna()]))
     notes = [f"{', '.join(left_out)}: left out: no preferred direction"] if left_out else []
     problem = "no ZRisk or GeoRisk; both need means of scores that are never below 0, and the higher the better"
     emit_notes([*notes, *([f"{', '.join(blank)}: {problem}"] if blank else [])])
     return Risk(frame, matrix, aversion)
+
+
+def _measures_with_direction(matrix: score_matrix.Matrix) -> tuple[list[score_matrix.Paired], list[str]]:
+    """Return the scores by measures with a preferred direction, and the names of the other measures. Raises InputError
+    (usage) without any such measure."""
+    compared = [score_matrix.shared_topics(matrix, label) for label in matrix.comparable_measures()]
+    usable = [paired for paired in compared if paired.reading.better != "neither"]
+    if not usable:
+        problem = f"by {shorten([paired.measure for paired in compared])} neither run is better"
+        raise InputError("", problem, f"name a measure such as {flag.measures:ap}", usage=True)
+    return usable, [paired.measure for paired in compared if paired.reading.better == "neither"]
 
 
 def _columns(paired: Paired, baseline: int | None, aversion: float) -> dict[str, Any]:

@@ -74,6 +74,12 @@ def run_summaries(
     replicates `run` is a system, its interval is over further topics and seeds (with fewer than three seeds over
     further topics alone), and seeds and sd, the deviation of the summaries of its seeds, come last. Unknown values
     are nan. Raises InputError (usage) for an unknown column.
+
+    >>> runs = {"A": {"q1": {"d1": 2.0}}, "B": {"q1": {"d2": 2.0, "d1": 1.0}}}
+    >>> gradedeval.run_summaries(runs, {"q1": {"d1": 1}}, "rr").frame[["run", "score", "unjudged"]]
+      run  score  unjudged
+    0   A    1.0       0.0
+    1   B    0.5       0.5
     """
     scores = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords)
     matrix = score_matrix.comparable_matrix(scores)
@@ -160,6 +166,12 @@ def plot_runs(scores: AnyScores, measure: Any = None, *, ax: Axes | None = None)
 
     Returns the axes. Unknown values are not drawn, with a warning. Raises `gradedeval.InputError` (usage) if several
     measures are possible, and if no run has a score.
+
+    >>> runs = ["qrels_samples/rivers-bm25.run", "qrels_samples/rivers-neural.run"]
+    >>> scores = gradedeval.evaluate(runs, "qrels_samples/rivers.qrels", "err@20", residuals="split")
+    >>> axes = gradedeval.plot.runs(scores)
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['neural', 'bm25']
     """
     frame = pictures.select_measure(run_summaries(scores).frame, measure, "runs")
     notes = run_notes(frame)

@@ -483,21 +483,21 @@ def to_judge(
     fewer than the budget. `depth` and `rbp-a` weigh each document by itself. The remaining arguments are as in
     `evaluate`. Returns `ToJudge`: `.frame`. Raises `gradedeval.InputError` as `evaluate` does, for `judged_only`,
     and for `residual` or `pairs` by a measure without residual.
+
+    >>> runs = {"A": {"q1": {"d1": 2.0, "d2": 1.0}}, "B": {"q1": {"d3": 2.0, "d1": 1.0}}}
+    >>> gradedeval.to_judge(runs, budget=2).frame["docno"].tolist()
+    ['d1', 'd3']
     """
     options = resolve_options(like, **keywords)
     named, by = kernel.named_runs(runs), parse_measures(measure)[0]
     settings = JudgingSettings(strategy, budget, persistence, pool_depth)
     scorer = _scorer(named, qrels, by, options, strategy)
     ranked = ranked_runs.rank_runs(named, scorer.grader)
-    best = ranked.best_rank
-    # Documents in the qrels are not requested again, even if their grade counts as unjudged.
-    candidates = np.flatnonzero(
-        (ranked.code >= len(scorer.qrels.labels)) & (best <= (settings.pool_depth or ranked_runs.NOWHERE))
-    )
+    candidates = _candidates(ranked, scorer, settings.pool_depth)
     chosen, weights = choose(ranked, scorer, candidates, settings)
     notes = emit_notes(ranked.notes if qrels is None else [*scorer.notes, *ranked.notes])
     ranks = _ranks_by_run(ranked, chosen)
-    frame = _frame(ranked, chosen, weights, best, ranks)
+    frame = _frame(ranked, chosen, weights, ranked.best_rank, ranks)
     return ToJudge(frame, ranks, len(candidates) - len(chosen), settings, scorer.measures[0], notes, options.texts)
 
 
@@ -516,6 +516,13 @@ def _scorer(runs: Mapping[str, Any], qrels: Any, measure: Measure, options: Opti
     scorer = kernel.Scorer(judged, [measure], replace(options, residuals="total"))
     ranked_runs.check_maskable(scorer, options, flag.to_judge)
     return scorer
+
+
+def _candidates(ranked: RankedRuns, scorer: Scorer, depth: int | None) -> Ints:
+    """Return the documents down to the depth that are not in the qrels."""
+    # Documents in the qrels are not requested again, even if their grade counts as unjudged.
+    unjudged = ranked.code >= len(scorer.qrels.labels)
+    return np.flatnonzero(unjudged & (ranked.best_rank <= (depth or ranked_runs.NOWHERE)))
 
 
 def choose(ranked: RankedRuns, scorer: Scorer, candidates: Ints, settings: JudgingSettings) -> tuple[Ints, Floats]:

@@ -72,6 +72,12 @@ def topic_differences(
     seeds, a document gets the same judgment for all of them, and se, the standard error of the difference over
     seeds, comes last; the range is blank for geometric means over seeds. Raises InputError (usage) unless there are
     two runs, or two systems.
+
+    >>> runs = {"A": {"q1": {"d1": 2.0}}, "B": {"q1": {"d2": 2.0, "d1": 1.0}}}
+    >>> differences = gradedeval.topic_differences(runs, {"q1": {"d1": 1}}, "rr")
+    >>> differences.frame[["topic", "difference", "low", "high"]]
+      topic  difference  low  high
+    0    q1        -0.5 -0.5   0.0
     """
     all_scores = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords)
     matrix, name = score_matrix.with_baseline(all_scores, baseline)
@@ -161,6 +167,12 @@ def plot_topics(
 
     Returns the axes. Raises `gradedeval.InputError` (usage) unless there are two runs, and if several measures are
     possible.
+
+    >>> runs = ["qrels_samples/rivers-bm25.run", "qrels_samples/rivers-neural.run"]
+    >>> scores = gradedeval.evaluate(runs, "qrels_samples/rivers.qrels", "err@20", residuals="total")
+    >>> axes = gradedeval.plot.topics(scores)
+    >>> axes.get_xlabel(), axes.get_ylabel()
+    ('topic', 'err@20: neural − bm25')
     """
     result: Any = scores
     if not (isinstance(scores, TopicDifferences) or "difference" in getattr(scores, "columns", ())):

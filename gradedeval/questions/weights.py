@@ -454,17 +454,17 @@ def weights(
     Returns `Weights`: `.frame`, `.values`, `.beyond`. For ap, rr, sp, bpref and q the weights implied by each
     ranking are averaged over runs and topics. Zhang et al., Information Retrieval 2010, section 3. Raises InputError
     also for a measure without weights.
+
+    >>> gradedeval.weights("rbp(p=0.5) p@2", ranks=3).frame
+       rank  rbp(p=0.5)  p@2
+    0     1       0.500  0.5
+    1     2       0.250  0.5
+    2     3       0.125  0.0
     """
-    options = resolve_options(like, **keywords)
+    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     named = None if runs is None else kernel.named_runs(runs)
-    chosen = parse_measures(measures)
     ranks = ranges.WEIGHED_RANKS.check(ranks)
-    check_choice(normalize, NORMALIZE, flag.normalize)
-    check_choice(quantity, QUANTITIES, flag.quantity)
-    if quantity != "W" and normalize != "none":
-        raise InputError(
-            flag.normalize, f"{quantity}(i) is the same for weights of any sum", "leave it out", usage=True
-        )
+    _check_quantity(quantity, normalize)
     if not chosen:
         raise InputError("", "no measures given", "for example 'rbp(p=0.95) dcg'", usage=True)
     if (runs is None) != (qrels is None):
@@ -476,6 +476,15 @@ def weights(
     else:
         result = _of_user(result, quantity, under)
     return replace(result, notes=emit_notes(result.notes))
+
+
+def _check_quantity(quantity: str, normalize: str) -> None:
+    """Raise InputError (usage) for an unknown value, or if normalizing has no effect on the quantity."""
+    check_choice(normalize, NORMALIZE, flag.normalize)
+    check_choice(quantity, QUANTITIES, flag.quantity)
+    if quantity != "W" and normalize != "none":
+        problem = f"{quantity}(i) is the same for weights of any sum"
+        raise InputError(flag.normalize, problem, "leave it out", usage=True)
 
 
 def _weights(
@@ -575,6 +584,10 @@ def plot_weights(weights: Any, *, log: bool = False, ranks: int | None = None, a
 
     Returns the axes. Raises `gradedeval.InputError` (usage) for another frame, for ranks that are not numbers from
     1, and if nothing is left to draw.
+
+    >>> axes = gradedeval.plot.weights(gradedeval.weights("rbp(p=0.5) p@2", ranks=3))
+    >>> [line.get_label() for line in axes.lines]
+    ['rbp(p=0.5)', 'p@2']
     """
     ranks = ranges.RANKS.check_or_none(ranks)
     frame = pictures.require_frame(weights, ["rank"], "weights", SOURCE)

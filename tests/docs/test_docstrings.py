@@ -20,11 +20,7 @@ NAMES = [
     *gradedeval.__all__,
     *(f"{module}.{name}" for module in MODULES for name in getattr(gradedeval, module).__all__),
 ]
-FUNCTIONS = [
-    name
-    for name in NAMES
-    if inspect.isfunction(attrgetter(name)(gradedeval)) and ">>>" in attrgetter(name)(gradedeval).__doc__
-]
+FUNCTIONS = [name for name in NAMES if inspect.isfunction(attrgetter(name)(gradedeval))]
 CLASSES = ["Bound", "Options", "Qrels", "RelevanceEvaluator"]
 """The public classes that users make themselves; the others are results of functions."""
 

@@ -46,7 +46,7 @@ def test_a_docno_twice_in_a_frame_is_refused_with_its_rows() -> None:
         gradedeval.evaluate(run, QRELS, "rr")
 
 
-def test_a_missing_column_names_what_is_there() -> None:
+def test_a_missing_column_lists_the_columns() -> None:
     with pytest.raises(gradedeval.InputError, match="no column 'score' among topic, docno, scor; did you mean 'score'"):
         gradedeval.evaluate(pd.DataFrame({"topic": ["q1"], "docno": ["a"], "scor": [1]}), QRELS, "rr")
 
@@ -81,7 +81,7 @@ def test_measures_are_values() -> None:
             wrong()
 
 
-def test_what_is_assumed_is_a_warning_and_a_note() -> None:
+def test_assumptions_are_warnings_and_notes() -> None:
     with pytest.warns(gradedeval.EvaluationWarning, match="1 of 2 judged topics is missing"):
         scores = gradedeval.evaluate({"q1": RUN["q1"]}, QRELS, "ap")
     assert scores.notes == [
@@ -111,7 +111,7 @@ def test_jobs_are_a_whole_number(jobs: Any) -> None:
 
 
 @pytest.mark.parametrize("given", [RUN, [RUN]])
-def test_what_compares_scores_says_that_runs_are_none(given: Any) -> None:
+def test_functions_of_scores_refuse_runs(given: Any) -> None:
     for function in (gradedeval.compare, gradedeval.power, gradedeval.correlate):
         with pytest.raises(gradedeval.InputError, match=f"^scores: expected scores, not a {type(given).__name__}; "):
             function(given)
@@ -155,7 +155,7 @@ finally:
     assert int(done.stderr) / 1024 < 400
 
 
-def test_a_measure_that_writes_to_what_it_is_given_fails_and_harms_no_other(tmp_path: Path) -> None:
+def test_a_measure_that_writes_to_its_input_fails_and_harms_no_other(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "from gradedeval import measure, row_sums\n"
         "@measure(gain='exp', scale='unit')\n"
@@ -276,7 +276,7 @@ def test_any_path_is_called_by_its_file(tmp_path: Path) -> None:
     assert list(gradedeval.evaluate(entries, {"1": {"a": 1}}, "ap").means_by_run) == ["a.run", "b.run"]
 
 
-def test_a_run_without_any_judged_document_is_told() -> None:
+def test_a_run_without_judged_documents_is_noted() -> None:
     judged, mistaken = {"1": {"D3": 1.0, "x": 0.5}}, {"1": {"doc D3": 1.0, "doc D4": 0.5}}
     with pytest.warns(gradedeval.EvaluationWarning, match="none of its documents is judged in its topic"):
         gradedeval.evaluate(mistaken, {"1": {"D3": 1}}, "ap")

@@ -31,7 +31,7 @@ def takes_arrays(measure: gradedeval.Measure) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
-def test_every_measure_gives_of_arrays_what_it_gives_of_dicts() -> None:
+def test_every_measure_scores_arrays_as_dicts() -> None:
     grades = np.where(DRAW.random(GRADES.shape) < 0.3, np.nan, GRADES)
     measures = [measure for measure in VARIANTS if takes_arrays(measure)]
     by_dicts = gradedeval.evaluate(in_dicts(SCORES), in_dicts(grades), measures)
@@ -46,7 +46,7 @@ def test_a_measure_is_called_with_parameters_alone() -> None:
         NDCG(GRADES, SCORES)
 
 
-def test_means_over_ties_are_those_of_scikit_learn() -> None:
+def test_means_over_ties_equal_scikit_learn() -> None:
     sklearn = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
     grades = np.maximum(GRADES, 0)
     theirs = sklearn.ndcg_score(grades, TIED, k=10)
@@ -57,7 +57,7 @@ def test_means_over_ties_are_those_of_scikit_learn() -> None:
 
 
 @pytest.mark.parametrize("measure", [NDCG, AP, ERR], ids=str)
-def test_ties_stay_in_order_unless_the_best_or_the_worst_is_asked_for(measure: Any) -> None:
+def test_ties_keep_the_order_of_arrays_by_default(measure: Any) -> None:
     grades, alike = [0, 2, 1], [1.0, 1.0, 1.0]
     with pytest.warns(EvaluationWarning, match="equal scores and different grades stay in the order of the arrays"):
         gradedeval.evaluate_arrays(grades, alike, measure)
@@ -119,7 +119,7 @@ WRONG: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("arrays", "keywords", "message"), WRONG)
-def test_what_does_not_fit_is_an_error_of_ours(arrays: Any, keywords: Any, message: str) -> None:
+def test_arrays_that_do_not_fit_raise_input_errors(arrays: Any, keywords: Any, message: str) -> None:
     with pytest.raises(InputError) as error:
         gradedeval.evaluate_arrays(*arrays, **keywords)
     assert message in str(error.value)

@@ -78,7 +78,7 @@ def test_a_wrong_number_of_unseen_documents_is_an_error(unseen: Any) -> None:
         (("--unseen", "few"), "--unseen: 'few' is not a whole number from 0 to 1,000,000, or 'inf'"),
     ],
 )
-def test_what_does_not_go_with_bounds_is_refused(given: tuple[str, ...], said: str, cli: Command) -> None:
+def test_options_that_conflict_with_bounds_are_refused(given: tuple[str, ...], said: str, cli: Command) -> None:
     ended = cli(str(RUN), str(QRELS), "-m", "ap", *given)
     assert ended.code == 2
     assert said in ended.err.decode()
@@ -92,7 +92,7 @@ def test_a_note_says_that_documents_judged_later_may_move_up() -> None:
     assert later["p@1"] == 1
 
 
-def test_notes_name_what_has_no_bounds_what_is_safe_and_what_is_taken_for_granted() -> None:
+def test_notes_name_measures_without_bounds_safe_bounds_and_assumptions() -> None:
     def said(measures: str, **options: Any) -> list[str]:
         scores = evaluate(TOPICS, JUDGED, measures, bounds=True, **options)
         return [note for note in scores.notes if note.startswith("bounds")]
@@ -117,13 +117,13 @@ def test_notes_name_what_has_no_bounds_what_is_safe_and_what_is_taken_for_grante
     ]
 
 
-def test_where_nothing_was_retrieved_and_nothing_is_relevant_all_is_0() -> None:
+def test_everything_is_0_with_nothing_retrieved_and_nothing_relevant() -> None:
     found = evaluate({"1": ["a"]}, {"1": {"a": 1}, "2": {"b": 0}}, "nerr nerr@3 ndcg ap q", bounds=True).runs[0]
     assert found.bounds is not None
     assert not found.bounds[:, 1].any()
 
 
-def test_filled_documents_are_known_where_they_count_and_unjudged_elsewhere() -> None:
+def test_filled_documents_count_as_judged_only_in_measures_that_fill() -> None:
     low, high = rows("rbp(p=0.5,rel=1)@3", fill={"1": {"v": 0.5}})["1", "rbp(p=0.5,rel=1)@3"]
     assert (low, high) == (0.5 + 0.125, 0.5 + 0.125 + 0.125)
     assert rows("ap", fill={"1": {"v": 0.5}}) == rows("ap")

@@ -52,9 +52,7 @@ def notes(kind: str, *given: Any, **options: Any) -> list[str]:
     return [note for note in found if isinstance(note, Note) and note.kind == kind]
 
 
-def test_scores_that_rise_with_the_rank_are_told_and_the_stated_ranks_order_the_run(
-    cli: Command, tmp_path: Path
-) -> None:
+def test_scores_rising_with_rank_are_noted_and_order_rank_sorts_by_rank(cli: Command, tmp_path: Path) -> None:
     run = changed("rivers-neural.run", tmp_path, ranks_as_scores)
     right = gradedeval.evaluate(str(SAMPLES / "rivers-neural.run"), QRELS, "ndcg@20").means["ndcg@20"]
     told = cli(run, QRELS, "-m", "ndcg@20")
@@ -82,7 +80,7 @@ def test_every_command_says_that_scores_rise(words: tuple[str, ...], cli: Comman
 
 
 @pytest.mark.parametrize("command", ["eval", "risk", "correlate", "pool", "report -o r.html", "pr", "trec_eval"])
-def test_scores_that_rise_in_several_runs_are_said_once(
+def test_rising_scores_of_several_runs_are_one_note(
     command: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rising = [changed(f"rivers-{name}.run", tmp_path, ranks_as_scores, name) for name in ("neural", "bm25")]
@@ -125,7 +123,7 @@ def test_a_run_of_several_that_is_held_in_python_is_named(bad: Any, place: str) 
     assert caught.value.place == place
 
 
-def test_all_runs_whose_scores_rise_are_counted_once() -> None:
+def test_each_run_with_rising_scores_is_counted_once() -> None:
     listed = [OrderCheck(looked=2, rising=2, in_order=of != "b") for of in "ab"]
     notes = [note for name, one in zip("ab", listed, strict=True) for note in one.notes(name, Options())]
     (note,) = caveats.merge_run_notes(notes, 2)
@@ -134,7 +132,7 @@ def test_all_runs_whose_scores_rise_are_counted_once() -> None:
     assert caveats.merge_run_notes(notes[:1], 2) == notes[:1]
 
 
-def test_a_check_of_a_run_whose_scores_rise_ends_with_3_unless_the_order_is_given(cli: Command, tmp_path: Path) -> None:
+def test_check_of_a_run_with_rising_scores_exits_with_3_unless_order_is_set(cli: Command, tmp_path: Path) -> None:
     run = changed("rivers-neural.run", tmp_path, ranks_as_scores)
     bound = (run, QRELS, "--min", "ndcg@20=0.001")
     refused = cli("check", *bound)
@@ -153,7 +151,7 @@ def test_a_file_that_is_not_in_order_is_mended_by_its_ranks_alone(tmp_path: Path
 
 
 @pytest.mark.parametrize("form", ["dict", "frame", "rows"])
-def test_without_ranks_scores_that_rise_as_listed_are_told(form: str) -> None:
+def test_rising_scores_are_noted_in_runs_without_ranks(form: str) -> None:
     said = "scores rise in the order listed, as distances do, so the document listed last comes first; "
     said += 'use order="file", or negate the scores; order="score" if they are right, which silences this'
     qrels = {str(topic): {"d1": 2, "d5": 1} for topic in range(3)}
@@ -177,7 +175,7 @@ def test_without_ranks_scores_that_rise_as_listed_are_told(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["frame", "rows", "csv", "costs", "interleaved", "gz"])
-def test_scores_rise_in_whatever_form_a_run_comes(form: str, tmp_path: Path) -> None:
+def test_rising_scores_are_noted_for_every_form_of_run(form: str, tmp_path: Path) -> None:
     rows = [
         (str(topic), f"d{rank}", float(rank), rank) for rank in range(1, 9) for topic in range(3)
     ]  # topics take turns
@@ -224,7 +222,7 @@ def test_a_large_run_is_looked_at_behind_its_beginning_too(
     assert found == [1, 0]
 
 
-def test_ranks_order_only_what_has_ranks(cli: Command, tmp_path: Path) -> None:
+def test_order_rank_needs_ranks(cli: Command, tmp_path: Path) -> None:
     with pytest.raises(gradedeval.InputError, match="a dict has no ranks"):
         gradedeval.evaluate({"1": {"a": 1.0}}, {"1": {"a": 1}}, "rr", order="rank")
     with pytest.raises(gradedeval.InputError, match="rank: arrays have no ranks"):
@@ -236,7 +234,7 @@ def test_ranks_order_only_what_has_ranks(cli: Command, tmp_path: Path) -> None:
 
 
 @shared
-def test_real_runs_are_told_where_they_are_reversed_and_nowhere_else() -> None:
+def test_real_runs_are_noted_as_reversed_only_if_they_are() -> None:
     # Two submissions state rank 1000 beside score 1000, and so on down to 1 and 1: by their ranks they score more.
     told = gradedeval.evaluate(str(DATA / "covid-round1" / "runs"), str(COVID_QRELS), "ndcg@20 ap p@5").notes
     kinds = [note.kind for note in told if isinstance(note, Note)]
@@ -247,7 +245,7 @@ def test_real_runs_are_told_where_they_are_reversed_and_nowhere_else() -> None:
     assert not {"ties", "short-lists", "few-topics"} & set(kinds)
 
 
-def test_ties_that_decide_a_score_are_told_with_its_range(cli: Command, tmp_path: Path) -> None:
+def test_ties_that_decide_a_score_are_noted_with_its_range(cli: Command, tmp_path: Path) -> None:
     run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
     worst, best = (gradedeval.evaluate(run, QRELS, "ndcg@20", ties=ties).means["ndcg@20"] for ties in ("worst", "best"))
     said = (
@@ -295,7 +293,7 @@ def test_the_range_of_ties_is_that_of_lists_that_are_cut_afterwards(options: dic
         (("trec_eval", QRELS, "{run}", "-m", "map"), "map"),
     ],
 )
-def test_commands_that_score_documents_say_what_ties_decide(
+def test_commands_that_score_documents_note_decisive_ties(
     words: tuple[str, ...], measure: str, cli: Command, tmp_path: Path
 ) -> None:
     run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
@@ -330,12 +328,12 @@ def test_the_range_counts_topics_with_few_ties_too(
 
 
 @pytest.mark.parametrize(("documents", "told"), [(20, 0), (19, 1)])
-def test_the_range_is_told_where_more_than_a_tenth_of_the_documents_are_tied(documents: int, told: int) -> None:
+def test_the_range_is_noted_if_a_tenth_of_the_documents_is_tied(documents: int, told: int) -> None:
     run = {"1": {f"d{at}": float(-max(at, 1)) for at in range(documents)}}
     assert len(notes("ties", run, {"1": {"d0": 1}}, "rr")) == told
 
 
-def test_orders_of_ties_are_not_scored_where_few_documents_are_tied(
+def test_orders_of_ties_are_not_scored_if_few_documents_are_tied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = changed("rivers-neural.run", tmp_path, lambda one: [*one[:4], str(100 - max(int(one[3]), 2)), one[5]])
@@ -345,21 +343,21 @@ def test_orders_of_ties_are_not_scored_where_few_documents_are_tied(
     assert not scored
 
 
-def test_what_is_printed_for_a_topic_has_the_range_of_that_topic(cli: Command, tmp_path: Path) -> None:
+def test_a_note_on_a_topic_has_the_range_of_that_topic(cli: Command, tmp_path: Path) -> None:
     run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
     (told,) = [note for note in gradedeval.explain(run, QRELS, "ap", topic="303").notes if "equal scores" in note]
     ends = [gradedeval.evaluate(run, QRELS, "ap", ties=ties).by_topic("ap")["303"] for ties in ("worst", "best")]
     assert f"ap between {ends[0]:.4f} and {ends[1]:.4f}" in told
 
 
-def test_arrays_whose_ties_decide_are_told_with_the_range() -> None:
+def test_decisive_ties_in_arrays_are_noted_with_the_range() -> None:
     grades, scores = [[0, 1, 2, 0]] * 12, [[1.0] * 4] * 12
     (told,) = [note for note in gradedeval.evaluate_arrays(grades, scores, "ap").notes if "between" in note]
     assert told.startswith("scores: many documents have equal scores: ap between 0.4167 and 1.0000")
     assert not gradedeval.evaluate_arrays(grades, scores, "ap", ties="file").notes
 
 
-def test_users_of_pytrec_eval_are_told_by_the_names_that_they_know() -> None:
+def test_notes_in_pytrec_eval_use_its_names() -> None:
     qrels = {str(topic): {"a": 1, "b": 0, "c": 0} for topic in range(12)}
     run = {topic: dict.fromkeys("abc", 1.0) for topic in qrels}
     with pytest.warns(EvaluationWarning) as told:
@@ -395,7 +393,7 @@ def test_a_run_gets_three_notes_at_most(tmp_path: Path) -> None:
     assert "the means are over 5 topics; too few to tell systems apart" in changes.notes
 
 
-def test_few_ties_and_ties_of_equal_grades_are_not_told() -> None:
+def test_few_ties_and_ties_of_equal_grades_are_not_noted() -> None:
     qrels = {str(topic): {"d1": 1, "d0": 1} for topic in range(12)}
     alike = {topic: {"d0": 5.0, "d1": 5.0, "d2": 1.0} for topic in qrels}
     assert not notes("ties", alike, qrels, "ap")
@@ -403,7 +401,7 @@ def test_few_ties_and_ties_of_equal_grades_are_not_told() -> None:
     assert not notes("ties", few, qrels, "ap")  # 2 of 30
 
 
-def test_lists_cut_short_are_told_where_a_measure_looks_further() -> None:
+def test_short_lists_are_noted_if_a_measure_looks_further() -> None:
     run = str(SAMPLES / "rivers-neural.run")
     (told,) = notes("short-lists", run, QRELS, "ap err ndcg@20")
     assert told.startswith(f"{run}: each topic has 80 documents, and ap, err look at all ranks; give longer lists, ")
@@ -450,7 +448,7 @@ def test_trec_eval_tells_it_with_all_its_options(flags: str, cli: Command, tmp_p
         assert "prefs_simp 0.0000 or 1.0000, as docnos ascend or descend" in told
 
 
-def test_few_topics_are_told_where_a_mean_is_computed() -> None:
+def test_few_topics_are_noted_if_a_mean_is_computed() -> None:
     said = "the means are over 3 topics; too few to tell systems apart"
     assert gradedeval.evaluate_arrays([[1, 0]] * 3, [[0.5, 0.1]] * 3, "rr").notes == [said]
     assert not gradedeval.evaluate_arrays([[1, 0]] * 10, [[0.5, 0.1]] * 10, "rr").notes
@@ -462,14 +460,14 @@ def test_few_topics_are_told_where_a_mean_is_computed() -> None:
         assert RelevanceEvaluator({"1": {"a": 1}}, {"recip_rank"}).evaluate({"1": {"a": 1.0}})["1"]["recip_rank"] == 1
 
 
-def test_what_is_said_of_several_runs_alike_is_said_once() -> None:
+def test_equal_notes_on_several_runs_are_merged() -> None:
     runs = [str(SAMPLES / f"rivers-{name}.run") for name in ("neural", "dense", "manual", "bm25")]
     (told,) = notes("short-lists", runs, QRELS, "ap")
     assert told.startswith("3 runs (")
     assert ": each topic has 50 to 80 documents, and ap looks at all ranks; give longer lists, " in told
 
 
-def test_means_over_few_topics_are_told() -> None:
+def test_means_over_few_topics_are_noted() -> None:
     run, qrels = {str(topic): {"a": 1.0} for topic in range(9)}, {str(topic): {"a": 1} for topic in range(9)}
     assert notes("few-topics", run, qrels, "rr") == ["the means are over 9 topics; too few to tell systems apart"]
     run["9"], qrels["9"] = {"a": 1.0}, {"a": 1}
@@ -480,14 +478,14 @@ def test_means_over_few_topics_are_told() -> None:
 
 
 @pytest.mark.parametrize("words", [("trec_eval", "qrels", "run", "-m", "map"), ("pr", "run", "qrels")])
-def test_few_topics_are_told_by_commands_of_their_own_scoring(words: tuple[str, ...], tmp_path: Path) -> None:
+def test_few_topics_are_noted_by_commands_with_scoring_of_their_own(words: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "run").write_text("1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n")
     (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
     code, told = in_process([*words], tmp_path)  # `cli` leaves this note out
     assert (code, "the means are over 2 topics; too few to tell systems apart\n" in told) == (0, True)
 
 
-def test_swapped_dicts_of_a_tutorial_are_told() -> None:
+def test_swapped_dicts_of_a_tutorial_are_noted() -> None:
     run = {"q1": {"a": 0.9, "b": 0.5, "c": 0.4, "d": 0.3, "e": 0.1}, "q2": {"a": 0.8, "b": 0.7, "f": 0.2, "g": 0.1}}
     qrels = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"f": 1, "b": 0, "a": 0}}
     said = ["qrels: grades are fractions, and the run's scores whole numbers; are the two swapped? the run comes first"]

@@ -50,7 +50,7 @@ def test_ties_of_judged_documents_are_averaged_without_the_others_between_them()
 
 
 @pytest.mark.filterwarnings("ignore:.*no measure here uses it")
-def test_it_is_said_of_one_measure_and_the_others_see_the_whole_run() -> None:
+def test_condensed_lists_of_one_measure_leave_the_others_whole() -> None:
     # Judged are a and b, at ranks 2 and 4 of the run, and at 1 and 2 of the condensed list.
     scores = gradedeval.evaluate(RUN, QRELS, "p@2 P(judged_only=True)@2 ap AP(judged_only=True) judged@2", top_grade=2)
     assert list(scores.means.values()) == [1 / 2, 1, (1 / 2 + 2 / 4) / 2, 1, 1 / 2]
@@ -70,7 +70,7 @@ def test_it_is_written_and_read_as_any_parameter() -> None:
         parse_measures("ap(judged_only=maybe)")
 
 
-def test_arrays_leave_out_what_nobody_judged() -> None:
+def test_condensed_lists_of_arrays_omit_unjudged_documents() -> None:
     grades, scores = [math.nan, 2, math.nan, 0, 1], [5, 4, 3, 2, 1]
     measures = [p @ 1, ap, ndcg @ 3]
     condensed = [measure(judged_only=True) for measure in measures]
@@ -101,7 +101,7 @@ def test_runs_are_compared_by_it() -> None:
     assert (row["difference"], row["same_order"]) == (-1, None)
 
 
-def test_what_goes_by_the_ranks_of_the_run_refuses_it(tmp_path: Path) -> None:
+def test_analyses_of_ranks_refuse_condensed_lists(tmp_path: Path) -> None:
     said = "uses a condensed list, whose ranks are not those of the run; leave out judged_only"
     measure = "P(judged_only=True)@2"
     with pytest.raises(InputError, match=said):

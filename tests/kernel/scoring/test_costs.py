@@ -48,7 +48,7 @@ def test_time_biased_gain_by_hand(folder: Path) -> None:
     assert [scores.by_topic(one)["t"] for one in scores.measures] == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_bejeweled_player_stops_at_what_is_spent(folder: Path) -> None:
+def test_the_bejeweled_player_stops_at_a_cost(folder: Path) -> None:
     # K = 10, 70: the second document is looked at, and no third.
     for costs in (folder / "costs.txt", PRICE, Costs({name.encode(): cost for name, cost in PRICE.items()})):
         assert scored(folder, "bpm(T=9,K=65,of=ed)", costs=costs).by_topic("bpm(T=9,K=65,of=ed)")["t"] == 2
@@ -81,7 +81,7 @@ def test_a_dataframe_has_a_column_of_types(folder: Path) -> None:
         gradedeval.evaluate({"t": {"a": 1.0}}, folder / "qrels.txt", "tbg(h=30)", costs=PRICE)
 
 
-def test_what_is_measured_in_seconds_or_characters_says_so_without_costs(folder: Path) -> None:
+def test_measures_in_seconds_or_characters_note_missing_costs(folder: Path) -> None:
     with pytest.warns(gradedeval.EvaluationWarning) as said:
         scored(folder, "tbg u rbp")
     assert [str(one.message) for one in said] == [
@@ -117,7 +117,7 @@ def test_broken_costs_are_one_line(folder: Path, cli: Command, content: str, sai
     assert result.messages[0].startswith(said)
 
 
-def test_every_type_without_a_cost_is_named_where_it_stands_first(folder: Path, cli: Command) -> None:
+def test_each_type_without_a_cost_is_named_with_its_first_line(folder: Path, cli: Command) -> None:
     (folder / "costs.txt").write_text("page 10\n")
     result = cli("run.txt", "qrels.txt", "-m", "rbp", "--costs", "costs.txt")
     assert result.messages == [
@@ -194,7 +194,7 @@ def test_several_runs_have_a_row_each(folder: Path, cli: Command) -> None:
         ),
     ],
 )
-def test_what_does_not_go_with_five_columns_is_said(
+def test_options_that_conflict_with_five_columns_are_refused(
     folder: Path, cli: Command, words: tuple[str, ...], said: str
 ) -> None:
     result = cli("run.txt", "qrels.txt", "--cwl", *words)

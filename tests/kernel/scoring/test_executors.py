@@ -50,7 +50,7 @@ def outcome(collection: Path, workers: Workers, names: list[str]) -> Any:
     [["0.run", "1.run", "2.run", "3.run", "broken.run"], ["0.run"], ["turns.run"]],
     ids=["many", "large", "turns"],
 )
-def test_whoever_shares_the_work_gives_the_same(crew: Any, names: list[str], collection: Path) -> None:
+def test_every_executor_gives_equal_scores(crew: Any, names: list[str], collection: Path) -> None:
     expected = outcome(collection, Workers(), names)
     assert len(expected[0].splitlines()) > 7
     with crew() as executor:
@@ -58,7 +58,7 @@ def test_whoever_shares_the_work_gives_the_same(crew: Any, names: list[str], col
 
 
 @pytest.mark.filterwarnings("ignore:.*(dropped|judged topics? (is|are) missing)")
-def test_an_executor_may_be_given_to_evaluate(collection: Path) -> None:
+def test_evaluate_takes_an_executor(collection: Path) -> None:
     paths = [collection / f"{number}.run" for number in range(4)]
     expected = gradedeval.evaluate(paths, collection / "qrels", MEASURES, duplicates="first").frame
     with ThreadPoolExecutor(3) as executor:

@@ -56,7 +56,7 @@ def test_all_other_measures_take_them_for_unjudged() -> None:
     assert scores(TAKES, fill=FILL) != scores(TAKES)
 
 
-def test_they_are_known_to_residuals() -> None:
+def test_residuals_count_filled_documents_as_judged() -> None:
     plain, filled = (
         evaluate(RUN, QRELS, TAKES, residuals="split", **options).frame for options in ({}, {"fill": FILL})
     )
@@ -118,7 +118,7 @@ def test_lists_of_clicks_are_filled_in_or_a_note_says_why_not() -> None:
     assert lists["err"].tolist()[0] == pytest.approx(0.25 + 0.75 * 0.75 / 2 + 0.75 * 0.25 * 0.1234567 / 3, abs=1e-6)
 
 
-def test_an_explanation_shows_what_is_filled_in(tmp_path: Path, cli: Command) -> None:
+def test_an_explanation_shows_filled_gains(tmp_path: Path, cli: Command) -> None:
     with pytest.warns(EvaluationWarning, match="stay unjudged in ndcg"):
         found = gradedeval.explain(RUN, QRELS, "err rbp ndcg", topic="1", fill=FILL)
     assert [(one.score, one.residual) for one in found.measures[:2]] == [
@@ -167,7 +167,7 @@ def test_functions_of_pools_take_no_fill() -> None:
         ({"fill": FILL, "subtopics": True}, "fill: cannot be combined with subtopics=True"),
     ],
 )
-def test_what_is_wrong_with_it(options: Any, message: str) -> None:
+def test_bad_values_of_fill_are_refused(options: Any, message: str) -> None:
     qrels = {"1": {"a": {"1": 2}}} if "subtopics" in options else QRELS
     with pytest.raises(InputError) as caught:
         evaluate(RUN, qrels, "err", **options)
@@ -187,12 +187,12 @@ def test_bad_lines_of_a_file(tmp_path: Path) -> None:
         assert message in str(caught.value)
 
 
-def test_topics_without_judgments_are_left_out_and_told() -> None:
+def test_topics_without_judgments_are_left_out_with_a_note() -> None:
     with pytest.warns(EvaluationWarning, match="fill: 1 of 3 documents is in an unjudged topic"):
         assert scores(TAKES, fill={**FILL, "9": {"u": 0.5}}) == scores(TAKES, fill=FILL)
 
 
-def test_a_run_whose_only_known_documents_are_filled_is_told_to_have_no_judged_one() -> None:
+def test_a_run_with_filled_documents_only_is_noted_as_without_judged_documents() -> None:
     run = {"1": {"u": 2.0, "v": 1.0}}
     with pytest.warns(EvaluationWarning) as plain:
         evaluate(run, QRELS, "err")

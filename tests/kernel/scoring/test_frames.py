@@ -54,7 +54,7 @@ def test_a_frame_has_the_names_of_its_columns_and_of_arrays_of_text() -> None:
     assert column(to_frame({"id": ODD, "n": [1, 2]})) == [ODD, ODD]
 
 
-def test_text_that_arrow_holds_stands_beside_text_that_it_refuses() -> None:
+def test_frames_mix_text_that_arrow_holds_and_refuses() -> None:
     plain, odd = to_frame({"id": ["cafe"], "n": [1]}), to_frame({"id": [ODD], "n": [1]})
     for pair in ((plain, odd), (odd, plain)):
         assert sorted(column(joined(pair))) == ["cafe", ODD]
@@ -142,7 +142,7 @@ def test_half_of_a_character_is_no_id_and_stands_as_its_escape(tmp_path: Path) -
     assert as_bytes(f"\ud800{ODD}") == b"\\ud800caf\xe9"
 
 
-def test_text_that_is_not_utf8_is_told_apart_where_rows_are_grouped() -> None:
+def test_groups_distinguish_text_that_is_not_utf8() -> None:
     """pandas 2 takes all of it for one value."""
     names = [f"{number}\udce9" for number in range(8)]
     frame = to_frame({"run": [*names, *names], "kind": ["a"] * 8 + ["b"] * 8, "value": range(16)})

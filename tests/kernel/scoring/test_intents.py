@@ -75,7 +75,7 @@ ANCHOR: tuple[Listed, Judged] = (["a"], {f"a{grade}": {"1": grade} for grade in 
 @example(
     topics=[([], {"d": {"1": 1}}), (["d"], {"d": {"0": 2}}), (["x", "d"], {"d": {"1": 1, "2": 3}, "e": {"2": -2}})]
 )
-def test_scores_are_those_of_slow_loops_over_intents(topics: list[tuple[Listed, Judged]]) -> None:
+def test_scores_equal_slow_loops_over_intents(topics: list[tuple[Listed, Judged]]) -> None:
     scale = reference.Scale((-2, 0, 1, 2, 3), 3)
     measures, found, _, _ = scored([*topics, ANCHOR], [*NOVEL, parse_measures("erria")[0], *map(intent_aware, INNER)])
     expected = [
@@ -184,7 +184,7 @@ def test_a_residual_needs_something_unjudged_or_beyond_the_end() -> None:
         assert beyond[column] or summed or (residual[:, column] == 0).all(), str(measure)
 
 
-def test_an_intent_of_which_nothing_relevant_is_known_may_enter_the_mean() -> None:
+def test_an_intent_without_relevant_documents_may_enter_the_mean() -> None:
     # Relevant to intent 1 are ten documents, of which the run has none; its one document is not judged. Judged relevant
     # to intent 2 it gives that an AP of 1, and a mean of ½. Relevant to both: ½ (1/11 + 1). The bound: ½ (1/10 + 1).
     judged: Judged = {f"m{number}": {"1": 1} for number in range(10)} | {"n": {"2": 0}}
@@ -195,7 +195,7 @@ def test_an_intent_of_which_nothing_relevant_is_known_may_enter_the_mean() -> No
 
 
 @pytest.mark.parametrize("measure", ["alpha_ndcg@2", "nerria(rel=1,stop=0.5)@2", "nnrbp@2"])
-def test_filling_in_is_no_bound_where_the_ideal_ranking_is_greedy(measure: str) -> None:
+def test_filling_in_is_no_bound_if_the_ideal_ranking_is_greedy(measure: str) -> None:
     # Two documents cover four intents, and the run has both: nothing is left to fill in. A third document that covers
     # as many as each of them, found elsewhere, comes first in the greedy order, and the next repeats one of its two.
     judged: Judged = {"a": {"1": 1, "4": 1}, "b": {"2": 1, "3": 1}}
@@ -207,7 +207,7 @@ def test_filling_in_is_no_bound_where_the_ideal_ranking_is_greedy(measure: str) 
 
 
 @pytest.mark.parametrize("measure", ["ia(bpref)", "ia(rprec)", "ia(cwlap)", "nerria", "alpha_ndcg", "nnrbp"])
-def test_a_measure_whose_residual_is_no_bound_has_none(measure: str) -> None:
+def test_a_measure_without_a_bounding_residual_has_none(measure: str) -> None:
     assert np.isnan(scored([(["d"], BASE)], measure)[2]).all()
 
 
@@ -312,7 +312,7 @@ FILES = ("prior.txt", "p q.txt", "a,b", "x@10", "it's", "a(b).csv", "x,prior=@y"
 
 @drawn(200)
 @given(data=st.data(), prior=st.sampled_from(["uniform", *(f"@{name}" for name in FILES)]))
-def test_what_a_mean_over_intents_prints_is_read_back(data: st.DataObject, prior: str, folder: Path) -> None:
+def test_names_of_means_over_intents_read_back(data: st.DataObject, prior: str, folder: Path) -> None:
     inner = data.draw(any_measure(folder))
     stated = inner.definition
     # Counts and measures of strata have no mean over intents.
@@ -577,7 +577,7 @@ def test_a_misuse_is_one_line_before_any_file_is_read(measure: str, message: str
 
 
 @pytest.mark.usefixtures("files")
-def test_who_forgets_subtopics_is_told(cli: Command) -> None:
+def test_missing_subtopics_option_is_an_error(cli: Command) -> None:
     done = cli("run", "plain", "-m", "erria strec@3 err")
     note = "plain was read without --subtopics, so erria, strec@3 treat each topic as having a single intent"
     assert (done.code, done.messages) == (0, [note])
@@ -661,7 +661,7 @@ NDEVAL = {
 }
 
 
-def test_err_ia_at_1_is_not_what_pyndeval_makes_of_it() -> None:
+def test_err_ia_at_1_differs_from_pyndeval() -> None:
     # A document relevant to one of two intents. pyndeval 0.0.8 gives 1 at rank 1, the bare sum: divided neither by the
     # number of intents nor by the best there is. At rank 2 it divides by both, and so do we at every rank.
     pyndeval = pytest.importorskip("pyndeval")

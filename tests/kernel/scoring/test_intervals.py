@@ -71,13 +71,13 @@ def test_samples_of_many_topics_are_multinomial(topics: int) -> None:
     assert halves.mean() == pytest.approx(topics // 2, abs=4 * math.sqrt(topics / 4 / 400))
 
 
-def test_samples_go_on_where_those_before_ended() -> None:
+def test_samples_continue_the_previous_samples() -> None:
     drawn = np.random.default_rng(5)
     parts = [topic_weights(MANY_TOPICS, draws, drawn) for draws in (3, 1, 4)]
     assert np.concatenate(parts).tolist() == topic_weights(MANY_TOPICS, 8, 5).tolist()
 
 
-def test_intervals_of_many_topics_agree_with_those_of_binomial_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_intervals_of_many_topics_agree_with_binomial_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(8).gamma(0.5, size=(3, MANY_TOPICS))
     quick = np.array(studentized_interval(values, 5000, 0, 0.05))
     monkeypatch.setattr(intervals, "MANY_TOPICS", 10**9)
@@ -120,7 +120,7 @@ def test_an_interval_covers_the_mean_as_often_as_the_documentation_says(
 # --interval
 
 
-def test_standard_error_and_interval_stand_beside_each_summary(cli: Command) -> None:
+def test_each_summary_has_a_standard_error_and_an_interval(cli: Command) -> None:
     scores = gradedeval.evaluate(RUN, QRELS, "err@20 gm_ap num_rel_ret", interval=0.9)
     frame = scores.frame
     assert list(frame) == ["run", "topic", "measure", "score", "se", "low", "high", "signature"]
@@ -178,7 +178,7 @@ def test_scores_saved_with_their_interval_are_read_back(cli: Command) -> None:
     assert rows[0] == rows[1]  # but for the signature
 
 
-def test_an_interval_stays_in_the_range_of_its_measure_and_few_topics_are_told() -> None:
+def test_intervals_stay_in_the_range_of_measures_and_few_topics_are_noted() -> None:
     run = {str(topic): {"a": 2.0, "b": 1.0} for topic in range(8)}
     qrels = {str(topic): {"a" if topic else "x": 1} for topic in range(8)}
     ends = gradedeval.evaluate(run, qrels, "success@1", interval=0.95).intervals[0, 0]

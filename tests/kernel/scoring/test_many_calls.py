@@ -69,7 +69,7 @@ def test_gains_in_a_file_are_read_each_time(tmp_path: Path) -> None:
     assert found[0] != found[1]
 
 
-def test_what_was_read_from_a_dict_does_not_change_with_it() -> None:
+def test_qrels_do_not_change_with_their_dict() -> None:
     mine = {topic: dict(documents) for topic, documents in QRELS.items()}
     qrels = Qrels(mine)
     before = gradedeval.evaluate(RUNS[0], qrels, "ap").means

@@ -18,7 +18,7 @@ QRELS = {"q1": {"a": 0, "b": 2}, "q2": {"c": 1}}
 NAMES = "map nDCG@10 P.1,2 recip_rank ndcg:gain=exp@3"
 
 
-def test_means_come_back_under_the_names_that_were_asked() -> None:
+def test_means_have_the_requested_names() -> None:
     means = gradedeval.evaluate(RUN, QRELS, NAMES).means
     assert list(means) == ["map", "nDCG@10", "P_1", "P_2", "recip_rank", "ndcg:gain=exp@3"]
     assert means["map"] == means["ap"] == means["MAP"] == means[ap] == means.get("average", means.get("map")) == 0.75
@@ -39,7 +39,7 @@ def test_scores_and_topics_are_found_under_any_name() -> None:
     assert " | names map = ap, P_1 = p@1, P_2 = p@2, recip_rank = rr, " in scores.signature
 
 
-def test_a_measure_that_an_option_changes_is_called_as_it_was_asked() -> None:
+def test_a_measure_changed_by_an_option_keeps_the_requested_name() -> None:
     scores = gradedeval.evaluate(RUN, QRELS, "Err@20 NDCG@10", gain="linear")
     assert list(scores.means) == ["Err@20", "NDCG@10"]
     assert " | names Err@20 = err(gain=linear)@20 | " in scores.signature
@@ -53,7 +53,7 @@ def test_scores_say_which_measures_they_have() -> None:
     assert [name in scores for name in ("map", "ap", ap, "err@20", 0)] == [True, True, True, False, False]
 
 
-def test_a_measure_asked_for_twice_is_there_once_under_both_names() -> None:
+def test_a_measure_requested_twice_has_one_column_under_both_names() -> None:
     with pytest.warns(gradedeval.EvaluationWarning, match="^map, AP: the same measure, shown as map$"):
         means = gradedeval.evaluate(RUN, QRELS, "map AP map").means
     assert means == {"map": 0.75}
@@ -84,7 +84,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_tables_print_the_names_that_were_asked(files: Path, cli: Command) -> None:
+def test_tables_print_the_requested_names(files: Path, cli: Command) -> None:
     printed = cli("x.run", "qrels.txt", "-m", "map P_1 nDCG@10", "-f", "trec")
     assert [line.split()[0] for line in printed.out.decode().splitlines()] == ["map", "P_1", "nDCG@10"]
     table = cli("x.run", "y.run", "qrels.txt", "-m", "map P_1", "--signature", "full").out.decode()
@@ -124,7 +124,7 @@ def graded(files: Path) -> Path:
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("form", ["csv", "json"])
 @pytest.mark.parametrize("asked", [("map", "--rel", "2"), ("ap", "--rel", "2"), ("ap(rel=2)",), ("MAP(rel=2)",)])
-def test_saved_scores_are_found_as_asked_and_by_what_they_are(
+def test_saved_scores_have_the_requested_and_the_canonical_names(
     asked: tuple[str, ...], form: str, graded: Path, cli: Command
 ) -> None:
     for name, run in (("first", "x.run"), ("second", "y.run")):
@@ -135,7 +135,7 @@ def test_saved_scores_are_found_as_asked_and_by_what_they_are(
     assert cli("compare", *saved, "-m", asked[0]).code == 0
 
 
-def test_columns_of_weights_say_what_options_made_of_a_measure(graded: Path, cli: Command) -> None:
+def test_columns_of_weights_name_measures_with_applied_options(graded: Path, cli: Command) -> None:
     words = ("weights", "x.run", "qrels.txt", "-m", "map P@2 dcg@2", "--ranks", "1", "-f", "csv")
     assert cli(*words).text.splitlines()[0] == "rank,map,P@2,dcg@2"
     assert cli(*words, "--rel", "2", "--gain", "exp").text.splitlines()[0] == (

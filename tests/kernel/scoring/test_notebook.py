@@ -122,7 +122,7 @@ FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 
 @pytest.mark.parametrize("name", [*RESULTS, *LONG])
-def test_what_a_notebook_shows_names_no_flags(name: str) -> None:
+def test_notebooks_show_no_flags(name: str) -> None:
     """Options are keywords to who calls from Python: in tables, below them, and in what is told."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -135,7 +135,7 @@ def test_what_a_notebook_shows_names_no_flags(name: str) -> None:
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("name", ["long diff", "long agreement"])
-def test_a_notebook_says_how_more_topics_are_shown_and_shows_them(name: str) -> None:
+def test_a_notebook_names_the_way_to_more_topics(name: str) -> None:
     result = LONG[name]()
     hint = re.search(r"(\d+) more topics not shown; see them with \.shown\(top=(\d+)\)", result._repr_html_())
     assert hint is not None
@@ -145,7 +145,7 @@ def test_a_notebook_says_how_more_topics_are_shown_and_shows_them(name: str) -> 
     assert repr(whole).count("\n") > 80
 
 
-def test_lint_shows_everything_where_it_is_asked_to(tmp_path: Path) -> None:
+def test_lint_shows_all_problems_on_request(tmp_path: Path) -> None:
     run = tmp_path / "a.run"
     run.write_text("".join(f"1 Q0 d{rank} {rank} {rank}x t\n" for rank in range(30)))
     report = gradedeval.lint(run)

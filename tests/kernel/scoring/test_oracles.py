@@ -186,7 +186,7 @@ def test_rr_at_k_and_judged_equal_ir_measures_with_docnos_ascending(ir_measures:
     assert_like_ir_measures(ir_measures, run, qrels, names, ties="docno-asc")
 
 
-def test_rr_is_rr_at_a_cutoff_beyond_the_run_whatever_ir_measures_says(ir_measures: Any) -> None:
+def test_rr_equals_rr_at_a_cutoff_beyond_the_run_unlike_ir_measures(ir_measures: Any) -> None:
     qrels, run = {"1": {"a": 0, "b": 1}}, {"1": {"a": 1.0, "b": 1.0}}
     theirs, _ = by_ir_measures(ir_measures, run, qrels, ["RR", "RR@10"])
     assert theirs == {"RR": {"1": 1}, "RR@10": {"1": 0.5}}
@@ -214,7 +214,7 @@ def test_bpref_equals_ir_measures_with_negative_grades_unjudged(ir_measures: Any
     assert_like_ir_measures(ir_measures, run, qrels, ["Bpref", "Bpref(rel=2)"], negative="unjudged")
 
 
-def test_spam_above_the_relevant_document_costs_bpref_whatever_ir_measures_says(ir_measures: Any) -> None:
+def test_spam_above_the_relevant_document_costs_bpref_unlike_ir_measures(ir_measures: Any) -> None:
     qrels, run = {"1": {"spam": -1, "good": 1}}, {"1": {"spam": 2.0, "good": 1.0}}
     theirs, _ = by_ir_measures(ir_measures, run, qrels, ["Bpref", "Judged@2"])
     assert theirs == {"Bpref": {"1": 1}, "Judged@2": {"1": 1}}
@@ -246,7 +246,7 @@ def test_err_and_exponential_ndcg_equal_gdeval_in_ir_measures(gdeval: Any, qrels
 
 @drawn(40, steady=False)
 @given(qrels=judgments(-1), run=runs(CLOSE))
-def test_measures_that_compare_floats_and_doubles_stand_beside_each_other(gdeval: Any, qrels: Judged, run: Run) -> None:
+def test_measures_that_compare_floats_and_doubles_combine(gdeval: Any, qrels: Judged, run: Run) -> None:
     # Scores that are equal as float32 are tied for trec_eval's measures alone.
     assume(qrels.keys() & run.keys())
     names = ("ERR@3", "nDCG@3", "AP", "nDCG(dcg='exp-log2')@3", "P@1", "RR", "Success@1")
@@ -271,9 +271,7 @@ def test_each_measure_compares_scores_as_ir_measures_does(gdeval: Any) -> None:
     assert scores.means["RR"] == 1 / 2
 
 
-def test_floats_and_doubles_stand_beside_each_other_in_files_of_several_blocks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_floats_and_doubles_combine_in_files_of_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Topics whose orders differ, and topics whose orders are alike, are joined from many blocks."""
     close, apart = "{0} Q0 a 1 1.00000002 t\n{0} Q0 b 2 1.00000001 t\n", "{0} Q0 a 1 2 t\n{0} Q0 b 2 1 t\n"
     (tmp_path / "run").write_text("".join((apart, close)[topic % 2].format(topic) for topic in range(8)))
@@ -295,7 +293,7 @@ def test_the_signature_says_which_measures_compare_scores_as_float32(measures: s
         assert scores.means == {"rr": second, "rr@10": second}
 
 
-def test_what_else_is_known_of_measures_of_both_kinds_is_by_their_own_order() -> None:
+def test_residuals_and_ties_of_floats_and_doubles_follow_their_own_order() -> None:
     run, options = {"1": CLOSE_RUN["1"] | {"d": 0.25}}, {"like": "ir_measures", "bounds": True, "residuals": True}
     both = evaluated(run, CLOSE_QRELS, "err@20 ap", **options)
     for measure in ("err@20", "ap"):

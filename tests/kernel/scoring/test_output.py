@@ -107,7 +107,7 @@ GOLDEN_FILES += [
 
 
 @pytest.mark.parametrize(("name", "form"), GOLDEN_FILES)
-def test_what_people_read_is_as_it_was_reviewed(
+def test_tables_for_people_equal_the_reviewed_files(
     name: str, form: str, files: Path, cli: Command, request: pytest.FixtureRequest
 ) -> None:
     golden = GOLDEN / f"{name}.{HUMAN[form]}"
@@ -120,7 +120,7 @@ def test_what_people_read_is_as_it_was_reviewed(
     assert shown == golden.read_text(encoding="utf-8")
 
 
-def test_a_format_is_known_by_its_name_as_an_option_and_its_cells_can_be_read_back() -> None:
+def test_a_format_has_its_name_as_an_option_and_cells_that_read_back() -> None:
     assert [form for form in FORMATS if form not in ("table", "trec") and OPTION_ALIASES.get(f"--{form}") is None] == []
     assert READERS.keys() | {"table"} == set(formats_for("wide"))
 
@@ -154,7 +154,7 @@ def test_lists_hold_nothing_but_rows(form: str, files: Path, cli: Command) -> No
     assert len(text.splitlines()) == 5 + (form in ("csv", "tsv"))
 
 
-def test_trec_has_three_columns_and_says_which_run_where_there_are_several(files: Path, cli: Command) -> None:
+def test_trec_has_three_columns_and_names_each_of_several_runs(files: Path, cli: Command) -> None:
     one = [line.split("\t") for line in succeed(cli(*ONE, "-f", "trec", "-q")).text.splitlines()]
     assert {len(line) for line in one} == {3}
     assert [topic for _, topic, _ in one] == [topic for topic in ("301", "302", "303", "all") for _ in range(5)]
@@ -213,7 +213,7 @@ def test_json_holds_the_signature_of_the_table(files: Path, cli: Command) -> Non
     assert document["signature"] == signature_of(cli(*ONE, "--signature", "full"))
 
 
-def test_the_columns_are_those_that_were_asked_for(files: Path, cli: Command) -> None:
+def test_columns_depend_on_the_options(files: Path, cli: Command) -> None:
     plain = ["run", "topic", "measure", "score"]
     expected = {
         (): plain,
@@ -249,7 +249,7 @@ def test_an_infinite_score_is_null_in_json(files: Path, cli: Command) -> None:
 # A separator of lines to Unicode, and an ordinary character to TREC files: U+2028, U+0085.
 @pytest.mark.parametrize("topic", ["1\u2028x", "1\u0085x", 'a"b,c', "a\\b", "économie-8", "\U0001f600"])
 @pytest.mark.parametrize("form", ["csv", "tsv", "json", "jsonl"])
-def test_a_topic_is_one_value_whatever_is_in_it(form: str, topic: str, files: Path, cli: Command) -> None:
+def test_a_topic_is_one_value_with_any_characters(form: str, topic: str, files: Path, cli: Command) -> None:
     (files / "run.txt").write_text(f"{topic} Q0 d 1 1 t\n", encoding="utf-8")
     (files / "judged.txt").write_text(f"{topic} 0 d 1\n", encoding="utf-8")
     outcome = cli("run.txt", "judged.txt", "-m", "rr", "-q", "-f", form)
@@ -322,7 +322,7 @@ def listed(outcome: Outcome) -> list[str]:
     return list(dict.fromkeys(row["run"] for row in rows_of(outcome)))
 
 
-def test_runs_come_as_given_or_by_a_measure_the_best_first(files: Path, cli: Command) -> None:
+def test_runs_keep_their_order_or_are_sorted_by_a_measure(files: Path, cli: Command) -> None:
     words = ("dense.run", "bm25.run", "best.run", "qrels.txt", "-m", "err@20 num_ret", "-f", "csv")
     assert listed(cli(*words)) == ["dense.run", "bm25.run", "best.run"]
     means = {row["run"]: float(row["score"]) for row in rows_of(cli(*words)) if row["measure"] == "err@20"}
@@ -341,7 +341,7 @@ def test_sorting_knows_a_measure_by_its_alias_and_after_the_options(files: Path,
         assert listed(cli(*words, "--sort", name)) == ["best.run", "dense.run"]
 
 
-def test_runs_go_by_their_tag_where_that_is_wanted(files: Path, cli: Command) -> None:
+def test_runs_are_named_by_tag_on_request(files: Path, cli: Command) -> None:
     assert listed(cli(*SEVERAL, "-f", "csv", "--run-name", "tag")) == ["BM25", "DENSE", "BEST"]
     assert listed(cli(*SEVERAL, "-f", "csv", "--run-name", "file")) == list(RUNS)
 
@@ -457,7 +457,7 @@ def test_no_two_options_have_one_signature(files: Path, cli: Command) -> None:
 @pytest.mark.parametrize(
     "words", [("-q",), ("--digits", "2"), ("--residuals",), ("--sort", "ap"), ("--run-name", "tag")]
 )
-def test_what_changes_no_number_changes_no_signature(words: tuple[str, ...], files: Path, cli: Command) -> None:
+def test_options_that_change_no_number_keep_the_signature(words: tuple[str, ...], files: Path, cli: Command) -> None:
     plain = ("bm25.run", "best.run", "qrels.txt", "-m", "err@20 ap")
     assert signature_of(cli(*plain, *words, *FULL)) == signature_of(cli(*plain, *FULL))
     assert signature_of(cli(*plain, *words)) == signature_of(cli(*plain))
@@ -472,7 +472,7 @@ def test_one_topic_chosen_is_a_topic_and_not_topics(files: Path, cli: Command) -
 # Numbers to standard output, all else to standard error
 
 
-def test_remarks_go_to_standard_error_and_numbers_alone_to_standard_output(files: Path, cli: Command) -> None:
+def test_notes_go_to_standard_error_and_numbers_to_standard_output(files: Path, cli: Command) -> None:
     (files / "extra.run").write_text((files / "dense.run").read_text() + "399 Q0 a 1 1 t\n")
     (files / "more.txt").write_text(QRELS + "301 0 a 3\n")
     (files / "fold.txt").write_text("301\n302\n303\n398\n")
@@ -590,7 +590,7 @@ def test_standard_output_under_its_name_of_a_device_is_standard_output(
     assert process(*ONE, "-o", device, "-f", "csv") == process(*ONE, "-f", "csv")
 
 
-def test_standard_output_under_its_name_of_a_device_leaves_what_others_wrote_there(files: Path) -> None:
+def test_standard_output_by_its_device_name_keeps_previous_content(files: Path) -> None:
     shell(
         "echo before > log; gradedeval bm25.run qrels.txt -m ap -f trec -o /dev/stdout >> log; echo after >> log", files
     )
@@ -612,12 +612,12 @@ def test_process_substitution_is_a_place_to_write(files: Path) -> None:
 # Verbs, help, exit codes
 
 
-def test_eval_need_not_be_said(files: Path, cli: Command) -> None:
+def test_eval_may_be_omitted(files: Path, cli: Command) -> None:
     assert cli("eval", *ONE) == cli(*ONE)
     assert cli("eval", "none.run", "qrels.txt") == cli("none.run", "qrels.txt")
 
 
-def test_options_may_stand_anywhere(files: Path, cli: Command) -> None:
+def test_options_may_come_in_any_position(files: Path, cli: Command) -> None:
     plain = cli("bm25.run", "qrels.txt", "-m", "err@20", "-f", "csv")
     assert cli("-m", "err@20", "-f", "csv", "bm25.run", "qrels.txt") == plain
     assert cli("-f", "csv", "bm25.run", "-m", "err@20", "qrels.txt") == plain
@@ -745,7 +745,7 @@ def test_exit_codes_tell_success_bad_data_and_bad_usage_apart(files: Path, proce
     assert cli("bm25.run", "qrels.txt", "--none").code == 2
 
 
-def test_remarks_change_no_exit_code(files: Path, cli: Command) -> None:
+def test_notes_change_no_exit_code(files: Path, cli: Command) -> None:
     outcome = cli("dense.run", "qrels.txt")
     assert outcome.messages
     assert outcome.code == 0

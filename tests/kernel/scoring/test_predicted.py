@@ -47,7 +47,7 @@ def _found(people=PEOPLE, machine=MACHINE, measures="ndcg@10", **options):
 
 @pytest.mark.parametrize("measure", ["ndcg@10", "err@20", "ap", "gm_ap", "num_rel_ret"])
 @pytest.mark.parametrize("level", [None, 0.9])
-def test_as_the_estimator_says(measure, level):
+def test_estimates_equal_the_estimator(measure, level):
     found = _found(measures=measure, interval=level)
     row = found.frame.query("topic == 'all'").iloc[0]
     h, m = _alone(PEOPLE, measure).by_topic(measure), _alone(MACHINE, measure).by_topic(measure)
@@ -99,7 +99,7 @@ def test_topics_that_only_the_machine_judged_have_no_score_by_people():
     assert frame.loc[others, "machine"].notna().all()
 
 
-def test_topics_that_the_machine_lacks_are_left_out_and_said():
+def test_topics_that_the_machine_lacks_are_left_out_with_a_note():
     machine = {topic: own for topic, own in MACHINE.items() if topic not in JUDGED[:2]}
     with pytest.warns(gradedeval.EvaluationWarning, match=r"2 of 20 topics of qrels are not in it, and left out \(t00"):
         found = _found(machine=machine)
@@ -117,7 +117,7 @@ def test_topics_that_a_run_lacks_score_0_by_both():
     assert found["ndcg@10"] == gradedeval.evaluate({**run, **nothing}, PEOPLE, "ndcg@10", predicted=MACHINE)["ndcg@10"]
 
 
-def test_few_topics_and_chosen_topics_are_said():
+def test_few_topics_and_chosen_topics_are_noted():
     with pytest.warns(
         gradedeval.EvaluationWarning, match="8 topics that people judged: intervals are only rough guides"
     ):
@@ -136,7 +136,7 @@ def test_the_first_measure_that_varies_tells_a_sample():
     _found(measures="num_ret")
 
 
-def test_slices_of_few_judged_topics_are_said():
+def test_slices_of_few_judged_topics_are_noted():
     labels = {topic: "first" if number < 20 else "rest" for number, topic in enumerate(TOPICS)}
     labels |= dict.fromkeys(TOPICS[:4], "tiny")
     with pytest.warns(gradedeval.EvaluationWarning) as said:
@@ -146,7 +146,7 @@ def test_slices_of_few_judged_topics_are_said():
     assert text[1] == "part=tiny: fewer than 5 topics that people judged, so nothing is estimated"
 
 
-def test_no_note_advises_what_is_refused():
+def test_no_note_advises_a_refused_option():
     people = {**PEOPLE, "t00": dict.fromkeys(TRUTH["t00"], 0)}
     run = {topic: own for topic, own in RUN.items() if topic != "t03"}
     with pytest.warns(gradedeval.EvaluationWarning) as said:
@@ -307,7 +307,7 @@ def test_judgments_that_cannot_be_joined(people, machine, message):
 
 
 @pytest.mark.filterwarnings("ignore:.*no measure here uses it")
-def test_a_scale_whose_top_is_given():
+def test_a_scale_with_a_top_grade():
     assert 0 < _found(machine=_low(MACHINE), top_grade=3)["ndcg@10"] < 1
 
 
@@ -334,7 +334,7 @@ def test_options_that_do_not_go_with_it(options, message):
         _found(**options)
 
 
-def test_what_does_not_know_estimates_refuses_them():
+def test_other_analyses_refuse_estimates():
     with pytest.raises(gradedeval.InputError, match="predicted: correlate does not take it"):
         gradedeval.correlate({"a": RUN, "b": RUN}, PEOPLE, "ndcg@10 ap", predicted=MACHINE)
     with pytest.raises(gradedeval.InputError, match="estimates from people's judgments and a machine's are not known"):

@@ -127,7 +127,7 @@ def test_a_machine_that_says_the_opposite_has_no_power():
 
 
 @pytest.mark.parametrize("size", [1, 1e-9, 1e9])
-def test_power_is_zero_only_where_the_other_judged_topics_do_not_vary(size):
+def test_power_is_zero_only_if_the_other_judged_topics_do_not_vary(size):
     """One topic far from all others leaves a variance of 0, or of 1e-20 of what it is with that topic."""
     human = np.random.default_rng(7).uniform(size=(1, 9))
     flat = np.full((1, 9), 0.3 * size)
@@ -195,7 +195,7 @@ def test_nothing_varies():
 
 
 @pytest.mark.parametrize("noise", [0.1, 0.5, 1])
-def test_what_a_machine_could_save_is_what_it_saves_with_very_many_topics(noise):
+def test_possible_savings_equal_savings_with_very_many_topics(noise):
     human, machine, _ = _case(np.random.default_rng(4), 30, 2, noise)
     many = np.tile(machine, 5000)
     both, people = estimate(human, machine, many, 0.05), by_people(human, 0.05)

@@ -36,7 +36,7 @@ def test_a_measure_for_which_other_topics_have_none_is_named() -> None:
 
 
 @pytest.mark.parametrize("measure", ["err@20", "nerr", "rbp(gain=exp)"])
-def test_binary_qrels_make_the_relevant_worth_a_half_which_is_said(measure: str) -> None:
+def test_binary_qrels_with_exp_gains_of_one_half_are_noted(measure: str) -> None:
     binary = {topic: {"a": 1, "b": 0} for topic in QRELS}
     assert notes(f"{measure} rbp ap", binary) == [
         f"qrels: no grade above 1, so a relevant document is worth 0.5 to {measure}; use --top-grade if the scale goes "

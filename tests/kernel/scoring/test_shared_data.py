@@ -177,7 +177,7 @@ def test_rbp_and_its_residual_equal_rbp_eval_by_topic_and_on_average(name: str) 
 
 
 @pytest.mark.parametrize("name", ["1", "2", "3", "4", "8", "10"])
-def test_counts_equal_rbp_eval_where_relevance_is_binary(name: str) -> None:
+def test_counts_equal_rbp_eval_for_binary_relevance(name: str) -> None:
     # With grades it sums gains here, where we count documents; over a tie it counts a share of the tie.
     one = spec(name)
     level = float(one.gain.removeprefix("rel=")) if one.gain.startswith("rel") else 1

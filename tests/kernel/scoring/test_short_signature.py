@@ -132,7 +132,7 @@ def test_evaluations_with_different_numbers_never_have_equal_short_signatures(
     assert walked > 200
 
 
-def test_the_short_signature_leaves_out_what_is_the_default() -> None:
+def test_the_short_signature_omits_defaults() -> None:
     run, qrels = {"1": {"a": 2.0, "b": 1.0}}, {"1": {"a": 2, "b": 0}}
 
     def signed(measures: str, **options: Any) -> str:

@@ -146,7 +146,7 @@ def test_every_option_about_measures_is_walked() -> None:
 
 @pytest.mark.parametrize("beside", BESIDE)
 @pytest.mark.parametrize("name", VALUES)
-def test_a_note_appears_where_an_option_changes_no_number(
+def test_options_that_change_no_number_are_noted(
     name: str, beside: str, folder: Path, plainly: Callable[[str, dict[str, Any]], Columns]
 ) -> None:
     costs = {} if name == "costs" else {"costs": {"a": 1, "b": 2, "c": 3}}
@@ -174,7 +174,7 @@ def _noted(measure: Measure, name: str, options: dict[str, Any]) -> bool:
     return any(note.in_python().startswith(name) for note in notes)
 
 
-def test_a_value_that_nobody_gave_is_not_noted() -> None:
+def test_default_values_are_not_noted() -> None:
     for like in ("trec_eval", "gdeval", "ir_measures", "cwl_eval", "ntcireval"):
         assert unused_options(parse_measures("num_ret"), resolve_options(like), 1) == []
 

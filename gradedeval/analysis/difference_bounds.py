@@ -32,7 +32,7 @@ from gradedeval.analysis.reversals import Part, RereadRuns
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct, ranges
 from gradedeval.errors import InputError, Note
-from gradedeval.kernel.measures.bounds import falls
+from gradedeval.kernel.measures.bounds import may_fall
 from gradedeval.kernel.measures.definition import Measure, RankSum
 from gradedeval.kernel.measures.gains import Gains, run_measure, scores_of
 from gradedeval.kernel.measures.parse import parse_measures
@@ -196,7 +196,7 @@ def separate_bounds(
     readable = np.array([part is not None for part in parts])
     readable_pairs = readable[runs].all(0)
     missed = np.zeros(ends.shape[1:], dtype=np.int64)
-    if falls(reread.scorer.measures[reread.column[paired.measure]]):
+    if may_fall(reread.scorer.measures[reread.column[paired.measure]]):
         missed = _missed_counts(parts, runs, readable_pairs, paired.topics, beside_all)
     for run in np.unique(runs[:, readable_pairs]).tolist():
         cells = (runs == run) & readable_pairs
@@ -770,7 +770,7 @@ def depends_on_unseen(notation: str) -> bool:
         (measure,) = parse_measures(notation)
     except (InputError, ValueError):  # a measure of the user's own
         return True
-    return falls(measure)
+    return may_fall(measure)
 
 
 def unseen_notes(notations: Iterable[tuple[str, str]], options: Options | None, systems: bool = False) -> list[Note]:

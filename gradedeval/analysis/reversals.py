@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gradedeval.analysis.score_matrix import Paired
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct, ranges, ranks
 from gradedeval.errors import InputError
-from gradedeval.kernel.measures.bounds import falls
+from gradedeval.kernel.measures.bounds import may_fall
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.gains import as_scores, scores_of
 from gradedeval.kernel.parallel import Workers, progress
@@ -584,7 +584,7 @@ class RereadRuns:
         self.column = {measure.label: column for column, measure in enumerate(scorer.measures)}
         self.cached: dict[tuple[str, tuple[str, ...]], list[Part] | None] = {}
         # Relevant documents below the cutoff change the divisor of scores.
-        self.whole = any(map(falls, self.scorer.measures))
+        self.whole = any(map(may_fall, self.scorer.measures))
 
     def parts(self, run: str, topics: Sequence[str]) -> list[Part] | None:
         """Return these topics of a run; None if it cannot be read again."""

@@ -219,7 +219,7 @@ def exactness(measure: Measure, *, over_ties: bool = False) -> Exactness:
     return "exact" if reached and measure.prior is None else "safe"
 
 
-def falls(measure: Measure) -> bool:
+def may_fall(measure: Measure) -> bool:
     """Return whether a score may fall, and so depends on relevant documents that were not retrieved. The highest
     precision, which is iprec at recall 0, does not: any number of relevant documents reaches that level."""
     levels = measure.arguments.get("recall", measure.definition.parameters.get("recall"))
@@ -446,7 +446,7 @@ def _lowest_average(worse: Sequence[Layer], rows: Ints, hidden: Floats, most: fl
     return lowest
 
 
-def lowest_beside(measure: Measure, g: Gains, rows: Ints, missed: Ints) -> Floats | None:
+def lowest_with_missed(measure: Measure, g: Gains, rows: Ints, missed: Ints) -> Floats | None:
     """Return the lowest scores of some topics (`rows`), each with `missed` relevant documents that were not retrieved;
     None if `bounds_of` must be called for each. A topic may occur in many rows.
 

@@ -177,7 +177,7 @@ class Grader:
     least_width      minimum width of a topic when batches are sized: the number of labels, if a measure
                      reads a column for each
     ideals           gain table -> ideal rankings of all topics of the qrels, and values that measures derive from them
-    both             whether batches have two orders, as some measures compare scores as float32 and others as float64
+    both_orders      whether batches have two orders, as some measures compare scores as float32 and others as float64
     gain_of_code     cache: (gain table, gain of unjudged documents) -> gain of each code
     """
 
@@ -189,7 +189,7 @@ class Grader:
     last_rank: int | None = None
     least_width: int = 0
     limits: Limits = field(default_factory=lambda: parallel.LIMITS)
-    both: bool = False
+    both_orders: bool = False
     ideals: dict[bytes, tuple[Floats, dict[Any, Any]]] = field(default_factory=dict)
     gain_of_code: dict[tuple[bytes, float], Floats] = field(default_factory=dict)
 
@@ -219,7 +219,7 @@ class Grader:
 
     def _batch(self, documents: Documents, pool: GradeCounts) -> Batch:
         rules = self.keep_docnos_for, self.keep_ties, self.last_rank
-        if not self.both:
+        if not self.both_orders:
             return to_batch(documents, pool, self.judged, self.options, *rules)
         single, double = (
             to_batch(documents, pool, self.judged, replace(self.options, order=order), *rules)

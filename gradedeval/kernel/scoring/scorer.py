@@ -45,22 +45,24 @@ class GainsCache:
         self, batch: Batch, grader: Grader, by_intent: Mapping[Measure, ByIntent], missed: Ints | None = None
     ) -> None:
         self.batch, self.grader, self.by_intent, self.cells = batch, grader, by_intent, grader.limits.cells
-        self.unsampled_code = grader.unsampled
+        self.is_unsampled = grader.unsampled  # by code
         self.strata = grader.qrels.strata
         # Runs with all topics share their ideal rankings.
         self.all_ideals = grader.ideals if batch.topics == grader.qrels.topics else None
         self.cost = None if grader.options.costs is None else _costs(batch, grader.options.costs)
         self.unseen = grader.options.unseen or 0
         self.missed = missed
-        self.below: dict[int | None, Ints] | None = {} if grader.options.bounds or missed is not None else None
-        self.judged_code = judged = grader.judged
-        self.judged: Bools = judged.take(batch.codes)  # topics × ranks; faster than []
-        self.pool = batch.pool.judged if judged[:-2].all() else batch.pool.per_topic(judged[: batch.unjudged_code])
+        self.unjudged_below: dict[int | None, Ints] | None = {} if grader.options.bounds or missed is not None else None
+        self.is_judged = grader.judged  # by code
+        self.judged: Bools = self.is_judged.take(batch.codes)  # topics × ranks; faster than indexing
+        is_judged_label = self.is_judged[: batch.unjudged_code]
+        self.pool = batch.pool.judged if is_judged_label.all() else batch.pool.per_topic(is_judged_label)
         self.gains: dict[tuple[bytes, float, int | None], Floats] = {}
-        self.ideals: dict[bytes, tuple[Floats, dict[Any, Any]]] = {}
+        self.ideals: dict[bytes, tuple[Floats, dict[Any, Any]]] = {}  # as `_ideal` returns them
         self.by_key: dict[tuple[bytes, float, float, float, int | None, int | None], Gains] = {}
 
     def __call__(self, table: GainTable, measure: Measure, unjudged: float = 0.0, tail: float = 0.0) -> Gains:
+        """Return the gains for a measure; unjudged documents gain `unjudged`, and ranks beyond the end `tail`."""
         if measure.judged_only:
             return self._condensed(table, replace(measure, judged_only=False), unjudged, tail)
         last = measure.last_rank
@@ -72,7 +74,7 @@ class GainsCache:
         gains = self.by_key[key]
         if not (measure.definition.uses_strata or measure.by_intent):
             return gains
-        gains = copy(gains)  # keeps the memo of values derived from these gains
+        gains = copy(gains)  # shares the memo of values derived from these gains
         if measure.definition.uses_strata:
             gains.sample = self._sample(table, last)
             return gains
@@ -86,12 +88,12 @@ class GainsCache:
     @cached_property
     def _condensed(self) -> GainsCache:
         """Gains of the rankings without unjudged documents."""
-        return GainsCache(condensed(self.batch, self.judged_code), self.grader, self.by_intent)
+        return GainsCache(condensed(self.batch, self.is_judged), self.grader, self.by_intent)
 
     def _gains_for(self, table: GainTable, measure: Measure, last: int | None, unjudged: float, tail: float) -> Gains:
-        gain, (ideal, of_pool) = self._gain(table, unjudged, last), self._ideal(table)
+        gain, (ideal, ideal_memo) = self._gain(table, unjudged, last), self._ideal(table)
         first, uncut = self.batch.first, None
-        if first is not None:
+        if first is not None:  # averages over ties need the gains of all ranks
             from gradedeval.kernel.measures.gains import mean_gains  # for averages over ties only
 
             uncut = self._gain(table, unjudged, None)
@@ -101,7 +103,7 @@ class GainsCache:
         # Measures share these arrays, so none may write to them.
         for array in (gain, judged, ideal, retrieved, self.pool, table.levels):
             array.setflags(write=False)
-        cost, kinds, unsampled = self.cost, self.batch.kinds, self.unsampled_code
+        cost, kinds, unsampled = self.cost, self.batch.kinds, self.is_unsampled
         gains = Gains(
             gain,
             judged,
@@ -117,19 +119,19 @@ class GainsCache:
             unsampled=None if unsampled is None else unsampled[self.batch.codes[:, :last]],
             first=first,
             uncut=uncut,
-            below=None if self.below is None else self._below(last, self.below),
+            below=None if self.unjudged_below is None else self._below(last, self.unjudged_below),
             unseen=self.unseen,
         )
-        gains.memo["topics"], gains.of_pool = self.batch.topics, of_pool  # the topics are for messages
+        gains.memo["topics"], gains.of_pool = self.batch.topics, ideal_memo  # the topics are for messages
         return gains
 
     def _below(self, last: int | None, cache: dict[int | None, Ints]) -> Ints:
         """Return the number of unjudged documents of each topic that are retrieved below a rank, or missed."""
         if last not in cache:
             deeper = self.batch.codes[:, last if last is not None else self.batch.codes.shape[1] :]
-            beyond = 0 if self.batch.below is None else self.batch.below
+            below_batch = 0 if self.batch.below is None else self.batch.below
             missed = 0 if self.missed is None else self.missed
-            cache[last] = count_unjudged(deeper, self.judged_code) + beyond + missed
+            cache[last] = count_unjudged(deeper, self.is_judged) + below_batch + missed
         return cache[last]
 
     def _sample(self, table: GainTable, last: int | None) -> Sample:
@@ -139,17 +141,17 @@ class GainsCache:
         codes = self.batch.codes[:, :last]
         pool = self.batch.pool.table()[:, : len(table.gain_of_label)]  # without filled codes
         stratum = self.strata.of if self.strata is not None else np.zeros(pool.shape[1], dtype=np.int64)
-        filled_codes = len(self.judged_code) - len(stratum)
-        sampled = self.judged_code[: len(stratum)]
+        other_codes = len(self.is_judged) - len(stratum)  # filled, unjudged and padding
+        sampled = self.is_judged[: len(stratum)]
         member = (stratum[:, None] == np.arange(stratum.max(initial=0) + 1)).astype(np.float64)
-        size = (pool * sampled) @ member
-        weight = np.where(size > 0, pool @ member / np.maximum(size, 1), 0.0)[:, stratum] * sampled
+        sampled_size = (pool * sampled) @ member
+        weight = np.where(sampled_size > 0, pool @ member / np.maximum(sampled_size, 1), 0.0)[:, stratum] * sampled
         estimated = (pool * weight) @ (table.gain_of_label[:, None] == table.levels)
-        weight_of_code = np.pad(weight, ((0, 0), (0, filled_codes)))
+        weight_of_code = np.pad(weight, ((0, 0), (0, other_codes)))
         return Sample(
             member.shape[1],
-            np.pad(stratum, (0, filled_codes), constant_values=-1)[codes],
-            self.judged_code[codes],
+            np.pad(stratum, (0, other_codes), constant_values=-1)[codes],
+            self.is_judged[codes],
             np.take_along_axis(weight_of_code, codes.astype(np.int64), 1),
             estimated,
         )
@@ -167,9 +169,9 @@ class GainsCache:
         """Return the gain of each grade code."""
         key, cache = (table.key, unjudged), self.grader.gain_of_code
         if key not in cache:
-            gain, is_unjudged = table.by_code(len(self.judged_code)), ~self.judged_code
+            gain, is_unjudged = table.by_code(len(self.is_judged)), ~self.is_judged
             if table.filled is not None:
-                is_unjudged[len(table.gain_of_label) : -2] = False
+                is_unjudged[len(table.gain_of_label) : self.batch.unjudged_code] = False
             gain[is_unjudged] = unjudged
             gain[self.batch.padding_code] = 0
             cache[key] = gain
@@ -182,9 +184,10 @@ class GainsCache:
         if self.all_ideals is not None and key in self.all_ideals:
             return self.all_ideals[key]
         if key not in self.ideals:
-            ideal = self.ideals[key] = self.batch.pool.sorted_worth(table.gain_of_label), {}
-            if self.all_ideals is not None and ideal[0].size <= self.cells:
-                self.all_ideals[key] = ideal
+            gains = self.batch.pool.sorted_worth(table.gain_of_label)
+            self.ideals[key] = (gains, {})
+            if self.all_ideals is not None and gains.size <= self.cells:
+                self.all_ideals[key] = self.ideals[key]
         return self.ideals[key]
 
 
@@ -206,7 +209,8 @@ def grades_of(measure: Measure, qrels: Qrels, options: Options) -> Grades:
     """
     highest = float(qrels.labels[-1])
     top = options.top_of(highest)
-    if options.top_grade is None and (isinstance(measure.gain, tuple) or str(measure.gain).startswith("@")):
+    lists_gains = isinstance(measure.gain, tuple) or str(measure.gain).startswith("@")
+    if options.top_grade is None and lists_gains:
         top = highest
     preset = PRESETS[options.like].top_grade if options.like and measure.depends_on_top else None
     limit = preset if options.top_grade is None else options.top_grade
@@ -221,7 +225,7 @@ def grades_of(measure: Measure, qrels: Qrels, options: Options) -> Grades:
 def tables_of(measures: Sequence[Measure], qrels: Qrels, options: Options) -> list[GainTable]:
     """Return the gain table of each measure; measures with equal gains share one."""
     tables: dict[tuple[Any, ...], GainTable] = {}
-    keys = [(item.rel, item.gain, item.definition.scale, item.threshold_shares) for item in measures]
+    keys = [(measure.rel, measure.gain, measure.definition.scale, measure.threshold_shares) for measure in measures]
     for key, measure in zip(keys, measures, strict=True):
         if key not in tables:
             tables[key] = gain_table(measure, grades_of(measure, qrels, options))
@@ -238,7 +242,7 @@ def name_notes(scorer: Scorer) -> list[str]:
         if len(measure.spellings) > 1:
             names = ", ".join(map(redacted, measure.spellings))
             notes.append(f"{names}: the same measure, shown as {measure.label}")
-        if measure.label != str(measure):
+        if measure.label != str(measure):  # may be the name of another tool
             foreign.append(measure.label)
     if not foreign:
         return notes
@@ -262,7 +266,7 @@ def grade_one_notes(scorer: Scorer) -> list[str]:
 
 
 def convention_notes(scorer: Scorer, rel: int) -> list[str]:
-    """Return a note on binary measures if the convention of the test collection counts grades from `rel` on only."""
+    """Return a note on binary measures: by convention of the test collection, only grades from `rel` are relevant."""
     names = [
         measure.label
         for measure in scorer.measures
@@ -275,7 +279,7 @@ def convention_notes(scorer: Scorer, rel: int) -> list[str]:
 
 
 def _sample_and_cost_notes(scorer: Scorer) -> list[str]:
-    """Return notes on assumptions of measures on sampled judgments and on costs."""
+    """Return notes on assumptions of measures that use sampled judgments, strata or costs."""
     sampled, stratified, units = dict[str, None](), dict[str, None](), dict[str, str]()
     for measure in scorer.measures:
         if measure.definition.uses_unsampled:
@@ -317,7 +321,7 @@ CACHED_SCORERS = 16
 
 
 def scorer_for(qrels: Qrels, measures: Sequence[Measure], options: Options, limits: Limits | None = None) -> Scorer:
-    """Return a scorer, cached by its measures and options in the qrels.
+    """Return a scorer. The qrels cache it by its measures and options.
 
     Scorers that read further files or have measures by intent, which keep state of topics, are not cached.
     """
@@ -348,7 +352,7 @@ class BatchScores:
     bounds         2 × topics × measures: the lowest and the highest score, if requested
     ties           4 × topics × measures: the lowest and the highest score over orders of tied documents, and the
                    numbers of tied and of all documents that the measure reads; None if the order is fixed
-    unscored_ties  topics whose orders of ties are not scored yet
+    unscored_ties  batch of the topics whose orders of ties are not scored yet
     """
 
     topics: list[bytes]
@@ -362,9 +366,10 @@ class BatchScores:
     unscored_ties: Batch | None = None
 
     def replace_columns(self, source: BatchScores, chosen: Sequence[bool]) -> BatchScores:
-        """Return the scores with the chosen columns of `source`, which has the same topics and scored ties."""
+        """Return the scores with the chosen columns from `source`, which has the same topics. All ties are scored."""
 
         def ties(scores: BatchScores) -> Floats:
+            """Return the ties; of a fixed order the score as lowest and highest, and no documents."""
             if scores.ties is not None:
                 return scores.ties
             counts = np.zeros((2, *scores.values[0].shape))
@@ -389,9 +394,9 @@ class Scorer:
         if options.like is not None or options.gain is not None or options.rel is not None:
             measures = [with_defaults(measure, options) for measure in measures]
         self.measures = without_duplicates(measures)
-        self.single = [compares_single(measure, options) for measure in self.measures]
-        if options.by_score and len(set(self.single)) == 1:
-            order: Order = "float32" if self.single[0] else "score"
+        self.as_float32 = [compares_single(measure, options) for measure in self.measures]
+        if options.by_score and len(set(self.as_float32)) == 1:  # one order for all measures
+            order: Order = "float32" if self.as_float32[0] else "score"
             if order != options.order:
                 self.options = options = replace(options, order=order)
         self.grades = Grades(qrels.labels, options.top_of(float(qrels.labels[-1])), options.max_gain)
@@ -419,12 +424,12 @@ class Scorer:
         graded, self.fill_notes = qrels, list[str]()
         if options.fill is not None:
             graded = self._fill_in(options.fill)
-        width = len(graded.labels) if uses_strata else 0
+        least_width = len(graded.labels) if uses_strata else 0
         self.grader = Grader(
-            graded, options, types=keep_types, last_rank=self.last_rank, least_width=width, limits=limits
+            graded, options, types=keep_types, last_rank=self.last_rank, least_width=least_width, limits=limits
         )
-        if len(set(self.single)) > 1:
-            self.grader = replace(self.grader, options=replace(options, order="float32"), both=True)
+        if len(set(self.as_float32)) > 1:
+            self.grader = replace(self.grader, options=replace(options, order="float32"), both_orders=True)
 
     def _fill_in(self, fill: Fill) -> Qrels:
         """Return the qrels with codes of filled documents, and add their gains to the tables of measures that use
@@ -472,9 +477,9 @@ class Scorer:
         if self.by_intent:
             notes += _intent_notes(self)
         if self.options.max_residual is not None:
-            unbounded = [measure.label for measure in self.measures if measure.residual == "none"]
-            if unbounded and len(unbounded) < len(self.measures):  # otherwise there is a note on an unused option
-                text = f"{', '.join(unbounded)} {'has' if len(unbounded) == 1 else 'have'} no residual"
+            without = [measure.label for measure in self.measures if measure.residual == "none"]
+            if without and len(without) < len(self.measures):  # otherwise there is a note on an unused option
+                text = f"{', '.join(without)} {'has' if len(without) == 1 else 'have'} no residual"
                 notes.append(Note(f"{flag.max_residual}: {text}; all topics count there"))
         if self.options.ties == "best" and self.options.wants_residuals and self.options.residuals != "difference":
             text = "a document that is judged later may move up, and a score rise by more than its residual"
@@ -505,9 +510,9 @@ class Scorer:
         """Score a batch, including the lowest and the highest score over orders of tied documents."""
         if batch.as_double is None:
             return add_tie_ranges(self, batch, self.score_batch(batch))
-        halves = replace(batch, as_double=None), batch.as_double
-        by_float, by_double = (add_tie_ranges(self, half, self.score_batch(half), at_once=True) for half in halves)
-        return by_float.replace_columns(by_double, [not is_single for is_single in self.single])
+        orders = replace(batch, as_double=None), batch.as_double
+        by_float, by_double = (add_tie_ranges(self, order, self.score_batch(order), at_once=True) for order in orders)
+        return by_float.replace_columns(by_double, [not as_float32 for as_float32 in self.as_float32])
 
     def merge(
         self, name: str, batches: Sequence[BatchScores], topics: list[bytes], missing: int = 0, format: str = ""
@@ -524,8 +529,8 @@ class Scorer:
             scored = [topic for batch in batches for topic in batch.topics]
             empty = [topic for batch in batches for topic in batch.empty]
             values = np.concatenate([batch.values for batch in batches], axis=1)
-            limits = [batch.bounds for batch in batches if batch.bounds is not None]
-            bounds = np.concatenate(limits, axis=1) if limits else None
+            parts = [batch.bounds for batch in batches if batch.bounds is not None]
+            bounds = np.concatenate(parts, axis=1) if parts else None
         if scored != topics:
             row = {topic: index for index, topic in enumerate(scored)}
             chosen = [row[topic] for topic in topics]
@@ -551,8 +556,8 @@ class Scorer:
 
     @cached_property
     def topics_without_relevant(self) -> dict[tuple[str, ...], list[int]]:
-        """Topics without a gain -> the columns of the measures for which they have none; () for measures with a gain in
-        every topic. Measures that do not use gains, counts and measures by intent are omitted."""
+        """Topics -> the columns of the measures for which exactly these topics have no gain; () -> measures with a gain
+        in every topic. Counts, measures by intent and measures that do not use gains are omitted."""
         columns: dict[tuple[str, ...], list[int]] = {}
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
             if measure.definition.gain is None or measure.definition.summary == "total" or measure.by_intent:
@@ -567,12 +572,11 @@ class Scorer:
         return list(map(decode, self.qrels.topics))
 
     def gains_cache(self, batch: Batch, missed: Ints | None = None) -> GainsCache:
-        """Return the gains of a batch; call them with a gain table, a measure, and the gains of unjudged documents and
-        of ranks beyond the end."""
+        """Return a cache of the gains of a batch. Calling it returns the gains for a measure."""
         return GainsCache(batch, self.grader, self.by_intent, missed)
 
     def grades_of(self, measure: Measure) -> Grades:
-        """Return the grade scale of a measure. Raises InputError as `grades_of`."""
+        """Return the grade scale of a measure. Raises InputError as the function `grades_of`."""
         return grades_of(measure, self.qrels, self.options)
 
     def score_batch(self, batch: Batch) -> BatchScores:
@@ -583,11 +587,11 @@ class Scorer:
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
             score = values[0, :, column] = scores_of(measure, gains_of(table, measure))
             if self.options.wants_residuals or bounds is not None:
-                values[1:, :, column], limits = residuals_and_bounds(self, measure, table, gains_of, score)
+                values[1:, :, column], measure_bounds = residuals_and_bounds(self, measure, table, gains_of, score)
                 if bounds is not None:
-                    bounds[:, :, column] = limits
-        lowest = np.minimum.reduce(batch.codes, axis=None, initial=batch.padding_code)
-        any_judged = None if lowest == batch.padding_code else bool(lowest < len(self.qrels.labels))
+                    bounds[:, :, column] = measure_bounds
+        lowest_code = np.minimum.reduce(batch.codes, axis=None, initial=batch.padding_code)
+        any_judged = None if lowest_code == batch.padding_code else bool(lowest_code < len(self.qrels.labels))
         empty = [topic for topic, count in zip(batch.topics, batch.retrieved.tolist(), strict=True) if not count]
         return BatchScores(batch.topics, values, batch.types, any_judged, empty, batch.retrieved, bounds)
 
@@ -604,19 +608,21 @@ def _check_ties(measures: Sequence[Measure]) -> None:
 def no_relevant_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:
     """Return notes on measures whose means count topics without relevant documents as 0."""
     columns = scorer.topics_without_relevant if scorer.grades.top > 0 else {}
-    if not runs or not any(columns):
+    if not runs or not any(topics for topics in columns):
         return []
+    # Thousands of runs share a list of topics, so each list is read once.
     counted = set().union(*{id(run.topics): run.topics for run in runs}.values())
     notes: list[str] = []
-    relevant = dict(zip(scorer.topics, scorer.qrels.counts.per_topic(scorer.qrels.labels > 0).tolist(), strict=True))
+    counts = scorer.qrels.counts.per_topic(scorer.qrels.labels > 0).tolist()
+    relevant_counts = dict(zip(scorer.topics, counts, strict=True))
     for topics, group in columns.items():
         empty = [topic for topic in topics if topic in counted]
         zero = [scorer.measures[column].label for column in group if runs[0].is_zero(empty, column)]
         if empty and zero:
             text = no_relevant_text(scorer.qrels.place, empty, len(counted), zero if len(columns) > 1 else [])
-            graded = any(map(relevant.__getitem__, empty))
+            has_relevant = any(relevant_counts[topic] for topic in empty)  # without a gain for these measures
             hint = f"exclude {'it' if len(empty) == 1 else 'them'} with {flag.topics:relevant}"
-            notes.append(Note(text, "" if graded else hint, kind="no-relevant"))
+            notes.append(Note(text, "" if has_relevant else hint, kind="no-relevant"))
     return notes
 
 
@@ -629,11 +635,12 @@ def residuals_and_bounds(
     """Return 2 × topics, the residual of unjudged documents and the total residual; and 2 × topics, the lowest and the
     highest score; nan if not requested or blank."""
     options = scorer.options
-    residuals = bounds = np.full((2, len(score)), np.nan)
+    shape = (2, len(score))
+    residuals = bounds = np.full(shape, np.nan)
     if scorer.grades_of(measure).top <= 0:
         return residuals, bounds
     if options.residuals == "difference":
-        residuals = np.broadcast_to(_difference(measure, table, gains_of, score), bounds.shape)
+        residuals = np.broadcast_to(_difference(measure, table, gains_of, score), shape)
     elif options.wants_residuals and measure.residual != "none":
         residuals = _residuals(scorer, measure, table, gains_of, score)
     if options.bounds and measure.bounds != "none":
@@ -646,8 +653,9 @@ def _residuals(scorer: Scorer, measure: Measure, table: GainTable, gains_of: Gai
     score comes from the bounds."""
     highest = np.full((2, len(score)), np.nan)
     if measure.residual == "from_bounds" and not measure.by_intent:
-        whole = scorer.options.residual_depth == "full" and measure.only_truncates
-        highest[1] = _bounds(scorer, replace(measure, cutoff=None) if whole else measure, table, gains_of, score)[1]
+        full_depth = scorer.options.residual_depth == "full" and measure.only_truncates
+        bounded = replace(measure, cutoff=None) if full_depth else measure
+        highest[1] = _bounds(scorer, bounded, table, gains_of, score)[1]
     if np.isnan(highest[1]).all():
         highest[:] = _best(scorer, measure, table, gains_of)
     # Rounding must not leave a residual if all documents are judged.
@@ -683,20 +691,20 @@ def _low_score_high(scorer: Scorer, measure: Measure, table: GainTable, gains_of
 
 
 def bounds_by_missed(scorer: Scorer, batch: Batch, column: int, rows: Ints, missed: Ints) -> Floats | None:
-    """Return 3 × rows as `bounds_with_missed` for many numbers of missed documents per topic, computed once per topic.
+    """Return 3 × rows as `bounds_with_missed`, where a topic may have many rows: its gains are computed only once.
 
     rows    index of the topic in the batch
     missed  number of missed documents for each of `rows`
 
     Returns None if the measure has no such shortcut.
     """
-    from gradedeval.kernel.measures.bounds import lowest_beside  # for bounds only
+    from gradedeval.kernel.measures.bounds import lowest_with_missed  # for bounds only
 
     measure, table = scorer.measures[column], scorer.tables[column]
     if measure.bounds == "none" or table.top <= 0 or measure.judged_only:
         return None
     gains_of = scorer.gains_cache(batch, np.zeros(len(batch.topics), dtype=np.int64))
-    lowest = lowest_beside(measure, gains_of(table, measure), rows, missed)
+    lowest = lowest_with_missed(measure, gains_of(table, measure), rows, missed)
     if lowest is None:
         return None
     _, score, high = _low_score_high(scorer, measure, table, gains_of)[:, rows]
@@ -709,10 +717,14 @@ def _bounds(scorer: Scorer, measure: Measure, table: GainTable, gains_of: GainsC
         return np.array([score, score])
     from gradedeval.kernel.measures.bounds import bounds_of  # for bounds only
 
-    uncut = replace(measure, cutoff=None) if scorer.options.ties == "average" else measure
-    plain, best = gains_of(table, uncut), partial(gains_of, table, measure, unjudged=table.top)
-    highest, grades = partial(_best, scorer, measure, table, gains_of), scorer.grades_of(measure)
-    return bounds_of(measure, score, grades, plain, best, lambda: highest(to_cutoff=True)[1])
+    # Averages over ties need the gains of all ranks.
+    as_judged = gains_of(table, replace(measure, cutoff=None) if scorer.options.ties == "average" else measure)
+    best_gains = partial(gains_of, table, measure, unjudged=table.top)
+
+    def highest_score() -> Floats:
+        return _best(scorer, measure, table, gains_of, to_cutoff=True)[1]
+
+    return bounds_of(measure, score, scorer.grades_of(measure), as_judged, best_gains, highest_score)
 
 
 def _best(
@@ -725,8 +737,8 @@ def _best(
     inside = np.minimum(run_measure(measure, gains_of(table, measure, unjudged=table.top)), definition.ceiling)
     if residual != "beyond_run":
         return inside, inside
-    both = gains_of(table, measure, unjudged=table.top, tail=table.top)
-    return inside, np.minimum(run_measure(measure, both), definition.ceiling)
+    best_gains = gains_of(table, measure, unjudged=table.top, tail=table.top)
+    return inside, np.minimum(run_measure(measure, best_gains), definition.ceiling)
 
 
 def unseen_note(place: str, condition: str) -> Note:
@@ -741,7 +753,7 @@ def unseen_note(place: str, condition: str) -> Note:
 
 def bounds_notes(scorer: Scorer) -> list[str]:
     """Return notes on measures without exact bounds, and on assumptions of the bounds."""
-    from gradedeval.kernel.measures.bounds import depends_on_scale, exactness, falls  # for bounds only
+    from gradedeval.kernel.measures.bounds import depends_on_scale, exactness, may_fall  # for bounds only
 
     averaged = scorer.options.ties == "average"
     labels: dict[str, list[str]] = {"exact": [], "safe": [], "none": []}
@@ -755,13 +767,13 @@ def bounds_notes(scorer: Scorer) -> list[str]:
     if labels["safe"]:
         text = f"low and high of {', '.join(labels['safe'])} are safe, but may be wider than necessary"
         notes.append(Note(f"{flag.bounds}: {text}"))
-    falling = [measure.label for measure in scorer.measures if falls(measure) and measure.label not in without]
+    falling = [measure.label for measure in scorer.measures if may_fall(measure) and measure.label not in without]
     if falling and scorer.options.unseen is None:
         notes.append(unseen_note(f"{flag.bounds}: {', '.join(falling)}", "the run did not retrieve"))
-    grades = thresholds(scorer.grades)
+    levels = thresholds(scorer.grades)
     dependent = [measure.label for measure in scorer.measures if depends_on_scale(measure)]
-    if not isinstance(grades, range) and dependent:
-        listed = shorten([f"{grade:g}" for grade in grades])
+    if not isinstance(levels, range) and dependent:  # some grade has a fraction
+        listed = shorten([f"{level:g}" for level in levels])
         text = f"{flag.bounds}: {', '.join(dependent)}: a document judged later has grade 0 or one of {listed}"
         notes.append(Note(text, "a different fractional grade could lead past low or high"))
     if scorer.options.fill is not None:

@@ -122,9 +122,9 @@ class Applied:
     def falls(self) -> bool:
         """Whether its bounds depend on relevant documents that were not retrieved, or are computed for this option
         alone."""
-        from gradedeval.kernel.measures.bounds import falls  # few evaluations have bounds
+        from gradedeval.kernel.measures.bounds import may_fall  # few evaluations have bounds
 
-        return falls(self.measure) or ("bounds" not in self.options.given and self.has_bounds)
+        return may_fall(self.measure) or ("bounds" not in self.options.given and self.has_bounds)
 
 
 def unused_options(measures: Sequence[Measure], options: Options, highest: float) -> list[Note]:

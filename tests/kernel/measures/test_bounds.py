@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, measure, parse_measures, row_sums
 from gradedeval.kernel.measures import bounds
-from gradedeval.kernel.measures.bounds import exactness, falls
+from gradedeval.kernel.measures.bounds import exactness, may_fall
 from support.examples import drawn
 from support.measures import VARIANTS, every
 from support.topics import Topic, evaluated, missed, scored
@@ -28,7 +28,7 @@ BOUNDED = [measure for measure in VARIANTS if exactness(measure) != "none"]
 OVER_TIES = [
     measure
     for measure in BOUNDED
-    if measure.definition.over_ties and falls(measure) and exactness(measure, over_ties=True) != "none"
+    if measure.definition.over_ties and may_fall(measure) and exactness(measure, over_ties=True) != "none"
 ]
 LATER = (None, 0, 1, 2, 3)
 CANNOT_FALL = {

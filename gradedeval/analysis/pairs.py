@@ -62,7 +62,7 @@ def _columns(
     reread: RereadRuns | None,
     *,
     tests: bool = True,
-    settles: bool = True,
+    judging: bool = True,
     seeds: Matrix | None = None,
 ) -> dict[str, Any]:
     """Return the columns of a comparison by one measure; fewer without tests, or without effects of judging.
@@ -97,7 +97,7 @@ def _columns(
         **paired.wins(score_matrix.topic_differences(paired.score, first, second)),
         "effect": significance.effect_size(differences),
         **inferred,
-        **(_judging_columns(paired, difference, first, second, reread) if settles else {}),
+        **(_judging_columns(paired, difference, first, second, reread) if judging else {}),
         "tested": paired.tested,
     }
 
@@ -176,7 +176,7 @@ def sliced_frame(matrix: Matrix, first: Ints, second: Ints, settings: TestSettin
                 paired = slice_matrix.paired(measure)
                 tests = len(paired.topics) >= LEAST_LABELLED and paired.count < of_all.count
                 frame = comparison_frame(
-                    paired, first, second, settings, None, tests=tests, settles=False, seeds=slice_matrix.seeds
+                    paired, first, second, settings, None, tests=tests, judging=False, seeds=slice_matrix.seeds
                 )
                 labels = {"slice": f"{column}={label}", "column": column, "label": label, "p_between": p}
                 of_measure.append(frame.assign(**labels))

@@ -58,11 +58,13 @@ AllPairs = Annotated[
 class Letters(ScoredFrame):
     """A letter display of runs: `frame`, the scores of the runs, and the settings of the test.
 
-    `frame` has a row for each measure and run, the best run first: measure, run, topics, mean (as from `evaluate`),
-    same_as (letters: two runs share a letter if and only if they do not differ significantly), best_rank and worst_rank
-    (1 + the number of significantly better runs; the number of runs − the number of significantly worse runs), rank_low
-    and rank_high (bootstrap interval of the rank over samples of topics). Ranks are blank if the measure prefers no
-    direction.
+    `frame` has a row for each measure and run, the best run first. Its columns: measure, run, topics, mean (as from
+    `evaluate`), same_as, best_rank, worst_rank, rank_low, rank_high.
+
+    `same_as` has letters: two runs share a letter if and only if they do not differ significantly. `best_rank` is 1 +
+    the number of significantly better runs, `worst_rank` the number of runs − the number of significantly worse runs.
+    `rank_low` and `rank_high` are the ends of a bootstrap interval of the rank, over samples of topics. Ranks are blank
+    if the measure prefers no direction.
     """
 
     scores: Matrix
@@ -129,7 +131,7 @@ def letters(
     runs            as for `gradedeval.evaluate`; without `qrels`, the result of `evaluate` or saved scores
     qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`
     test            as for `gradedeval.compare`, except bayes; the randomized Tukey HSD test compares all pairs at once
-    correction      over all pairs of a measure, for tests of single pairs: holm (default), bonferroni, bh or none
+    correction      over all pairs of a measure, if the test is of one pair: holm (default), bonferroni, bh or none
     draws, seed     permutations, and bootstrap samples of topics for the interval of ranks
     alpha           significance level; the interval of ranks has level 1 − alpha
 
@@ -147,8 +149,9 @@ def letters(
     settings = significance.TestSettings(test, correction, draws, alpha, seed)
     if test == "bayes":
         raise InputError("--test", "bayes gives no p, which letters need", "choose another test", usage=True)
-    matrix, _ = score_matrix.with_baseline(score_matrix.scores_to_compare(runs, qrels, measures, like, keywords), None)
-    score_matrix.require_two_runs("compare", len(score_matrix.require_single_runs("a letter display", matrix).runs))
+    matrix = score_matrix.comparable_matrix(score_matrix.scores_to_compare(runs, qrels, measures, like, keywords))
+    score_matrix.require_single_runs("a letter display", matrix)
+    score_matrix.require_two_runs("compare", len(matrix.runs))
     by_measure = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
     frame = kernel.results.joined([_letter_rows(paired, settings) for paired in by_measure])
     pair_count = len(matrix.runs) * (len(matrix.runs) - 1) // 2
@@ -179,25 +182,24 @@ def _letter_rows(paired: Paired, settings: TestSettings) -> pd.DataFrame:
 
 
 def shared_letters(differ: Bools) -> list[str]:
-    """Return the letters of each run. Two runs share a letter if and only if they do not differ; the first runs have
-    the first letters.
+    """Return the letters of each run. Two runs share a letter if and only if they do not differ; letters are given in
+    the order of the runs.
 
     differ  runs × runs, symmetric: whether two runs differ significantly
     """
     count = len(differ)
     groups = [frozenset(range(count))]
     for first, second in zip(*np.nonzero(np.triu(differ, 1)), strict=True):
-        split = [group for group in groups if first in group and second in group]
-        if split:
-            intact = [group for group in groups if group not in split]
-            halves = [group - {run} for run in (first, second) for group in split]
+        with_both = [group for group in groups if first in group and second in group]
+        if with_both:
+            intact = [group for group in groups if group not in with_both]
+            halves = [group - {run} for run in (first, second) for group in with_both]
             groups = _maximal([*intact, *halves])
     groups = sorted(_without_redundant(groups), key=sorted)
-    enough = len(groups) <= len(ascii_letters)
+    separator = "" if len(groups) <= len(ascii_letters) else " "
     names = [ascii_letters[n] if n < len(ascii_letters) else f"{n + 1}" for n in range(len(groups))]
     return [
-        ("" if enough else " ").join(name for name, group in zip(names, groups, strict=True) if run in group)
-        for run in range(count)
+        separator.join(name for name, group in zip(names, groups, strict=True) if run in group) for run in range(count)
     ]
 
 
@@ -211,7 +213,7 @@ def _maximal(groups: Sequence[frozenset[int]]) -> list[frozenset[int]]:
 
 
 def _without_redundant(groups: Sequence[frozenset[int]]) -> list[frozenset[int]]:
-    """Remove groups, the smallest first, as long as other groups contain each of their pairs, or their only run."""
+    """Remove redundant groups, the smallest first: those whose pairs of runs, or only run, are all in other groups."""
     remaining = list(groups)
     for group in sorted(groups, key=lambda runs: (len(runs), [-run for run in sorted(runs)])):
         others = [candidate for candidate in remaining if candidate is not group]
@@ -221,17 +223,17 @@ def _without_redundant(groups: Sequence[frozenset[int]]) -> list[frozenset[int]]
     return remaining
 
 
-def possible_ranks(score: Floats, differ: Bools, reading: kernel.definition.Reading) -> tuple[Ints, Ints]:
+def possible_ranks(scores: Floats, differ: Bools, reading: kernel.definition.Reading) -> tuple[Ints, Ints]:
     """Return the best and the worst possible rank of each run: 1 + the number of significantly better runs, and the
     number of runs − the number of significantly worse runs.
 
-    score   of each run
+    scores  the score of each run
     differ  runs × runs: whether two runs differ significantly
     """
-    gains = reading.sign * score
-    better = differ & (gains[None] > gains[:, None])
-    worse = differ & (gains[None] < gains[:, None])
-    return 1 + better.sum(1), len(score) - worse.sum(1)
+    oriented = reading.sign * scores  # higher is better
+    better = differ & (oriented[None] > oriented[:, None])
+    worse = differ & (oriented[None] < oriented[:, None])
+    return 1 + better.sum(1), len(scores) - worse.sum(1)
 
 
 def rank_interval(values: Floats, sign: int, draws: int, seed: int, alpha: float) -> tuple[Ints, Ints]:
@@ -242,13 +244,13 @@ def rank_interval(values: Floats, sign: int, draws: int, seed: int, alpha: float
     sign    −1 if lower values are better, else 1
     """
     runs, topics = values.shape
-    rng, sampled_ranks, done = np.random.default_rng(seed), np.empty((draws, runs), dtype=np.int64), 0
-    while done < draws:
-        batch = min(256, draws - done)
-        times = rng.multinomial(topics, np.full(topics, 1 / topics), size=batch)
-        means = sign * (times @ values.T) / topics
-        sampled_ranks[done : done + batch] = 1 + (means[:, None] > means[:, :, None] + TOLERANCE).sum(2)
-        done += batch
+    rng = np.random.default_rng(seed)
+    sampled_ranks = np.empty((draws, runs), dtype=np.int64)
+    for start in range(0, draws, 256):
+        batch = sampled_ranks[start : start + 256]
+        drawn_counts = rng.multinomial(topics, np.full(topics, 1 / topics), size=len(batch))
+        means = sign * (drawn_counts @ values.T) / topics
+        batch[:] = 1 + (means[:, None] > means[:, :, None] + TOLERANCE).sum(2)
     ends = np.quantile(sampled_ranks, [alpha / 2, 1 - alpha / 2], axis=0, method="inverted_cdf")
     return ends[0].astype(np.int64), ends[1].astype(np.int64)
 
@@ -270,21 +272,21 @@ class Comparison(ScoredFrame):
     true difference above rope, within ±rope and below −rope (swapped if lower is better); low and high are the ends of
     a credible interval.
 
-    `lowest` and `highest` bound the difference after all documents are judged; `same_order`: these bounds do not
-    reverse the order. `reversing` counts the `unjudged` documents of the lower run that must be relevant to reverse it:
-    the minimum if a document's gain depends on its rank alone, otherwise a sufficient number. `reversing_share` is
-    reversing / unjudged, `reversing_rank` the deepest rank of these documents. Blank if judging cannot reverse the
-    order, or if runs cannot be read again.
+    `lowest` and `highest` bound the difference after all documents are judged; `same_order` is whether judging keeps
+    the order. `reversing` of the `unjudged` documents of the trailing run must be relevant to reverse it: this number
+    is the minimum if a document's gain depends on its rank alone, otherwise it is sufficient. `reversing_share` is
+    reversing / unjudged, `reversing_rank` the deepest rank of these documents. The four columns from `reversing` to
+    `reversing_rank` are blank if judging cannot reverse the order, or if runs cannot be read again.
 
     With replicates, `run` and `baseline` are systems; seeds, sd, baseline_seeds, baseline_sd, se and df precede
     `tested`, and the columns on judging are absent. p and interval come from a mixed model with random topics and
     seeds. p is nan unless both systems have at least five seeds. With fewer than three seeds, the interval holds for
     these runs only.
 
-    With predictions, people, people_low, people_high, machine, lambda_, narrower, times and se precede low: as in
-    `evaluate`, for differences. others, after topics, counts topics judged by the machine alone. The estimate is made
-    from differences by topic; it may deviate from the difference of the two estimated means. Wins and effect cover the
-    topics judged by people.
+    With predictions, people, people_low, people_high, machine, lambda_, narrower, times and se precede `low`: the
+    columns of `evaluate`, here about differences. `others`, after `topics`, is the number of topics judged by the
+    machine alone. The estimate is made from differences by topic; it may deviate from the difference of the two
+    estimated means. Wins and effect cover the topics judged by people.
 
     `slices` has a row for each pair, measure and slice, without columns on judging; None without slices.
     """
@@ -302,7 +304,7 @@ class Comparison(ScoredFrame):
         tests, measures = pairs.describe_tests(frame, self.scores, self.settings), list(dict.fromkeys(frame["measure"]))
         mark = f"* probability ≥ {1 - alpha:.10g}" if self.settings.test == "bayes" else f"* p ≤ {alpha:g}"
         interval, *more_lines = pairs.describe_intervals(frame, self.settings)
-        baseline = [] if self._is_pairwise else [visible(f"baseline {frame['baseline'].iloc[0]}")]
+        baseline = [] if self._baselines_vary else [visible(f"baseline {frame['baseline'].iloc[0]}")]
         line = " | ".join([*baseline, *tests, mark, interval, *describe_readings(self.scores, measures)])
         return "\n".join([line, *more_lines, *self.slice_words])
 
@@ -310,8 +312,8 @@ class Comparison(ScoredFrame):
     def remarks(self) -> list[str]:
         """Notes on unused texts of topics and on documents that no run retrieved."""
         unused = texts_unused(self.scores, "rows are of all topics", "`gradedeval diff` shows topics")
-        judged = self._judging and not self._is_modelled
-        return [*unused, *(pairs.unseen_notes(self.frame, self.scores) if judged else [])]
+        shows_judging = self._judging and not self._is_modelled
+        return [*unused, *(pairs.unseen_notes(self.frame, self.scores) if shows_judging else [])]
 
     @property
     def slice_words(self) -> list[str]:
@@ -322,7 +324,7 @@ class Comparison(ScoredFrame):
         return _describe_slice_tests(self.slices, self.settings, topics)
 
     @property
-    def _is_pairwise(self) -> bool:
+    def _baselines_vary(self) -> bool:
         """Whether rows have different baselines."""
         return len(kernel.results.distinct(self.frame, "baseline")) > 1
 
@@ -346,7 +348,7 @@ class Comparison(ScoredFrame):
         if layout == "long":
             rows = [dict(zip(table.names, row, strict=True)) for table in anova for row in table.rows]
             return replace(document, head={"anova": rows}) if anova else document
-        table = document.table if self._is_pairwise else _insert_baseline(document.table, frame, matrix)
+        table = document.table if self._baselines_vary else _insert_baseline(document.table, frame, matrix)
         blocks: list[Table | str] = [table]
         if self.slices is not None:
             blocks += slice_tables(self.slices, columns, self.settings)
@@ -358,16 +360,16 @@ class Comparison(ScoredFrame):
     def _columns(self) -> DisplayColumns:
         """Return the columns of the table for people."""
         frame, matrix, settings = self.frame, self.scores, self.settings
-        count = len(frame) if matrix.seeds is None else int(replicates.are_tested(frame).sum())
-        corrected = settings.corrects(count // frame["measure"].nunique())
+        tested_rows = len(frame) if matrix.seeds is None else int(replicates.are_tested(frame).sum())
+        corrected = settings.corrects(tested_rows // frame["measure"].nunique())
         crowded = settings.test == "bayes" or self._is_modelled
-        basis = "" if matrix.machine is None else BY_PEOPLE
+        suffix = "" if matrix.machine is None else BY_PEOPLE
         interval: DisplayColumns = {
             Column(f"{settings.level} interval", "figures"): partial(format_interval, settings.alpha)
         }
         seeds, deviations = ({}, {}) if matrix.seeds is None else (SEEDS, DEVIATIONS)
         return {
-            **plain_columns(Column("measure"), Column("run"), *([Column("baseline")] if self._is_pairwise else [])),
+            **plain_columns(Column("measure"), Column("run"), *([Column("baseline")] if self._baselines_vary else [])),
             **seeds,
             Column("mean", "score"): total_formatter(matrix, "mean"),
             **deviations,
@@ -379,24 +381,25 @@ class Comparison(ScoredFrame):
                 NOT_TESTED if self._is_modelled else None,
             ),
             **(interval if matrix.machine is None else pairs.estimate_columns(matrix, interval)),
-            replace(WINS, name=WINS.name + basis, wide=crowded): format_wins,
+            replace(WINS, name=WINS.name + suffix, wide=crowded): format_wins,
             **({Column("baseline mean", "score", wide=True): total_formatter(matrix, "baseline_mean")}
-               if self._is_pairwise else {}),
-            Column("effect" + basis, "signed", digits=2, wide=True): itemgetter("effect"),
+               if self._baselines_vary else {}),
+            Column("effect" + suffix, "signed", digits=2, wide=True): itemgetter("effect"),
         }  # fmt: skip
 
 
 SEEDS: DisplayColumns = {Column("seeds", "count"): itemgetter("seeds")}
+"""Column of systems of several seeds before the mean."""
 DEVIATIONS: DisplayColumns = {
     Column("± sd", "score"): itemgetter("sd"),
     Column("df", "score", digits=1, wide=True): itemgetter("df"),
 }
-"""Columns of systems of several seeds, before and after the mean."""
+"""Columns of systems of several seeds after the mean."""
 WINS = Column("won/tied/lost", "figures")
 NOT_TESTED = "—"
 """Cell in place of p for an estimate, or for a system of few seeds."""
 BY_PEOPLE = " (people)"
-"""Suffix, beside estimates, of columns about the topics judged by people."""
+"""Suffix of the columns that cover only topics judged by people, in a table of estimates."""
 ANOVA: DisplayColumns = {
     **plain_columns(Column("measure"), Column("source")),
     Column("sum of squares", "score"): itemgetter("squares"),
@@ -438,14 +441,14 @@ def _format_p(name: str, alpha: float, row: Row, missing: str | None = None) -> 
 
 
 def format_interval(alpha: float, row: Row) -> str | None:
-    """Format the interval of a difference or ratio. If the test rejects equality, an end at equality is open."""
+    """Format the interval of a difference or ratio. If the test rejects equality, an end at 0 (ratio: 1) is open."""
     if row["low"] is None:
         return None
-    number, equal = (format_ratio, 1) if row["tested"] == "ratio" else ("{:+.4f}".format, 0)
+    format_number, equality = (format_ratio, 1) if row["tested"] == "ratio" else ("{:+.4f}".format, 0)
     p = row.get("p", 1)
     rejected = p is not None and p <= alpha
     low, high = (
-        f"{sign}{number(equal).lstrip('+')}" if rejected and row[end] == equal else number(row[end])
+        f"{sign}{format_number(equality).lstrip('+')}" if rejected and row[end] == equality else format_number(row[end])
         for end, sign in (("low", ">"), ("high", "<"))
     )
     return f"{low} to {high}"
@@ -478,28 +481,28 @@ def _topic_counts(frame: pd.DataFrame) -> pd.Series[int]:
 
 
 def _describe_slice_tests(slices: pd.DataFrame, settings: TestSettings, topics: Mapping[str, int]) -> list[str]:
-    """Return a line on the tests of slices, and on slices without a test; nothing if there is nothing to say.
+    """Return a line on the tests of slices, and on slices without a test; no line without either.
 
     topics  measure -> number of topics compared
     """
     small = slices[slices["topics"] < pairs.LEAST_LABELLED]["slice"].unique().tolist()
-    complete = slices[_topic_counts(slices) == slices["measure"].map(topics)]["slice"].unique().tolist()
+    with_all_topics = slices[_topic_counts(slices) == slices["measure"].map(topics)]["slice"].unique().tolist()
     tested = slices[replicates.are_tested(slices)] if "df" in slices else slices
-    count = tested["slice"].nunique() - len({*small, *complete} & {*tested["slice"]})
+    count = len({*tested["slice"]} - {*small, *with_all_topics})
     parts = []
     if count and settings.test in significance.NOT_BY_PAIR:
         parts.append(f"slices: p times {count}, the number of slices; an interval is of its slice alone")
     elif count and settings.test != "bayes" and (family := _correction_family(tested, count, "slice", settings)):
         parts.append(f"slices: {family}; an interval is of its slice and pair alone")
-    between = slices[slices["p_between"].notna()]
-    if len(between):
-        family = _correction_family(slices, between["column"].nunique(), "column", settings)
+    between_slices = slices[slices["p_between"].notna()]
+    if len(between_slices):
+        family = _correction_family(slices, between_slices["column"].nunique(), "column", settings)
         method = f"between slices: labels permuted over topics, {settings.draws} draws, seed {settings.seed}"
         parts.append(f"{method}, {family}" if family else method)
     if small:
         parts.append(f"{shorten(small)}: fewer than {pairs.LEAST_LABELLED} topics, not tested")
-    if complete:
-        parts.append(f"{shorten(complete)}: all topics, tested above")
+    if with_all_topics:
+        parts.append(f"{shorten(with_all_topics)}: all topics, tested above")
     return [" | ".join(parts)] if parts else []
 
 
@@ -515,29 +518,34 @@ def _correction_family(frame: pd.DataFrame, count: int, noun: str, settings: Tes
 def slice_tables(slices: pd.DataFrame, columns: DisplayColumns, settings: TestSettings) -> list[Table]:
     """Return a table for each column of labels, and a table of tests whether differences depend on labels.
 
-    columns  of the table of all topics
+    columns  columns of the table of all topics
     """
     tables = list[Table]()
-    for labels in kernel.results.distinct(slices, "column"):
-        of_label = dict[Column, Callable[[Row], Any]]()
-        for column, value in columns.items():
+    for label_column in kernel.results.distinct(slices, "column"):
+        slice_columns = dict[Column, Callable[[Row], Any]]()
+        for column, format_cell in columns.items():
             name = _slice_p_title(slices, settings) if column.name.partition(" ")[0] == "p" else column.name
             wide = column.wide or column.name.startswith((WINS.name, "people", "λ"))
-            of_label[replace(column, name=name, wide=wide)] = value
+            slice_columns[replace(column, name=name, wide=wide)] = format_cell
             if column.name == "run":
-                of_label |= {Column(labels): itemgetter("label"), Column("topics", "count"): itemgetter("topics")}
-        tables.append(_wide_table(slices[slices["column"] == labels], of_label))
-    between = slices[slices["p_between"].notna()].drop_duplicates(["measure", "column", "run", "baseline"])
-    if not len(between):
+                slice_columns[Column(label_column)] = itemgetter("label")
+                slice_columns[Column("topics", "count")] = itemgetter("topics")
+        tables.append(_wide_table(slices[slices["column"] == label_column], slice_columns))
+    between_slices = slices[slices["p_between"].notna()].drop_duplicates(["measure", "column", "run", "baseline"])
+    if not len(between_slices):
         return tables
     correction = settings.correction_applied
-    title = f"p ({correction})" if correction != "none" and len(between) > between["measure"].nunique() else "p"
-    differences: DisplayColumns = {
+    title = (
+        f"p ({correction})"
+        if correction != "none" and len(between_slices) > between_slices["measure"].nunique()
+        else "p"
+    )
+    columns_between: DisplayColumns = {
         **plain_columns(Column("measure"), Column("run"), Column("baseline")),
         Column("differs between"): itemgetter("column"),
         Column(title, "figures"): partial(_format_p, "p_between_corrected", settings.alpha),
     }
-    return [*tables, _wide_table(between, differences)]
+    return [*tables, _wide_table(between_slices, columns_between)]
 
 
 def _slice_p_title(slices: pd.DataFrame, settings: TestSettings) -> str:
@@ -567,25 +575,25 @@ def judging_table(frame: pd.DataFrame, matrix: Matrix, reread: RereadRuns | None
 def describe_reversal(row: Row, reversible: frozenset[pairs.Pair] = frozenset()) -> str:
     """Describe whether judging could reverse the order of two runs, and how many relevant documents it takes.
 
-    reversible  pairs whose order some judgments reverse
+    reversible  pairs whose order judging can reverse, by an unknown number of relevant documents
     """
     if row["reversing"] is None:
         return pairs.prospect(row, reversible)
-    are = "doc is" if row["reversing"] == row["unjudged"] == 1 else "docs are" if row["reversing"] > 1 else "docs is"
-    return f"reverses if {row['reversing']:,} of {row['unjudged']:,} unjudged {are} relevant"
+    noun, verb = plural(row["unjudged"], "doc"), "is" if row["reversing"] == 1 else "are"
+    return f"reverses if {row['reversing']:,} of {row['unjudged']:,} unjudged {noun} {verb} relevant"
 
 
 def judging_legend(frame: pd.DataFrame, matrix: Matrix) -> str:
-    """Return the assumption behind the documents that reverse an order; "" if no row has any."""
+    """Return the line under the judging table: what the numbers of `reversing` assume; "" if no row has one."""
     measures = list(dict.fromkeys(frame["measure"][frame["reversing"].notna()]))
     if not measures:
         return ""
-    fixed = [
+    ideal_fixed = [
         measure
         for measure in measures
         if difference_bounds.depends_on_unseen(matrix.notations[matrix.measure_index(measure)])
     ]
-    exception = f"; for {', '.join(fixed)}, R and the ideal ranking stay as judged" if fixed else ""
+    exception = f"; for {', '.join(ideal_fixed)}, R and the ideal ranking stay as judged" if ideal_fixed else ""
     assumption = "a reversal assumes that unjudged documents of the trailing run get the top grade"
     return f"{difference_bounds.IF_JUDGED}: {assumption}{exception}"
 
@@ -593,8 +601,8 @@ def judging_legend(frame: pd.DataFrame, matrix: Matrix) -> str:
 # `compare -q`: topics × runs of each measure, with the median, best and worst of all runs.
 
 
-ACROSS = ("median", "best", "worst")
-"""Columns over all runs."""
+RUN_SUMMARIES = ("median", "best", "worst")
+"""Columns that summarize a topic over all runs."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -612,11 +620,11 @@ class TopicTable(ScoredFrame):
         for name in matrix.measures:
             frame = self.frame[self.frame["measure"] == name]
             scores = frame["score"].to_numpy().reshape(-1, len(matrix.runs)).tolist()
-            across = frame[list(ACROSS)].to_numpy()[:: len(matrix.runs)].tolist()
+            summaries = frame[list(RUN_SUMMARIES)].to_numpy()[:: len(matrix.runs)].tolist()
             topics = frame["topic"].tolist()[:: len(matrix.runs)]
             columns = [Column(name), *(Column(run, "score", of_run=True) for run in matrix.runs)]
-            columns += [Column(title, "score") for title in ACROSS]
-            rows = [[topic, *row, *more] for topic, row, more in zip(topics, scores, across, strict=True)]
+            columns += [Column(title, "score") for title in RUN_SUMMARIES]
+            rows = [[topic, *row, *summary] for topic, row, summary in zip(topics, scores, summaries, strict=True)]
             blocks.append(Table(columns, rows))
         return Document(blocks, matrix.signature)
 
@@ -637,7 +645,7 @@ def topic_table(
     """Return the scores of runs by topic, as in the appendices of TREC, with the median, best and worst of all runs.
 
     runs            as for `gradedeval.evaluate`; without `qrels`, the result of `evaluate` or saved scores
-    qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`; with residuals
+    qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`; scores with residuals
 
     Returns `TopicTable`, with a row for each measure, topic and run: measure, topic, run, score, median, best, worst.
     The best score is the lowest if lower is better. The topic `all` has the means (or totals, or geometric means) of
@@ -661,13 +669,13 @@ def topic_table(
         rows = np.vstack([by_topic, np.median(by_topic, axis=0), best, worst])
         rows = np.column_stack([rows, [float(reading.summarize(row)) for row in rows]])
         topics = [*paired.topics, "all"]
-        across = zip(ACROSS, rows[runs_in_table:], strict=True)
+        summaries = zip(RUN_SUMMARIES, rows[runs_in_table:], strict=True)
         columns = {
             "measure": name,
             "topic": np.repeat(topics, runs_in_table),
             "run": np.tile(matrix.runs, len(topics)),
             "score": rows[:runs_in_table].T.ravel(),
-            **{column: np.repeat(values, runs_in_table) for column, values in across},
+            **{column: np.repeat(values, runs_in_table) for column, values in summaries},
         }
         frames.append(kernel.results.to_frame(columns))
     return TopicTable(kernel.results.joined(frames), matrix)
@@ -705,19 +713,19 @@ def compare(
     """Compare runs pair by pair, by each measure, on the topics that all runs are scored on.
 
     runs            as for `gradedeval.evaluate`; without `qrels`, the result of `evaluate` or saved scores
-    qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`; with residuals
+    qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`; scores with residuals
     baseline        the run to compare the others with: the name of a run (None: the first), or saved scores of a run
     all_pairs       compare all pairs instead, each run with the runs before it
     test            randomization, bootstrap (studentized), t, wilcoxon, sign, tukey-hsd, anova or bayes
     correction      over the pairs of a measure: holm (default), bonferroni, bh or none
     draws, seed     number of permutations or bootstrap samples, and the seed of the generator
     alpha, rope     significance level; with bayes, the largest difference that is practically zero (None: 0.01)
-    judging         read runs again to find effects of further judging; False: these columns are blank or rough
+    judging         read runs again to find effects of further judging; False: its columns are blank or from residuals
 
-    Returns `Comparison`, with the columns of its `.frame`, and a `.signature`. `.frame.attrs` has `test` (with its
-    correction), `interval`, `alpha`, `signature`, and `if_fully_judged`: assumptions of the columns on judging. Other
-    assumptions and omissions are warnings, `gradedeval.EvaluationWarning`. Raises InputError for fewer than two runs
-    or two topics.
+    Returns `Comparison`, which explains the columns of its `.frame`, with a `.signature`. `.frame.attrs` has `test`
+    (with its correction), `interval`, `alpha`, `signature`, and `if_fully_judged`: assumptions of the columns on
+    judging. Other assumptions and omissions are warnings, `gradedeval.EvaluationWarning`. Raises InputError for fewer
+    than two runs or two topics.
 
     An interval excludes 0 if p is at most alpha. If all topics differ by the same amount, bootstrap, t, anova and bayes
     give neither p nor interval, with a warning.
@@ -759,7 +767,11 @@ def check_judging(replicates: Any, predicted: Any) -> None:
 
 
 def _check_test(seeds: Any, machine: Any, settings: TestSettings) -> None:
-    """Raise InputError (usage) for a test that does not apply to systems of several seeds or to estimates."""
+    """Raise InputError (usage) for a test that does not apply to systems of several seeds or to estimates.
+
+    seeds    the replicates of systems; None for single runs
+    machine  the predictions, or the scores by them; None without estimates
+    """
     if machine is not None:
         pairs.check_estimates_test(settings.test)
     if seeds is not None:
@@ -797,25 +809,25 @@ def compare_pairs(
     baselines = [] if baseline is None else [matrix.run_index(baseline)]
     first, second = score_matrix.run_pairs(len(matrix.runs), baselines)
     measures = [score_matrix.shared_topics(matrix, measure) for measure in matrix.comparable_measures()]
-    watched = kernel.parallel.progress("measures")(measures)
-    compared = partial(pairs.comparison_frame, first=first, second=second, settings=settings)
+    measures_with_progress = kernel.parallel.progress("measures")(measures)
+    compare_measure = partial(pairs.comparison_frame, first=first, second=second, settings=settings)
     if matrix.seeds is not None or matrix.machine is not None:
-        compared = partial(compared, reread=None, settles=False, seeds=matrix.seeds)
-        frame = kernel.results.joined([compared(paired) for paired in watched])
-        counts = ("wins", "losses", *(("seeds", "baseline_seeds") if matrix.seeds is not None else ()))
-        frame = frame.astype(dict.fromkeys(counts, "Int64"))
+        compare_measure = partial(compare_measure, reread=None, judging=False, seeds=matrix.seeds)
+        frame = kernel.results.joined([compare_measure(paired) for paired in measures_with_progress])
+        count_columns = ("wins", "losses", *(("seeds", "baseline_seeds") if matrix.seeds is not None else ()))
+        frame = frame.astype(dict.fromkeys(count_columns, "Int64"))
         notes = pairs.no_variance_notes(frame)
         if matrix.seeds is not None:
             notes += replicates.untested_notes(frame)
         else:
             notes += pairs.heavy_difference_notes(measures, first, second, settings.alpha)
     else:
-        frame = kernel.results.joined([compared(paired, reread=reread) for paired in watched])
+        frame = kernel.results.joined([compare_measure(paired, reread=reread) for paired in measures_with_progress])
         frame = frame.assign(
             **reversals.reversal_columns(frame, {paired.measure: paired for paired in measures}, reread)
         )
-        counts = ("wins", "losses", "reversing", "unjudged", "reversing_rank")
-        frame = frame.astype({"same_order": "boolean", **dict.fromkeys(counts, "Int64")})
+        count_columns = ("wins", "losses", "reversing", "unjudged", "reversing_rank")
+        frame = frame.astype({"same_order": "boolean", **dict.fromkeys(count_columns, "Int64")})
         notes = [
             *significance.unattainable_notes(measures, len(first), settings),
             *pairs.interval_notes(frame, measures, settings),

@@ -37,7 +37,7 @@ OPTIONS_OF_MODE = {
     "--letters": settings_of(letters),
     "": {*settings_of(compare), "judging", *EVALUATION_OPTIONS},
 }
-"""Flag of a mode -> the options that it takes and another mode does not."""
+"""Flag of a mode -> its options, except those of all modes."""
 
 
 @command_line("compare", "RUN... QRELS", SETTINGS, READING, output_options(), [WIDE])
@@ -68,10 +68,10 @@ def command(
         if needs_judging:
             check_judging(replicates, predicted)
         # Formats for programs always include effects of further judging.
-        reread = needs_judging or (destination.layout == "long" and predicted is None)
+        rereads = needs_judging or (destination.layout == "long" and predicted is None)
         check_run_count(check_runs, options, baseline)
-        matrix, name = read_matrix(options, baseline, keep=reread)
+        matrix, name = read_matrix(options, baseline, keep=rereads)
         if not all_pairs:
             emit_notes(first_baseline_notes(matrix, name))
-        result = compare_scores(matrix, name, all_pairs, test, reread, keep=True)
+        result = compare_scores(matrix, name, all_pairs, test, rereads, keep=True)
         destination.print(print_remarks(result), judging=judging)

@@ -17,7 +17,7 @@ from gradedeval.analysis.tables import display_table
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, Note, flag, handling_notes, plural, visible
 from gradedeval.kernel import Column, Measure, Options, Table, ranges
-from gradedeval.questions.compare import ACROSS, compare_pairs, topic_table
+from gradedeval.questions.compare import RUN_SUMMARIES, compare_pairs, topic_table
 from gradedeval.questions.shared import DEFAULT_DEPTH
 
 if TYPE_CHECKING:
@@ -456,11 +456,11 @@ def topic_rows(findings: Findings, column: int, pair: tuple[int, int | None]) ->
     median, best and worst over all runs; blank unless every run is scored on it."""
     matrix, measure = findings.matrix, findings.measures[column].label
     of_measure = findings.topics[findings.topics["measure"] == measure].drop_duplicates("topic")
-    across = dict(zip(of_measure["topic"], of_measure[list(ACROSS)].to_numpy().tolist(), strict=True))
+    across = dict(zip(of_measure["topic"], of_measure[list(RUN_SUMMARIES)].to_numpy().tolist(), strict=True))
     score, residual = (
         np.where(matrix.included, part, np.nan)[:, :, column] for part in (matrix.score, matrix.residual)
     )
-    blank, (first, second) = [math.nan] * len(ACROSS), pair
+    blank, (first, second) = [math.nan] * len(RUN_SUMMARIES), pair
     rows = []
     for index, topic in enumerate(matrix.topics):
         values = [score[first, index], residual[first, index]]
@@ -470,7 +470,7 @@ def topic_rows(findings: Findings, column: int, pair: tuple[int, int | None]) ->
         if second is not None:
             row["difference"] = "" if math.isnan(values[4]) else SIGNED.cells([float(values[4])])[0]
         row |= {"topic": topic, "text": findings.texts.get(topic, "")}
-        rows.append(row | dict(zip(ACROSS, _exact(across.get(topic, blank)), strict=True)))
+        rows.append(row | dict(zip(RUN_SUMMARIES, _exact(across.get(topic, blank)), strict=True)))
     return rows
 
 

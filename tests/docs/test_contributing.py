@@ -99,11 +99,12 @@ def test_an_output_format_is_a_function_and_its_row(copy: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_command_is_a_file_and_a_line(copy: Path) -> None:
+def test_a_command_is_a_function_a_module_and_a_line(copy: Path) -> None:
     walk = section("Add a command")
-    (module,), (line,), (session,) = (blocks(walk, kind) for kind in ("python", "diff", "console"))
-    place, _, body = module.removeprefix("# ").partition("\n")
-    (copy / place).write_text(body, encoding="utf-8")
+    modules, (line,), (session,) = (blocks(walk, kind) for kind in ("python", "diff", "console"))
+    for module in modules:
+        place, _, body = module.removeprefix("# ").partition("\n")
+        (copy / place).write_text(body, encoding="utf-8")
     replace(copy / "gradedeval" / "cli" / "__init__.py", line)
 
     listed, page = (python(copy, "-m", *shlex.split(words.removeprefix("$ "))) for words in typed(session))

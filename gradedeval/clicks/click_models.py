@@ -494,12 +494,13 @@ MODEL = Flag("--model", "models")
 DEFAULT, MIN_SEEN = "dbn", 10
 """The default model, and the fewest sessions of a document whose relevance is written."""
 
-Named = Annotated["str | Sequence[str]", Setting(f"Click model: {', '.join(KINDS)}; with its parameter as in "
+ModelNames = Annotated["str | Sequence[str]", Setting(f"Click model: {', '.join(KINDS)}; with its parameter as in "
     f"'dbn(gamma={FIT})' or 'reader(p=0.8)'. May be repeated, or models separated by spaces.",
     metavar="MODEL", spelled=("--model",), repeats=True)]  # fmt: skip
 TestLog = Annotated[Any, Setting("Test the models on this log. Default: the log that they are fitted to.",
     metavar="LOG", reads=True)]  # fmt: skip
-Counted = Annotated["float | Sequence[float]", Setting("Prior counts of clicks and skips for each document or grade.",
+PriorCounts = Annotated["float | Sequence[float]", Setting(
+    "Prior counts of clicks and skips for each document or grade.",
     metavar="A[,B]", default_text="1, one of each")]  # fmt: skip
 Iterations = Annotated[int, Setting("Number of EM iterations.", ranges.ITERATIONS, "N")]
 Floor = Annotated[float, Setting("Raise the probability of what a session did at a rank to X: the cascade model gives "
@@ -532,7 +533,7 @@ def relevance_text(fitted: ClickModels, write_relevance: str, min_seen: int | No
     )
 
 
-def _said(log: ClickLog, test: ClickLog | None, tie: Tie, prior: Prior, iterations: int, floor: float) -> str:
+def _describe(log: ClickLog, test: ClickLog | None, tie: Tie, prior: Prior, iterations: int, floor: float) -> str:
     """Describe how models were fitted and tested."""
     parts = [
         f"fitted to {log.place}: {log.sessions} sessions",
@@ -548,13 +549,13 @@ def _said(log: ClickLog, test: ClickLog | None, tie: Tie, prior: Prior, iteratio
 @public
 def models(
     log: Any,
-    models: Named = DEFAULT,
+    models: ModelNames = DEFAULT,
     *,
     test_log: TestLog = None,
     qrels: Any = None,
     tie: Tie = "document",
     depth: int | None = None,
-    prior: Counted = 1.0,
+    prior: PriorCounts = 1.0,
     iterations: Iterations = ITERATIONS,
     floor: Floor = 0.0,
 ) -> ClickModels:
@@ -593,5 +594,5 @@ def models(
         problem = f"{qrels.place} is not used: documents have parameters of their own"
         notes.append(Note(f"{problem}; {flag.tie:grade} takes grades"))
     notes += [*test_notes, *_notes(log, tested, fitted, predictions, floor)]
-    settings = _said(log, None if test_log is None else tested, tie, counted, iterations, floor)
+    settings = _describe(log, None if test_log is None else tested, tie, counted, iterations, floor)
     return ClickModels(fitted, predictions, "" if test_log is None else tested.place, settings, emit_notes(notes))

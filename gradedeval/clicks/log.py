@@ -1,4 +1,4 @@
-"""Click logs: how they are read, and what they hold."""
+"""Read click logs: lines become counts of configurations and patterns of clicks."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
     from gradedeval.kernel import SmallTable
 
 
-# What a click log holds: how often users clicked which ranks of which lists.
+# The click log in memory.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClickLog:
-    """Sessions, as counts of identical ones: a row says how often the clicks of a pattern were made on a configuration.
+    """Sessions, as counts of identical ones: a row counts the sessions with one pattern of clicks on a configuration.
 
     topics         configurations: the topic of each
-    shown          configurations: its docnos from rank 1 on; () where the log does not tell them
+    shown          configurations: the docnos from rank 1 on; () if unknown
     patterns       the clicked ranks, from 1, ascending; () of a session without a click
     configuration  rows: index into `topics` and `shown`
     pattern        rows: index into `patterns`
-    count          rows: how many sessions, at least 1
-    user           rows: index into `users`, −1 where each session is a user of its own; None: it is everywhere
+    count          rows: number of sessions, at least 1
+    user           rows: index into `users`, −1 if each session is a separate user; None: all sessions are
     users          the names of the users
-    columns        other columns by name: the values that there are, and for each row the index of its own
-    place          what messages call the log
-    notes          what was skipped or ignored when it was read
+    columns        other columns by name: the distinct values, and for each row an index into them
+    place          name of the log in messages
+    notes          notes on skipped and ignored input
     """
 
     topics: Sequence[str]
@@ -58,17 +58,17 @@ class ClickLog:
 
     @cached_property
     def sessions(self) -> int:
-        """How many sessions there are."""
+        """The number of sessions."""
         return int(self.count.sum())
 
     @cached_property
     def lengths(self) -> Ints:
-        """configurations: how many documents were shown; 0 where the log does not tell."""
-        return np.array([len(shown) for shown in self.shown], dtype=np.int64)
+        """configurations: the number of documents shown; 0 if unknown."""
+        return np.array([len(docnos) for docnos in self.shown], dtype=np.int64)
 
     @cached_property
     def clicks(self) -> Ints:
-        """patterns: how many ranks were clicked."""
+        """patterns: the number of clicked ranks."""
         return np.array([len(ranks) for ranks in self.patterns], dtype=np.int64)
 
     @cached_property
@@ -78,12 +78,12 @@ class ClickLog:
 
     @cached_property
     def flat_clicks(self) -> tuple[Ints, Ints]:
-        """Of each click of each pattern: the pattern and the rank."""
+        """The pattern and the rank of each click of each pattern."""
         ranks = np.fromiter(chain.from_iterable(self.patterns), dtype=np.int64)
         return np.repeat(np.arange(len(self.patterns)), self.clicks), ranks
 
     def clicked(self, depth: int) -> Bools:
-        """patterns × ranks 1 to depth: whether the rank was clicked."""
+        """Return patterns × ranks 1 to depth: whether the rank was clicked."""
         matrix = np.zeros((len(self.patterns), depth), dtype=bool)
         pattern, rank = self.flat_clicks
         inside = rank <= depth
@@ -91,37 +91,37 @@ class ClickLog:
         return matrix
 
     def totals(self) -> tuple[Ints, Ints, Ints]:
-        """Configuration, pattern and count of the rows, whoever the users are: each pair once, ascending."""
+        """Return configuration, pattern and count of the rows summed over users: each pair once, ascending."""
         (configuration, pattern), count = collapse([self.configuration, self.pattern], self.count)
         return configuration, pattern, count
 
     def cut(self, depth: int) -> ClickLog:
-        """The log as if lists ended at a depth: clicks below it are ignored, and lists that are equal down to it are
-        one configuration."""
+        """Return the log with lists cut at a depth, without clicks below it.
+        Lists with equal documents down to the depth become one configuration."""
         lists: dict[tuple[str, tuple[str, ...]], int] = {}
         ranks: dict[tuple[int, ...], int] = {}
         of_list = [
-            lists.setdefault((topic, shown[:depth]), len(lists))
-            for topic, shown in zip(self.topics, self.shown, strict=True)
+            lists.setdefault((topic, docnos[:depth]), len(lists))
+            for topic, docnos in zip(self.topics, self.shown, strict=True)
         ]
         kept = [tuple(rank for rank in pattern if rank <= depth) for pattern in self.patterns]
         of_pattern = [ranks.setdefault(pattern, len(ranks)) for pattern in kept]
         lost = self.clicks - np.array([len(pattern) for pattern in kept], dtype=np.int64)
         ignored = int((lost[self.pattern] * self.count).sum())
-        what = Note(f"{self.place}: {flag.depth:{depth}}: {ignored} {plural(ignored, 'click')} below it ignored")
+        note = Note(f"{self.place}: {flag.depth:{depth}}: {ignored} {plural(ignored, 'click')} below it ignored")
         cut = replace(
             self,
             topics=[topic for topic, _ in lists],
-            shown=[shown for _, shown in lists],
+            shown=[docnos for _, docnos in lists],
             patterns=list(ranks),
             configuration=np.array(of_list, dtype=np.int64)[self.configuration],
             pattern=np.array(of_pattern, dtype=np.int64)[self.pattern],
-            notes=[*self.notes, what] if ignored else self.notes,
+            notes=[*self.notes, note] if ignored else self.notes,
         )
         return cut.collapsed()
 
     def collapsed(self) -> ClickLog:
-        """The same sessions, each kind of them in one row."""
+        """Return the same sessions with identical ones in one row."""
         names = list(self.columns)
         user = [] if self.user is None else [self.user]
         keys = [self.configuration, self.pattern, *user, *(codes for _, codes in self.columns.values())]
@@ -139,39 +139,39 @@ class ClickLog:
         )
 
     def frame(self) -> pd.DataFrame:
-        """A row for each kind of session: topic, clicks (a list of ranks), shown (a list of docnos), user (None where
-        each session is a user of its own), the other columns, count."""
-        found: dict[str, Any] = {
+        """Return a row for each distinct session: topic, clicks (a list of ranks), shown (a list of docnos), user (None
+        for a separate user), the other columns, count."""
+        data: dict[str, Any] = {
             "topic": [self.topics[code] for code in self.configuration.tolist()],
             "clicks": [list(self.patterns[code]) for code in self.pattern.tolist()],
             "shown": [list(self.shown[code]) for code in self.configuration.tolist()],
         }
         if self.user is not None:
-            found["user"] = [self.users[code] if code >= 0 else None for code in self.user.tolist()]
+            data["user"] = [self.users[code] if code >= 0 else None for code in self.user.tolist()]
         for name, (values, codes) in self.columns.items():
-            found[name] = [values[code] for code in codes.tolist()]
-        return kernel.results.to_frame(found | {"count": self.count})
+            data[name] = [values[code] for code in codes.tolist()]
+        return kernel.results.to_frame(data | {"count": self.count})
 
     def lines(self) -> Iterator[str]:
-        """The log as text, a header and a line for each row, which `read_log` reads.
+        """Yield the log as text for `read_log`: a header and a line for each row.
 
-        Raises InputError where a name has a tab or the end of a line, which no such text can hold.
+        Raises InputError if a name has a tab or a line end.
         """
-        shown = [" ".join(docnos) for docnos in self.shown]
+        lists = [" ".join(docnos) for docnos in self.shown]
         clicks = [" ".join(map(str, ranks)) or "-" for ranks in self.patterns]
         parts: list[tuple[str, Sequence[str], Ints]] = [
             ("topic", self.topics, self.configuration),
             ("clicks", clicks, self.pattern),
         ]
-        if any(shown):
-            parts.append(("shown", shown, self.configuration))
+        if any(lists):
+            parts.append(("shown", lists, self.configuration))
         if self.user is not None:
             parts.append(("user", [*self.users, ""], self.user))  # −1 is the last
         parts += [(name, values, codes) for name, (values, codes) in self.columns.items()]
         for name, values, _ in parts:
             if bad := next((value for value in values if any(mark in value for mark in "\t\n\r")), None):
-                what = f"the {name} {bad!r} has a tab or the end of a line"
-                raise InputError(self.place, what, "rename it; lines of fields cannot hold it")
+                problem = f"the {name} {bad!r} has a tab or the end of a line"
+                raise InputError(self.place, problem, "rename it; lines of fields cannot hold it")
         yield "\t".join([*(name for name, _, _ in parts), "count"]) + "\n"
         columns = [[values[code] for code in codes.tolist()] for _, values, codes in parts]
         for row in zip(*columns, map(str, self.count.tolist()), strict=True):
@@ -183,18 +183,18 @@ class ClickLog:
 
 
 class FromLog(kernel.results.InNotebook):
-    """What was found in a click log; `settings` say how."""
+    """A result computed from a click log; `settings` describe how."""
 
     settings: str
 
     @property
     def aside(self) -> str:
-        """How it was found."""
+        """The settings of the computation."""
         return self.settings
 
 
 def collapse(keys: Sequence[Ints], count: Ints) -> tuple[list[Ints], Ints]:
-    """The distinct rows of several columns of codes from −1, ascending, and the sum of their counts."""
+    """Return the distinct rows of several columns of codes from −1, ascending, and the sum of their counts."""
     if not len(count):
         return [key[:0] for key in keys], count
     widths = [int(key.max()) + 2 for key in keys]
@@ -215,10 +215,10 @@ def collapse(keys: Sequence[Ints], count: Ints) -> tuple[list[Ints], Ints]:
 
 NEEDED = ("topic", "clicks")
 COLUMNS = (*NEEDED, "shown", "user", "session", "time", "count")
-"""The columns that have a meaning; any other is kept where it is asked for."""
+"""The columns with a meaning; others are kept on request."""
 
 Pieces = Iterator[tuple[int, list[bytes]]]
-"""Some lines at a time, and the number of the first of them."""
+"""Blocks of lines, each with the number of its first line."""
 
 EXPECTED = "expected a header such as topic, clicks, shown between tabs, or JSON Lines with these keys"
 
@@ -228,7 +228,7 @@ class Block:
     """Some lines of a log.
 
     lines    the number of each
-    columns  the columns that are wanted and there: the value of each line, nothing for one that a JSON line lacks
+    columns  the requested columns: the value of each line, empty if a JSON line lacks it
     """
 
     lines: Sequence[int]
@@ -236,14 +236,14 @@ class Block:
 
 
 def file_blocks(
-    source: kernel.stream.Source, wanted: Collection[str], problems: ProblemList, notes: list[str]
+    source: kernel.stream.Source, extra: Collection[str], problems: ProblemList, notes: list[str]
 ) -> Iterator[Block]:
-    """A file in blocks; the lines that cannot be taken apart are problems.
+    """Yield the blocks of a file; malformed lines are problems.
 
-    wanted  the columns beside those that every log has
-    notes   gets what is skipped
+    extra   required columns besides topic and clicks
+    notes   receives notes on skipped input
 
-    Raises InputError where it cannot be read, or lacks a column.
+    Raises InputError if the file is unreadable or lacks a column.
     """
     with closing(kernel.stream.Stream(source)) as stream:
         marked = stream.peek(len(BOM_UTF8)) == BOM_UTF8
@@ -251,26 +251,29 @@ def file_blocks(
             notes.append(f"{source.place}: starts with a byte order mark, which is skipped")
         skip = len(BOM_UTF8) if marked else 0
         if stream.peek(64)[skip:].lstrip()[:1] == b"{":
-            yield from _json_blocks(checked_lines(stream, problems, longest=None, skip=skip), wanted, problems)
+            yield from _json_blocks(checked_lines(stream, problems, longest=None, skip=skip), extra, problems)
         else:
-            yield from _tab_blocks(checked_lines(stream, problems, skip=skip), wanted, problems)
+            yield from _tab_blocks(checked_lines(stream, problems, skip=skip), extra, problems)
 
 
-def _tab_blocks(pieces: Pieces, wanted: Collection[str], problems: ProblemList) -> Iterator[Block]:
+def _tab_blocks(pieces: Pieces, extra: Collection[str], problems: ProblemList) -> Iterator[Block]:
     names: list[str] = []
     width, chosen = 0, {}
     for number, lines in pieces:
         numbers: Sequence[int] = range(number, number + len(lines))
         if b"" in lines:
-            numbers, lines = [at for at, line in zip(numbers, lines, strict=True) if line], list(filter(None, lines))
+            numbers, lines = (
+                [position for position, line in zip(numbers, lines, strict=True) if line],
+                list(filter(None, lines)),
+            )
         rows = [line.split(b"\t") for line in lines]
         if not names:
             header = next((index for index, line in enumerate(lines) if line.strip()), None)
             if header is None:
                 continue
             names = [decode(cell.strip()) for cell in rows[header]]
-            check_header(names, wanted, f"{problems.place}:{numbers[header]}")
-            width, chosen = len(names), {name: names.index(name) for name in (*COLUMNS, *wanted) if name in names}
+            check_header(names, extra, f"{problems.place}:{numbers[header]}")
+            width, chosen = len(names), {name: names.index(name) for name in (*COLUMNS, *extra) if name in names}
             rows, numbers = rows[header + 1 :], numbers[header + 1 :]
         yield _tab_block(numbers, rows, width, chosen, names, problems)
 
@@ -289,30 +292,30 @@ def _tab_block(
             if len(row) == width:
                 kept.append((number, row))
             elif any(row) and not row[0].startswith(b"#"):
-                what = f"{len(row)} {plural(len(row), 'field')}, expected {width} ({shorten(names, 8)})"
-                problems.add(number, what, "separate the fields of the header by one tab each", "fields")
+                problem = f"{len(row)} {plural(len(row), 'field')}, expected {width} ({shorten(names, 8)})"
+                problems.add(number, problem, "separate the fields of the header by one tab each", "fields")
         numbers, rows = [number for number, _ in kept], [row for _, row in kept]
     columns = list(zip(*rows, strict=True)) or [()] * width
     return Block(numbers, {name: columns[index] for name, index in chosen.items()})
 
 
-def check_header(names: Sequence[str], wanted: Collection[str], place: str) -> None:
-    """Raise InputError where a column that is needed or `wanted` is missing, or one is there twice."""
-    for name in (*NEEDED, *wanted):
+def check_header(names: Sequence[str], extra: Collection[str], place: str) -> None:
+    """Raise InputError if a required or `extra` column is missing, or a column is there twice."""
+    for name in (*NEEDED, *extra):
         if name not in names:
             if name in NEEDED and len(names) == 1 and "," in names[0]:
                 raise InputError(
                     place, "the header has commas, and no tab", "separate the fields by tabs", kind="fields"
                 )
-            what = "no column 'topic' in the header" if not set(names) & set(COLUMNS) else f"no column '{name}'"
+            problem = "no column 'topic' in the header" if not set(names) & set(COLUMNS) else f"no column '{name}'"
             hint = EXPECTED if name in NEEDED else did_you_mean(name, names) or f"there are {shorten(names, 10)}"
-            raise InputError(place, what, hint, kind="fields")
+            raise InputError(place, problem, hint, kind="fields")
         if list(names).count(name) > 1:
             raise InputError(place, f"two columns '{name}'", "give each column a different name", kind="fields")
 
 
-def _json_blocks(pieces: Pieces, wanted: Collection[str], problems: ProblemList) -> Iterator[Block]:
-    import json  # few logs are
+def _json_blocks(pieces: Pieces, extra: Collection[str], problems: ProblemList) -> Iterator[Block]:
+    import json  # deferred: few logs are JSON
 
     seen: set[str] = set()
     for number, lines in pieces:
@@ -323,8 +326,8 @@ def _json_blocks(pieces: Pieces, wanted: Collection[str], problems: ProblemList)
             try:
                 row = kernel.documents.read_json(decode(line))
             except json.JSONDecodeError as error:
-                what = f"is not valid JSON ({error.msg})"
-                problems.add(index, what, "write an object a line", "format")
+                problem = f"is not valid JSON ({error.msg})"
+                problems.add(index, problem, "write an object a line", "format")
                 continue
             missing = [name for name in NEEDED if not isinstance(row, dict) or name not in row]
             if missing:
@@ -332,18 +335,16 @@ def _json_blocks(pieces: Pieces, wanted: Collection[str], problems: ProblemList)
             else:
                 rows.append((index, row))
                 seen |= row.keys()
-        yield _value_block(rows, wanted, problems)
-    for name in wanted:
+        yield _value_block(rows, extra, problems)
+    for name in extra:
         if name not in seen and seen:
             hint = did_you_mean(name, seen) or f"there are {shorten(sorted(seen), 10)}"
             raise InputError(problems.place, f"no key '{name}'", hint, kind="fields")
 
 
-def _value_block(
-    rows: Sequence[tuple[int, Mapping[str, Any]]], wanted: Collection[str], problems: ProblemList
-) -> Block:
-    """Rows of values as columns of text; a value that a log cannot hold is a problem of its row."""
-    names = [name for name in (*COLUMNS, *wanted) if any(name in row for _, row in rows)]
+def _value_block(rows: Sequence[tuple[int, Mapping[str, Any]]], extra: Collection[str], problems: ProblemList) -> Block:
+    """Return rows of values as columns of text; an invalid value is a problem of its row."""
+    names = [name for name in (*COLUMNS, *extra) if any(name in row for _, row in rows)]
     numbers, columns = [], []
     for number, row in rows:
         try:
@@ -360,7 +361,7 @@ LISTS = ("clicks", "shown", "list_a", "list_b")
 
 
 def _text(name: str, value: Any) -> bytes:
-    """A value as it would stand between tabs. Raises InputError where it cannot."""
+    """Return the text of a value as in a file of fields. Raises InputError if there is none."""
     if _is_missing(value):
         return b""
     if name in LISTS and not isinstance(value, str | bytes):
@@ -368,13 +369,13 @@ def _text(name: str, value: Any) -> bytes:
             return _word(name, value)  # one rank
         words = [_word(name, word) for word in value]
         if any(len(word.split()) != 1 for word in words):
-            raise InputError("", f"a blank inside one of {name}, or nothing", "give ids without blanks")
+            raise InputError("", f"{name} has an id that is empty or has blanks", "give ids without blanks")
         return b" ".join(words)
     return _word(name, value)
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether it is None, nan or the NA of pandas."""
+    """Return whether the value is None, nan or the NA of pandas."""
     if value is None or hasattr(value, "__iter__"):
         return value is None
     try:
@@ -396,12 +397,11 @@ def _word(name: str, value: Any) -> bytes:
 
 
 def small_table_of(source: Any, needed: Sequence[str], place: str, hint: str) -> SmallTable:
-    """A small file with a header, or a DataFrame as what a file of its columns is; rows of that are counted from 1.
-    Raises InputError where it lacks a column."""
+    """Read a small file with a header, or a DataFrame, rows from 1. Raises InputError for a missing column."""
     if kernel.stream.is_file(source):
         return kernel.SmallTable.headed(source, needed, hint)
     frame = kernel.readable_table(source, place, place, needed=True)
-    found = kernel.SmallTable(place)
+    table = kernel.SmallTable(place)
     for name in needed:
         if name not in frame.columns:
             raise InputError(place, f"no column '{name}'", hint, kind="fields")
@@ -409,27 +409,27 @@ def small_table_of(source: Any, needed: Sequence[str], place: str, hint: str) ->
     for number, row in enumerate(zip(*(frame[name].tolist() for name in frame.columns), strict=True), 1):
         try:
             cells = {name: decode(_text(name, value)) for name, value in zip(names, row, strict=True)}
-            found.add(number, cells)
+            table.add(number, cells)
         except InputError as error:
-            found.problems.add(number, *error.raw)
-    return found
+            table.problems.add(number, *error.raw)
+    return table
 
 
-def frame_blocks(frame: Any, wanted: Collection[str], problems: ProblemList) -> Iterator[Block]:
-    """A DataFrame in one block; rows are counted from 1. Raises InputError where it lacks a column."""
+def frame_blocks(frame: Any, extra: Collection[str], problems: ProblemList) -> Iterator[Block]:
+    """Yield a DataFrame as one block; rows are counted from 1. Raises InputError for a missing column."""
     names = [str(name) for name in frame.columns]
-    check_header(names, wanted, problems.place)
-    chosen = [name for name in (*COLUMNS, *wanted) if name in names]
+    check_header(names, extra, problems.place)
+    chosen = [name for name in (*COLUMNS, *extra) if name in names]
     columns = [frame[name].tolist() for name in chosen]
     rows = [dict(zip(chosen, row, strict=True)) for row in zip(*columns, strict=True)]
-    yield _value_block(list(enumerate(rows, 1)), wanted, problems)
+    yield _value_block(list(enumerate(rows, 1)), extra, problems)
 
 
-# A click log is read: lines become counts of configurations and patterns of clicks.
+# Reading a click log.
 
 
 LAST_RANK, MOST_SESSIONS = 1_000_000, 10**12
-ROWS = 1 << 21  # that are kept before identical ones are added up
+ROWS = 1 << 21  # rows held before identical ones are merged
 
 
 ClicksAs = Annotated[Literal["rank", "docno"], Setting("Content of the column clicks: ranks from 1, or docnos of the "
@@ -454,20 +454,20 @@ def read_log(
     columns: str | Sequence[str] = (),
     lenient: Lenient = False,
 ) -> ClickLog:
-    """A click log, of which a line or a row is a session: one user's one query.
+    """Read a click log with a line or row for each session: one query of one user.
 
-    source     a path, `-`, an open file or a DataFrame with the columns topic and clicks, and if they are there shown,
-               user, session, time (seconds) and count. A file has them between tabs under a header, or is JSON Lines;
-               it may be packed
+    source     a path, `-`, an open file or a DataFrame with the columns topic and clicks, and optionally shown, user,
+               session, time (seconds) and count. A file has columns separated by tabs under a header, or is JSON Lines;
+               it may be compressed
     clicks_as  "rank": clicks are ranks from 1; "docno": they are docnos of the shown list
-    depth      lists are cut to it, and clicks below it ignored
-    idle       lines of one user, topic and list are one session as long as each follows within this many seconds, or as
-               text "60m", "1h"; None: each line is one
-    columns    other columns that are kept
-    lenient    bad lines are skipped, and counted in a note
+    depth      cut lists to this depth, and ignore clicks below
+    idle       merge successive lines of one user, topic and list into a session if each follows within this many
+               seconds, or as text "60m", "1h"; None: each line is a session
+    columns    other columns to keep
+    lenient    skip bad lines, and count them in a note
 
-    A second click on a rank counts once. Chapelle et al., CIKM 2009, section 6.1. Raises InputError with the lines that
-    are bad, where there is none, or a column is missing.
+    A second click on a rank counts once. Chapelle et al., CIKM 2009, section 6.1. Raises InputError for bad lines, a
+    missing column, or a log without sessions.
 
     >>> log = gradedeval.clicks.read_log("qrels_samples/rivers-clicks.tsv")
     >>> log.sessions, log.shown[0][:2]
@@ -486,28 +486,28 @@ def read_log(
         ProblemList(kernel.stream.Source(source).place if kernel.stream.is_file(source) else "log"),
         list[str](),
     )
-    wanted = [*kept, *(["user", "time"] if idle is not None else []), *(["shown"] if clicks_as == "docno" else [])]
+    extra = [*kept, *(["user", "time"] if idle is not None else []), *(["shown"] if clicks_as == "docno" else [])]
     reader = _Reader(problems, kept, clicks_as == "docno", None if idle is None else idle_seconds(idle))
-    for block in filter(lambda block: block.lines, _blocks(source, wanted, problems, notes)):
+    for block in filter(lambda block: block.lines, _blocks(source, extra, problems, notes)):
         reader.add(block)
     log = reader.log(lenient, notes)
     return log if depth is None else log.cut(depth)
 
 
-def _blocks(source: Any, wanted: Sequence[str], problems: ProblemList, notes: list[str]) -> Iterable[Block]:
+def _blocks(source: Any, extra: Sequence[str], problems: ProblemList, notes: list[str]) -> Iterable[Block]:
     if kernel.stream.is_file(source):
-        return file_blocks(kernel.stream.Source(source), wanted, problems, notes)
+        return file_blocks(kernel.stream.Source(source), extra, problems, notes)
     if (frame := kernel.readable_table(source, "click logs", "log")) is not None:
-        return frame_blocks(frame, wanted, problems)
-    what = f"cannot read a click log from {type(source).__name__}"
-    raise InputError("log", what, "give a file or a DataFrame with the columns topic and clicks", usage=True)
+        return frame_blocks(frame, extra, problems)
+    problem = f"cannot read a click log from {type(source).__name__}"
+    raise InputError("log", problem, "give a file or a DataFrame with the columns topic and clicks", usage=True)
 
 
 _IDLE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([smh]?)")
 
 
 def idle_seconds(idle: float | str) -> float:
-    """Seconds of a time such as "60m", "1h", "90s" or 90. Raises InputError (usage)."""
+    """Return the seconds of a time such as "60m", "1h", "90s" or 90. Raises InputError (usage)."""
     if not isinstance(idle, str):
         return float(ranges.IDLE.check(idle))
     match = _IDLE.fullmatch(idle.strip())
@@ -516,25 +516,25 @@ def idle_seconds(idle: float | str) -> float:
     return float(ranges.IDLE.read(match[1])) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
-class _Interned(dict[Any, int]):
-    """Distinct values by the number with which they came, and what each of them means, which is worked out once."""
+class _Codes(dict[Any, int]):
+    """Distinct values by number, each parsed once."""
 
-    def __init__(self, meaning: Callable[[Any], Any] = decode, invalid: Any = None) -> None:
-        self.meaning, self.invalid = meaning, invalid
-        self.means: list[Any] = []
+    def __init__(self, parse: Callable[[Any], Any] = decode, invalid: Any = None) -> None:
+        self.parse, self.invalid = parse, invalid
+        self.parsed: list[Any] = []
         self.faults: dict[int, InputError] = {}
 
     def __missing__(self, value: Any) -> int:
-        self[value] = code = len(self.means)
+        self[value] = code = len(self.parsed)
         try:
-            self.means.append(self.meaning(value))
+            self.parsed.append(self.parse(value))
         except InputError as error:
-            self.means.append(self.invalid)
+            self.parsed.append(self.invalid)
             self.faults[code] = error
         return code
 
     def codes(self, values: Iterable[Any], faults: dict[int, InputError]) -> Ints:
-        """The codes of values; what is wrong with them is added to the faults of the lines."""
+        """Return the codes of values; add their errors to the faults of the lines."""
         codes = np.fromiter(map(self.__getitem__, values), np.int64)
         if self.faults:
             bad = np.flatnonzero(np.isin(codes, list(self.faults)))
@@ -543,61 +543,63 @@ class _Interned(dict[Any, int]):
         return codes
 
     def numbers(self, codes: Ints) -> Any:
-        """The meanings of codes that are numbers, as an array."""
+        """Return the parsed numbers of codes as an array."""
         few, position = distinct(codes)
-        return np.array([self.means[code] for code in few.tolist()])[position]
+        return np.array([self.parsed[code] for code in few.tolist()])[position]
 
 
-class _Shown(NamedTuple):
-    """What a topic and its list mean."""
+class _TopicList(NamedTuple):
+    """A parsed topic and its list."""
 
     topic: str
     docnos: tuple[str, ...]
 
 
 class _Reader:
-    """Takes the blocks of a log, and makes a log of them."""
+    """Collects the blocks of a log into a `ClickLog`."""
 
     def __init__(self, problems: ProblemList, kept: Sequence[str], as_docno: bool, idle: float | None) -> None:
         self.problems, self.as_docno, self.idle = problems, as_docno, idle
         self.docnos: dict[bytes, str] = {}
         self.patterns: dict[tuple[int, ...], int] = {(): 0}
-        self.lists = _Interned(self._shown, _Shown("", ()))
-        self.clicks = _Interned(self._pattern, (0, 0, 0, 0))
-        self.users, self.names = _Interned(), defaultdict[bytes, int](itertools.count().__next__)
-        self.counts, self.kept = _Interned(_count, 1), {name: _Interned() for name in kept}
+        self.lists = _Codes(self._topic_list, _TopicList("", ()))
+        self.clicks = _Codes(self._pattern, (0, 0, 0, 0))
+        self.users, self.names = _Codes(), defaultdict[bytes, int](itertools.count().__next__)
+        self.counts, self.kept = _Codes(_count, 1), {name: _Codes() for name in kept}
         self.sessions: set[bytes] = set()
-        self.rows: list[list[Ints]] = []  # configuration, pattern, user, the columns that are kept, count
+        self.rows: list[list[Ints]] = []  # configuration, pattern, user, kept columns, count
         self.times: list[tuple[Ints, Floats]] = []
         self.waiting = self.repeated = self.disordered = 0
-        self.timed = False  # whether sessions are told apart by time alone
+        self.timed = False  # whether time alone separates sessions
 
     def add(self, block: Block) -> None:
-        """Take a block; what is wrong with its lines are problems."""
-        given, faults, lines = block.columns, dict[int, InputError](), np.arange(len(block.lines))
+        """Add a block; faults of its lines become problems."""
+        values, faults, lines = block.columns, dict[int, InputError](), np.arange(len(block.lines))
         blank = (b"",) * len(lines)
-        shown = given.get("shown", blank)
-        configuration = self.lists.codes(zip(given["topic"], shown, strict=True), faults)
-        clicks = zip(configuration.tolist(), given["clicks"], strict=True) if self.as_docno else given["clicks"]
+        list_texts = values.get("shown", blank)
+        configuration = self.lists.codes(zip(values["topic"], list_texts, strict=True), faults)
+        clicks = zip(configuration.tolist(), values["clicks"], strict=True) if self.as_docno else values["clicks"]
         pattern, last, repeated, disordered = self.clicks.numbers(self.clicks.codes(clicks, faults)).T
-        length = np.fromiter((len(self.lists.means[code].docnos) for code in configuration.tolist()), np.int64)
+        length = np.fromiter((len(self.lists.parsed[code].docnos) for code in configuration.tolist()), np.int64)
         for index in np.flatnonzero((last > length) & (length > 0)).tolist():
-            what = f"a click on rank {last[index]}, and {length[index]} {plural(int(length[index]), 'document')} shown"
-            faults.setdefault(index, InputError("", what, "ranks are those of the shown list, from 1"))
+            problem = (
+                f"a click on rank {last[index]}, but {length[index]} {plural(int(length[index]), 'document')} shown"
+            )
+            faults.setdefault(index, InputError("", problem, "ranks are those of the shown list, from 1"))
         count = np.ones(len(lines), dtype=np.int64)
-        if "count" in given:
-            count = self.counts.numbers(self.counts.codes(given["count"], faults))
+        if "count" in values:
+            count = self.counts.numbers(self.counts.codes(values["count"], faults))
         user = np.full(len(lines), -1)
-        if any(given.get("user", ())):
-            names = given["user"]
-            known = map(self.users.__getitem__, filter(None, names))
-            user[np.fromiter(map(bool, names), bool)] = np.fromiter(known, np.int64)
-        kept = [codes.codes(given.get(name, blank), faults) for name, codes in self.kept.items()]
+        if any(values.get("user", ())):
+            names = values["user"]
+            codes_of_named = map(self.users.__getitem__, filter(None, names))
+            user[np.fromiter(map(bool, names), bool)] = np.fromiter(codes_of_named, np.int64)
+        kept = [codes.codes(values.get(name, blank), faults) for name, codes in self.kept.items()]
         if self.idle is not None:
-            self._keep_times(given, blank, faults)
-        elif "session" in given:
-            self._check_sessions(given["session"], given.get("user", blank), configuration, faults)
-        self.timed |= "time" in given and "session" not in given
+            self._keep_times(values, blank, faults)
+        elif "session" in values:
+            self._check_sessions(values["session"], values.get("user", blank), configuration, faults)
+        self.timed |= "time" in values and "session" not in values
         for index in sorted(faults):
             self.problems.add(block.lines[index], *faults[index].raw)
         good = np.delete(lines, sorted(faults))
@@ -610,7 +612,7 @@ class _Reader:
         if self.waiting > ROWS and self.idle is None:
             self._collapse()
 
-    def _shown(self, key: tuple[bytes, bytes]) -> _Shown:
+    def _topic_list(self, key: tuple[bytes, bytes]) -> _TopicList:
         topic, docnos = key[0].strip(), key[1].split()
         if not topic:
             raise InputError("", "no topic in this line", "fill the field, or remove the line")
@@ -618,13 +620,15 @@ class _Reader:
             again = next(docno for docno in docnos if docnos.count(docno) > 1)
             raise InputError("", f"'{decode(again)}' is shown twice", "give each document of a list once")
         # Documents are shown in many lists.
-        return _Shown(decode(topic), tuple(self.docnos.setdefault(docno, decode(docno)) for docno in docnos))
+        return _TopicList(decode(topic), tuple(self.docnos.setdefault(docno, decode(docno)) for docno in docnos))
 
     def _pattern(self, key: Any) -> tuple[int, int, int, int]:
-        """The pattern of clicks, its last rank, whether one was made again, and whether they are out of rank order."""
+        """Return the pattern of clicks, its last rank, and whether ranks repeat and are out of order."""
         words = (key[1] if self.as_docno else key).split()
         words = [] if words == [b"-"] else words
-        ranks = _positions(words, self.lists.means[key[0]].docnos) if self.as_docno else [_rank(word) for word in words]
+        ranks = (
+            _positions(words, self.lists.parsed[key[0]].docnos) if self.as_docno else [_rank(word) for word in words]
+        )
         once = list(dict.fromkeys(ranks))
         pattern = tuple(sorted(once))
         number = self.patterns.setdefault(pattern, len(self.patterns))
@@ -633,23 +637,23 @@ class _Reader:
     def _check_sessions(
         self, sessions: Sequence[bytes], users: Sequence[bytes], configuration: Ints, faults: dict[int, InputError]
     ) -> None:
-        """A session that has been there, of the same user and on the same list, is a fault."""
+        """Add a fault for each repeated session of the same user and list."""
         for index, (session, user, code) in enumerate(zip(sessions, users, configuration.tolist(), strict=True)):
             if session:
-                known = len(self.sessions)
+                size = len(self.sessions)
                 self.sessions.add(b"%d\t%b\t%b" % (code, session, user))
-                if len(self.sessions) == known:
-                    what = f"session '{decode(session)}' a second time"
-                    faults.setdefault(index, InputError("", what, "give each session once, with all its clicks"))
+                if len(self.sessions) == size:
+                    problem = f"session '{decode(session)}' a second time"
+                    faults.setdefault(index, InputError("", problem, "give each session once, with all its clicks"))
 
-    def _keep_times(self, given: Any, blank: Sequence[bytes], faults: dict[int, InputError]) -> None:
-        if "count" in given:
+    def _keep_times(self, values: Any, blank: Sequence[bytes], faults: dict[int, InputError]) -> None:
+        if "count" in values:
             raise InputError(flag.idle, "the log has counts, which have no time", "remove the column count", usage=True)
-        times, names = given.get("time", blank), map(self.names.__getitem__, given.get("session", blank))
+        times, names = values.get("time", blank), map(self.names.__getitem__, values.get("session", blank))
         seconds = np.fromiter(map(decimal, times), np.float64)
         for index in np.flatnonzero(np.isnan(seconds)).tolist():
-            what = f"time '{decode(times[index])}' is not a number"
-            faults.setdefault(index, InputError("", what, "expected seconds, such as 12.5"))
+            problem = f"time '{decode(times[index])}' is not a number"
+            faults.setdefault(index, InputError("", problem, "expected seconds, such as 12.5"))
         self.times.append((np.fromiter(names, np.int64), seconds))
 
     def _collapse(self) -> None:
@@ -660,7 +664,7 @@ class _Reader:
         return np.concatenate([row[-1] for row in self.rows])
 
     def log(self, lenient: bool, notes: list[str]) -> ClickLog:
-        """The log, with some notes that there are. Raises InputError where lines are bad, or there is none."""
+        """Return the log with its notes. Raises InputError for bad lines, or without sessions."""
         problems = self.problems
         bad = f"{problems.count} bad {plural(problems.count, 'line')}"
         if lenient and problems.count:
@@ -672,33 +676,36 @@ class _Reader:
             skipped = f" ({bad} skipped)" if problems.count else ""
             raise InputError(problems.place, f"no session{skipped}", EXPECTED, kind="empty")
         if self.idle is not None:
-            self._unite()
+            self._merge_lines()
         self._collapse()
         configuration, pattern, user, *kept, count = self.rows[0]
         if self.repeated:
             notes.append(f"{problems.place}: a second click on a rank counts once, in {_sessions(self.repeated)}")
         if self.disordered:
-            what = f"clicks are taken in the order of ranks, not so made in {_sessions(self.disordered)}"
-            notes.append(f"{problems.place}: {what}")
+            order = f"clicks are sorted by rank; the log has another order in {_sessions(self.disordered)}"
+            notes.append(f"{problems.place}: {order}")
         if self.timed and self.users and self.idle is None:
             notes.append(
                 Note(f"{problems.place}: each line is a session", f"{flag.idle:60m} merges lines of a user by time")
             )
-        topics, lists = [shown.topic for shown in self.lists.means], [shown.docnos for shown in self.lists.means]
-        named, users = user if self.users else None, self.users.means
-        columns = {name: (self.kept[name].means, codes) for name, codes in zip(self.kept, kept, strict=True)}
+        topics, lists = (
+            [meaning.topic for meaning in self.lists.parsed],
+            [meaning.docnos for meaning in self.lists.parsed],
+        )
+        named, users = user if self.users else None, self.users.parsed
+        columns = {name: (self.kept[name].parsed, codes) for name, codes in zip(self.kept, kept, strict=True)}
         sessions = configuration, pattern, count
         return ClickLog(topics, lists, list(self.patterns), *sessions, named, users, columns, problems.place, notes)
 
-    def _unite(self) -> None:
-        """Lines of one user, session and list that follow each other become one row, with the clicks of all."""
+    def _merge_lines(self) -> None:
+        """Merge successive lines of one user, session and list into one row with the clicks of all."""
         names, seconds = (np.concatenate(parts) for parts in zip(*self.times, strict=True))
-        self.names.clear()  # a million of them take more than all the rest
+        self.names.clear()  # a million names need more memory than the rest
         self.times.clear()
         columns = [np.concatenate(parts) for parts in zip(*self.rows, strict=True)]
         self.rows.clear()
         configuration, pattern, user = columns[:3]
-        alone = np.where(user < 0, np.arange(len(user)), -1)  # lines without a user are never of one
+        alone = np.where(user < 0, np.arange(len(user)), -1)  # lines without a user are never merged
         keys = [user, names, configuration, *columns[3:-1], alone]
         order = np.lexsort([seconds, *reversed(keys)])
         changed = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
@@ -723,26 +730,26 @@ def _rank(word: bytes) -> int:
     except ValueError:  # digits without an end are refused by Python
         rank = LAST_RANK + 1
     if rank < 1 and not word.lstrip(b"-").isdigit():
-        what = f"rank '{decode(word)}' is not a whole number"
-        raise InputError("", what, f"write ranks separated by spaces; {flag.clicks_as:docno} reads docnos")
+        problem = f"rank '{decode(word)}' is not a whole number"
+        raise InputError("", problem, f"write ranks separated by spaces; {flag.clicks_as:docno} reads docnos")
     if not 1 <= rank <= LAST_RANK:
-        what = f"rank {decode(word)[:20]} is {'too large' if rank > 0 else 'below 1'}"
-        raise InputError("", what, "ranks are counted from 1")
+        problem = f"rank {decode(word)[:20]} is {'too large' if rank > 0 else 'below 1'}"
+        raise InputError("", problem, "ranks are counted from 1")
     return rank
 
 
 def _positions(words: Sequence[bytes], docnos: tuple[str, ...]) -> list[int]:
-    """The ranks of docnos in a list."""
+    """Return the ranks of docnos in a list."""
     rank_of = {docno: rank for rank, docno in enumerate(docnos, 1)}
     try:
         return [rank_of[decode(word)] for word in words]
     except KeyError as error:
-        what = f"'{error.args[0]}' is clicked and not shown"
-        raise InputError("", what, "clicks are on documents of the list") from None
+        problem = f"'{error.args[0]}' is clicked but not shown"
+        raise InputError("", problem, "clicks are on documents of the list") from None
 
 
 def _count(word: bytes) -> int:
     number = decimal(word.strip())
     if not (number == int(number if number == number else 0) and 1 <= number <= MOST_SESSIONS):
-        raise InputError("", f"count '{decode(word)}' is not a whole number from 1", "write how many sessions it is")
+        raise InputError("", f"count '{decode(word)}' is not a whole number from 1", "write the number of sessions")
     return int(number)

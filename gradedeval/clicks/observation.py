@@ -1,4 +1,4 @@
-"""What users look at, estimated from where they click: gaps between clicks, the last click, and ends of pages.
+"""Estimate which ranks users examine from their clicks: gaps between clicks, last clicks, and ends of pages.
 
 Zhang, Park & Moffat, Information Retrieval 2010, section 4.
 """
@@ -55,15 +55,15 @@ if TYPE_CHECKING:
 MU, PAGE, RANKS = 5, 10, 50
 LOG_RANKS = kernel.ranges.Number("--ranks", whole=True, minimum=1, maximum=LAST_RANK)
 PAST_THE_LAST_PAGE = 1e-8
-"""What a page boundary leaves that no click has been seen beyond."""
+"""Share of users that go on past the last page with a click."""
 
 CELLS = 1 << 21
-"""Users × ranks that are worked on at a time."""
+"""Maximum users × ranks processed at a time."""
 
 
 class Pages(NamedTuple):
-    """Pages of results, from the first: of how many sessions each has the last click, how many sessions have it there
-    or further on, and the share of these that go on to the next page."""
+    """Pages of results from the first: the sessions with the last click there, the sessions with it there or further
+    down, and the share of these that go on to the next page."""
 
     last: Ints
     reached: Ints
@@ -73,22 +73,24 @@ class Pages(NamedTuple):
 Mu = Annotated[float, Setting("Dirichlet smoothing of a user's gaps by those of all users, in clicks.",
     ranges.MU, metavar="X")]  # fmt: skip
 Page = Annotated[int, Setting("Ranks on a page of results; 0: no pages.", ranges.PAGE, metavar="N")]
-Ranks = Annotated[int | None, Setting("Weigh ranks 1 to N.", LOG_RANKS, metavar="N", default_text="as many as the "
-    f"longest list, or {RANKS} where the log shows none")]  # fmt: skip
+Ranks = Annotated[int | None, Setting("Weigh ranks 1 to N.", LOG_RANKS, metavar="N", default_text="the length "
+    f"of the longest list, or {RANKS} if the log shows none")]  # fmt: skip
 Clickless = Annotated[Literal["count", "drop"], Setting("How to treat sessions without clicks.",
     default_text="count; their user examined rank 1")]  # fmt: skip
-Per = Annotated[Literal["query", "user"] | None, Setting("A model for each query or user, instead of one of all.")]
+Per = Annotated[
+    Literal["query", "user"] | None, Setting("Estimate a model for each query or user, instead of one of all.")
+]
 
 
 @dataclass(frozen=True, eq=False)
 class Observation(FromLog):
-    """How likely users are to look at each rank.
+    """Examination probabilities of ranks.
 
-    frame      rank, weight, observed: the weights sum to 1 over the ranks, `observed` is the probability that they are
-               made of. With `per`, first the topic or the user
+    frame      rank, weight, observed: `observed` is the probability of examination, and weights are these scaled to sum
+               1 over the ranks. With `per`, first the topic or the user
     gaps       P(gap ≥ i) of all clicks, for i = 1, 2, … up to the largest
-    pages      where last clicks are, page by page; None without pages
-    settings   how it was estimated
+    pages      last clicks by page; None without pages
+    settings   settings of the estimate
     notes      notes for the user
     """
 
@@ -104,8 +106,8 @@ class Observation(FromLog):
         return np.asarray(self.frame["weight"].to_numpy(), dtype=np.float64)
 
     def document(self, layout: Layout) -> Document:
-        """Of all users the weights alone for programs, so that measures read them, with the gaps and the pages beside
-        them in JSON. People see ranks down to the last that has a weight."""
+        """Return the weights; for programs the weights of all users alone, with gaps and pages in the head of JSON.
+        Tables for people end at the last rank with a weight."""
         whole, *_ = names = list(self.frame.columns)
         weights = [Column("rank", "count"), Column("weight", "score"), Column("observed", "score")]
         if whole != "rank":
@@ -144,19 +146,19 @@ def observe(
     clickless: Clickless = "count",
     per: Per = None,
 ) -> Observation:
-    """The observation model of a click log: how likely users are to look at each rank.
+    """Estimate the observation model of a click log: the probability that users examine each rank.
 
-    log        as for `read_log`, or what it returned
-    mu         weight of all users' gaps in those of one user, in clicks
-    page       ranks on a page of results; 0: there are no pages
-    ranks      how many ranks get a weight; None: as many as the longest list, or 50 where the log shows none
+    log        as for `read_log`, or its result
+    mu         weight of the gaps of all users in the gaps of one user, in clicks
+    page       ranks on a page of results; 0: no pages
+    ranks      number of ranks with a weight; None: the length of the longest list, or 50 if the log shows none
     clickless  "count" or "drop" sessions without a click
     per        "query" or "user": a model for each; None: one of all users
 
     A user who clicked rank L examined ranks 1 to L, and each further rank i with the probability that a gap between
-    clicks is that long, less what the ends of pages between L and i hold back. It is averaged over the sessions of a
-    user, then over users. It describes attention, and is not an estimate of a measure's parameter. Raises InputError
-    where the log has no click. Zhang et al., Information Retrieval 2010, section 4.
+    clicks is that long, less the share of users who stop at the ends of pages between L and i. It is averaged over the
+    sessions of a user, then over users. It describes attention, and is not an estimate of a measure's parameter. Raises
+    InputError if the log has no click. Zhang et al., Information Retrieval 2010, section 4.
 
     >>> observation = gradedeval.clicks.observe("qrels_samples/zhang-clicks.tsv")
     >>> observation.frame.head(5).round(4)
@@ -176,7 +178,7 @@ def observe(
         raise InputError(log.place, "no click in any session", "nothing can be observed without clicks")
     depth = ranks or int(log.lengths.max(initial=0)) or RANKS
     model = _Model(log, mu, page, depth)
-    rows, notes = _rows(log, per, clickless)
+    rows, notes = _select_sessions(log, per, clickless)
     names = _names(log, per)
     observed = model.mean(rows, len(names))
     kept = np.flatnonzero(np.bincount(rows.outer, minlength=len(names)))
@@ -185,11 +187,11 @@ def observe(
     return Observation(_frame(observed, names, per), model.gaps, model.pages, settings, emit_notes(notes))
 
 
-class _Rows(NamedTuple):
-    """Sessions of one user, with one last click, in what is averaged over: a query, a user or all.
+class _Sessions(NamedTuple):
+    """Sessions of one user with one last click, in a group: a query, a user or all.
 
-    outer   which query, or which user
-    reader  index of the user; after the users, index of the pattern of clicks of those who are users of their own
+    outer   index of the query or user
+    reader  index of the user; after the users, index of the pattern of clicks of separate users
     """
 
     outer: Ints
@@ -197,18 +199,18 @@ class _Rows(NamedTuple):
     last: Ints
     sessions: Ints
 
-    def only(self, chosen: Any) -> _Rows:
-        return _Rows(*(column[chosen] for column in self))
+    def select(self, chosen: Any) -> _Sessions:
+        return _Sessions(*(column[chosen] for column in self))
 
 
-def _readers(log: ClickLog) -> Ints:
-    """rows: whose habits a session shows. Sessions that are users of their own are alike where their clicks are."""
-    own = len(log.users) + log.pattern
-    return own if log.user is None else np.where(log.user >= 0, log.user, own)
+def _reader_of_row(log: ClickLog) -> Ints:
+    """Return for each row the user of its gaps. Separate users with equal clicks are equal."""
+    separate = len(log.users) + log.pattern
+    return separate if log.user is None else np.where(log.user >= 0, log.user, separate)
 
 
-def _rows(log: ClickLog, per: str | None, clickless: str) -> tuple[_Rows, list[str]]:
-    """The sessions that are averaged, and what is to be said of them."""
+def _select_sessions(log: ClickLog, per: str | None, clickless: str) -> tuple[_Sessions, list[str]]:
+    """Return the sessions to average, and notes."""
     outer = np.zeros(len(log.count), dtype=np.int64)
     if per == "query":
         outer = _topics(log)[1][log.configuration]
@@ -216,21 +218,21 @@ def _rows(log: ClickLog, per: str | None, clickless: str) -> tuple[_Rows, list[s
         if log.user is None:
             raise InputError(f"{flag.per:user}", f"{log.place} has no users", "add the column user", usage=True)
         outer = log.user
-    keys, sessions = collapse([_readers(log), outer, log.last_click[log.pattern]], log.count)
-    rows, notes = _Rows(keys[1], keys[0], keys[2], sessions), list(log.notes)
+    keys, sessions = collapse([_reader_of_row(log), outer, log.last_click[log.pattern]], log.count)
+    rows, notes = _Sessions(keys[1], keys[0], keys[2], sessions), list(log.notes)
     if clickless == "drop":
-        rows = rows.only(rows.last > 0)
+        rows = rows.select(rows.last > 0)
     if per == "user" and (rows.outer < 0).any():
         notes.append(f"{log.place}: sessions without a user are left out")
-        rows = rows.only(rows.outer >= 0)
+        rows = rows.select(rows.outer >= 0)
     return rows, notes
 
 
 def _topics(log: ClickLog) -> tuple[list[str], Ints]:
-    """The topics, and which of them each configuration is of."""
+    """Return the topics, and the index of the topic of each configuration."""
     codes: dict[str, int] = {}
-    of = np.array([codes.setdefault(topic, len(codes)) for topic in log.topics], dtype=np.int64)
-    return list(codes), of
+    topic_of = np.array([codes.setdefault(topic, len(codes)) for topic in log.topics], dtype=np.int64)
+    return list(codes), topic_of
 
 
 def _names(log: ClickLog, per: str | None) -> list[str]:
@@ -238,7 +240,7 @@ def _names(log: ClickLog, per: str | None) -> list[str]:
 
 
 class _Model:
-    """What all users have in common, and the habits of each."""
+    """The gaps of all users together, and of each user."""
 
     def __init__(self, log: ClickLog, mu: float, page: int, depth: int) -> None:
         self.mu, self.depth, self.page, self.named = mu, depth, page, len(log.users)
@@ -247,84 +249,90 @@ class _Model:
         first = np.append(True, pattern[1:] != pattern[:-1])[: len(gap)]
         gap[first] = rank[first]
         begin = np.cumsum(log.clicks) - log.clicks
-        (reader, clicked), sessions = collapse([_readers(log), log.pattern], log.count)
-        made = log.clicks[clicked]
+        (reader, clicked), sessions = collapse([_reader_of_row(log), log.pattern], log.count)
+        clicks_of_row = log.clicks[clicked]
         # Each click of each pattern of each reader.
-        self.reader = np.repeat(reader, made)
-        within = np.arange(int(made.sum())) - np.repeat(np.cumsum(made) - made, made)
-        self.gap = gap[np.repeat(begin[clicked], made) + within]
-        each = np.repeat(sessions, made)
-        self.weight = each / np.repeat(np.maximum(made, 1), made)
-        self.clicks = np.bincount(reader, sessions * made, minlength=self.named + len(log.patterns))
-        self.own = np.bincount(reader, sessions, minlength=self.named + len(log.patterns))
-        self.gaps = _at_least(np.bincount(self.gap, each)[None, 1:])[0]
+        self.reader = np.repeat(reader, clicks_of_row)
+        within = np.arange(int(clicks_of_row.sum())) - np.repeat(
+            np.cumsum(clicks_of_row) - clicks_of_row, clicks_of_row
+        )
+        self.gap = gap[np.repeat(begin[clicked], clicks_of_row) + within]
+        each = np.repeat(sessions, clicks_of_row)
+        self.weight = each / np.repeat(np.maximum(clicks_of_row, 1), clicks_of_row)
+        self.clicks = np.bincount(reader, sessions * clicks_of_row, minlength=self.named + len(log.patterns))
+        self.sessions = np.bincount(reader, sessions, minlength=self.named + len(log.patterns))
+        self.gaps = _tail_shares(np.bincount(self.gap, each)[None, 1:])[0]
         everyone = np.zeros(depth)
         everyone[: len(self.gaps)] = self.gaps[:depth]
         self.everyone = everyone
         last = collapse([log.last_click[log.pattern]], log.count)
         self.pages = _pages(last[0][0], last[1], page) if page else None
 
-    def smoothed(self, begin: int, end: int) -> Floats:
-        """readers begin to end × i = 1, 2, …: P(gap ≥ i) of each, mixed with that of everybody."""
-        end = min(end, len(self.own))
+    def smooth_gaps(self, begin: int, end: int) -> Floats:
+        """Return readers begin to end × i = 1, 2, …: P(gap ≥ i) of each, smoothed by the gaps of all users."""
+        end = min(end, len(self.sessions))
         low, high = np.searchsorted(self.reader, [begin, end]).tolist()
         row, gap = self.reader[low:high] - begin, np.minimum(self.gap[low:high], self.depth) - 1
         size = (end - begin) * self.depth
         counted = np.bincount(row * self.depth + gap, self.weight[low:high], minlength=size)
-        # A session that is a user of its own has its own clicks only, however many sessions are like it.
-        alike = np.where(np.arange(begin, end) < self.named, 1, np.maximum(self.own[begin:end], 1))
+        # Separate users with equal clicks share a row, but each has the clicks of one session.
+        alike = np.where(np.arange(begin, end) < self.named, 1, np.maximum(self.sessions[begin:end], 1))
         clicks = self.clicks[begin:end] / alike
         alpha = clicks / np.where(clicks + self.mu > 0, clicks + self.mu, 1)
-        own = _at_least(counted.reshape(-1, self.depth))
-        mixed: Floats = alpha[:, None] * own + (1 - alpha)[:, None] * self.everyone
+        gaps = _tail_shares(counted.reshape(-1, self.depth))
+        mixed: Floats = alpha[:, None] * gaps + (1 - alpha)[:, None] * self.everyone
         return mixed
 
-    def kept(self, last: int) -> Floats:
-        """ranks: the share of those whose last click is at `last` that the ends of pages let through."""
+    def continuation(self, last: int) -> Floats:
+        """Return for each rank the share of users with last click `last` that continue past the ends of pages."""
         if self.pages is None:
             return np.ones(self.depth)
         reached = self.pages.reached
         page = -(-np.arange(1, self.depth + 1) // self.page)
         beyond = np.maximum(page - len(reached), 0)
-        at = reached[np.minimum(page, len(reached)) - 1] * PAST_THE_LAST_PAGE**beyond
-        return np.asarray(at / reached[-(-max(last, 1) // self.page) - 1])
+        reached_there = reached[np.minimum(page, len(reached)) - 1] * PAST_THE_LAST_PAGE**beyond
+        return np.asarray(reached_there / reached[-(-max(last, 1) // self.page) - 1])
 
-    def mean(self, rows: _Rows, size: int) -> Floats:
-        """outer × ranks: P(observed), the mean over the sessions of each user, then over users."""
+    def mean(self, rows: _Sessions, size: int) -> Floats:
+        """Return outer × ranks: P(observed), the mean over the sessions of each user, then over users."""
         (pair_outer, pair_reader), inside = collapse([rows.outer, rows.reader], rows.sessions)
         users = np.bincount(pair_outer, np.where(pair_reader < self.named, 1, inside), minlength=size)
-        pair = np.searchsorted(pair_outer * len(self.own) + pair_reader, rows.outer * len(self.own) + rows.reader)
+        pair = np.searchsorted(
+            pair_outer * len(self.sessions) + pair_reader, rows.outer * len(self.sessions) + rows.reader
+        )
         of_user = np.where(rows.reader < self.named, inside[pair], 1)
         share = rows.sessions / of_user / users[rows.outer]
         total, most = np.zeros((size, self.depth)), max(1, CELLS // self.depth)
-        for begin in range(0, len(self.own), most):
+        for begin in range(0, len(self.sessions), most):
             low, high = np.searchsorted(rows.reader, [begin, begin + most]).tolist()
-            smoothed = self.smoothed(begin, begin + most) if low < high else np.zeros((0, 0))
+            smoothed = self.smooth_gaps(begin, begin + most) if low < high else np.zeros((0, 0))
             for last in np.unique(rows.last[low:high]).tolist():
                 here, seen = low + np.flatnonzero(rows.last[low:high] == last), min(last, self.depth)
-                for some in (here[at : at + most] for at in range(0, len(here), most)):
+                for some in (here[begin_part : begin_part + most] for begin_part in range(0, len(here), most)):
                     looked = np.ones((len(some), self.depth))
-                    looked[:, seen:] = smoothed[rows.reader[some] - begin, : self.depth - seen] * self.kept(last)[seen:]
+                    looked[:, seen:] = (
+                        smoothed[rows.reader[some] - begin, : self.depth - seen] * self.continuation(last)[seen:]
+                    )
                     _add_rows(total, rows.outer[some], share[some, None] * looked)
         return total
 
 
-def _at_least(counted: Any) -> Floats:
-    """rows × 1, 2, …: the share of the whole row from there on; 0 where the row is."""
+def _tail_shares(counted: Any) -> Floats:
+    """Return rows × 1, 2, …: the share of the row's sum from there on; 0 if the sum is 0."""
     sums = np.cumsum(counted[:, ::-1], axis=1)[:, ::-1]
     return np.asarray(sums / np.where(sums[:, :1] > 0, sums[:, :1], 1))
 
 
-def _add_rows(total: Floats, where: Ints, added: Floats) -> None:
-    """Add rows to those of the total that they belong to."""
-    order = np.argsort(where, kind="stable")
-    ordered = where[order]
+def _add_rows(total: Floats, index: Ints, added: Floats) -> None:
+    """Add rows to the rows of `total` with these indices."""
+    order = np.argsort(index, kind="stable")
+    ordered = index[order]
     first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
     total[ordered[first]] += np.add.reduceat(added[order], first, axis=0)
 
 
 def _pages(last: Ints, sessions: Ints, page: int) -> Pages:
-    """Where last clicks are; sessions without a click are on no page."""
+    """Count last clicks by page; sessions without a click are on no page."""
     clicked = last > 0
     counts = np.bincount(-(-last[clicked] // page) - 1, sessions[clicked]).astype(np.int64)
     reached = np.cumsum(counts[::-1])[::-1]
@@ -343,9 +351,9 @@ def _frame(observed: Floats, names: list[str], per: str | None) -> pd.DataFrame:
 
 
 def _settings(log: ClickLog, mu: float, page: int, clickless: str, depth: int) -> str:
-    """How the model was made, in words."""
-    made = log.clicks[log.pattern]
-    clicks, without = int((made * log.count).sum()), int(log.count[made == 0].sum())
+    """Describe the settings of the model."""
+    clicks_of_row = log.clicks[log.pattern]
+    clicks, without = int((clicks_of_row * log.count).sum()), int(log.count[clicks_of_row == 0].sum())
     parts = [
         f"{log.sessions} {plural(log.sessions, 'session')}",
         f"{without} without a click {'counted' if clickless == 'count' else 'left out'}",
@@ -359,14 +367,14 @@ def _settings(log: ClickLog, mu: float, page: int, clickless: str, depth: int) -
     return " | ".join(parts)
 
 
-# Which weights of ranks are nearest to what users look at: those of measures with a parameter, and given ones.
+# Weights of measures and files compared with an observation.
 
 
 PRECISION = 0.001
 AS_IN = f"for example {flag.measures:'rbp(p=0.05..0.99)'}"
 
 Weighing = str | Measure | MeasureRange
-"""What weighs ranks: a measure, or one with a range of parameter values; or several of these as text."""
+"""A measure, a measure with a range of parameter values, or text with measures of both kinds."""
 
 
 def read_weighing(
@@ -377,41 +385,46 @@ def read_weighing(
     """Return measures, first those with a range; None if `measures` is None. Raises InputError (usage) for an unknown
     measure.
 
-    cutoff  of the measures that have none
+    cutoff  default cutoff of the measures
     """
     if measures is None:
         return None
-    given = [measures] if isinstance(measures, Weighing) else measures
-    words = [word for one in given for word in (kernel.notation.split_words(one) if isinstance(one, str) else [one])]
+    items = [measures] if isinstance(measures, Weighing) else measures
+    words = [
+        word for item in items for word in (kernel.notation.split_words(item) if isinstance(item, str) else [item])
+    ]
     ranges = [word for word in words if isinstance(word, str) and ".." in word]
     searched = read_ranges(ranges, table, cutoff) if ranges else []
-    others = [word for word in words if word not in ranges]
-    read = [parse_measures(word, table, cutoff) if isinstance(word, str) else [word] for word in others]
-    fixed = [one for several in read for one in several]
+    plain = [word for word in words if word not in ranges]
+    parsed = [parse_measures(word, table, cutoff) if isinstance(word, str) else [word] for word in plain]
+    fixed = [item for group in parsed for item in group]
     return [*searched, *fixed]
 
 
-Weighings = Annotated["Weighing | Sequence[Weighing] | None", Setting("Measure with a range of parameter values, or "
+MeasuresSetting = Annotated["Weighing | Sequence[Weighing] | None", Setting(
+    "Measure with a range of parameter values, or "
     "without one. Default: geometric, Poisson, Zipf and log-harmonic weights. Repeat -m, or separate measures by "
     "spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure=read_weighing)]  # fmt: skip
-Scaled = Annotated[Normalize, Setting("'sum': scale the weights of measures over the ranks of the observation to sum "
-    "to 1; 'none': compare them as they are.")]  # fmt: skip
-Vectors = Annotated[Any, Setting("Compare with these weights too: a column for each measure, as `gradedeval weights` "
+NormalizeSetting = Annotated[Normalize, Setting(
+    "'sum': scale the weights of measures over the ranks of the observation to sum "
+    "to 1; 'none': compare them unscaled.")]  # fmt: skip
+WeightsSetting = Annotated[Any, Setting(
+    "Compare with these weights too: a column for each measure, as `gradedeval weights` "
     "writes.", metavar="FILE.csv", spelled=("--weights",), reads=True)]  # fmt: skip
 Precision = Annotated[float, Setting("Precision of the fitted values.", ranges.PRECISION, "X")]
 
 
 @dataclass(frozen=True, eq=False)
 class Fits(FromLog):
-    """Measures and how near their weights are to an observation model.
+    """Divergences of the weights of measures from an observation model.
 
-    frame     a row for each, the closest first: measure (in the notation of `-m`), parameter and value (where one was
-              searched), divergence (Kullback–Leibler, in nats; infinite where an examined rank weighs nothing),
-              low and high (the range of values within 0.001 nats), scaled (whether to sum 1 over these ranks), covered
-              (what the weights sum to as they are)
-    curves    rank, observation, and the weights of each row of `frame` as they were compared, under its measure
-    settings  how the weights were compared, and how the observation was made
+    frame     a row for each measure, the closest first: measure (in the notation of `-m`), parameter and value (if
+              searched), divergence (Kullback–Leibler, in nats; infinite if an examined rank weighs nothing), low and
+              high (the range of values within 0.001 nats), scaled (whether to sum 1 over these ranks), covered (the sum
+              of the unscaled weights)
+    curves    rank, observation, and the compared weights of each row of `frame`, under its measure
+    settings  settings of the comparison and of the observation
     notes     notes for the user
     """
 
@@ -421,15 +434,15 @@ class Fits(FromLog):
     notes: list[str]
 
     def document(self, layout: Layout) -> Document:
-        """A row for each measure, the closest first."""
-        both = [] if self.frame["scaled"].nunique() < 2 else [Column("scaled")]
-        shown: DisplayColumns = {
-            **plain_columns(Column("measure"), *both),
+        """Return a row for each measure, the closest first."""
+        scaled = [] if self.frame["scaled"].nunique() < 2 else [Column("scaled")]
+        columns: DisplayColumns = {
+            **plain_columns(Column("measure"), *scaled),
             Column("KL (nats)", "score"): itemgetter("divergence"),
             Column("within 0.001", "figures"): format_range,
             **plain_columns(Column("covered", "score")),
         }
-        return frame_document(self.frame, layout, shown, self.settings)
+        return frame_document(self.frame, layout, columns, self.settings)
 
 
 def read_observation(
@@ -444,7 +457,7 @@ def read_observation(
     idle: Idle = None,
     lenient: Lenient = False,
 ) -> Observation:
-    """What the users of a click log look at."""
+    """Read a click log and estimate its observation model."""
     log = read_log(source, clicks_as=clicks_as, depth=depth, idle=idle, lenient=lenient)
     return observe(log, mu=mu, page=page, ranks=ranks, clickless=clickless)
 
@@ -452,22 +465,22 @@ def read_observation(
 @public
 def fit(
     log: Any,
-    measures: Weighings = None,
+    measures: MeasuresSetting = None,
     *,
-    normalize: Scaled = "sum",
-    weights: Vectors = None,
+    normalize: NormalizeSetting = "sum",
+    weights: WeightsSetting = None,
     precision: Precision = PRECISION,
     **observing: Any,
 ) -> Fits:
-    """The measures whose rank weights are closest to the examination probabilities of a click log.
+    """Find the measures whose rank weights are closest to the examination probabilities of a click log.
 
-    log        as for `observe`, or what that returned
+    log        as for `observe`, or its result
     measures   with a range, as in "rbp(p=0.05..0.99)", or without one; None: geometric, Poisson, Zipf and log-harmonic
-    normalize  "sum": the weights of measures are scaled to sum 1 over the ranks of the observation, which ends there as
-               well; "none": they stay as they are
-    weights    further weights to compare with, scaled to sum 1: a file that `gradedeval weights` writes, or a DataFrame
-               with the columns rank and one for each vector
-    precision  of a value
+    normalize  "sum": scale the weights of measures to sum 1 over the ranks of the observation; "none": compare them
+               unscaled
+    weights    further weights to compare, scaled to sum 1: a file written by `gradedeval weights`, or a DataFrame with
+               the columns rank and one for each vector
+    precision  precision of the fitted values
     observing  the keywords of `observe`
 
     Close weights describe examination; they do not estimate a parameter of the users, as `models` does.
@@ -487,7 +500,7 @@ def fit(
 
 
 def families(observation: Observation) -> str:
-    """The static models of Zhang et al., table 3: geometric, Poisson, Zipf and log-harmonic."""
+    """Return the static models of Zhang et al., table 3: geometric, Poisson, Zipf and log-harmonic."""
     ranks = len(observation.weights)
     return f"rbp(p=0.05..0.99) poisson(alpha=0.1..20) zipf(beta=0.05..5)@{ranks} logharmonic(b=2..40)@{ranks}"
 
@@ -499,41 +512,41 @@ def fit_observation(
     weights: Any,
     precision: float,
 ) -> Fits:
-    """As `fit`, of measures that are read."""
+    """Compare parsed measures and weights with an observation, as `fit` does."""
     check_choice(normalize, NORMALIZE, flag.normalize)
     if observation.frame.columns[0] != "rank":
         raise InputError(flag.per, "weights are fitted to one model of all", "leave it out", usage=True)
-    looked = observation.weights
-    searched = [one for one in chosen if isinstance(one, MeasureRange)]
-    fixed = [one for one in chosen if not isinstance(one, MeasureRange)]
+    observed = observation.weights
+    searched = [item for item in chosen if isinstance(item, MeasureRange)]
+    fixed = [item for item in chosen if not isinstance(item, MeasureRange)]
     rows: list[tuple[dict[str, Any], Floats]] = []
     notes: list[str] = []
     scaled = normalize == "sum"
     if searched:
-        found = fit_weights(looked, searched, normalize=normalize, precision=precision)
-        notes += found.notes
-        for range_, row in zip(searched, kernel.results.to_rows(found.frame), strict=True):
-            nearest = range_.at(row["value"])
+        fitted = fit_weights(observed, searched, normalize=normalize, precision=precision)
+        notes += fitted.notes
+        for search_range, row in zip(searched, kernel.results.to_rows(fitted.frame), strict=True):
+            nearest = search_range.at(row["value"])
             row["measure"], row["scaled"] = str(nearest), scaled
-            rows.append((row, weighing.static_weights(nearest, len(looked), tried=True)))
+            rows.append((row, weighing.static_weights(nearest, len(observed), tried=True)))
     for measure in fixed:
-        vector = _fixed(measure, len(looked))
+        vector = _fixed(measure, len(observed))
         if not scaled:
             check_total(measure, float(vector.sum()))
-        rows.append((_row(str(measure), vector, looked, scaled, notes), vector))
-    rows += [(_row(name, vector, looked, True, notes), vector) for name, vector in _vectors(weights, len(looked))]
+        rows.append((_row(str(measure), vector, observed, scaled, notes), vector))
+    rows += [(_row(name, vector, observed, True, notes), vector) for name, vector in _vectors(weights, len(observed))]
     if not rows:
         raise InputError("", "no measure and no weights given", AS_IN, usage=True)
     rows.sort(key=lambda row: float(row[0]["divergence"]))
     frame = kernel.results.to_frame([row for row, _ in rows], columns=list(COLUMNS))
-    curves = {"rank": np.arange(1, len(looked) + 1), "observation": looked}
+    curves = {"rank": np.arange(1, len(observed) + 1), "observation": observed}
     for row, vector in rows:
         curves[row["measure"]] = vector / row["covered"] if row["scaled"] else vector
-    over = f"over {len(looked)} {plural(len(looked), 'rank')}"
+    over = f"over {len(observed)} {plural(len(observed), 'rank')}"
     scaling = f"weights scaled to sum 1 {over}, as the observation is"
     if not scaled:
         scaling = f"the observation scaled to sum 1 {over}, weights as they are"
-    notes = [*observation.notes, *emit_notes(notes)]  # the others are told
+    notes = [*observation.notes, *emit_notes(notes)]
     return Fits(frame, kernel.results.to_frame(curves), f"{scaling}\n{observation.settings}", notes)
 
 
@@ -551,18 +564,18 @@ def _fixed(measure: Measure, depth: int) -> Floats:
         raise error.replace(hint=hint) from None
 
 
-def _row(name: str, weights: Floats, looked: Floats, scaled: bool, notes: list[str]) -> dict[str, Any]:
-    """The divergence of weights that are what they are; a note names the rank that makes it infinite."""
+def _row(name: str, weights: Floats, observed: Floats, scaled: bool, notes: list[str]) -> dict[str, Any]:
+    """Return the row of weights with their divergence; a note names the rank if it is infinite."""
     covered = float(weights.sum())
-    found = divergence(looked, weights / covered if scaled and covered > 0 else weights)
-    if np.isinf(found):
-        rank = int(np.flatnonzero((looked > 0) & (weights <= 0))[0]) + 1
+    distance = divergence(observed, weights / covered if scaled and covered > 0 else weights)
+    if np.isinf(distance):
+        rank = int(np.flatnonzero((observed > 0) & (weights <= 0))[0]) + 1
         notes.append(f"{name}: infinitely far, because users examine rank {rank}, which weighs nothing")
-    return dict(zip(COLUMNS, (name, None, None, found, None, None, scaled, covered), strict=True))
+    return dict(zip(COLUMNS, (name, None, None, distance, None, None, scaled, covered), strict=True))
 
 
 def _vectors(weights: Any, depth: int) -> Iterator[tuple[str, Floats]]:
-    """The columns of weights, from rank 1 on; ranks that they lack weigh nothing."""
+    """Yield the columns of weights from rank 1 on; missing ranks weigh nothing."""
     if weights is None:
         return
     hint = "expected a header of rank and names of measures, as `weights` writes"

@@ -255,7 +255,7 @@ def test_pairs_that_tell_nothing_are_left_out(tmp_path: Any) -> None:
     with pytest.raises(InputError, match="no pair has a preferred list"):
         clicks.gains(path, QRELS, learn_from="preferences")
     path.write_text("topic\tlist_a\tlist_b\tsign\nq0\td1 d2\td2 d1\tleft\n")
-    with pytest.raises(InputError, match=r"pairs.tsv:2: sign 'left' is not 1, -1 or 0; 1 where list_a is wanted"):
+    with pytest.raises(InputError, match=r"pairs.tsv:2: sign 'left' is not 1, -1 or 0; write 1 to prefer list_a"):
         clicks.gains(path, QRELS, learn_from="preferences")
     path.write_text("topic\tlist\n")
     with pytest.raises(InputError, match=r"no column 'list_a'; expected a header topic, list_a"):

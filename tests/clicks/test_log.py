@@ -129,14 +129,14 @@ def test_a_cut_log_unites_lists_that_are_equal_and_says_what_it_ignores() -> Non
 def test_the_order_of_time_is_told_and_no_more() -> None:
     assert list(log_of(HEAD + LINES).notes) == [
         "log: a second click on a rank counts once, in 1 session",
-        "log: clicks are taken in the order of ranks, not so made in 1 session",
+        "log: clicks are sorted by rank; the log has another order in 1 session",
     ]
 
 
 RANKS = "ranks are counted from 1"
 NOT_WHOLE = 'is not a whole number; write ranks separated by spaces; clicks_as="docno" reads docnos'
 HEADER = "expected a header such as topic, clicks, shown between tabs, or JSON Lines with these keys"
-COUNT = "is not a whole number from 1; write how many sessions it is"
+COUNT = "is not a whole number from 1; write the number of sessions"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ COUNT = "is not a whole number from 1; write how many sessions it is"
         ("q\t1.5\ta b", f"rank '1.5' {NOT_WHOLE}"),
         ("q\t²\ta b", f"rank '²' {NOT_WHOLE}"),
         ("q\t" + "9" * 5000 + "\ta b", f"rank 99999999999999999999 is too large; {RANKS}"),
-        ("q\t1 3\ta b", "a click on rank 3, and 2 documents shown; ranks are those of the shown list, from 1"),
+        ("q\t1 3\ta b", "a click on rank 3, but 2 documents shown; ranks are those of the shown list, from 1"),
         ("q\t1\ta b a", "'a' is shown twice; give each document of a list once"),
         ("\t1\ta b", "no topic in this line; fill the field, or remove the line"),
         ("q\t1", "2 fields, expected 3 (topic, clicks, shown); separate the fields of the header by one tab each"),
@@ -180,7 +180,7 @@ def test_a_bad_line_is_one_line_of_message(line: str, message: str) -> None:
         (b"topic\tclicks\tsession\nq\t1\ts\nq\t2\ts\n", {},
          "log:3: session 's' a second time; give each session once, with all its clicks"),
         (b"topic\tclicks\tshown\nq\td\ta b\n", {"clicks_as": "docno"},
-         "log:2: 'd' is clicked and not shown; clicks are on documents of the list"),
+         "log:2: 'd' is clicked but not shown; clicks are on documents of the list"),
         (b"topic\tclicks\nq\t1\n", {"columns": "lenght"}, "log:1: no column 'lenght'; there are topic, clicks"),
         (b"topic\tclicks\tuser\nq\t1\ta\n", {"idle": "60m"}, "log:1: no column 'time'; there are topic, clicks, user"),
         (b"topic\tclicks\tuser\ttime\nq\t1\ta\tNA\n", {"idle": "60m"},

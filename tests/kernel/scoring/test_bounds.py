@@ -27,19 +27,19 @@ JUDGED = {"1": {"a": 1}, "2": {"x": 0, "y": 1}}
 
 
 def rows(measures: Any, **options: Any) -> dict[tuple[str, str], tuple[float, float]]:
-    """(topic, measure) -> low, high."""
+    """Return (topic, measure) -> low, high."""
     frame = evaluate(TOPICS, JUDGED, measures, **{"bounds": True, **options}).frame
     return {(row.topic, row.measure): (row.low, row.high) for row in frame.itertuples()}
 
 
 def test_means_of_lows_and_highs_bound_the_mean() -> None:
-    found = rows("ap err(rel=1)@2 gm_ap hits")
-    assert found["1", "ap"] == pytest.approx((5 / 6, 1))
-    assert found["2", "ap"] == (0.5, 0.5)
-    assert found["all", "ap"] == pytest.approx((2 / 3, 3 / 4))
-    assert found["all", "err(rel=1)@2"] == (0.75, 0.75)
-    assert found["all", "gm_ap"] == pytest.approx((math.sqrt(5 / 12), math.sqrt(1 / 2)))
-    assert found["all", "hits"] == (1, 2)
+    cells = rows("ap err(rel=1)@2 gm_ap hits")
+    assert cells["1", "ap"] == pytest.approx((5 / 6, 1))
+    assert cells["2", "ap"] == (0.5, 0.5)
+    assert cells["all", "ap"] == pytest.approx((2 / 3, 3 / 4))
+    assert cells["all", "err(rel=1)@2"] == (0.75, 0.75)
+    assert cells["all", "gm_ap"] == pytest.approx((math.sqrt(5 / 12), math.sqrt(1 / 2)))
+    assert cells["all", "hits"] == (1, 2)
 
 
 def test_python_has_them_by_measure_under_any_name() -> None:
@@ -118,9 +118,9 @@ def test_notes_name_measures_without_bounds_safe_bounds_and_assumptions() -> Non
 
 
 def test_everything_is_0_with_nothing_retrieved_and_nothing_relevant() -> None:
-    found = evaluate({"1": ["a"]}, {"1": {"a": 1}, "2": {"b": 0}}, "nerr nerr@3 ndcg ap q", bounds=True).runs[0]
-    assert found.bounds is not None
-    assert not found.bounds[:, 1].any()
+    run = evaluate({"1": ["a"]}, {"1": {"a": 1}, "2": {"b": 0}}, "nerr nerr@3 ndcg ap q", bounds=True).runs[0]
+    assert run.bounds is not None
+    assert not run.bounds[:, 1].any()
 
 
 def test_filled_documents_count_as_judged_only_in_measures_that_fill() -> None:

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 
 
 def changed(name: str, folder: Path, change: Callable[[list[str]], list[str]], new: str = "run") -> str:
-    """A sample run with its lines changed."""
+    """Write a sample run with changed lines."""
     lines = [change(line.split()) for line in (SAMPLES / name).read_text().splitlines()]
     (folder / new).write_text("".join(" ".join(fields) + "\n" for fields in lines))
     return str(folder / new)
@@ -46,17 +46,17 @@ def ranks_as_scores(fields: list[str]) -> list[str]:
     return [*fields[:4], fields[3], fields[5]]
 
 
-def notes(kind: str, *given: Any, **options: Any) -> list[str]:
-    """What is said of one kind."""
-    found = gradedeval.evaluate(*given, **options).notes
-    return [note for note in found if isinstance(note, Note) and note.kind == kind]
+def notes(kind: str, *arguments: Any, **options: Any) -> list[str]:
+    """Return the notes of one kind."""
+    messages = gradedeval.evaluate(*arguments, **options).notes
+    return [note for note in messages if isinstance(note, Note) and note.kind == kind]
 
 
 def test_scores_rising_with_rank_are_noted_and_order_rank_sorts_by_rank(cli: Command, tmp_path: Path) -> None:
     run = changed("rivers-neural.run", tmp_path, ranks_as_scores)
     right = gradedeval.evaluate(str(SAMPLES / "rivers-neural.run"), QRELS, "ndcg@20").means["ndcg@20"]
-    told = cli(run, QRELS, "-m", "ndcg@20")
-    assert told.messages[0] == f"{run}: {SAID}; {CURE}"
+    outcome = cli(run, QRELS, "-m", "ndcg@20")
+    assert outcome.messages[0] == f"{run}: {SAID}; {CURE}"
     assert gradedeval.evaluate(run, QRELS, "ndcg@20").means["ndcg@20"] < right / 2
     for order in ("rank", "file"):
         mended = cli(run, QRELS, "-m", "ndcg@20", "--order", order)
@@ -74,9 +74,9 @@ def test_every_command_says_that_scores_rise(words: tuple[str, ...], cli: Comman
     run = changed("rivers-neural.run", tmp_path, ranks_as_scores)
     others = [str(SAMPLES / "rivers-bm25.run")] if words[0] in ("compare", "diff") else []
     qrels = [] if words[0] == "lint" else [QRELS]
-    told = cli(words[0], run, *others, *qrels, *words[1:])
+    outcome = cli(words[0], run, *others, *qrels, *words[1:])
     rises = "scores increase with the rank" if words[0] == "lint" else SAID
-    assert rises in (told.out + told.err).decode().replace("\n", " ")
+    assert rises in (outcome.out + outcome.err).decode().replace("\n", " ")
 
 
 @pytest.mark.parametrize("command", ["eval", "risk", "correlate", "pool", "report -o r.html", "pr", "trec_eval"])
@@ -87,9 +87,9 @@ def test_rising_scores_of_several_runs_are_one_note(
     runs = [str(SAMPLES / "rivers-neural.run"), *rising]
     monkeypatch.chdir(tmp_path)
     name, *words = command.split()
-    told = cli(name, *([QRELS, *runs] if name == "trec_eval" else [*runs, QRELS, *words]))
-    assert told.code == 0
-    said = [message for message in told.messages if SAID in message]
+    outcome = cli(name, *([QRELS, *runs] if name == "trec_eval" else [*runs, QRELS, *words]))
+    assert outcome.code == 0
+    said = [message for message in outcome.messages if SAID in message]
     cure = "negate the scores" if name == "trec_eval" else CURE
     assert said == [f"2 of 3 runs ({runs[1]}, {runs[2]}): {SAID}; {cure}"]
 
@@ -146,14 +146,14 @@ def test_check_of_a_run_with_rising_scores_exits_with_3_unless_order_is_set(cli:
 def test_a_file_that_is_not_in_order_is_mended_by_its_ranks_alone(tmp_path: Path) -> None:
     run = Path(changed("rivers-neural.run", tmp_path, ranks_as_scores))
     run.write_text("".join(reversed(run.read_text().splitlines(keepends=True))))
-    (told,) = notes("rising-scores", str(run), QRELS, "ap")
-    assert 'use order="rank", or negate the scores; order="score" if they are right' in told
+    (note,) = notes("rising-scores", str(run), QRELS, "ap")
+    assert 'use order="rank", or negate the scores; order="score" if they are right' in note
 
 
 @pytest.mark.parametrize("form", ["dict", "frame", "rows"])
 def test_rising_scores_are_noted_in_runs_without_ranks(form: str) -> None:
-    said = "scores rise in the order listed, as distances do, so the document listed last comes first; "
-    said += 'use order="file", or negate the scores; order="score" if they are right, which silences this'
+    text = "scores rise in the order listed, as distances do, so the document listed last comes first; "
+    text += 'use order="file", or negate the scores; order="score" if they are right, which silences this'
     qrels = {str(topic): {"d1": 2, "d5": 1} for topic in range(3)}
     columns = ["topic", "docno", "score"]
 
@@ -167,8 +167,8 @@ def test_rising_scores_are_noted_in_runs_without_ranks(form: str) -> None:
             else [dict(zip(columns, row, strict=True)) for row in rows]
         )
 
-    (told,) = notes("rising-scores", run([0.1, 0.2, 0.2, 0.5, 0.9]), qrels, "rbp")
-    assert told == f"run: {said}"
+    (note,) = notes("rising-scores", run([0.1, 0.2, 0.2, 0.5, 0.9]), qrels, "rbp")
+    assert note == f"run: {text}"
     assert not notes("rising-scores", run([0.1, 0.2, 0.2, 0.5, 0.9]), qrels, "rbp", order="score")
     for chance in ([0.1, 0.2, 0.3], [0.1, 0.2, 0.5, 0.4, 0.9], [0.3] * 6, [0.9, 0.8, 0.7, 0.6, 0.5]):
         assert not notes("rising-scores", run(chance), qrels, "rbp"), chance
@@ -229,16 +229,16 @@ def test_order_rank_needs_ranks(cli: Command, tmp_path: Path) -> None:
         gradedeval.evaluate_arrays([1, 0], [0.5, 0.1], "rr", order="rank")
     (tmp_path / "run").write_text("1 Q0 a x 1 t\n")
     (tmp_path / "qrels").write_text("1 0 a 1\n")
-    told = cli("run", "qrels", "--order", "rank")
-    assert (told.code, told.messages) == (1, ["run:1: rank 'x' is not a number; --order rank needs ranks"])
+    outcome = cli("run", "qrels", "--order", "rank")
+    assert (outcome.code, outcome.messages) == (1, ["run:1: rank 'x' is not a number; --order rank needs ranks"])
 
 
 @shared
 def test_real_runs_are_noted_as_reversed_only_if_they_are() -> None:
     # Two submissions state rank 1000 beside score 1000, and so on down to 1 and 1: by their ranks they score more.
-    told = gradedeval.evaluate(str(DATA / "covid-round1" / "runs"), str(COVID_QRELS), "ndcg@20 ap p@5").notes
-    kinds = [note.kind for note in told if isinstance(note, Note)]
-    (reversed_,) = [note for note in told if SAID in note]
+    messages = gradedeval.evaluate(str(DATA / "covid-round1" / "runs"), str(COVID_QRELS), "ndcg@20 ap p@5").notes
+    kinds = [note.kind for note in messages if isinstance(note, Note)]
+    (reversed_,) = [note for note in messages if SAID in note]
     count, _, places = reversed_.partition(":")[0].rstrip(")").partition(" (")
     assert count == "2 of 48 runs"
     assert [Path(place).name for place in places.split(", ")] == ["ERST_PROSE.gz", "yn-r1-concepttext.gz"]
@@ -248,38 +248,38 @@ def test_real_runs_are_noted_as_reversed_only_if_they_are() -> None:
 def test_ties_that_decide_a_score_are_noted_with_its_range(cli: Command, tmp_path: Path) -> None:
     run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
     worst, best = (gradedeval.evaluate(run, QRELS, "ndcg@20", ties=ties).means["ndcg@20"] for ties in ("worst", "best"))
-    said = (
+    note = (
         f"{run}: many documents have equal scores: ndcg@20 between {worst:.4f} and {best:.4f}, by the order of ties; "
     )
-    said += "break the ties in the run, or choose an order with --ties"
+    note += "break the ties in the run, or choose an order with --ties"
     for words in (("eval",), ("compare", str(SAMPLES / "rivers-bm25.run")), ("check", "--min", "ndcg@20=0.001")):
-        told = cli(words[0], run, *(words[1:] if words[0] == "compare" else ()), QRELS, "-m", "ndcg@20",
+        outcome = cli(words[0], run, *(words[1:] if words[0] == "compare" else ()), QRELS, "-m", "ndcg@20",
                    *(words[1:] if words[0] == "check" else ()))  # fmt: skip
-        assert told.code == 0
-        assert said in told.messages
-    assert said not in cli(run, QRELS, "-m", "ndcg@20", "--ties", "docno-desc").messages
+        assert outcome.code == 0
+        assert note in outcome.messages
+    assert note not in cli(run, QRELS, "-m", "ndcg@20", "--ties", "docno-desc").messages
 
 
 def test_the_range_of_ties_is_that_of_the_best_and_the_worst_order(tmp_path: Path) -> None:
     run = changed("rivers-bm25.run", tmp_path, lambda fields: [*fields[:4], str(round(float(fields[4]))), fields[5]])
     measures = "ndcg@5 ap err@20 rbp q gap bpref rprec p@5 recall@10"
-    told = notes("ties", run, QRELS, "ap")
+    messages = notes("ties", run, QRELS, "ap")
     orders = {ties: gradedeval.evaluate(run, QRELS, measures, ties=ties).means for ties in ("worst", "best")}
-    assert told
-    assert f"ap between {orders['worst']['ap']:.4f} and {orders['best']['ap']:.4f}" in told[0]
+    assert messages
+    assert f"ap between {orders['worst']['ap']:.4f} and {orders['best']['ap']:.4f}" in messages[0]
     for name in orders["best"]:
         low, high = orders["worst"][name], orders["best"][name]
-        said = notes("ties", run, QRELS, name)
-        assert bool(said) == (high - low > 0.01), name
-        assert not said or f"between {low:.4f} and {high:.4f}" in said[0]
+        ranges = notes("ties", run, QRELS, name)
+        assert bool(ranges) == (high - low > 0.01), name
+        assert not ranges or f"between {low:.4f} and {high:.4f}" in ranges[0]
 
 
 @pytest.mark.parametrize("options", [{"depth": 10}, {"judged_only": True}, {"depth": 10, "judged_only": True}])
 def test_the_range_of_ties_is_that_of_lists_that_are_cut_afterwards(options: dict[str, Any], tmp_path: Path) -> None:
     run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
-    (told,) = notes("ties", run, QRELS, "ap", **options)
+    (note,) = notes("ties", run, QRELS, "ap", **options)
     low, high = (gradedeval.evaluate(run, QRELS, "ap", ties=ties, **options).means["ap"] for ties in ("worst", "best"))
-    assert f"ap between {low:.4f} and {high:.4f}" in told
+    assert f"ap between {low:.4f} and {high:.4f}" in note
 
 
 @pytest.mark.parametrize(
@@ -297,11 +297,12 @@ def test_commands_that_score_documents_note_decisive_ties(
     words: tuple[str, ...], measure: str, cli: Command, tmp_path: Path
 ) -> None:
     run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
-    told = cli(*(run if word == "{run}" else word for word in words))
-    assert told.code == 0
-    ((_, low, high),) = [found.groups() for line in told.messages if (found := RANGE.match(line))]
+    outcome = cli(*(run if word == "{run}" else word for word in words))
+    assert outcome.code == 0
+    ((_, low, high),) = [ties.groups() for line in outcome.messages if (ties := RANGE.match(line))]
     assert (
-        told.messages[0].startswith(f"{run}: many documents have equal scores: {measure} between") or words[0] == "pr"
+        outcome.messages[0].startswith(f"{run}: many documents have equal scores: {measure} between")
+        or words[0] == "pr"
     )
     assert float(low) + 0.01 < float(high)
     if words[0] != "trec_eval":
@@ -322,52 +323,54 @@ def test_the_range_counts_topics_with_few_ties_too(
     run = changed("rivers-neural.run", tmp_path, tie)
     monkeypatch.setattr(parallel, "LIMITS", parallel.Limits(cells=cells))
     monkeypatch.setattr(caveats, "KEPT", kept)
-    (told,) = notes("ties", run, QRELS, "ap")
+    (note,) = notes("ties", run, QRELS, "ap")
     low, high = (gradedeval.evaluate(run, QRELS, "ap", ties=ties).means["ap"] for ties in ("worst", "best"))
-    assert f"ap between {low:.4f} and {high:.4f}" in told
+    assert f"ap between {low:.4f} and {high:.4f}" in note
 
 
 @pytest.mark.parametrize(("documents", "told"), [(20, 0), (19, 1)])
 def test_the_range_is_noted_if_a_tenth_of_the_documents_is_tied(documents: int, told: int) -> None:
-    run = {"1": {f"d{at}": float(-max(at, 1)) for at in range(documents)}}
+    run = {"1": {f"d{rank}": float(-max(rank, 1)) for rank in range(documents)}}
     assert len(notes("ties", run, {"1": {"d0": 1}}, "rr")) == told
 
 
 def test_orders_of_ties_are_not_scored_if_few_documents_are_tied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = changed("rivers-neural.run", tmp_path, lambda one: [*one[:4], str(100 - max(int(one[3]), 2)), one[5]])
+    run = changed(
+        "rivers-neural.run", tmp_path, lambda fields: [*fields[:4], str(100 - max(int(fields[3]), 2)), fields[5]]
+    )
     scored = list[Any]()
-    monkeypatch.setattr(caveats, "_lowest_and_highest", lambda *given: scored.append(given))
+    monkeypatch.setattr(caveats, "_lowest_and_highest", lambda *arguments: scored.append(arguments))
     assert not notes("ties", run, QRELS, "ap")
     assert not scored
 
 
 def test_a_note_on_a_topic_has_the_range_of_that_topic(cli: Command, tmp_path: Path) -> None:
     run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
-    (told,) = [note for note in gradedeval.explain(run, QRELS, "ap", topic="303").notes if "equal scores" in note]
+    (tie_note,) = [note for note in gradedeval.explain(run, QRELS, "ap", topic="303").notes if "equal scores" in note]
     ends = [gradedeval.evaluate(run, QRELS, "ap", ties=ties).by_topic("ap")["303"] for ties in ("worst", "best")]
-    assert f"ap between {ends[0]:.4f} and {ends[1]:.4f}" in told
+    assert f"ap between {ends[0]:.4f} and {ends[1]:.4f}" in tie_note
 
 
 def test_decisive_ties_in_arrays_are_noted_with_the_range() -> None:
     grades, scores = [[0, 1, 2, 0]] * 12, [[1.0] * 4] * 12
-    (told,) = [note for note in gradedeval.evaluate_arrays(grades, scores, "ap").notes if "between" in note]
-    assert told.startswith("scores: many documents have equal scores: ap between 0.4167 and 1.0000")
+    (tie_note,) = [note for note in gradedeval.evaluate_arrays(grades, scores, "ap").notes if "between" in note]
+    assert tie_note.startswith("scores: many documents have equal scores: ap between 0.4167 and 1.0000")
     assert not gradedeval.evaluate_arrays(grades, scores, "ap", ties="file").notes
 
 
 def test_notes_in_pytrec_eval_use_its_names() -> None:
     qrels = {str(topic): {"a": 1, "b": 0, "c": 0} for topic in range(12)}
     run = {topic: dict.fromkeys("abc", 1.0) for topic in qrels}
-    with pytest.warns(EvaluationWarning) as told:
+    with pytest.warns(EvaluationWarning) as caught:
         RelevanceEvaluator(qrels, {"map"}).evaluate(run)
-    said = [str(one.message) for one in told]
-    assert said[0] == (
+    messages = [str(warning.message) for warning in caught]
+    assert messages[0] == (
         "run: many documents have equal scores: map between 0.3333 and 1.0000, by the order of ties; "
         "break the ties in the run"
     )
-    assert said[1:] == ["run: each topic has 3 documents, and map looks at all ranks; give longer lists"]
+    assert messages[1:] == ["run: each topic has 3 documents, and map looks at all ranks; give longer lists"]
 
 
 def test_a_run_gets_three_notes_at_most(tmp_path: Path) -> None:
@@ -379,9 +382,9 @@ def test_a_run_gets_three_notes_at_most(tmp_path: Path) -> None:
     (tmp_path / "run").write_text(text)
 
     def kinds(*measures: str, topics: str) -> list[str]:
-        found = gradedeval.evaluate(str(tmp_path / "run"), QRELS, measures, topics=topics).notes
-        told = [note.kind for note in found if isinstance(note, Note)]
-        return [kind for kind in told if kind in caveats.KINDS]
+        messages = gradedeval.evaluate(str(tmp_path / "run"), QRELS, measures, topics=topics).notes
+        kinds_of_notes = [note.kind for note in messages if isinstance(note, Note)]
+        return [kind for kind in kinds_of_notes if kind in caveats.KINDS]
 
     assert kinds("ap", "ndcg@20", topics="both") == ["rising-scores", "missing-topics", "ties"]
     assert kinds("num_ret", "ap(rel=4)", topics="both") == ["rising-scores", "missing-topics", "short-lists"]
@@ -403,9 +406,9 @@ def test_few_ties_and_ties_of_equal_grades_are_not_noted() -> None:
 
 def test_short_lists_are_noted_if_a_measure_looks_further() -> None:
     run = str(SAMPLES / "rivers-neural.run")
-    (told,) = notes("short-lists", run, QRELS, "ap err ndcg@20")
-    assert told.startswith(f"{run}: each topic has 80 documents, and ap, err look at all ranks; give longer lists, ")
-    assert told.endswith("or cut the measures, as in ap@10")
+    (note,) = notes("short-lists", run, QRELS, "ap err ndcg@20")
+    assert note.startswith(f"{run}: each topic has 80 documents, and ap, err look at all ranks; give longer lists, ")
+    assert note.endswith("or cut the measures, as in ap@10")
     assert not notes("short-lists", run, QRELS, "ap@10 err@20 rbp@10 num_ret")
     assert not notes("short-lists", run, QRELS, "ap", depth=10)
 
@@ -421,12 +424,12 @@ def test_the_range_of_ties_of_lists_that_are_cut_and_then_dropped(seed: int) -> 
         order for order in itertools.permutations("abcdef") if sorted(order, key=lambda d: -run["1"][d]) == [*order]
     ]
     ways = ({"1": {docno: -float(rank) for rank, docno in enumerate(order)}} for order in orders)
-    found = [gradedeval.evaluate(way, qrels, "ap p@2 recall", **options).means for way in ways]
+    means_by_order = [gradedeval.evaluate(way, qrels, "ap p@2 recall", **options).means for way in ways]
     for measure in ("ap", "p@2", "recall"):
-        means = [of_way[measure] for of_way in found]
-        told = notes("ties", run, qrels, measure, **options)
-        assert bool(told) == (max(means) - min(means) > 0.01)
-        assert not told or f"between {min(means):.4f} and {max(means):.4f}" in told[0]
+        means = [of_way[measure] for of_way in means_by_order]
+        ranges = notes("ties", run, qrels, measure, **options)
+        assert bool(ranges) == (max(means) - min(means) > 0.01)
+        assert not ranges or f"between {min(means):.4f} and {max(means):.4f}" in ranges[0]
 
 
 @pytest.mark.parametrize("flags", ["-m map", "-J -M 10", "-R qrels_jg -m P_avgjg", "-R qrels_prefs -m prefs_simp"])
@@ -442,17 +445,17 @@ def test_trec_eval_tells_it_with_all_its_options(flags: str, cli: Command, tmp_p
     (tmp_path / "tied").write_text(tied)
     (tmp_path / "qrels").write_text(judged)
     words = flags.replace("10", "1").replace("P_avgjg", "P_avgjg.1").split()
-    (told,) = [line for line in cli("trec_eval", *words, "qrels", "tied").messages if "equal scores" in line]
-    assert told.endswith("; break the ties in the run")
+    (message,) = [line for line in cli("trec_eval", *words, "qrels", "tied").messages if "equal scores" in line]
+    assert message.endswith("; break the ties in the run")
     if "prefs" in flags:
-        assert "prefs_simp 0.0000 or 1.0000, as docnos ascend or descend" in told
+        assert "prefs_simp 0.0000 or 1.0000, as docnos ascend or descend" in message
 
 
 def test_few_topics_are_noted_if_a_mean_is_computed() -> None:
-    said = "the means are over 3 topics; too few to tell systems apart"
-    assert gradedeval.evaluate_arrays([[1, 0]] * 3, [[0.5, 0.1]] * 3, "rr").notes == [said]
+    text = "the means are over 3 topics; too few to tell systems apart"
+    assert gradedeval.evaluate_arrays([[1, 0]] * 3, [[0.5, 0.1]] * 3, "rr").notes == [text]
     assert not gradedeval.evaluate_arrays([[1, 0]] * 10, [[0.5, 0.1]] * 10, "rr").notes
-    with pytest.warns(EvaluationWarning, match=said):
+    with pytest.warns(EvaluationWarning, match=text):
         pytrec_eval.compute_aggregated_measure("map", [0.1, 0.2, 0.3])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -462,9 +465,9 @@ def test_few_topics_are_noted_if_a_mean_is_computed() -> None:
 
 def test_equal_notes_on_several_runs_are_merged() -> None:
     runs = [str(SAMPLES / f"rivers-{name}.run") for name in ("neural", "dense", "manual", "bm25")]
-    (told,) = notes("short-lists", runs, QRELS, "ap")
-    assert told.startswith("3 runs (")
-    assert ": each topic has 50 to 80 documents, and ap looks at all ranks; give longer lists, " in told
+    (note,) = notes("short-lists", runs, QRELS, "ap")
+    assert note.startswith("3 runs (")
+    assert ": each topic has 50 to 80 documents, and ap looks at all ranks; give longer lists, " in note
 
 
 def test_means_over_few_topics_are_noted() -> None:
@@ -481,17 +484,19 @@ def test_means_over_few_topics_are_noted() -> None:
 def test_few_topics_are_noted_by_commands_with_scoring_of_their_own(words: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "run").write_text("1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n")
     (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
-    code, told = in_process([*words], tmp_path)  # `cli` leaves this note out
-    assert (code, "the means are over 2 topics; too few to tell systems apart\n" in told) == (0, True)
+    code, output = in_process([*words], tmp_path)  # `cli` leaves this note out
+    assert (code, "the means are over 2 topics; too few to tell systems apart\n" in output) == (0, True)
 
 
 def test_swapped_dicts_of_a_tutorial_are_noted() -> None:
     run = {"q1": {"a": 0.9, "b": 0.5, "c": 0.4, "d": 0.3, "e": 0.1}, "q2": {"a": 0.8, "b": 0.7, "f": 0.2, "g": 0.1}}
     qrels = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"f": 1, "b": 0, "a": 0}}
-    said = ["qrels: grades are fractions, and the run's scores whole numbers; are the two swapped? the run comes first"]
-    assert notes("swapped", qrels, run, "ndcg@10") == said
+    expected = [
+        "qrels: grades are fractions, and the run's scores whole numbers; are the two swapped? the run comes first"
+    ]
+    assert notes("swapped", qrels, run, "ndcg@10") == expected
     assert not notes("swapped", run, qrels, "ndcg@10")
     assert not notes("swapped", qrels, gradedeval.Qrels(run), "ndcg@10")
-    assert notes("swapped", {"q1": {"a": 1, "b": 0}, "q2": {"f": 1, "b": 0}}, run, "ndcg@10") == said
+    assert notes("swapped", {"q1": {"a": 1, "b": 0}, "q2": {"f": 1, "b": 0}}, run, "ndcg@10") == expected
     counting = {topic: {docno: 9 - place for place, docno in enumerate(documents)} for topic, documents in run.items()}
     assert not notes("swapped", counting, run, "ndcg@10")

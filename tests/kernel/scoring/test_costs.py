@@ -82,9 +82,9 @@ def test_a_dataframe_has_a_column_of_types(folder: Path) -> None:
 
 
 def test_measures_in_seconds_or_characters_note_missing_costs(folder: Path) -> None:
-    with pytest.warns(gradedeval.EvaluationWarning) as said:
+    with pytest.warns(gradedeval.EvaluationWarning) as caught:
         scored(folder, "tbg u rbp")
-    assert [str(one.message) for one in said] == [
+    assert [str(warning.message) for warning in caught] == [
         "tbg: h is in seconds; without costs each document costs 1",
         "u: L is in characters; without costs each document costs 1",
         "the means are over 2 topics; too few to tell systems apart",

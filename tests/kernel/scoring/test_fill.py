@@ -21,22 +21,22 @@ TAKES = "err rbp(p=0.5) cascade(gamma=0.9) insq"
 
 
 def scores(measures: str, qrels: Any = QRELS, **options: Any) -> dict[str, float]:
-    """The scores of topic 1."""
+    """Return the scores of topic 1."""
     frame = evaluate(RUN, qrels, measures, **options).frame
     return {row.measure: row.score for row in frame.itertuples() if row.topic == "1"}
 
 
 def test_gains_by_hand() -> None:
-    found = scores("err(gain=linear) rbp(p=0.5)", fill=FILL)
+    result = scores("err(gain=linear) rbp(p=0.5)", fill=FILL)
     v = 0.123457  # six digits
-    assert found["err(gain=linear)"] == pytest.approx(0.25 + 0.75 * 1 / 2, abs=1e-12)
-    assert found["rbp(p=0.5)"] == pytest.approx(0.5 * 0.25 + 0.25 * 1 + 0.125 * v, abs=1e-12)
+    assert result["err(gain=linear)"] == pytest.approx(0.25 + 0.75 * 1 / 2, abs=1e-12)
+    assert result["rbp(p=0.5)"] == pytest.approx(0.5 * 0.25 + 0.25 * 1 + 0.125 * v, abs=1e-12)
 
 
 def test_a_document_with_a_grade_keeps_it() -> None:
     with pytest.warns(EvaluationWarning, match="fill: 1 of 3 documents has a grade, and keeps it"):
-        found = scores(TAKES, fill={"1": {**FILL["1"], "a": 0.0}})
-    assert found == scores(TAKES, fill=FILL)
+        result = scores(TAKES, fill={"1": {**FILL["1"], "a": 0.0}})
+    assert result == scores(TAKES, fill=FILL)
 
 
 def test_gains_of_all_that_is_unjudged_are_as_judgments() -> None:
@@ -51,8 +51,8 @@ def test_gains_of_all_that_is_unjudged_are_as_judgments() -> None:
 def test_all_other_measures_take_them_for_unjudged() -> None:
     others = "ndcg ap p@2 judged@4 bpref rr nerr gap num_rel_ret"
     with pytest.warns(EvaluationWarning, match="fill: no measure here uses it \\(ndcg, ap, "):
-        found = scores(others, fill=FILL)
-    assert found == scores(others)
+        result = scores(others, fill=FILL)
+    assert result == scores(others)
     assert scores(TAKES, fill=FILL) != scores(TAKES)
 
 
@@ -120,21 +120,21 @@ def test_lists_of_clicks_are_filled_in_or_a_note_says_why_not() -> None:
 
 def test_an_explanation_shows_filled_gains(tmp_path: Path, cli: Command) -> None:
     with pytest.warns(EvaluationWarning, match="stay unjudged in ndcg"):
-        found = gradedeval.explain(RUN, QRELS, "err rbp ndcg", topic="1", fill=FILL)
-    assert [(one.score, one.residual) for one in found.measures[:2]] == [
+        explanation = gradedeval.explain(RUN, QRELS, "err rbp ndcg", topic="1", fill=FILL)
+    assert [(one.score, one.residual) for one in explanation.measures[:2]] == [
         (float(row.score), float(row.residual))
         for row in evaluate(RUN, QRELS, "err rbp", fill=FILL, residuals="total").frame.itertuples()
         if row.topic == "1"
     ]
-    assert (found.retrieved, found.judged, found.filled, found.pool) == (4, 2, 2, 3)
-    for explained in found.measures[:2]:
+    assert (explanation.retrieved, explanation.judged, explanation.filled, explanation.pool) == (4, 2, 2, 3)
+    for explained in explanation.measures[:2]:
         rows = [row for row in explained.rows() if row["part"] == "document"]
         assert [row["docno"] for row in rows] == ["u", "a", "v", "b"]
         assert [row["grade"] for row in rows] == [None, 2, None, 0]
         assert [row["gain"] for row in rows][::2] == [0.25, 0.123457]
         assert [row["could_add"] for row in rows] == [None] * 4  # all are known
         assert sum(row["contribution"] for row in rows) == pytest.approx(explained.score, abs=1e-12)
-    ndcg = [row for row in found.measures[2].rows() if row["docno"] in FILL["1"]]
+    ndcg = [row for row in explanation.measures[2].rows() if row["docno"] in FILL["1"]]
     assert all(row["gain"] == 0 and row["could_add"] is not None for row in ndcg)
     (tmp_path / "run").write_text("1 Q0 u 1 4 t\n1 Q0 a 2 3 t\n1 Q0 v 3 2 t\n1 Q0 b 4 1 t\n")
     (tmp_path / "qrels").write_text("1 0 a 2\n1 0 b 0\n1 0 c 1\n")

@@ -253,10 +253,10 @@ def test_probabilities_from_a_file_weigh_the_intents(tmp_path: Path) -> None:
         parse_measures("erria(rel=1)")[0](prior=f"@{tmp_path / 'p'}"),
         intent_aware(MEASURES["rr"], f"@{tmp_path / 'p'}"),
     ):
-        with pytest.warns(gradedeval.EvaluationWarning) as said:
+        with pytest.warns(gradedeval.EvaluationWarning) as caught:
             scores = gradedeval.evaluate(RUN, QRELS, measure, subtopics=True)
         assert list(scores.means.values()) == pytest.approx([0.2 / 2 + 0.3 / 3 + 0.1 / 5], abs=1e-15)
-        assert [text for note in said if (text := str(note.message).partition("p: ")[2])] == [
+        assert [text for note in caught if (text := str(note.message).partition("p: ")[2])] == [
             "1 unjudged topic (7)",
             "1 subtopic without judgments (9 of 1); it scores 0",
         ]

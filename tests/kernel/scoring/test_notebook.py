@@ -123,13 +123,13 @@ FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 @pytest.mark.parametrize("name", [*RESULTS, *LONG])
 def test_notebooks_show_no_flags(name: str) -> None:
-    """Options are keywords to who calls from Python: in tables, below them, and in what is told."""
-    with warnings.catch_warnings(record=True) as told:
+    """Python names options by keyword: in tables, below them, and in notes."""
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = (RESULTS | LONG)[name]()
         page = result._repr_html_()
     assert FLAG.findall(page) == []
-    assert [said for one in told for said in FLAG.findall(str(one.message))] == []
+    assert [named for warning in caught for named in FLAG.findall(str(warning.message))] == []
     assert not set("\ufdd0\ufdd1\ufdd2") & set(page)
 
 
@@ -154,5 +154,5 @@ def test_lint_shows_all_problems_on_request(tmp_path: Path) -> None:
     assert FLAG.findall(page) == []
     assert "more of the kind" not in report.shown(everything=True)._repr_html_()
     (tmp_path / "qrels").write_text("1 0 d1 0\n")
-    found = gradedeval.lint(run, tmp_path / "qrels")
-    assert FLAG.findall(" ".join(found["hint"])) == []
+    problems = gradedeval.lint(run, tmp_path / "qrels")
+    assert FLAG.findall(" ".join(problems["hint"])) == []

@@ -58,12 +58,12 @@ def evaluated(run: Any, qrels: Any, measures: Iterable[str] | str, **rules: Any)
 
 
 def by_topic(scores: gradedeval.Scores, names: Iterable[str]) -> dict[str, dict[str, float]]:
-    """The peer's name of a measure -> topic -> our score; the names are in the order of our measures."""
+    """Return the peer's name of a measure -> topic -> our score; names in the order of our measures."""
     return {name: scores.by_topic(measure) for name, measure in zip(names, scores.measures, strict=True)}
 
 
 def assert_equal(ours: Mapping[str, Mapping[str, float]], theirs: Mapping[str, Mapping[str, float]]) -> None:
-    """The same measures and topics, and the same scores but for the last bits of a sum."""
+    """Assert that measures, topics and scores are equal, except the last bits of a sum."""
     assert ours.keys() == theirs.keys()
     for name in ours:
         assert ours[name] == pytest.approx(dict(theirs[name]), rel=0, abs=1e-9), name
@@ -139,7 +139,7 @@ def ir_measures() -> Any:
 
 @pytest.fixture(scope="module")
 def gdeval(ir_measures: Any) -> Any:
-    """ir_measures with what its ERR and its exponential nDCG need: gdeval, a Perl script."""
+    """Provide ir_measures with gdeval, the Perl script behind its ERR and its exponential nDCG."""
     if shutil.which("perl") is None:
         pytest.skip("no perl")
     return ir_measures
@@ -350,7 +350,7 @@ def one_topic(order: Mapping[str, tuple[int | None, float]]) -> tuple[Run, Judge
 
 
 def columns(order: Mapping[str, tuple[int | None, float]]) -> tuple[Any, Any]:
-    """Grades and scores as scikit-learn takes them; the unjudged have grade 0."""
+    """Return grades and scores as scikit-learn takes them; unjudged documents have grade 0."""
     return np.array([[grade or 0 for grade, _ in order.values()]]), np.array([[s for _, s in order.values()]])
 
 

@@ -40,7 +40,7 @@ VERSION = gradedeval.__version__
 
 
 def run_lines(listed: str, tag: str) -> str:
-    """`301: a b  302: x` as the lines of a run."""
+    """Return `301: a b  302: x` as the lines of a run."""
     rows = []
     for topic, docnos in re.findall(r"(\d+): ([a-z ]+)", listed):
         rows += [f"{topic} Q0 {docno} {at} {1 / at!r} {tag}\n" for at, docno in enumerate(docnos.split(), 1)]
@@ -49,7 +49,7 @@ def run_lines(listed: str, tag: str) -> str:
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """The folder with `qrels.txt` and the three runs."""
+    """Enter a folder with `qrels.txt` and the three runs."""
     (tmp_path / "qrels.txt").write_text(QRELS)
     for name, listed in RUNS.items():
         (tmp_path / name).write_text(run_lines(listed, name[:-4].upper()))
@@ -61,12 +61,12 @@ SEVERAL = ("bm25.run", "dense.run", "best.run", "qrels.txt", "-m", MEASURES)
 
 
 def rows_of(outcome: Outcome, delimiter: str = ",") -> list[dict[str, str]]:
-    """The rows of csv or tsv."""
+    """Return the rows of csv or tsv."""
     return list(csv.DictReader(io.StringIO(succeed(outcome).text, newline=""), delimiter=delimiter))
 
 
 def strict(text: str) -> Any:
-    """JSON as the standard has it: Python's own parser would take NaN and Infinity."""
+    """Parse JSON by its standard: the parser of Python would take NaN and Infinity."""
 
     def refuse(constant: str) -> None:
         raise AssertionError(f"{constant} is not JSON")
@@ -230,9 +230,9 @@ def test_counts_are_whole_numbers_and_totals_in_every_format(files: Path, cli: C
     for form in FORMATS:
         text = succeed(cli("bm25.run", "qrels.txt", "-m", "num_ret num_q num_rel", "-f", form)).text
         # The signature may hold a 10 or a 3 of its own.
-        found = re.sub(r"gradedeval \d.*", "", text)
-        assert re.search(r"\b10\b", found)
-        assert not re.search(r"\b(10|3|5)\.\d", found)
+        unsigned = re.sub(r"gradedeval \d.*", "", text)
+        assert re.search(r"\b10\b", unsigned)
+        assert not re.search(r"\b(10|3|5)\.\d", unsigned)
 
 
 def test_an_infinite_score_is_null_in_json(files: Path, cli: Command) -> None:
@@ -254,12 +254,12 @@ def test_a_topic_is_one_value_with_any_characters(form: str, topic: str, files: 
     (files / "judged.txt").write_text(f"{topic} 0 d 1\n", encoding="utf-8")
     outcome = cli("run.txt", "judged.txt", "-m", "rr", "-q", "-f", form)
     if form in ("csv", "tsv"):
-        found = [row["topic"] for row in rows_of(outcome, "," if form == "csv" else "\t")]
+        topics = [row["topic"] for row in rows_of(outcome, "," if form == "csv" else "\t")]
     elif form == "json":
-        found = [row["topic"] for row in strict(succeed(outcome).text)["rows"]]
+        topics = [row["topic"] for row in strict(succeed(outcome).text)["rows"]]
     else:
-        found = [strict(line)["topic"] for line in succeed(outcome).text.split("\n")[:-1]]
-    assert found == [topic, "all"]
+        topics = [strict(line)["topic"] for line in succeed(outcome).text.split("\n")[:-1]]
+    assert topics == [topic, "all"]
 
 
 @pytest.mark.parametrize("form", ["table", "trec", "csv"])
@@ -270,8 +270,8 @@ def test_a_topic_called_all_neither_hides_nor_follows_the_summary(form: str, fil
     rows = [re.split(r"[\s,]+", line.strip()) for line in text.splitlines()]
     topic = 0 if form == "table" else 1
     score = 3 if form == "csv" else -1
-    found = [(row[topic], float(row[score])) for row in rows if re.fullmatch(r"[01]\.\d+", row[score])]
-    assert found == [("all", 1.0), ("1", 0.0), ("all", 0.5)]
+    scores = [(row[topic], float(row[score])) for row in rows if re.fullmatch(r"[01]\.\d+", row[score])]
+    assert scores == [("all", 1.0), ("1", 0.0), ("all", 0.5)]
 
 
 # Residuals beside scores

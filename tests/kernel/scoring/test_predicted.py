@@ -16,7 +16,7 @@ JUDGED = TOPICS[::2]
 
 
 def _collection():
-    """A run, the judgments of all topics, and those of a machine that errs by a grade now and then."""
+    """Return a run, the judgments of all topics, and the judgments of a machine with a few errors of one grade."""
     drawn = random.Random(3)
     documents = [f"d{number:02}" for number in range(20)]
     run = {topic: {docno: drawn.random() for docno in documents} for topic in TOPICS}
@@ -37,18 +37,18 @@ PEOPLE = {topic: TRUTH[topic] for topic in JUDGED}
 
 
 def _alone(people, measure):
-    """The scores of the run on the topics of some qrels."""
+    """Score the run on the topics of some qrels."""
     return gradedeval.evaluate({topic: RUN[topic] for topic in people}, people, measure)
 
 
-def _found(people=PEOPLE, machine=MACHINE, measures="ndcg@10", **options):
+def _estimated(people=PEOPLE, machine=MACHINE, measures="ndcg@10", **options):
     return gradedeval.evaluate(RUN, people, measures, predicted=machine, **options)
 
 
 @pytest.mark.parametrize("measure", ["ndcg@10", "err@20", "ap", "gm_ap", "num_rel_ret"])
 @pytest.mark.parametrize("level", [None, 0.9])
 def test_estimates_equal_the_estimator(measure, level):
-    found = _found(measures=measure, interval=level)
+    found = _estimated(measures=measure, interval=level)
     row = found.frame.query("topic == 'all'").iloc[0]
     h, m = _alone(PEOPLE, measure).by_topic(measure), _alone(MACHINE, measure).by_topic(measure)
     reading = found.measures[0].reading
@@ -66,7 +66,7 @@ def test_estimates_equal_the_estimator(measure, level):
 
 
 def test_a_perfect_machine_comes_near_the_truth():
-    row = _found(machine=TRUTH).frame.query("topic == 'all'").iloc[0]
+    row = _estimated(machine=TRUTH).frame.query("topic == 'all'").iloc[0]
     truth = gradedeval.evaluate(RUN, TRUTH, "ndcg@10")["ndcg@10"]
     assert row["machine"] == pytest.approx(truth)
     assert row["low"] < truth < row["high"]
@@ -83,15 +83,15 @@ def test_a_topic_that_makes_most_of_the_variance_is_named():
         gradedeval.evaluate(run, PEOPLE, "ndcg@10", predicted=machine)
     shuffled = {topic: {docno: -score for docno, score in own.items()} for topic, own in run.items()}
     two = {"one": shuffled, "two": run}
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         gradedeval.compare(two, PEOPLE, "ndcg@10", predicted=machine)
-    notes = [str(warning.message) for warning in told]
+    notes = [str(warning.message) for warning in caught]
     assert any(re.search(rf"topic {wrong} has \d+% of that of ndcg@10, two against one", note) for note in notes)
 
 
 def test_topics_that_only_the_machine_judged_have_no_score_by_people():
-    frame = _found().frame.query("topic != 'all'").set_index("topic")
+    frame = _estimated().frame.query("topic != 'all'").set_index("topic")
     assert sorted(frame.index) == TOPICS
     assert frame.loc[JUDGED, ["score", "people", "machine"]].notna().to_numpy().all()
     others = [topic for topic in TOPICS if topic not in JUDGED]
@@ -102,46 +102,46 @@ def test_topics_that_only_the_machine_judged_have_no_score_by_people():
 def test_topics_that_the_machine_lacks_are_left_out_with_a_note():
     machine = {topic: own for topic, own in MACHINE.items() if topic not in JUDGED[:2]}
     with pytest.warns(gradedeval.EvaluationWarning, match=r"2 of 20 topics of qrels are not in it, and left out \(t00"):
-        found = _found(machine=machine)
+        scores = _estimated(machine=machine)
     fewer = {topic: PEOPLE[topic] for topic in JUDGED[2:]}
     with pytest.warns(gradedeval.EvaluationWarning, match="run: 2 topics are in neither qrels nor predicted"):
-        assert found["ndcg@10"] == _found(people=fewer, machine=machine)["ndcg@10"]
+        assert scores["ndcg@10"] == _estimated(people=fewer, machine=machine)["ndcg@10"]
 
 
 def test_topics_that_a_run_lacks_score_0_by_both():
     run = {topic: own for topic, own in RUN.items() if topic not in TOPICS[:4]}
-    with pytest.warns(gradedeval.EvaluationWarning, match="4 of 40 judged topics are missing") as said:
-        found = gradedeval.evaluate(run, PEOPLE, "ndcg@10", predicted=MACHINE)
-    assert len(said) == 1
+    with pytest.warns(gradedeval.EvaluationWarning, match="4 of 40 judged topics are missing") as caught:
+        scores = gradedeval.evaluate(run, PEOPLE, "ndcg@10", predicted=MACHINE)
+    assert len(caught) == 1
     nothing = {topic: {"other": 0.0} for topic in TOPICS[:4]}
-    assert found["ndcg@10"] == gradedeval.evaluate({**run, **nothing}, PEOPLE, "ndcg@10", predicted=MACHINE)["ndcg@10"]
+    assert scores["ndcg@10"] == gradedeval.evaluate({**run, **nothing}, PEOPLE, "ndcg@10", predicted=MACHINE)["ndcg@10"]
 
 
 def test_few_topics_and_chosen_topics_are_noted():
     with pytest.warns(
         gradedeval.EvaluationWarning, match="8 topics that people judged: intervals are only rough guides"
     ):
-        _found(people={topic: TRUTH[topic] for topic in JUDGED[:8]})
+        _estimated(people={topic: TRUTH[topic] for topic in JUDGED[:8]})
     scores = gradedeval.evaluate(RUN, MACHINE, "ndcg@10").by_topic("ndcg@10")
     worst = sorted(TOPICS, key=scores.__getitem__)[:16]
     with pytest.warns(gradedeval.EvaluationWarning, match="are not a random sample"):
-        _found(people={topic: TRUTH[topic] for topic in worst})
+        _estimated(people={topic: TRUTH[topic] for topic in worst})
 
 
 def test_the_first_measure_that_varies_tells_a_sample():
     scores = gradedeval.evaluate(RUN, MACHINE, "ndcg@10").by_topic("ndcg@10")
     worst = sorted(TOPICS, key=scores.__getitem__)[:16]
     with pytest.warns(gradedeval.EvaluationWarning, match="are not a random sample: their ndcg@10"):
-        _found(people={topic: TRUTH[topic] for topic in worst}, measures="num_ret ndcg@10")
-    _found(measures="num_ret")
+        _estimated(people={topic: TRUTH[topic] for topic in worst}, measures="num_ret ndcg@10")
+    _estimated(measures="num_ret")
 
 
 def test_slices_of_few_judged_topics_are_noted():
     labels = {topic: "first" if number < 20 else "rest" for number, topic in enumerate(TOPICS)}
     labels |= dict.fromkeys(TOPICS[:4], "tiny")
-    with pytest.warns(gradedeval.EvaluationWarning) as said:
-        _found(slices={"part": labels})
-    text = [str(warning.message) for warning in said]
+    with pytest.warns(gradedeval.EvaluationWarning) as caught:
+        _estimated(slices={"part": labels})
+    text = [str(warning.message) for warning in caught]
     assert text[0].startswith("part=first, part=rest: fewer than 15 topics that people judged: intervals are only")
     assert text[1] == "part=tiny: fewer than 5 topics that people judged, so nothing is estimated"
 
@@ -149,35 +149,35 @@ def test_slices_of_few_judged_topics_are_noted():
 def test_no_note_advises_a_refused_option():
     people = {**PEOPLE, "t00": dict.fromkeys(TRUTH["t00"], 0)}
     run = {topic: own for topic, own in RUN.items() if topic != "t03"}
-    with pytest.warns(gradedeval.EvaluationWarning) as said:
+    with pytest.warns(gradedeval.EvaluationWarning) as caught:
         gradedeval.evaluate(run, people, "ndcg@10", predicted=MACHINE)
-    assert len(said) == 2
-    assert not any("topics=" in str(warning.message) for warning in said)
+    assert len(caught) == 2
+    assert not any("topics=" in str(warning.message) for warning in caught)
 
 
 def test_words_of_the_machine_alone_are_no_unused_labels():
     words = {0: "no", 1: "some", 2: "much", 3: "all"}
     machine = {topic: {docno: words[grade] for docno, grade in own.items()} for topic, own in MACHINE.items()}
     labels = {word: grade for grade, word in words.items()}
-    assert _found(machine=machine, labels=labels)["ndcg@10"] == _found()["ndcg@10"]
+    assert _estimated(machine=machine, labels=labels)["ndcg@10"] == _estimated()["ndcg@10"]
     with pytest.warns(gradedeval.EvaluationWarning, match="^qrels and predicted: no judgment has the label maybe of"):
-        _found(machine=machine, labels={**labels, "maybe": 2})
+        _estimated(machine=machine, labels={**labels, "maybe": 2})
 
 
 def test_a_run_in_place_of_a_machines_judgments(tmp_path):
     path = tmp_path / "other.run"
     path.write_text("".join(f"{topic} Q0 d00 1 0.5 r\n" for topic in TOPICS))
     with pytest.raises(gradedeval.InputError, match=r"looks like a run .*; predicted takes judgments"):
-        _found(machine=path)
+        _estimated(machine=path)
 
 
 def test_rows_of_runs_and_topics():
     other = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
-    found = gradedeval.evaluate({"a": RUN, "b": other}, PEOPLE, "ndcg@10", predicted=MACHINE)
-    table = found.sorted_by(found.measures[0]).document("wide").table
+    scores = gradedeval.evaluate({"a": RUN, "b": other}, PEOPLE, "ndcg@10", predicted=MACHINE)
+    table = scores.sorted_by(scores.measures[0]).document("wide").table
     assert table.names[:2] == ["measure", "run"]
     assert [row[1] for row in table.rows] == ["b", "a"]
-    of_topics = [row for row in found.document("wide", by_topic=True).table.rows if row[2] != "all"]
+    of_topics = [row for row in scores.document("wide", by_topic=True).table.rows if row[2] != "all"]
     assert len(of_topics) == 80
     assert all(row[3] is None and row[7] is not None for row in of_topics)
 
@@ -185,21 +185,21 @@ def test_rows_of_runs_and_topics():
 @pytest.mark.filterwarnings("ignore:part=.*rough guides:gradedeval.EvaluationWarning")
 def test_slices_are_estimated_one_by_one():
     labels = {topic: "first" if number < 28 else "rest" for number, topic in enumerate(TOPICS)}
-    found = _found(slices={"part": labels}).by_slice["part"]["first"]
+    scores = _estimated(slices={"part": labels}).by_slice["part"]["first"]
     first = [topic for topic in TOPICS if labels[topic] == "first"]
     people, machine = ({t: own[t] for t in first if t in own} for own in (PEOPLE, MACHINE))
     with pytest.warns(gradedeval.EvaluationWarning, match="14 topics that people judged"):
         alone = gradedeval.evaluate({t: RUN[t] for t in first}, people, "ndcg@10", predicted=machine)
-    assert found["ndcg@10"] == pytest.approx(alone["ndcg@10"])
+    assert scores["ndcg@10"] == pytest.approx(alone["ndcg@10"])
 
 
 def test_systems_are_estimated_from_the_means_of_their_seeds():
     other = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
-    found = gradedeval.evaluate(
+    scores = gradedeval.evaluate(
         {"a": RUN, "b": other}, PEOPLE, "ndcg@10", predicted=MACHINE, replicates={"s": ["a", "b"]}
     )
-    (row,) = found.systems.itertuples()
-    estimates = [means["ndcg@10"] for means in found.means_by_run.values()]
+    (row,) = scores.systems.itertuples()
+    estimates = [means["ndcg@10"] for means in scores.means_by_run.values()]
     assert row.sd == pytest.approx(np.std(estimates, ddof=1))
     parts = []
     for qrels, topics in ((PEOPLE, JUDGED), (MACHINE, JUDGED), (MACHINE, TOPICS[1::2])):
@@ -208,7 +208,7 @@ def test_systems_are_estimated_from_the_means_of_their_seeds():
         parts.append(np.array([[np.mean([of[topic] for of in by_seed]) for topic in topics]]))
     expected = estimate(*parts, 0.05)
     assert (row.mean, row.low, row.high) == pytest.approx((expected.mean[0], expected.low[0], expected.high[0]))
-    assert "±" in found.document("wide").blocks[0].names
+    assert "±" in scores.document("wide").blocks[0].names
 
 
 @pytest.mark.parametrize("measure", ["ndcg@10", "gm_ap", "num_rel_ret"])
@@ -223,15 +223,15 @@ def test_systems_have_one_mean_in_evaluations_and_comparisons(measure):
 
 def test_runs_are_ordered_by_estimates():
     other = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
-    found = gradedeval.evaluate({"a": RUN, "b": other}, PEOPLE, "ndcg@10", predicted=MACHINE)
-    (measure,) = found.measures
-    means = found.means_by_run
+    scores = gradedeval.evaluate({"a": RUN, "b": other}, PEOPLE, "ndcg@10", predicted=MACHINE)
+    (measure,) = scores.measures
+    means = scores.means_by_run
     order = sorted(means, key=lambda run: -means[run]["ndcg@10"])
-    assert [run.run for run in found.sorted_by(measure).runs] == order
-    rows = found.frame.query("topic == 'all'").set_index("run")
-    again = found.sorted_by(measure).frame.query("topic == 'all'").set_index("run").loc[["a", "b"]]
+    assert [run.run for run in scores.sorted_by(measure).runs] == order
+    rows = scores.frame.query("topic == 'all'").set_index("run")
+    again = scores.sorted_by(measure).frame.query("topic == 'all'").set_index("run").loc[["a", "b"]]
     assert rows.equals(again)
-    assert found.document("wide").table.names == [
+    assert scores.document("wide").table.names == [
         "measure", "run", "score", "±", "people", "± people", "machine", "λ", "saves"
     ]  # fmt: skip
 
@@ -241,13 +241,13 @@ def test_each_run_has_its_own_estimates_in_any_order_and_slice():
     other = {topic: {docno: -score for docno, score in own.items()} for topic, own in RUN.items()}
     runs, labels = {"a": RUN, "b": other}, {topic: "first" if topic < "t28" else "rest" for topic in TOPICS}
     ask = {"predicted": MACHINE, "slices": {"part": labels}}
-    found = gradedeval.evaluate(runs, PEOPLE, "ndcg@10", **ask)
-    (measure,) = found.measures
-    assert len(found.document("wide").blocks) == 2
+    scores = gradedeval.evaluate(runs, PEOPLE, "ndcg@10", **ask)
+    (measure,) = scores.measures
+    assert len(scores.document("wide").blocks) == 2
     for name, run in runs.items():
         alone = gradedeval.evaluate(run, PEOPLE, "ndcg@10", **ask)
         expected = alone.frame.query("topic == 'all'")["score"].tolist()
-        for one in (found, found.sorted_by(measure)):
+        for one in (scores, scores.sorted_by(measure)):
             frame = one.frame.query("topic == 'all'")
             mine = frame[frame["run"] == name]["score"].tolist()
             assert mine == pytest.approx(expected, nan_ok=True)
@@ -258,21 +258,21 @@ def _text(qrels):
 
 
 def test_pipes_and_iterators_are_read_once():
-    expected = _found()["ndcg@10"]
+    expected = _estimated()["ndcg@10"]
     rows = [(topic, docno, score) for topic, own in RUN.items() for docno, score in own.items()]
-    found = gradedeval.evaluate(iter(rows), PEOPLE, "ndcg@10", predicted=MACHINE)
-    assert found["ndcg@10"] == expected
+    scores = gradedeval.evaluate(iter(rows), PEOPLE, "ndcg@10", predicted=MACHINE)
+    assert scores["ndcg@10"] == expected
     lines = "".join(f"{topic} Q0 {docno} 0 {score!r} r\n" for topic, docno, score in rows)
-    found = gradedeval.evaluate(io.BytesIO(lines.encode()), PEOPLE, "ndcg@10", predicted=gradedeval.Qrels(MACHINE))
-    assert found["ndcg@10"] == expected
+    scores = gradedeval.evaluate(io.BytesIO(lines.encode()), PEOPLE, "ndcg@10", predicted=gradedeval.Qrels(MACHINE))
+    assert scores["ndcg@10"] == expected
 
 
 def test_the_signature_names_the_file(tmp_path):
     (tmp_path / "machine.qrels").write_text(_text(MACHINE))
-    found = _found(machine=tmp_path / "machine.qrels")
+    scores = _estimated(machine=tmp_path / "machine.qrels")
     digest = gradedeval.Qrels(MACHINE).digest
-    assert f"machine.qrels {digest}, 20 judged and 20 other topics | 95% interval" in found.signature
-    assert found["ndcg@10"] == _found()["ndcg@10"]
+    assert f"machine.qrels {digest}, 20 judged and 20 other topics | 95% interval" in scores.signature
+    assert scores["ndcg@10"] == _estimated()["ndcg@10"]
 
 
 def _low(qrels):
@@ -303,19 +303,19 @@ def _low(qrels):
 )
 def test_judgments_that_cannot_be_joined(people, machine, message):
     with pytest.raises(gradedeval.InputError, match=message):
-        _found(people, machine)
+        _estimated(people, machine)
 
 
 @pytest.mark.filterwarnings("ignore:.*no measure here uses it")
 def test_a_scale_with_a_top_grade():
-    assert 0 < _found(machine=_low(MACHINE), top_grade=3)["ndcg@10"] < 1
+    assert 0 < _estimated(machine=_low(MACHINE), top_grade=3)["ndcg@10"] < 1
 
 
 def test_expected_grades_are_for_graded_measures():
     expected = {topic: {docno: 0.9 * grade for docno, grade in own.items()} for topic, own in MACHINE.items()}
-    assert 0 < _found(machine=expected)["ndcg@10"] < 1
+    assert 0 < _estimated(machine=expected)["ndcg@10"] < 1
     with pytest.raises(gradedeval.InputError, match="and ap knows only relevant or not; take graded measures"):
-        _found(machine=expected, measures="ap ndcg@10")
+        _estimated(machine=expected, measures="ap ndcg@10")
 
 
 @pytest.mark.parametrize(
@@ -331,11 +331,11 @@ def test_expected_grades_are_for_graded_measures():
 )
 def test_options_that_do_not_go_with_it(options, message):
     with pytest.raises(gradedeval.InputError, match=message):
-        _found(**options)
+        _estimated(**options)
 
 
 def test_other_analyses_refuse_estimates():
     with pytest.raises(gradedeval.InputError, match="predicted: correlate does not take it"):
         gradedeval.correlate({"a": RUN, "b": RUN}, PEOPLE, "ndcg@10 ap", predicted=MACHINE)
     with pytest.raises(gradedeval.InputError, match="estimates from people's judgments and a machine's are not known"):
-        gradedeval.topic_table(_found())
+        gradedeval.topic_table(_estimated())

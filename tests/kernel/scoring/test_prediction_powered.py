@@ -46,9 +46,9 @@ def test_as_a_plain_loop(judged, others):
     rng = np.random.default_rng(judged)
     for _ in range(25):
         human, machine, rest = _case(rng, judged, others, rng.uniform())
-        found = estimate(human, machine, rest, 0.1)
+        result = estimate(human, machine, rest, 0.1)
         expected = _by_loop(human[0].tolist(), machine[0].tolist(), rest[0].tolist(), 0.1)
-        assert [float(value[0]) for value in found[: len(expected)]] == pytest.approx(expected, abs=1e-12)
+        assert [float(value[0]) for value in result[: len(expected)]] == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.one_in(4)
@@ -61,16 +61,16 @@ def test_as_ppi_python(seed):
         judged, others = rng.integers(5, 60), rng.integers(2, 200)
         human, machine, rest = _case(rng, judged, others, rng.uniform())
         power, alpha = rng.uniform(), rng.uniform(0.01, 0.3)
-        found = estimate(human, machine, rest, alpha, power)
+        result = estimate(human, machine, rest, alpha, power)
         # Their variance of each part, made that of a sample.
         low, high = ppi_py.ppi_mean_ci(human[0], machine[0], rest[0], alpha=alpha, lam=power)
         middle = (low[0] + high[0]) / 2
-        assert found.mean[0] == pytest.approx(middle, abs=1e-9)
+        assert result.mean[0] == pytest.approx(middle, abs=1e-9)
         own = power**2 * rest[0].var() / others + (human[0] - power * machine[0]).var() / judged
         assert (high[0] - low[0]) / 2 / stats.norm.isf(alpha / 2) == pytest.approx(math.sqrt(own), abs=1e-9)
         sample = power**2 * rest[0].var() / (others - 1) + (human[0] - power * machine[0]).var() / (judged - 1)
         margin = (high[0] - low[0]) / 2 / stats.norm.isf(alpha / 2) * math.sqrt(sample / own)
-        assert found.high[0] == pytest.approx(middle + margin * stats.t.isf(alpha / 2, judged - 1), abs=1e-9)
+        assert result.high[0] == pytest.approx(middle + margin * stats.t.isf(alpha / 2, judged - 1), abs=1e-9)
 
 
 def test_no_power_is_people_alone():
@@ -132,8 +132,8 @@ def test_power_is_zero_only_if_the_other_judged_topics_do_not_vary(size):
     human = np.random.default_rng(7).uniform(size=(1, 9))
     flat = np.full((1, 9), 0.3 * size)
     flat[0, 4] = size
-    found = powers(human, flat, 30)[0]
-    assert (found[4], np.delete(found, 4).any()) == (0, human[0, 4] > human.mean())
+    power = powers(human, flat, 30)[0]
+    assert (power[4], np.delete(power, 4).any()) == (0, human[0, 4] > human.mean())
     nearly = 1e-10 * size * human
     nearly[0, 4] = size
     expected = [_power(human[0].tolist(), nearly[0].tolist(), topic, 30) for topic in range(9)]
@@ -178,20 +178,20 @@ def test_power_does_not_depend_on_the_machine_s_score_of_its_topic_nor_of_others
 def test_the_topic_that_makes_most_of_the_variance_is_found():
     human = np.full((2, 8), 0.5) + np.linspace(-0.01, 0.01, 8)
     human[1, 3] = 0.9
-    found = by_people(human, 0.05)
+    result = by_people(human, 0.05)
     squares = (human[1] - human[1].mean()) ** 2
-    assert found.farthest[1] == 3
-    assert found.share == pytest.approx([7 / 24, squares[3] / squares.sum()], rel=1e-9)
+    assert result.farthest[1] == 3
+    assert result.share == pytest.approx([7 / 24, squares[3] / squares.sum()], rel=1e-9)
     assert np.isnan(by_people(np.full((1, 8), 0.3), 0.05).share[0])
 
 
 def test_nothing_varies():
     same, zero = np.full((1, 6), 0.3), np.zeros((1, 6))
-    found = estimate(same, same, same, 0.05)
-    assert (found.low[0], found.mean[0], found.high[0], found.power[0]) == pytest.approx((0.3, 0.3, 0.3, 0))
-    assert math.isnan(found.p[0])
+    result = estimate(same, same, same, 0.05)
+    assert (result.low[0], result.mean[0], result.high[0], result.power[0]) == pytest.approx((0.3, 0.3, 0.3, 0))
+    assert math.isnan(result.p[0])
     assert estimate(zero, zero, zero, 0.05).p[0] == 1
-    assert np.isnan(saved(by_people(same, 0.05), found)).all()
+    assert np.isnan(saved(by_people(same, 0.05), result)).all()
 
 
 @pytest.mark.parametrize("noise", [0.1, 0.5, 1])
@@ -217,8 +217,8 @@ def test_judged_topics_that_were_chosen_are_noticed():
 
 def test_a_sample_is_chosen_as_often_as_it_should():
     rng = np.random.default_rng(5)
-    found = [chosen_p(drawn[:12], drawn[12:], draws=400) for drawn in rng.uniform(size=(400, 40))]
-    assert np.mean(np.array(found) <= 0.1) == pytest.approx(0.1, abs=0.05)
+    p_values = [chosen_p(drawn[:12], drawn[12:], draws=400) for drawn in rng.uniform(size=(400, 40))]
+    assert np.mean(np.array(p_values) <= 0.1) == pytest.approx(0.1, abs=0.05)
 
 
 # --- coverage --------------------------------------------------------------------------------------------------------

@@ -51,10 +51,7 @@ def found(scores: Scores, names: Iterable[str]) -> dict[str, dict[str, float]]:
 
 
 def unlike(ours: Mapping[str, Mapping[str, float]], theirs: Printed) -> list[tuple[str, str, str, float | None]]:
-    """Every (measure, topic, theirs, ours) where ours does not print as theirs, with as many decimals as theirs has.
-
-    A topic or measure that either lacks is unlike too.
-    """
+    """Return (measure, topic, theirs, ours) for each score that does not print as theirs, with as many decimals."""
     assert ours.keys() == theirs.keys()
     return [
         (measure, topic, theirs[measure].get(topic, "absent"), ours[measure].get(topic))
@@ -73,7 +70,7 @@ def decimals(number: str) -> int:
 
 
 def same(value: float, printed: str) -> bool:
-    """Whether the value rounds to what is printed; a value half way between two may be printed as either."""
+    """Return whether the value rounds to the printed text; a value half way between two may be printed as either."""
     return abs(value - float(printed)) <= half_a_unit(printed)
 
 
@@ -155,7 +152,7 @@ def scored(one: Spec, depth: int, run: Any = None, **rules: Any) -> dict[tuple[s
 
 
 def by_topic_and_p(scores: Scores) -> dict[tuple[str, float], tuple[float, float]]:
-    """(topic, p) -> score and residual, of measures that are rbp with each p."""
+    """Return (topic, p) -> score and residual of measures that are rbp with each p."""
     p_of = dict(zip(map(str, scores.measures), PS, strict=True))
     return {(row.topic, p_of[row.measure]): (number(row.score), number(row.residual)) for row in scores.rows()}
 
@@ -297,7 +294,7 @@ def rbp_eval(name: str) -> Iterator[Printing]:
 
 
 def falling_scores(name: str) -> dict[str, list[float]]:
-    """topic -> the scores of a run, from the best to the worst."""
+    """Return topic -> the scores of a run, from the best to the worst."""
     scores: dict[str, list[float]] = {}
     with gzip.open(run_file(COVID, name), "rt", encoding="utf-8") as lines:
         for line in lines:

@@ -61,7 +61,7 @@ VALUES: dict[str, Any] = {
 
 
 def _kinds(measure: Measure) -> tuple[str, ...]:
-    """The kinds of qrels that a measure reads."""
+    """Return the kinds of qrels that a measure reads."""
     if measure.by_intent:
         return ("subtopics",)
     return ("judged", "strata") if measure.definition.uses_strata else ("judged",)
@@ -115,7 +115,7 @@ def plainly(folder: Path) -> Callable[[str, dict[str, Any]], Columns]:
 
 
 def _numbers(run: Path, qrels: Path, measures: list[Measure], options: dict[str, Any]) -> list[Any]:
-    """All numbers of an evaluation: parts × topics × measures."""
+    """Return all numbers of an evaluation: parts × topics × measures."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scores = gradedeval.evaluate(str(run), str(qrels), measures, **options)
@@ -125,7 +125,7 @@ def _numbers(run: Path, qrels: Path, measures: list[Measure], options: dict[str,
 
 
 def _columns(run: Path, qrels: Path, measures: list[Measure], options: dict[str, Any]) -> Columns:
-    """measure -> its numbers; without those that the options do not go with."""
+    """Return measure -> its numbers; without measures that conflict with the options."""
     try:
         parts = np.array(_numbers(run, qrels, measures, options))
         return dict(zip(measures, np.moveaxis(parts, -1, 0), strict=True))
@@ -220,8 +220,8 @@ def test_every_command_says_once_which_option_is_not_used(
     runs = f"{folder}/few/run2 {folder}/few/run3 {folder}/few/qrels"
     for measure, other, unused in (("ndcg@5", "err@5", ["--rel 2", "-k 10"]), ("ap", "p", [])):
         words = COMMANDS[name].format(runs=runs, m=measure, other=other).split()
-        found = cli(*name.split(), *words, "--rel", "2", *([] if name == "informative" else ["-k", "10"]))
-        assert found.code in (0, 1), found.messages
-        said = [message.split(":")[0] for message in found.messages if "no measure here uses it" in message]
+        outcome = cli(*name.split(), *words, "--rel", "2", *([] if name == "informative" else ["-k", "10"]))
+        assert outcome.code in (0, 1), outcome.messages
+        options = [message.split(":")[0] for message in outcome.messages if "no measure here uses it" in message]
         wanted = [option for option in unused if not (name == "informative" and option == "-k 10")]
-        assert sorted(said) == sorted(wanted), found.messages
+        assert sorted(options) == sorted(wanted), outcome.messages

@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 import pytest
 
-from gradedeval.cli import gradedeval
 from support.commands import Command, Outcome
+from support.generated_docs import LEAVES
 
 FOLDER = "memory://files/"
 
@@ -169,18 +169,11 @@ def test_no_place_takes_a_protocol_that_is_not_allowed(
             assert (done.code, done.out) in ((1, b""), (2, b"")), hostile
 
 
-def commands(group: click.Group, context: click.Context) -> Iterator[click.Command]:
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        yield from commands(command, context) if isinstance(command, click.Group) else [command]
-
-
 def test_no_option_that_takes_a_file_is_forgotten() -> None:
     taken = {word.partition("=")[0] for word in LINES.split()} | ELSEWHERE.keys()
     of_files = {
         (option.opts[-1], option.opts[0])
-        for command in commands(gradedeval, click.Context(gradedeval))
+        for command in LEAVES.values()
         for option in command.params
         if isinstance(option, click.Option) and any(word in (option.metavar or "") for word in WORDS)
     }

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from gradedeval.cli import EXIT_CODES, main
@@ -26,17 +25,6 @@ class _Stream(io.TextIOWrapper):
         return buffer.getvalue()
 
 
-@contextlib.contextmanager
-def folder_to_be_in(folder: Path) -> Iterator[None]:
-    before = os.open(".", os.O_RDONLY)
-    try:
-        os.chdir(folder)
-        yield
-    finally:
-        os.fchdir(before)
-        os.close(before)
-
-
 def run(
     words: Sequence[str], folder: Path, stdin: bytes = b"", shown: list[str] | None = None, warn: bool = False
 ) -> Outcome:
@@ -47,7 +35,7 @@ def run(
     """
     streams = sys.stdin, sys.stdout, sys.stderr
     out, err = _Stream(), _Stream()
-    with folder_to_be_in(folder), warnings.catch_warnings(record=shown is not None) as caught:
+    with contextlib.chdir(folder), warnings.catch_warnings(record=shown is not None) as caught:
         warnings.simplefilter("ignore" if shown is None else "default")
         if warn:
             warnings.simplefilter("error", RuntimeWarning)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
 from pathlib import Path
@@ -46,7 +47,7 @@ def draw_notation(dice: random.Random) -> Case:
 
 def check_notation(case: Case, folder: Path) -> str | None:
     (text,) = case.measures
-    with command.folder_to_be_in(folder):
+    with contextlib.chdir(folder):
         try:
             measures = parse_measures(text)
         except InputError as error:

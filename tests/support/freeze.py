@@ -10,6 +10,7 @@ the pages are tests of their own.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -96,7 +97,7 @@ def _collection() -> Path:
     """The collection, made once in each process."""
     if not _MADE:
         _MADE.append(Path(tempfile.mkdtemp(prefix="freeze-collection")))
-        with command.folder_to_be_in(_MADE[0]):
+        with contextlib.chdir(_MADE[0]):
             collection(PLAIN)
     return _MADE[0]
 

@@ -17,6 +17,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import click
 
@@ -216,15 +217,6 @@ def limited() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-@contextlib.contextmanager
-def temporary_files(folder: Path) -> Iterator[None]:
-    before, tempfile.tempdir = tempfile.tempdir, str(folder)
-    try:
-        yield
-    finally:
-        tempfile.tempdir = before
-
-
 def check(case: Case, folder: Path) -> str | None:
     """What is wrong with how a command ends, and with what it leaves."""
     here, temporary = folder / "here", folder / "temporary"
@@ -243,7 +235,7 @@ def check(case: Case, folder: Path) -> str | None:
     before = contents(here)
     shown: list[str] = []
     try:
-        with limited(), temporary_files(temporary):
+        with limited(), patch.object(tempfile, "tempdir", str(temporary)):
             found = command.run(line, here, case.files.get(file, b"") if how == "piped" else b"", shown)
     except Slow:
         return f"takes more than {LONG} seconds: "

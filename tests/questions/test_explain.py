@@ -34,7 +34,7 @@ from gradedeval.kernel.formats import FORMATS
 from gradedeval.kernel.measures.bounds import exactness
 from gradedeval.kernel.measures.definition import QUANTITIES
 from gradedeval.questions.explain import Explained
-from support.commands import Command, Outcome
+from support.commands import Command, succeed
 from support.examples import also, drawn, sampled
 from support.measures import VARIANTS, every
 from support.paths import SAMPLES
@@ -581,11 +581,6 @@ def test_a_user_who_goes_on_nearly_for_ever_is_explained_or_refused(
     assert not any("Traceback" in line for line in outcome.messages)
 
 
-def done(outcome: Outcome) -> str:
-    assert outcome.code == 0, outcome.messages
-    return outcome.text
-
-
 LONG = ("explain", "long.txt", "long.qrels")
 
 
@@ -610,19 +605,19 @@ def table_rows(text: str) -> list[list[str]]:
 def test_a_table_shows_some_ranks_and_says_how_many_it_leaves_out(
     words: tuple[str, ...], shown: int, left: list[str] | None, files: Path, cli: Command
 ) -> None:
-    rows = [row for row in table_rows(done(cli(*LONG, *words))) if row[0] != "beyond"]
+    rows = [row for row in table_rows(succeed(cli(*LONG, *words)).text) if row[0] != "beyond"]
     assert [row[0] for row in rows[:shown]] == [str(rank) for rank in range(1, shown + 1)]
     assert [row[: len(left or [])] for row in rows[shown:]] == ([left] if left else [])
 
 
 def test_the_line_about_those_left_out_has_their_contributions(files: Path, cli: Command) -> None:
-    rows = table_rows(done(cli(*LONG, "-m", "num_rel_ret")))
+    rows = table_rows(succeed(cli(*LONG, "-m", "num_rel_ret")).text)
     assert rows[-1] == ["…", "80", "more,", "40", "unjudged", "13", "20"]
 
 
 @pytest.mark.parametrize("form", [name for name, one in FORMATS.items() if one.layout == "long"])
 def test_what_programs_read_is_complete(form: str, files: Path, cli: Command) -> None:
-    text = done(cli(*LONG, "-m", "ap err@7", "-f", form))
+    text = succeed(cli(*LONG, "-m", "ap err@7", "-f", form)).text
     whole = explain(str(files / "long.txt"), str(files / "long.qrels"), "ap err@7")
     rows = list(whole.rows())
     assert len(rows) == 107
@@ -645,17 +640,17 @@ def test_what_programs_read_is_complete(form: str, files: Path, cli: Command) ->
 
 
 def test_digits_round_everywhere(files: Path, cli: Command) -> None:
-    document = json.loads(done(cli(*WORDS, "-m", "err", "-f", "json", "--digits", "2")))
+    document = json.loads(succeed(cli(*WORDS, "-m", "err", "-f", "json", "--digits", "2")).text)
     ((told,),) = (topic["measures"] for topic in document["topics"])
     assert told["score"] == round(told["score"], 2)
     assert all(row["running"] == round(row["running"], 2) for row in document["rows"])
-    assert "0.25000" in done(cli(*WORDS, "-m", "err", "--digits", "5"))
-    assert "0.06250" in done(cli(*WORDS, "-m", "err", "--like", "gdeval"))  # which prints five digits
+    assert "0.25000" in succeed(cli(*WORDS, "-m", "err", "--digits", "5")).text
+    assert "0.06250" in succeed(cli(*WORDS, "-m", "err", "--like", "gdeval")).text  # which prints five digits
 
 
 def test_infinity_is_null_in_json(files: Path, cli: Command) -> None:
     document = json.loads(
-        done(cli("explain", "run.txt", "qrels.txt", "-m", "nerr5(of=ed)", "--topic", "3", "-f", "json"))
+        succeed(cli("explain", "run.txt", "qrels.txt", "-m", "nerr5(of=ed)", "--topic", "3", "-f", "json")).text
     )
     assert document["topics"][0]["measures"][0]["score"] is None
     assert document["rows"][-1]["contribution"] is None
@@ -665,7 +660,7 @@ def test_compressed_and_interleaved_runs_are_explained_alike(files: Path, cli: C
     (files / "run.gz").write_bytes(gzip.compress(RUN.encode()))
     for source, stdin in (("run.gz", b""), ("-", RUN.encode())):
         outcome = cli("explain", source, "qrels.txt", "--topic", "1", stdin=stdin)
-        assert table_rows(done(outcome)) == table_rows(done(cli(*WORDS)))
+        assert table_rows(succeed(outcome).text) == table_rows(succeed(cli(*WORDS)).text)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ import traceback
 from collections.abc import Iterator
 from multiprocessing import get_context
 from pathlib import Path
+from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 os.environ |= {"COLUMNS": "100", "SOURCE_DATE_EPOCH": "0", "TZ": "UTC", "LC_ALL": "C.UTF-8", "NO_COLOR": "1"}
@@ -78,7 +79,7 @@ def frozen(case: tuple[str, tuple[str, ...]]) -> tuple[str, str]:
         before = {path.name for path in here.iterdir()}
         shown: list[str] = []
         try:
-            with commands.temporary_files(Path(made)):
+            with patch.object(tempfile, "tempdir", made):
                 done = command.run(words, here, stdin, shown)
             parts = [str(done.code).encode(), done.out, done.err]
         except Exception as error:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,7 @@ LIMITS = Limits(small_runs=0, large_file=6000, segment=3000, block=800)
 MEASURES = "err@20 ndcg@10 rbp(p=0.8) ap gap insq(T=2) num_ret"
 
 
-@contextmanager
-def processes() -> Iterator[Executor]:
-    with ProcessPoolExecutor(2, multiprocessing.get_context("fork")) as pool:
-        yield pool
+PROCESSES = partial(ProcessPoolExecutor, 2, multiprocessing.get_context("fork"))
 
 
 @pytest.fixture
@@ -44,7 +41,7 @@ def outcome(collection: Path, workers: Workers, names: list[str]) -> Any:
 
 
 @pytest.mark.one_in(16)
-@pytest.mark.parametrize("crew", [lambda: ThreadPoolExecutor(3), processes, Far], ids=["threads", "processes", "far"])
+@pytest.mark.parametrize("crew", [lambda: ThreadPoolExecutor(3), PROCESSES, Far], ids=["threads", "processes", "far"])
 @pytest.mark.parametrize(
     "names",
     [["0.run", "1.run", "2.run", "3.run", "broken.run"], ["0.run"], ["turns.run"]],

@@ -173,7 +173,7 @@ def test_the_levels_of_several_measures_are_corrected_together(words: Path, cli:
     assert found.text.count("p 0.0156 (randomization, all permutations, holm over 2)") == 2  # 2 · 2/2^8
 
 
-def test_a_measure_goes_by_the_gains_of_the_options(words: Path, cli: Command) -> None:
+def test_a_bound_uses_the_gains_of_the_options(words: Path, cli: Command) -> None:
     bounds = ("--min", "err@20=0.1", "--gain", "linear", "-m", "err@20", "--max-unjudged", "0.5")
     code, found = outcome(cli, *bounds)
     assert (code, found) == (0, ["+min err@20", "+max-unjudged err@20"])
@@ -220,7 +220,7 @@ def test_saved_scores_are_a_baseline_whatever_their_name(form: str, words: Path,
     assert outcome(cli, "--baseline", "main.scores", "--max-drop", "rr=0.1") == (1, ["-max-drop rr"])
 
 
-def test_a_baseline_of_few_topics_is_told_and_guarded(words: Path, cli: Command) -> None:
+def test_a_baseline_of_fewer_topics_is_noted_and_min_topics_fails(words: Path, cli: Command) -> None:
     cli("main.run", "qrels.txt", "-q", "-m", "rr", "-o", "main.csv")
     kept = [line for line in (words / "main.csv").read_text().splitlines(True) if ",7," not in line]
     (words / "main.csv").write_text("".join(kept))
@@ -242,7 +242,7 @@ def test_a_baseline_without_its_means_has_no_signature_and_is_refused(form: str,
     assert (found.code, found.messages[0][: len(says)]) == (3, says)
 
 
-def test_several_runs_are_each_held_against_the_bounds(words: Path, cli: Command) -> None:
+def test_each_of_several_runs_is_checked(words: Path, cli: Command) -> None:
     (words / "other.run").write_text(BETTER)
     found = cli(
         "check", "new.run", "other.run", "main.run", "qrels.txt", "--baseline", "main.run", "--max-drop", "rr=0"
@@ -254,7 +254,7 @@ def test_several_runs_are_each_held_against_the_bounds(words: Path, cli: Command
 # Settings
 
 
-def test_pyproject_is_read_where_it_has_a_table_of_ours(words: Path, cli: Command) -> None:
+def test_pyproject_is_read_if_it_has_our_table(words: Path, cli: Command) -> None:
     (words / "pyproject.toml").write_text("[project]\nname = 'x'\n")
     assert cli(*NEW, "--min", "rr=0.1").messages == []
     (words / "pyproject.toml").write_text("[project]\nname = 'x'\n[tool.gradedeval]\nmin = { rr = 0.9 }\n")
@@ -263,7 +263,7 @@ def test_pyproject_is_read_where_it_has_a_table_of_ours(words: Path, cli: Comman
     assert cli(*NEW, "--config", "pyproject.toml").code == 1
 
 
-def test_a_word_beats_the_file(job: Path, cli: Command) -> None:
+def test_an_option_overrides_the_file(job: Path, cli: Command) -> None:
     (job / "new.run").write_text(ranking(MAIN))
     assert cli(*NEW).code == 0
     assert cli(*NEW, "--min", "rr=0.9").code == 1
@@ -290,7 +290,7 @@ def test_a_bound_that_is_given_twice_is_refused(
     assert (found.code, found.messages) == (2, [message])
 
 
-def test_a_file_does_not_give_a_bound_twice_and_never_beats_a_word(words: Path, cli: Command) -> None:
+def test_a_file_repeats_no_bound_and_overrides_no_option(words: Path, cli: Command) -> None:
     (words / "gradedeval.toml").write_text("[min]\nmap = 0.9\nap = 0.1\n")
     found = cli(*NEW)
     message = "gradedeval.toml:3: given twice: gradedeval.toml:2 bounds 'ap' as well; keep one of the two"
@@ -299,7 +299,7 @@ def test_a_file_does_not_give_a_bound_twice_and_never_beats_a_word(words: Path, 
     assert outcome(cli, "--min", "ap=0.1", "--min-topics", "ap=11") == (1, ["+min ap", "-min-topics ap"])
 
 
-def test_a_file_has_every_option_and_its_paths_beside_it(job: Path, cli: Command) -> None:
+def test_a_file_takes_every_option_with_paths_relative_to_it(job: Path, cli: Command) -> None:
     folder = job / "ci"
     folder.mkdir()
     (folder / "old.run").write_text(ranking(MAIN))
@@ -456,7 +456,7 @@ def test_verdicts_are_a_tidy_frame(words: Path) -> None:
         Bound("most", "rr", 0.1)  # type: ignore[arg-type]
 
 
-def test_a_bound_on_what_nobody_knows_is_a_fault(words: Path) -> None:
+def test_bounds_without_residual_or_baseline_are_errors(words: Path) -> None:
     scores = gradedeval.evaluate(words / "new.run", words / "qrels.txt", "bpref rr", residuals=True)
     with pytest.raises(InputError, match="bpref has no residual; set a minimum share of judged documents"):
         gradedeval.check(scores, [Bound("max-unjudged", "bpref", 0.1)])
@@ -523,7 +523,7 @@ def test_a_level_that_no_drop_can_come_to_is_refused(words: Path, cli: Command) 
                          [Bound("significant", "rr", 0.05)], "main.run", draws=9)  # fmt: skip
 
 
-def test_what_did_not_move_is_unchanged_and_two_bounds_are_both(words: Path, cli: Command) -> None:
+def test_an_equal_score_is_unchanged_and_two_bounds_are_both(words: Path, cli: Command) -> None:
     (words / "new.run").write_text((words / "main.run").read_text())
     found = cli(*NEW, "--baseline", "main.run", "-m", "rr", "--max-drop", "0", "--min", "0")
     assert "new.run: rr unchanged at 0.6833 (allowed: 0)\n" in found.text
@@ -545,7 +545,7 @@ def test_a_bound_that_no_scores_could_break_is_a_fault(bound: str, words: Path, 
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "html"])
-def test_what_people_read_says_a_broken_bound_once(form: str, words: Path, cli: Command) -> None:
+def test_formats_for_people_print_a_failed_bound_once(form: str, words: Path, cli: Command) -> None:
     found = cli(*NEW, "--min", "rr=0.9", "-f", form)
     assert (found.code, found.messages, found.text.count("is below 0.9")) == (1, [], 1)
     assert len(cli(*NEW, "--min", "rr=0.9", "-f", "csv").messages) == 1
@@ -561,7 +561,7 @@ def test_a_table_of_its_own_in_the_file_of_settings_has_a_hint(words: Path, cli:
 
 
 @pytest.mark.parametrize("form", ["junit", "github", "json", "text"])
-def test_bad_data_are_no_broken_bound(form: str, words: Path, cli: Command) -> None:
+def test_bad_data_are_not_a_failed_bound(form: str, words: Path, cli: Command) -> None:
     (words / "bad.run").write_text("1 Q0 a\n")
     found = cli("check", "bad.run", "qrels.txt", "--min", "rr=0.1", "-f", form)
     assert found.code == 3
@@ -594,7 +594,7 @@ def test_many_bounds_are_looked_up_by_name(words: Path, cli: Command, monkeypatc
 
 
 @pytest.mark.parametrize("form", ["junit", "github", "json"])
-def test_a_command_line_that_makes_no_sense_has_no_report(form: str, words: Path, cli: Command) -> None:
+def test_an_invalid_command_line_writes_no_report(form: str, words: Path, cli: Command) -> None:
     found = cli("check", "new.run", "new.run", "qrels.txt", "--min", "rr=0.1", "-f", form, "-o", "out")
     assert (found.code, found.out, (words / "out").exists()) == (2, b"", False)
     assert found.messages == ["run 'new.run' is given twice; give each run once"]
@@ -631,7 +631,7 @@ def test_a_baseline_of_means_alone_is_bad_data(words: Path, cli: Command) -> Non
     assert found.messages == [f"means.csv: no scores by topic; {hint}"]
 
 
-def test_a_defect_of_ours_is_no_broken_bound(words: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_is_not_a_failed_bound(words: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gradedeval.cli.commands.check.verdicts", lambda *_: 1 / 0)
     found = cli(*NEW, "--min", "rr=0.1")
     assert (found.code, found.messages[-1]) == (3, "ZeroDivisionError: division by zero")
@@ -678,7 +678,7 @@ def test_an_upper_bound_is_for_measures_of_which_less_is_better(words: Path, cli
         gradedeval.check(scores, [Bound("min", "unjudged@2", 0.2)])
 
 
-def test_a_gate_may_ask_for_enough_topics(words: Path, cli: Command) -> None:
+def test_a_bound_may_require_enough_topics(words: Path, cli: Command) -> None:
     (words / "few.run").write_text("".join(MAIN_LINES[:9]))
     check = ("check", "few.run", "qrels.txt", "-m", "rr ap", "--topics", "both")
     found = cli(*check, "--min-topics", "5", "-f", "json")
@@ -703,7 +703,7 @@ def test_a_gate_may_ask_for_enough_topics(words: Path, cli: Command) -> None:
 MAIN_LINES = ranking(MAIN).splitlines(keepends=True)
 
 
-def test_reports_say_over_how_many_topics(words: Path, cli: Command) -> None:
+def test_reports_show_the_number_of_topics(words: Path, cli: Command) -> None:
     junit = cli(*NEW, "--min", "rr=0.1", "-f", "junit").text
     (topics,) = ElementTree.fromstring(junit).iterfind("testcase/properties/property")
     assert topics.attrib == {"name": "topics", "value": "10"}

@@ -156,7 +156,7 @@ def test_a_larger_lead_is_conclusive_and_only_the_residual_of_the_lower_run_coun
 
 
 @pytest.mark.filterwarnings("ignore:.*with no end:gradedeval.EvaluationWarning")
-def test_topics_that_judging_could_bring_in_are_told() -> None:
+def test_topics_that_judging_could_add_are_noted() -> None:
     # Topic 3 is left out; with u relevant it is won by b, and the difference is −1/6, past its bounds.
     good, bad = {"x": 2.0, "y": 1.0}, {"y": 2.0, "x": 1.0}
     runs = {
@@ -229,7 +229,7 @@ def in_keywords(text: str) -> str:
         ("sign", None, 1, None),
     ],
 )
-def test_draws_too_few_for_any_pair_are_told(
+def test_too_few_draws_for_any_pair_are_noted(
     test: Any, correction: Any, draws: int, says: str | None, files: Path, cli: Command
 ) -> None:
     qrels = {str(topic): {"a": 1, "b": 0} for topic in range(20)}
@@ -264,7 +264,7 @@ def test_runs_without_a_shared_topic_are_not_compared(files: Path, cli: Command)
 
 
 @pytest.mark.filterwarnings("ignore:the means are over different topics:gradedeval.EvaluationWarning")
-def test_the_limit_is_named_where_there_is_one(files: Path) -> None:
+def test_the_limit_is_named_if_there_is_one(files: Path) -> None:
     scores = gradedeval.evaluate([files / name for name in RUNS], files / "qrels.txt", "rr", max_residual=0.1)
     message = "measure 'rr': no topic that all 3 runs are scored on; compare fewer runs, or raise max_residual"
     with pytest.raises(gradedeval.InputError, match=f"^{re.escape(message)}$"):

@@ -130,7 +130,7 @@ def test_the_matrix_has_one_kind_above_and_one_below_the_diagonal(cli: Command) 
     assert "below the diagonal: Pearson's r, 200 (run, topic) pairs" in done.words
 
 
-def test_one_kind_on_both_sides_is_said_once(cli: Command) -> None:
+def test_one_kind_on_both_sides_is_named_once(cli: Command) -> None:
     words = (*RUNS, QRELS, "-m", "err@20 ap", "--coefficient", "tau-ap")
     assert "off the diagonal: τ_AP of the column against the row, 4 runs" in cli("correlate", *words).text
 

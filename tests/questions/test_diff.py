@@ -98,7 +98,7 @@ def mirrored(frame: pd.DataFrame) -> pd.DataFrame:
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", range(3))
-def test_the_other_way_round_says_the_opposite(seed: int) -> None:
+def test_swapped_runs_give_the_opposite(seed: int) -> None:
     before, after, qrels = random_pair(seed)
     one, other = (gradedeval.diff(*pair, qrels, "ndcg@5 ap rbp err@3") for pair in ((before, after), (after, before)))
     for name, key in (("topics", ["measure", "topic"]), ("documents", ["measure", "topic", "part", "docno"])):
@@ -142,7 +142,7 @@ def test_an_unjudged_document_explains_a_fall_of_a_real_run() -> None:
 # --- at the prompt ----------------------------------------------------------------------------------------------------
 
 
-def test_a_topic_is_told_in_words(cli: Command) -> None:
+def test_a_topic_is_described_in_words(cli: Command) -> None:
     done = cli("diff", BM25, RM3, QRELS, "-m", "ndcg@10", "--top", "1")
     assert done.code == 0
     assert "ndcg@10: 0.2742 → 0.3454 (+0.0712) | 50 topics: 15 worse, 29 better, 6 equal" in done.text
@@ -195,7 +195,7 @@ REVERSIBLE = "--only: effects of judging are unknown here; leave"
         ((BM25, RM3, "--gain", "exp"), "--gain: needs qrels; add QRELS"),
     ],
 )
-def test_what_cannot_be_compared_is_one_line(words: tuple[str, ...], message: str, cli: Command) -> None:
+def test_incomparable_runs_are_a_one_line_error(words: tuple[str, ...], message: str, cli: Command) -> None:
     done = cli("diff", *words)
     assert (done.code, len(done.messages)) == (2, 1)
     assert message in done.messages[0]

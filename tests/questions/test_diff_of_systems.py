@@ -457,7 +457,7 @@ FEW = {"all": slice(None), "five runs": slice(0, 5), "two runs": slice(0, 2), "o
         ("one run", "B=b-*", "1 run given"),
     ],
 )  # fmt: skip
-def test_what_systems_cannot_be_asked_is_one_line(
+def test_options_excluded_for_systems_are_a_one_line_error(
     chosen: str, words: str, message: str, files: tuple[str, ...], cli: Command
 ) -> None:
     given = [part for word in words.split() for part in (("--replicates", word) if "=" in word else (word,))]

@@ -53,7 +53,7 @@ def test_a_range_of_numbers_is_tried_at_the_precision() -> None:
     assert str(found.at(0.3)) == "nerr10(phi=0.3)"
 
 
-def test_a_told_step_is_taken_and_both_ends_are_tried() -> None:
+def test_a_given_step_is_used_and_both_ends_are_tried() -> None:
     assert family("rbp(p=.5..0.95..0.2)").grid(0.2) == [0.5, 0.7, 0.9, 0.95]
     assert family("nerr8@1..10..3").grid(3) == [1, 4, 7, 10]
     assert [family(text).resolution(0.001) for text in ("rbp(p=.5..0.95..0.2)", "nerr8@1..10..3")] == [0.2, 3]
@@ -97,7 +97,7 @@ def test_whole_ends_are_no_whole_numbers_where_the_measure_takes_others() -> Non
         ("", "no measure with a range"),
     ],
 )
-def test_what_is_no_range_is_a_fault_of_usage(text: str, says: str) -> None:
+def test_an_invalid_range_is_a_usage_error(text: str, says: str) -> None:
     with pytest.raises(InputError, match=says.replace("?", r"\?").replace("(", r"\(")) as caught:
         read_ranges([text])
     assert caught.value.usage
@@ -232,7 +232,7 @@ def test_weights_that_the_documents_or_an_option_change_are_not_fixed() -> None:
     assert not [str(one) for one in kernel.parse_measures(FIXED) if has_fixed_weights(one, average)]
 
 
-def test_an_end_of_the_range_is_told() -> None:
+def test_a_best_value_at_an_end_of_the_range_is_noted() -> None:
     found = gradedeval.fit(RUNS, QRELS, "nerr9@1..2", "err@20", coefficient="spearman")
     assert found.notes[1:] == ["nerr9@1..2 by spearman: the best value 2 is at the end of the range; widen the range"]
 
@@ -253,7 +253,7 @@ def odd(path: Path) -> Path:
 
 
 @pytest.mark.exhaustive
-def test_other_topics_validate_what_was_found(tmp_path: Path) -> None:
+def test_other_topics_validate_the_best_value(tmp_path: Path) -> None:
     even = [str(topic) for topic in range(302, 351, 2)]
     found = gradedeval.fit(
         RUNS,
@@ -341,7 +341,7 @@ def test_depth_and_normalization_change_the_nearest_weights() -> None:
     assert own[0]["covered"] == pytest.approx(1 - own[0]["value"] ** 20)
 
 
-def test_weights_that_are_no_distribution_need_to_be_scaled() -> None:
+def test_weights_that_sum_to_more_than_1_need_scaling() -> None:
     with pytest.raises(InputError, match=r'sum to 7\.04, more than 1; add normalize="sum"'):
         fit_weights(np.ones(20), "dcg@20..21")
     assert fit_weights(np.ones(20), "dcg@20..21", normalize="sum").frame["value"][0] == 20
@@ -366,6 +366,6 @@ def test_the_nearest_weights_to_a_file_at_the_prompt(cli: Command, tmp_path: Pat
         ((*RUNS, QRELS, "--to", "err", "--ranks", "3"), "--ranks: needs --to-weights; add --to-weights"),
     ],
 )
-def test_what_does_not_go_with_weights_is_refused(words: tuple[str, ...], says: str, cli: Command) -> None:
+def test_options_that_exclude_weights_are_refused(words: tuple[str, ...], says: str, cli: Command) -> None:
     done = cli("fit", *words, "-m", "rbp(p=0.2..0.8)")
     assert (done.code, done.messages[-1]) == (2, says)

@@ -205,7 +205,7 @@ def test_twenty_writers_lose_nothing(tmp_path: Path) -> None:
         assert [one["number"] for one in found if one["writer"] == writer] == list(range(lines))
 
 
-def test_a_torn_line_is_told_and_skipped_and_the_next_one_is_whole(tmp_path: Path) -> None:
+def test_a_torn_line_is_noted_and_skipped_and_the_next_line_is_read(tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
     append_history(scores("aabb"), file, time="2026-01-01")
     with file.open("a") as torn:
@@ -279,13 +279,13 @@ def test_what_makes_no_sense_is_one_line(
     assert message in done.messages[-1]
 
 
-def test_what_is_no_time_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_time_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"^time: 'noon' is not a time; write it like 2026-11-22T13:00:00Z$"):
         append_history(scores("aabb"), tmp_path / "h.jsonl", time="noon")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_unknown_names_are_told(tmp_path: Path, cli: Command) -> None:
+def test_unknown_names_are_reported(tmp_path: Path, cli: Command) -> None:
     file = tmp_path / "history.jsonl"
     append_history(scores("aabb"), file, time="2026-01-01")
     assert "has no run 'q'; it has r" in cli("history", str(file), "--run", "q").messages[0]

@@ -186,7 +186,7 @@ def test_curves_depend_on_the_ratio_of_thresholds_alone(share: float) -> None:
         assert getattr(other, name) == pytest.approx(getattr(one, name), rel=1e-9)
 
 
-def test_the_actual_curve_is_that_of_pr() -> None:
+def test_the_actual_curve_equals_the_curve_of_pr() -> None:
     run, qrels = a_list([2, 0, 1, 0, 2, 1])
     found = gradedeval.precision_recall(run, qrels, "gap")
     users = few(run, qrels, "ap").curves
@@ -220,7 +220,7 @@ def test_frames_tables_csv_and_json_say_the_same(cli: Command, tmp_path: Path) -
     assert "counts alone" in table
 
 
-def test_what_cannot_be_known_is_told(cli: Command) -> None:
+def test_measures_and_lists_without_an_inference_are_refused(cli: Command) -> None:
     with pytest.raises(InputError, match=r"^'q': its expectation is unknown; choose from ap, sp, gap, .* rbp$"):
         few(RUNS, QRELS, "gap q")
     for words, message in {

@@ -346,7 +346,7 @@ def test_a_file_has_the_signature_and_the_same_bytes_again(form: str, cli: Comma
         (("topic", "-o", "x.svg"), "plot: no such picture 'topic'; did you mean 'topics'?"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_drawn_is_one_line_and_no_file(
+def test_errors_of_pictures_are_one_line_and_leave_no_file(
     words: tuple[str, ...], message: str, cli: Command, tmp_path: Path
 ) -> None:
     runs = RUNS[:1] if words[-1] == "one" else RUNS
@@ -632,7 +632,7 @@ def test_a_legend_counts_columns_as_they_are_filled() -> None:
     assert [_width([1, 2, 4, 8], columns, 0.5) for columns in (1, 2, 3, 4)] == [8, 10.5, 15, 16.5]
 
 
-def test_measures_that_are_wrong_are_said_at_once(cli: Command) -> None:
+def test_all_invalid_measures_are_reported_at_once(cli: Command) -> None:
     outcome = cli("plot", "fit", *RUNS, QRELS, "-m", "ndcg@10", "-o", "x.svg", "--quiet")
     assert outcome.code == 2
     said = " ".join(outcome.messages)
@@ -640,7 +640,7 @@ def test_measures_that_are_wrong_are_said_at_once(cli: Command) -> None:
     assert "--to: no measure given" in said
 
 
-def test_runs_beyond_the_colors_are_said(ax: Axes) -> None:
+def test_runs_beyond_the_colors_are_noted(ax: Axes) -> None:
     rows = [("gap", float("nan"), f"r{run}", 0.1 * level, 0.5, 3) for run in range(9) for level in range(11)]
     frame = pd.DataFrame(rows, columns=["measure", "rel", "run", "recall", "precision", "topics"])
     with pytest.warns(gradedeval.EvaluationWarning, match=r"^9 runs: the first 7 are in color, the others grey$"):

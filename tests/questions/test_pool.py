@@ -107,7 +107,7 @@ def test_statistics_of_real_runs_are_what_sets_and_loops_count() -> None:
     check_statistics(runs, list(map(str, paths)), qrels, str(COVID / "qrels.txt"), depth=7)
 
 
-def test_groups_share_what_they_found() -> None:
+def test_groups_share_their_documents() -> None:
     runs, qrels = random_runs(1)
     found = gradedeval.pool(runs, qrels, groups={"A": "team", "B": "team"})
     assert found.groups["group"].tolist() == ["team", "C", "D", "E"]
@@ -116,7 +116,7 @@ def test_groups_share_what_they_found() -> None:
     assert found.groups["unique"][1:].tolist() == alone.runs["unique"][2:].tolist()
 
 
-def test_runs_without_qrels_have_what_they_share() -> None:
+def test_runs_without_qrels_have_depths_and_no_topics() -> None:
     runs, _ = random_runs(2)
     found = gradedeval.pool(runs)
     assert found.runs["judged"].isna().all()
@@ -156,7 +156,7 @@ def test_a_run_left_out_is_scored_without_what_it_alone_gave(groups: dict[str, s
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_what_is_judged_is_never_asked_for_again(strategy: Any) -> None:
+def test_judged_documents_are_never_listed_again(strategy: Any) -> None:
     runs, qrels = random_runs(4)
     asked: set[tuple[str, str]] = set()
     unjudged = {(t, d) for run in runs.values() for t in run for d in run[t]} - {
@@ -297,7 +297,7 @@ def test_topics_without_relevant_documents_do_not_come_first(cli: Command, tmp_p
         assert len(set(topics)) > 3
 
 
-def test_what_cannot_change_the_measure_is_left_out() -> None:
+def test_documents_that_cannot_change_the_measure_are_left_out() -> None:
     runs = {"A": {"t": {"a": 3.0, "b": 2.0, "c": 1.0}}, "B": {"t": {"a": 3.0, "x": 2.0}}}
     qrels = {"t": {"a": 0, "x": 1}}
     strategy: Any
@@ -308,7 +308,7 @@ def test_what_cannot_change_the_measure_is_left_out() -> None:
     assert gradedeval.to_judge(runs, qrels, "residual", measure="ndcg@1").frame.empty
 
 
-def test_half_a_judgment_is_none() -> None:
+def test_a_budget_is_a_whole_number() -> None:
     with pytest.raises(InputError, match=r"budget: 2.5 is not a whole number from 1"):
         gradedeval.to_judge({"A": {"t": {"a": 1.0}}}, budget=2.5)  # type: ignore[arg-type]
 
@@ -387,7 +387,7 @@ def test_two_assessors_and_the_order_of_runs() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
-def test_what_a_second_assessor_would_save() -> None:
+def test_savings_by_a_second_assessor_agree_with_a_second_implementation() -> None:
     """As prediction-powered inference on the topics of both; differences are of pairs of runs."""
     qrels: dict[str, dict[str, int]] = {}
     for line in Path(QRELS).read_text().splitlines():

@@ -74,7 +74,7 @@ def test_a_run_against_itself_is_never_told_apart() -> None:
     assert (found.curve["level"][0], found.frame["power"][0]) == (1, 0)
 
 
-def test_settings_and_curve_at_the_prompt(cli: Command, tmp_path: Path) -> None:
+def test_the_command_takes_settings_and_writes_a_curve(cli: Command, tmp_path: Path) -> None:
     words = ("power", *RUNS, QRELS, "-m", "ap ndcg@10", "--draws", "99", "--alpha", "0.1", "--seed", "7")
     table = cli(*words, "--best-runs", "3", "--curve", "curve.csv")
     said = f"paired bootstrap, studentized, 99 draws, alpha 0.1, seed 7 | {NEEDED} | the best 3 runs by each measure"
@@ -223,7 +223,7 @@ def test_a_plan_is_printed(cli: Command) -> None:
         (("--plan", RUNS[0], QRELS), "a plan needs at least two runs; add a run"),
     ],
 )
-def test_what_cannot_be_planned_is_one_line(words: tuple[str, ...], said: str, cli: Command) -> None:
+def test_impossible_plans_are_a_one_line_error(words: tuple[str, ...], said: str, cli: Command) -> None:
     found = cli("power", *words)
     said_of_runs = [line for line in found.messages if "no relevant documents" in line]
     assert (found.code, len(found.messages)) == (2, 1 + len(said_of_runs))

@@ -126,7 +126,7 @@ def test_the_command_prints_the_frame_and_a_table_for_people(cli: Command) -> No
         ),
     ],
 )
-def test_what_has_no_curve_is_said(measure: str, options: dict[str, Any], message: str) -> None:
+def test_measures_and_options_without_a_curve_are_refused(measure: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as raised:
         gradedeval.precision_recall(RUN, JUDGED, measure, **options)
     assert str(raised.value) == message

@@ -109,7 +109,7 @@ def test_a_rise_is_a_loss_where_lower_is_better_and_there_is_no_risk_where_neith
     assert cli("risk", *RUNS, QRELS, "-m", "num_ret").code == 2
 
 
-def test_at_the_prompt(cli: Command) -> None:
+def test_the_command_prints_the_risk(cli: Command) -> None:
     words = ("risk", *RUNS[1:], QRELS, "-m", "ap", "--baseline", RUNS[0], "--risk-aversion", "1")
     text = cli(*words).text
     assert "baseline rivers-bm25.run | α 1: a loss counts 2 times | GeoRisk among 3 runs" in text

@@ -341,13 +341,13 @@ def test_what_depends_on_the_documents_found_has_no_fixed_weights(name: str, dep
         ("u(L=10)", 5, 15 / 55),
     ],
 )
-def test_what_lies_past_the_depth_is_told(name: str, depth: int, share: float) -> None:
+def test_the_weight_past_the_depth_is_a_remark(name: str, depth: int, share: float) -> None:
     found = gradedeval.weights(name, ranks=depth)
     assert found.beyond[0] == pytest.approx(share, rel=1e-9, nan_ok=True)
     assert len(found.remarks) == (share != 0)
 
 
-def test_a_measure_of_ones_own_has_weights_too(cli: Command, tmp_path: Path) -> None:
+def test_a_user_measure_has_weights(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "my.py").write_text(
         "from gradedeval import measure, row_sums\n"
         "@measure(gain='linear', cutoff='none')\n"

@@ -113,6 +113,12 @@ class InputError(ValueError):
     also     further problems of the same file; `beyond` is the number of those not listed
     trace    the traceback of the user's code that failed
     raw      the problem and the hint before rendering, for use in other messages
+
+    >>> try:
+    ...     gradedeval.parse_measures("ndgc@10")
+    ... except gradedeval.InputError as error:
+    ...     print(error)
+    unknown measure 'ndgc'; did you mean 'ndcg'?
     """
 
     def __init__(

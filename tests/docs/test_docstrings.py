@@ -21,8 +21,8 @@ NAMES = [
     *(f"{module}.{name}" for module in MODULES for name in getattr(gradedeval, module).__all__),
 ]
 FUNCTIONS = [name for name in NAMES if inspect.isfunction(attrgetter(name)(gradedeval))]
-CLASSES = ["Bound", "Options", "Qrels", "RelevanceEvaluator"]
-"""The public classes that users make themselves; the others are results of functions."""
+CLASSES = ["Bound", "InputError", "Measure", "Options", "Qrels", "RelevanceEvaluator"]
+"""The public classes that users write themselves; the others are results of functions."""
 
 
 def example(name: str) -> doctest.DocTest:

@@ -448,6 +448,9 @@ class Measure:
     uniform or a file, it is the mean over the intents of a topic: see `intent_aware`. With `judged_only` it scores
     rankings without their unjudged documents. `spellings` lists the distinct ways it was written, as in `map` for ap;
     measures are equal however they were written.
+
+    >>> gradedeval.measures.rbp(p=0.9) @ 10
+    rbp(p=0.9)@10
     """
 
     definition: Definition

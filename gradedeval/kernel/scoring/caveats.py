@@ -268,7 +268,7 @@ def _short_list_note(place: str, shortest: int, longest: int, uncut: Sequence[st
 
 
 def merge_run_notes(notes: Iterable[str], count: int) -> list[str]:
-    """Merge the notes on `count` runs: those that differ in the run alone, on rising scores, and on short lists."""
+    """Merge the notes on `count` runs that differ in the run alone, on rising scores, and on short lists."""
     merged, groups = list[str](), dict[tuple[Hashable, ...], list[Note]]()
     for note in notes:
         key = _group(note)

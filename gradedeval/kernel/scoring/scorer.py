@@ -520,7 +520,7 @@ class Scorer:
         """Merge scored batches to the scores of a run.
 
         batches  batches of all parts of the run; the last batch of a topic counts
-        topics   topics to average over; `missing` is the number of those that the run lacks
+        topics   topics to average over; `missing` is the number that the run lacks
         format   format of the file
         """
         first = batches[0]

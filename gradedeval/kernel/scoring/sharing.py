@@ -112,11 +112,11 @@ def tasks_of(
     by_topic: bool = True,
 ) -> list[Task]:
     """Return the tasks of all runs: large files in parts, and whole runs, the largest first."""
-    far = workers.is_remote
+    remote = workers.is_remote
     listed: list[NumberedRun] = [(number, name, source) for number, (name, source) in enumerate(runs)]
-    if workers.count == 1 and not far:
+    if workers.count == 1 and not remote:
         return [Task(run[0], (run,), by_topic=by_topic) for run in listed]
-    listed = [(number, name, _seen_from_afar(source)) for number, name, source in listed] if far else listed
+    listed = [(number, name, _placed_path(source)) for number, name, source in listed] if remote else listed
     sizes = [size_of(source) for _, _, source in listed]
     tasks, whole = list[Task](), list[NumberedRun]()
     for run in listed:
@@ -143,7 +143,7 @@ def _groups(
         yield tuple(group)
 
 
-def _seen_from_afar(source: Any) -> Any:
+def _placed_path(source: Any) -> Any:
     """Return a path that a process in a different folder can find."""
     if not is_path(source) or is_url(source) or os.fspath(source) == "-":
         return source
@@ -153,7 +153,7 @@ def _seen_from_afar(source: Any) -> Any:
 def _parts(source: Any, size: int, scorer: Scorer, workers: Workers) -> Sequence[RunPart]:
     """Return the parts of a large file; empty for other runs, and for unreadable files: the worker reports the
     error."""
-    if is_file(source) and size > workers.limits.large_file and not _stays(source):
+    if is_file(source) and size > workers.limits.large_file and not _stays_here(source):
         with suppress(InputError, NeedsLineReader):
             return run_parts(source, scorer.grader, workers)
     return []
@@ -224,7 +224,7 @@ class Collector:
             self.unread += [replace(task, runs=(run,)) for run in task.runs]
         else:
             ((number, name, source),) = task.runs
-            hint = "run it again from a file" if _stays(source) else result.hint
+            hint = "run it again from a file" if _stays_here(source) else result.hint
             yield number, RunResult(name, error=result.replace(place=name, hint=hint))
 
     def _part(self, task: Task, result: Result) -> Iterator[tuple[int, RunResult]]:
@@ -279,10 +279,10 @@ def score_runs(
         else partial(work, scorer)
     )
     while tasks:
-        here = [task for task in tasks if workers.is_remote and any(_stays(source) for *_, source in task.runs)]
+        here = [task for task in tasks if workers.is_remote and any(_stays_here(source) for *_, source in task.runs)]
         sent = [task for task in tasks if task not in here]
         for crew, batch in ((workers, sent), (workers.serial(), here)):
-            results = crew.imap_unordered(do, batch, _is_begun_once, collector.needs_no_more)
+            results = crew.imap_unordered(do, batch, _starts_once, collector.needs_no_more)
             with closing(results):
                 for task, result in workers.progress(results, len(batch), "parts") if parts else results:
                     yield from collector.add(task, result)
@@ -290,12 +290,12 @@ def score_runs(
     yield from collector.rest(workers if alone else workers.silent())
 
 
-def _stays(source: Any) -> bool:
+def _stays_here(source: Any) -> bool:
     """Return whether a run can be read only in this process or its children, or only once."""
     if is_path(source) and is_url(source):
         return os.fspath(source).startswith("memory://")
     return is_file(source) and Source(source).is_read_once
 
 
-def _is_begun_once(task: Task) -> bool:
-    return any(_stays(source) for *_, source in task.runs)
+def _starts_once(task: Task) -> bool:
+    return any(_stays_here(source) for *_, source in task.runs)

@@ -70,19 +70,19 @@ def signature(
 
 def compares_single(measure: Measure, options: Options) -> bool:
     """Return whether a measure compares scores as float32: as `order` says, or by the preset's choice for it."""
-    single = PRESETS[options.like].single if options.like and "order" not in options.given else {}
-    if not single or not options.by_score:
+    choices = PRESETS[options.like].single if options.like and "order" not in options.given else {}
+    if not choices or not options.by_score:
         return options.order == "float32"
     by_gdeval = measure.name == "ndcg" and measure.gain == "exp" and measure.rel is None
-    is_single = measure.name in single and (measure.cutoff is None or single[measure.name])
+    is_single = measure.name in choices and (measure.cutoff is None or choices[measure.name])
     return is_single and not (measure.by_intent or by_gdeval)
 
 
 def _precision(measures: Sequence[Measure], options: Options) -> list[str]:
     """Return which measures compare scores as float32."""
-    single = [measure.name for measure in measures if compares_single(measure, options)]
-    of = "" if len(single) == len(measures) else f" in {', '.join(dict.fromkeys(single))}"
-    return [f"scores float32{of}"] if single else []
+    names = [measure.name for measure in measures if compares_single(measure, options)]
+    of = "" if len(names) == len(measures) else f" in {', '.join(dict.fromkeys(names))}"
+    return [f"scores float32{of}"] if names else []
 
 
 def _range(values: Sequence[float] | Floats) -> str:

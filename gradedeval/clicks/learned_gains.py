@@ -463,11 +463,10 @@ def from_preferences(preferences: Preferences, qrels: Qrels, measure: Measure) -
 
 def thresholds_from_clicks(log: ClickLog, qrels: Qrels, by_share: bool) -> Learned:
     """Learn g of graded average precision: the share of users with each grade as their threshold.
-
-    by_share  use the share of clicked documents with the grade, which depends on how many are shown; otherwise the
-              click rate of a grade, at equal ranks, less the rate of the grade below, over the rate of the top
-
     Robertson et al., SIGIR 2010, section 2.2.
+
+    by_share  use shares of clicked documents, which depend on how many are shown; otherwise steps between the click
+              rates of grades at equal ranks, over the rate of the top grade
     """
     log, notes = keep_listed(log)
     lists = graded_lists(log, qrels)
@@ -475,25 +474,22 @@ def thresholds_from_clicks(log: ClickLog, qrels: Qrels, by_share: bool) -> Learn
         raise InputError(qrels.place, "no grade is above 0", "thresholds are grades from 1 on")
     clicked, configuration = log.clicked(lists.code.shape[1])[log.pattern], log.configuration
     weight = log.count[:, None].astype(np.float64)
-    sessions_shown, clicks = np.zeros((2, len(lists.grades), lists.code.shape[1]))
+    views, clicks = np.zeros((2, len(lists.grades), lists.code.shape[1]))
     for grade in range(len(lists.grades)):
         there = lists.code[configuration] == grade
-        sessions_shown[grade], clicks[grade] = (
-            (there * weight).sum(0),
-            (there & clicked).T.astype(np.float64) @ weight[:, 0],
-        )
-    seen = sessions_shown.sum(1).astype(np.int64)
+        views[grade], clicks[grade] = (there * weight).sum(0), (there & clicked).T.astype(np.float64) @ weight[:, 0]
+    seen = views.sum(1).astype(np.int64)
     if by_share:
         if not clicks[1:].any():
             raise InputError(log.place, "no document of a grade above 0 was clicked", "give more sessions")
         shares = clicks[1:].sum(1) / clicks[1:].sum()
     else:
-        ranks = (sessions_shown > 0).all(0)  # ranks at which every grade is shown
+        ranks = (views > 0).all(0)  # ranks at which every grade is shown
         if not ranks.any():
             raise InputError(
                 log.place, "no rank shows documents of every grade", f"give more sessions, or {flag.share}"
             )
-        rates = (clicks[:, ranks] / sessions_shown[:, ranks]).mean(1)
+        rates = (clicks[:, ranks] / views[:, ranks]).mean(1)
         if not rates[-1] > 0:
             raise InputError(log.place, "no document of the top grade was clicked", "give more sessions")
         shares = np.diff(rates) / rates[-1]

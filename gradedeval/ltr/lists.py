@@ -1,4 +1,4 @@
-"""Judged lists, as rankers are trained on them: what of them no score changes, in blocks of similar length."""
+"""Prepare judged lists for training: blocks of lists of similar length, and changes of a measure by swaps."""
 
 from __future__ import annotations
 
@@ -15,71 +15,71 @@ from gradedeval.errors import InputError, public, safe_repr
 from gradedeval.kernel import MEASURES, AnyMeasure, JudgedLists, Measure, parse_measures, scores_of
 
 CELLS = 1 << 17
-"""How many pairs of documents are worked on at once: what fits into a processor's cache."""
+"""Maximum pairs of documents processed at once, to fit into the cache of a processor."""
 SIMILAR = 0.75
 """The shortest list of a block, as a share of the longest."""
 
 
 def one_measure(measure: AnyMeasure) -> Measure:
-    """The measure, for arrays. Raises InputError (usage) where there are several, or it needs more than arrays have."""
-    found = parse_measures(measure)
-    if len(found) != 1:
-        raise InputError(repr(measure), f"names {len(found)} measures", "give one, as in 'ndcg@10'", usage=True)
-    kernel.evaluate_arrays.check_measure(found[0])
-    return found[0]
+    """Return the measure, for arrays. Raises InputError (usage) for several measures, or if arrays do not suffice."""
+    measures = parse_measures(measure)
+    if len(measures) != 1:
+        raise InputError(repr(measure), f"names {len(measures)} measures", "give one, as in 'ndcg@10'", usage=True)
+    kernel.evaluate_arrays.check_measure(measures[0])
+    return measures[0]
 
 
 def check_better(measure: Measure) -> None:
-    """Raise InputError (usage) for a measure by which neither of two rankings is better."""
+    """Raise InputError (usage) for a measure without a better direction."""
     if measure.reading.better == "neither":
-        what = "does not say which of two runs is better"
-        raise InputError(f"'{measure}'", what, "choose a measure of quality or cost", usage=True)
+        problem = "does not say which of two runs is better"
+        raise InputError(f"'{measure}'", problem, "choose a measure of quality or cost", usage=True)
 
 
 TOP = kernel.ranges.Number("top", above=0)
 
 
 def checked_top(measure: Measure, top: float | None) -> float | None:
-    """The top grade. Raises InputError (usage) where it is none."""
+    """Return the top grade. Raises InputError (usage) if it is invalid."""
     try:
         return TOP.check_or_none(top)  # type: ignore[no-any-return]
     except InputError:
-        what = f"top={safe_repr(top)} is not a grade above 0"
-        raise InputError(f"'{measure}'", what, "give the top grade of the scale", usage=True) from None
+        problem = f"top={safe_repr(top)} is not a grade above 0"
+        raise InputError(f"'{measure}'", problem, "give the top grade of the scale", usage=True) from None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Block:
     """Lists of similar length, padded to the longest.
 
-    at       lists × documents: where each one stands in the arrays of the caller; after their end for the padding
-    codes    lists × documents: index into the labels; their number for the padding
-    gain     lists × documents: what each one is worth to the measure; 0 for the padding
-    weights  lists × ranks: those of `RankSum`; None where the measure is not such a sum
-    lengths  lists: how many documents
+    position  lists × documents: index into the arrays of the caller; past their end for the padding
+    codes     lists × documents: index into the labels; their number for the padding
+    gain      lists × documents: gains by the measure; 0 for the padding
+    weights   lists × ranks: weights of `RankSum`; None if the measure is not such a sum
+    lengths   lists: number of documents
     """
 
-    at: Ints
+    position: Ints
     codes: Ints
     gain: Floats
     weights: Floats | None
     lengths: Ints
 
     def ordered(self, order: NDArray[Any]) -> Block:
-        """The block with the documents in that order, lists × documents; ranks keep their weights."""
-        moved = {name: np.take_along_axis(getattr(self, name), order, 1) for name in ("at", "codes", "gain")}
+        """Return the block with the documents in an order, lists × documents; ranks keep their weights."""
+        moved = {name: np.take_along_axis(getattr(self, name), order, 1) for name in ("position", "codes", "gain")}
         return replace(self, **moved)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lists:
-    """Judged lists as a measure sees them, but for those in which all documents are worth the same.
+    """Judged lists for a measure; blocks leave out lists with equal gains.
 
     judged  all lists
     labels  the distinct labels, ascending
-    table   what each is worth
+    table   the gain of each
     varied  the numbers of the lists in blocks, block after block
-    blocks  the others
+    blocks  the lists with different gains
     """
 
     measure: Measure
@@ -91,12 +91,12 @@ class Lists:
 
 
 def lists_of(measure: Measure, judged: JudgedLists, top: float | None, above: int | None) -> Lists:
-    """The lists as a measure sees them.
+    """Prepare the lists for a measure.
 
     top    the top grade of the scale; None: the highest label
-    above  how many ranks of a list are paired with all others; None: all
+    above  number of ranks of a list paired with all ranks below; None: all
 
-    Raises InputError where the top grade is below a label, or the measure's gains do not fit the labels.
+    Raises InputError if the top grade is below a label, or if the gains do not fit the labels.
     """
     kernel.parallel.raise_malloc_threshold()  # pairs of documents are many arrays, one after the other
     labels, codes = distinct(judged.labels)
@@ -111,13 +111,13 @@ def lists_of(measure: Measure, judged: JudgedLists, top: float | None, above: in
     varied = varied[np.argsort(-judged.sizes[varied], kind="stable")]
     documents = len(codes)
     places = np.append(np.arange(documents) if judged.order is None else judged.order, documents)
-    codes, worth = np.append(codes, len(labels)), np.append(table.gain_of_label, 0.0)
+    codes, padded_gain = np.append(codes, len(labels)), np.append(table.gain_of_label, 0.0)
     blocks = []
     for begin, end in _cuts(judged.sizes[varied], above):
         lengths = judged.sizes[varied[begin:end]]
         column = np.arange(lengths[0])
         listed = np.where(column < lengths[:, None], starts[varied[begin:end], None] + column, documents)
-        blocks.append(_block(measure, table, places[listed], codes[listed], worth, lengths))
+        blocks.append(_block(measure, table, places[listed], codes[listed], padded_gain, lengths))
     return Lists(measure, judged, labels, table, varied, blocks)
 
 
@@ -127,8 +127,8 @@ def _gains_of(measure: Measure, table: kernel.gains.GainTable, codes: Ints, leng
     codes    lists × ranks: index into the labels; their number past the end
     lengths  lists: how many documents
     """
-    last, worth = measure.last_rank, np.append(table.gain_of_label, 0.0)
-    gain, judged = worth[codes], codes != len(worth) - 1
+    last, padded_gain = measure.last_rank, np.append(table.gain_of_label, 0.0)
+    gain, judged = padded_gain[codes], codes != len(padded_gain) - 1
     ideal = -np.sort(-gain, axis=1)
     width = codes.shape[1] if last is None else min(last, codes.shape[1])
     return kernel.gains.Gains(
@@ -143,19 +143,19 @@ def _gains_of(measure: Measure, table: kernel.gains.GainTable, codes: Ints, leng
 
 
 def _block(
-    measure: Measure, table: kernel.gains.GainTable, at: Ints, codes: Ints, worth: Floats, lengths: Ints
+    measure: Measure, table: kernel.gains.GainTable, position: Ints, codes: Ints, padded_gain: Floats, lengths: Ints
 ) -> Block:
     weights = None
     if measure.rank_sum is not None:
         seen = _gains_of(measure, table, codes, lengths)
-        found = measure.rank_sum.at_ranks(seen, measure.arguments)
+        rank_weights = measure.rank_sum.at_ranks(seen, measure.arguments)
         weights = np.zeros(codes.shape)
-        weights[:, : found.shape[1]] = found
-    return Block(at, codes, worth[codes], weights, lengths)
+        weights[:, : rank_weights.shape[1]] = rank_weights
+    return Block(position, codes, padded_gain[codes], weights, lengths)
 
 
 def _cuts(sizes: Ints, above: int | None) -> Iterator[tuple[int, int]]:
-    """Where blocks of lists begin and end: lists of similar length, descending, and no more than `CELLS` pairs."""
+    """Yield the bounds of blocks: lists of similar length, descending, with at most `CELLS` pairs."""
     begin = 0
     while begin < len(sizes):
         longest = int(sizes[begin])
@@ -166,20 +166,20 @@ def _cuts(sizes: Ints, above: int | None) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-# How much a measure changes when two documents of a ranking change places.
+# Changes of a measure by swaps of two documents.
 
 
 MOST_EVALUATED = 50
-"""The longest list in which each change is found by scoring the ranking that a swap leads to."""
+"""The longest list for scoring the ranking after each swap."""
 ONE_THREAD = 1 << 18
-"""The largest product of matrices, in multiplications, that libraries do not spread over threads, which would wait."""
+"""The largest product of matrices, in multiplications, that libraries compute in one thread; more would wait."""
 
 
 @public
 def swap_deltas(measure: AnyMeasure, grades: Any, order: Any = None, *, top: float | None = None) -> Floats:
-    """|change of a measure| when two documents of one topic change places, for every pair: documents × documents.
+    """Compute |change of a measure| by a swap of two documents of a topic, for every pair: documents × documents.
 
-    measure  any that needs no more than arrays have
+    measure  any that needs only grades and a ranking
     grades   documents: whole numbers from 0
     order    the ranking: the numbers of the documents, 0, 1, …, from the best on, as `np.argsort(-scores)` gives them;
              None: as listed
@@ -187,31 +187,31 @@ def swap_deltas(measure: AnyMeasure, grades: Any, order: Any = None, *, top: flo
 
     Rows and columns are documents as `grades` lists them. There are closed forms for sums over ranks with fixed
     weights: of gains (ndcg, dcg, rbp, p@k, C/W/L measures of that kind …), of the chances to stop (err, nerr, rr,
-    cascade) and of graded precision (ap, gap). For other measures every ranking is scored, of at most 50 documents.
-    Robertson et al., SIGIR 2010, section 5. Raises InputError where the arrays do not fit, or the list is too long.
+    cascade) and of graded precision (ap, gap). Other measures score every ranking, of at most 50 documents. Robertson
+    et al., SIGIR 2010, section 5. Raises InputError for mismatched arrays or a list that is too long.
 
     >>> gradedeval.ltr.swap_deltas("rr", [1, 0, 0]).round(2)
     array([[0.  , 0.5 , 0.67],
            [0.5 , 0.  , 0.  ],
            [0.67, 0.  , 0.  ]])
     """
-    asked = one_measure(measure)
-    top = checked_top(asked, top)
+    parsed = one_measure(measure)
+    top = checked_top(parsed, top)
     documents = JudgedLists.of(grades, [np.size(grades)], None)
     ranking = _ranking(order, len(documents.labels))
-    lists = lists_of(asked, documents, top, None)
+    lists = lists_of(parsed, documents, top, None)
     size = len(ranking)
-    found = np.zeros((size, size))
-    for block in lists.blocks:  # one, or none where all are worth the same
+    deltas = np.zeros((size, size))
+    for block in lists.blocks:  # one, or none if all gains are equal
         check_length(lists)
         ranked = block.ordered(ranking[None])
         for first, last in bands(ranked, size):
             (change,) = changes(lists, ranked, first, last)
-            found[first:last, first + 1 :] = np.triu(np.abs(change, out=change))
-        found += found.T
+            deltas[first:last, first + 1 :] = np.triu(np.abs(change, out=change))
+        deltas += deltas.T
         back = np.argsort(ranking)
-        found = found.take(back, 0).take(back, 1)
-    return found
+        deltas = deltas.take(back, 0).take(back, 1)
+    return deltas
 
 
 def _ranking(order: Any, documents: int) -> Any:
@@ -228,13 +228,13 @@ def check_length(lists: Lists) -> None:
     """Raise InputError (usage) for a list that is too long for a measure without a closed form."""
     measure, longest = lists.measure, int(lists.judged.sizes.max())
     if measure.rank_sum is None and longest > MOST_EVALUATED:
-        closed = [name for name, known in MEASURES.items() if known.rank_sum is not None]
-        what = f"has no closed form for a swap, so lists may have {MOST_EVALUATED} documents; one has {longest:,}"
-        raise InputError(f"'{measure}'", what, f"use one of {', '.join(closed)}", usage=True)
+        closed = [name for name, definition in MEASURES.items() if definition.rank_sum is not None]
+        problem = f"has no closed form for a swap, so lists may have {MOST_EVALUATED} documents; one has {longest:,}"
+        raise InputError(f"'{measure}'", problem, f"use one of {', '.join(closed)}", usage=True)
 
 
 def bands(ranked: Block, above: int | None) -> Iterator[tuple[int, int]]:
-    """The first ranks, `above` of them, in bands that hold no more than `CELLS` pairs with the ranks below."""
+    """Yield the bounds of bands of the first `above` ranks, each with at most `CELLS` pairs with the ranks below."""
     lists, width = ranked.gain.shape
     last, first = min(above or width, width - 1), 0
     while first < last:
@@ -244,8 +244,8 @@ def bands(ranked: Block, above: int | None) -> Iterator[tuple[int, int]]:
 
 
 def pairs(ranked: Block, first: int, last: int) -> Floats:
-    """lists × ranks of a band × ranks below its first: 1 where the upper document is worth more, −1 where it is worth
-    less, 0 where they are worth the same or are not a pair."""
+    """Return lists × ranks of a band × ranks below its first: the sign of the upper gain minus the lower gain.
+    It is 0 for cells that are not a pair."""
     gain, width = ranked.gain, ranked.gain.shape[1]
     above: Bools = np.tri(last - first, width - first - 1, -1, dtype=np.bool_)  # column c is rank first + 1 + c
     there = np.arange(first + 1, width) < ranked.lengths[:, None]
@@ -256,14 +256,14 @@ def pairs(ranked: Block, first: int, last: int) -> Floats:
 
 
 def changes(lists: Lists, ranked: Block, first: int, last: int) -> Floats:
-    """The same pairs: by how much the measure changes when the two change places. What is not a pair has any value."""
+    """Return for the same pairs the change of the measure by a swap; arbitrary for cells that are not a pair."""
     if lists.measure.rank_sum is None:
         return _evaluated(lists, ranked, first, last)
     return _CLOSED[lists.measure.rank_sum.of](ranked, first, last)
 
 
 def _of_gain(ranked: Block, first: int, last: int) -> Floats:
-    """(gain_b − gain_a) (w_a − w_b)."""
+    """Return (gain_b − gain_a) (w_a − w_b)."""
     gain, weights = ranked.gain, _weights(ranked)
     change: Floats = gain[:, None, first + 1 :] - gain[:, first:last, None]
     change *= weights[:, first:last, None] - weights[:, None, first + 1 :]
@@ -271,9 +271,9 @@ def _of_gain(ranked: Block, first: int, last: int) -> Floats:
 
 
 def _of_stop(ranked: Block, first: int, last: int) -> Floats:
-    """P_a (r_b − r_a) [w_a − E_ab − w_b M_ab]: M the chance of going on from behind a to b, E what is found on the way.
+    """Return P_a (r_b − r_a) [w_a − E_ab − w_b M_ab]: M the chance of going on from after a to b, E the value between.
 
-    Nothing is divided by 1 − r, which may be 0.
+    It never divides by 1 − r, which may be 0.
     """
     r, weights, rows, below = ranked.gain, _weights(ranked), slice(first, last), slice(first + 1, None)
     reached = np.cumprod(1 - r, axis=1)
@@ -282,10 +282,10 @@ def _of_stop(ranked: Block, first: int, last: int) -> Floats:
     # Column c is rank first + 1 + c, which its upper document a = first + row reaches past the ranks between them.
     going_on[:, np.tri(last - first, going_on.shape[2], dtype=np.bool_)] = 1
     np.multiply.accumulate(going_on, axis=2, out=going_on)
-    found = (weights * r)[:, None, below] * going_on
-    found[:, np.tri(last - first, found.shape[2], -1, dtype=np.bool_)] = 0
+    stopped = (weights * r)[:, None, below] * going_on
+    stopped[:, np.tri(last - first, stopped.shape[2], -1, dtype=np.bool_)] = 0
     change: Floats = weights[:, rows, None] - weights[:, None, below] * going_on
-    change[:, :, 1:] -= np.add.accumulate(found, axis=2)[:, :, :-1]
+    change[:, :, 1:] -= np.add.accumulate(stopped, axis=2)[:, :, :-1]
     change *= r[:, None, below] - r[:, rows, None]
     change *= reached[:, rows, None]
     return change
@@ -303,19 +303,19 @@ def _of_precision(ranked: Block, first: int, last: int) -> Floats:
     levels, place = distinct(gain.ravel())
     levels = levels[:, None]
     step = np.diff(levels, axis=0, prepend=levels[:1])
-    relevant, own = (gain >= levels).astype(np.float64), (gain == levels).astype(np.float64)
+    relevant, at_level = (gain >= levels).astype(np.float64), (gain == levels).astype(np.float64)
     hits, summed = relevant.cumsum(2), (relevant * u).cumsum(2)
     upper = (step * (u * (hits - relevant + 1) - summed)).cumsum(1)  # lists × levels × ranks
     lower = (step * (u * hits - summed + relevant * u)).cumsum(1)
     for table in (upper, lower):
         table -= np.take_along_axis(table, place.reshape(gain.shape), 1)
-    left = np.concatenate([upper[:, :, rows], own[:, :, rows]], axis=1).transpose(0, 2, 1)
-    right = np.concatenate([own[:, :, below], lower[:, :, below]], axis=1)
-    change = np.empty((len(gain), last - first, right.shape[2]))
-    together = max(1, ONE_THREAD // right[0].size)
+    upper_factor = np.concatenate([upper[:, :, rows], at_level[:, :, rows]], axis=1).transpose(0, 2, 1)
+    lower_factor = np.concatenate([at_level[:, :, below], lower[:, :, below]], axis=1)
+    change = np.empty((len(gain), last - first, lower_factor.shape[2]))
+    together = max(1, ONE_THREAD // lower_factor[0].size)
     for begin in range(0, last - first, together):
         part = slice(begin, begin + together)
-        np.matmul(left[:, part], right, out=change[:, part])
+        np.matmul(upper_factor[:, part], lower_factor, out=change[:, part])
     return change
 
 
@@ -332,18 +332,18 @@ def _weights(ranked: Block) -> Floats:
 
 
 def _evaluated(lists: Lists, ranked: Block, first: int, last: int) -> Floats:
-    """The change by the scores of all rankings that a swap leads to."""
+    """Return the change by scoring the ranking after each swap."""
     change = np.zeros((len(ranked.gain), last - first, ranked.gain.shape[1] - first - 1))
-    which = np.nonzero(pairs(ranked, first, last))
-    row, a, b = which[0], which[1] + first, which[2] + first + 1
-    before, found = _scores(lists, ranked, ranked.codes, np.arange(len(ranked.codes))), np.zeros(len(row))
+    pair = np.nonzero(pairs(ranked, first, last))
+    row, a, b = pair[0], pair[1] + first, pair[2] + first + 1
+    baseline, swapped = _scores(lists, ranked, ranked.codes, np.arange(len(ranked.codes))), np.zeros(len(row))
     step = max(1, CELLS // ranked.codes.shape[1])
     for begin in range(0, len(row), step):
         part = slice(begin, begin + step)
         codes, each = ranked.codes[row[part]], np.arange(len(row[part]))
         codes[each, a[part]], codes[each, b[part]] = codes[each, b[part]], codes[each, a[part]]
-        found[part] = _scores(lists, ranked, codes, row[part])
-    change[which] = found - before[row]
+        swapped[part] = _scores(lists, ranked, codes, row[part])
+    change[pair] = swapped - baseline[row]
     return change
 
 

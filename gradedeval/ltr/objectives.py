@@ -27,11 +27,11 @@ from gradedeval.ltr.lists import (
     pairs,
 )
 
-# Where the libraries of learning to rank keep the lists of their data; none of them is imported.
+# The lists in the data of learning-to-rank libraries, which are not imported.
 
 
 def grouped_by_lightgbm(dataset: Any) -> dict[str, Any]:
-    """The lists of a LightGBM Dataset, which has their sizes. Raises InputError (usage) where it has none."""
+    """Return the sizes of the lists of a LightGBM Dataset. Raises InputError (usage) if it has none."""
     sizes = dataset.get_group()
     if sizes is None or not len(sizes):
         hint = "make it as lightgbm.Dataset(..., group=sizes)"
@@ -40,7 +40,7 @@ def grouped_by_lightgbm(dataset: Any) -> dict[str, Any]:
 
 
 def grouped_by_xgboost(dmatrix: Any) -> dict[str, Any]:
-    """The lists of an XGBoost DMatrix, which has where each ends. Raises InputError (usage) where it has none."""
+    """Return the sizes of the lists of an XGBoost DMatrix. Raises InputError (usage) if it has none."""
     ends = np.asarray(dmatrix.get_uint_info("group_ptr")).astype(np.int64)
     sizes = np.diff(ends)
     if not len(sizes):
@@ -49,11 +49,11 @@ def grouped_by_xgboost(dmatrix: Any) -> dict[str, Any]:
     return {"group": sizes[sizes > 0]}
 
 
-def _check(asked: Metric | Objective) -> None:
-    """Read the measure that was given. Raises InputError (usage) for one that is not served, and a wrong top grade."""
-    measure = one_measure(asked.measure)
-    object.__setattr__(asked, "measure", measure)
-    object.__setattr__(asked, "top", checked_top(measure, asked.top))
+def _check(target: Metric | Objective) -> None:
+    """Parse the measure and the top grade. Raises InputError (usage) for an unsupported measure or an invalid grade."""
+    measure = one_measure(target.measure)
+    object.__setattr__(target, "measure", measure)
+    object.__setattr__(target, "top", checked_top(measure, target.top))
     check_better(measure)
 
 
@@ -87,7 +87,7 @@ class Metric:
 
     @property
     def name(self) -> str:
-        """What the measure is called, as it was written. XGBoost separates by blanks and colons: there they are +."""
+        """The measure as written; for XGBoost, + replaces spaces and colons."""
         return self.measure.label
 
     @property
@@ -103,41 +103,42 @@ class Metric:
         group   the sizes of lists, list after list
         """
         documents = JudgedLists.of(labels, group, None)
-        found = documents.evaluated(self.measure, documents.scores_of(scores), self.top)
+        result = documents.evaluated(self.measure, documents.scores_of(scores), self.top)
         # Their hints name options, which a metric lacks; that on few topics names none.
         notes = [
-            note.with_hint("") if isinstance(note, Note) and note.kind != "few-topics" else note for note in found.notes
+            note.with_hint("") if isinstance(note, Note) and note.kind != "few-topics" else note
+            for note in result.notes
         ]
         if self.top is None and self.measure.depends_on_top:
             notes.insert(0, f"{self.name}: the highest label of each data set is taken as the top grade; set top=")
         emit_notes(note for note in notes if note not in self._said)
         self._said.update(notes)
-        (mean,) = found.means.values()
+        (mean,) = result.means.values()
         return float(mean)
 
     def lightgbm(self, preds: Any, dataset: Any) -> tuple[str, float, bool]:
-        """For `lightgbm.train(..., feval=metric.lightgbm)`: name, value, and whether higher is better."""
+        """Return name, value and whether higher is better, for `lightgbm.train(..., feval=metric.lightgbm)`."""
         value = self._mean(dataset.get_label(), preds, **grouped_by_lightgbm(dataset))
         return self.name, value, self.higher_better
 
     def sklearn(self, y_true: Any, y_pred: Any, weight: Any, group: Any) -> tuple[str, float, bool]:
-        """For `LGBMRanker().fit(..., eval_metric=metric.sklearn)`: name, value, and whether higher is better."""
+        """Return name, value and whether higher is better, for `LGBMRanker().fit(..., eval_metric=metric.sklearn)`."""
         return self.name, self._mean(y_true, y_pred, group), self.higher_better
 
     def xgboost(self, preds: Any, dmatrix: Any) -> tuple[str, float]:
-        """For `xgboost.train(..., custom_metric=metric.xgboost)`: name and value."""
+        """Return name and value, for `xgboost.train(..., custom_metric=metric.xgboost)`."""
         value = self._mean(dmatrix.get_label(), preds, **grouped_by_xgboost(dmatrix))
         return self.name.replace(" ", "+").replace(":", "+"), value
 
 
 @public
 def metric(measure: AnyMeasure, *, top: float | None = None) -> Metric:
-    """A measure as a metric for early stopping in LightGBM and XGBoost.
+    """Make a measure a metric for early stopping in LightGBM and XGBoost.
 
-    measure  one, as for `evaluate`; it must need no more than grades and scores
-    top      the top grade of the scale; None: the highest label of each data set, with a warning where that matters
+    measure  one, as for `evaluate`; it must need only grades and scores
+    top      the top grade of the scale; None: the highest label of each data set, with a warning if gains depend on it
 
-    Returns `Metric`. Raises InputError (usage) for a wrong value, or a measure by which neither of two runs is better.
+    Returns `Metric`. Raises InputError (usage) for a wrong value, or a measure without a better direction.
 
     >>> metric = gradedeval.ltr.metric("p@2")
     >>> metric.sklearn([1, 0, 0], [0.9, 0.5, 0.1], None, [3])  # labels, scores, weights, sizes of lists
@@ -150,7 +151,7 @@ def metric(measure: AnyMeasure, *, top: float | None = None) -> Metric:
 
 
 LOWEST_HESSIAN = 1e-12
-"""That of documents which nothing moves: libraries divide by sums of them."""
+"""Hessian of documents without gradient: libraries divide by sums of Hessians."""
 
 SIGMA = kernel.ranges.Number("sigma", minimum=1e-12, maximum=1e12)
 TRUNCATION = kernel.ranges.Number("truncation", whole=True, minimum=1)
@@ -160,7 +161,7 @@ Gradients = tuple[Floats, Floats]
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """What a ranker is trained for, as gradients that libraries of learning to rank minimize by.
+    """The training objective of a ranker, as gradients for learning-to-rank libraries.
 
     measure  the measure
     top      the top grade of the scale, for gains that depend on it; None: the highest label of the data it is given,
@@ -183,7 +184,7 @@ class Objective:
     _tops: list[float] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the data it was trained on: models are copied and written with their objective."""
+        """Return the state without training data: models are copied and saved with their objective."""
         return {**vars(self), "_known": []}
 
     def __post_init__(self) -> None:
@@ -192,10 +193,10 @@ class Objective:
     def gradients(
         self, labels: Any, scores: Any, *, group: Any = None, qid: Any = None, weight: Any = None
     ) -> Gradients:
-        """Gradients and Hessians of what is minimized, documents each.
+        """Return gradients and Hessians of the minimized loss, for each document.
 
         labels  documents: grades
-        scores  documents: the model's; documents with equal scores stay in the order of the arrays
+        scores  documents: scores of the model; documents with equal scores stay in the order of the arrays
         group   the sizes of lists, list after list; or
         qid     documents: the list of each, in any order
         weight  documents, or lists: weights; None: 1 each
@@ -206,62 +207,62 @@ class Objective:
         return gradient * weights, np.maximum(hessian * weights, LOWEST_HESSIAN)
 
     def values(self, labels: Any, scores: Any, *, group: Any = None, qid: Any = None) -> Floats:
-        """The scores by the measure, lists each, in the order in which `group` has them, or they first appear in `qid`:
-        what is maximized, or of a cost minimized."""
+        """Return the score of each list, in the order of `group` or of first appearance in `qid`.
+        Scores are maximized; a cost is minimized."""
         documents = JudgedLists.of(labels, group, qid)
         return self._values(self._lists(documents), documents.scores_of(scores))
 
     def lightgbm(self, preds: Any, dataset: Any) -> Gradients:
-        """For `lightgbm.train`: `params["objective"] = objective.lightgbm`."""
+        """Return gradients and Hessians, for `lightgbm.train`: `params["objective"] = objective.lightgbm`."""
         return self.gradients(dataset.get_label(), preds, weight=dataset.get_weight(), **grouped_by_lightgbm(dataset))
 
     def sklearn(self, y_true: Any, y_pred: Any, weight: Any, group: Any) -> Gradients:
-        """For `lightgbm.LGBMRanker(objective=objective.sklearn)`."""
+        """Return gradients and Hessians, for `lightgbm.LGBMRanker(objective=objective.sklearn)`."""
         return self.gradients(y_true, y_pred, group=group, weight=weight)
 
     def xgboost(self, preds: Any, dmatrix: Any) -> Gradients:
-        """For `xgboost.train(..., obj=objective.xgboost)`."""
-        found = self.gradients(dmatrix.get_label(), preds, weight=dmatrix.get_weight(), **grouped_by_xgboost(dmatrix))
-        gradient, hessian = (values.reshape(np.shape(preds)) for values in found)
+        """Return gradients and Hessians, for `xgboost.train(..., obj=objective.xgboost)`."""
+        result = self.gradients(dmatrix.get_label(), preds, weight=dmatrix.get_weight(), **grouped_by_xgboost(dmatrix))
+        gradient, hessian = (values.reshape(np.shape(preds)) for values in result)
         return gradient, hessian
 
     def torch(self, scores: Any, labels: Any, *, group: Any = None, qid: Any = None) -> Any:
-        """For PyTorch: the loss, minus the mean of `values` (of a cost the mean), with the objective's gradient.
+        """Return the loss for PyTorch: minus the mean of `values` (of a cost the mean), with the objective's gradient.
 
         scores  a tensor: documents, or lists × documents, which need no `group` and no `qid`
         labels  the grades, in the same shape
 
-        Raises InputError (usage) where PyTorch is not installed.
+        Raises InputError (usage) if PyTorch is not installed.
         """
 
         return loss(self, scores, labels, group, qid)
 
     def loss_and_slopes(self, labels: Any, scores: Any, *, group: Any = None, qid: Any = None) -> tuple[float, Floats]:
-        """The loss and its gradient, documents: what `torch` hands over."""
+        """Return the loss and its gradient for each document, as `torch` does."""
         documents = JudgedLists.of(labels, group, qid)
-        lists, given = self._lists(documents), documents.scores_of(scores)
-        slopes = self._slopes(lists, given) / len(documents.sizes)
-        mean = float(self._values(lists, given).mean())
+        lists, model_scores = self._lists(documents), documents.scores_of(scores)
+        slopes = self._slopes(lists, model_scores) / len(documents.sizes)
+        mean = float(self._values(lists, model_scores).mean())
         return mean if self.measure.reading.better == "lower" else -mean, slopes
 
     def _lists(self, documents: JudgedLists) -> Lists:
-        """The lists as the measure sees them, which are the same in each iteration."""
-        known = self._known
-        if not known or not documents.same(known[0].judged):
-            known[:] = [self._seen(documents)]
-            self._note_top(float(known[0].labels[-1]))
-        return known[0]
+        """Return the prepared lists, cached between iterations."""
+        cache = self._known
+        if not cache or not documents.same(cache[0].judged):
+            cache[:] = [self._prepare(documents)]
+            self._note_top(float(cache[0].labels[-1]))
+        return cache[0]
 
     def _note_top(self, highest: float) -> None:
-        """Warn the caller of a method where the highest label is another one than before, and gains depend on it."""
+        """Warn if the highest label differs from the previous one and gains depend on it."""
         if self.top is not None or not highest or highest in self._tops or not self.measure.depends_on_top:
             return
         if self._tops:
-            what = f"the highest label is {highest:g}, and was {self._tops[-1]:g}: gains differ; set top="
-            emit_notes([f"{self.measure}: {what}"])
+            problem = f"the highest label is {highest:g}, and was {self._tops[-1]:g}: gains differ; set top="
+            emit_notes([f"{self.measure}: {problem}"])
         self._tops.append(highest)
 
-    def _seen(self, documents: JudgedLists) -> Lists:
+    def _prepare(self, documents: JudgedLists) -> Lists:
         return lists_of(self.measure, documents, self.top, None)
 
     def _of_lists(self, lists: Lists, scores: Floats) -> Gradients:
@@ -271,22 +272,22 @@ class Objective:
         raise NotImplementedError
 
     def _values(self, lists: Lists, scores: Floats) -> Floats:
-        """Lists: the scores by the measure."""
+        """Return the score of each list."""
         return np.array(lists.judged.evaluated(lists.measure, scores, self.top).runs[0].score[:, 0])
 
 
 def _weights(weight: Any, documents: JudgedLists) -> Floats | float:
-    """Documents: the weights, in the caller's order."""
+    """Return the weight of each document, in the caller's order."""
     if weight is None or not np.size(weight):
         return 1.0
-    given, lists = kernel.evaluate_arrays.as_numbers(weight, "weight").ravel(), len(documents.sizes)
+    values, lists = kernel.evaluate_arrays.as_numbers(weight, "weight").ravel(), len(documents.sizes)
     count = len(documents.labels)
-    if len(given) not in (count, lists) or not (np.isfinite(given) & (given >= 0)).all():
+    if len(values) not in (count, lists) or not (np.isfinite(values) & (values >= 0)).all():
         what = f"is not a weight for each of {count} documents or {lists} lists"
         raise InputError("weight", what, "give numbers from 0 on, one each", usage=True)
-    if len(given) == count:
-        return given
-    spread = np.repeat(given, documents.sizes)
+    if len(values) == count:
+        return values
+    spread = np.repeat(values, documents.sizes)
     if documents.order is None:
         return spread
     placed = np.empty(count)
@@ -318,7 +319,7 @@ class LambdaObjective(Objective):
         SIGMA.check_field(self, "sigma")
         TRUNCATION.check_field(self, "truncation")
 
-    def _seen(self, documents: JudgedLists) -> Lists:
+    def _prepare(self, documents: JudgedLists) -> Lists:
         lists = lists_of(self.measure, documents, self.top, self.truncation)
         check_length(lists)
         return lists
@@ -327,17 +328,17 @@ class LambdaObjective(Objective):
         gradient, hessian = np.zeros(len(scores) + 1), np.zeros(len(scores) + 1)
         padded = np.append(scores, -np.inf)
         for block in lists.blocks:
-            score = padded[block.at]
+            score = padded[block.position]
             order = np.argsort(-score, axis=1, kind="stable")
             ranked, score = block.ordered(order), np.take_along_axis(score, order, 1)
-            gradient[ranked.at], hessian[ranked.at] = self._of_block(lists, ranked, score)
+            gradient[ranked.position], hessian[ranked.position] = self._of_block(lists, ranked, score)
         return gradient[:-1], hessian[:-1]
 
     def _slopes(self, lists: Lists, scores: Floats) -> Floats:
         return self._of_lists(lists, scores)[0]
 
     def _of_block(self, lists: Lists, ranked: Block, score: Floats) -> Gradients:
-        """lists × ranks: gradients and Hessians."""
+        """Return lists × ranks: gradients and Hessians."""
         last_score = score[np.arange(len(score)), ranked.lengths - 1][:, None]
         score = np.maximum(score, last_score)  # that of the padding is of no pair
         divided = self.norm & (score[:, :1] != last_score)[:, :, None]
@@ -379,15 +380,15 @@ def objective(
     norm: bool = True,
     top: float | None = None,
 ) -> LambdaObjective:
-    """Any measure as a LambdaRank objective of LightGBM, XGBoost or PyTorch.
+    """Make any measure a LambdaRank objective of LightGBM, XGBoost or PyTorch.
 
-    measure     one, as for `evaluate`; it must need no more than grades and scores
+    measure     one, as for `evaluate`; it must need only grades and scores
     sigma       how steep: λ = σ |Δ| / (1 + e^(σ (s_better − s_worse)))
     truncation  pairs count whose upper document is among this many first ones; None: all pairs
     norm        whether distances of scores and sums of gradients are evened out, as LightGBM does
     top         the top grade of the scale; None: the highest label
 
-    A swap's change has a closed form where the score is a sum over ranks with fixed weights (see `swap_deltas`); with
+    A swap's change has a closed form if the score is a sum over ranks with fixed weights (see `swap_deltas`); with
     other measures lists may have 50 documents. Returns `LambdaObjective`. Raises InputError (usage) for a wrong value.
 
     >>> objective = gradedeval.ltr.objective("ap")
@@ -398,25 +399,25 @@ def objective(
     return LambdaObjective(one_measure(measure), sigma=sigma, truncation=truncation, norm=norm, top=top)
 
 
-# Smooth objectives: what a measure would be if documents ranked by noisy scores; it has a gradient on them.
+# Smooth objectives: a measure of documents ranked by noisy scores, which has a gradient.
 
 
 SMALLEST = 1e-100
-"""What a chance of 0 is raised to where products are divided by it: two of them, and nothing is left to find."""
+"""Minimum chance as a divisor of products."""
 
 
 @dataclass(frozen=True, eq=False)
 class SmoothObjective(Objective):
-    """A measure in which π_mn, a chance that document m ranks above n, takes the place of whether it does.
+    """A measure with π_mn, the chance that document m ranks above n, in place of ranks.
 
-    noise  what scores are spread by: `normal`, π_mn = Φ((s_m − s_n) / (√2 σ)), as SoftRank has it, or `logistic`,
+    noise  noise on scores: `normal`, π_mn = Φ((s_m − s_n) / (√2 σ)), as SoftRank has it, or `logistic`,
            π_mn = 1 / (1 + e^(−(s_m − s_n) / σ)), as approximations like ApproxNDCG have it
-    sigma  how much: as it goes to 0, values go to the measure's
+    sigma  scale of the noise: as it goes to 0, values go to the measure's
 
     A document's rank becomes 1 + Σ_m π_mn, and weights are interpolated between ranks, in a straight line. With gain G,
     weights w and ranks B: Σ G_n w(B_n); of a cascade Σ r_n w(B_n) Π_m (1 − r_m π_mn); of ap and gap
     Σ w(B_n) A_n / B_n with A_n = G_n + Σ_m π_mn min(G_m, G_n). As a boosting objective the gradient of a list is
-    multiplied by its length, and Hessians are 1. See `Objective` for how it is given to a library.
+    multiplied by its length, and Hessians are 1. See `Objective` for its use with libraries.
     """
 
     _: KW_ONLY
@@ -427,7 +428,7 @@ class SmoothObjective(Objective):
         super().__post_init__()
         SIGMA.check_field(self, "sigma")
 
-    def _seen(self, documents: JudgedLists) -> Lists:
+    def _prepare(self, documents: JudgedLists) -> Lists:
         lists = lists_of(self.measure, documents, self.top, None)
         # Documents without gain add nothing: the others come first.
         blocks = [block.ordered(np.argsort(-block.gain, axis=1, kind="stable")) for block in lists.blocks]
@@ -438,8 +439,8 @@ class SmoothObjective(Objective):
         _, slopes = self._smoothed(lists, scores)
         hessian = np.zeros(len(scores) + 1)
         for block in lists.blocks:
-            slopes[block.at] *= block.lengths[:, None]
-            hessian[block.at] = 1.0
+            slopes[block.position] *= block.lengths[:, None]
+            hessian[block.position] = 1.0
         return slopes[:-1], hessian[:-1]
 
     def _slopes(self, lists: Lists, scores: Floats) -> Floats:
@@ -451,16 +452,16 @@ class SmoothObjective(Objective):
         return values
 
     def _smoothed(self, lists: Lists, scores: Floats) -> tuple[Floats, Floats]:
-        """The values of the lists in blocks, and minus their slopes: documents, and one more for the padding."""
+        """Return the values of the lists in blocks, and minus their slopes: documents, then the padding."""
         slopes, values, padded = np.zeros(len(scores) + 1), [], np.append(scores, -np.inf)
         for block in lists.blocks:
-            value, slope = self._of_block(lists, block, padded[block.at])
+            value, slope = self._of_block(lists, block, padded[block.position])
             values.append(value)
-            slopes[block.at] = -slope
+            slopes[block.position] = -slope
         return np.concatenate([*values, np.zeros(0)]), slopes
 
     def _of_block(self, lists: Lists, block: Block, score: Floats) -> tuple[Floats, Floats]:
-        """lists: values; lists × documents: slopes."""
+        """Return lists: values; lists × documents: slopes."""
         width = score.shape[1]
         value, slope = np.zeros(len(score)), np.zeros(score.shape)
         scores = np.where(np.isfinite(score), score, 0.0)
@@ -474,16 +475,16 @@ class SmoothObjective(Objective):
             others = there[:, None, :] & (np.arange(width) != np.arange(width)[rows, None])
             above *= others
             density *= others
-            found = smooth(block, rows, above)
-            value += found.value.sum(1)
-            density *= found.slope
+            smoothed = smooth(block, rows, above)
+            value += smoothed.value.sum(1)
+            density *= smoothed.slope
             slope += density.sum(1)
             slope[:, rows] -= density.sum(2)
         return value, slope
 
 
 def _chances(apart: Floats, noise: str, sigma: float) -> tuple[Floats, Floats]:
-    """The chances that documents so far above another rank above it, and their slopes."""
+    """Return the chances that documents rank above others by differences of scores, and their slopes."""
     from scipy.special import expit, ndtr
 
     if noise == "normal":
@@ -494,29 +495,29 @@ def _chances(apart: Floats, noise: str, sigma: float) -> tuple[Floats, Floats]:
 
 
 class Smoothed(NamedTuple):
-    """value  lists × rows: what documents add; slope: lists × rows × documents: its slope by the chances."""
+    """value  lists × rows: contributions of documents; slope: lists × rows × documents: its slope by the chances."""
 
     value: Floats
     slope: Floats
 
 
-def _at(block: Block, rank: Floats) -> tuple[Floats, Floats]:
-    """The weights at ranks that are not whole numbers, and their slopes."""
+def _interpolate(block: Block, rank: Floats) -> tuple[Floats, Floats]:
+    """Interpolate the weights at fractional ranks, and return them and their slopes."""
     assert block.weights is not None
-    before = np.clip(rank.astype(np.int64) - 1, 0, block.weights.shape[1] - 2)
-    weight = np.take_along_axis(block.weights, before, 1)
-    slope = np.take_along_axis(block.weights, before + 1, 1) - weight
-    return weight + (rank - 1 - before) * slope, slope
+    lower = np.clip(rank.astype(np.int64) - 1, 0, block.weights.shape[1] - 2)
+    weight = np.take_along_axis(block.weights, lower, 1)
+    slope = np.take_along_axis(block.weights, lower + 1, 1) - weight
+    return weight + (rank - 1 - lower) * slope, slope
 
 
 def _of_gain(block: Block, rows: slice, above: Floats) -> Smoothed:
-    weight, slope = _at(block, 1 + above.sum(2))
+    weight, slope = _interpolate(block, 1 + above.sum(2))
     gain = block.gain[:, rows]
     return Smoothed(gain * weight, (gain * slope)[:, :, None])
 
 
 def _of_stop(block: Block, rows: slice, above: Floats) -> Smoothed:
-    weight, slope = _at(block, 1 + above.sum(2))
+    weight, slope = _interpolate(block, 1 + above.sum(2))
     going_on = np.maximum(1 - block.gain[:, None, :] * above, SMALLEST)
     stop = block.gain[:, rows] * going_on.prod(2)
     by_chance = -block.gain[:, None, :] * (stop * weight)[:, :, None] / going_on
@@ -526,7 +527,7 @@ def _of_stop(block: Block, rows: slice, above: Floats) -> Smoothed:
 
 def _of_precision(block: Block, rows: slice, above: Floats) -> Smoothed:
     rank = 1 + above.sum(2)
-    weight, slope = _at(block, rank)
+    weight, slope = _interpolate(block, rank)
     gain = block.gain[:, rows]
     shared = np.minimum(block.gain[:, None, :], gain[:, :, None])
     precision = (gain + (above * shared).sum(2)) / rank
@@ -544,7 +545,7 @@ _SMOOTH: dict[str, Callable[[Block, slice, Floats], Smoothed]] = {
 
 @public
 def softgap(measure: AnyMeasure = "gap", *, sigma: float = 0.5, top: float | None = None) -> SmoothObjective:
-    """SoftGAP: graded average precision, its documents ranked by scores with normal noise, as an objective.
+    """Make the objective SoftGAP: graded average precision of documents ranked by scores with normal noise.
 
     measure  gap, with any `g`, or ap or sp, of which it is the same
     sigma    the standard deviation of the noise: as it goes to 0, values go to the measure's
@@ -562,9 +563,9 @@ def softgap(measure: AnyMeasure = "gap", *, sigma: float = 0.5, top: float | Non
 
 @public
 def approx(measure: AnyMeasure = "ndcg", *, sigma: float = 0.1, top: float | None = None) -> SmoothObjective:
-    """A smooth approximation of any measure that is a sum over ranks with fixed weights, as an objective.
+    """Make an objective: a smooth approximation of any measure that is a sum over ranks with fixed weights.
 
-    measure  one that `swap_deltas` has a closed form for, as ndcg, err, rbp, ap and gap
+    measure  one with a closed form in `swap_deltas`, as ndcg, err, rbp, ap and gap
     sigma    the temperature: as it goes to 0, values go to the measure's
     top      the top grade of the scale; None: the highest label
 
@@ -587,31 +588,35 @@ def _smooth(
     name: str,
     instead: str,
 ) -> SmoothObjective:
-    asked = one_measure(measure)
-    if asked.rank_sum is None or asked.rank_sum.of not in forms:
-        known = [one for one, found in MEASURES.items() if found.rank_sum is not None and found.rank_sum.of in forms]
-        hint = f"use one of {', '.join(known)}, or gradedeval.ltr.{instead}"
-        raise InputError(f"'{asked}'", f"{name} has no formula for it", hint, usage=True)
-    return SmoothObjective(asked, noise=noise, sigma=sigma, top=top)
+    parsed = one_measure(measure)
+    if parsed.rank_sum is None or parsed.rank_sum.of not in forms:
+        names = [
+            measure_name
+            for measure_name, definition in MEASURES.items()
+            if definition.rank_sum is not None and definition.rank_sum.of in forms
+        ]
+        hint = f"use one of {', '.join(names)}, or gradedeval.ltr.{instead}"
+        raise InputError(f"'{parsed}'", f"{name} has no formula for it", hint, usage=True)
+    return SmoothObjective(parsed, noise=noise, sigma=sigma, top=top)
 
 
 # Objectives as losses of PyTorch.
 
 
 def loss(objective: Objective, scores: Any, labels: Any, group: Any, qid: Any) -> Any:
-    """See `Objective.torch`."""
+    """Return the loss of `Objective.torch`."""
     function = _function()
     if getattr(scores, "ndim", 1) == 2 and group is None and qid is None:
         group = [scores.shape[1]] * scores.shape[0]
     if np.shape(labels) != tuple(scores.shape):
-        what = f"have the shape {tuple(np.shape(labels))}, scores {tuple(scores.shape)}"
-        raise InputError("labels", what, "give each document a grade and a score", usage=True)
+        problem = f"have the shape {tuple(np.shape(labels))}, scores {tuple(scores.shape)}"
+        raise InputError("labels", problem, "give each document a grade and a score", usage=True)
     return function.apply(scores, objective, labels, group, qid)
 
 
 @lru_cache(maxsize=1)
 def _function() -> Any:
-    """The autograd function. Raises InputError (usage) where PyTorch is not installed."""
+    """Return the autograd function. Raises InputError (usage) if PyTorch is not installed."""
     try:
         import torch
     except ImportError:
@@ -623,9 +628,9 @@ def _function() -> Any:
 
         @staticmethod
         def forward(ctx: Any, scores: Any, objective: Objective, labels: Any, group: Any, qid: Any) -> Any:
-            given = labels.detach().cpu().double().numpy() if hasattr(labels, "detach") else labels
-            of_model = scores.detach().cpu().double().numpy()
-            value, slopes = objective.loss_and_slopes(given, of_model, group=group, qid=qid)
+            grades = labels.detach().cpu().double().numpy() if hasattr(labels, "detach") else labels
+            model_scores = scores.detach().cpu().double().numpy()
+            value, slopes = objective.loss_and_slopes(grades, model_scores, group=group, qid=qid)
             ctx.save_for_backward(scores.new_tensor(slopes).reshape(scores.shape))
             return scores.new_tensor(value)
 

@@ -62,7 +62,7 @@ def measures_with_plugins(files: tuple[str, ...]) -> Mapping[str, Measure]:
 
 
 def named_measures(texts: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str, Measure] | None) -> list[Measure]:
-    """Return the measures that -m names, with the cutoff of -k. A note lists the measures that take none."""
+    """Return the measures that -m names, with the cutoff of -k. Emits a note on the measures without a cutoff."""
     # Import numpy here, near the top of the stack: imported from deeper calls it outgrows Python's first 16 KiB frame
     # chunk, which costs a tenth of the start-up.
     import_module("numpy")
@@ -70,7 +70,7 @@ def named_measures(texts: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str,
     measures = parse_measures(texts, table, cutoff)
     if cutoff is None or not record_cutoff_use(texts, table):
         return measures
-    if texts == DEFAULT:  # then these cutoffs are not the user's
+    if texts == DEFAULT:  # the user has not typed their cutoffs
         default = [measure for measure in measures if "@" in measure.label and measure.label in DEFAULT]
         kept = ", ".join(measure.label for measure in default if measure.cutoff != cutoff)
         emit_notes([f"-k {cutoff}: {kept} keep their cutoffs; name measures without one, as in -m 'err ndcg'"])
@@ -79,30 +79,30 @@ def named_measures(texts: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str,
     return measures
 
 
-_CUT = f"{__name__}.cut"
-"""Key in the context of click: pairs of whether -k cuts some measures, and their labels."""
+_CUTOFF_USES = f"{__name__}.cutoff_uses"
+"""Key in the `meta` of click's context. Its value is a list of pairs: whether -k cuts some measures, their labels."""
 
 
 def record_cutoff_use(texts: Any, table: Mapping[str, Measure] | None, cut: bool | None = None) -> bool:
     """Record whether -k cuts some measures, for `note_unused_cutoff`, and return it.
 
-    cut  the result, if known; None: compare the parsed measures with and without the cutoff
+    cut  whether -k cuts any, if the caller knows; texts are then labels. None: parse with and without the cutoff
     """
     if cut is not None:
-        click.get_current_context().meta.setdefault(_CUT, []).append((cut, texts))
+        click.get_current_context().meta.setdefault(_CUTOFF_USES, []).append((cut, texts))
         return cut
     try:
-        whole = parse_measures(texts, table)
-        cut = whole != parse_measures(texts, table, context_option("k"))
+        uncut = parse_measures(texts, table)
+        cut = uncut != parse_measures(texts, table, context_option("k"))
     except InputError:  # a measure needs a cutoff; other problems are reported elsewhere
-        whole, cut = [], True
-    click.get_current_context().meta.setdefault(_CUT, []).append((cut, [measure.label for measure in whole]))
+        uncut, cut = [], True
+    click.get_current_context().meta.setdefault(_CUTOFF_USES, []).append((cut, [measure.label for measure in uncut]))
     return cut
 
 
 def note_unused_cutoff() -> None:
     """Emit a note if -k cuts no measure of the command."""
-    recorded = click.get_current_context().meta.get(_CUT, [])
+    recorded = click.get_current_context().meta.get(_CUTOFF_USES, [])
     if recorded and not any(cut for cut, _ in recorded):
         names = shorten(dict.fromkeys(label for _, labels in recorded for label in labels))
         hint = "it is for measures written without a cutoff, such as err and ap"
@@ -213,7 +213,7 @@ def signature_kind() -> Literal["short", "full"] | None:
 
 def signature_formatter() -> Callable[[str], str]:
     """Return the function that formats a signature as the line below tables for people."""
-    from gradedeval.kernel.scoring.signature import SIGNATURES  # not for a help page
+    from gradedeval.kernel.scoring.signature import SIGNATURES  # late, so that help pages are quick
 
     return SIGNATURES[signature_kind()]
 
@@ -234,7 +234,7 @@ CLUSTER = Option(
 def make_workers(jobs: int | None = None) -> Workers:
     """Return the workers of the running command: the cluster of --cluster, or local processes.
 
-    jobs  number of processes; None: of cores
+    jobs  number of processes; None: one for each core
 
     Raises InputError for a cluster that cannot be used.
     """
@@ -251,7 +251,7 @@ def make_workers(jobs: int | None = None) -> Workers:
     return Workers.of(None, with_progress, executor)
 
 
-STANDARD_OPTIONS = [
+STANDARDIZATION_OPTIONS = [
     Option("--standardize", section=STANDARDIZATION, is_flag=True, help="Standardize scores as Φ(z) over the runs, "
            "topic by topic. `-m sp --standardize` is sSP."),
     Option("--reference", section=STANDARDIZATION, metavar="FILE", file=READS, help="Standardize with the means and "
@@ -264,7 +264,7 @@ STANDARD_OPTIONS = [
 
 def split_measures(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the arguments as files and measures: all are measures if none is a file and one is a measure."""
-    are_measures = not any(map(_exists, words)) and any("@" in word or is_measure(word) for word in words)
+    are_measures = not any(map(_names_file, words)) and any("@" in word or is_measure(word) for word in words)
     return ((), words) if are_measures else (words, ())
 
 
@@ -276,9 +276,9 @@ def split_qrels(files: tuple[str, ...]) -> tuple[tuple[str, ...], str | None]:
 
 def split_topics(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the arguments as files and the topics that follow them."""
-    starts = (index for index, _ in enumerate(words) if index > 1 and not any(map(_exists, words[index:])))
-    files = words[: next(starts, None)]
-    if not files or _is_run(files[-1]):  # then the next word is a misspelled file of qrels
+    topic_starts = (index for index, _ in enumerate(words) if index > 1 and not any(map(_names_file, words[index:])))
+    files = words[: next(topic_starts, None)]
+    if not files or _is_run(files[-1]):  # so that the next word is the qrels, misspelled
         return words, ()
     return files, words[len(files) :]
 
@@ -293,7 +293,7 @@ def _is_certainly_qrels(file: str) -> bool:
         return False
 
 
-def _exists(word: str) -> bool:
+def _names_file(word: str) -> bool:
     """Return if an argument is a file or folder that exists, or standard input, a pattern, a URL or a named dataset."""
     is_remote = is_url(word) or word.startswith(IR_DATASETS)
     return word == "-" or is_remote or bool(set(word) & set("*?")) or os.path.exists(word)
@@ -331,7 +331,7 @@ def _is_run(file: str) -> bool:
 def check_qrels_last(files: tuple[str, ...]) -> None:
     """Raise InputError (usage) if a word that is not a file follows the qrels."""
     *first, last = files
-    if first and not _exists(last) and is_qrels(first[-1]):
+    if first and not _names_file(last) and is_qrels(first[-1]):
         raise InputError(last, "no such file", "the qrels are the last argument: RUN... QRELS", usage=True)
 
 
@@ -342,7 +342,7 @@ QRELS_OPTIONS = ["topics", "judged_only", "subtopics", "qrels_format", "labels"]
 def check_without_qrels(options: Mapping[str, Any], used: Collection[str] = ()) -> None:
     """Raise InputError (usage) for an option about judgments, in a command without qrels.
 
-    used  names of such options that are used all the same
+    used  names of such options that the command uses even without qrels
     """
     names = [name for name, metadata in OPTIONS.items() if metadata.section == GAINS] + QRELS_OPTIONS
     if unused := given_flags({name: options.get(name) for name in names if name not in used}):

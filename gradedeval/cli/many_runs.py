@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.analysis import score_matrix
 from gradedeval.cli.arguments import (
-    STANDARD_OPTIONS,
+    STANDARDIZATION_OPTIONS,
     check_standard_input,
     make_workers,
     measure_table,
@@ -47,7 +47,14 @@ def matrix_options(*names: str) -> list[Option]:
     """Return the options of commands that compare runs by topic: the named options of the registry, and those of
     `read_matrix`."""
     reading = registry_options("reading")
-    return [*map(registry_option, names), FROM_SCORES, *MEASURE_OPTIONS, MEASURES_FROM, *reading, *STANDARD_OPTIONS]
+    return [
+        *map(registry_option, names),
+        FROM_SCORES,
+        *MEASURE_OPTIONS,
+        MEASURES_FROM,
+        *reading,
+        *STANDARDIZATION_OPTIONS,
+    ]
 
 
 def runs_with_baseline(

@@ -47,7 +47,7 @@ READS, WRITES, APPENDS = "reads", "writes", "appends to"
 """Use of the file that an option names: it is read, replaced, or lines are appended to it."""
 
 NO_VALUE = ""
-"""Value of an option on the command line without a value."""
+"""Stands for the value of an option that is typed without one."""
 
 TOPICS = "[TOPIC]"
 """Part of the metavar of arguments that are topics."""
@@ -61,7 +61,7 @@ class Option(click.Option):
 
     section  its section of the help page
     file     the use of the file that it names: READS, WRITES or APPENDS; empty: it names none
-    number   the range of its value: sets its flag, and limits in its help
+    number   the range of a numeric value: gives the flag, and the limits in the help
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Files(click.Argument):
 class Command(DocstringCommand):
     """A command with options in sections, a short help page (`-h`) and a full one (`--help`).
 
-    An option with an optional value takes the next word only if it is one of its choices or a number, never a file.
+    The word after an option with an optional value is its value only if it is one of its choices or a number.
     """
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
@@ -117,7 +117,7 @@ class Command(DocstringCommand):
                     formatter.write_dl(visible)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if self.add_help_option:  # trec_eval reads its arguments in its own way
+        if self.add_help_option:  # only trec_eval has none, which reads its arguments in its own way
             args = self._separate_topics(self._normalize(args))
         try:
             return super().parse_args(ctx, args)
@@ -130,13 +130,15 @@ class Command(DocstringCommand):
         takes_topics = any(isinstance(param, click.Argument) and TOPICS in str(param.metavar) for param in self.params)
         if not takes_topics or not any(map(NEGATIVE.match, words)):
             return words
-        valued = {flag for param in self.params if getattr(param, "is_flag", True) is False for flag in param.opts}
+        flags_with_value = {
+            flag for param in self.params if getattr(param, "is_flag", True) is False for flag in param.opts
+        }
         options, arguments, rest = list[str](), list[str](), iter(words)
         for word in rest:
             if word == "--":
                 arguments += rest
             elif word.startswith("-") and word != "-" and not NEGATIVE.match(word):
-                options += [word, *islice(rest, word in valued)]
+                options += [word, *islice(rest, word in flags_with_value)]
             else:
                 arguments.append(word)
         return [*options, "--", *arguments]
@@ -180,7 +182,11 @@ class Command(DocstringCommand):
                 (inputs if use == READS else outputs).append((flag, file))
                 if use != READS:
                     sizes[file] = size_of(file) if use == APPENDS else None
-        from gradedeval.kernel.parallel import Workers, showing_progress, using_workers  # not for a help page
+        from gradedeval.kernel.parallel import (  # late, so that help pages are quick
+            Workers,
+            showing_progress,
+            using_workers,
+        )
 
         workers = Workers.of(None, with_progress)
         with (
@@ -191,7 +197,7 @@ class Command(DocstringCommand):
         ):
             if files is not None:
                 for flag, file in outputs:
-                    _check_no_format(flag, file, ctx)
+                    _check_output_is_no_format(flag, file, ctx)
                     check_target(file)
                     files.will_write(file, flag)
                 for flag, file in inputs:
@@ -204,7 +210,7 @@ class Command(DocstringCommand):
             report_written_files(sizes)
 
 
-def _check_no_format(flag: str, file: str, ctx: click.Context) -> None:
+def _check_output_is_no_format(flag: str, file: str, ctx: click.Context) -> None:
     """Raise InputError (usage) if -o names a format of the command, and not an existing file."""
     formats = next((param.type for param in ctx.command.params if param.name == "output_format"), None)
     name = FORMAT_ALIASES.get(file.lower(), file.lower())
@@ -249,7 +255,7 @@ def _files_of(param: click.Parameter, values: Any) -> Iterator[tuple[str, str, s
 
 
 def registry_options(commands: Commands) -> list[Option]:
-    """Return the options of the registry for a kind of commands: `eval`, or all that read runs (`reading`)."""
+    """Return the options of `kernel.options.OPTIONS` for `eval`, or for all commands that read runs (`reading`)."""
     return [registry_option(name) for name, metadata in OPTIONS.items() if commands in metadata.taken_by]
 
 
@@ -263,13 +269,13 @@ def registry_option(name: str) -> Option:
         file=READS if metadata.names_file else "",
         help=metadata.text,
         multiple=metadata.repeats,
-        is_flag=metadata.is_flag or None,  # with False click takes a value that begins with - for an option
+        is_flag=metadata.is_flag or None,  # with False click reads a value such as -1 as an option
         metavar=None if metadata.is_flag else metadata.metavar or f"[{choices}]",
-        callback=_read,  # not a type: click catches ValueError, hence InputError, from types
+        callback=_parse_value,  # not a type: click would catch an InputError, which is a ValueError
     )
 
 
-def _read(context: click.Context, parameter: click.Parameter, text: Any) -> Any:
+def _parse_value(context: click.Context, parameter: click.Parameter, text: Any) -> Any:
     """Parse the value of an option of the registry, as a callback of click."""
     if not is_given(text):
         return None if text == () else text
@@ -283,13 +289,13 @@ def given_flags(options: Mapping[str, Any]) -> list[str]:
 
 
 def is_given(value: Any) -> bool:
-    """Return if a value is of an option on the command line. 0 and an empty string are."""
+    """Return whether the option with this value is on the command line. 0 and an empty text count."""
     return value is not None and value is not False and value != ()
 
 
-def _print_short_page(context: click.Context, _: click.Parameter, is_given: bool) -> None:
+def _print_short_page(context: click.Context, _: click.Parameter, requested: bool) -> None:
     """Print the short help page and exit, as a callback of click."""
-    if is_given:
+    if requested:
         from gradedeval.cli.help import short_page  # not for `--help`
 
         click.echo(short_page(context))
@@ -381,7 +387,7 @@ NAME = "[NAME]"
 def command_line(
     name: str, files: str, *groups: list[Option], **settings: Any
 ) -> Callable[[Callable[..., Any]], click.Command]:
-    """Make a function a command.
+    """Return a decorator that makes a function a command.
 
     files     metavar of its arguments
     groups    its options

@@ -18,9 +18,9 @@ from gradedeval.kernel.trec.stream import extension_of
 def call(function: Callable[..., Any], *arguments: Any, jobs: int | None = None, **settings: Any) -> Any:
     """Call a function of the library with the workers of --jobs or --cluster, and print the remarks of its result.
 
-    jobs  number of processes; None: of cores
+    jobs  number of processes; None: one for each core
     """
-    from gradedeval.kernel.parallel import using_workers  # not for a help page
+    from gradedeval.kernel.parallel import using_workers  # late, so that help pages are quick
 
     with using_workers(make_workers(jobs)):
         return print_remarks(function(*arguments, **settings))
@@ -51,7 +51,7 @@ class Destination:
     def print(self, result: InNotebook, **view: Any) -> None:
         """Write the tables of a result. Its settings go to stderr if the format has no place for them.
 
-        view  keywords of the result's `document`
+        view  keywords of `result.tables`
         """
         if result.aside and not FORMATS[self.format].signed:
             emit_notes([result.aside])
@@ -61,7 +61,7 @@ class Destination:
 
 
 def guess_format(output: str | None, extensions: dict[str, str], default: str) -> str:
-    """Return the format with the extension of -o, or the default.
+    """Return the format with the extension of -o, or the default if no format has it.
 
     extensions  extension -> format that only this command has
     """
@@ -70,11 +70,11 @@ def guess_format(output: str | None, extensions: dict[str, str], default: str) -
 
 
 def format_at_terminal(output: str | None, default: str, at_terminal: str) -> str:
-    """Return the format for people at a terminal, the default elsewhere."""
+    """Return `at_terminal` if the output goes to a terminal, else the default."""
     return at_terminal if output in STDOUT and terminal_width(sys.stdout) is not None else default
 
 
-def check_curve(target: str | None) -> str:
+def curve_format(target: str | None) -> str:
     """Return the format of the file of --curve, by its extension, or csv.
 
     Raises InputError (usage) for a format for people.
@@ -88,8 +88,8 @@ def check_curve(target: str | None) -> str:
     return name
 
 
-def write_curve(curve: Any, target: str, settings: str) -> None:
+def write_curve(curve: Any, target: str, signature: str) -> None:
     """Write a curve in the format of its file."""
     from gradedeval.analysis.tables import frame_document  # few commands have a curve
 
-    write(render(partial(frame_document, curve, shown={}, signature=settings), check_curve(target)), target)
+    write(render(partial(frame_document, curve, shown={}, signature=signature), curve_format(target)), target)

@@ -1,4 +1,4 @@
-"""Options from the settings in a function's signature, and their values as its keywords."""
+"""Make click options from the settings of a function, and turn parsed options back into its keyword arguments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gradedeval.kernel.options.settings import Setting, settings_of
 
 
 def setting_options(*functions: Callable[..., Any], without: tuple[str, ...] = ()) -> list[Option]:
-    """Return an option for each setting of functions. A flag of two functions is the option of the later one.
+    """Return an option for each setting of functions. If two have the same flag, the setting of the later one counts.
 
     without  names of settings to leave out
     """
@@ -35,7 +35,7 @@ def setting_options(*functions: Callable[..., Any], without: tuple[str, ...] = (
 
 
 def setting_option(setting: Setting) -> Option:
-    """Return a setting as an option of click, without its default: the function has it."""
+    """Return a setting as an option of click. It has no default: that of the signature applies."""
     attributes: dict[str, Any] = {"section": setting.section, "help": setting.text, "metavar": setting.metavar}
     flags = () if setting.number else setting.flags
     if setting.is_flag:
@@ -52,7 +52,7 @@ def setting_option(setting: Setting) -> Option:
 def pop_settings(function: Callable[..., Any], options: dict[str, Any], *modes: Callable[..., Any]) -> dict[str, Any]:
     """Pop the settings of a function from the options of a command, and return those on the command line.
 
-    modes  functions of the other modes of the command; their settings are popped and dropped
+    modes  functions of all modes of the command; settings that only others have are popped and dropped
     """
     settings: dict[str, Any] = {}
     for setting in [setting for each in (*modes, function) for setting in settings_of(each).values()]:
@@ -88,7 +88,7 @@ def resolve_measures(
 
 
 def _measures_of(setting: Setting, value: Any, table: Mapping[str, Measure]) -> Any:
-    """Return the measure or measures that the value of a setting names; a value that is no text as it is."""
+    """Return the measures that the value of a setting names. A value that is not text is returned unchanged."""
     if setting.measure == "one":
         text = " ".join(value) if isinstance(value, tuple) else value
         return single_measure(setting.flags[-1], text, table) if text is None or isinstance(text, str) else value
@@ -99,10 +99,10 @@ def _measures_of(setting: Setting, value: Any, table: Mapping[str, Measure]) -> 
     measures = parse(value, table, cutoff)
     if cutoff is not None and value:
         try:
-            whole = parse(value, table, None)
-            record_cutoff_use([measure.label for measure in whole], table, measures != whole)
+            uncut = parse(value, table, None)
+            record_cutoff_use([measure.label for measure in uncut], table, cut=measures != uncut)
         except InputError:  # a measure needs a cutoff
-            record_cutoff_use([], table, True)
+            record_cutoff_use([], table, cut=True)
     return measures
 
 
@@ -126,9 +126,9 @@ def check_mode(
     """Raise InputError (usage) for an option on the command line that the mode of the command does not take.
 
     mode        its flag; empty: the command without a mode
-    options_of  flag of each mode -> names of the options that it takes and some other mode does not
+    options_of  flag of a mode -> names of its options, without those that all modes take
     reason      added to the problem, as in ", which tests nothing"
-    unmet       problem and hint without a mode; by default the modes that take the option
+    unmet       problem and hint if no mode is given; None: "needs --MODE", "add --MODE"
     """
     context = click.get_current_context()
     for parameter in context.command.params:
@@ -144,7 +144,7 @@ def check_mode(
 
 @contextmanager
 def hide_flag(flag: str, arguments: object) -> Iterator[None]:
-    """Leave the flag out of errors if arguments stand in its place: the user has not typed it."""
+    """Leave the flag out of errors if its value came from positional arguments: the user has not typed it."""
     try:
         yield
     except InputError as error:

@@ -10,7 +10,7 @@ import click
 from gradedeval import kernel
 from gradedeval.cli.arguments import (
     CLUSTER,
-    STANDARD_OPTIONS,
+    STANDARDIZATION_OPTIONS,
     check_history,
     format_of_output,
     make_workers,
@@ -83,8 +83,8 @@ EVAL_OPTIONS = [
 ]  # fmt: skip
 
 
-@command_line("eval", "RUN... QRELS", [*MEASURE_OPTIONS, MEASURES_FROM], registry_options("eval"), STANDARD_OPTIONS,
-              EVAL_OPTIONS, PUBLISHED_OPTIONS)  # fmt: skip
+@command_line("eval", "RUN... QRELS", [*MEASURE_OPTIONS, MEASURES_FROM], registry_options("eval"),
+              STANDARDIZATION_OPTIONS, EVAL_OPTIONS, PUBLISHED_OPTIONS)  # fmt: skip
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],

@@ -7,7 +7,7 @@ from typing import Any
 from gradedeval.cli.arguments import runs_and_qrels
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas, lines_under
 from gradedeval.cli.options import command_line, curve_option, output_options, scoring_options
-from gradedeval.cli.results import Destination, call, check_curve, print_remarks, write_curve
+from gradedeval.cli.results import Destination, call, curve_format, print_remarks, write_curve
 from gradedeval.cli.settings import check_mode, pop_settings, resolve_measures, setting_options
 from gradedeval.errors import InputError
 from gradedeval.kernel.options.settings import settings_of
@@ -28,7 +28,7 @@ def command(files: tuple[str, ...], curve: str | None, **options: Any) -> None:
     'rbp(p=0.1..0.9..0.1)'. After the whole grid, finer grids around the best value are tried.
     """
     destination = Destination(options)
-    check_curve(curve)
+    curve_format(curve)
     result = _fit(files, options)
     if curve:
         write_curve(result.curve, curve, result.aside or result.signature)

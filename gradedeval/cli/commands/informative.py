@@ -13,7 +13,7 @@ from gradedeval.cli.options import (
     output_options,
     scoring_options,
 )
-from gradedeval.cli.results import Destination, call, check_curve, write_curve
+from gradedeval.cli.results import Destination, call, curve_format, write_curve
 from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
 from gradedeval.questions.informative import Informativeness, curve_panels, informativeness
 
@@ -40,7 +40,7 @@ def command(files: tuple[str, ...], by_topic: bool, curve: str | None, jobs: int
     gradedeval informative runs/*.run qrels.txt -m 'gap ndcg ap' --depth 100
     """
     destination = Destination(options)
-    check_curve(curve)
+    curve_format(curve)
     result = _informativeness(files, jobs, options)
     if curve:
         write_curve(result.curves, curve, result.aside or result.signature)

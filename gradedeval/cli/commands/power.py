@@ -1,4 +1,4 @@
-"""`gradedeval power` and `gradedeval plot power`: the discriminative power of measures, and plans of collections."""
+"""`gradedeval power` and `gradedeval plot power`: the discriminative power of measures, and topics needed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas, lines_under
 from gradedeval.cli.many_runs import check_run_count, matrix_options, read_matrix
 from gradedeval.cli.options import Option, command_line, curve_option, output_options
-from gradedeval.cli.results import Destination, check_curve, print_remarks, write_curve
+from gradedeval.cli.results import Destination, curve_format, print_remarks, write_curve
 from gradedeval.cli.settings import check_mode, pop_settings, setting_options
 from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.power import Power, check_runs, plan_topics, power, power_panels
@@ -30,7 +30,7 @@ def command(plan: bool, curve: str | None, **options: Any) -> None:
     """
     destination = Destination(options)
     check_mode("--plan" if plan else "", OPTIONS_OF_MODE)
-    check_curve(curve)
+    curve_format(curve)
     settings = pop_settings(plan_topics if plan else power, options, plan_topics, power)
     if plan:
         matrix, _ = read_matrix(options)
@@ -45,7 +45,7 @@ def command(plan: bool, curve: str | None, **options: Any) -> None:
 @command_line("power", "RUN... QRELS", setting_options(power), PICTURE_OPTIONS, matrix_options())
 def picture(**options: Any) -> None:
     """Draw the achieved significance levels of all pairs of runs, from the highest to the lowest, a line for each
-    measure: the nearer to the axes, the more pairs it tells apart.
+    measure. The nearer its line is to the axes, the more pairs of runs a measure tells apart.
 
     Sakai, SIGIR 2006; Robertson et al., SIGIR 2010, figure 3.
     """

@@ -48,22 +48,22 @@ class GradedMeasure(ir_measures.Measure):
         self.NAME = self.__name__ = measure.name
 
     def __call__(self, **parameters: Any) -> GradedMeasure:
-        """The measure with parameters set. Raises InputError (usage) for an unknown parameter or a wrong value."""
+        """Return the measure with parameters set. Raises InputError (usage) for an invalid parameter or value."""
         return GradedMeasure(self.gradedeval(**parameters))
 
     def __matmul__(self, cutoff: int) -> GradedMeasure:
-        """The measure cut at a rank. Raises InputError (usage) where it takes none."""
+        """Return the measure cut at a rank. Raises InputError (usage) if it takes none."""
         return GradedMeasure(self.gradedeval @ cutoff)
 
     def __repr__(self) -> str:
         return self.gradedeval.label
 
     def validate_params(self) -> None:
-        """Raises InputError (usage) where the measure lacks a cutoff or a parameter."""
+        """Raise InputError (usage) if the measure lacks a cutoff or a parameter."""
         self.gradedeval.complete()
 
     def aggregator(self) -> Any:
-        """What sums its scores up: a mean, a total or a geometric mean."""
+        """Return the aggregator of its scores: a mean, a total or a geometric mean."""
         aggregators = {"mean": MeanAgg, "total": SumAgg, "geometric": _GeometricMean}
         return aggregators[self.gradedeval.definition.summary]()
 
@@ -93,13 +93,13 @@ class GradedProvider(ir_measures.Provider):
         super().__init__()
         for name in LEAVING_OUT:
             if name in options:
-                what = "leaves topics out, which ir_measures counts as 0"
-                raise InputError(name, what, "leave it out, or call gradedeval.evaluate", usage=True)
+                problem = "leaves topics out, which ir_measures counts as 0"
+                raise InputError(name, problem, "leave it out, or call gradedeval.evaluate", usage=True)
         resolve_options(**options)
         self.options = options
 
     def supports(self, measure: ir_measures.Measure) -> bool:
-        """Whether it is a measure of gradedeval."""
+        """Return whether it is a measure of gradedeval."""
         measure.validate_params()
         return isinstance(measure, GradedMeasure)
 
@@ -119,19 +119,19 @@ class GradedEvaluator(ir_measures.Evaluator):
         super().__init__(measures, {decode(topic) for topic in self.qrels.topics})
 
     def iter_calc(self, run: Any) -> Iterator[ir_measures.Metric]:
-        """Each topic's score by each measure."""
+        """Yield each topic's score by each measure."""
         ranked = self._ranked(ir_measures.util.RunConverter(run))
         # A part of the topics may have nothing to score, as in batches of PyTerrier.
         ranked = ranked if len(ranked) else {next(iter(self.qrel_qids)): {}}
         scores = evaluate_runs({"run": ranked}, self.qrels, list(self.graded.values()), self.options)
         emit_notes((note for note in scores.notes if note not in self.said), PACKAGES)
         self.said.update(scores.notes)  # batches and runs would repeat them
-        for measure, own in self.graded.items():
-            for topic, score in scores.by_topic(own).items():
+        for measure, definition in self.graded.items():
+            for topic, score in scores.by_topic(definition).items():
                 yield ir_measures.Metric(topic, measure, score)
 
     def _ranked(self, run: Any) -> Any:
-        """The judged topics of a run, as a DataFrame if it is one, or a dict."""
+        """Return the judged topics of a run, as a DataFrame if it is one, or a dict."""
         if run.predict_type()[0] == "pd_dataframe":
             frame = run.as_pd_dataframe()[["query_id", "doc_id", "score"]]
             return frame[frame["query_id"].isin(self.qrel_qids)]
@@ -145,7 +145,7 @@ def as_ir_measures(measures: AnyMeasure | Iterable[AnyMeasure]) -> list[GradedMe
 
 
 def __getattr__(name: str) -> GradedMeasure:
-    """Each measure of gradedeval by its name, also as ir_measures writes it; `set_` where Python needs the name."""
+    """Return a measure of gradedeval by its name, also as ir_measures writes it; `set_` if Python needs the name."""
     return GradedMeasure(getattr(measures, name))
 
 

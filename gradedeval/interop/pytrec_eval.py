@@ -75,7 +75,9 @@ class RelevanceEvaluator:
         qrels = query_relevance if isinstance(query_relevance, Qrels) else _read(query_relevance)
         lines = select_lines([_with_dots(word) for word in words], Setting(VERSION))
         # Each topic counts 1 in num_q.
-        self._lines = _named([replace(one, measure=MEASURES["num_q"]) if one.name == "num_q" else one for one in lines])
+        self._lines = _named(
+            [replace(line, measure=MEASURES["num_q"]) if line.name == "num_q" else line for line in lines]
+        )
         self._scorer = Scorer(qrels, needed_measures(self._lines), options)
         self._notes = list(self._scorer.notes)
 
@@ -149,14 +151,14 @@ def _joined(lines: Iterable[str]) -> bytes:
 
 
 def _read(judgments: Any) -> Qrels:
-    """The qrels; none where a dict has no judgment."""
+    """Return the qrels; empty qrels if a dict has no judgment."""
     if isinstance(judgments, Mapping) and not any(not isinstance(of, Mapping) or of for of in judgments.values()):
         return Qrels.none()
     return Qrels(judgments, duplicates="refuse")
 
 
 def _with_dots(word: Any) -> str:
-    """A measure as trec_eval's -m takes it: `ndcg_cut.10` for `ndcg_cut_10`."""
+    """Return a measure in the notation of trec_eval's -m: `ndcg_cut.10` for `ndcg_cut_10`."""
     if not isinstance(word, str):
         return str(word)
     match = None if word in ENTRIES or word in EVERY else _PARAMETERS.fullmatch(word)
@@ -164,7 +166,7 @@ def _with_dots(word: Any) -> str:
 
 
 def _named(lines: list[Line]) -> list[Line]:
-    """The lines as pytrec_eval calls them: without parameters where it has but one line of a measure."""
+    """Return the lines by pytrec_eval's names: without parameters if a measure has only one line."""
     short = [match[1] if (match := _WITHOUT_PARAMETERS.match(line.name)) else line.name for line in lines]
     return [
         replace(line, name=name) if short.count(name) == 1 else line for line, name in zip(lines, short, strict=True)

@@ -40,7 +40,7 @@ class ScoredRun:
 
 
 def needed_measures(lines: list[Line]) -> list[Measure]:
-    """The measures that these lines need."""
+    """Return the measures of these lines."""
     measures = [line.measure for line in lines if line.measure is not None]
     return measures + [MEASURES["num_rel"] for line in lines if line.relevant]
 
@@ -48,7 +48,7 @@ def needed_measures(lines: list[Line]) -> list[Measure]:
 def score_run(
     name: str, path: str, scorer: Scorer, lines: list[Line], workers: Workers
 ) -> tuple[ScoredRun, kernel.Scores]:
-    """A run scored by the measures of the lines, and the scores as the other formats print them.
+    """Score a run by the measures of the lines, and return the scores for the other formats too.
 
     Raises InputError for an invalid run.
     """
@@ -67,7 +67,7 @@ def score_run(
 
 
 def names_of(lines: list[Line], scorer: Scorer) -> list[str]:
-    """What the lines call the measures of the scorer; those that they need beside by their own names."""
+    """Return the names of the scorer's measures in the lines; measures without a line keep their names."""
     called: dict[Measure, str] = {}
     for line in lines:
         if line.measure is not None:
@@ -76,7 +76,7 @@ def names_of(lines: list[Line], scorer: Scorer) -> list[str]:
 
 
 def line_values(scores: Floats, lines: list[Line], scorer: Scorer) -> Floats:
-    """topics × lines: the scores, given for topics × measures of the scorer, by the measure of each line."""
+    """Return topics × lines: the scores, from topics × measures of the scorer, by the measure of each line."""
     column = {measure: number for number, measure in enumerate(scorer.measures)}
     values = np.full((len(scores), len(lines)), np.nan)
     for number, line in enumerate(lines):
@@ -88,15 +88,15 @@ def line_values(scores: Floats, lines: list[Line], scorer: Scorer) -> Floats:
 
 
 def _relevance_strings(batches: Sequence[Batch], labels: Floats, length: int) -> dict[str, str]:
-    """topic -> the grades of its first documents, one character each."""
+    """Return topic -> the grades of its first documents, one character each."""
     if not length:
         return {}
     # The codes after the labels are: unjudged, and past the end of the ranking.
     characters = np.array([*map(_character, labels.tolist()), "-", ""], dtype="U1")
     strings: dict[str, str] = {}
     for batch in batches:
-        shown: Any = characters[batch.codes[:, :length]]
-        strings.update(zip(map(decode, batch.topics), map("".join, shown.tolist()), strict=True))
+        grades: Any = characters[batch.codes[:, :length]]
+        strings.update(zip(map(decode, batch.topics), map("".join, grades.tolist()), strict=True))
     return strings
 
 
@@ -130,7 +130,7 @@ class PrintOptions:
 
 
 def format_run(scored: ScoredRun, lines: list[Line], printing: PrintOptions) -> str:
-    """The lines of one run."""
+    """Return the lines of one run."""
     if not printing.empty_topics:
         scored = _without_empty(scored, lines)
     values = scored.values if printing.norms is None else _z_scores(scored, lines, printing.norms)
@@ -140,7 +140,7 @@ def format_run(scored: ScoredRun, lines: list[Line], printing: PrintOptions) -> 
 
 
 def _without_empty(scored: ScoredRun, lines: list[Line]) -> ScoredRun:
-    """As version 9: a topic that the run lacks has the number of its relevant documents, and 0 for all else."""
+    """Fill missing topics as version 9: the number of relevant documents, and 0 for all other measures."""
     counted = np.array([line.name == "num_rel" for line in lines])
     empty = np.array(scored.empty, dtype=bool)
     return replace(scored, values=np.where(empty[:, None] & ~counted, 0.0, scored.values))
@@ -170,7 +170,7 @@ def _summary(scored: ScoredRun, lines: list[Line], values: Floats, printing: Pri
 
 
 def _summed(line: Line, values: Floats, printing: PrintOptions) -> float:
-    """Aggregated topic by topic, as trec_eval does: the last bit of a sum can change the last digit printed."""
+    """Sum topic by topic, as trec_eval does: the last bit of a sum can change the last digit printed."""
     if line.summed == "geometric":
         logs = values if printing.norms is not None else kernel.definition.Reading("geometric").tested(values)
         return float(np.exp(logs.cumsum()[-1] / len(values)))
@@ -202,7 +202,7 @@ def _z_scores(scored: ScoredRun, lines: list[Line], norms: Norms) -> Floats:
 
 
 def read_norms(path: str) -> Norms:
-    """The file of -Z. Raises InputError where a line is not a topic, a measure, a mean and a standard deviation."""
+    """Read the file of -Z. Raises InputError if a line is not a topic, a measure, a mean and a standard deviation."""
     columns = ("topic", "measure", "mean", "deviation")
     table = SmallTable.read(path, columns, hint=f"-Z takes lines of '{' '.join(columns)}'", words=True)
     keys = [(row.cells["topic"], row.cells["measure"]) for row in table.rows]
@@ -248,7 +248,7 @@ class _Group:
         return np.isfinite(self.rank)
 
     def pairs(self, kind: str) -> Bools:
-        """The pairs of documents that a kind of measure counts."""
+        """Return the pairs of documents counted by a kind of measure."""
         if kind == "_ret":
             return self.retrieved[:, None] & self.retrieved[None, :]
         return self.retrieved[:, None] | self.retrieved[None, :] if kind == "_imp" else np.ones_like(self.before)
@@ -257,46 +257,46 @@ class _Group:
 def _group(lists: Values, number: Mapping[bytes, int], rank: Mapping[bytes, int]) -> _Group:
     docnos = sorted({docno for listed in lists.values() for docno in listed})
     row_of = {docno: row for row, docno in enumerate(docnos)}
-    before = np.zeros((len(docnos), len(docnos)), dtype=bool)
+    preferred = np.zeros((len(docnos), len(docnos)), dtype=bool)
     highest, zero = np.full(len(docnos), -np.inf), np.zeros(len(docnos), dtype=bool)
     for listed in lists.values():
         rows = np.array([row_of[docno] for docno in listed])
         values = np.array(list(listed.values()))
-        before[np.ix_(rows, rows)] |= values[:, None] > values[None, :]
+        preferred[np.ix_(rows, rows)] |= values[:, None] > values[None, :]
         highest[rows] = np.maximum(highest[rows], values)
         zero[rows] |= values == 0
     if len(lists) > 1:
-        before = _closed(before)
-        _check(before, zero & (highest > 0), docnos)
+        preferred = _closed(preferred)
+        _check(preferred, zero & (highest > 0), docnos)
     return _Group(
         np.array([number[docno] for docno in docnos]),
-        before,
+        preferred,
         highest,
         np.array([rank.get(docno, np.inf) for docno in docnos], dtype=np.float64),
         len(lists) == 1,
     )
 
 
-def _closed(before: Bools) -> Bools:
-    """The transitive closure: if a is preferred to b, and b to c, a is preferred to c."""
-    for middle in range(len(before)):
-        before |= before[:, middle, None] & before[middle, None, :]
-    np.fill_diagonal(before, False)
-    return before
+def _closed(preferred: Bools) -> Bools:
+    """Return the transitive closure: if a is preferred to b, and b to c, a is preferred to c."""
+    for middle in range(len(preferred)):
+        preferred |= preferred[:, middle, None] & preferred[middle, None, :]
+    np.fill_diagonal(preferred, False)
+    return preferred
 
 
-def _check(before: Bools, both: Bools, docnos: list[bytes]) -> None:
+def _check(preferred: Bools, both: Bools, docnos: list[bytes]) -> None:
     """Raise InputError where lists contradict each other, as trec_eval refuses them. `both`: documents of value 0 in
     one list, and above 0 in another."""
-    pairs = np.argwhere(before & before.T)
+    pairs = np.argwhere(preferred & preferred.T)
     if len(pairs):
-        one, other = (decode(docnos[row]) for row in pairs[0].tolist())
-        what = f"contradictory preferences: '{one}' before '{other}' and '{other}' before '{one}'"
+        first, second = (decode(docnos[row]) for row in pairs[0].tolist())
+        problem = f"contradictory preferences: '{first}' before '{second}' and '{second}' before '{first}'"
     elif both.any():
-        what = f"document '{decode(docnos[int(both.argmax())])}' has the value 0 in one list and more in another"
+        problem = f"document '{decode(docnos[int(both.argmax())])}' has the value 0 in one list and more in another"
     else:
         return
-    raise InputError("", what, "give judges who disagree groups of their own (column 2)", kind="contradiction")
+    raise InputError("", problem, "give judges who disagree groups of their own (column 2)", kind="contradiction")
 
 
 def _with_r_others(group: _Group, retrieved: bool) -> float:
@@ -372,7 +372,7 @@ def preference_scores(groups: Mapping[bytes, Values], ranking: Iterable[bytes]) 
 
 
 def _by_pair(groups: list[_Group], within: list[Bools], documents: int) -> float:
-    """The mean over pairs of documents of the share of groups whose preference for the pair is satisfied."""
+    """Return the mean over pairs of documents of the share of groups with a satisfied preference for the pair."""
     satisfied, every = (np.zeros((documents, documents), dtype=np.int32) for _ in range(2))
     for group, pairs in zip(groups, within, strict=True):
         cells = np.ix_(group.number, group.number)
@@ -392,18 +392,24 @@ def score_preferences(name: str, path: str, groups: JudgmentGroups, lines: list[
     run, topics, notes = _read(path, groups, options)
 
     def values(ascending: bool) -> Floats:
-        found = np.zeros((len(topics), len(lines)))
+        matrix = np.zeros((len(topics), len(lines)))
         for row, topic in enumerate(topics):
             try:
                 ranking = _ranking(run.topics.get(topic), options, ascending)
                 scores = preference_scores(groups.topics[topic], ranking)
             except InputError as error:
                 raise error.replace(place=f"{groups.place}: topic {decode(topic)}") from None
-            found[row] = [scores.get(line.name, np.nan) for line in lines]
-        return found
+            matrix[row] = [scores.get(line.name, np.nan) for line in lines]
+        return matrix
 
-    own = values(True)
-    return _scored(name, run, topics, own, [*notes, *_caveats(run, topics, lines, options, own, lambda: values(False))])
+    line_scores = values(True)
+    return _scored(
+        name,
+        run,
+        topics,
+        line_scores,
+        [*notes, *_caveats(run, topics, lines, options, line_scores, lambda: values(False))],
+    )
 
 
 BETWEEN = b"\t"
@@ -411,7 +417,7 @@ BETWEEN = b"\t"
 
 
 def _by_group(groups: JudgmentGroups) -> Qrels:
-    """Qrels with each group as a topic of its own."""
+    """Return qrels with each group as a topic."""
     judged = {
         decode(topic + BETWEEN + group): {decode(docno): grade for docno, grade in lists[b""].items()}
         for topic, judges in groups.topics.items()
@@ -446,9 +452,9 @@ def score_groups(name: str, path: str, groups: JudgmentGroups, lines: list[Line]
             means.append(score[rows].cumsum(0)[-1] / len(rows))  # added up one by one, as trec_eval does
         return line_values(np.array(means), lines, scorer)
 
-    own, ascending = values(options), replace(options, ties="docno-asc")
+    scores, ascending = values(options), replace(options, ties="docno-asc")
     return _scored(
-        name, run, topics, own, [*notes, *_caveats(run, topics, lines, options, own, lambda: values(ascending))]
+        name, run, topics, scores, [*notes, *_caveats(run, topics, lines, options, scores, lambda: values(ascending))]
     )
 
 
@@ -457,56 +463,61 @@ def _caveats(
     topics: list[bytes],
     lines: list[Line],
     options: Options,
-    own: Floats,
-    other: Callable[[], Floats],
+    line_scores: Floats,
+    reversed_scores: Callable[[], Floats],
 ) -> list[str]:
-    """What is said of a run that may mislead. No grade says which order of tied documents is the best here: where many
+    """Return notes on misleading runs. No grade says which order of tied documents is the best here: where many
     are tied, their docnos are tried ascending and descending.
 
-    own    topics × lines: the scores, and `other` those in the other order of docnos
+    line_scores      topics × lines: the scores
+    reversed_scores  the scores with the other order of docnos
     """
-    found: list[str] = list(run.order_check.notes(run.place, options))
+    warnings: list[str] = list(run.order_check.notes(run.place, options))
     scores = [_as_read(run.topics[topic].scores, options) for topic in topics if topic in run.topics]
-    counts = [np.unique(one, return_counts=True)[1] for one in scores]
+    counts = [np.unique(topic_scores, return_counts=True)[1] for topic_scores in scores]
     tied = sum(int(count[count > 1].sum()) for count in counts)
     if not kernel.caveats.many_tied(tied, sum(map(len, scores))):
-        return found
-    both = (own, other())
+        return warnings
+    both = (line_scores, reversed_scores())
     ranges = []
     for column, line in enumerate(lines):
         if line.summed != "total":
             low, high = sorted(float(np.mean(values[:, column])) for values in both)
             ranges += [f"{line.name} {low:.4f} or {high:.4f}"] if kernel.caveats.far_apart(low, high) else []
     if ranges:
-        what = f"{run.place}: many documents have equal scores: {shorten(ranges, 3)}, as docnos ascend or descend"
-        found.append(Note(what, HINTS["ties"], kind="ties"))
-    return found
+        problem = f"{run.place}: many documents have equal scores: {shorten(ranges, 3)}, as docnos ascend or descend"
+        warnings.append(Note(problem, HINTS["ties"], kind="ties"))
+    return warnings
 
 
 def _as_read(scores: Iterable[float], options: Options) -> Floats:
-    """The scores in the precision in which this version compares them."""
-    read: Floats = np.array(scores)
-    return read.astype(np.float32).astype(np.float64) if options.order == "float32" else read
+    """Return the scores in the precision of this version's comparisons."""
+    rounded: Floats = np.array(scores)
+    return rounded.astype(np.float32).astype(np.float64) if options.order == "float32" else rounded
 
 
 def _read(path: str, groups: JudgmentGroups, options: Options) -> tuple[kernel.run.Run, list[bytes], list[str]]:
-    """A run, the topics that are evaluated in byte order, and a note about the others."""
+    """Read a run, and return it with the evaluated topics in byte order and a note about the others."""
     with closing(kernel.stream.Stream(kernel.stream.Source(path))) as stream:
         run = kernel.run.run_of_lines(stream, options)
-    known, place = sorted(groups.topics), groups.place
-    both = [topic for topic in known if topic in run.topics]
+    judged, place = sorted(groups.topics), groups.place
+    both = [topic for topic in judged if topic in run.topics]
     if not both:
-        raise kernel.grade.no_common_topics(run.place, run.topics, place, known)
-    missing = [decode(topic) for topic in known if topic not in run.topics]
-    one = len(missing) == 1
-    are = f"{'is' if one else 'are'} missing from the run ({shorten(missing)}) and"
-    fate = f"{'scores' if one else 'score'} 0" if options.topics == "qrels" else f"{'is' if one else 'are'} left out"
-    note = f"{run.place}: {len(missing)} of {len(known)} topics of {place} {are} {fate}"
-    return run, known if options.topics == "qrels" else both, [note] if missing else []
+        raise kernel.grade.no_common_topics(run.place, run.topics, place, judged)
+    missing = [decode(topic) for topic in judged if topic not in run.topics]
+    singular = len(missing) == 1
+    are = f"{'is' if singular else 'are'} missing from the run ({shorten(missing)}) and"
+    fate = (
+        f"{'scores' if singular else 'score'} 0"
+        if options.topics == "qrels"
+        else f"{'is' if singular else 'are'} left out"
+    )
+    note = f"{run.place}: {len(missing)} of {len(judged)} topics of {place} {are} {fate}"
+    return run, judged if options.topics == "qrels" else both, [note] if missing else []
 
 
 def _ranking(results: kernel.run.TopicResults | None, options: Options, ascending: bool) -> list[bytes]:
-    """Docnos from the best to the worst. Unlike everywhere else, trec_eval breaks ties here by ascending docno."""
+    """Return docnos from the best to the worst. Unlike elsewhere, trec_eval breaks ties here by ascending docno."""
     if results is None:
         return []
     scores = _as_read(results.scores, options)
@@ -541,7 +552,7 @@ _FORMATS = re.compile(r", or [^,;]* .--(run|qrels)-format .*")
 
 
 def drop_in_options(complete: bool, level: int | None, depth: int | None, judged_only: bool, version: str) -> Options:
-    """The options of a trec_eval command line: -c, -l, -M, -J, and the precision in which the version reads scores."""
+    """Return the options of a trec_eval command line: -c, -l, -M, -J, and the version's precision of scores."""
     options = resolve_options(
         "trec_eval",
         topics="qrels" if complete else "both",
@@ -589,7 +600,7 @@ def evaluate_drop_in(
 
 
 def adapted_notes(notes: Iterable[str]) -> list[str]:
-    """The notes with hints that can be followed here."""
+    """Return the notes with hints for this command line."""
     return [
         note.with_hint(HINTS[note.kind]) if isinstance(note, Note) and note.hint and note.kind in HINTS else note
         for note in notes
@@ -597,9 +608,9 @@ def adapted_notes(notes: Iterable[str]) -> list[str]:
 
 
 def _adapted(error: InputError) -> InputError:
-    """The error with hints that this command line can follow."""
+    """Return the error with hints for this command line."""
     hint = HINTS.get(error.kind, _FORMATS.sub("", error.raw[1]))
-    return error.replace(hint=hint, also=[_adapted(other) for other in error.also])
+    return error.replace(hint=hint, also=[_adapted(further) for further in error.also])
 
 
 def _evaluate(
@@ -611,7 +622,7 @@ def _evaluate(
     form: str | None,
     view: kernel.formats.View,
 ) -> tuple[str, list[str]]:
-    """The text and the notes for ordinary qrels."""
+    """Return the text and the notes for ordinary qrels."""
     lines, lost = (lines, []) if form is None else _as_numbers(lines, form)
     judged = kernel.Qrels(qrels, duplicates=options.duplicates, format=options.qrels_format)
     scorer = kernel.Scorer(judged, needed_measures(lines), options)
@@ -622,8 +633,8 @@ def _evaluate(
     few = kernel.caveats.few_topics_notes(
         max((scored.runs[0].most(len(scorer.measures)) for _, scored in results), default=0)
     )
-    own = kernel.caveats.merge_run_notes((note for scored, _ in results for note in scored.notes), len(results))
-    notes = [*scorer.notes, *lost, *own, *few]
+    run_notes = kernel.caveats.merge_run_notes((note for scored, _ in results for note in scored.notes), len(results))
+    notes = [*scorer.notes, *lost, *run_notes, *few]
     if form is None:
         return _text([scored for scored, _ in results], lines, printing), notes
     scores = kernel.Scores([run for _, scored in results for run in scored.runs], scorer.measures, judged, options)
@@ -631,23 +642,23 @@ def _evaluate(
 
 
 def _as_numbers(lines: list[Line], form: str) -> tuple[list[Line], list[str]]:
-    """The lines that one of gradedeval's formats can hold, which are numbers only, and a note about the others.
+    """Return the numeric lines, the only ones in gradedeval's formats, and a note about the others.
 
-    Raises InputError (usage) where none is left.
+    Raises InputError (usage) if none is left.
     """
     counted = [replace(line, measure=MEASURES["num_q"]) if line.name == "num_q" else line for line in lines]
     lost = ", ".join(line.name for line in counted if line.measure is None)
     numeric = [line for line in counted if line.measure is not None]
-    what = f"{form} holds numbers only, not the text of {lost}"
+    problem = f"{form} holds numbers only, not the text of {lost}"
     if not numeric:
-        raise InputError("-f", what, "leave out -f", usage=True)
-    return numeric, [f"-f: {what}; leave out -f to print it"] if lost else []
+        raise InputError("-f", problem, "leave out -f", usage=True)
+    return numeric, [f"-f: {problem}; leave out -f to print it"] if lost else []
 
 
 def _evaluate_groups(
     runs: Mapping[str, str], qrels: str, holds: str, lines: list[Line], options: Options, printing: PrintOptions
 ) -> tuple[str, list[str]]:
-    """The same for qrels of judgment groups (`qrels_jg`) or preferences (`prefs`, `qrels_prefs`)."""
+    """Return text and notes for qrels of judgment groups (`qrels_jg`) or preferences (`prefs`, `qrels_prefs`)."""
     if options.judged_only:
         raise InputError("-J", f"cannot be combined with -R {holds}", "leave out one of them", usage=True)
     groups = kernel.JudgmentGroups.read(qrels, holds)
@@ -661,7 +672,7 @@ def _evaluate_groups(
 
 
 def _text(results: list[ScoredRun], lines: list[Line], printing: PrintOptions) -> str:
-    """The lines of each run. If there are several, a first line has its name, unless runid is printed anyway."""
+    """Return the lines of each run. Several runs are headed by their names, unless runid is printed anyway."""
     named = len(results) == 1 or any(line.name == "runid" and printing.summary for line in lines)
     return "".join(
         ("" if named else kernel.formats.trec_line("runid", ALL, scored.run)) + format_run(scored, lines, printing)

@@ -70,12 +70,12 @@ class Entry:
 
 
 def bad_parameters(name: str, words: str, hint: str) -> InputError:
-    """The error for parameters that a measure does not take."""
+    """Return the error for parameters that a measure does not take."""
     return InputError(f"{flag.measures:{name}.{words}}", "invalid parameters", hint, kind="parameters", usage=True)
 
 
 def _numbers(name: str, words: str, key: str = "") -> list[float]:
-    """The numbers among the parameters, after `key=` where that is written."""
+    """Return the numbers among the parameters, after `key=` if it is written."""
     try:
         numbers = [float(word) for word in words.removeprefix(f"{key}=").split(",")]
     except ValueError:
@@ -88,7 +88,7 @@ def _numbers(name: str, words: str, key: str = "") -> list[float]:
 def plain(
     notation: str | None = None, *, by_topic: bool = True, counted: kernel.definition.Summary | None = None
 ) -> Lines:
-    """A line without parameters: of a measure, or without `notation` of a preference measure or text."""
+    """Make a line without parameters: of a measure, or without `notation` of a preference measure or text."""
 
     def lines(name: str, words: str, setting: Setting) -> list[Line]:
         if words:
@@ -99,7 +99,7 @@ def plain(
 
 
 def at_cutoffs(notation: str, default: Iterable[int]) -> Lines:
-    """A measure at several cutoffs, rounded down to whole ranks."""
+    """Make a measure at several cutoffs, rounded down to whole ranks."""
 
     def lines(name: str, words: str, setting: Setting) -> list[Line]:
         cutoffs = [int(number) for number in _numbers(name, words)] if words else list(default)
@@ -111,7 +111,7 @@ def at_cutoffs(notation: str, default: Iterable[int]) -> Lines:
 
 
 def at_levels(measure: Callable[[float, Setting], Measure], default: Iterable[float]) -> Lines:
-    """A measure at several levels, printed with two digits."""
+    """Make a measure at several levels, printed with two digits."""
 
     def lines(name: str, words: str, setting: Setting) -> list[Line]:
         levels = sorted(set(_numbers(name, words))) if words else list(default)
@@ -121,24 +121,24 @@ def at_levels(measure: Callable[[float, Setting], Measure], default: Iterable[fl
 
 
 def with_words(
-    notation: str, given: Callable[[Measure, str, str, Setting], Measure], *, relevant: bool = False
+    notation: str, apply: Callable[[Measure, str, str, Setting], Measure], *, relevant: bool = False
 ) -> Lines:
-    """A measure with one line, whose name includes the parameters as they were given.
+    """A measure with one line, named with its parameters.
 
-    given  the measure, its name, the parameters and the setting -> the measure with these parameters
+    apply  the measure, its name, the parameters and the setting -> the measure with these parameters
     """
 
     def lines(name: str, words: str, setting: Setting) -> list[Line]:
         measure = MEASURES[notation]
         if words:
-            measure = given(measure, name, words, setting)
+            measure = apply(measure, name, words, setting)
         return [Line(f"{name}_{words}" if words else name, measure, relevant=relevant)]
 
     return lines
 
 
 def with_gains(notation: str, *, relevant: bool = False) -> Lines:
-    """A graded measure; grade=gain pairs replace the gains of these grades."""
+    """Make a graded measure; grade=gain pairs replace the gains of these grades."""
 
     def given(measure: Measure, name: str, words: str, setting: Setting) -> Measure:
         if not kernel.notation.is_pairs(words):
@@ -149,7 +149,7 @@ def with_gains(notation: str, *, relevant: bool = False) -> Lines:
 
 
 def with_number(notation: str, key: str, example: str) -> Lines:
-    """A measure with one parameter: its value, or `key=value`."""
+    """Make a measure with one parameter: its value, or `key=value`."""
 
     def given(measure: Measure, name: str, words: str, setting: Setting) -> Measure:
         numbers = _numbers(name, words, key)
@@ -161,7 +161,7 @@ def with_number(notation: str, key: str, example: str) -> Lines:
 
 
 def utility(measure: Measure, name: str, words: str, setting: Setting) -> Measure:
-    """Linear utility by four coefficients, with -N where the last is not 0."""
+    """Make linear utility by four coefficients, with -N if the last is not 0."""
     coefficients = _numbers(name, words)
     if len(coefficients) != 4:
         raise bad_parameters(name, words, f"expected four coefficients, such as {name}.1,-1,0,0")
@@ -170,7 +170,7 @@ def utility(measure: Measure, name: str, words: str, setting: Setting) -> Measur
 
 
 def iprec(level: float, setting: Setting) -> Measure:
-    """Interpolated precision at a recall level, as the version computes it."""
+    """Make interpolated precision at a recall level, as the version computes it."""
     return _as_rounded("iprec", setting)(recall=level)
 
 
@@ -188,7 +188,7 @@ def _as_rounded(notation: str, setting: Setting) -> Measure:
 
 
 def relevance_string(name: str, words: str, setting: Setting) -> list[Line]:
-    """The grades of the first documents, as text."""
+    """Make the line of the grades of the first documents, as text."""
     length = int(_numbers(name, words)[0]) if words else 10
     if length < 1:
         raise bad_parameters(name, words, "cutoffs start at 1")
@@ -307,37 +307,37 @@ def select_lines(words: Iterable[str], setting: Setting, form: str = "qrels") ->
     Raises InputError (usage) for an unknown name, wrong parameters or a wrong notation.
     """
     entries, nicknames = DROP_IN_FORMATS[form]
-    wanted: dict[str, list[str]] = {}
+    requested: dict[str, list[str]] = {}
     ours: dict[Measure, None] = {}
     for word in words:
         name, _, parameters = word.partition(".")
         if word in nicknames:
             for member, entry in entries.items():
                 if word in entry.sets and not (setting.version == "9" and member in LATER):
-                    wanted.setdefault(member, [])
+                    requested.setdefault(member, [])
         elif name in entries:
-            wanted.setdefault(name, []).extend([parameters] if parameters else [])
+            requested.setdefault(name, []).extend([parameters] if parameters else [])
         else:
             _check_format(word, form)
             ours.update(dict.fromkeys(_own(word, [*entries, *nicknames])))
     lines = [
         line
         for name, entry in entries.items()
-        if name in wanted
-        for line in _in_order([line for given in wanted[name] or [""] for line in _lines(name, entry, given, setting)])
+        if name in requested
+        for line in _in_order([line for text in requested[name] or [""] for line in _lines(name, entry, text, setting)])
     ]
     return lines + [Line(measure.label, _as_ours(measure)) for measure in ours]
 
 
 def _as_ours(measure: Measure) -> Measure:
-    """The measure with its own default gains: trec_eval's gains apply only to measures that trec_eval has."""
-    given = dict(measure.parameters).keys() & {"gain", "rel", "g"}
+    """Return the measure with its default gains: trec_eval's gains apply only to measures of trec_eval."""
+    gain_parameters = dict(measure.parameters).keys() & {"gain", "rel", "g"}
     changed = "gain" in kernel.options.PRESETS["trec_eval"].parameters.get(measure.name, {})
-    return measure(gain=str(measure.definition.gain)) if changed and not given else measure
+    return measure(gain=str(measure.definition.gain)) if changed and not gain_parameters else measure
 
 
 def _lines(name: str, entry: Entry, words: str, setting: Setting) -> list[Line]:
-    """The lines of a trec_eval measure; errors in its parameters name them as they were given to -m."""
+    """Return the lines of a trec_eval measure; errors in parameters quote the value of -m."""
     try:
         return entry.lines(name, words, setting)
     except InputError as error:
@@ -345,9 +345,11 @@ def _lines(name: str, entry: Entry, words: str, setting: Setting) -> list[Line]:
 
 
 def _check_format(word: str, form: str) -> None:
-    """Raise InputError (usage) for a measure of another -R, or one in gradedeval's notation where -R excludes that."""
+    """Raise InputError (usage) for a measure of another -R, or a measure in gradedeval's notation if -R excludes it."""
     name = word.partition(".")[0]
-    others = [other for other, (entries, nicknames) in DROP_IN_FORMATS.items() if name in entries or word in nicknames]
+    others = [
+        form_name for form_name, (entries, nicknames) in DROP_IN_FORMATS.items() if name in entries or word in nicknames
+    ]
     if others and form not in others:
         hint = f"it needs -R {' or -R '.join(others)}"
         raise InputError(flag.measures, f"'{name}' is not available for {form}", hint, usage=True)
@@ -358,7 +360,7 @@ def _check_format(word: str, form: str) -> None:
 
 
 def _in_order(lines: list[Line]) -> list[Line]:
-    """The lines without repetitions, sorted by cutoff or level if they have one."""
+    """Return the lines without repetitions, sorted by cutoff or level if they have one."""
     once = {line.name: line for line in lines}
     levels = {name: name.rpartition("_")[2] for name in once}
     if len(once) > 1 and all(level.replace(".", "", 1).isdigit() for level in levels.values()):
@@ -366,13 +368,13 @@ def _in_order(lines: list[Line]) -> list[Line]:
     return list(once.values())
 
 
-def _own(word: str, known: Iterable[str]) -> list[Measure]:
+def _own(word: str, names: Iterable[str]) -> list[Measure]:
     try:
         return parse_measures(word)
     except InputError as error:
         if error.kind != "unknown-measure":
             raise
-        by_case = {name.lower(): name for name in known}
-        near = f"did you mean '{by_case[word.lower()]}'?" if word.lower() in by_case else did_you_mean(word, known)
+        by_case = {name.lower(): name for name in names}
+        near = f"did you mean '{by_case[word.lower()]}'?" if word.lower() in by_case else did_you_mean(word, names)
         hint = near or error.raw[1]
         raise InputError(flag.measures, f"unknown measure '{word}'", hint, kind="unknown-measure", usage=True) from None

@@ -54,10 +54,10 @@ def assert_scores(
     limits, measures = _bounds(expected, baseline is not None, max_drop, options)
     runs = dict(kernel.named_runs(run, qrels))
     saved = baseline
-    if (other := _run_of(baseline)) is not None:
+    if (baseline_run := _run_of(baseline)) is not None:
         if BASELINE in runs:
             raise InputError("run", f"a run is called '{BASELINE}'", "give it another name", usage=True)
-        runs[BASELINE], saved = other, BASELINE
+        runs[BASELINE], saved = baseline_run, BASELINE
     scores = kernel.evaluate_runs(runs, qrels, measures, options)
     emit_notes(scores.notes)
     result = check(scores, limits, saved)

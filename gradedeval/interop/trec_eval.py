@@ -121,7 +121,7 @@ Norms = Mapping[tuple[str, str], tuple[float, float]]
 
 @dataclass(frozen=True)
 class PrintOptions:
-    """What is printed: lines of topics, the summary, z scores instead of scores, topics that the run lacks."""
+    """Output settings: lines of topics, the summary, z scores instead of scores, topics missing from the run."""
 
     by_topic: bool = False
     summary: bool = True
@@ -286,8 +286,10 @@ def _closed(preferred: Bools) -> Bools:
 
 
 def _check(preferred: Bools, both: Bools, docnos: list[bytes]) -> None:
-    """Raise InputError where lists contradict each other, as trec_eval refuses them. `both`: documents of value 0 in
-    one list, and above 0 in another."""
+    """Raise InputError if lists contradict each other, as trec_eval does.
+
+    both  documents with the value 0 in one list and a higher value in another
+    """
     pairs = np.argwhere(preferred & preferred.T)
     if len(pairs):
         first, second = (decode(docnos[row]) for row in pairs[0].tolist())
@@ -300,11 +302,11 @@ def _check(preferred: Bools, both: Bools, docnos: list[bytes]) -> None:
 
 
 def _with_r_others(group: _Group, retrieved: bool) -> float:
-    """The share of preferences satisfied if R nonrelevant documents count, as many as there are relevant ones; nan of
-    none.
+    """Return the share of preferences satisfied if R nonrelevant documents count, R the number of relevant ones.
+    It is nan without any.
 
-    Where there are fewer, unseen ones are assumed after all retrieved documents; where there are more, the first count.
-    With `retrieved` only retrieved documents count, and R is the number of relevant ones retrieved.
+    If there are fewer, unseen ones are assumed after retrieved documents; if more, the first count. With `retrieved`
+    only retrieved documents count, and R is the number of relevant ones retrieved.
     """
     relevant, seen = group.value > 0, group.retrieved
     reached = int((relevant & seen).sum())
@@ -325,10 +327,10 @@ def _with_r_others(group: _Group, retrieved: bool) -> float:
 
 
 def _crowded(group: _Group, relevant: Bools, others: Bools, limit: int) -> float:
-    """The same for one list with more nonrelevant than relevant documents, as trec_eval counts.
+    """Return the share for one list with more nonrelevant than relevant documents, as trec_eval counts.
 
     For the first R nonrelevant documents it counts every judged document above, not only relevant ones, and divides by
-    R (N + R): not a proportion of preferences, but what trec_eval prints.
+    R (N + R): not a proportion of preferences, but the number that trec_eval prints.
     """
     within = np.ix_(relevant, relevant)
     ranks = np.sort(group.rank[others])
@@ -346,8 +348,8 @@ KINDS = ("", "_ret", "_imp")
 
 
 def preference_scores(groups: Mapping[bytes, Values], ranking: Iterable[bytes]) -> dict[str, float]:
-    """The preference measures of one topic, by trec_eval's names. Raises InputError where lists of a group contradict
-    each other."""
+    """Return the preference measures of one topic, by trec_eval's names.
+    Raises InputError if lists of a group contradict each other."""
     rank = {docno: place for place, docno in enumerate(ranking, 1)}
     docnos = dict.fromkeys(docno for lists in groups.values() for values in lists.values() for docno in values)
     number = {docno: index for index, docno in enumerate(docnos)}

@@ -447,8 +447,9 @@ def reproduction(
     """
     options, chosen = resolve_options(like, **keywords), parse_measures(measures)
     settings = AgreementSettings(persistence, OVERLAP_DEPTH, TIES_OF_ORIGINALS)
+    _check_single_runs(options)
     reproduced, original_runs = kernel.named_runs(runs), kernel.named_runs(originals)
-    _check_experiment(len(reproduced), len(original_runs), options)
+    _check_counts(len(reproduced), len(original_runs))
     keyed = {
         f"{kind} {role}": source
         for kind, named in (("run", reproduced), ("original", original_runs))
@@ -461,19 +462,22 @@ def reproduction(
         rows += [("ktu", *names, None, ktu), ("rbo", *names, None, rbo)]
     notes, signature = list(ranked.notes), ""
     if qrels is not None:
-        score_rows, notes, signature = _compare_scores(
-            keyed, list(reproduced), list(original_runs), qrels, chosen, options
-        )
+        names_of = list(reproduced), list(original_runs)
+        score_rows, notes, signature = _compare_scores(keyed, *names_of, qrels, chosen, options)
         rows += score_rows
     frame = kernel.results.to_frame(rows, columns=["what", "run", "original", "measure", "value"])
     return Reproduction(frame, [*reproduced, *original_runs], settings, signature, emit_notes(notes))
 
 
-def _check_experiment(runs: int, originals: int, options: Options) -> None:
-    """Raise InputError (usage) unless there are two runs and two originals, each of them a single run."""
+def _check_single_runs(options: Options) -> None:
+    """Raise InputError (usage) for systems of several runs."""
     if options.replicates is not None:
         problem = "an experiment is reproduced run by run, and a system has several"
         raise InputError(flag.replicates, problem, "give one run of each system", usage=True)
+
+
+def _check_counts(runs: int, originals: int) -> None:
+    """Raise InputError (usage) unless there are two runs and two originals."""
     if runs != 2 or originals != 2:
         problem = f"{runs} runs and {originals} originals given"
         raise InputError("", problem, "give a baseline and an advanced run, and the originals of both", usage=True)

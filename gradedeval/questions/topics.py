@@ -8,8 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
-from gradedeval.analysis import difference_bounds, pictures, replicates, reversals, score_matrix
-from gradedeval.analysis.pairs import unseen_notes
+from gradedeval.analysis import difference_bounds, pairs, pictures, replicates, reversals, score_matrix
 from gradedeval.analysis.tables import ScoredFrame, text_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, emit_notes, plural, public
@@ -89,7 +88,9 @@ def topic_differences(
         frame = kernel.results.joined([_of_seeds(paired, first, matrix.seeds, reread) for paired in by_measure])
     else:
         frame = kernel.results.joined([_of_runs(paired, first, reread) for paired in by_measure])
-    frame.attrs = {"if_fully_judged": "; ".join(note.in_python() for note in unseen_notes(frame, matrix, "same_order"))}
+    frame.attrs = {
+        "if_fully_judged": "; ".join(note.in_python() for note in pairs.unseen_notes(frame, matrix, "same_order"))
+    }
     return TopicDifferences(frame, matrix)
 
 
@@ -210,7 +211,10 @@ def topic_notes(frame: pd.DataFrame, matrix: Matrix | None) -> list[str]:
     unknown = int(frame["same_order"].isna().sum())
     note = f"{measure}: {unknown} of {len(frame)} topics have no residual"
     note += ", so whether judging could reverse them is not drawn"
-    return [*([note] if unknown else []), *(unseen_notes(frame, matrix, "same_order") if matrix is not None else [])]
+    return [
+        *([note] if unknown else []),
+        *(pairs.unseen_notes(frame, matrix, "same_order") if matrix is not None else []),
+    ]
 
 
 def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:

@@ -52,7 +52,7 @@ MUTATIONS = [
     ("differences.sum(1)) - 1e-12 *", "differences.sum(1)) + 1e-12 *"),
     ("(ranks <= batch.retrieved[:, None])", "(ranks < batch.retrieved[:, None])"),
     ("startable(count + OVERHEAD) - OVERHEAD)) < 2", "startable(count + OVERHEAD) - OVERHEAD)) < 1"),
-    ("lists) or not (np.isfinite(given) & (given >= 0))", "lists) or not (np.isfinite(given) & (given > 0))"),
+    ("lists) or not (np.isfinite(values) & (values >= 0))", "lists) or not (np.isfinite(values) & (values > 0))"),
     ("there = np.arange(width) < block.lengths", "there = np.arange(width) <= block.lengths"),
 ]
 """What stands in the package once, and what stands there instead."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from gradedeval import analysis, kernel
-from gradedeval.analysis import score_matrix
-from gradedeval.analysis.score_matrix import Matrix
-from gradedeval.analysis.significance import TestSettings
+from gradedeval.analysis import score_matrix, significance
 from gradedeval.cli.arguments import (
     check_history,
     measure_table,
@@ -36,13 +34,15 @@ from gradedeval.cli.options import (
 from gradedeval.cli.output import context_option, print_message, wrap_for_terminal, write, write_colored
 from gradedeval.cli.results import Destination, guess_format
 from gradedeval.errors import InputError, emit_notes
-from gradedeval.kernel import append_lines
 from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.options import ranges
 from gradedeval.questions.check import FAULTS, REPORTS, Checked, baseline_of, check_order, slice_notes, verdicts
 from gradedeval.questions.history import lines_of
 from gradedeval.questions.limits import KINDS, Bound, BoundSpec, find_settings, read_bound, resolve_bounds
+
+if TYPE_CHECKING:
+    from gradedeval.analysis.score_matrix import Matrix
 
 
 def bound_option(kind: str, help: str, value: str = "X") -> Option:
@@ -114,7 +114,7 @@ def command(
     from_file = {name: value for name, value in settings.options.items() if not is_given(options[name])}
     options |= from_file
     baseline = options.pop("baseline")
-    test = TestSettings(**_pop_given(options, "test", "draws", "seed"))
+    test = significance.TestSettings(**_pop_given(options, "test", "draws", "seed"))
     chosen = named_measures(options.pop("measures"), settings.table)
     note_unused_cutoff()
     scoring = score_matrix.options_with_residuals(**options)
@@ -132,7 +132,7 @@ def command(
     if history is not None:
         scored = kernel.parse.without_duplicates(kernel.scores.with_defaults(measure, scoring) for measure in measures)
         selected = matrix.select(measures=[measure.label for measure in scored])
-        append_lines(history, lines_of(selected, scored, None, label or "", checked.passed_by_run))
+        kernel.append_lines(history, lines_of(selected, scored, None, label or "", checked.passed_by_run))
     _print(checked, destination)
     if not checked.passed:
         click.get_current_context().exit(1)
@@ -154,7 +154,7 @@ def _pop_given(options: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in popped.items() if is_given(value)}
 
 
-def _check(matrix: Matrix, bounds: list[Bound], baseline: str | None, test: TestSettings) -> Checked:
+def _check(matrix: Matrix, bounds: list[Bound], baseline: str | None, test: significance.TestSettings) -> Checked:
     """Check the runs against the bounds, after notes on the scores."""
     check_order(matrix)
     if baseline is None and (baseline := baseline_of(matrix, bounds, None)) is not None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.analysis.score_matrix import first_baseline_notes
-from gradedeval.analysis.significance import TestSettings
+from gradedeval.analysis import score_matrix, significance
 from gradedeval.cli.many_runs import check_run_count, matrix_options, read_matrix
 from gradedeval.cli.options import WIDE, Option, command_line, output_options
 from gradedeval.cli.results import Destination, print_remarks
@@ -61,7 +60,7 @@ def command(
         matrix, _ = read_matrix(options)
         destination.print(print_remarks(letters(matrix, **settings)))
     else:
-        test = TestSettings(**settings)
+        test = significance.TestSettings(**settings)
         replicates, predicted = options["replicates"], options["predicted"]
         check_settings(baseline, all_pairs, test, replicates, predicted)
         needs_judging = judging or options["unseen"] is not None
@@ -72,6 +71,6 @@ def command(
         check_run_count(check_runs, options, baseline)
         matrix, name = read_matrix(options, baseline, keep=rereads)
         if not all_pairs:
-            emit_notes(first_baseline_notes(matrix, name))
+            emit_notes(score_matrix.first_baseline_notes(matrix, name))
         result = compare_scores(matrix, name, all_pairs, test, rereads, keep=True)
         destination.print(print_remarks(result), judging=judging)

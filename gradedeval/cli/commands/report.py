@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gradedeval.analysis.significance import TestSettings
+from gradedeval.analysis import significance
 from gradedeval.cli.arguments import make_workers
 from gradedeval.cli.many_runs import runs_with_baseline
 from gradedeval.cli.options import (
@@ -42,7 +42,9 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
 
     settings = pop_settings(html_report, options)
     baseline = settings.get("baseline")
-    test = TestSettings(**{name: settings[name] for name in TestSettings.__annotations__ if name in settings})
+    test = significance.TestSettings(
+        **{name: settings[name] for name in significance.TestSettings.__annotations__ if name in settings}
+    )
     views = ReportSettings(test, settings.get("at", DEFAULT_DEPTH), settings.get("show", SHOW))
     if output != "-" and extension_of(output) not in (".html", ".htm"):
         raise InputError(f"'{output}'", "a report is an HTML page", "name a .html file", usage=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.analysis.score_matrix import MEAN, first_baseline_notes
+from gradedeval.analysis import score_matrix
 from gradedeval.cli.many_runs import check_run_count, matrix_options, read_matrix
 from gradedeval.cli.options import WIDE, command_line, output_options
 from gradedeval.cli.results import Destination, print_remarks
@@ -22,8 +22,8 @@ def command(baseline: str | None, **options: Any) -> None:
     destination = Destination(options)
     settings = pop_settings(risk, options)
     check_run_count(check_runs, options, baseline)
-    matrix, name = read_matrix(options, None if baseline == MEAN else baseline)
-    if baseline != MEAN:
-        emit_notes(first_baseline_notes(matrix, name))
+    matrix, name = read_matrix(options, None if baseline == score_matrix.MEAN else baseline)
+    if baseline != score_matrix.MEAN:
+        emit_notes(score_matrix.first_baseline_notes(matrix, name))
     result = print_remarks(risk(matrix, baseline=name or baseline, **settings))
     destination.print(result)

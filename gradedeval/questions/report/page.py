@@ -10,8 +10,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import __version__, kernel
-from gradedeval.analysis import significance
-from gradedeval.analysis.pairs import Pair, Prospect, prospect
+from gradedeval.analysis import pairs, significance
 from gradedeval.arrays import TOLERANCE
 from gradedeval.errors import InputError, emit_notes, plural, public
 from gradedeval.kernel import (
@@ -53,6 +52,7 @@ from gradedeval.questions.report.views import (
 from gradedeval.questions.shared import DEFAULT_DEPTH, Alpha, Correction, Draws, Measures, Rope, Seed, Test
 
 if TYPE_CHECKING:
+    from gradedeval.analysis.pairs import Pair, Prospect
     from gradedeval.analysis.significance import TestSettings
 
 Baseline = Annotated[str | None, Setting("Compare every run with this one: one of RUN, or another file.", metavar="RUN",
@@ -74,7 +74,7 @@ def number(value: float | None, measure: Measure | None = None) -> str:
 def run_rows(findings: Findings) -> list[dict[str, Any]]:
     """Return a row for each run: a cell for each measure, and the unjudged documents among its first ranks."""
     summaries = {(row.run, row.measure): row for row in findings.scores.rows(by_topic=False)}
-    pairs = {(row["run"], row["measure"]): row for row in findings.compared.rows}
+    comparisons = {(row["run"], row["measure"]): row for row in findings.compared.rows}
     columns = []
     for column, measure in enumerate(findings.measures):
         rows = [summaries[run, measure.label] for run in findings.runs]
@@ -82,7 +82,7 @@ def run_rows(findings: Findings) -> list[dict[str, Any]]:
         scale, best = _scale(rows), _best(rows, findings.matrix.reading(column).better) if alike else None
         columns.append(
             [
-                _cell(row, measure, pairs.get((row.run, row.measure)), findings, scale)
+                _cell(row, measure, comparisons.get((row.run, row.measure)), findings, scale)
                 | {"best": row.score is not None and best is not None and abs(row.score - best) <= TOLERANCE}
                 for row in rows
             ]
@@ -235,7 +235,7 @@ def _reversing(row: dict[str, Any], topics: str, reversible: frozenset[Pair]) ->
     if difference == 0:
         pair = f"The tie of {run} and {baseline}{topics}"
     if row["reversing"] is None:
-        return f"{pair} {_PROSPECTS[prospect(row, reversible)]}"
+        return f"{pair} {_PROSPECTS[pairs.prospect(row, reversible)]}"
     count, unjudged = row["reversing"], row["unjudged"]
     are = f"{count:,} of {unjudged:,} unjudged {plural(unjudged, 'document')} {'is' if count == 1 else 'are'} relevant"
     return f"{pair} reverses if {are} (top grade); the deepest is at rank {row['reversing_rank']}"

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradedeval import kernel
-from gradedeval.analysis import ranked_runs, reversals, score_matrix
-from gradedeval.analysis.pairs import Pair, reversible_pairs, unseen_notes
+from gradedeval.analysis import pairs, ranked_runs, reversals, score_matrix
 from gradedeval.analysis.tables import display_table
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, Note, flag, handling_notes, plural, visible
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     import jinja2
     import pandas as pd
 
+    from gradedeval.analysis.pairs import Pair
     from gradedeval.analysis.ranked_runs import RankedRuns, RankedTerms
     from gradedeval.analysis.reversals import RereadRuns
     from gradedeval.analysis.score_matrix import Matrix
@@ -239,11 +239,11 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: 
             raise
         return Compared(notes=[f"nothing is compared: {error.cli_text}"])
     frame = comparison.frame
-    notes += unseen_notes(frame, matrix)
+    notes += pairs.unseen_notes(frame, matrix)
     table, *more = _tables(comparison.document("wide"))
     settings, sliced = comparison.aside.replace("\n", " | "), comparison.slices
     words = " | ".join(comparison.slice_words)
-    reversible = reversible_pairs(frame, matrix, reread)
+    reversible = pairs.reversible_pairs(frame, matrix, reread)
     return Compared(
         kernel.results.to_rows(frame), table, settings, notes, reversible, [] if sliced is None else more, words
     )

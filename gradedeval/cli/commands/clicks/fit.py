@@ -25,7 +25,7 @@ def command(files: tuple[str, ...], **options: Any) -> None:
 
     \b
     gradedeval clicks fit log.tsv
-    gradedeval clicks fit log.tsv -m 'rbp(p=0.05..0.99) rbp(p=0.8)' --normalize none
+    gradedeval clicks fit log.tsv -m 'rbp(p=0.05..0.99)' --normalize none
     gradedeval clicks fit log.tsv --weights weights.csv
     """
     destination = Destination(options)

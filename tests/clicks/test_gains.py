@@ -80,7 +80,7 @@ def test_relevance_by_document_is_pulled_to_a_half_by_the_prior() -> None:
 @pytest.mark.exhaustive
 def test_a_higher_grade_clicked_less_shares_a_gain() -> None:
     odd = clicks.simulate("err(gain=0.4:0.2:0.7)", RUNS, QRELS, sessions=30_000)
-    with pytest.warns(EvaluationWarning, match="a higher grade was clicked less than a lower one"):
+    with pytest.warns(EvaluationWarning, match="a higher grade was clicked less than a lower grade"):
         learned = clicks.gains(odd, QRELS, model="cm")
     assert learned.values[0] == learned.values[1] < learned.values[2]
 

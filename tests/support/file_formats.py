@@ -396,7 +396,7 @@ WRONG = [
           "FILE:2: is a header among the lines of data; remove the line, or skip it with --lenient"),
     Wrong("a docno with a space", "run", text("51 Q0 d 7 1 2 x\n"),
           "FILE:1: 7 fields, expected 6 (topic Q0 docno rank score tag); remove extra fields, or spaces inside ids; a "
-          "tag may have spaces where it begins with no number"),
+          "tag with spaces must not begin with a number"),
     Wrong("a Git LFS pointer", "run", text(LFS_POINTER), LFS_MESSAGE),
     Wrong("a Git LFS pointer for qrels", "qrels", text(LFS_POINTER), LFS_MESSAGE),
     Wrong("words for grades", "qrels", text("51 0 d7 HRel\n51 0 d2 NRel\n"),

@@ -215,7 +215,7 @@ def _same_order(rows: list[dict[str, Any]], topics: str) -> str:
             named = ", ".join(runs) if len(runs) <= NAMED else f"{len(runs)} runs"
             parts.append(f"{named} {'stays' if len(runs) == 1 else 'stay'} {order} {rows[0]['baseline']}")
     if not parts:
-        return "Judging could reverse every order, or it is unknown."
+        return "No order is certain: judging could reverse it, or its effect is unknown."
     count = "" if len(rows) == 1 else f" ({len(same)} of {len(rows)} runs)"
     return f"More judging cannot change this{count}: {'; '.join(parts)}{topics}."
 

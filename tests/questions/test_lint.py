@@ -384,3 +384,14 @@ def test_a_tag_with_spaces_is_a_warning(tmp_path: Path, cli: Command) -> None:
         (tmp_path / "a.run").write_text(f"1 Q0 d 1 2 {tag}\n")
         found = cli("lint", str(tmp_path / "a.run")).text
         assert found.count("has spaces, and trec_eval 9 refuses its lines as malformed") == warnings
+
+
+@pytest.mark.parametrize("name", ["report.json", "report.md", "report.txt"])
+def test_a_file_gets_the_text_whatever_its_extension(name: str, tmp_path: Path, cli: Command) -> None:
+    """The format of lint is chosen by -f alone, as its help says."""
+    target, run = tmp_path / name, tmp_path / "a.run"
+    run.write_bytes(RUN)
+    printed = cli("lint", str(run)).out
+    outcome = cli("lint", str(run), "-o", str(target))
+    assert (outcome.code, outcome.out) == (0, b"")
+    assert target.read_bytes() == printed

@@ -26,7 +26,7 @@ from gradedeval.cli.options import (
     registry_option,
 )
 from gradedeval.cli.output import context_option
-from gradedeval.cli.results import Destination, guess_format, print_remarks
+from gradedeval.cli.results import Destination, print_remarks
 from gradedeval.errors import InputError, with_flags
 from gradedeval.kernel.options import ranges, resolve_options
 from gradedeval.questions.lint import lint_runs
@@ -73,7 +73,7 @@ def command(
     for flag, is_used in (("-m", measures), ("-k", context_option("k") is not None)):
         if is_used and qrels is None:
             raise InputError(flag, "needs qrels", "add QRELS", usage=True)
-    options["output_format"] = options["output_format"] or guess_format(options["output"], {}, "table")
+    options["output_format"] = options["output_format"] or "table"
     destination = Destination(options)
     chosen = named_measures(measures or kernel.parse.DEFAULT, measure_table(measures_from))
     note_unused_cutoff()

@@ -22,7 +22,7 @@ from gradedeval.cli.output import (
 )
 from gradedeval.cli.progress import with_progress
 from gradedeval.errors import InputError, check_choice, handling_notes
-from gradedeval.kernel.formats import formats_for
+from gradedeval.kernel.formats import TABLE_FORMATS
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure
 from gradedeval.kernel.options import (
     GAINS,
@@ -127,8 +127,9 @@ class Command(DocstringCommand):
 
     def _separate_topics(self, words: list[str]) -> list[str]:
         """Move options before -- if the command takes topics and an argument such as -1 would be read as an option."""
-        takes_topics = any(isinstance(param, click.Argument) and TOPICS in str(param.metavar) for param in self.params)
-        if not takes_topics or not any(map(NEGATIVE.match, words)):
+        if not any(map(NEGATIVE.match, words)):
+            return words
+        if not any(isinstance(param, click.Argument) and TOPICS in str(param.metavar) for param in self.params):
             return words
         flags_with_value = {
             flag for param in self.params if getattr(param, "is_flag", True) is False for flag in param.opts
@@ -182,17 +183,11 @@ class Command(DocstringCommand):
                 (inputs if use == READS else outputs).append((flag, file))
                 if use != READS:
                     sizes[file] = size_of(file) if use == APPENDS else None
-        from gradedeval.kernel.parallel import (  # late, so that help pages are quick
-            Workers,
-            showing_progress,
-            using_workers,
-        )
+        from gradedeval.kernel.parallel import Workers, using_workers  # late, so that help pages are quick
 
-        workers = Workers.of(None, with_progress)
         with (
             handling_notes(print_notes),
-            using_workers(workers),
-            showing_progress(with_progress),
+            using_workers(Workers.of(None, with_progress)),
             files_in_use() if outputs else nullcontext() as files,
         ):
             if files is not None:
@@ -351,7 +346,7 @@ def output_file_option(help: str = "Write to FILE, atomically.", **settings: Any
 
 def output_options(
     *,
-    formats: Collection[str] = formats_for(),
+    formats: Collection[str] = TABLE_FORMATS,
     default: str = "table",
     digits: str = "",
     by_extension: bool | str = True,

@@ -10,7 +10,7 @@ from typing import Any
 from gradedeval.cli.arguments import format_of_output, make_workers, signature_formatter
 from gradedeval.cli.output import STDOUT, print_notes, terminal_width, view_of, write, write_colored
 from gradedeval.errors import InputError, emit_notes
-from gradedeval.kernel.formats import FORMATS, formats_for, render
+from gradedeval.kernel.formats import FORMATS, TABLE_FORMATS, render
 from gradedeval.kernel.scoring.results import InNotebook
 from gradedeval.kernel.trec.stream import extension_of
 
@@ -41,7 +41,7 @@ class Destination:
 
     def __init__(self, options: dict[str, Any], default: str = "table") -> None:
         self.output, self.digits = options.pop("output"), options.pop("digits", None)
-        self.format: str = options.pop("output_format") or format_of_output(self.output, formats_for(), default)
+        self.format: str = options.pop("output_format") or format_of_output(self.output, TABLE_FORMATS, default)
 
     @property
     def layout(self) -> Any:
@@ -65,7 +65,7 @@ def guess_format(output: str | None, extensions: dict[str, str], default: str) -
 
     extensions  extension -> format that only this command has
     """
-    formats = {FORMATS[name].extension: name for name in formats_for()} | extensions
+    formats = {FORMATS[name].extension: name for name in TABLE_FORMATS} | extensions
     return formats.get(extension_of(output), default)
 
 
@@ -79,7 +79,7 @@ def curve_format(target: str | None) -> str:
 
     Raises InputError (usage) for a format for people.
     """
-    name = format_of_output(target, formats_for())
+    name = format_of_output(target, TABLE_FORMATS)
     if name == "table":
         return "csv"
     if FORMATS[name].layout == "wide":

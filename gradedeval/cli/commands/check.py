@@ -34,7 +34,7 @@ from gradedeval.cli.options import (
 from gradedeval.cli.output import context_option, print_message, wrap_for_terminal, write, write_colored
 from gradedeval.cli.results import Destination, guess_format
 from gradedeval.errors import InputError, emit_notes
-from gradedeval.kernel.formats import formats_for
+from gradedeval.kernel.formats import TABLE_FORMATS, formats_for
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.options import ranges
 from gradedeval.questions.check import FAULTS, REPORTS, Checked, baseline_of, check_order, slice_notes, verdicts
@@ -77,7 +77,7 @@ MEASURE = measure_option("Measure of bounds without MEASURE. Repeat -m, or separ
 SETTINGS = [BASELINE, *BOUNDS, *HISTORY_OPTIONS, CONFIG, *TEST_OPTIONS, MEASURE]
 READING = scoring_options("unseen", "queries", "slices", "replicates")
 OUTPUT = output_options(
-    formats=(*REPORTS, *formats_for()),
+    formats=(*REPORTS, *TABLE_FORMATS),
     default="text",
     by_extension=".md, .json, .xml for junit",
     output=output_file_option("Write the report to FILE; failed bounds are also printed to stderr."),

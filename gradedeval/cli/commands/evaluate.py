@@ -83,6 +83,10 @@ EVAL_OPTIONS = [
 ]  # fmt: skip
 
 
+PLAIN_OPTIONS = set(OPTIONS).difference(("queries", "replicates", "predicted"))
+"""Options of reading and scoring: a table with these alone has no `Extras`."""
+
+
 @command_line("eval", "RUN... QRELS", [*MEASURE_OPTIONS, MEASURES_FROM], registry_options("eval"),
               STANDARDIZATION_OPTIONS, EVAL_OPTIONS, PUBLISHED_OPTIONS)  # fmt: skip
 def command(
@@ -105,34 +109,43 @@ def command(
     pattern. `gradedeval measures` lists the measures.
     """
     given = {name: value for name, value in options.items() if is_given(value)}
-    by_tag = run_name == "tag"
-    extras = Extras(given, measure_table(measures_from), by_topic)
-    chosen = extras.measures(measures)
+    by_tag, table = run_name == "tag", measure_table(measures_from)
+    extras = None if given.keys() <= PLAIN_OPTIONS else Extras(given, table, by_topic)
+    chosen = extras.measures(measures) if extras else named_measures(measures or DEFAULT, table)
     note_unused_cutoff()
     output_format = output_format or format_of_output(output, SCORE_FORMATS)
     runs, qrels = runs_and_qrels(files, given)
-    scoring = extras.options(output_format, None if by_tag else runs)
+    scoring = extras.options(output_format, None if by_tag else runs) if extras else resolve_options(**given)
     scores = kernel.evaluate_runs(
         kernel.named_runs(runs),
         qrels,
         chosen,
         scoring,
         by_tag=by_tag,
-        by_topic=by_topic or extras.needs_topics,
+        by_topic=by_topic or (extras is not None and extras.needs_topics),
         keep_going=True,
         predicts=True,
         workers=make_workers(jobs),
     )
     scores.notes += scores.unequal_topics()
-    scores = extras.apply(scores, output_format)
+    if extras:
+        scores = extras.apply(scores, output_format)
+    else:
+        emit_notes(scores.notes)
     is_complete = bool(scores.runs) and (output is None or keep_going or not scores.errors)
-    is_written = is_complete and extras.have_baselines(scores)
+    is_written = is_complete and (extras is None or extras.have_baselines(scores))
     if is_written:
-        view: dict[str, Any] = {"digits": digits, "view": view_of(output), "signed": signature_kind()}
-        text = kernel.score_tables.render_scores(scores, output_format, **view, **extras.view(scores))
-        (write_colored if output_format == "table" else write)(text, output)
+        additions = extras.table_keywords(scores) if extras else {}
+        _write_table(scores, output_format, output, by_topic=by_topic, digits=digits, **additions)
     if scores.errors:
         _exit_with_errors(scores, output, is_written)
+
+
+def _write_table(scores: Scores, output_format: str, output: str | None, **keywords: Any) -> None:
+    """Write the scores as a table; keywords as in `render_scores`."""
+    kind, view = signature_kind(), view_of(output)
+    text = kernel.score_tables.render_scores(scores, output_format, signed=kind, view=view, **keywords)
+    (write_colored if output_format == "table" else write)(text, output)
 
 
 def _exit_with_errors(scores: Scores, output: str | None, is_written: bool) -> None:
@@ -298,7 +311,7 @@ class Extras:
         emit_notes(f"{flag.baseline}: '{name}' is not scored, so there is no table" for name in missing)
         return not missing
 
-    def view(self, scores: Scores) -> dict[str, Any]:
-        """Return the keywords of `render_scores`."""
+    def table_keywords(self, scores: Scores) -> dict[str, Any]:
+        """Return the keywords of `render_scores` that a plain table lacks."""
         style = self._published.style(scores) if self._published else None
-        return {"by_topic": self._by_topic, "cwl": self._cwl, "style": style}
+        return {"cwl": self._cwl, "style": style}

@@ -12,17 +12,16 @@ from gradedeval.cli.arguments import measures_with_plugins, usage
 from gradedeval.cli.options import MEASURES_FROM, NAME, Option, command_line
 from gradedeval.cli.output import view_of, wrap_for_terminal, write
 from gradedeval.errors import InputError
-from gradedeval.kernel.formats import Column, Document, Table, formats_for, render
+from gradedeval.kernel.formats import TABLE_FORMATS, Column, Document, Table, render
 
 if TYPE_CHECKING:
     from gradedeval.kernel.measures.description import Description
 
-FORMATS = formats_for()
 OPTIONS = [
     MEASURES_FROM,
     Option("--all", "every", is_flag=True, help="List specialized and historical measures too."),
-    Option("-f", "--format", "output_format", section="Output", type=click.Choice(FORMATS), default="table",
-           metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(FORMATS)}. "
+    Option("-f", "--format", "output_format", section="Output", type=click.Choice(TABLE_FORMATS), default="table",
+           metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(TABLE_FORMATS)}. "
            "Default: table."),
 ]  # fmt: skip
 

@@ -10,15 +10,14 @@ import click
 from gradedeval.cli.options import NAME, Option, command_line
 from gradedeval.cli.output import view_of, wrap_for_terminal, write
 from gradedeval.errors import InputError, did_you_mean, emit_notes
-from gradedeval.kernel.formats import Column, Document, Table, formats_for, render
+from gradedeval.kernel.formats import TABLE_FORMATS, Column, Document, Table, render
 from gradedeval.kernel.trec.named_qrels import COLLECTIONS, Collection, find_collection
 
-FORMATS = formats_for()
 OPTIONS = [
     Option("--download", section="Options of this command", is_flag=True, help="Let the package ir_datasets download "
            "the qrels of NAME that this machine lacks."),
-    Option("-f", "--format", "output_format", section="Output", type=click.Choice(FORMATS), default="table",
-           metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(FORMATS)}. "
+    Option("-f", "--format", "output_format", section="Output", type=click.Choice(TABLE_FORMATS), default="table",
+           metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(TABLE_FORMATS)}. "
            "Default: table."),
 ]  # fmt: skip
 

@@ -173,7 +173,7 @@ def formats_for(*layouts: Layout) -> tuple[str, ...]:
     return tuple(name for name, row in FORMATS.items() if row.layout in (layouts or ("wide", "long")))
 
 
-SCORE_FORMATS = formats_for("wide", "trec", "long")
+SCORE_FORMATS, TABLE_FORMATS = formats_for("wide", "trec", "long"), formats_for()
 
 
 def render(

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -40,23 +40,10 @@ def no_progress(items: Iterable[Item], count: int | None = None, label: str = "r
     return items
 
 
-_PROGRESS: ContextVar[Progress] = ContextVar("progress", default=no_progress)
-
-
 def progress(label: str) -> Progress:
-    """Return the progress of a loop over items named by a plural `label`, as set by `showing_progress`."""
-    handler = _PROGRESS.get()
+    """Return the progress of a loop over items named by a plural `label`, as that of `Workers.current`."""
+    handler = Workers.current().progress
     return handler if handler is no_progress else partial(handler, label=label)
-
-
-@contextmanager
-def showing_progress(progress: Progress) -> Iterator[None]:
-    """Show progress by `progress` in this block and thread."""
-    token = _PROGRESS.set(progress)
-    try:
-        yield
-    finally:
-        _PROGRESS.reset(token)
 
 
 def progress_in_python(items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterator[Item]:
@@ -265,10 +252,7 @@ def using_workers(workers: Workers | None) -> Iterator[None]:
 def using_jobs(jobs: int, progress: bool) -> Iterator[None]:
     """Share the work of Python functions among `jobs` processes in this block and thread, optionally with progress
     bars."""
-    with (
-        showing_progress(progress_in_python) if progress else nullcontext(),
-        using_workers(Workers.of(jobs, progress_in_python if progress else no_progress)),
-    ):
+    with using_workers(Workers.of(jobs, progress_in_python if progress else Workers.current().progress)):
         yield
 
 

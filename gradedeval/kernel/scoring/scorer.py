@@ -224,12 +224,13 @@ def grades_of(measure: Measure, qrels: Qrels, options: Options) -> Grades:
 
 def tables_of(measures: Sequence[Measure], qrels: Qrels, options: Options) -> list[GainTable]:
     """Return the gain table of each measure; measures with equal gains share one."""
-    tables: dict[tuple[Any, ...], GainTable] = {}
-    keys = [(measure.rel, measure.gain, measure.definition.scale, measure.threshold_shares) for measure in measures]
-    for key, measure in zip(keys, measures, strict=True):
-        if key not in tables:
-            tables[key] = gain_table(measure, grades_of(measure, qrels, options))
-    return [tables[key] for key in keys]
+    tables, shared = list[GainTable](), dict[tuple[Any, ...], GainTable]()
+    for measure in measures:
+        key = measure.rel, measure.gain, measure.definition.scale, measure.threshold_shares
+        if key not in shared:
+            shared[key] = gain_table(measure, grades_of(measure, qrels, options))
+        tables.append(shared[key])
+    return tables
 
 
 # Notes on the measures of an evaluation.

@@ -259,6 +259,8 @@ class Scores(InNotebook):
 
     def unequal_topics(self) -> list[Note]:
         """Return a note if the means of runs are over different topics."""
+        if len(self.runs) < 2:
+            return []
         whole = {id(run.topics): frozenset(run.topics) for run in self.runs}  # thousands of runs share one list
         averaged = {measure.label: list(whole.values()) for measure in self.measures}
         if self.options.max_residual is not None:

@@ -26,7 +26,7 @@ def test_a_bar_shows_how_many_runs_are_done(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_loops_have_a_bar_in_commands_but_not_in_python() -> None:
     assert parallel.progress("draws") is parallel.no_progress
-    with parallel.showing_progress(bars.with_progress):
+    with parallel.using_workers(parallel.Workers(progress=bars.with_progress)):
         handler = parallel.progress("draws")
     assert (handler.func, handler.keywords) == (bars.with_progress, {"label": "draws"})  # type: ignore[attr-defined]
 

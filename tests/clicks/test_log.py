@@ -260,8 +260,7 @@ def test_what_the_room_offers_it_has() -> None:
         clicks.no_such_name  # noqa: B018
 
 
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("module", ["polars", "pyarrow"])
+@pytest.mark.parametrize("module", [pytest.param("polars", marks=pytest.mark.exhaustive), "pyarrow"])
 def test_frames_are_those_of_others_too(module: str) -> None:
     make = getattr(pytest.importorskip(module), {"polars": "DataFrame", "pyarrow": "table"}[module])
     read = clicks.read_log(make({"topic": ["1", "2"], "clicks": [[1, 2], []], "shown": ["a b", "b a"]}))

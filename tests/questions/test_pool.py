@@ -334,6 +334,7 @@ def test_a_short_list_says_that_no_other_document_counts(cli: Command) -> None:
 # --- assessors --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_kappa_and_alpha_are_those_of_other_tools() -> None:
     metrics, krippendorff = pytest.importorskip("sklearn.metrics"), pytest.importorskip("krippendorff")
     draw = np.random.default_rng(3)

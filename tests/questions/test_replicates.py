@@ -110,6 +110,7 @@ def balanced(seed: int, topics: int, seeds: int) -> Floats:
     return np.asarray(0.4 + of_topic + of_both + rest)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", range(3))
 def test_balanced_data_agree_with_the_mixed_model_of_statsmodels(seed: int) -> None:
     models = pytest.importorskip("statsmodels.regression.mixed_linear_model")

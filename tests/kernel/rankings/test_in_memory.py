@@ -103,9 +103,8 @@ def test_qrels_remember_what_runs_list_only_where_one_lists_the_same_again() -> 
     assert [remembered(), remembered()] == [2, 2]
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.filterwarnings("error", "ignore:the means are over")
-@pytest.mark.parametrize("make", [polars, arrow])
+@pytest.mark.parametrize("make", [pytest.param(polars, marks=pytest.mark.exhaustive), arrow])
 def test_a_table_of_another_library_is_read_like_a_dataframe(make: Any) -> None:
     assert mean(make(FRAME)) == mean(RUN, make(JUDGMENTS)) == 0.75
     if make is polars:

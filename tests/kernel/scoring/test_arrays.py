@@ -46,6 +46,7 @@ def test_a_measure_is_called_with_parameters_alone() -> None:
         NDCG(GRADES, SCORES)
 
 
+@pytest.mark.exhaustive
 def test_means_over_ties_equal_scikit_learn() -> None:
     sklearn = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
     grades = np.maximum(GRADES, 0)

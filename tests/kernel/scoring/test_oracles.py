@@ -354,6 +354,7 @@ def columns(order: Mapping[str, tuple[int | None, float]]) -> tuple[Any, Any]:
     return np.array([[grade or 0 for grade, _ in order.values()]]), np.array([[s for _, s in order.values()]])
 
 
+@pytest.mark.exhaustive
 @drawn(150, steady=False)
 @given(order=DISTINCT, k=st.integers(1, len(DOCNOS) + 2))
 def test_ndcg_and_dcg_equal_scikit_learn(metrics: Any, order: dict[str, tuple[int | None, float]], k: int) -> None:
@@ -370,6 +371,7 @@ def test_ndcg_and_dcg_equal_scikit_learn(metrics: Any, order: dict[str, tuple[in
     assert list(scores.means.values()) == pytest.approx(theirs, rel=0, abs=1e-9)
 
 
+@pytest.mark.exhaustive
 @drawn(150, steady=False)
 @given(order=orders(TIED, unique=False), k=st.integers(1, len(DOCNOS)))
 def test_the_mean_over_orders_of_ties_lies_between_the_worst_and_the_best(
@@ -383,6 +385,7 @@ def test_the_mean_over_orders_of_ties_lies_between_the_worst_and_the_best(
     assert all(low - 1e-9 <= found <= high + 1e-9 for low, found, high in zip(worst, mean, best, strict=True))
 
 
+@pytest.mark.exhaustive
 @drawn(150, steady=False)
 @given(order=DISTINCT, rel=st.integers(1, 3))
 def test_ap_equals_scikit_learn_without_ties(

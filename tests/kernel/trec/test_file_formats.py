@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 import sys
+from collections.abc import Iterable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,8 +38,15 @@ def numbers(text: str) -> list[str]:
     return [",".join(line.split(",")[1:4]) for line in text.splitlines() if not line.startswith("#")]
 
 
+def parameters(samples: Iterable[Sample]) -> list[Any]:
+    """Return the parameters of a test; samples of heavy tools are exhaustive."""
+    return [
+        pytest.param(sample, id=sample.name, marks=pytest.mark.exhaustive if sample.needs else ()) for sample in samples
+    ]
+
+
 @pytest.mark.one_in(8)
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+@pytest.mark.parametrize("sample", parameters(SAMPLES))
 def test_a_file_scores_as_its_trec_form_and_its_format_is_reported(sample: Sample, folder: Path, cli: Command) -> None:
     sample.write(folder / "FILE")
     plain = cli("trec.run", "trec.qrels", *MEASURES)
@@ -203,8 +212,7 @@ def test_a_column_of_whole_numbers_next_to_the_rank_is_not_a_score(folder: Path,
 @pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "sample",
-    [one for one in SAMPLES if one.note != MARK and one.format not in ("parquet", "arrow")],
-    ids=lambda sample: sample.name,
+    parameters(sample for sample in SAMPLES if sample.note != MARK and sample.format not in ("parquet", "arrow")),
 )
 def test_a_byte_order_mark_is_skipped_with_a_note(sample: Sample, folder: Path, cli: Command) -> None:
     sample.write(folder / "FILE")
@@ -216,7 +224,7 @@ def test_a_byte_order_mark_is_skipped_with_a_note(sample: Sample, folder: Path, 
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize("sample", [one for one in SAMPLES if not one.words], ids=lambda sample: sample.name)
+@pytest.mark.parametrize("sample", parameters(sample for sample in SAMPLES if not sample.words))
 def test_lint_finds_no_error_in_a_good_file(sample: Sample, folder: Path, cli: Command) -> None:
     sample.write(folder / "FILE")
     report = cli("lint", "FILE") if sample.holds == "run" else cli("lint", "trec.run", "--qrels", "FILE")
@@ -365,7 +373,6 @@ def test_exports_of_ir_datasets_are_read_or_refused(folder: Path, cli: Command) 
 
 
 @pytest.mark.exhaustive
-@pytest.mark.exhaustive
 def test_files_saved_by_lightgbm_lack_docids(folder: Path, cli: Command) -> None:
     lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
     data = lightgbm.Dataset(np.arange(400.0).reshape(200, 2), np.ones(200), group=[100, 100], params={"verbose": -1})
@@ -420,6 +427,7 @@ def test_an_lz4_file_is_recognized(folder: Path, cli: Command, monkeypatch: pyte
     assert cli("run.lz4", "trec.qrels").messages == ["run.lz4: is compressed with lz4; pip install lz4"]
 
 
+@pytest.mark.exhaustive
 def test_dumps_of_scikit_learn_lack_docids(folder: Path, cli: Command) -> None:
     datasets = pytest.importorskip("sklearn.datasets", reason="scikit-learn is not installed")
     datasets.dump_svmlight_file([[0.5, 1.0], [0.25, 0.0]], [2, 0], "train.svm", query_id=[51, 51], comment="of a test")

@@ -26,6 +26,8 @@ from gradedeval.kernel.measures.definition import LINES, MEASURES
 from gradedeval.kernel.measures.description import SHARED_PARAMETERS, Description
 from gradedeval.kernel.measures.spellings import ALIASES, DIFFERENT, notation_of
 from gradedeval.kernel.trec.file_formats import COLUMNS
+from support.conformance import cases as conformance_cases
+from support.conformance_peers import reasons
 from support.file_formats import BROKEN, KINDS, SAMPLES, TREC_QRELS, TREC_RUN, WRONG
 from support.paths import ROOT
 from support.sessions import gradedeval as run_gradedeval
@@ -489,6 +491,25 @@ def features() -> str:
     return "\n" + "\n".join(rows) + "\n"
 
 
+def conformance_families() -> str:
+    """The files of conformance vectors, with the number of cases and the measures of each."""
+    found: dict[str, list[str]] = {}
+    for case in conformance_cases():
+        found.setdefault(case.family, []).append(case.entry.measure)
+    rows = []
+    for family, measures in found.items():
+        names = dict.fromkeys(re.split("[(@]", measure)[0] for measure in measures)
+        rows.append(f"| `{family}.json` | {len(measures)} | {' '.join(names)} |")
+    total = sum(map(len, found.values()))
+    return "\n".join(["", "| file | cases | measures |", "|---|---|---|", *rows, f"| total | {total} | |"]) + "\n\n"
+
+
+def conformance_differences() -> str:
+    """Where other tools differ from the conformance vectors, why, and in how many cases."""
+    rows = [f"| {tool} | {reason} | {count} | {example} |" for tool, reason, count, example in reasons()]
+    return "\n".join(["", "| tool | why | cases | for example |", "|---|---|---|---|", *rows]) + "\n\n"
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "help pages": help_pages,
     "options": all_options,
@@ -506,4 +527,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "file formats": file_formats,
     "written files": written_files,
     "refused files": refused_files,
+    "conformance files": conformance_families,
+    "conformance differences": conformance_differences,
 }

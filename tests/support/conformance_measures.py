@@ -1,0 +1,731 @@
+"""Measures in forty digits, from the definitions of the papers: nothing here imports the package.
+
+A function takes a topic and returns its score. `k` is the cutoff, `gain` the gain scheme, and `rel` the lowest relevant
+grade; gains are exact, ranks count from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mpmath import MPContext
+
+mp = MPContext()
+mp.dps = 40
+Real = Any
+"""A number of mpmath, which has no types."""
+
+NEAR = mp.mpf(10) ** -30
+"""Sums of thirds reach 1 but for the fortieth digit."""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic as a measure sees it.
+
+    ranking  the docnos by rank
+    grades   the judged documents
+    top      the highest grade of all topics
+    labels   the distinct grades above 0 of all topics, ascending
+    intents  subtopic -> grades, for measures over intents
+    """
+
+    ranking: tuple[str, ...]
+    grades: dict[str, Real]
+    top: Real
+    labels: tuple[Real, ...]
+    intents: dict[str, dict[str, Real]] = field(default_factory=dict)
+
+
+# --- gains -----------------------------------------------------------------------------------------------------------
+
+
+def raw(scheme: Any, grade: Real) -> Real:
+    """Return the gain of a grade for measures with gains of any size: g, or 2^g − 1 (Burges et al. 2005)."""
+    if isinstance(scheme, tuple):
+        return mp.mpf(scheme[int(grade)])
+    return mp.mpf(2) ** grade - 1 if scheme == "exp" else grade
+
+
+def unit(scheme: Any, grade: Real, top: Real) -> Real:
+    """Return the gain of a grade for measures with gains in 0..1; exp: Chapelle et al. 2009, eq. 4."""
+    if isinstance(scheme, tuple):
+        return mp.mpf(str(scheme[int(grade)]))
+    return {"linear": grade / top, "exp": (mp.mpf(2) ** grade - 1) / mp.mpf(2) ** top, "ntcir": grade / (top + 1)}[
+        scheme
+    ]
+
+
+def gains(topic: Topic, worth: Callable[[Real], Real]) -> tuple[list[Real], list[Real]]:
+    """Return the gain at each rank, and the gains above 0 of the judged documents in descending order."""
+
+    def of(grade: Real | None) -> Real:
+        return mp.mpf(0) if grade is None or grade <= 0 else worth(grade)
+
+    ideal = sorted((of(grade) for grade in topic.grades.values()), reverse=True)
+    return [of(topic.grades.get(docno)) for docno in topic.ranking], [gain for gain in ideal if gain > 0]
+
+
+def raw_gains(topic: Topic, gain: Any, rel: Real | None) -> tuple[list[Real], list[Real]]:
+    return gains(topic, lambda grade: mp.mpf(grade >= rel) if rel is not None else raw(gain, grade))
+
+
+def unit_gains(topic: Topic, gain: Any, rel: Real | None) -> tuple[list[Real], list[Real]]:
+    return gains(topic, lambda grade: mp.mpf(grade >= rel) if rel is not None else unit(gain, grade, topic.top))
+
+
+def binary(topic: Topic, rel: Real = 1) -> tuple[list[int], int]:
+    """Return whether the document at each rank is relevant, and the number of relevant documents."""
+    hits, pool = raw_gains(topic, "linear", rel)
+    return [int(hit) for hit in hits], len(pool)
+
+
+def judged_nonrelevant(topic: Topic, rel: Real = 1) -> list[bool]:
+    return [docno in topic.grades and topic.grades[docno] < rel for docno in topic.ranking]
+
+
+def ratio(part: Real, whole: Real) -> Real:
+    return mp.mpf(part) / whole if whole else mp.mpf(0)
+
+
+def ranked(values: Sequence[Any], k: int | None = None) -> list[tuple[int, Any]]:
+    return list(enumerate(values[:k], 1))
+
+
+# --- cascade measures ------------------------------------------------------------------------------------------------
+
+
+def cascade_sum(gain: Sequence[Real], k: int | None, utility: str = "rr", gamma: Real = 1) -> Real:
+    """Return Σ φ(i) γ^(i−1) r_i Π_{j<i} (1 − r_j): Chapelle et al. 2009, definition 1 and section 7.2."""
+    phi: dict[str, Callable[[int], Real]] = {
+        "rr": lambda i: mp.mpf(1) / i,
+        "dcg": lambda i: 1 / mp.log(i + 1, 2),
+        "one": lambda i: mp.mpf(1),
+    }
+    total, goes_on = mp.mpf(0), mp.mpf(1)
+    for i, r in ranked(gain, k):
+        total += phi[utility](i) * mp.mpf(str(gamma)) ** (i - 1) * goes_on * r
+        goes_on *= 1 - r
+    return total
+
+
+def err(t: Topic, k: int | None = None, gain: Any = "exp", rel: Real | None = None) -> Real:
+    return cascade_sum(unit_gains(t, gain, rel)[0], k)
+
+
+def nerr(t: Topic, k: int | None = None, gain: Any = "exp", rel: Real | None = None) -> Real:
+    found, ideal = unit_gains(t, gain, rel)
+    return ratio(cascade_sum(found, k), cascade_sum(ideal, k))
+
+
+def cascade(t: Topic, k: int | None = None, utility: str = "rr", gamma: Real = 1, gain: Any = "exp") -> Real:
+    return cascade_sum(unit_gains(t, gain, None)[0], k, utility, gamma)
+
+
+def rr(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
+    return next((mp.mpf(1) / i for i, hit in ranked(binary(t, rel)[0], k) if hit), mp.mpf(0))
+
+
+def success(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
+    return mp.mpf(any(binary(t, rel)[0][:k]))
+
+
+# --- cumulated gain --------------------------------------------------------------------------------------------------
+
+
+def dcg_sum(gain: Sequence[Real], k: int | None = None, log: int | None = None) -> Real:
+    """Return Σ gain / log2(i + 1); with a base b undiscounted before rank b: Järvelin & Kekäläinen 2002."""
+    total = mp.mpf(0)
+    for i, value in ranked(gain, k):
+        if log is None:
+            total += value / mp.log(i + 1, 2)
+        else:
+            total += value if i < log else value / mp.log(i, log)
+    return total
+
+
+def dcg(t: Topic, k: int | None = None, gain: Any = "linear", rel: Real | None = None, log: int | None = None) -> Real:
+    return dcg_sum(raw_gains(t, gain, rel)[0], k, log)
+
+
+def ndcg(t: Topic, k: int | None = None, gain: Any = "linear", rel: Real | None = None, log: int | None = None) -> Real:
+    found, ideal = raw_gains(t, gain, rel)
+    return ratio(dcg_sum(found, k, log), dcg_sum(ideal, k, log))
+
+
+def q(t: Topic, k: int | None = None, beta: Real = 1, norm: str = "R", gain: Any = "linear") -> Real:
+    """Q-measure: Sakai 2004."""
+    found, ideal = raw_gains(t, gain, None)
+    total, hits, cg = mp.mpf(0), 0, mp.mpf(0)
+    for i, value in ranked(found, k):
+        hits, cg = hits + (value > 0), cg + value
+        if value > 0:
+            total += (hits + beta * cg) / (i + beta * mp.fsum(ideal[:i]))
+    return ratio(total, len(ideal) if norm == "R" or k is None else min(len(ideal), k))
+
+
+def compat(t: Topic, k: int | None = None, p: Real = "0.95", gain: Any = "linear", to_end: bool = False) -> Real:
+    """Compatibility, RBO(run, ideal) / RBO(ideal, ideal): Clarke, Vtyurina & Smucker 2021; RBO: Webber et al. 2010."""
+    p = mp.mpf(p)
+    place = {docno: i for i, docno in enumerate(t.ranking)}
+    positive = [(docno, grade) for docno, grade in t.grades.items() if grade > 0]
+    ideal = [
+        docno for docno, grade in sorted(positive, key=lambda each: (-raw(gain, each[1]), place.get(each[0], mp.inf)))
+    ]
+    last = k or (max(len(t.ranking), len(ideal)) if to_end else int(100 / (1 - p)))
+
+    def overlap(left: Sequence[str], right: Sequence[str]) -> Real:
+        return mp.fsum(p ** (i - 1) * len({*left[:i]} & {*right[:i]}) / i for i in range(1, last + 1))
+
+    return ratio(overlap(t.ranking, ideal), overlap(ideal, ideal))
+
+
+# --- precision, recall and average precision -------------------------------------------------------------------------
+
+
+def sp(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
+    """The sum of precisions at the ranks of relevant documents."""
+    hits = binary(t, rel)[0]
+    return mp.fsum(mp.mpf(sum(hits[:i])) / i for i, hit in ranked(hits, k) if hit)
+
+
+def ap(t: Topic, k: int | None = None, norm: str = "R", rel: Real = 1) -> Real:
+    known = binary(t, rel)[1]
+    return ratio(sp(t, k, rel), known if norm == "R" or k is None else min(known, k))
+
+
+def p(t: Topic, k: int, rel: Real = 1) -> Real:
+    return mp.mpf(sum(binary(t, rel)[0][:k])) / k
+
+
+def recall(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
+    hits, known = binary(t, rel)
+    return ratio(sum(hits[:k]), known)
+
+
+def rprec(t: Topic, rel: Real = 1) -> Real:
+    hits, known = binary(t, rel)
+    return ratio(sum(hits[:known]), known)
+
+
+def rprec_mult(t: Topic, times: Real = 1, rel: Real = 1) -> Real:
+    hits, known = binary(t, rel)
+    k = int(mp.floor(mp.mpf(str(times)) * known + mp.mpf("0.9")))
+    return ratio(sum(hits[:k]), k)
+
+
+def relative_p(t: Topic, k: int, rel: Real = 1) -> Real:
+    hits, known = binary(t, rel)
+    return ratio(sum(hits[:k]), min(k, known))
+
+
+def bpref(t: Topic, k: int | None = None, constant: int = 0, rel: Real = 1) -> Real:
+    """Buckley & Voorhees 2004, as trec_eval has it."""
+    hits, known = binary(t, rel)
+    wrong, bad = judged_nonrelevant(t, rel), sum(1 for grade in t.grades.values() if grade < rel)
+    most, total = min(constant + known, bad), mp.mpf(0)
+    for i, hit in ranked(hits, k):
+        above = min(sum(wrong[: i - 1]), constant + known)
+        total += hit * (1 - ratio(above, most))
+    return ratio(total, known)
+
+
+def accuracy(t: Topic, k: int | None = None, rel: Real = 1, empty: Real = 0) -> Real:
+    """The share of pairs of a relevant and another document among the first k that are in the right order."""
+    hits = binary(t, rel)[0][:k]
+    pairs = [(i, j) for i in range(len(hits)) for j in range(len(hits)) if hits[i] and not hits[j]]
+    if not any(hits):
+        return mp.mpf(0)
+    return mp.mpf(sum(i < j for i, j in pairs)) / len(pairs) if pairs else mp.mpf(1)
+
+
+def half_up(recall: Real, known: int) -> int:
+    """Return the number of relevant documents of a level of recall, rounded half up."""
+    return int(mp.floor(mp.mpf(recall) * known + mp.mpf("0.5") + NEAR))
+
+
+def iprec(t: Topic, recall: Real = 0, needed: Callable[[Real, int], int] = half_up) -> Real:
+    hits, known = binary(t)
+    reached = [mp.mpf(sum(hits[:i])) / i for i, _ in ranked(hits) if sum(hits[:i]) >= needed(recall, known)]
+    return max(reached, default=mp.mpf(0)) if known else mp.mpf(0)
+
+
+def iprec_avg(t: Topic, needed: Callable[[Real, int], int] = half_up) -> Real:
+    return mp.fsum(iprec(t, mp.mpf(level) / 10, needed) for level in range(11)) / 11
+
+
+def esl(t: Topic, n: int = 1) -> Real:
+    """Return the expected search length of Cooper 1968 in an order without ties."""
+    hits = binary(t)[0]
+    above = next((i for i, hit in ranked(hits) if hit and sum(hits[:i]) == n), len(hits))
+    return mp.mpf(above - sum(hits[:above]))
+
+
+def yaap(t: Topic, rel: Real = 1) -> Real:
+    summed, known = sp(t, None, rel), binary(t, rel)[1]
+    return mp.log((1 + summed) / (1 + known - summed))
+
+
+def infap(t: Topic, sampled: Real = -mp.inf) -> Real:
+    """Inferred average precision: Yilmaz & Aslam 2006, with trec_eval's ε of 0.00001.
+
+    sampled  the lowest grade of the sample; documents with lower ones are in the pool alone
+    """
+    hits, known = binary(t)
+    tiny, total = mp.mpf("0.00001"), mp.mpf(0)
+    for i, hit in ranked(hits):
+        pooled = [t.grades[docno] for docno in t.ranking[: i - 1] if docno in t.grades]
+        good, all_sampled = sum(hits[: i - 1]), sum(grade >= sampled for grade in pooled)
+        if hit and i == 1:
+            total += 1
+        elif hit:
+            above = mp.mpf(len(pooled)) / (i - 1) * (good + tiny) / (all_sampled + 2 * tiny)
+            total += mp.mpf(1) / i + mp.mpf(i - 1) / i * above
+    return ratio(total, known)
+
+
+def judged(t: Topic, k: int) -> Real:
+    return ratio(sum(docno in t.grades for docno in t.ranking[:k]), min(k, len(t.ranking)))
+
+
+def unjudged(t: Topic, k: int) -> Real:
+    return ratio(sum(docno not in t.grades for docno in t.ranking[:k]), k)
+
+
+# --- graded average precision ----------------------------------------------------------------------------------------
+
+
+def shares(t: Topic, g: tuple[int, ...] | None = None) -> tuple[list[Real], Callable[[Real], Real]]:
+    """Return the grades at which users set their threshold, and Σ_{j ≤ grade} g_j: Robertson et al. 2010, section 2."""
+    whole = all(label == int(label) for label in t.labels)
+    levels = [mp.mpf(j) for j in range(1, int(t.top) + 1)] if whole else list(t.labels)
+    weights = g or [1] * len(levels)
+
+    def below(grade: Real) -> Real:
+        return mp.mpf(sum(w for level, w in zip(levels, weights, strict=True) if level <= grade)) / sum(weights)
+
+    return levels, below
+
+
+def gap(t: Topic, k: int | None = None, norm: str = "R", g: tuple[int, ...] | None = None) -> Real:
+    """Robertson et al. 2010, section 2.2: Σ_n 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j over Σ_i R_i Σ_{j≤i} g_j."""
+    below = shares(t, g)[1]
+    grade = [max(t.grades.get(docno, mp.mpf(0)), mp.mpf(0)) for docno in t.ranking]
+    total = mp.fsum(mp.fsum(below(min(grade[m], grade[n - 1])) for m in range(n)) / n for n, _ in ranked(grade, k))
+    best = sorted((below(each) for each in t.grades.values() if each > 0), reverse=True)
+    return ratio(total, mp.fsum(best[: k if norm == "k" else None]))
+
+
+def gprecision(t: Topic, k: int) -> Real:
+    return mp.fsum(gains(t, shares(t)[1])[0][:k]) / k
+
+
+def grecall(t: Topic, k: int | None = None) -> Real:
+    found, ideal = gains(t, shares(t)[1])
+    return ratio(mp.fsum(found[:k]), mp.fsum(ideal))
+
+
+# --- weights of ranks, and C/W/L -------------------------------------------------------------------------------------
+
+
+def weighted(weight: Callable[[int], Real]) -> Callable[..., Real]:
+    """Return the measure Σ w_i r_i."""
+
+    def measure(t: Topic, k: int | None = None) -> Real:
+        return mp.fsum(weight(i) * r for i, r in ranked(unit_gains(t, "linear", None)[0], k))
+
+    return measure
+
+
+def zipf(t: Topic, k: int | None = None, beta: Real = 1) -> Real:
+    beta = mp.mpf(beta)
+    total = mp.zeta(beta) if k is None else mp.fsum(mp.mpf(i) ** -beta for i in range(1, k + 1))
+    return weighted(lambda i: mp.mpf(i) ** -beta / total)(t, k)
+
+
+def uniform(t: Topic, k: int) -> Real:
+    return weighted(lambda i: mp.mpf(1) / k)(t, k)
+
+
+def poisson(t: Topic, k: int | None = None, alpha: Real = 1) -> Real:
+    alpha = mp.mpf(alpha)
+    return weighted(lambda i: alpha ** (i - 1) * mp.exp(-alpha) / mp.factorial(i - 1))(t, k)
+
+
+def logharmonic(t: Topic, k: int, b: int = 2) -> Real:
+    weights = [mp.mpf(1) if i <= b else 1 / mp.log(i, b) for i in range(1, k + 1)]
+    return weighted(lambda i: weights[i - 1] / mp.fsum(weights))(t, k)
+
+
+Continue = Callable[[int, Sequence[Real]], Real]
+"""C(i) by the rank and the gains at all ranks."""
+Rest = Callable[[int, Real, Real], Real]
+"""Σ_{m>n} V(m) by n, V(n + 1) and the gain so far."""
+
+
+def views(gain: Sequence[Real], goes_on: Continue, depth: int) -> list[Real]:
+    """Return V(i) = Π_{j<i} C(j) down to a rank: Moffat et al. 2013."""
+    found, chance = [], mp.mpf(1)
+    for i in range(1, depth + 1):
+        found.append(chance)
+        chance *= goes_on(i, gain)
+    return found
+
+
+def cwl(goes_on: Continue, rest: Rest | None, gain: Any = "linear", limited: bool = False) -> Callable[..., Real]:
+    """Return the C/W/L measure of C(i).
+
+    rest     the sum of V past the end of the run; None: the user stops somewhere on the way
+    limited  the user gives up at the cutoff; otherwise a cutoff leaves the weights as they are
+    """
+
+    def measure(t: Topic, k: int | None = None, horizon: int | None = None, of: str = "eu", rel: Real = None) -> Real:
+        found = unit_gains(t, gain, rel)[0]
+        last = k if limited else horizon
+        n = len(found)
+        padded = [*found, *[mp.mpf(0)] * 2000]
+        v = views(padded, goes_on, last or max(n + 1, 1 if rest else 200))
+        viewed = mp.fsum(v) if last or rest is None else mp.fsum(v[:n]) + rest(n, v[n], mp.fsum(found))
+        total = mp.fsum(chance * r for chance, r in zip(v, found[: k if k else None], strict=False))
+        return {"eu": total / viewed, "etu": total, "ed": viewed}[of]
+
+    return measure
+
+
+def so_far(i: int, gain: Sequence[Real]) -> Real:
+    return mp.fsum(gain[:i])
+
+
+def geometric(chance: Real) -> Rest:
+    return lambda n, v, gained: v / (1 - chance)
+
+
+def squares(base: Callable[[int, Real], Real]) -> Rest:
+    """The rest where C(i) = ((b − 1) / b)² and b rises by 1 a rank: V · b_n² · ζ(2, b_n)."""
+    return lambda n, v, gained: v * base(n, gained) ** 2 * mp.zeta(2, base(n, gained))
+
+
+def rbp(p: Real) -> Callable[..., Real]:
+    chance = mp.mpf(p)
+    return cwl(lambda i, r: chance, geometric(chance))
+
+
+def insq(T: Real) -> Callable[..., Real]:
+    def base(i: int, gained: Real) -> Real:
+        return mp.mpf(i) + 2 * mp.mpf(T)
+
+    return cwl(lambda i, r: ((base(i, 0) - 1) / base(i, 0)) ** 2, squares(base))
+
+
+def inst(T: Real) -> Callable[..., Real]:
+    def base(i: int, gained: Real) -> Real:
+        return mp.mpf(i) + 2 * mp.mpf(T) - gained
+
+    return cwl(lambda i, r: ((base(i, so_far(i, r)) - 1) / base(i, so_far(i, r))) ** 2, squares(base))
+
+
+def npv(rate: Real) -> Callable[..., Real]:
+    return rbp(1 / (1 + mp.mpf(rate)))
+
+
+def tbg(h: Real) -> Callable[..., Real]:
+    """Smucker & Clarke 2012, with a cost of 1 for each document."""
+    return rbp(mp.mpf(2) ** (-1 / mp.mpf(h)))
+
+
+def u(L: int) -> Callable[..., Real]:
+    """Sakai & Dou 2013, with a cost of 1 for each document."""
+    weight = [max(mp.mpf(0), 1 - mp.mpf(i) / L) for i in range(2003)]
+    return cwl(lambda i, r: ratio(weight[i], weight[i - 1]), lambda n, v, gained: mp.fsum(weight[n:]))
+
+
+def sdcg() -> Callable[..., Real]:
+    return cwl(lambda i, r: mp.log(i + 1) / mp.log(i + 2), None, limited=True)
+
+
+def cwlp() -> Callable[..., Real]:
+    return cwl(lambda i, r: mp.mpf(1), None, limited=True)
+
+
+def set_theory(beta: Real) -> Callable[..., Real]:
+    def weight(i: int) -> Real:
+        return mp.mpf(i + 1) ** mp.mpf(beta) - mp.mpf(i) ** mp.mpf(beta)
+
+    return cwl(lambda i, r: weight(i + 1) / weight(i), None, limited=True)
+
+
+def cwlrr(t: Topic) -> Real:
+    found = unit_gains(t, "linear", None)[0]
+    return next((r / i for i, r in ranked(found) if r > 0), mp.mpf(0))
+
+
+def cwlap(t: Topic) -> Real:
+    """V(i) is the share of Σ r_j / j that is still to come at rank i."""
+    found = unit_gains(t, "linear", None)[0]
+    to_come = [mp.fsum(r / j for j, r in ranked(found) if j >= i) for i, _ in ranked(found)]
+    return ratio(mp.fsum(v * r for v, r in zip(to_come, found, strict=True)), mp.fsum(to_come))
+
+
+def nerr8(gain: Any = "exp") -> Callable[..., Real]:
+    """Azzopardi et al. 2021, eq. 8; below eq. 9, 10 and 11."""
+    return cwl(lambda i, r: 1 - r[i - 1], None, gain, limited=True)
+
+
+def nerr9(gain: Any = "exp") -> Callable[..., Real]:
+    return cwl(lambda i, r: mp.mpf(i) / (i + 1) * (1 - r[i - 1]), None, gain, limited=True)
+
+
+def nerr10(phi: Real, gain: Any = "exp") -> Callable[..., Real]:
+    return cwl(lambda i, r: mp.mpf(phi) * (1 - r[i - 1]), geometric(mp.mpf(phi)), gain)
+
+
+def nerr11(T: Real, gain: Any = "exp") -> Callable[..., Real]:
+    def base(i: int, gained: Real) -> Real:
+        return mp.mpf(i) + 2 * mp.mpf(T)
+
+    return cwl(lambda i, r: ((base(i, 0) - 1) / base(i, 0)) ** 2 * (1 - r[i - 1]), squares(base), gain)
+
+
+def bpm(T: Real, K: Real) -> Callable[..., Real]:
+    """Zhang et al. 2017, with a cost of 1 for each document."""
+    return cwl(lambda i, r: mp.mpf(so_far(i, r) < mp.mpf(T) - NEAR and i < K), None)
+
+
+def bpmd(T: Real, K: Real) -> Callable[..., Real]:
+    def goes_on(i: int, r: Sequence[Real]) -> Real:
+        moved = so_far(i - 1, r) - mp.mpf(i - 1) / 2
+        return mp.mpf(so_far(i, r) < mp.mpf(T) + moved - NEAR and i < K + moved - NEAR)
+
+    return cwl(goes_on, None)
+
+
+def ift(T: Real = "2", A: Real = "0.2", b: Real = "0.9") -> Callable[..., Real]:
+    """Azzopardi et al. 2018, with a goal and a rate."""
+    T, A, b = mp.mpf(T), mp.mpf(A), mp.mpf(b)
+
+    def goes_on(i: int, r: Sequence[Real]) -> Real:
+        by_goal = 1 - 1 / (1 + b * mp.exp(T - so_far(i, r)))
+        return by_goal / (1 + b * mp.exp(A - so_far(i, r) / i))
+
+    return cwl(goes_on, None)
+
+
+# --- sets and counts -------------------------------------------------------------------------------------------------
+
+
+def counts(t: Topic, k: int | None = None, rel: Real = 1) -> tuple[int, int, int]:
+    """Return the number of relevant documents retrieved, of documents retrieved, and of relevant documents."""
+    hits, known = binary(t, rel)
+    return sum(hits[:k]), len(hits[:k]), known
+
+
+def set_p(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
+    hits, n, _ = counts(t, k, rel)
+    return ratio(hits, n)
+
+
+def set_relative_p(t: Topic, rel: Real = 1) -> Real:
+    hits, n, known = counts(t, None, rel)
+    return ratio(hits, min(n, known))
+
+
+def set_recall(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
+    hits, _, known = counts(t, k, rel)
+    return ratio(hits, known)
+
+
+def set_map(t: Topic, rel: Real = 1) -> Real:
+    return set_p(t, None, rel) * set_recall(t, None, rel)
+
+
+def set_f(t: Topic, x: Real = 1, rel: Real = 1) -> Real:
+    precision, found = set_p(t, None, rel), set_recall(t, None, rel)
+    return ratio((mp.mpf(x) + 1) * precision * found, found + mp.mpf(x) * precision)
+
+
+def f1(t: Topic, k: int, rel: Real = 1) -> Real:
+    hits, _, known = counts(t, k, rel)
+    return ratio(2 * hits, k + known)
+
+
+def utility(t: Topic, a: int = 1, b: int = -1, c: int = 0) -> Real:
+    hits, n, known = counts(t)
+    return mp.mpf(a * hits + b * (n - hits) + c * (known - hits))
+
+
+def num_ret(t: Topic) -> Real:
+    return mp.mpf(counts(t)[1])
+
+
+def num_rel(t: Topic) -> Real:
+    return mp.mpf(counts(t)[2])
+
+
+def num_rel_ret(t: Topic) -> Real:
+    return mp.mpf(counts(t)[0])
+
+
+def hits(t: Topic, k: int) -> Real:
+    return mp.mpf(counts(t, k)[0])
+
+
+def num_nonrel_judged_ret(t: Topic) -> Real:
+    return mp.mpf(sum(judged_nonrelevant(t)))
+
+
+def num_q(t: Topic) -> Real:
+    return mp.mpf(1)
+
+
+# --- trec_eval's own -------------------------------------------------------------------------------------------------
+
+
+def bing(t: Topic) -> Real:
+    found, known = binary(t)
+    return ratio(mp.fsum(1 / mp.log(2 + i - sum(found[:i]), 2) for i, hit in ranked(found) if hit), known)
+
+
+def g(t: Topic) -> Real:
+    found, ideal = raw_gains(t, "linear", None)
+    total = mp.mpf(0)
+    for i, gain in ranked(found):
+        lag = mp.fsum(ideal[:i]) + max(0, i - len(ideal)) - mp.fsum(found[:i])
+        total += gain / mp.log(2 + lag, 2) if gain else 0
+    return ratio(total, mp.fsum(ideal))
+
+
+def ndcg_rel(t: Topic) -> Real:
+    found, ideal = raw_gains(t, "linear", None)
+    at = [ndcg(t, i) for i, gain in ranked(found) if gain > 0]
+    return ratio(mp.fsum(at) + (len(ideal) - len(at)) * ndcg(t), len(ideal))
+
+
+def rndcg(t: Topic) -> Real:
+    found, ideal = raw_gains(t, "linear", None)
+    ends = [sum(1 for gain in ideal if gain >= level) for level in sorted(set(ideal))]
+    values = [ndcg(t, end) for end in ends] + ([ndcg(t)] if len(found) >= len(ideal) + 2 else [])
+    return ratio(mp.fsum(values), len(values))
+
+
+def rbp_topic(t: Topic, k: int | None = None, p: Real = "0.9") -> Real:
+    found, ideal = raw_gains(t, "linear", None)
+    total = mp.fsum((1 - mp.mpf(p)) * gain * mp.mpf(p) ** (i - 1) for i, gain in ranked(found, k))
+    return ratio(total, max(ideal, default=0))
+
+
+def rbp_resid(t: Topic, k: int | None = None, p: Real = "0.9") -> Real:
+    p, seen = mp.mpf(p), t.ranking[:k]
+    if not seen:
+        return mp.mpf(0)
+    unknown = mp.fsum((1 - p) * p ** (i - 1) for i, docno in ranked(seen) if docno not in t.grades)
+    return unknown + p ** len(seen) - (0 if k is None else p**k)
+
+
+# --- intents ---------------------------------------------------------------------------------------------------------
+
+
+def by_intent(t: Topic) -> list[Topic]:
+    """Return the topic as judged for each intent with a relevant document."""
+    each = [Topic(t.ranking, grades, t.top, t.labels) for grades in t.intents.values()]
+    return [topic for topic in each if any(grade > 0 for grade in topic.grades.values())]
+
+
+def intent_mean(measure: Callable[..., Real]) -> Callable[..., Real]:
+    """Return the mean of a measure over the intents with a relevant document: Agrawal et al. 2009."""
+
+    def mean(t: Topic, **given: Any) -> Real:
+        intents = by_intent(t)
+        return ratio(mp.fsum(measure(topic, **given) for topic in intents), len(intents))
+
+    return mean
+
+
+def greedy(t: Topic, worth: Callable[[Real], Real], rate: Real) -> list[str]:
+    """Return the relevant documents, the one that adds most always next, ties by docno descending: Clarke et al. 2008.
+
+    worth  the gain of a grade
+    rate   the share of an intent's worth that a document of gain 1 takes
+    """
+    intents = by_intent(t)
+    left = sorted({d for topic in intents for d, grade in topic.grades.items() if grade > 0}, reverse=True)
+    open_share, order = [mp.mpf(1)] * len(intents), []
+
+    def gain(docno: str, intent: Topic) -> Real:
+        grade = intent.grades.get(docno, mp.mpf(0))
+        return worth(grade) if grade > 0 else mp.mpf(0)
+
+    while left:
+        adds = [mp.fsum(share * gain(docno, i) for share, i in zip(open_share, intents, strict=True)) for docno in left]
+        best = next(n for n, added in enumerate(adds) if added > max(adds) - NEAR)
+        order.append(left.pop(best))
+        open_share = [share * (1 - rate * gain(order[-1], i)) for share, i in zip(open_share, intents, strict=True)]
+    return order
+
+
+def with_ranking(t: Topic, ranking: Sequence[str]) -> Topic:
+    return Topic(tuple(ranking), t.grades, t.top, t.labels, t.intents)
+
+
+def novelty_sum(t: Topic, k: int | None, alpha: Real, weight: Callable[[int], Real]) -> Real:
+    """Return Σ_i w_i Σ_t rel_i^t (1 − α)^(relevant to t before i)."""
+    total = mp.mpf(0)
+    for topic in by_intent(t):
+        found = binary(topic)[0]
+        total += mp.fsum(weight(i) * (1 - alpha) ** sum(found[: i - 1]) for i, hit in ranked(found, k) if hit)
+    return total
+
+
+def over_ideal(t: Topic, k: int | None, alpha: Real, weight: Callable[[int], Real]) -> Real:
+    best = with_ranking(t, greedy(t, lambda grade: mp.mpf(grade >= 1), alpha))
+    return ratio(novelty_sum(t, k, alpha, weight), novelty_sum(best, k, alpha, weight))
+
+
+def log_discount(i: int) -> Real:
+    return 1 / mp.log(i + 1, 2)
+
+
+def alpha_dcg(t: Topic, k: int, alpha: Real = "0.5", norm: str = "none") -> Real:
+    alpha = mp.mpf(alpha)
+    score = novelty_sum(t, k, alpha, log_discount)
+    best = len(by_intent(t)) * mp.fsum((1 - alpha) ** (i - 1) * log_discount(i) for i in range(1, k + 1))
+    return score if norm == "none" else ratio(score, best)
+
+
+def alpha_ndcg(t: Topic, k: int | None = None, alpha: Real = "0.5") -> Real:
+    return over_ideal(t, k, mp.mpf(alpha), log_discount)
+
+
+def nrbp(t: Topic, alpha: Real = "0.5", beta: Real = "0.5") -> Real:
+    """Clarke et al., ICTIR 2009."""
+    alpha, beta = mp.mpf(alpha), mp.mpf(beta)
+    total = novelty_sum(t, None, alpha, lambda i: beta ** (i - 1))
+    return ratio((1 - (1 - alpha) * beta) * total, len(by_intent(t)))
+
+
+def nnrbp(t: Topic, alpha: Real = "0.5", beta: Real = "0.5") -> Real:
+    return over_ideal(t, None, mp.mpf(alpha), lambda i: mp.mpf(beta) ** (i - 1))
+
+
+def strec(t: Topic, k: int | None = None) -> Real:
+    return intent_mean(success)(t, k=k)
+
+
+def erria(t: Topic, k: int | None = None, stop: Real = 1, norm: str = "none", rel: Real | None = None) -> Real:
+    """Chapelle et al. 2009, section 7.4."""
+
+    def score(topic: Topic) -> Real:
+        return cascade_sum([mp.mpf(stop) * r for r in unit_gains(topic, "exp", rel)[0]], k)
+
+    intents = by_intent(t)
+    mean = ratio(mp.fsum(map(score, intents)), len(intents))
+    return mean if norm == "none" else mean / cascade_sum([mp.mpf(stop)] * (k or 1000), k)
+
+
+def nerria(t: Topic, k: int | None = None, stop: Real = 1, rel: Real | None = None) -> Real:
+    def worth(grade: Real) -> Real:
+        return mp.mpf(grade >= rel) if rel is not None else unit("exp", grade, t.top)
+
+    best = with_ranking(t, greedy(t, worth, mp.mpf(stop)))
+    return ratio(erria(t, k, stop, "none", rel), erria(best, k, stop, "none", rel))

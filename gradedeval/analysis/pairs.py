@@ -14,7 +14,6 @@ from gradedeval.analysis.tables import Row, total_formatter
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
 from gradedeval.errors import InputError, Note, emit_notes, flag, plural
 from gradedeval.kernel.formats.tables import Column
-from gradedeval.kernel.scoring import predicted
 from gradedeval.kernel.scoring.predicted import HEAVY, PREDICTED, saved_words, summarized, within
 from gradedeval.kernel.scoring.predicted import LEAST as LEAST
 from gradedeval.kernel.scoring.results import joined, to_frame
@@ -477,6 +476,8 @@ def estimate_comparison(
 
 def heavy_difference_notes(measures: Iterable[Paired], first: Ints, second: Ints, alpha: float) -> list[Note]:
     """Return a note on the differences whose variance is mostly from a single topic."""
+    from gradedeval.kernel.scoring.predicted import heavy_notes  # few comparisons have predictions
+
     heavy = list[tuple[str, float, str]]()
     for paired in measures:
         estimates = estimated_differences(paired, first, second, alpha)
@@ -484,7 +485,7 @@ def heavy_difference_notes(measures: Iterable[Paired], first: Ints, second: Ints
             topic = paired.topics[int(estimates["farthest"][pair])]
             label = f"{paired.measure}, {paired.runs[second[pair]]} against {paired.runs[first[pair]]}"
             heavy.append((topic, float(estimates["share"][pair]), label))
-    return predicted.heavy_notes(heavy)
+    return heavy_notes(heavy)
 
 
 def estimate_columns(matrix: Matrix, interval: DisplayColumns) -> DisplayColumns:

@@ -13,14 +13,11 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from gradedeval.arrays import np
-from gradedeval.lazy import late_modules
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from gradedeval.kernel.parallel.executors import Raised, WorkerDied
-
-__getattr__ = late_modules(__name__)
 
 Item = TypeVar("Item")
 

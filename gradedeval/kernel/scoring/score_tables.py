@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import repeat
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from gradedeval.errors import InputError, flag, plural, shorten
 from gradedeval.kernel import formats
@@ -18,64 +18,15 @@ from gradedeval.kernel.options import preset_digits
 from gradedeval.kernel.scoring.signature import SIGNATURES
 
 if TYPE_CHECKING:
-    from gradedeval.kernel.scoring.scores import Scores
+    from gradedeval.kernel.scoring.scores import Row, Scores
 
-BOUNDS = ("low", "high")
-"""The columns of --bounds, which excludes --interval: the lowest and the highest score."""
-INTERVAL = ("se", "low", "high")
-"""The columns of --interval: standard error of a summary, ends of its interval."""
-ESTIMATED = ("people", "people_low", "people_high", "machine", "lambda_", "narrower", "times")
-"""The columns of --predicted: the summary by people alone and its interval, the summary of all topics by the machine
-alone, λ, the share by which the interval of both is narrower, and the factor of topics that people would have to judge
-for it."""
-
-
-class Row(NamedTuple):
-    """A line of the tidy table; None if blank.
-
-    A summary has the topic `all`, the number of `topics`, and a standard error with an interval, or bounds. The summary
-    of a slice names it, as in `intent=head`.
-    """
-
-    run: str
-    topic: str
-    measure: str
-    score: float | None
-    se: float | None = None
-    low: float | None = None
-    high: float | None = None
-    residual: float | None = None
-    unjudged: float | None = None
-    beyond: float | None = None
-    topics: int | None = None
-    people: float | None = None
-    people_low: float | None = None
-    people_high: float | None = None
-    machine: float | None = None
-    lambda_: float | None = None
-    narrower: float | None = None
-    times: float | None = None
-    slice: str | None = None
-
-
-def row_signatures(scores: Scores, rows: Iterable[Row]) -> list[str | None]:
-    """Return the signature of each summary row, of all topics or of a slice; None for rows of topics."""
-    cache = {name: part.signatures for name, part in scores._slices} | {None: scores.signatures}
-    return [None if row.topics is None else cache[row.slice][row.run, row.measure] for row in rows]
-
-
-# Rows and columns of tables for people.
-
-PARTS = (*INTERVAL, *ESTIMATED, "residual", "unjudged", "beyond")
-
-_OF_WIDTHS = ("lambda_", "narrower", "times")
-"""Columns that no scale of scores changes."""
+ON_SCALE = ("score", "se", "low", "high", "people", "people_low", "people_high", "machine",
+            "residual", "unjudged", "beyond")  # fmt: skip
+"""Columns on the scale of scores."""
 
 
 def number_column(scores: Scores, name: str, percent: bool = False) -> Column:
     """Return a column of scores with the digits of the preset; two fewer for percentages."""
-    from gradedeval.kernel.formats import Column  # not before there is a table
-
     digits = preset_digits(scores.options.like)
     return Column(name, "score", max(digits - 2, 0) if percent else digits)
 
@@ -96,7 +47,7 @@ def _in_percent(row: Row, shares: Collection[str]) -> Row:
     """Return the row times 100 if its measure is a share."""
     if row.measure not in shares:
         return row
-    values = {name: getattr(row, name) for name in ("score", *PARTS) if name not in _OF_WIDTHS}
+    values = {name: getattr(row, name) for name in ON_SCALE}
     return row._replace(**{name: value * 100 for name, value in values.items() if value is not None})
 
 
@@ -115,12 +66,12 @@ def is_share(measure: Measure) -> bool:
 
 def further_columns(scores: Scores) -> list[str]:
     """Return the columns after the score."""
-    return [name for name in scores.columns if name in (*PARTS, "topics")]
+    return scores.columns[scores.columns.index("score") + 1 :]
 
 
-def values_of(row: Row, parts: Sequence[str]) -> list[float | None]:
-    """Return the score and the further columns of a row."""
-    return [getattr(row, name) for name in ("score", *parts)]
+def values_of(row: Row | None, parts: Sequence[str]) -> list[float | None]:
+    """Return the score and the further columns of a row; None for all without a row."""
+    return [getattr(row, name, None) for name in ("score", *parts)]
 
 
 def key_names(scores: Scores, by_topic: bool) -> list[str]:
@@ -219,7 +170,7 @@ def document(
         signed = quantity_signatures(scores, by_topic) if layout == "long" else signed
     elif layout == "long":
         rows = list(printed_rows(scores, by_topic, sliced=True))
-        return Document([_long(scores, rows)], scores.signature, row_signatures=row_signatures(scores, rows))
+        return Document([_long(scores, rows)], scores.signature, row_signatures=scores.row_signatures(rows))
     elif scores.machine is not None:  # estimates have more columns than fit beside each other
         tables = stacked(scores, by_topic, style, digits)
     else:
@@ -339,7 +290,7 @@ def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> T
     for (run, topic, _), by_measure in _by_place(scores, by_topic, style.percent).items():
         line: list[Any] = [{"run": run, "topic": topic}[key] for key in keys]
         for measure in scores.labels:
-            line += values_of(by_measure.get(measure, Row(run, topic, measure, None)), parts)
+            line += values_of(by_measure.get(measure), parts)
         rows.append(line)
     numbers = _number_columns(scores, parts, style.percent)
     table = Table([*map(Column, keys), *numbers], rows, pipeline=True, together=1 + len(parts))
@@ -401,9 +352,9 @@ def quantities(scores: Scores, layout: Layout, by_topic: bool) -> Table:
     sources = {of: (number, "score") for number, of in enumerate(QUANTITIES)}  # column -> quantity, part
     if scores.options.residuals == "difference":
         sources |= {f"{of}.residual": (number, "residual") for number, of in enumerate(QUANTITIES)}
-        sources |= {end: (0, end) for end in BOUNDS if scores.options.bounds}
+        sources |= {end: (0, end) for end in ("low", "high") if scores.options.bounds}
     else:  # only expected utility has a residual that is a bound
-        sources |= {part: (0, part) for part in PARTS if part in scores.columns}
+        sources |= {part: (0, part) for part in further_columns(scores) if part != "topics"}
     keys = ["run", "topic"] if layout == "long" else key_names(scores, by_topic)
     rows: list[list[Any]] = []
     for run in scores.runs:

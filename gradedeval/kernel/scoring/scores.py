@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress, repeat
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from gradedeval.kernel.measures.notation import Value
 from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.options import PRESETS, Options
 from gradedeval.kernel.rankings.qrels import Qrels
-from gradedeval.kernel.scoring import score_tables
 from gradedeval.kernel.scoring.caveats import different_topics_notes
 from gradedeval.kernel.scoring.results import InNotebook
 from gradedeval.kernel.scoring.signature import signature
@@ -27,7 +26,45 @@ if TYPE_CHECKING:
 
     from gradedeval.kernel.formats import Document, Layout
     from gradedeval.kernel.scoring.predicted import Estimated
-    from gradedeval.kernel.scoring.score_tables import Row as Row
+
+# The rows of the tidy table.
+
+BOUNDS = ("low", "high")
+"""The columns of --bounds, which excludes --interval: the lowest and the highest score."""
+INTERVAL = ("se", "low", "high")
+"""The columns of --interval: standard error of a summary, ends of its interval."""
+ESTIMATED = ("people", "people_low", "people_high", "machine", "lambda_", "narrower", "times")
+"""The columns of --predicted: the summary by people alone and its interval, the summary of all topics by the machine
+alone, λ, the share by which the interval of both is narrower, and the factor of topics that people would have to judge
+for it."""
+
+
+class Row(NamedTuple):
+    """A line of the tidy table; None if blank.
+
+    A summary has the topic `all`, the number of `topics`, and a standard error with an interval, or bounds. The summary
+    of a slice names it, as in `intent=head`.
+    """
+
+    run: str
+    topic: str
+    measure: str
+    score: float | None
+    se: float | None = None
+    low: float | None = None
+    high: float | None = None
+    residual: float | None = None
+    unjudged: float | None = None
+    beyond: float | None = None
+    topics: int | None = None
+    people: float | None = None
+    people_low: float | None = None
+    people_high: float | None = None
+    machine: float | None = None
+    lambda_: float | None = None
+    narrower: float | None = None
+    times: float | None = None
+    slice: str | None = None
 
 
 # The scores of one run: topics × measures, and their summaries.
@@ -66,17 +103,13 @@ class RunScores:
             return float(Reading(summary).summarize(score))
         values = self.part(part)[:, column][kept]
         reading = Reading(summary)
-        return float(
-            reading.summarize(values) if part in score_tables.BOUNDS else reading.summarize_rises(score, values)
-        )
+        return float(reading.summarize(values) if part in BOUNDS else reading.summarize_rises(score, values))
 
     def part(self, name: str) -> Floats:
         """Return topics × measures: the score, a residual or a bound; nan if blank."""
-        if name not in score_tables.BOUNDS:
+        if name not in BOUNDS:
             return np.asarray(getattr(self, name))
-        return (
-            np.full(self.score.shape, np.nan) if self.bounds is None else self.bounds[score_tables.BOUNDS.index(name)]
-        )
+        return np.full(self.score.shape, np.nan) if self.bounds is None else self.bounds[BOUNDS.index(name)]
 
     def restricted_to(self, topics: Collection[str]) -> RunScores:
         """Return the scores with only some topics included."""
@@ -251,7 +284,9 @@ class Scores(InNotebook):
 
     def document(self, layout: Layout, **keywords: Any) -> Document:
         """Return the scores as a table; keywords as in `score_tables.document`."""
-        return score_tables.document(self, layout, **keywords)
+        from gradedeval.kernel.scoring.score_tables import document  # only for tables
+
+        return document(self, layout, **keywords)
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -293,8 +328,8 @@ class Scores(InNotebook):
             for column, measure in enumerate(self.measures):
                 columns: dict[str, Iterable[Any]] = {**self._filled(run, column, by_topic)}
                 columns |= {"run": repeat(run.run), "measure": repeat(measure.label)}
-                of_row = (columns.get(name, repeat(None)) for name in score_tables.Row._fields)
-                yield from map(score_tables.Row._make, zip(*of_row, strict=False))
+                of_row = (columns.get(name, repeat(None)) for name in Row._fields)
+                yield from map(Row._make, zip(*of_row, strict=False))
             for name, part in self._slices if sliced and self.options.slices is not None else ():
                 of_run = replace(part, runs=[part.runs[number]])
                 yield from (row._replace(slice=name) for row in of_run.rows(by_topic=False))
@@ -336,12 +371,8 @@ class Scores(InNotebook):
         """Return the rows of one run and measure, column by column: the fields of `Row` from `topic` on."""
         columns = self._filled(run, column, by_topic)
         blank = [None] * len(columns["topic"])
-        optional = {"run", "measure", "slice", *score_tables.ESTIMATED}
-        return {
-            name: columns.get(name, blank)
-            for name in score_tables.Row._fields
-            if name in columns or name not in optional
-        }
+        optional = {"run", "measure", "slice", *ESTIMATED}
+        return {name: columns.get(name, blank) for name in Row._fields if name in columns or name not in optional}
 
     def _filled(self, run: RunScores, column: int, by_topic: bool) -> dict[str, list[Any]]:
         """Return the columns of `column` that are not blank."""
@@ -356,7 +387,7 @@ class Scores(InNotebook):
             "topics": [None] * len(topics) + [run.counts[column]],
         }
         if self.options.interval is not None or self.machine is not None:
-            ends = zip(score_tables.INTERVAL, _blanked(self.intervals[self.runs.index(run), column]), strict=True)
+            ends = zip(INTERVAL, _blanked(self.intervals[self.runs.index(run), column]), strict=True)
             columns |= {name: [*repeat(None, len(topics)), end] for name, end in ends}
         if self.options.wants_residuals or self.options.bounds:
             columns |= self._unknown(run, column, by_topic)
@@ -369,7 +400,7 @@ class Scores(InNotebook):
         summary, kept = self.measures[column].definition.summary, run.included[:, column]
         names = ("residual", "unjudged") if self.options.wants_residuals else ()
         parts: dict[str, Floats] = {}
-        for name in (*names, *(score_tables.BOUNDS if self.options.bounds else ())):
+        for name in (*names, *(BOUNDS if self.options.bounds else ())):
             topic_values = run.part(name)[kept, column] if by_topic else np.empty(0)
             parts[name] = np.append(topic_values, run.summary(name, column, summary))
         if names:
@@ -475,10 +506,10 @@ class Scores(InNotebook):
             *(["slice"] if self.options.slices is not None else []),
             "measure",
             "score",
-            *(score_tables.INTERVAL if self.options.interval is not None or self.machine is not None else ()),
-            *(score_tables.ESTIMATED if self.machine is not None else ()),
+            *(INTERVAL if self.options.interval is not None or self.machine is not None else ()),
+            *(ESTIMATED if self.machine is not None else ()),
         ]
-        columns += score_tables.BOUNDS if self.options.bounds else ()
+        columns += BOUNDS if self.options.bounds else ()
         columns += ["residual"] if self.options.wants_residuals else []
         columns += ["unjudged", "beyond"] if self.options.residuals == "split" else []
         return columns + (["topics"] if self.options.max_residual is not None else [])
@@ -498,7 +529,7 @@ class Scores(InNotebook):
             position = list(columns).index("topic") + 1
             texts = {QUERY: [self.texts.get(row.topic) if row.topics is None else None for row in rows]}
             columns = dict([*list(columns.items())[:position], *texts.items(), *list(columns.items())[position:]])
-        return to_frame({**columns, "signature": score_tables.row_signatures(self, rows)})
+        return to_frame({**columns, "signature": self.row_signatures(rows)})
 
     @property
     def labels(self) -> list[str]:
@@ -538,7 +569,7 @@ class Scores(InNotebook):
     @property
     def bounds_by_run(self) -> dict[str, ByMeasure]:
         """run -> measure -> (low, high)."""
-        low, high = (self._summaries(end) for end in score_tables.BOUNDS)
+        low, high = (self._summaries(end) for end in BOUNDS)
         return {
             run: ByMeasure(
                 self.measures,
@@ -616,6 +647,11 @@ class Scores(InNotebook):
             for run in self.runs
             for measure, text in texts[len(run.topics), run.missing, run.format].items()
         }
+
+    def row_signatures(self, rows: Iterable[Row]) -> list[str | None]:
+        """Return the signature of each summary row, of all topics or of a slice; None for rows of topics."""
+        cache = {name: part.signatures for name, part in self._slices} | {None: self.signatures}
+        return [None if row.topics is None else cache[row.slice][row.run, row.measure] for row in rows]
 
     def _signature(self, measures: list[Measure], runs: list[RunScores]) -> str:
         counts, formats = [(len(run.topics), run.missing) for run in runs], [run.format for run in runs]

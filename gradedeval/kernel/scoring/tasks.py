@@ -25,10 +25,9 @@ from gradedeval.kernel.rankings.grade import (
     choose_topics,
     dropped_note,
 )
-from gradedeval.kernel.scoring import score_tables
 from gradedeval.kernel.scoring.caveats import notes_of_run
 from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
-from gradedeval.kernel.scoring.scores import RunScores, RunSummary
+from gradedeval.kernel.scoring.scores import BOUNDS, RunScores, RunSummary
 from gradedeval.kernel.trec.blocks import format_of
 from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, WholeFile
 from gradedeval.kernel.trec.stream import Source, Stream, is_file
@@ -327,7 +326,7 @@ def summarized(run: RunScores, scorer: Scorer) -> RunSummary:
     """Summarize the scores of a run, with the few details that messages need."""
     kinds = [measure.definition.summary for measure in scorer.measures]
     parts = ["score", *(("residual", "unjudged") if scorer.options.wants_residuals else ())]
-    parts += score_tables.BOUNDS if scorer.options.bounds else ()
+    parts += BOUNDS if scorer.options.bounds else ()
     none = np.empty((0, len(kinds)))
     included = none.astype(bool) if scorer.options.max_residual is None else run.included
     empty = scorer.topics_without_relevant.items() if scorer.grades.top > 0 else ()

@@ -11,7 +11,6 @@ from itertools import islice
 from typing import Any, Literal, TypeVar
 
 from gradedeval.errors import InputError, ProblemList
-from gradedeval.kernel.trec import named_qrels
 from gradedeval.kernel.trec.decompression import check_growth
 from gradedeval.kernel.trec.file_formats import DOCNO, TOPIC, TableColumns, check_distinct, find_column, is_record
 from gradedeval.kernel.trec.line_reader import Skipped, numbered_lines
@@ -257,22 +256,24 @@ def ir_datasets_rows(place: str, kind: Literal["qrels", "queries"], download: bo
     Raises InputError if the package is missing, if a download is necessary but not allowed, and with the message of the
     package if it lacks them or cannot download them.
     """
+    from gradedeval.kernel.trec.named_qrels import INSTALL, offline, suggest  # few qrels are of ir_datasets
+
     short = place.partition(":")[2]
     try:
         import ir_datasets
     except ImportError:
-        raise InputError(place, "needs the package ir_datasets", named_qrels.INSTALL) from None
+        raise InputError(place, "needs the package ir_datasets", INSTALL) from None
     import logging
 
     disabled = logging.root.manager.disable
     try:
         logging.disable(logging.WARNING)  # it repeats the error at length
-        with named_qrels.offline(ir_datasets, place, kind, download):
+        with offline(ir_datasets, place, kind, download):
             rows = list(getattr(ir_datasets.load(short), f"{kind}_iter")())
     except InputError:
         raise
     except KeyError:
-        hint = named_qrels.suggest(short) or "see https://ir-datasets.com for the names"
+        hint = suggest(short) or "see https://ir-datasets.com for the names"
         raise InputError(place, "unknown to ir_datasets", hint) from None
     except Exception as error:  # of the network, of files, of manual downloads
         message = str(error.args[0] if error.args else type(error).__name__).strip().partition("\n")[0]

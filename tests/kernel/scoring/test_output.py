@@ -22,7 +22,6 @@ from gradedeval.cli import COMMANDS
 from gradedeval.cli.options import OPTION_ALIASES
 from gradedeval.kernel.formats import EXTENSIONS, FORMATS, formats_for
 from gradedeval.kernel.measures.definition import COMMON, HISTORICAL
-from gradedeval.kernel.scoring.score_tables import row_signatures
 from support.commands import Command, Outcome, shell, succeed
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -171,7 +170,7 @@ def api_rows(run: Any, **options: Any) -> list[dict[str, Any]]:
     rows = list(scores.rows())
     return [
         {**{name: getattr(row, name) for name in scores.columns}, "signature": signature}
-        for row, signature in zip(rows, row_signatures(scores, rows), strict=True)
+        for row, signature in zip(rows, scores.row_signatures(rows), strict=True)
     ]
 
 

@@ -19,7 +19,7 @@ import gradedeval
 from gradedeval.analysis.significance import TestSettings as Settings
 from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.options import Options
-from gradedeval.kernel.scoring.score_tables import Row
+from gradedeval.kernel.scoring.scores import Row
 from gradedeval.questions.explain import explain_topics
 from gradedeval.questions.report import page
 from gradedeval.questions.report import page as pages

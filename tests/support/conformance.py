@@ -156,6 +156,7 @@ INPUTS = {
         judged("a=2 b=0 c=1 d=0"),
     ),
     "repeated": Input("the same judgment twice counts once", ranked_run("a b"), judged("a=2 b=0 a=2 c=1")),
+    "twice": Input("a document is in the run twice", ranked_run("a b a c"), judged("a=2 b=1 c=1")),
     "intents": Input(
         "three intents; a document has a line for each that it is relevant to; intent 3 has no relevant document",
         ranked_run("b x a d c") + ranked_run("a c", "2"),
@@ -594,6 +595,8 @@ OPTIONS: tuple[tuple[dict[str, Any], str, str], ...] = (
     ({"topics": "relevant"}, "none", "the mean is over topics with a relevant document"),
     ({"negative": "unjudged"}, "negative", "grades below 0 are unjudged"),
     ({"judged_only": True}, "graded", "unjudged documents are dropped before ranks are counted"),
+    ({"duplicates": "first"}, "twice", "the first line of a document counts"),
+    ({"duplicates": "last"}, "twice", "the last line of a document counts"),
     ({"depth": 2}, "graded", "the run is cut after two documents"),
 )
 UNDER_OPTIONS = ("ap", "err", "ndcg@3", "p@5", "rr", "rbp", "bpref")
@@ -647,6 +650,8 @@ def topics(data: Input, options: dict[str, Any]) -> dict[str, list[Topic]]:
     top = mp.mpf(options.get("top_grade", max(labels, default=0)))
     run: dict[str, dict[str, float]] = {}
     for topic, docno, score in data.run:
+        if docno in run.get(topic, {}) and options["duplicates"] == "first":
+            continue
         run.setdefault(topic, {})[docno] = single(score) if options.get("order") == "float32" else score
     names = {"both": [t for t in intents if t in run], "run": list(run)}.get(
         options.get("topics", "qrels"), list(intents)

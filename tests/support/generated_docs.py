@@ -8,6 +8,7 @@ import html
 import inspect
 import re
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from operator import attrgetter
@@ -32,6 +33,7 @@ from support.file_formats import BROKEN, KINDS, SAMPLES, TREC_QRELS, TREC_RUN, W
 from support.paths import ROOT
 from support.sessions import gradedeval as run_gradedeval
 from support.spellings import BY_INTENT, CWL_EVAL, DIFFERENT_WITHOUT_NOTE, IR_MEASURES, RANX, SEVERAL, TREC_EVAL
+from support.wrong_ndcg import MISTAKES
 
 PART = re.compile(r"(?<=<!-- generated: )(?P<name>[\w ]+)( -->\n).*?(?=<!-- end -->)", re.S)
 HERE = Path(__file__).parent
@@ -510,6 +512,19 @@ def conformance_differences() -> str:
     return "\n".join(["", "| tool | why | cases | for example |", "|---|---|---|---|", *rows]) + "\n\n"
 
 
+def wrong_ndcgs() -> str:
+    """The mistakes of home-made nDCG code, each with an input, its number and the right one."""
+    lines = ["", "| mistake | run | qrels | wrong | here |", "|---|---|---|---|---|"]
+    for mistake in MISTAKES:
+        run, qrels = mistake.input
+        name = f"ndcg@{mistake.k}"
+        with warnings.catch_warnings(action="ignore"):
+            score = gradedeval.evaluate(run, qrels, name, **mistake.options)[name]
+        wrong = mistake.make(mistake.k)(run, qrels)
+        lines.append(f"| {mistake.name} | `{mistake.run}` | `{mistake.qrels}` | {wrong:.4f} | {score:.4f} |")
+    return "\n".join(lines) + "\n\n"
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "help pages": help_pages,
     "options": all_options,
@@ -527,6 +542,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "file formats": file_formats,
     "written files": written_files,
     "refused files": refused_files,
+    "wrong ndcgs": wrong_ndcgs,
     "conformance files": conformance_families,
     "conformance differences": conformance_differences,
 }

@@ -216,15 +216,16 @@ class DocstringCommand(click.Command):
 
 # Color on a terminal. It carries no information of its own.
 
-BOLD, RED, GREEN, END = "\33[1m", "\33[31m", "\33[32m", "\33[0m"
+BOLD, RED, GREEN, YELLOW, END = "\33[1m", "\33[31m", "\33[32m", "\33[33m", "\33[0m"
+_VERDICT_COLORS = {"FAIL": RED, "ok": GREEN, "?": YELLOW}
 _RULE = re.compile(r"-+(  -+)*")
 _MARKED = re.compile(r"(?<!\S)(\*[-+.\d%]+\*|[-+.\d%]+[*†‡]+)(?!\S)")
-_VERDICT = re.compile(r"^(FAIL|ok)(?=  )")
+_VERDICT = re.compile(r"^(FAIL|ok|\?)(?=  )")
 _PLACE = re.compile(r".+?(?=: |; |$)")
 
 
 def color_table(text: str) -> str:
-    """Color a text: table headers and marked values are bold, the verdicts of `check` green and red."""
+    """Color a text: table headers and marked values are bold, the verdicts of `check` green, red and yellow."""
     return "\n".join(_color_lines(text.split("\n")))
 
 
@@ -258,8 +259,8 @@ def bold(text: str) -> str:
 
 
 def color_verdict(line: str) -> str:
-    """Color FAIL at the start of a line red, ok green."""
-    return _VERDICT.sub(lambda match: f"{BOLD}{RED if match[0] == 'FAIL' else GREEN}{match[0]}{END}", line, count=1)
+    """Color FAIL at the start of a line red, ok green, ? yellow."""
+    return _VERDICT.sub(lambda match: f"{BOLD}{_VERDICT_COLORS[match[0]]}{match[0]}{END}", line, count=1)
 
 
 def color_error(line: str) -> str:

@@ -6,17 +6,18 @@ import math
 import shlex
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 from xml.sax.saxutils import quoteattr
 
 from gradedeval import analysis, kernel
-from gradedeval.analysis import difference_bounds, replicates, reversals, score_matrix, significance
+from gradedeval.analysis import difference_bounds, no_worse, replicates, reversals, score_matrix, significance
 from gradedeval.analysis.tables import topic_text
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import (
     Flag,
     InputError,
     Note,
+    check_choice,
     did_you_mean,
     either,
     emit_notes,
@@ -27,7 +28,7 @@ from gradedeval.errors import (
     visible,
 )
 from gradedeval.kernel import Column, Document, Layout, Table
-from gradedeval.questions.limits import COMPARED, Bound
+from gradedeval.questions.limits import COMPARED, Bound, Undecided, margins
 
 if TYPE_CHECKING:
     from gradedeval.analysis.reversals import RereadRuns
@@ -49,13 +50,14 @@ class Verdict:
     value     the bounded value: the summary (mean, total or geometric mean), its drop, the largest drop of a topic, p,
               or the possible rise of the summary by unjudged documents. A drop is a rise if lower is better. nan
               without p
-    passed    whether the bound holds
+    passed    whether the bound holds; None if the topics cannot tell
     sentence  the verdict in words
     worst     the topics to look at first, with their scores, changes or possible rises
     which     description of these topics: "that fell most"
     topics    number of topics of the value
     counts    whether the scores are whole numbers
     texts     the known texts of the worst topics
+    comparison   of `no-worse`: the answer and what the topics can show
     same_order   for a drop of the summary that breaks a bound: whether it remains a drop however the unjudged documents
                  of both runs are judged; None for other verdicts, and if unknown
     """
@@ -63,7 +65,7 @@ class Verdict:
     run: str
     bound: Bound
     value: float
-    passed: bool
+    passed: bool | None
     sentence: str
     worst: tuple[tuple[str, float], ...]
     which: str
@@ -71,6 +73,17 @@ class Verdict:
     counts: bool = False
     same_order: bool | None = None
     texts: tuple[str, ...] = ()
+    comparison: no_worse.Comparison | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the topics cannot tell, even if `undecided` counts that as passed or failed."""
+        return self.comparison is not None and self.comparison.answer == no_worse.CANNOT_TELL
+
+    @property
+    def mark(self) -> str:
+        """The first word of its line."""
+        return {True: "ok  ", False: "FAIL", None: "?   "}[self.passed]
 
     @property
     def worst_words(self) -> str:
@@ -106,6 +119,7 @@ class Verdict:
             "worst": self.worst_words,
             "topics": self.topics,
             "same_order": self.same_order,
+            **(_numbers_of(self.comparison) if self.comparison else {}),
         }
 
     @property
@@ -114,9 +128,18 @@ class Verdict:
         return visible("; ".join(part for part in (f"{self.run}: {self.sentence}", self.worst_words) if part))
 
 
+def _numbers_of(comparison: no_worse.Comparison) -> dict[str, Any]:
+    """Return what only rows of `no-worse` have."""
+    names = ("answer", "change", "low", "high", "smallest_drop", "topics_needed", "could_differ")
+    numbers = {name: getattr(comparison, name) for name in names}
+    return {name: None if isinstance(value, float) and math.isinf(value) else value for name, value in numbers.items()}
+
+
 # `check`: runs against bounds, for a CI job that fails when search gets worse.
 
 
+AVERAGED = ("min", "max", "max-unjudged", "max-drop", "no-worse", "significant")
+"""Bounds on summaries over topics."""
 SHOWN = 5
 """Topics listed for a broken bound."""
 LONGEST = 50
@@ -124,18 +147,22 @@ LONGEST = 50
 
 
 class Tests(NamedTuple):
-    """Corrected p of `significant` bounds by (run, measure, slice), and the test in words."""
+    """Corrected p of `significant` bounds by (run, measure, slice), the test in words, and comparisons of `no-worse`
+    bounds by the same."""
 
     p: dict[tuple[str, str, str], float]
     method: str
+    comparisons: dict[tuple[str, str, str], no_worse.Comparison]
 
 
 @public
 def check(
     scores: AnyScores,
-    bounds: Iterable[Bound],
+    bounds: Iterable[Bound] = (),
     baseline: AnyScores | None = None,
     *,
+    no_worse: Any = (),
+    undecided: Undecided | None = None,
     test: analysis.Test = "randomization",
     draws: int = 10_000,
     seed: int = 0,
@@ -150,13 +177,20 @@ def check(
     baseline        the run to compare the others with, which is not checked itself: the name of one of the runs, or
                     saved scores of a run, as a file, a DataFrame or `Scores`; None: the first of several runs, if a
                     bound compares
+    no_worse        margins: {"ndcg@10": "5%"} (of the baseline's mean) or {"ndcg@10": 0.01}, words such as
+                    "ndcg@10=5%", or one margin for every measure. The run is `no worse` if the topics rule out a drop
+                    by the margin, `worse` if they show a drop (one-sided, at 0.05); else they `cannot tell`
+    undecided       "pass" or "fail": what `cannot tell` counts as; None: neither, so `passed` is None
     test            of `significant` bounds, two-sided, with Holm's correction over all of them. Only a drop breaks
                     them; a drop that is the same on all topics has no p by t and bootstrap, and is an InputError
 
     Returns `Checked`, with a `.frame` with a row for each run and bound: run, bound, measure, limit, relative, value,
     passed, verdict, worst (the topics to look at first, as text), topics (number of topics of the value), same_order
     (of a drop of the mean that breaks a bound: whether it remains a drop however the unjudged documents of both runs
-    are judged; else, and if unknown, None). A `min` of a measure if lower is better, or a `max` if higher is better, is
+    are judged; else, and if unknown, None). Margins add: answer (no worse, worse, cannot tell), change, low and high
+    (its interval; of relative margins as a share of the baseline's mean), smallest_drop (that would be called worse in
+    8 of 10 such evaluations), topics_needed (to pass an equal run in 8 of 10) and could_differ (of equal scores: the
+    share of topics that may still differ). A `min` of a measure if lower is better, or a `max` if higher is better, is
     a warning of the class `gradedeval.EvaluationWarning`. Raises InputError (usage) if a bound needs a baseline and
     there is none, or a residual that its measure does not have, or if no drop could be significant at its level.
 
@@ -165,10 +199,13 @@ def check(
     >>> result.passed, result.broken[0].line
     (False, 'run: ap 0.5000 is below 0.6; topic with the lowest scores: q1 0.5000')
     """
-    settings, bounds = significance.TestSettings(test, draws=draws, seed=seed), list(bounds)
+    settings = significance.TestSettings(test, draws=draws, seed=seed)
+    if undecided is not None:
+        check_choice(undecided, get_args(Undecided), "undecided")
     matrix, name = score_matrix.with_baseline(scores, baseline)
+    bounds = [*bounds, *margins(no_worse, matrix.measures)]
     name = baseline_of(matrix, bounds, name)
-    return Checked(verdicts(matrix, bounds, name, settings), matrix.signature)
+    return Checked(verdicts(matrix, bounds, name, settings, undecided), matrix.signature)
 
 
 def baseline_of(matrix: Matrix, bounds: Iterable[Bound], baseline: str | None) -> str | None:
@@ -199,7 +236,13 @@ def baseline_notes(matrix: Matrix, baseline: str | None) -> list[str]:
     ]
 
 
-def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, settings: TestSettings) -> list[Verdict]:
+def verdicts(
+    matrix: Matrix,
+    bounds: Sequence[Bound],
+    baseline: str | None,
+    settings: TestSettings,
+    undecided: Undecided | None = None,
+) -> list[Verdict]:
     """Return the verdicts as `check` does: run by run, in the order of the bounds."""
     for bound in bounds:
         if bound.kind in COMPARED and baseline is None:
@@ -212,11 +255,26 @@ def verdicts(matrix: Matrix, bounds: Sequence[Bound], baseline: str | None, sett
     tests = _tests(matrix, runs, bounds, baseline, settings)
     reread = reversals.RereadRuns.of(matrix.scores)
     results = [_verdict(matrix, run, bound, baseline, tests) for run in runs for bound in bounds]
+    emit_notes(undecided_notes(results))
+    if undecided is not None:
+        results = [
+            replace(verdict, passed=undecided == "pass") if verdict.passed is None else verdict for verdict in results
+        ]
     if baseline is not None:
         results = [_add_reversal(matrix, verdict, baseline, reread) for verdict in results]
     emit_notes(unequal_topics(matrix, runs, bounds, baseline))
     emit_notes([*baseline_notes(matrix, baseline), *direction_notes(matrix, bounds), *judging_notes(matrix, results)])
     return results
+
+
+def undecided_notes(results: Iterable[Verdict]) -> list[Note]:
+    """Return a note on how to plan if the topics cannot tell."""
+    first = next((verdict.bound for verdict in results if verdict.passed is None), None)
+    if first is None:
+        return []
+    command = f"`gradedeval power --plan A B QRELS --no-worse {first.measure}={first.allowed}`"
+    hint = f"{command} says how many topics a margin takes"
+    return [Note("these topics cannot tell", f"add topics, or allow a larger margin: {hint}", kind="cannot-tell")]
 
 
 def judging_notes(matrix: Matrix, results: Iterable[Verdict]) -> list[Note]:
@@ -231,7 +289,7 @@ def unequal_topics(matrix: Matrix, runs: Sequence[str], bounds: Iterable[Bound],
     or, without comparison, the topics of the run."""
     averaged: dict[str, list[Hashable]] = {}
     for bound in bounds:
-        if matrix.machine is None and bound.kind in ("min", "max", "max-unjudged", "max-drop", "significant"):
+        if matrix.machine is None and bound.kind in AVERAGED:
             compared = [baseline] if baseline is not None and bound.kind in COMPARED else []
             sliced = _select_slice(matrix, bound)
             topic_sets: list[Hashable] = [
@@ -268,11 +326,16 @@ def slice_notes(matrix: Matrix, bounds: Sequence[Bound]) -> list[Note]:
 def _tests(
     matrix: Matrix, runs: Sequence[str], bounds: Sequence[Bound], baseline: str | None, settings: TestSettings
 ) -> Tests:
-    """Test all runs with a `significant` bound."""
+    """Test all runs with a `significant` or a `no-worse` bound."""
+    if baseline is None:
+        return Tests({}, "", {})
+    comparisons = {
+        (run, *key): comparison for run in runs for key, comparison in _compare(matrix, run, bounds, baseline).items()
+    }
     significant = [bound for bound in bounds if bound.kind == "significant"]
     tasks = [(run, bound) for run in runs for bound in significant]
-    if not tasks or baseline is None:
-        return Tests({}, "")
+    if not tasks:
+        return Tests({}, "", comparisons)
     if settings.test not in significance.PAIR_TESTS:
         raise InputError(
             flag.test, f"{settings.test} {significance.NOT_BY_PAIR[settings.test]}", "choose another test", usage=True
@@ -298,7 +361,26 @@ def _tests(
     p = significance.correct_p_values(np.array(uncorrected), "holm").tolist()
     family = f", holm over {len(p)}" if len(p) > 1 else ""
     names = [(run, bound.measure, bound.slice) for run, bound in tasks]
-    return Tests(dict(zip(names, p, strict=True)), "; ".join(methods) + family)
+    return Tests(dict(zip(names, p, strict=True)), "; ".join(methods) + family, comparisons)
+
+
+def _compare(
+    matrix: Matrix, run: str, bounds: Sequence[Bound], baseline: str
+) -> dict[tuple[str, str], no_worse.Comparison]:
+    """Compare a run with the baseline by its `no-worse` bounds: (measure, slice) -> result."""
+    some = [bound for bound in bounds if bound.kind == "no-worse"]
+    if not some:
+        return {}
+    if matrix.seeds is not None or matrix.machine is not None:
+        reason = "seeds" if matrix.seeds is not None else "estimates"
+        problem = f"does not know how much the {reason} of a mean vary"
+        raise InputError(some[0].place, problem, "use --significant, or single runs", usage=True)
+    pairs = [_select_slice(matrix, bound).select(runs=[baseline, run]).paired(bound.measure) for bound in some]
+    for pair, bound in zip(pairs, some, strict=True):
+        margin = no_worse.Margin(bound.limit, bound.relative, pair.reading.sign)
+        no_worse.check_scores(pair, margin, bound.place or f"no-worse {bound.measure}")
+    results = no_worse.compare(pairs, [(bound.limit, bound.relative) for bound in some])
+    return {(bound.measure, bound.slice): result for bound, result in zip(some, results, strict=True)}
 
 
 def _check_reach(pairs: Sequence[Paired], bounds: Sequence[Bound], settings: TestSettings) -> None:
@@ -343,7 +425,8 @@ def _slice_names(matrix: Matrix) -> dict[str, Bools]:
 
 
 def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests: Tests) -> Verdict:
-    matrix = _select_slice(matrix, bound)
+    matrix, comparison = _select_slice(matrix, bound), None
+    passed: bool | None
     run_scores = matrix.select(runs=[run]).paired(bound.measure)
     which, topics, values, used = LOWEST, run_scores.topics, run_scores.score[0], len(run_scores.topics)
     if baseline is not None:
@@ -368,6 +451,10 @@ def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests
         which, topics, values = OPEN, run_scores.topics, unjudged
     elif bound.kind == "max-drop":
         value, passed, sentence = _check_drop(pair, bound)
+    elif bound.kind == "no-worse":
+        comparison = tests.comparisons[run, bound.measure, bound.slice]
+        value, sentence = -comparison.margin.sign * comparison.change, comparison.sentence(bound.measure)
+        passed = {no_worse.NO_WORSE: True, no_worse.WORSE: False, no_worse.CANNOT_TELL: None}[comparison.answer]
     elif bound.kind == "max-topic-drop":
         value, passed, sentence = _check_topics(pair, bound)
     else:
@@ -377,17 +464,19 @@ def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests
     if used < (every := int(matrix.judged.sum())) and bound.kind != "min-topics":
         sentence += f", on {used} of {every} topics"
     badness = -values if which in (HIGHEST, ROSE, OPEN) else values
-    first = [] if passed or bound.kind == "min-topics" else np.argsort(badness, kind="stable")[:SHOWN].tolist()
+    first = (
+        [] if passed is not False or bound.kind == "min-topics" else np.argsort(badness, kind="stable")[:SHOWN].tolist()
+    )
     worst = tuple((topics[index], float(values[index])) for index in first if which in ALONE or badness[index] < 0)
     counts = run_scores.reading.summary == "total" and all(score.is_integer() for _, score in worst)
     texts = () if matrix.queries is None else tuple(matrix.queries.texts.get(topic, "") for topic, _ in worst)
     sentence = f"{bound.slice}: {sentence}" if bound.slice else sentence
-    return Verdict(run, bound, value, passed, sentence, worst, which, used, counts, texts=texts)
+    return Verdict(run, bound, value, passed, sentence, worst, which, used, counts, texts=texts, comparison=comparison)
 
 
 def _add_reversal(matrix: Matrix, verdict: Verdict, baseline: str, reread: RereadRuns | None) -> Verdict:
     """Add to a drop of the summary that breaks a bound whether judging the unjudged documents could reverse it."""
-    if verdict.passed or verdict.bound.kind not in ("max-drop", "significant"):
+    if verdict.passed is not False or verdict.bound.kind not in ("max-drop", "no-worse", "significant"):
         return verdict
     pair = _select_slice(matrix, verdict.bound).select(runs=[baseline, verdict.run]).paired(verdict.bound.measure)
     same_order = difference_bounds.drop_keeps_order(pair, reread) if _drop(pair) > TOLERANCE else None
@@ -510,7 +599,12 @@ class Checked(kernel.results.FrameResult):
     @property
     def broken(self) -> list[Verdict]:
         """Verdicts of bounds that do not hold."""
-        return [verdict for verdict in self.verdicts if not verdict.passed]
+        return [verdict for verdict in self.verdicts if verdict.passed is False]
+
+    @property
+    def undecided(self) -> list[Verdict]:
+        """Verdicts of bounds on which the topics cannot tell, and which count neither as passed nor as failed."""
+        return [verdict for verdict in self.verdicts if verdict.passed is None]
 
     def document(self, layout: Layout) -> Document:
         """Return the verdicts as a table."""
@@ -520,7 +614,7 @@ class Checked(kernel.results.FrameResult):
             bounds = [{**row, "worst": verdict.worst_topics} for row, verdict in zip(rows, self.verdicts, strict=True)]
             nested = {
                 "signature": self.signature,
-                "passed": all(verdict.passed for verdict in self.verdicts),
+                "passed": self.passed,
                 "bounds": bounds,
             }
             table = Table([*map(Column, names)], [[row.get(name) for name in names] for row in rows])
@@ -528,7 +622,7 @@ class Checked(kernel.results.FrameResult):
         columns = [*map(Column, ("", "run", "bound")), Column("allowed", "figures"), *map(Column, ("verdict", "worst"))]
         cells = [
             (
-                "✅" if verdict.passed else "❌",
+                {True: "✅", False: "❌", None: "❔"}[verdict.passed],
                 verdict.run,
                 verdict.bound.name,
                 verdict.bound.allowed,
@@ -540,35 +634,46 @@ class Checked(kernel.results.FrameResult):
         return Document([Table(columns, cells)], self.signature, title=f"gradedeval check: {summary(self.verdicts)}")
 
     @property
-    def passed(self) -> bool:
-        """Whether all bounds hold."""
-        return not self.broken
+    def passed(self) -> bool | None:
+        """Whether all bounds hold; None if none fails, but the topics cannot tell on some."""
+        return False if self.broken else None if self.undecided else True
 
     @property
-    def passed_by_run(self) -> dict[str, bool]:
-        """Whether each run satisfies its bounds."""
-        runs = dict.fromkeys((verdict.run for verdict in self.verdicts), True)
+    def passed_by_run(self) -> dict[str, bool | None]:
+        """Whether each run satisfies its bounds, as `passed`."""
+        runs: dict[str, bool | None] = dict.fromkeys((verdict.run for verdict in self.verdicts), True)
+        runs |= dict.fromkeys((verdict.run for verdict in self.undecided), None)
         return runs | dict.fromkeys((verdict.run for verdict in self.broken), False)
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
-    """Return the number of broken bounds in words."""
-    broken = sum(not verdict.passed for verdict in verdicts)
-    if not broken:
+    """Return the numbers of broken and of undecided bounds in words."""
+    is_open = [verdict for verdict in verdicts if verdict.is_open]
+    broken = sum(verdict.passed is False and not verdict.is_open for verdict in verdicts)
+    if not broken and not is_open:
         words = {1: "the bound holds", 2: "both bounds hold"}
         return words.get(len(verdicts), f"all {len(verdicts)} bounds hold")
-    return f"{broken} of {len(verdicts)} bounds failed"
+    parts = [f"{broken} of {len(verdicts)} bounds failed"] if broken else []
+    if is_open:
+        effect = {None: "", True: ", which passes", False: ", which fails"}[is_open[0].passed]
+        parts.append(f"cannot tell for {len(is_open)} of {len(verdicts)} bounds{effect}")
+    return "; ".join(parts)
 
 
 def _text(result: Checked, sign: Callable[[str], str]) -> str:
-    lines = [f"{'ok  ' if verdict.passed else 'FAIL'}  {verdict.line}" for verdict in result.verdicts]
+    lines = [f"{verdict.mark}  {verdict.line}" for verdict in result.verdicts]
     signed = [line for line in [sign(result.signature)] if line]
     return "\n".join([*lines, "", summary(result.verdicts), *signed]) + "\n"
 
 
 def _github(result: Checked, sign: Callable[[str], str]) -> str:
     """Return workflow commands, which GitHub shows as annotations."""
-    lines = [f"::error title={_escape(verdict.bound.name, ':,')}::{_escape(verdict.line)}" for verdict in result.broken]
+    lines = [
+        f"::{'error' if verdict.passed is False else 'warning'} title={_escape(verdict.bound.name, ':,')}::"
+        + _escape(verdict.line)
+        for verdict in result.verdicts
+        if verdict.passed is False or verdict.is_open
+    ]
     topics = sorted({verdict.topics for verdict in result.verdicts})
     message = f"{summary(result.verdicts)}, over {' to '.join(map(str, dict.fromkeys([topics[0], topics[-1]])))} topics"
     return "\n".join([*lines, f"::notice title=gradedeval check::{_escape(message)}"]) + "\n"
@@ -585,14 +690,16 @@ def _junit(result: Checked, sign: Callable[[str], str]) -> str:
     for verdict in result.verdicts:
         name = f"{verdict.bound.name} {verdict.bound.allowed}"
         topics = f'<properties><property name="topics" value="{verdict.topics}"/></properties>'
-        failure = "" if verdict.passed else f"<failure message={_quote(verdict.line)}/>"
+        element = "failure" if verdict.passed is False else "skipped" if verdict.is_open else ""
+        failure = element and f"<{element} message={_quote(verdict.line)}/>"
         cases.append(f"  <testcase classname={_quote(verdict.run)} name={_quote(name)}>{topics}{failure}</testcase>")
     head = f'  <properties><property name="signature" value={_quote(result.signature)}/></properties>'
-    return _suite([head, *cases], len(result.verdicts), failures=len(result.broken))
+    skipped = sum(verdict.is_open and verdict.passed is not False for verdict in result.verdicts)
+    return _suite([head, *cases], len(result.verdicts), failures=len(result.broken), skipped=skipped)
 
 
-def _suite(lines: Sequence[str], tests: int, *, failures: int = 0, errors: int = 0) -> str:
-    counts = f'tests="{tests}" failures="{failures}" errors="{errors}"'
+def _suite(lines: Sequence[str], tests: int, *, failures: int = 0, errors: int = 0, skipped: int = 0) -> str:
+    counts = f'tests="{tests}" failures="{failures}" errors="{errors}"' + f' skipped="{skipped}"' * bool(skipped)
     begin = ['<?xml version="1.0" encoding="utf-8"?>', f'<testsuite name="gradedeval check" {counts}>']
     return "\n".join([*begin, *lines, "</testsuite>\n"])
 

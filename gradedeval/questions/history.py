@@ -40,7 +40,9 @@ TEXTS, NUMBERS = {"time", "label", "run", "signature"}, ("score", "low", "high",
 FOREIGN = "is not a line of a history", "they are written by `gradedeval eval --history`"
 REMOVE = "remove the line"
 COLUMNS = ("run", "measure", "time", "label", "score", "low", "high", "topics", "change", "from_best", "changed",
-           "passed", "signature")  # fmt: skip
+           "passed", "check", "signature")  # fmt: skip
+CHECKS = {True: "passed", False: "FAILED", None: "cannot tell"}
+"""Result of a check in a line -> its words; a line without it was not checked."""
 LAST = 20
 """Default number of evaluations in a table."""
 MARK = "≠: not comparable with the line above, because of what has changed; change and best begin again"
@@ -59,7 +61,7 @@ class History(kernel.results.InNotebook):
     frame  a row for each evaluation of a run by a measure: run, measure, time, label, score, low, high (95% interval),
            topics, change (from the evaluation before), from_best (from the best so far; 0 for the best), changed
            (settings that differ from the evaluation before; change and from_best then begin again), passed (of
-           `check`), signature
+           `check`; None without one, and if it cannot tell), check (passed, FAILED or cannot tell), signature
     notes  on skipped lines
     last   number of evaluations to show of each run and measure; None: 20 in tables for people, all elsewhere
     """
@@ -81,7 +83,7 @@ class History(kernel.results.InNotebook):
             rows = kernel.results.to_rows(course)
             latest = rows[-(LAST if self.last is None else self.last) :]
             marked = marked or any(row["changed"] for row in latest)
-            checked = any(row["passed"] is not None for row in latest)
+            checked = any(row["check"] is not None for row in latest)
             columns = [
                 Column("time (UTC)"),
                 Column("label"),
@@ -103,7 +105,7 @@ class History(kernel.results.InNotebook):
 
 def _cells(row: dict[str, Any], checked: bool) -> list[Any]:
     interval = None if row["low"] is None or row["high"] is None else f"{row['low']:.4f} to {row['high']:.4f}"
-    verdict = [{True: "passed", False: "FAILED", None: None}[row["passed"]]] if checked else []
+    verdict = [row["check"]] if checked else []
     mark = f"≠ {row['changed']}" if row["changed"] else None
     time = as_time(row["time"])
     minute = None if time is None else f"{time.astimezone(UTC):%Y-%m-%d %H:%M}"
@@ -157,12 +159,12 @@ def lines_of(
     measures: Sequence[Measure],
     time: datetime | None,
     label: str,
-    passed: Mapping[str, bool] | None = None,
+    passed: Mapping[str, bool | None] | None = None,
 ) -> list[str]:
     """Return a line for each run; time None means now.
 
     measures  of the matrix
-    passed    run -> whether it passed a check; other runs have no line
+    passed    run -> whether it passed a check, None if the check cannot tell; other runs have no line
     """
     signature = saved_scores.without_interval(matrix.signature)
     timestamp = (time or datetime.now(UTC)).isoformat(timespec="seconds")
@@ -259,6 +261,7 @@ def _score_rows(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
                     "from_best": score - best[key] if score is not None else None,
                     "changed": changed,
                     "passed": entry.get("passed"),
+                    "check": CHECKS[entry["passed"]] if "passed" in entry else None,
                     "signature": entry["signature"],
                 }
             )

@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -15,11 +15,13 @@ from gradedeval.analysis import significance
 from gradedeval.errors import InputError, check_choice, did_you_mean, flag
 from gradedeval.kernel import Measure, Options, parse_measures, resolve_options
 
-Kind = Literal["min", "max", "max-drop", "max-topic-drop", "significant", "max-unjudged", "min-topics"]
+Kind = Literal["min", "max", "max-drop", "no-worse", "max-topic-drop", "significant", "max-unjudged", "min-topics"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-COMPARED = ("max-drop", "max-topic-drop", "significant")
+COMPARED = ("max-drop", "no-worse", "max-topic-drop", "significant")
+RELATIVE = ("max-drop", "no-worse")
+"""Bounds that may be a share of the baseline's mean."""
 LIMIT = kernel.ranges.Number("the limit")
-EVERY_MEASURE = ("significant", "min-topics")
+EVERY_MEASURE = ("max-drop", "no-worse", "significant", "min-topics")
 """Bounds whose bare value applies to each measure."""
 
 
@@ -27,12 +29,13 @@ EVERY_MEASURE = ("significant", "min-topics")
 class Bound:
     """A bound on a measure.
 
-    kind      `min` or `max` of the mean (or total, or geometric mean); `max-drop` from the baseline's mean;
-              `max-topic-drop` of any topic; `significant` drop at a level; `max-unjudged`: how much unjudged
-              documents could add to the mean; `min-topics` in the mean for which the run has documents, and the
-              baseline too, if there is one. If lower is better, a drop is a rise
+    kind      `min` or `max` of the mean (or total, or geometric mean); `max-drop` from the baseline's mean; `no-worse`
+              than the baseline's mean by a margin, if the topics can tell; `max-topic-drop` of any topic; `significant`
+              drop at a level; `max-unjudged`: how much unjudged documents could add to the mean; `min-topics` in the
+              mean for which the run has documents, and the baseline too, if there is one. If lower is better, a drop
+              is a rise
     measure   its notation, as in the scores
-    limit     the score, drop, level or number
+    limit     the score, drop, margin, level or number
     relative  whether the limit is a share of the baseline's mean
     place     its name in error messages
     slice     its slice of topics, as in `intent=tail`; empty: all topics
@@ -70,8 +73,8 @@ class Bound:
 class BoundSpec:
     """A bound before its measure is resolved.
 
-    measure    notation; None for a bare value, which bounds the only measure; with `significant` and `min-topics`
-               every measure
+    measure    notation; None for a bare value, which bounds every measure; with `min`, `max`, `max-topic-drop` and
+               `max-unjudged` the only measure
     from_file  whether it is from a settings file, which the command line overrides
     slice      empty: all topics
     cutoff     default cutoff of its measure
@@ -182,8 +185,9 @@ def _check_reach(spec: BoundSpec, measure: Measure, limit: float, relative: bool
         maximum = 1.0 if better != "lower" and definition.floor >= 0 else math.inf
     else:
         maximum = definition.ceiling if summary != "total" and measure.arguments.get("of", "eu") == "eu" else math.inf
-    if spec.kind in ("max", "max-drop", "max-topic-drop", "max-unjudged") and limit > maximum:
-        hint = f"write {spec.value}% for a share of the baseline's mean" if spec.kind == "max-drop" else ""
+    certain = limit >= maximum if spec.kind == "no-worse" else limit > maximum
+    if spec.kind in ("max", "max-drop", "no-worse", "max-topic-drop", "max-unjudged") and certain:
+        hint = f"write {spec.value}% for a share of the baseline's mean" if spec.kind in RELATIVE else ""
         problem = "can never fail: " + (
             "a mean drops by 100% at most" if relative else f"'{measure}' is {maximum:g} at most"
         )
@@ -194,8 +198,9 @@ def _limit(spec: BoundSpec) -> tuple[float, bool]:
     """Return the limit, and whether it is relative to the baseline."""
     word = spec.value
     relative = isinstance(word, str) and word.strip().endswith("%")
-    if relative and spec.kind != "max-drop":
-        raise InputError(spec.place, f"'{word}' is a percentage", "only --max-drop takes percentages", usage=True)
+    if relative and spec.kind not in RELATIVE:
+        takers = " and ".join(f"--{kind}" for kind in RELATIVE)
+        raise InputError(spec.place, f"'{word}' is a percentage", f"only {takers} take percentages", usage=True)
     try:
         limit = LIMIT.read(word.strip().removesuffix("%")) if isinstance(word, str) else LIMIT.check(word)
     except InputError:
@@ -205,7 +210,11 @@ def _limit(spec: BoundSpec) -> tuple[float, bool]:
     if spec.kind == "min-topics" and (limit < 1 or not limit.is_integer()):
         raise InputError(spec.place, f"{word} is not a number of topics", "give 1 or more", usage=True)
     if limit < 0 and spec.kind not in ("min", "max"):
-        raise InputError(spec.place, f"{word} is negative", "give 0 or more", usage=True)
+        hint = "give a margin above 0" if spec.kind == "no-worse" else "give 0 or more"
+        raise InputError(spec.place, f"{word} is negative", hint, usage=True)
+    if limit == 0 and spec.kind == "no-worse":
+        hint = "give a margin above 0, such as 5%; --significant tests for any drop"
+        raise InputError(spec.place, "no number of topics shows that nothing is lost", hint, usage=True)
     if spec.kind == "significant" and not 0 < limit < 1:
         hint = "give a number between 0 and 1, such as 0.05"
         raise InputError(spec.place, f"{word} is not a significance level", hint, usage=True)
@@ -228,7 +237,8 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 
-SETTINGS: dict[str, Any] = {"baseline": str, "measures": tuple, "test": str, "draws": int,
+Undecided = Literal["pass", "fail"]
+SETTINGS: dict[str, Any] = {"baseline": str, "measures": tuple, "undecided": str, "test": str, "draws": int,
     "seed": int}  # fmt: skip
 # The options of `gradedeval check`, as on the command line but without `--`.
 OPTION_KEYS = {
@@ -369,8 +379,8 @@ def _settings(
 ) -> tuple[list[BoundSpec], dict[str, Any]]:
     specs, options = list[BoundSpec](), dict[str, Any]()
     for key, value in document.items():
-        if key in KINDS:
-            specs += _specs(key, value, place)
+        if (kind := _kind(key)) is not None:
+            specs += _specs(kind, key, value, place)
         elif key == "slices" and isinstance(value, dict):
             specs += _of_slices(value, place)
             if "file" in value:
@@ -389,15 +399,27 @@ def _settings(
     return specs, options
 
 
-def _specs(kind: Kind, value: Any, place: Place, *within: str) -> list[BoundSpec]:
-    """Return the bounds of one kind: one value, or one for each measure.
+def _kind(key: str) -> Kind | None:
+    """Return the kind of bound that a key names, also with underscores, as in Python; None for another key."""
+    return next((kind for kind in KINDS if kind == key.replace("_", "-")), None)
 
+
+def _specs(kind: Kind, key: str, value: Any, place: Place, *within: str) -> list[BoundSpec]:
+    """Return the bounds of one kind: one value, one for each measure, or a list as on the command line.
+
+    key     its kind as written
     within  keys of the tables around it
     """
-    of_measures = value.items() if isinstance(value, dict) else [(None, value)]
     slice_name = "=".join(within[1:])
+    if isinstance(value, list):
+        line = place(*within, key)
+        if not all(isinstance(word, str) for word in value):
+            raise InputError(line, f"{key} is not a list of strings", f'for example {key} = ["ndcg@10=5%"]', usage=True)
+        read = [read_bound(kind, word) for word in value]
+        return [replace(bound, place=line, from_file=True, slice=slice_name or bound.slice) for bound in read]
+    of_measures = value.items() if isinstance(value, dict) else [(None, value)]
     return [
-        BoundSpec(kind, measure, limit, place(*within, kind, *([] if measure is None else [measure])), True, slice_name)
+        BoundSpec(kind, measure, limit, place(*within, key, *([] if measure is None else [measure])), True, slice_name)
         for measure, limit in of_measures
     ]
 
@@ -413,12 +435,12 @@ def _of_slices(columns: dict[str, Any], place: Place) -> list[BoundSpec]:
                 line = place("slices", column, *([label] if label else []))
                 hint = 'as in [slices.intent.tail] and below it min = { "ndcg@10" = 0.4 }'
                 raise InputError(line, "bounds of a slice stand in a table of their own", hint, usage=True)
-            for kind, value in kinds.items():
-                if kind not in KINDS:
-                    hint = did_you_mean(kind, KINDS) or f"bounds are {', '.join(KINDS)}"
-                    line = place("slices", column, label, kind)
-                    raise InputError(line, f"unknown bound '{kind}'", hint, usage=True)
-                specs += _specs(kind, value, place, "slices", column, label)
+            for key, value in kinds.items():
+                if (kind := _kind(key)) is None:
+                    hint = did_you_mean(key, KINDS) or f"bounds are {', '.join(KINDS)}"
+                    line = place("slices", column, label, key)
+                    raise InputError(line, f"unknown bound '{key}'", hint, usage=True)
+                specs += _specs(kind, key, value, place, "slices", column, label)
     return specs
 
 
@@ -455,7 +477,42 @@ def _setting(key: str, value: Any, place: str, config: str, table: Mapping[str, 
     if type(value) is not kind:
         expected = {bool: "true or false", int: "a whole number"}.get(kind, "a string")
         raise InputError(place, f"{key} is not {expected}", usage=True)
+    if key == "undecided":
+        check_choice(value, get_args(Undecided), place)
     arguments: dict[str, Any] = {key: value} if key in ("test", "draws", "seed") else {}
     _check_at(place, lambda: significance.TestSettings(**arguments))
     baseline = kernel.stream.resolve_relative(config, str(value)) if key == "baseline" else ""
     return baseline if os.path.exists(baseline) else value
+
+
+# Margins in Python.
+
+
+def margins(no_worse: Any, measures: Iterable[str]) -> list[Bound]:
+    """Return the bounds of the keyword `no_worse`: measure -> margin, words as on the command line, or one margin.
+
+    measures  the notations that a margin without a measure applies to
+    """
+    names = list(measures)
+    if isinstance(no_worse, Mapping):
+        specs = [BoundSpec("no-worse", name, value, f"no_worse: {name}") for name, value in no_worse.items()]
+    else:
+        single = isinstance(no_worse, str) or not isinstance(no_worse, Iterable)
+        specs = [_margin(word) for word in ([no_worse] if single else no_worse)]
+    bounds = []
+    for spec in specs:
+        limit, relative = _limit(spec)
+        label = spec.slice and f"{spec.slice}: "
+        for name in names if spec.measure is None else [spec.measure]:
+            (measure,) = parse_measures(name)
+            _check_reach(spec, measure, limit, relative)
+            place = spec.place if spec.measure is not None else f"no_worse: {label}{name}"
+            bounds.append(Bound("no-worse", name, limit, relative, place, spec.slice))
+    return bounds
+
+
+def _margin(word: Any) -> BoundSpec:
+    """Read a word as of --no-worse; a number is a margin of every measure."""
+    if not isinstance(word, str):
+        return BoundSpec("no-worse", None, word, "no_worse")
+    return replace(read_bound("no-worse", word), place=f"no_worse: {word}")

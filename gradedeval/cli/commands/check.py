@@ -39,7 +39,15 @@ from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.options import ranges
 from gradedeval.questions.check import FAULTS, REPORTS, Checked, baseline_of, check_order, slice_notes, verdicts
 from gradedeval.questions.history import lines_of
-from gradedeval.questions.limits import KINDS, Bound, BoundSpec, find_settings, read_bound, resolve_bounds
+from gradedeval.questions.limits import (
+    KINDS,
+    Bound,
+    BoundSpec,
+    Undecided,
+    find_settings,
+    read_bound,
+    resolve_bounds,
+)
 
 if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Matrix
@@ -55,6 +63,10 @@ BOUNDS = [
     bound_option("max", "The mean must be at most X, for measures such as unjudged@10 with lower scores better."),
     bound_option("max-drop", "The mean may drop by at most X, or by X percent of the baseline's mean; if lower is "
                  "better, it may rise by that.", "X|X%"),
+    bound_option("no-worse", "The topics must rule out a drop of the mean by X, or by X percent of the baseline's mean "
+                 "(Student's t, one-sided, at 0.05). If they show a drop instead, the run is worse; else they cannot "
+                 "tell, as fewer than 10 never can. `power --plan A B QRELS --no-worse ...` says how many it takes.",
+                 "X|X%"),
     bound_option("max-topic-drop", "No topic may drop by more than X."),
     bound_option("significant", "The mean may not drop significantly at level P. Without MEASURE: each measure of -m; "
                  "without -m, of the other bounds.", "P"),
@@ -67,6 +79,8 @@ BASELINE = Option("--baseline", metavar="RUN|SCORES.csv", file=READS, help="Meas
                   "saved scores. Default: the first of several runs, which is then not checked itself.")  # fmt: skip
 CONFIG = Option("--config", metavar="FILE.toml", file=READS, help="Read bounds and options from a file. Default: "
                 "gradedeval.toml, or [tool.gradedeval] in pyproject.toml, if present.")  # fmt: skip
+UNDECIDED = Option("--undecided", type=click.Choice(get_args(Undecided)), help="What a --no-worse that cannot tell "
+                   "counts as. Default: neither; the exit code is 4.")  # fmt: skip
 TEST_OPTIONS = [
     Option("--test", type=click.Choice(get_args(analysis.PairTest)), help="Significance test of --significant. "
            "Default: randomization."),
@@ -74,16 +88,18 @@ TEST_OPTIONS = [
     Option(number=ranges.SEED, metavar="N", help="Random seed. Default: 0."),
 ]  # fmt: skip
 MEASURE = measure_option("Measure of bounds without MEASURE. Repeat -m, or separate measures by spaces.")
-SETTINGS = [BASELINE, *BOUNDS, *HISTORY_OPTIONS, CONFIG, *TEST_OPTIONS, MEASURE]
+SETTINGS = [BASELINE, *BOUNDS, UNDECIDED, *HISTORY_OPTIONS, CONFIG, *TEST_OPTIONS, MEASURE]
 READING = scoring_options("unseen", "queries", "slices", "replicates")
 OUTPUT = output_options(
     formats=(*REPORTS, *TABLE_FORMATS),
     default="text",
     by_extension=".md, .json, .xml for junit",
-    output=output_file_option("Write the report to FILE; failed bounds are also printed to stderr."),
+    output=output_file_option("Write the report to FILE; what fails or cannot be told is also printed to stderr."),
 )
 
 
+CANNOT_TELL = 4
+"""Exit code if no bound fails, but the topics cannot tell on some."""
 EXTENSIONS = {".txt": "text", ".xml": "junit"}
 """Extension -> format that only this command has."""
 
@@ -97,14 +113,14 @@ def command(
     measures_from: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Check runs against bounds. Exit code 0: all bounds hold; 1: a bound fails; 2: bounds or options are
-    invalid; 3: the data are bad, so nothing was checked.
+    """Check runs against bounds. Exit code 0: all bounds hold; 1: a bound fails, or a run is worse; 2: bounds or
+    options are invalid; 3: the data are bad, so nothing was checked; 4: nothing fails, but --no-worse cannot tell.
 
     The name of a slice precedes its bound, as in --min 'intent=tail: ndcg@10=0.4' (see --slices). With --replicates
     bounds are of systems: of the mean over the seeds.
 
     MEASURE need not be given with -m. A bound without MEASURE applies to the only measure of -m, as in -m err@20 --min
-    0.25.
+    0.25; --max-drop, --no-worse, --significant and --min-topics apply to every measure of -m, or of the other bounds.
     """
     check_history(history, label)
     options["output_format"] = options["output_format"] or guess_format(options["output"], EXTENSIONS, "text")
@@ -113,7 +129,9 @@ def command(
     specs = [*settings.specs, *_pop_bounds(options, settings.table)]
     from_file = {name: value for name, value in settings.options.items() if not is_given(options[name])}
     options |= from_file
-    baseline = options.pop("baseline")
+    baseline, undecided = options.pop("baseline"), options.pop("undecided")
+    if undecided is not None and not any(spec.kind == "no-worse" for spec in specs):
+        raise InputError("--undecided", "applies to --no-worse alone", "add --no-worse MEASURE=MARGIN", usage=True)
     test = significance.TestSettings(**_pop_given(options, "test", "draws", "seed"))
     chosen = named_measures(options.pop("measures"), settings.table)
     note_unused_cutoff()
@@ -124,7 +142,7 @@ def command(
         emit_notes([f"settings from {settings.path}"])
     try:
         matrix, name = scores_with_baseline(files, baseline, measures, scoring)
-        checked = _check(matrix, bounds, name, test)
+        checked = _check(matrix, bounds, name, test, undecided)
     except InputError as error:
         if destination.format in FAULTS and not error.usage:
             write(FAULTS[destination.format](error), destination.output)
@@ -134,8 +152,8 @@ def command(
         selected = matrix.select(measures=[measure.label for measure in scored])
         kernel.append_lines(history, lines_of(selected, scored, None, label or "", checked.passed_by_run))
     _print(checked, destination)
-    if not checked.passed:
-        click.get_current_context().exit(1)
+    if checked.passed is not True:
+        click.get_current_context().exit(1 if checked.broken else CANNOT_TELL)
 
 
 def _pop_bounds(options: dict[str, Any], table: Mapping[str, Measure]) -> list[BoundSpec]:
@@ -154,18 +172,24 @@ def _pop_given(options: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in popped.items() if is_given(value)}
 
 
-def _check(matrix: Matrix, bounds: list[Bound], baseline: str | None, test: significance.TestSettings) -> Checked:
+def _check(
+    matrix: Matrix,
+    bounds: list[Bound],
+    baseline: str | None,
+    test: significance.TestSettings,
+    undecided: Undecided | None,
+) -> Checked:
     """Check the runs against the bounds, after notes on the scores."""
     check_order(matrix)
     if baseline is None and (baseline := baseline_of(matrix, bounds, None)) is not None:
         emit_notes(score_matrix.first_baseline_notes(matrix, None, fewest=2, named=True))
     note_assumptions(matrix, paired=baseline is not None)
     emit_notes(slice_notes(matrix, bounds))
-    return Checked(verdicts(matrix, bounds, baseline, test), matrix.signature)
+    return Checked(verdicts(matrix, bounds, baseline, test, undecided), matrix.signature)
 
 
 def _print(checked: Checked, destination: Destination) -> None:
-    """Write the report, and the failed bounds to stderr unless the report is a text for people on stdout."""
+    """Write the report, and what fails or cannot be told to stderr unless the report is a text for people on stdout."""
     if destination.format in REPORTS:
         report = REPORTS[destination.format](checked, signature_formatter())
         if destination.format != "text":
@@ -177,5 +201,5 @@ def _print(checked: Checked, destination: Destination) -> None:
     else:
         destination.print(checked)
     if destination.output is not None or destination.format not in ("text", "github", *formats_for("wide")):
-        for verdict in checked.broken:
-            print_message(f"FAIL  {verdict.line}", "verdict")
+        for verdict in (verdict for verdict in checked.verdicts if verdict.passed is not True or verdict.is_open):
+            print_message(f"{verdict.mark}  {verdict.line}", "verdict")

@@ -92,7 +92,7 @@ _LATEX = {
     "≥": r"\ensuremath{\geq}", "≠": r"\ensuremath{\neq}", "×": r"\ensuremath{\times}", "±": r"\ensuremath{\pm}",
     "−": r"\ensuremath{-}", "→": r"\ensuremath{\rightarrow}", "∞": r"\ensuremath{\infty}", "∝": r"\ensuremath{\propto}",
     "⌊": r"\ensuremath{\lfloor}", "⌋": r"\ensuremath{\rfloor}", "†": r"\dag{}", "‡": r"\ddag{}",
-    "✅": "ok", "❌": "FAIL",
+    "✅": "ok", "❌": "FAIL", "❔": "?",
     **{letter: rf"\ensuremath{{\{name}}}" for name, letter in map(str.split, _GREEK.split(", "))},
 }  # fmt: skip
 # Two hyphens are a dash, two commas or apostrophes quotation marks; a bracket or an asterisk at the beginning of a row

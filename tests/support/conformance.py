@@ -33,7 +33,7 @@ class Input:
     """A run and qrels, and what they try.
 
     run    topic, docno, score
-    qrels  topic, subtopic, docno, grade
+    qrels  topic, subtopic or stratum, docno, grade
     """
 
     about: str
@@ -87,6 +87,11 @@ def judged(grades: str, topic: str = "1") -> Rows:
     """Return qrels of `docno=grade` pairs."""
     pairs = (pair.split("=") for pair in grades.split())
     return tuple((topic, "0", docno, float(grade) if "." in grade else int(grade)) for docno, grade in pairs)
+
+
+def strata(topic: str, **grades: str) -> Rows:
+    """Return qrels of `docno=grade` pairs by stratum."""
+    return tuple((topic, name, docno, grade) for name, pairs in grades.items() for _, _, docno, grade in judged(pairs))
 
 
 INPUTS = {
@@ -157,6 +162,16 @@ INPUTS = {
     ),
     "repeated": Input("the same judgment twice counts once", ranked_run("a b"), judged("a=2 b=0 a=2 c=1")),
     "twice": Input("a document is in the run twice", ranked_run("a b a c"), judged("a=2 b=1 c=1")),
+    "strata": Input(
+        "a pool of two strata; grades below 0: in the pool and not sampled",
+        ranked_run("a f b c x d g e"),
+        strata("1", top="a=2 b=0 c=1", rest="d=1 e=0 f=-1 g=-1 h=-1 i=2"),
+    ),
+    "strata missing": Input(
+        "strata; topic 2 is judged and not in the run, topic 3 has no relevant document",
+        ranked_run("b a c") + ranked_run("a b", "3"),
+        strata("1", top="a=1 b=-1", rest="c=1 d=-1 e=0") + strata("2", top="a=1") + strata("3", top="a=0 b=-1"),
+    ),
     "intents": Input(
         "three intents; a document has a line for each that it is relevant to; intent 3 has no relevant document",
         ranked_run("b x a d c") + ranked_run("a c", "2"),
@@ -430,6 +445,15 @@ CWL = entries(
     Entry("bpmd", E.bpmd(1, 10), "bpm whose thresholds move by Σ_{j<i} (r_j − ½)"),
     Entry("ift", E.ift(), "goal T = 2, rate A = 0.2, b1 = b2 = 0.9, R1 = R2 = 1"),
     Entry(
+        "nerr5(gain=0:0.25:0.5:1)", E.nerr5, "C(i) = 1 − r_i; 0 if no document with gain 1 is retrieved", inputs=WHOLE
+    ),
+    Entry(
+        "nerr6(gain=0:0.25:0.5:1)",
+        E.nerr6,
+        "C(i) = i/(i + 1) · (1 − r_i); 0 if no document with gain 1 is retrieved",
+        inputs=WHOLE,
+    ),
+    Entry(
         "nerr8@5",
         partial(E.nerr8(), k=5),
         "C(i) = 1 − r_i for i < 5, gain (2^g − 1) / 2^top",
@@ -567,6 +591,22 @@ DIVERSITY = entries(
     )
 )
 
+SAMPLED = entries(
+    *(
+        Entry(*row, inputs=("strata", "strata missing"))
+        for row in (
+            ("xinfap", E.xinfap, "AP estimated from a stratified sample, ε = 0.00001"),
+            ("statap", E.statap, "1/R Σ w_i/i Σ_{j≤i} w_j over relevant documents, w: documents for each sampled one"),
+            (
+                "infndcg",
+                E.infndcg,
+                "nDCG estimated from a stratified sample; the numbers of the ideal are rounded half up",
+            ),
+            ("infndcg@3", partial(E.infndcg, k=3), "both rankings end at rank 3"),
+        )
+    )
+)
+
 FAMILIES = {
     "cascade": CASCADE,
     "cumulated-gain": CUMULATED,
@@ -576,6 +616,7 @@ FAMILIES = {
     "weights": WEIGHTS,
     "sets": SETS,
     "diversity": DIVERSITY,
+    "samples": SAMPLED,
 }
 TIE_BREAKS = {
     "docno-desc": "ties by docno, descending in byte order",
@@ -599,6 +640,8 @@ OPTIONS: tuple[tuple[dict[str, Any], str, str], ...] = (
     ({"duplicates": "last"}, "twice", "the last line of a document counts"),
     ({"depth": 2}, "graded", "the run is cut after two documents"),
 )
+COLUMN_2: dict[str, dict[str, Any]] = {"diversity": {"subtopics": True}, "samples": {"qrels_format": "strata"}}
+"""Families for which the second column of the qrels is an intent or a stratum."""
 UNDER_OPTIONS = ("ap", "err", "ndcg@3", "p@5", "rr", "rbp", "bpref")
 
 
@@ -606,7 +649,7 @@ def cases() -> Iterator[Case]:
     """Yield every case, by family, measure and input."""
     for family, measures in FAMILIES.items():
         for entry in measures:
-            options = {"subtopics": True} if family == "diversity" else {}
+            options = COLUMN_2.get(family, {})
             yield from (Case(family, name, INPUTS[name], entry, options) for name in entry.inputs)
     by_name = {entry.measure: entry for measures in FAMILIES.values() for entry in measures}
     for options, name, words in OPTIONS:

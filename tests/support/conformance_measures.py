@@ -488,6 +488,26 @@ def nerr11(T: Real, gain: Any = "exp") -> Callable[..., Real]:
     return cwl(lambda i, r: ((base(i, 0) - 1) / base(i, 0)) ** 2 * (1 - r[i - 1]), squares(base), gain)
 
 
+STEPS = (0, "0.25", "0.5", 1)
+"""Gains of the grades 0 to 3, the last of which stops every user."""
+
+
+def nerr5(t: Topic) -> Real:
+    """Azzopardi et al. 2021, eq. 5, below eq. 6: the limit 0 unless a gain of 1 ends the infinite sum."""
+    return stopped(t, lambda i, r: 1 - r[i - 1])
+
+
+def nerr6(t: Topic) -> Real:
+    return stopped(t, lambda i, r: mp.mpf(i) / (i + 1) * (1 - r[i - 1]))
+
+
+def stopped(t: Topic, goes_on: Continue) -> Real:
+    found = unit_gains(t, STEPS, None)[0]
+    v = views(found, goes_on, len(found))
+    total = mp.fsum(chance * r for chance, r in zip(v, found, strict=True))
+    return ratio(total, mp.fsum(v)) if 1 in found else mp.mpf(0)
+
+
 def bpm(T: Real, K: Real) -> Callable[..., Real]:
     """Zhang et al. 2017, with a cost of 1 for each document."""
     return cwl(lambda i, r: mp.mpf(so_far(i, r) < mp.mpf(T) - NEAR and i < K), None)
@@ -729,3 +749,66 @@ def nerria(t: Topic, k: int | None = None, stop: Real = 1, rel: Real | None = No
 
     best = with_ranking(t, greedy(t, worth, mp.mpf(stop)))
     return ratio(erria(t, k, stop, "none", rel), erria(best, k, stop, "none", rel))
+
+
+# --- samples ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A topic whose intents are the strata of its pool; documents with a grade below 0 are in the pool alone.
+
+    stratum  docno -> stratum
+    weight   stratum -> documents for each sampled one
+    """
+
+    topic: Topic
+    stratum: dict[str, str]
+    weight: dict[str, Real]
+
+    @classmethod
+    def of(cls, t: Topic) -> Sampled:
+        stratum = {docno: name for name, grades in t.intents.items() for docno in grades}
+        size = {name: (len(grades), sum(grade >= 0 for grade in grades.values())) for name, grades in t.intents.items()}
+        return cls(t, stratum, {name: ratio(pooled, sampled) for name, (pooled, sampled) in size.items()})
+
+    def is_sampled(self, docno: str) -> bool:
+        return docno in self.topic.grades and self.topic.grades[docno] >= 0
+
+    def relevant(self, docno: str) -> Real:
+        """Return how many documents a relevant one stands for; 0 for others."""
+        counts = docno in self.topic.grades and self.topic.grades[docno] >= 1
+        return self.weight[self.stratum[docno]] if counts else mp.mpf(0)
+
+
+def xinfap(t: Topic) -> Real:
+    """Yilmaz, Kanoulas & Aslam 2008, with the ε of sample_eval.pl."""
+    s, tiny, total = Sampled.of(t), mp.mpf("0.00001"), mp.mpf(0)
+    for i, docno in ranked(t.ranking):
+        expected = mp.mpf(1)
+        for name in t.intents:
+            above = [other for other in t.ranking[: i - 1] if s.stratum.get(other) == name]
+            good, seen = sum(s.relevant(other) > 0 for other in above), sum(map(s.is_sampled, above))
+            expected += len(above) * (good + tiny) / (seen + 3 * tiny)
+        total += s.relevant(docno) / i * expected
+    return ratio(total, mp.fsum(map(s.relevant, t.grades)))
+
+
+def statap(t: Topic) -> Real:
+    s = Sampled.of(t)
+    total = mp.fsum(s.relevant(docno) / i * mp.fsum(map(s.relevant, t.ranking[:i])) for i, docno in ranked(t.ranking))
+    return ratio(total, mp.fsum(map(s.relevant, t.grades)))
+
+
+def infndcg(t: Topic, k: int | None = None) -> Real:
+    """Yilmaz, Kanoulas & Aslam 2008, with the rounding of sample_eval.pl."""
+    s, total = Sampled.of(t), mp.mpf(0)
+    for name in t.intents:
+        found = [(i, docno) for i, docno in ranked(t.ranking, k) if s.stratum.get(docno) == name]
+        gained = mp.fsum(max(t.grades[docno], mp.mpf(0)) * log_discount(i) for i, docno in found)
+        total += ratio(len(found) * gained, sum(s.is_sampled(docno) for _, docno in found))
+    ideal: list[Real] = []
+    for level in sorted({grade for grade in t.grades.values() if grade > 0}, reverse=True):
+        estimated = mp.fsum(s.weight[s.stratum[docno]] for docno, grade in t.grades.items() if grade == level)
+        ideal += [level] * int(mp.floor(estimated + mp.mpf("0.5")))
+    return ratio(total, dcg_sum(ideal, k))

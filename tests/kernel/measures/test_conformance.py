@@ -20,9 +20,7 @@ DIGITS = 6e-15
 """Half of the fifteenth digit, and the rounding of doubles."""
 
 WITHOUT_VECTORS = {
-    **dict.fromkeys(("nerr5", "nerr6"), "the score is the limit 0"),
-    **dict.fromkeys(("cwl", "ddm", "wp"), "a formula or a file of the user's"),
-    **dict.fromkeys(("xinfap", "statap", "infndcg"), "need the strata of a sample, which rows of qrels do not have"),
+    **dict.fromkeys(("cwl", "ddm", "wp"), "the weights are a formula or a file of the user's"),
 }
 
 
@@ -45,9 +43,9 @@ def test_no_other_file_is_there_and_anyone_may_copy_them() -> None:
     assert {contents(family)["license"] for family in families()} == {LICENSE}
 
 
-def qrels_of(data: dict[str, Any], subtopics: bool) -> Any:
-    """Return the qrels as `evaluate` takes them."""
-    if not subtopics:
+def qrels_of(data: dict[str, Any], options: dict[str, Any]) -> Any:
+    """Return the qrels as `evaluate` takes them, nested by intents or strata."""
+    if "subtopics" not in options and "qrels_format" not in options:
         return [(topic, docno, grade) for topic, _, docno, grade in data["qrels"]]
     nested: dict[str, Any] = {}
     for topic, intent, docno, grade in data["qrels"]:
@@ -61,7 +59,7 @@ def test_scores_are_those_of_the_vectors(family: str) -> None:
     for case in read["cases"]:
         data, measure = read["inputs"][case["input"]], case["measure"]
         run = [tuple(row) for row in data["run"]]
-        qrels = qrels_of(data, case["options"].get("subtopics", False))
+        qrels = qrels_of(data, case["options"])
         scores = gradedeval.evaluate(run, qrels, measure, **case["options"])
         place = (measure, case["input"], case["options"])
         assert scores.by_topic(measure) == pytest.approx(case["topics"], rel=DIGITS, abs=DIGITS), place

@@ -203,11 +203,11 @@ INPUTS = {
         ),
     ),
     "intents tied": Input(
-        "intents; documents with equal scores, and with equal worth in the greedy ideal ranking",
+        "intents; equal scores, and equal worth in the greedy ideal ranking, which depends on the order of ties",
         (("1", "a", 1.0), ("1", "c", 1.0), ("1", "b", 1.0), ("1", "d", 0.5)),
         tuple(
             ("1", intent, docno, grade)
-            for intent, judgments in (("1", "a=1 c=0 d=1 b=0"), ("2", "b=1 d=1 a=0"), ("3", "b=1 a=1"))
+            for intent, judgments in (("1", "b=1 c=1 d=0"), ("2", "a=1 c=1"), ("3", "b=1 a=0"), ("4", "a=1"))
             for _, _, docno, grade in judged(judgments)
         ),
     ),

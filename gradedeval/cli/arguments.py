@@ -228,6 +228,7 @@ CLUSTER = Option(
     help="Share the work with a dask cluster: the address of its scheduler, as in tcp://host:8786. Worthwhile for "
     "jobs longer than about ten seconds.",
     **KEPT_IN_CONTEXT,
+    short="Share the work with a dask cluster.",
 )
 
 
@@ -253,9 +254,9 @@ def make_workers(jobs: int | None = None) -> Workers:
 
 STANDARDIZATION_OPTIONS = [
     Option("--standardize", section=STANDARDIZATION, is_flag=True, help="Standardize scores as Φ(z) over the runs, "
-           "topic by topic. `-m sp --standardize` is sSP."),
+           "topic by topic. `-m sp --standardize` is sSP.", short="Standardize the scores of each topic."),
     Option("--reference", section=STANDARDIZATION, metavar="FILE", file=READS, help="Standardize with the means and "
-           "standard deviations in FILE."),
+           "standard deviations in FILE.", short="Standardize with the statistics in FILE."),
 ]  # fmt: skip
 
 

@@ -26,9 +26,10 @@ from gradedeval.kernel.options import OUTPUT
 
 PICTURE_OPTIONS = [
     Option("-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help="Write the picture to FILE, "
-           f"atomically; the extension sets the format: {', '.join(EXTENSIONS)}."),
+           f"atomically; the extension sets the format: {', '.join(EXTENSIONS)}.",
+           short="File of the picture: png, svg or pdf."),
     Option("--size", section=OUTPUT, metavar="WIDTH[xHEIGHT]", help="Size in inches, as in 7x3; without a height it "
-           f"fits the content. Default: {WIDTH}, the column of a paper."),
+           f"fits the content. Default: {WIDTH}, the column of a paper.", short="Size in inches, as in 7x3."),
     SIGNATURE,
 ]  # fmt: skip
 

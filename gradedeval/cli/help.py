@@ -1,132 +1,106 @@
-"""`COMMAND -h`, the most used options, one line each; and `gradedeval help`."""
+"""`gradedeval help [WORD]`."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import suppress
-from textwrap import wrap
+from typing import TYPE_CHECKING
 
 import click
 
+from gradedeval.cli.options import OPTION_ALIASES
 from gradedeval.cli.output import write
 from gradedeval.errors import InputError, did_you_mean
-from gradedeval.kernel.formats import FORMATS, cut
-from gradedeval.kernel.options import OPTIONS, THIS_COMMAND
-from gradedeval.kernel.trec.lines import formats_of
 
-COMMON = ("-m", "-q", "-f", "-o", "--baseline", "--topics", "--like")
-"""The most used of the options that several commands share."""
-
-MAX_COLUMN = 26
-"""Maximum width of the column of options."""
-MAX_LINES = 20
-"""Maximum number of lines of a short page, so that it fits a terminal of 24 lines with its last lines and a prompt."""
+if TYPE_CHECKING:
+    from gradedeval.cli.search import Entry
 
 
-def short_page(context: click.Context) -> str:
-    """Return the short help page: usage, summary, the command's own options, and the shared ones in `COMMON`."""
-    options = [param for param in context.command.get_params(context) if isinstance(param, click.Option)]
-    specific = [option for option in options if _is_specific(option)]
-    shared = [option for name in COMMON for option in options if name in option.opts and option not in specific]
-    formatter = context.make_formatter()
-    context.command.format_usage(context, formatter)
-    formatter.write_paragraph()
-    formatter.write_text(_sentence(context.command.help or ""))
-    head = formatter.getvalue().splitlines()
-    flags: list[str] = []
-    also: list[str] = []
-    while specific and len([*head, *specific, *shared, *also]) > MAX_LINES:
-        flags.insert(0, min(specific.pop().opts, key=len))
-        also = wrap(f"  also: {' '.join(flags)}", formatter.width, subsequent_indent="        ", break_on_hyphens=False)
-    names = {option: _flags_and_value(option) for option in (*specific, *shared)}
-    column = min(MAX_COLUMN, max(map(len, names.values())))
-    formatter.write_paragraph()
-    for option, name in names.items():
-        text = cut(f"  {name:<{column}}  {_sentence(option.help or '')}", formatter.width)
-        formatter.write(f"{text}\n")
-    formatter.write("".join(f"{line}\n" for line in also))
-    formatter.write_paragraph()
-    formatter.write(f"`{context.command_path} --help` explains all {len(options)} options.")
-    return formatter.getvalue()
+MAX_PLACES = 8
+"""Maximum number of other places of a word that are listed; the rest are counted."""
 
 
-def _is_specific(option: click.Option) -> bool:
-    """Return if an option is specific to its command, or to `eval` and few other commands."""
-    metadata = OPTIONS.get(option.name or "")
-    return getattr(option, "section", "") == THIS_COMMAND or (metadata is not None and metadata.commands == "eval")
-
-
-def _flags_and_value(option: click.Option) -> str:
-    """Return the flags of an option and its metavar, or the first of its choices."""
-    value = option.metavar or ""
-    if isinstance(option.type, click.Choice) and not option.metavar:
-        value = f"[{'|'.join(option.type.choices)}]"
-    if len(value) > 12 and "|" in value:
-        value = f"{value.partition('|')[0]}|…{']' if value.startswith('[') else ''}"
-    flags = sorted(option.opts, key=len)
-    whole = " ".join(part for part in (", ".join(flags), value) if part)
-    return whole if len(whole) <= MAX_COLUMN else " ".join(part for part in (flags[0], value) if part)
-
-
-def _sentence(text: str) -> str:
-    """Return the first sentence of a text, in one line."""
-    return " ".join(re.split(r"(?<=[.])\s", text.strip(), maxsplit=1)[0].split())
-
-
-# `gradedeval help [COMMAND|MEASURE|OPTION|measures|formats]`.
-
-PURPOSES = {
-    "wide": "tables for people, rounded",
-    "long": "a row for each value, in full precision, for programs",
-    "trec": "trec_eval's three columns, of scores alone",
-}
-"""Layout -> its purpose."""
-
-
-@click.command("help", options_metavar="")
-@click.argument("words", nargs=-1, metavar="[COMMAND|MEASURE|OPTION|measures|formats]")
+@click.command("help", options_metavar="", context_settings={"ignore_unknown_options": True})
+@click.argument("words", nargs=-1, metavar="[WORD]")
 @click.pass_context
 def help_page(context: click.Context, words: tuple[str, ...]) -> None:
-    """Explain a command, such as `compare` or `plot runs`, a measure, or an option, such as `predicted`, or list the
-    measures or the formats."""
+    """Explain a word: a command, such as `compare` or `plot runs`, a measure, an option, such as `predicted` or `-m`, a
+    format, such as `latex`, or a subject, such as `kappa`. `measures` and `formats` list these."""
     program = context.find_root()
-    if words == ("formats",):
-        return write(_formats())
+    if not words or words == ("help",):
+        return _run(program, *words, "--help")
     if words == ("measures",):
         return _run(program, "measures")
-    commands = program.command.list_commands(program) if isinstance(program.command, click.Group) else []
-    if not words or words[0] in (*commands, "help"):
-        return _run(program, *words, "--help")
-    with suppress(InputError):
-        return _run(program, "measures", *words)
+    from gradedeval.cli.search import formats_page, texts_of  # imports all commands
+
+    if words == ("formats",):
+        return write(formats_page())
+    texts, word = texts_of(program), " ".join(words)
+    explained = _explain(program, words, texts)
+    places = [entry for entry in texts if entry not in explained and entry.mentions(word)]
+    if not explained and not places:
+        commands = [entry.place for entry in texts if entry.kind == "command"]
+        if words[0] in commands:
+            return _run(program, *words, "--help")
+        hint = did_you_mean(word, [*commands, "formats"]) or "`gradedeval help` lists the commands"
+        raise InputError("help", f"no command, measure or option is called '{word}'", hint, usage=True)
+    if places:
+        heading = "\nAlso in" if explained else f"Nothing is called '{word}'; it stands in"
+        write(_places(heading, places, word, program))
+    return None
+
+
+def _explain(program: click.Context, words: tuple[str, ...], texts: Sequence[Entry]) -> list[Entry]:
+    """Print the page of a command or a measure, or the help of an option or a format. Return what it explains."""
     word = " ".join(words)
-    if by_command := _commands_with(program, program.command, word):
-        return write(_option_page(by_command, click.Context(program.command).make_formatter().width))
-    hint = did_you_mean(word, [*commands, "formats"]) or "`gradedeval help` lists the commands"
-    raise InputError("help", f"no command, measure or option is called '{word}'", hint, usage=True)
+    if named := [entry for entry in texts if entry.kind == "command" and word in entry.names]:
+        with suppress(click.exceptions.Exit):
+            _run(program, *words, "--help")
+        return [entry for entry in texts if entry in named or entry.place.startswith(f"{word} ")]
+    with suppress(InputError):
+        if not word.startswith("-"):
+            _run(program, "measures", *words)
+            return [entry for entry in texts if entry.kind == "measure" and word.lower() in entry.names]
+    *_, ours = OPTION_ALIASES.get(word) or OPTION_ALIASES.get(f"--{word}") or (word,)  # of --latex: latex
+    for kind, names in (("option", {ours, f"-{ours}", f"--{ours}"}), ("format", {ours, f".{ours}"})):
+        if named := [entry for entry in texts if entry.kind == kind and names & {*entry.names}]:
+            write(_entries_page(named, program))
+            return named
+    return []
 
 
-def _commands_with(context: click.Context, group: click.Command, word: str) -> dict[str, click.Option]:
-    """Return the commands of a group that take --word, each with its option."""
-    by_command: dict[str, click.Option] = {}
-    if not isinstance(group, click.Group):
-        return by_command
-    for name in group.list_commands(context):
-        if (command := group.get_command(context, name)) is None or command.hidden:
-            continue
-        options = [param for param in command.params if isinstance(param, click.Option) and f"--{word}" in param.opts]
-        by_command.update((name, option) for option in options)
-        by_command.update((f"{name} {part}", option) for part, option in _commands_with(context, command, word).items())
-    return by_command
+def _entries_page(named: Sequence[Entry], program: click.Context) -> str:
+    """Return the distinct texts of an option, each with its commands, or of a format."""
+    by_text: dict[tuple[str, str], list[str]] = {}
+    for entry in named:
+        by_text.setdefault((entry.title, entry.text), []).append(entry.place.rpartition(" ")[0])
+    formatter = click.Context(program.command).make_formatter()
+    for (title, text), commands in by_text.items():
+        formatter.write_paragraph()
+        formatter.write(f"{title}\n")
+        with formatter.indentation():
+            formatter.write_text(text)
+            if named[0].kind == "option":
+                formatter.write_paragraph()
+                formatter.write_text(f"Commands: {', '.join(commands)}.")
+    return formatter.getvalue().lstrip("\n")
 
 
-def _option_page(by_command: Mapping[str, click.Option], width: int) -> str:
-    """Return the help of an option in the first command that takes it, and the names of all that do."""
-    option = next(iter(by_command.values()))
-    texts = [" ".join((option.help or "").split()), f"Commands: {', '.join(by_command)}."]
-    lines = ["\n".join(wrap(text, width, initial_indent="  ", subsequent_indent="  ")) for text in texts]
-    return "\n\n".join([_flags_and_value(option), *lines]) + "\n"
+def _places(heading: str, places: Sequence[Entry], word: str, program: click.Context) -> str:
+    """Return a list of the first places of a word: names with it, then summaries, then texts; an option once."""
+    distinct: dict[tuple[str, str], Entry] = {}
+    for entry in places:
+        distinct.setdefault((entry.title, entry.summary), entry)
+    ordered = sorted(distinct.values(), key=lambda entry: entry.distance(word))
+    formatter = click.Context(program.command).make_formatter()
+    formatter.write(f"{heading}:\n")
+    with formatter.indentation():
+        formatter.write_dl([(entry.place, entry.summary) for entry in ordered[:MAX_PLACES]])
+    rest = len(ordered[MAX_PLACES:])
+    if rest:
+        formatter.write_paragraph()
+        formatter.write(f"{rest} more {'text has' if rest == 1 else 'texts have'} the word.\n")
+    return formatter.getvalue()
 
 
 def _run(program: click.Context, *words: str) -> None:
@@ -134,19 +108,3 @@ def _run(program: click.Context, *words: str) -> None:
     with program.command.make_context("gradedeval", list(words)) as context:
         context.meta.update(program.meta)
         program.command.invoke(context)
-
-
-def _formats() -> str:
-    """Return the page of output formats, and of the formats of runs and qrels."""
-    rows = [(name, form.extension, PURPOSES[form.layout]) for name, form in FORMATS.items()]
-    lines = [
-        f"{name:<9}  {extension:<9}  {purpose}"
-        for name, extension, purpose in (("format", "extension", "what it is"), *rows)
-    ]
-    input_formats = [f"--{holds}-format: {', '.join(formats_of(holds))}" for holds in ("run", "qrels")]
-    return "\n".join([
-        "Output formats, chosen by -f FORMAT or by the extension of -o FILE:", "", *lines, "",
-        r"Tables in latex need \usepackage{booktabs,graphicx}, and shrink to \columnwidth.", "",
-        "The format of runs and qrels is recognized from their content. If that is ambiguous, name a format, or the",
-        "columns in order, as in topic,docno,score:", "", *input_formats, "",
-    ])  # fmt: skip

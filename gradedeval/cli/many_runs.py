@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from gradedeval.kernel.scoring.scores import Scores
 
 FROM_SCORES = Option("--from-scores", multiple=True, metavar="FILE", file=READS, help="Read scores saved "
-    "with `gradedeval -q` (csv, tsv, json, jsonl) instead of RUN... QRELS. May be repeated.")  # fmt: skip
+    "with `gradedeval -q` (csv, tsv, json, jsonl) instead of RUN... QRELS. May be repeated.",
+    short="Read scores saved with -q, instead of runs.")  # fmt: skip
 
 
 def matrix_options(*names: str) -> list[Option]:

@@ -40,8 +40,21 @@ from gradedeval.kernel.options import (
 from gradedeval.kernel.trec.stream import files_in_use
 
 STANDARDIZATION, MANY_RUNS, PUBLISHED, HELP = "Standardization", "Many runs", "Tables to publish", "Help"
+MOST_USED = "Most used"
 SECTIONS = (THIS_COMMAND, PLANNING, GAINS, RESIDUALS, STANDARDIZATION, OUTPUT, PUBLISHED, MANY_RUNS, READING, HELP)
-"""Sections of a help page, in order."""
+"""Sections of a help page, in order, after the most used options of the command."""
+
+EVERYDAY = "-q -f -o --size -k --gain --top-grade --topics --like --quiet"
+"""The most used of the options that several commands share, besides -m."""
+
+MAX_LINES = 16
+"""Maximum number of options on the short help page, so that it fits a terminal of 24 lines."""
+
+MAX_COLUMN = 28
+"""Maximum width of the column of options."""
+
+MAX_SHORT = 46
+"""Maximum length of the short text of an option, so that its line fits 80 columns."""
 
 READS, WRITES, APPENDS = "reads", "writes", "appends to"
 """Use of the file that an option names: it is read, replaced, or lines are appended to it."""
@@ -60,6 +73,7 @@ class Option(click.Option):
     """An option of a command.
 
     section  its section of the help page
+    short    its effect on the short help page, in at most `MAX_SHORT` characters; empty: the first sentence of its help
     file     the use of the file that it names: READS, WRITES or APPENDS; empty: it names none
     number   the range of a numeric value: gives the flag, and the limits in the help
     """
@@ -68,6 +82,7 @@ class Option(click.Option):
         self,
         *names: str,
         section: str = THIS_COMMAND,
+        short: str = "",
         file: str = "",
         number: Number | None = None,
         **settings: Any,
@@ -77,6 +92,7 @@ class Option(click.Option):
             settings |= {"type": str, "help": f"{settings['help']} {number.limits}".rstrip()}
         super().__init__(names, **settings)
         self.section, self.file, self.number = section, file, number
+        self.short = short or _first_sentence(self.help or "")
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
         if self.number is not None and value is not None:
@@ -99,7 +115,23 @@ class Command(DocstringCommand):
     """A command with options in sections, a short help page (`-h`) and a full one (`--help`).
 
     The word after an option with an optional value is its value only if it is one of its choices or a number.
+
+    most_used  the flags of the short page, in order, separated by spaces; empty: all if they are few, else -m, the
+               command's own options, and those of `EVERYDAY`
     """
+
+    def __init__(self, *words: Any, most_used: str = "", **settings: Any) -> None:
+        super().__init__(*words, **settings)
+        self.flags = most_used.split()
+
+    @property
+    def most_used(self) -> list[Option]:
+        """The options of the short page, in order."""
+        options = [param for param in self.params if isinstance(param, Option) and param.section != HELP]
+        is_short = len(options) <= MAX_LINES
+        own = [min(option.opts, key=len) for option in options if is_short or option.section == THIS_COMMAND]
+        flags = self.flags or list(dict.fromkeys(("-m", *own, *EVERYDAY.split())))
+        return [option for flag in flags for option in options if flag in option.opts]
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
         return ["--help"]
@@ -109,12 +141,14 @@ class Command(DocstringCommand):
         return [*params[:-1], SHORT_HELP, params[-1]] if self.add_help_option else params
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
-        for section in SECTIONS:
-            records = [param.get_help_record(ctx) for param in options if getattr(param, "section", HELP) == section]
-            if visible := [record for record in records if record]:
+        sections: dict[str, list[click.Option]] = {MOST_USED: [*self.most_used], **{name: [] for name in SECTIONS}}
+        for param in self.get_params(ctx):
+            if isinstance(param, click.Option) and param not in sections[MOST_USED]:
+                sections[getattr(param, "section", HELP)].append(param)
+        for section, options in sections.items():
+            if records := [record for record in (option.get_help_record(ctx) for option in options) if record]:
                 with formatter.section(section):
-                    formatter.write_dl(visible)
+                    formatter.write_dl(records)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if self.add_help_option:  # only trec_eval has none, which reads its arguments in its own way
@@ -234,6 +268,20 @@ OPTIONAL_VALUES = {metadata.flag: metadata for metadata in OPTIONS.values() if m
 """Options with an optional value, by flag."""
 
 
+def flags_and_value(option: click.Option) -> str:
+    """Return the flags of an option and its metavar; of a long one the first alternative, and NAME for choices."""
+    value = option.metavar or ""
+    if isinstance(option.type, click.Choice) and not option.metavar:
+        value = f"[{'|'.join(option.type.choices)}]"
+    if len(value) > 12 and "|" in value:
+        is_optional = f"--{option.name}".replace("_", "-") in OPTIONAL_VALUES
+        value = ("[NAME]" if is_optional else "NAME") if value.startswith("[") and value.endswith("]") else value
+        value = value.partition("|")[0]
+    value, flags = value.partition(",…")[0], sorted(option.opts, key=len)
+    whole = " ".join(part for part in (", ".join(flags), value) if part)
+    return whole if len(whole) <= MAX_COLUMN else " ".join(part for part in (flags[0], value) if part)
+
+
 def _files_of(param: click.Parameter, values: Any) -> Iterator[tuple[str, str, str]]:
     """Yield flag, file and use of each file that a parameter names. Raises InputError (usage) for an unnamed output."""
     flag = min(param.opts, key=len) if isinstance(param, click.Option) else ""
@@ -263,6 +311,7 @@ def registry_option(name: str) -> Option:
         section=metadata.section,
         file=READS if metadata.names_file else "",
         help=metadata.text,
+        short=metadata.short,
         multiple=metadata.repeats,
         is_flag=metadata.is_flag or None,  # with False click reads a value such as -1 as an option
         metavar=None if metadata.is_flag else metadata.metavar or f"[{choices}]",
@@ -288,11 +337,29 @@ def is_given(value: Any) -> bool:
     return value is not None and value is not False and value != ()
 
 
+def short_page(context: click.Context) -> str:
+    """Return the short help page: usage, summary, and a line for each of the most used options."""
+    most_used = context.command.most_used if isinstance(context.command, Command) else []
+    count = len([param for param in context.command.get_params(context) if isinstance(param, click.Option)])
+    formatter = context.make_formatter()
+    context.command.format_usage(context, formatter)
+    formatter.write_paragraph()
+    formatter.write_text(_first_sentence(" ".join((context.command.help or "").split())))
+    formatter.write_paragraph()
+    with formatter.indentation():
+        formatter.write_dl([(flags_and_value(option), option.short) for option in most_used], MAX_COLUMN)
+    formatter.write_paragraph()
+    formatter.write(f"`{context.command_path} --help` explains all {count} options.")
+    return formatter.getvalue()
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=[.])\s", text.strip(), maxsplit=1)[0]
+
+
 def _print_short_page(context: click.Context, _: click.Parameter, requested: bool) -> None:
     """Print the short help page and exit, as a callback of click."""
     if requested:
-        from gradedeval.cli.help import short_page  # not for `--help`
-
         click.echo(short_page(context))
         context.exit()
 
@@ -302,30 +369,37 @@ SHORT_HELP = Option("-h", section=HELP, is_flag=True, is_eager=True, expose_valu
 
 
 QUIET = Option("--quiet", section=OUTPUT, is_flag=True, help="Print results and errors only: no notes, and no "
-               "signature line below a table.", **KEPT_IN_CONTEXT)  # fmt: skip
+               "signature line below a table.", **KEPT_IN_CONTEXT,
+               short="No notes, and no signature below a table.")  # fmt: skip
 WIDE = Option("--wide", section=OUTPUT, is_flag=True, help="Show all columns of tables, also those that few need.",
-              **KEPT_IN_CONTEXT)  # fmt: skip
+              **KEPT_IN_CONTEXT, short="All columns of tables.")  # fmt: skip
 SIGNATURE = Option("--signature", section=OUTPUT, type=click.Choice(["short", "full"]), help="Add a line with "
                    "the version, the qrels and the non-default settings (short) or all settings (full; always so in "
-                   "files for programs). Default: short; below pictures none.", **KEPT_IN_CONTEXT)  # fmt: skip
+                   "files for programs). Default: short; below pictures none.", **KEPT_IN_CONTEXT,
+                   short="Line with version, qrels and settings.")  # fmt: skip
 JOBS = Option(number=ranges.JOBS, section=MANY_RUNS, metavar="N", help="Number of parallel processes. Default: the "
               "number of cores.")  # fmt: skip
 MEASURES_FROM = Option("--measures-from", multiple=True, section=GAINS, metavar="FILE.py", file=READS,
                        help="Load measures of your own.")  # fmt: skip
 CUTOFF = Option(number=ranges.CUTOFF, section=GAINS, metavar="N", help="Cut the measures that have no cutoff at "
-                "rank N, as in -m 'ap ndcg' -k 10.", **KEPT_IN_CONTEXT)  # fmt: skip
+                "rank N, as in -m 'ap ndcg' -k 10.", **KEPT_IN_CONTEXT,
+                short="Cutoff of measures without one.")  # fmt: skip
 
 
-def measure_option(help: str) -> Option:
+def measure_option(help: str, **settings: Any) -> Option:
     """Return -m."""
-    return Option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=help)
+    return Option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=help, **settings)
 
 
-MEASURE_OPTIONS = [measure_option(f"{MEASURE_HELP} Default: {' '.join(DEFAULT)}."), CUTOFF]
+MEASURE_OPTIONS = [
+    measure_option(f"{MEASURE_HELP} Default: {' '.join(DEFAULT)}.", short="Measure, such as err@20; may be repeated."),
+    CUTOFF,
+]
 HISTORY_OPTIONS = [
     Option("--history", metavar="FILE", file=APPENDS, help="Append the summaries to a history: a line for each run. "
-           "See `gradedeval history`."),
-    Option("--label", metavar="TEXT", help="Name of the line in the history, such as a commit."),
+           "See `gradedeval history`.", short="Append the summaries to a history."),
+    Option("--label", metavar="TEXT", help="Name of the line in the history, such as a commit.",
+        short="Name of the line in the history."),
 ]  # fmt: skip
 
 
@@ -334,14 +408,21 @@ def scoring_options(*names: str) -> list[Option]:
     return [CUTOFF, MEASURES_FROM, *map(registry_option, names), *registry_options("reading")]
 
 
-def curve_option(help: str) -> Option:
+def curve_option(help: str, short: str) -> Option:
     """Return --curve."""
-    return Option("--curve", metavar="FILE.csv", file=WRITES, help=help)
+    return Option("--curve", metavar="FILE.csv", file=WRITES, help=help, short=short)
 
 
 def output_file_option(help: str = "Write to FILE, atomically.", **settings: Any) -> Option:
     """Return -o."""
     return Option("-o", "--output", section=OUTPUT, file=WRITES, help=help, **{"metavar": "FILE", **settings})
+
+
+def _some_formats(formats: Collection[str]) -> str:
+    """Return the short text of -f: the formats that most people need."""
+    if "trec" in formats:
+        return "Format, such as csv, json or, for pipes, trec."
+    return "Format, such as github or junit." if "junit" in formats else "Format, such as table, csv, json or latex."
 
 
 def output_options(
@@ -365,7 +446,8 @@ def output_options(
     options = [
         Option("-f", "--format", "output_format", section=OUTPUT, metavar="FORMAT",
                type=click.Choice(list(formats), case_sensitive=False),
-               help=f"Output format: {', '.join(formats)}. Default: {default}."),
+               help=f"Output format: {', '.join(formats)}. Default: {default}.",
+               short=_some_formats(formats)),
         output or output_file_option(),
         SIGNATURE,
     ]  # fmt: skip
@@ -386,7 +468,7 @@ def command_line(
 
     files     metavar of its arguments
     groups    its options
-    settings  keywords of `click.command`
+    settings  keywords of `Command`
     """
     options = [*chain(*groups), QUIET]
     arguments = (click.Argument if files == NAME else Files)(["files"], nargs=-1, metavar=files)

@@ -37,6 +37,7 @@ def setting_options(*functions: Callable[..., Any], without: tuple[str, ...] = (
 def setting_option(setting: Setting) -> Option:
     """Return a setting as an option of click. It has no default: that of the signature applies."""
     attributes: dict[str, Any] = {"section": setting.section, "help": setting.text, "metavar": setting.metavar}
+    attributes["short"] = setting.short
     flags = () if setting.number else setting.flags
     if setting.is_flag:
         attributes["is_flag"] = True

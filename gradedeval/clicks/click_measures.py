@@ -394,12 +394,14 @@ DECILE = "decile"
 MeasureSetting = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting(
     "Measure to correlate, such as err or 'ap(rel=3)'. "
     "Repeat -m, or separate measures by spaces.", metavar="MEASURE", section="Measures and gains",
-    spelled=("-m", "--measure"), measure="several")]  # fmt: skip
+    spelled=("-m", "--measure"), measure="several", short="Measure to correlate; may be repeated.")]  # fmt: skip
 By = Annotated[str | None, Setting("Correlate each part of the log separately: by one of its columns, or by "
-    "'decile', ten groups of topics by number of sessions.", metavar="COLUMN")]  # fmt: skip
+    "'decile', ten groups of topics by number of sessions.", metavar="COLUMN",
+    short="Correlate the parts of the log separately.")]  # fmt: skip
 Unjudged = Annotated[Literal["drop", "keep"], Setting("Lists with unjudged documents: drop or keep.")]  # fmt: skip
 Pairs = Annotated[int | None, Setting("Correlate the differences of N pairs of simulated engines instead, each of "
-    "which shows a list of each topic that has several. Chapelle et al. draw 1000.", ranges.PAIRS, "N")]  # fmt: skip
+    "which shows a list of each topic that has several. Chapelle et al. draw 1000.", ranges.PAIRS, "N",
+    short="Correlate differences of N pairs of engines.")]  # fmt: skip
 Seed = Annotated[int, Setting("Random seed of these pairs.", ranges.SEED, "N")]
 
 

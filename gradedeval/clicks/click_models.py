@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 Tie = Annotated[Literal["document", "grade"], Setting("Items with their own parameters: each document of a topic, or "
-    "each grade of the QRELS.")]  # fmt: skip
+    "each grade of the QRELS.", short="What has parameters: documents or grades.")]  # fmt: skip
 TIES = ("document", "grade")
 NO_LIST = "no list is shown", "add the column shown, the docnos from rank 1 on"
 UNJUDGED = None
@@ -496,15 +496,17 @@ DEFAULT, MIN_SEEN = "dbn", 10
 
 ModelNames = Annotated["str | Sequence[str]", Setting(f"Click model: {', '.join(KINDS)}; with its parameter as in "
     f"'dbn(gamma={FIT})' or 'reader(p=0.8)'. May be repeated, or models separated by spaces.",
-    metavar="MODEL", spelled=("--model",), repeats=True)]  # fmt: skip
+    metavar="MODEL", spelled=("--model",), repeats=True,
+        short="Click model, such as dbn or 'reader(p=0.8)'.")]  # fmt: skip
 TestLog = Annotated[Any, Setting("Test the models on this log. Default: the log that they are fitted to.",
     metavar="LOG", reads=True)]  # fmt: skip
 PriorCounts = Annotated["float | Sequence[float]", Setting(
     "Prior counts of clicks and skips for each document or grade.",
-    metavar="A[,B]", default_text="1, one of each")]  # fmt: skip
+    metavar="A[,B]", default_text="1, one of each", short="Prior counts of clicks and skips.")]  # fmt: skip
 Iterations = Annotated[int, Setting("Number of EM iterations.", ranges.ITERATIONS, "N")]
 Floor = Annotated[float, Setting("Raise the probability of what a session did at a rank to X: the cascade model gives "
-    "0 to a second click.", ranges.FLOOR, "X", default_text="0")]  # fmt: skip
+    "0 to a second click.", ranges.FLOOR, "X", default_text="0",
+    short="Lowest probability of what a session did.")]  # fmt: skip
 
 
 def pair(prior: float | Sequence[float] | str) -> Prior:

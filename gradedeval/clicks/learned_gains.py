@@ -602,24 +602,32 @@ def read_evidence(
 SourceSetting = Annotated[Source, Setting(
     "Learn the relevance of a grade by a click model; the gains with which a measure "
     "correlates best with a click measure; or, from a file of topic, list_a, list_b and sign, the gains with which it "
-    "agrees with these preferences.", spelled=("--from",))]  # fmt: skip
+    "agrees with these preferences.", spelled=("--from",), short="Evidence to learn from.")]  # fmt: skip
 TargetSetting = Annotated[Target, Setting(
     "Learn gains, for --gain @FILE; the utility of ranks, for cascade(utility=FILE), from "
-    "correlation; or thresholds for gap(g=...), from click rates.", spelled=("--for",))]  # fmt: skip
+    "correlation; or thresholds for gap(g=...), from click rates.", spelled=("--for",),
+    short="Kind of value to learn.")]  # fmt: skip
 Model = Annotated[str | None, Setting("Click model of --from model.", metavar="MODEL", default_text="the model of the "
     "measure's users, cm for err and cascade, reader for rbp, pbm for other sums of gains")]  # fmt: skip
 ByDocument = Annotated[bool, Setting("Of --from model: estimate the relevance of each document, and average it by "
-    "grade; the prior pulls it to 0.5. Default: documents of a grade share it.")]  # fmt: skip
+    "grade; the prior pulls it to 0.5. Default: documents of a grade share it.",
+    short="Estimate relevance by document, then average.")]  # fmt: skip
 PriorCount = Annotated[float, Setting("Of --from model: prior counts of clicks and skips.", ranges.PRIOR,
-    "X", default_text="1")]  # fmt: skip
+    "X", default_text="1", short="Prior counts of clicks and skips.")]  # fmt: skip
 Iterations = Annotated[int, Setting("Of --from model: iterations of EM.", ranges.ITERATIONS, "N")]
 Against = Annotated[ClickMeasure, Setting("Click measure of --from correlation.")]
 Success = Annotated[float, Setting("Lowest grade that search success counts.", ranges.SS_REL, "GRADE")]
 MeasureSetting = Annotated["AnyMeasure", Setting(
     "Measure that the gains are for: err, cascade, or a sum of gains such as "
     "rbp(p=0.8). With --for utility its gains are R.", metavar="MEASURE", spelled=("-m", "--measure"),
-    measure="one")]  # fmt: skip
-Share = Annotated[bool, Setting("Of --for gap: shares of the clicked documents, not steps between click rates.")]
+    measure="one", short="Measure that the gains are for, such as err.")]  # fmt: skip
+Share = Annotated[
+    bool,
+    Setting(
+        "Of --for gap: shares of the clicked documents, not steps between click rates.",
+        short="Shares of the clicked documents, for gap.",
+    ),
+]
 
 
 @public

@@ -433,14 +433,19 @@ ROWS = 1 << 21  # rows held before identical ones are merged
 
 
 ClicksAs = Annotated[Literal["rank", "docno"], Setting("Content of the column clicks: ranks from 1, or docnos of the "
-    "shown list.", section="Reading and ranking")]  # fmt: skip
+    "shown list.", section="Reading and ranking", short="What the column clicks holds.")]  # fmt: skip
 Depth = Annotated[int | None, Setting("Cut shown lists to N documents, and ignore clicks below.", ranges.DEPTH,
-    metavar="N", section="Reading and ranking")]  # fmt: skip
+    metavar="N", section="Reading and ranking", short="Cut shown lists to N documents.")]  # fmt: skip
 Idle = Annotated[float | str | None, Setting("Merge lines of one user, topic and list that follow within TIME, such as "
     "60m, 1h or 90s, by the column time.", metavar="TIME", section="Reading and ranking",
-    default_text="each line is a session")]  # fmt: skip
+    default_text="each line is a session", short="Merge a user's lines that follow within TIME.")]  # fmt: skip
 Lenient = Annotated[
-    bool, Setting("Skip malformed lines of the log, and report how many.", section="Reading and ranking")
+    bool,
+    Setting(
+        "Skip malformed lines of the log, and report how many.",
+        section="Reading and ranking",
+        short="Skip malformed lines, and report how many.",
+    ),
 ]
 
 

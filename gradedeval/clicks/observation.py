@@ -71,14 +71,15 @@ class Pages(NamedTuple):
 
 
 Mu = Annotated[float, Setting("Dirichlet smoothing of a user's gaps by those of all users, in clicks.",
-    ranges.MU, metavar="X")]  # fmt: skip
+    ranges.MU, metavar="X", short="Smoothing of a user's gaps, in clicks.")]  # fmt: skip
 Page = Annotated[int, Setting("Ranks on a page of results; 0: no pages.", ranges.PAGE, metavar="N")]
 Ranks = Annotated[int | None, Setting("Weigh ranks 1 to N.", LOG_RANKS, metavar="N", default_text="the length "
     f"of the longest list, or {RANKS} if the log shows none")]  # fmt: skip
 Clickless = Annotated[Literal["count", "drop"], Setting("How to treat sessions without clicks.",
     default_text="count; their user examined rank 1")]  # fmt: skip
 Per = Annotated[
-    Literal["query", "user"] | None, Setting("Estimate a model for each query or user, instead of one of all.")
+    Literal["query", "user"] | None,
+    Setting("Estimate a model for each query or user, instead of one of all.", short="A model for each query or user."),
 ]
 
 
@@ -405,13 +406,14 @@ MeasuresSetting = Annotated["Weighing | Sequence[Weighing] | None", Setting(
     "Measure with a range of parameter values, or "
     "without one. Default: geometric, Poisson, Zipf and log-harmonic weights. Repeat -m, or separate measures by "
     "spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
-    measure=read_weighing)]  # fmt: skip
+    measure=read_weighing, short="Measure, with a range of values or without.")]  # fmt: skip
 NormalizeSetting = Annotated[Normalize, Setting(
     "'sum': scale the weights of measures over the ranks of the observation to sum "
-    "to 1; 'none': compare them unscaled.")]  # fmt: skip
+    "to 1; 'none': compare them unscaled.", short="Scale the weights of measures to sum to 1.")]  # fmt: skip
 WeightsSetting = Annotated[Any, Setting(
     "Compare with these weights too: a column for each measure, as `gradedeval weights` "
-    "writes.", metavar="FILE.csv", spelled=("--weights",), reads=True)]  # fmt: skip
+    "writes.", metavar="FILE.csv", spelled=("--weights",), reads=True,
+    short="Compare with these weights too.")]  # fmt: skip
 Precision = Annotated[float, Setting("Precision of the fitted values.", ranges.PRECISION, "X")]
 
 

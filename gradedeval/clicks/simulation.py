@@ -157,8 +157,8 @@ def _as_log(lists: ClickLog, chosen: Ints, bits: Any, ranks: int) -> ClickLog:
 As = Annotated["ClickModel | AnyMeasure | os.PathLike[str]", Setting("Simulate the users of a measure: of err, rr or "
     "cascade they stop at the first click, made with the probability of the gain; of a C/W/L measure they go on by its "
     "C, and click with the probability of the gain.", metavar="MEASURE", spelled=("--as",),
-    measure="one")]  # fmt: skip
-Sessions = Annotated[int, Setting("", ranges.SESSIONS, "N")]
+    measure="one", short="Simulate the users of this measure.")]  # fmt: skip
+Sessions = Annotated[int, Setting("Number of sessions.", ranges.SESSIONS, "N")]
 Seed = Annotated[int, Setting("Random seed; the same draws the same sessions.", ranges.SEED, "N")]
 
 

@@ -61,14 +61,14 @@ NUMBERS = ("rbo", "rbo_low", "rbo_high", "residual", "overlap", "tau", "common")
 TABLE_COLUMNS = ("rbo", "residual", "overlap", "tau", "common")
 
 Persistence = Annotated[float, Setting("Of rank-biased overlap: the probability of going on from rank to rank.",
-    ranges.PERSISTENCE, metavar="P")]  # fmt: skip
+    ranges.PERSISTENCE, metavar="P", short="Persistence of rank-biased overlap.")]  # fmt: skip
 At = Annotated[int, Setting("Depth of the column overlap.", ranges.AT, metavar="N")]
 Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting("Measure to compare by. Repeat -m, or separate "
     "measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure="several")]  # fmt: skip
 Originals = Annotated[Any, Setting("How well A and B reproduce these two original runs: KTU and RBO of the rankings, "
     "with qrels RMSE, effect ratio and ΔRI too.", metavar="BASE ADVANCED", spelled=("--reproduce",),
-    reads=True)]  # fmt: skip
+    reads=True, short="How well A and B reproduce two original runs.")]  # fmt: skip
 
 
 @dataclass(frozen=True)

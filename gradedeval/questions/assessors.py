@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from gradedeval.kernel import Qrels
 
 Other = Annotated[Any, Setting("Compare the judgments with a second qrels file: confusion of grades, kappa, alpha, and "
-    "the order of runs.", metavar="QRELS2", spelled=("--agreement",), reads=True)]  # fmt: skip
+    "the order of runs.", metavar="QRELS2", spelled=("--agreement",), reads=True,
+    short="Compare the judgments with a second qrels.")]  # fmt: skip
 
 SAVED = ("narrower", "times")
 OF_ORDERS = ["measure", "runs", "tau", "tau_ap", "topics", "others", *SAVED, *(f"{name}_differences" for name in SAVED)]

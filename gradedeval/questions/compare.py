@@ -47,7 +47,11 @@ if TYPE_CHECKING:
 
 Baseline = Annotated["AnyScores | None", baseline_setting("the first run")]
 AllPairs = Annotated[
-    bool, Setting("Compare all pairs of runs, each run with those before it, instead of all with a baseline.")
+    bool,
+    Setting(
+        "Compare all pairs of runs, each run with those before it, instead of all with a baseline.",
+        short="Compare all pairs, not all with a baseline.",
+    ),
 ]
 
 

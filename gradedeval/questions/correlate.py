@@ -43,7 +43,8 @@ NAMES = {
 }
 Coefficients = Annotated[Kind | Sequence[Kind], Setting("Coefficient above the diagonal; a second one is below it. "
     "pearson and spearman correlate the scores of all topics, the others the rankings of runs; tau-ap takes the row as "
-    "the true ranking.", repeats=True, default_text="tau and weighted-tau")]  # fmt: skip
+    "the true ranking.", repeats=True, default_text="tau and weighted-tau",
+    short="Coefficient; a second one below the diagonal.")]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)

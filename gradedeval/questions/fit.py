@@ -326,7 +326,7 @@ def _best_there(row: Row) -> str | None:
 
 Ranges = Annotated["str | Sequence[str] | Sequence[MeasureRange]", Setting("Measure with a range of parameter values, "
     "such as nerr9@1..40. Repeat -m, or separate measures by spaces.", metavar="MEASURE", section="Measures and gains",
-    spelled=("-m", "--measure"), measure=read_ranges)]  # fmt: skip
+    spelled=("-m", "--measure"), measure=read_ranges, short="Measure with a range, such as nerr9@1..40.")]  # fmt: skip
 Precision = Annotated[float, Setting("Precision of the fitted value.", ranges.PRECISION, "X")]
 
 
@@ -335,14 +335,14 @@ Precision = Annotated[float, Setting("Precision of the fitted value.", ranges.PR
 
 Vector = Annotated["Floats | Sequence[float] | str | Path", Setting("Instead of runs: fit to weights of ranks, given "
     "as lines of rank,weight, by Kullback-Leibler divergence.", metavar="FILE.csv", spelled=("--to-weights",),
-    reads=True)]  # fmt: skip
+    reads=True, short="Fit to weights of ranks instead of to runs.")]  # fmt: skip
 Ranks = Annotated[
     int | None, Setting("Use only the first N ranks of --to-weights.", ranges.WEIGHED_RANKS, "N", default_text="all")
 ]
 Normalize = Literal["none", "sum"]
 NORMALIZE: tuple[str, ...] = get_args(Normalize)
 Scaled = Annotated[Normalize, Setting("'sum': scale the weights of measures over those ranks to sum to 1 too; 'none': "
-    "compare them as they are.")]  # fmt: skip
+    "compare them as they are.", short="Scale the weights of measures to sum to 1.")]  # fmt: skip
 
 
 def read_vector(path: str | Path) -> Floats:
@@ -670,9 +670,9 @@ class Target:
 To = Annotated["AnyMeasure", Setting("Measure to agree with. --max-residual leaves out the (run, topic) pairs where "
     "its residual is larger.", metavar="MEASURE", measure="one")]  # fmt: skip
 Coefficient = Annotated[Kind | Sequence[Kind], Setting("Coefficient to maximize; if repeated, each is fitted "
-    "separately.", repeats=True, default_text="pearson and spearman")]  # fmt: skip
+    "separately.", repeats=True, default_text="pearson and spearman", short="Coefficient to maximize.")]  # fmt: skip
 OtherTopics = Annotated[Any, Setting("Evaluate the fitted values on the topics listed in FILE.", metavar="FILE",
-    reads=True)]  # fmt: skip
+    reads=True, short="Evaluate the fit on the topics in FILE.")]  # fmt: skip
 
 
 @takes_options("reading", "residual_depth", "max_residual")

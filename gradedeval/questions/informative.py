@@ -269,9 +269,9 @@ By = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting("Measure, such as 'g
     "separate measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure="several")]  # fmt: skip
 MinFound = Annotated[int, Setting("Leave out lists with fewer documents of any grade above 0.", ranges.MIN_FOUND,
-    metavar="N")]  # fmt: skip
+    metavar="N", short="Leave out lists with fewer relevant documents.")]  # fmt: skip
 ByTopic = Annotated[bool, Setting("Print a row per run and topic, then the means over them.", section="Output",
-    spelled=("-q", "--by-topic"))]  # fmt: skip
+    spelled=("-q", "--by-topic"), short="A row per run and topic, then the means.")]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

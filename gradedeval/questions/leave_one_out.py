@@ -58,7 +58,8 @@ def agreements(true: Floats, second: Floats, measure: Measure) -> tuple[float, f
 
 Measured = Annotated["str | Measure | Iterable[str | Measure]", Setting("Measure of --leave-one-out and --agreement; "
     "of --to-judge (ndcg@10). Repeat -m, or separate measures by spaces.", metavar="MEASURE",
-    section="Measures and gains", spelled=("-m", "--measure"), measure="several")]  # fmt: skip
+    section="Measures and gains", spelled=("-m", "--measure"), measure="several",
+        short="Measure, such as err@20; may be repeated.")]  # fmt: skip
 Groups = Annotated[Any, Setting("File of run and group: the team of each run.", metavar="FILE", reads=True)]
 
 

@@ -48,11 +48,21 @@ Alpha = Annotated[float, Setting("Significance level.", ranges.ALPHA, metavar="P
 Draws = Annotated[int, Setting("Number of bootstrap samples.", ranges.DRAWS, metavar="N")]
 Seed = Annotated[int, Setting("Random seed.", ranges.SEED, metavar="N")]
 BestRuns = Annotated[
-    int | None, Setting("Use only the N best runs by the mean of each measure.", ranges.BEST_RUNS, "N")
+    int | None,
+    Setting(
+        "Use only the N best runs by the mean of each measure.",
+        ranges.BEST_RUNS,
+        "N",
+        short="Use only the N best runs.",
+    ),
 ]
 Difference = Annotated[float, Setting("Difference of means to detect, in an analysis of variance between the best and "
-    "the worst system, and the width that the interval may have.", ranges.DIFFERENCE, "D", "Planning")]  # fmt: skip
-Beta = Annotated[float, Setting("Probability of missing it.", ranges.BETA, "P", "Planning")]
+    "the worst system, and the width that the interval may have.", ranges.DIFFERENCE, "D", "Planning",
+    short="Difference of means to detect.")]  # fmt: skip
+Beta = Annotated[
+    float,
+    Setting("Probability of missing it.", ranges.BETA, "P", "Planning", short="Probability of missing the difference."),
+]
 
 
 CERTAIN = 1e20

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Of = Annotated["AnyMeasure", Setting("The measure whose thresholds the graded curve has, such as 'gap(g=1:1:2)' or "
     "gap@100.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
-    measure="one")]  # fmt: skip
+    measure="one", short="Measure with the thresholds, such as gap@100.")]  # fmt: skip
 LEVELS = 11
 """Levels of recall from 0 to 1 of interpolated precision since Salton & McGill 1983."""
 MOST_CURVES = 100

@@ -45,7 +45,7 @@ MEAN_OF_RUNS = "(mean of runs)"
 
 Baseline = Annotated["AnyScores | None", baseline_setting("the first run", "mean")]
 RiskAversion = Annotated[float, Setting("A loss weighs 1 + A times as much as a gain: the α of URisk.",
-    ranges.RISK_AVERSION, metavar="A")]  # fmt: skip
+    ranges.RISK_AVERSION, metavar="A", short="A loss weighs 1 + A times as much as a gain.")]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)

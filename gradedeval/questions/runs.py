@@ -28,7 +28,14 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 """Level of intervals."""
 
-Slice = Annotated[str | None, Setting("Column of labels of topics: a picture for each label.", metavar="COLUMN")]
+Slice = Annotated[
+    str | None,
+    Setting(
+        "Column of labels of topics: a picture for each label.",
+        metavar="COLUMN",
+        short="A picture for each label in this column.",
+    ),
+]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -354,10 +354,18 @@ RUNS_LISTED = 3
 
 Weighing = Annotated[Strategy, Setting("How --to-judge weights documents: by best rank (depth), by RBP weight as "
     "methods A, B and C of Moffat, Webber & Zobel, by residual, or by the pairs of runs whose order they could "
-    "reverse (pairs).")]  # fmt: skip
-Budget = Annotated[int, Setting("Maximum number of documents that --to-judge lists.", ranges.BUDGET, "N")]
+    "reverse (pairs).", short="How to choose the documents to judge.")]  # fmt: skip
+Budget = Annotated[
+    int,
+    Setting(
+        "Maximum number of documents that --to-judge lists.",
+        ranges.BUDGET,
+        "N",
+        short="Maximum number of documents to judge.",
+    ),
+]
 Persistence = Annotated[float, Setting("Of the RBP strategies: the probability of going on from rank to rank.",
-    ranges.PERSISTENCE, "P")]  # fmt: skip
+    ranges.PERSISTENCE, "P", short="Persistence of the RBP strategies.")]  # fmt: skip
 By = Annotated["str | Measure", Setting("Measure of --to-judge.", spelled=("-m", "--measure"), measure="one",
     section="Measures and gains")]  # fmt: skip
 PoolDepth = Annotated[int | None, Setting("Depth to which a run contributes to the pool.",

@@ -340,9 +340,10 @@ By = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting("Measure, such as 'r
     measure="several", required="for example -m 'rbp(p=0.95)'")]  # fmt: skip
 Ranks = Annotated[int, Setting("Print ranks 1 to N.", ranges.WEIGHED_RANKS, metavar="N")]
 Scaled = Annotated[Normalize, Setting("'sum': scale the weights of ranks 1 to N to sum to 1; 'max': scale the largest "
-    "to 1.")]  # fmt: skip
+    "to 1.", short="Scale weights: sum to 1, or largest 1.")]  # fmt: skip
 Of = Annotated[Quantity, Setting("W: the weights; C: the probability of going on from a rank to the next, W(i+1)/W(i); "
-    "L: that a rank is the last one seen, (W(i) − W(i+1))/W(1).")]  # fmt: skip
+    "L: that a rank is the last one seen, (W(i) − W(i+1))/W(1).",
+    short="Weights, continuation, or last-seen share.")]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,8 +14,9 @@ import pytest
 from gradedeval import measure
 from gradedeval.cli import COMMANDS, GROUPS
 from gradedeval.cli import gradedeval as program
-from gradedeval.cli.help import COMMON
-from gradedeval.cli.options import SECTIONS
+from gradedeval.cli.options import MAX_SHORT, MOST_USED, SECTIONS, Option
+from gradedeval.cli.options import Command as SectionedCommand
+from gradedeval.cli.search import texts_of
 from support.commands import Command, python
 from support.generated_docs import LEAVES
 
@@ -76,7 +78,7 @@ def test_each_option_stands_in_exactly_one_section(
         0
     ]  # where trec_eval's page goes on with its measures
     page = sections(text)
-    assert list(page) == [section for section in SECTIONS if section in page]
+    assert list(page) == [section for section in (MOST_USED, *SECTIONS) if section in page]
     entries = [entry for section in page.values() for entry in section]
     assert sorted(re.findall(r"^-\S+?(?=,| |$)", entry)[0] for entry in entries) == sorted(
         min(param.opts, key=len) for param in options
@@ -127,48 +129,109 @@ def test_what_python_cannot_find_is_left_blank() -> None:
     assert measure(made["mine"]).definition.paragraphs == ["", "", ""]
 
 
-@pytest.mark.parametrize("name", [name for name, command in LEAVES.items() if command.add_help_option])
-def test_the_short_page_is_a_screen_of_lines_that_fit(name: str, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+SHORT_PAGES = Path(__file__).with_name("short_pages.txt")
+
+
+def test_the_short_pages_at_80_columns_are_those_of_the_file(
+    cli: Command, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    pages = "".join(f"$ gradedeval {name} -h\n{cli(*name.split(), '-h').text}\n" for name in LEAVES)
+    if request.config.getoption("--golden"):
+        SHORT_PAGES.write_text(pages, encoding="utf-8")
+    assert SHORT_PAGES.read_text(encoding="utf-8") == pages
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_the_short_page_is_a_screen_of_whole_lines(name: str, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     page = cli(*name.split(), "-h")
     lines = page.text.splitlines()
     assert (page.code, page.messages) == (0, [])
     assert len(lines) < 24
     assert max(map(len, lines)) <= 80
-    flags = {
-        flag for line in lines if line.startswith("  -") for flag in re.findall(r"(?<=[ ,])--?[a-z][\w-]*", line[:40])
-    }
-    _, named, also = page.text.partition("\n  also: ")
-    flags |= set(re.findall(r"--?[a-z][\w-]*", also.partition("\n\n")[0])) if named else set()
-    own = [param.opts for param in LEAVES[name].params if getattr(param, "section", "") == SECTIONS[0]]
-    assert [names for names in own if not flags & {*names}] == []
-    assert {flag for param in LEAVES[name].params for flag in param.opts if flag in COMMON} <= flags
-    assert f"`gradedeval {name} --help` explains all" in lines[-1]
+    assert "…" not in page.text
+    command = LEAVES[name]
+    assert isinstance(command, SectionedCommand)
+    shown = [line for line in lines if line.startswith("  -")]
+    assert [line.split()[0].rstrip(",") for line in shown] == [min(one.opts, key=len) for one in command.most_used]
+    assert [line.split("  ")[-1].strip() for line in shown] == [one.short for one in command.most_used]
+    assert 0 < len(shown) <= 18
+    assert f"`gradedeval {name} --help` explains all" in lines[-1 - (name == "trec_eval")]
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_every_option_has_a_short_text(name: str) -> None:
+    options = [param for param in LEAVES[name].params if isinstance(param, Option)]
+    assert [one.opts for one in options if not 8 < len(one.short) <= MAX_SHORT or not one.short.endswith(".")] == []
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_both_pages_begin_with_the_most_used_options(name: str, cli: Command) -> None:
+    command = LEAVES[name]
+    assert isinstance(command, SectionedCommand)
+    flags = [min(one.opts, key=len) for one in command.most_used]
+    assert [re.split(r",| |$", entry)[0] for entry in sections(cli(*name.split(), "--help").text)[MOST_USED]] == flags
+    declared = [flag for flag in command.flags if flag not in flags]
+    assert declared == [], "of another command"
+    own = [min(one.opts, key=len) for one in command.params if getattr(one, "section", "") == SECTIONS[0]]
+    assert command.flags or [flag for flag in own if flag not in flags] == [], "say which of them are most used"
+
+
+def test_the_everyday_options_come_first() -> None:
+    most_used = {name: [min(one.opts, key=len) for one in LEAVES[name].most_used] for name in ("eval", "power")}
+    wanted = "-m -q -f -o --sort -k --gain --top-grade --topics --residuals --bounds --like --quiet"
+    assert " ".join(flag for flag in most_used["eval"] if flag not in ("--interval", "--baseline")) == wanted
+    assert most_used["power"][0] == "--plan"
 
 
 def test_every_command_stands_in_one_group_and_the_nine_most_used_come_first(cli: Command) -> None:
     assert sum(map(len, GROUPS.values())) == len(COMMANDS)
     assert len(GROUPS["Most used"]) == 9
     page = cli("-h").text
-    assert page == cli("--help").text == cli("help").text
+    assert page == cli("--help").text == cli("help").text == cli().text
+    assert cli().code == 0
+    assert "gradedeval compare a.run b.run qrels.txt" in page
     assert len(page.splitlines()) <= 50
     assert [heading for heading in GROUPS if f"\n{heading}:\n" not in page] == []
 
 
 def test_help_is_the_page_of_a_command_a_measure_or_a_list(cli: Command) -> None:
-    assert cli("help", "compare").text == cli("compare", "--help").text
-    assert cli("help", "plot", "runs").text == cli("plot", "runs", "--help").text
+    assert cli("help", "compare").text.startswith(cli("compare", "--help").text)
+    assert cli("help", "plot", "runs").text.startswith(cli("plot", "runs", "--help").text)
     assert cli("help", "measures").text == cli("measures").text
-    assert cli("help", "ndcg").text == cli("measures", "ndcg").text
+    assert cli("help", "ndcg").text.startswith(cli("measures", "ndcg").text)
     formats = cli("help", "formats").text
     assert all(f"\n{name:<9}  " in formats for name in ("table", "csv", "latex"))
     assert "\n--run-format: trec, " in formats
 
 
 def test_help_on_an_option_names_its_commands(cli: Command) -> None:
-    text = " ".join(cli("help", "predicted").text.split())
-    assert text.startswith("--predicted QRELS2 A machine's judgments of these topics and more")
-    assert text.endswith("Commands: eval, compare.")
+    for word in ("predicted", "--predicted"):
+        text = " ".join(cli("help", word).text.split())
+        assert text.startswith("--predicted QRELS2 A machine's judgments of these topics and more")
+        assert "Commands: eval, compare." in text
+    assert cli("help", "-m").text.startswith("-m, --measure MEASURE\n")
+    assert cli("help", "--metrics").text.startswith("-m, --measure MEASURE\n")
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_help_knows_every_option_of_every_command(name: str, cli: Command) -> None:
+    context = click.Context(program)
+    texts = [entry for entry in texts_of(context) if entry.kind == "option" and entry.place.startswith(f"{name} -")]
+    known = {flag for entry in texts for flag in entry.names}
+    assert known >= {flag for param in LEAVES[name].params if isinstance(param, click.Option) for flag in param.opts}
+
+
+def test_help_says_where_else_a_word_stands(cli: Command) -> None:
+    named = cli("help", "agreement").text
+    assert named.startswith("--agreement QRELS2\n")
+    assert "\nAlso in:\n  plot  " in named
+    subject = cli("help", "kappa").text
+    assert subject.startswith("Nothing is called 'kappa'; it stands in:\n")
+    assert "Compare the judgments with a second qrels." in subject
+    assert "docs/how-to/latex-table.md" in cli("help", "latex").text
+    assert cli("help", "beir").text.startswith("--run-format beir or --qrels-format beir\n")
 
 
 def test_help_on_what_does_not_exist_is_one_line(cli: Command) -> None:

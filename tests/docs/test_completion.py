@@ -17,6 +17,7 @@ from gradedeval.kernel.measures.definition import COMMON, MEASURES
 from gradedeval.kernel.measures.spellings import ALIASES
 from support.commands import Command, python
 from support.generated_docs import commands
+from support.paths import ROOT
 
 WORDS = Path(completion.__file__).with_name("completion.txt")
 
@@ -55,6 +56,25 @@ def test_what_is_offered_is_what_the_commands_take(request: pytest.FixtureReques
     if request.config.getoption("--golden"):
         WORDS.write_text(words(), encoding="utf-8")
     assert WORDS.read_text(encoding="utf-8") == words()
+
+
+PAGES = Path(completion.__file__).with_name("pages.txt")
+
+
+def pages() -> str:
+    """What `gradedeval help` searches of the documentation: path, title and headings of each page, between tabs."""
+    lines = []
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+        title, *headings = re.findall(r"^#+ (.+)$", text, flags=re.M)
+        lines.append("\t".join([page.relative_to(ROOT).as_posix(), title, "; ".join(headings)]).replace("`", ""))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def test_the_pages_that_help_searches_are_those_of_the_documentation(request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--golden"):
+        PAGES.write_text(pages(), encoding="utf-8")
+    assert PAGES.read_text(encoding="utf-8") == pages()
 
 
 def offered(*typed: str) -> list[str]:

@@ -20,7 +20,7 @@ import click
 import gradedeval
 from gradedeval.cli import COMMANDS
 from gradedeval.cli import gradedeval as program
-from gradedeval.cli.options import APPENDS, HELP, READS, SECTIONS, THIS_COMMAND, WRITES
+from gradedeval.cli.options import APPENDS, HELP, MOST_USED, READS, SECTIONS, THIS_COMMAND, WRITES
 from gradedeval.errors import synonyms, with_flags
 from gradedeval.kernel.formats import FORMATS
 from gradedeval.kernel.measures.definition import LINES, MEASURES
@@ -85,8 +85,10 @@ def help_pages() -> str:
     """The help page of each command, under a heading of its own; options that others have too are named alone."""
     parts = [f"## `gradedeval`\n\n{block(['--help'])}"]
     for name, command in commands():
-        page, left_out = without_common(block([*name.split(), "--help"]))
-        flags = [code(max(option.opts, key=len)) for option in options(command) if option_section(option) in left_out]
+        common = [option for option in options(command) if option_section(option) != THIS_COMMAND]
+        left_out = {flag for option in common for flag in option.opts} | {"-h", "--help"}
+        page = without_common(block([*name.split(), "--help"]), left_out)
+        flags = [code(max(option.opts, key=len)) for option in common if option_section(option) != HELP]
         others = f"\n[Also](options.md): {', '.join(flags)}\n" if flags else ""
         parts.append(f"## `gradedeval {name}`\n\n{page}{others}")
     return "\n" + "\n".join(parts) + "\n"
@@ -97,18 +99,22 @@ def option_section(option: click.Option) -> str:
     return section
 
 
-def without_common(page: str) -> tuple[str, list[str]]:
-    """A help page without the sections that the page of options has, and the names of these."""
-    kept, left_out, leaving = [], [], False
+def without_common(page: str, common: set[str]) -> str:
+    """A help page without the options that the page of options has."""
+    titles = (MOST_USED, *SECTIONS)
+    sections: list[list[str]] = [[]]
+    leaving = in_options = False
     for line in page.splitlines():
-        title = line.removesuffix(":")
         if line and not line.startswith(" "):
-            leaving = line.endswith(":") and title in SECTIONS and title != THIS_COMMAND
-            left_out += [title] if leaving else []
-        if not leaving:
-            kept.append(line)
-    text = "\n".join(kept).replace("\n\n```", "\n```")
-    return text + "\n", left_out
+            in_options, leaving = line.removesuffix(":") in titles, False
+            sections.append([])
+        elif in_options and line.startswith("  -"):
+            leaving = re.split(r"[ ,]", line.strip())[0] in common
+        if not leaving or not line:
+            sections[-1].append(line)
+    kept = [lines for lines in sections if any(lines[1:]) or "".join(lines[:1]).removesuffix(":") not in titles]
+    text = "\n".join("\n".join(lines) for lines in kept if lines)
+    return re.sub(r"\n+```$", "\n```", text) + "\n"
 
 
 def all_options() -> str:

@@ -53,38 +53,44 @@ if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Matrix
 
 
-def bound_option(kind: str, help: str, value: str = "X") -> Option:
+def bound_option(kind: str, help: str, value: str = "X", short: str = "") -> Option:
     """Return the option of the bounds of one kind, which may be given several times."""
-    return Option(f"--{kind}", multiple=True, metavar=f"[MEASURE=]{value}", help=help)
+    return Option(f"--{kind}", multiple=True, metavar=f"[MEASURE=]{value}", help=help, short=short)
 
 
 BOUNDS = [
-    bound_option("min", "The mean (or total, or geometric mean) must be at least X."),
-    bound_option("max", "The mean must be at most X, for measures such as unjudged@10 with lower scores better."),
+    bound_option("min", "The mean (or total, or geometric mean) must be at least X.",
+                 short="The mean must be at least X."),
+    bound_option("max", "The mean must be at most X, for measures such as unjudged@10 with lower scores better.",
+                 short="The mean must be at most X."),
     bound_option("max-drop", "The mean may drop by at most X, or by X percent of the baseline's mean; if lower is "
-                 "better, it may rise by that.", "X|X%"),
+                 "better, it may rise by that.", "X|X%", short="The mean may drop by X, or by X percent."),
     bound_option("no-worse", "The topics must rule out a drop of the mean by X, or by X percent of the baseline's mean "
                  "(Student's t, one-sided, at 0.05). If they show a drop instead, the run is worse; else they cannot "
                  "tell, as fewer than 10 never can. `power --plan A B QRELS --no-worse ...` says how many it takes.",
-                 "X|X%"),
+                 "X|X%", short="The topics must rule out a drop by X."),
     bound_option("max-topic-drop", "No topic may drop by more than X."),
     bound_option("significant", "The mean may not drop significantly at level P. Without MEASURE: each measure of -m; "
-                 "without -m, of the other bounds.", "P"),
+                 "without -m, of the other bounds.", "P", short="The mean may not drop significantly."),
     bound_option("max-unjudged", "The residual of the run's unjudged documents may be at most X (column 'unjudged' of "
-                 "--residuals split)."),
+                 "--residuals split).", short="Unjudged documents may add at most X."),
     bound_option("min-topics", "The mean must cover at least N topics for which the run has documents; with a "
-                 "baseline, at least N topics of both. Without MEASURE: each measure, as for --significant.", "N"),
+                 "baseline, at least N topics of both. Without MEASURE: each measure, as for --significant.", "N",
+                 short="The mean must cover at least N topics."),
 ]  # fmt: skip
 BASELINE = Option("--baseline", metavar="RUN|SCORES.csv", file=READS, help="Measure drops against this run or these "
-                  "saved scores. Default: the first of several runs, which is then not checked itself.")  # fmt: skip
+                  "saved scores. Default: the first of several runs, which is then not checked itself.",
+                  short="Run or saved scores to measure drops against.")  # fmt: skip
 CONFIG = Option("--config", metavar="FILE.toml", file=READS, help="Read bounds and options from a file. Default: "
                 "gradedeval.toml, or [tool.gradedeval] in pyproject.toml, if present.")  # fmt: skip
 UNDECIDED = Option("--undecided", type=click.Choice(get_args(Undecided)), help="What a --no-worse that cannot tell "
-                   "counts as. Default: neither; the exit code is 4.")  # fmt: skip
+                   "counts as. Default: neither; the exit code is 4.",
+                   short="What --no-worse counts as if it cannot tell.")  # fmt: skip
 TEST_OPTIONS = [
     Option("--test", type=click.Choice(get_args(analysis.PairTest)), help="Significance test of --significant. "
            "Default: randomization."),
-    Option(number=ranges.DRAWS, metavar="N", help="Number of permutations, or of bootstrap samples. Default: 10000."),
+    Option(number=ranges.DRAWS, metavar="N", help="Number of permutations, or of bootstrap samples. Default: 10000.",
+           short="Number of permutations or samples."),
     Option(number=ranges.SEED, metavar="N", help="Random seed. Default: 0."),
 ]  # fmt: skip
 MEASURE = measure_option("Measure of bounds without MEASURE. Repeat -m, or separate measures by spaces.")
@@ -94,7 +100,10 @@ OUTPUT = output_options(
     formats=(*REPORTS, *TABLE_FORMATS),
     default="text",
     by_extension=".md, .json, .xml for junit",
-    output=output_file_option("Write the report to FILE; what fails or cannot be told is also printed to stderr."),
+    output=output_file_option(
+        "Write the report to FILE; what fails or cannot be told is also printed to stderr.",
+        short="Write the report to FILE.",
+    ),
 )
 
 
@@ -104,7 +113,9 @@ EXTENSIONS = {".txt": "text", ".xml": "junit"}
 """Extension -> format that only this command has."""
 
 
-@command_line("check", "RUN... QRELS", SETTINGS, READING, OUTPUT)
+@command_line("check", "RUN... QRELS", SETTINGS, READING, OUTPUT,
+              most_used="-m --min --max --max-drop --no-worse --max-topic-drop --baseline --significant --max-unjudged "
+              "--min-topics --config -f -o -k --gain --quiet")  # fmt: skip
 def command(
     files: tuple[str, ...],
     config: str | None,

@@ -23,12 +23,12 @@ from gradedeval.questions.compare import (
 )
 
 BY_TOPIC = Option("-q", "--by-topic", is_flag=True, help="Print the scores of all runs on each topic, with median, "
-                  "best and worst, instead of comparisons.")  # fmt: skip
+                  "best and worst, instead of comparisons.", short="The scores of all runs on each topic.")  # fmt: skip
 LETTERS = Option("--letters", "by_letters", is_flag=True, help="Print a row for each run: letters, which it shares "
                  "with runs that do not differ from it, and its possible ranks. By Tukey's HSD unless --test names "
-                 "another test.")  # fmt: skip
+                 "another test.", short="Letters, shared by runs that do not differ.")  # fmt: skip
 JUDGING = Option("--judging", is_flag=True, help="Add a table: whether more judging could reverse the order of each "
-                 "pair.")  # fmt: skip
+                 "pair.", short="Whether judging could reverse a pair.")  # fmt: skip
 SETTINGS = [BY_TOPIC, LETTERS, *setting_options(letters, compare), JUDGING]
 READING = matrix_options(*EVALUATION_OPTIONS)
 OPTIONS_OF_MODE = {
@@ -39,7 +39,9 @@ OPTIONS_OF_MODE = {
 """Flag of a mode -> its options, except those of all modes."""
 
 
-@command_line("compare", "RUN... QRELS", SETTINGS, READING, output_options(), [WIDE])
+@command_line("compare", "RUN... QRELS", SETTINGS, READING, output_options(), [WIDE],
+              most_used="-m --baseline --test -q --all-pairs --letters --correction -f -o "
+              "-k --gain --top-grade --topics --judging --like --quiet")  # fmt: skip
 def command(
     baseline: str | None, all_pairs: bool, by_topic: bool, by_letters: bool, judging: bool, **options: Any
 ) -> None:

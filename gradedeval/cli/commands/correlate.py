@@ -26,7 +26,10 @@ SETTINGS = setting_options(correlate)
 DEFAULT: tuple[Kind, ...] = settings_of(correlate)["coefficient"].default
 READING = matrix_options("residual_depth", "max_residual")
 SCATTER = Option(
-    "--scatter", is_flag=True, help="Draw two measures against each other, a point for each run and topic."
+    "--scatter",
+    is_flag=True,
+    help="Draw two measures against each other, a point for each run and topic.",
+    short="Two measures, a point for each run and topic.",
 )
 
 

@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from gradedeval.kernel.options.metadata import Replicates
 
 BASELINE = Option("--baseline", metavar="RUN", file=READS, help="Compare every run with this one: one of the two, or "
-                  "another file. Default: the first run.")  # fmt: skip
+                  "another file. Default: the first run.",
+                  short="Run to compare with; the first by default.")  # fmt: skip
 VIEWS = [
-    Option("--topic", metavar="ID", help="Show this topic, with qrels document by document."),
+    Option("--topic", metavar="ID", help="Show this topic, with qrels document by document.",
+        short="Show this topic, document by document."),
     Option(number=ranges.TOP, metavar="N", help=f"Show the N topics that agree least. Default: {TOPICS} in tables, "
            "all elsewhere."),
     Option("--only", type=click.Choice(get_args(Only)), help="Only topics that got worse or better, or whose order "
-           "judging could reverse."),
+           "judging could reverse.", short="Only worse, better or reversible topics."),
 ]  # fmt: skip
 SETTINGS = [
     *setting_options(agreement),
@@ -47,7 +49,9 @@ OF_REPRODUCTION = {*settings_of(reproduction), "unseen", "replicates"}
 FUNCTIONS = (diff, agreement, reproduction)
 
 
-@command_line("diff", "A B [QRELS]", SETTINGS, READING, output_options(digits="4"), [WIDE])
+@command_line("diff", "A B [QRELS]", SETTINGS, READING, output_options(digits="4"), [WIDE],
+              most_used="-m --topic --top --only --baseline -f -o -k "
+              "--gain --top-grade --reproduce --at --queries --wide --quiet")  # fmt: skip
 def command(
     files: tuple[str, ...],
     baseline: str | None,

@@ -53,27 +53,30 @@ if TYPE_CHECKING:
 # --test and --correction are checked by the analysis, which a plain evaluation does not import.
 PUBLISHED_OPTIONS = [
     Option("--best", section=PUBLISHED, is_flag=True, help="Mark the best of each column in bold and the second best "
-           "underlined; equal as printed is equal."),
+           "underlined; equal as printed is equal.", short="Mark the best and second best of each column."),
     Option("--baseline", "baselines", section=PUBLISHED, multiple=True, metavar="RUN", file=READS, help="Mark what "
-           "differs significantly from RUN, one of the runs: † at 0.05, ‡ at 0.01. Repeat it for a letter for each."),
+           "differs significantly from RUN, one of the runs: † at 0.05, ‡ at 0.01. Repeat it for a letter for each.",
+           short="Mark what differs significantly from RUN."),
     Option("--test", section=PUBLISHED, metavar="TEST", help="Significance test, as of `gradedeval compare`, bayes "
-           "aside. Default: randomization."),
+           "aside. Default: randomization.", short="Significance test of --baseline."),
     Option("--correction", section=PUBLISHED, metavar="NAME", help="Correction for multiple comparisons, over the "
-           "pairs of each measure, as of `gradedeval compare`. Default: holm."),
+           "pairs of each measure, as of `gradedeval compare`. Default: holm.",
+           short="Correction for multiple comparisons."),
     Option("--percent", section=PUBLISHED, is_flag=True, help="Print measures between 0 and 1 times 100."),
     Option("--caption", section=PUBLISHED, metavar="TEXT", help="Caption of the table, which makes it a float in "
-        "LaTeX. TEXT is escaped."),
+        "LaTeX. TEXT is escaped.", short="Caption of the table."),
 ]  # fmt: skip
 
 EVAL_OPTIONS = [
     Option("--save-reference", section=STANDARDIZATION, metavar="FILE", file=WRITES, help="Standardize, and save the "
-           "means and standard deviations as CSV."),
+           "means and standard deviations as CSV.", short="Standardize, and save the statistics."),
     Option("-q", "--by-topic", section="Output", is_flag=True, help="Print a row per topic, then the summary."),
     *output_options(formats=SCORE_FORMATS, digits="4"),
     Option("--cwl", section="Output", is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "
-           "eu, etu, ec, etc, ed."),
+           "eu, etu, ec, etc, ed.", short="The five quantities of C/W/L measures."),
     Option("--sort", section="Output", metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first, or "
-        "descending if it has no preferred direction. Ties (within 1e-12) are ordered by name."),
+        "descending if it has no preferred direction. Ties (within 1e-12) are ordered by name.",
+        short="Sort runs by a measure, best first."),
     Option("--run-name", section="Output", type=click.Choice(["file", "tag"]), default="file", help="Name runs after "
            "their file or their tag. Default: file."),
     JOBS,
@@ -88,7 +91,9 @@ PLAIN_OPTIONS = set(OPTIONS).difference(("queries", "replicates", "predicted"))
 
 
 @command_line("eval", "RUN... QRELS", [*MEASURE_OPTIONS, MEASURES_FROM], registry_options("eval"),
-              STANDARDIZATION_OPTIONS, EVAL_OPTIONS, PUBLISHED_OPTIONS)  # fmt: skip
+              STANDARDIZATION_OPTIONS, EVAL_OPTIONS, PUBLISHED_OPTIONS,
+              most_used="-m -q -f -o --sort -k --gain --top-grade "
+              "--topics --residuals --bounds --interval --baseline --like --quiet")  # fmt: skip
 def command(
     files: tuple[str, ...],
     measures: tuple[str, ...],

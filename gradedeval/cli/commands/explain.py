@@ -19,14 +19,16 @@ TOPIC = Option("--topic", "topics_explained", multiple=True, metavar="ID", help=
                "Default: the topic with the median score; of two runs the one with the largest "
                "difference.")  # fmt: skip
 MEASURE = measure_option("Measure to explain, such as err@20; each has a table of its own. Repeat -m, or separate "
-                         f"measures by spaces. Default: {' '.join(DEFAULT)}.")  # fmt: skip
+                         f"measures by spaces. Default: {' '.join(DEFAULT)}.",
+                         short="Measure, such as err@20; may be repeated.")  # fmt: skip
 SHOW = Option(number=ranges.SHOW, metavar="N", section="Output", help="Number of ranks in a table. Default: down to "
               "the cutoff, or 20. Other formats list all ranks.")  # fmt: skip
 DRAWN = Option(number=ranges.SHOW, metavar="N", help=f"Number of ranks. Default: down to the cutoff, or {RANKS}.")
 READING = scoring_options("queries", "fill", "costs")
 
 
-@command_line("explain", FILES, [TOPIC, MEASURE, SHOW], READING, output_options(digits="4"), [WIDE])
+@command_line("explain", FILES, [TOPIC, MEASURE, SHOW], READING, output_options(digits="4"), [WIDE],
+              most_used="-m --topic --show -f -o -k --gain --top-grade --queries --like --wide --quiet")  # fmt: skip
 def command(
     files: tuple[str, ...],
     topics_explained: tuple[str, ...],

@@ -14,13 +14,17 @@ from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.fit import FitResult, fit, fit_panels, fit_weights
 
 SETTINGS = setting_options(fit_weights, fit)
-CURVE = curve_option("Write the curve: every value tried, with its correlation.")
+CURVE = curve_option(
+    "Write the curve: every value tried, with its correlation.", short="Write the curve of all values tried."
+)
 READING = scoring_options("residual_depth", "max_residual")
 OPTIONS_OF_MODE = {"--to-weights": settings_of(fit_weights), "": settings_of(fit)}
 """Flag of a mode -> the options that it takes and another mode does not."""
 
 
-@command_line("fit", "RUN... QRELS", SETTINGS, [CURVE], READING, output_options())
+@command_line("fit", "RUN... QRELS", SETTINGS, [CURVE], READING, output_options(),
+              most_used="-m --to --coefficient --precision --validate --to-weights --ranks --normalize --curve "
+              "-f -o -k --gain --topics --like --quiet")  # fmt: skip
 def command(files: tuple[str, ...], curve: str | None, **options: Any) -> None:
     """Find the parameter value for which a measure agrees best with another, or has the closest weights.
 

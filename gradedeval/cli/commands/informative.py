@@ -20,7 +20,8 @@ from gradedeval.questions.informative import Informativeness, curve_panels, info
 SETTINGS = setting_options(informativeness)
 VIEW = setting_options(Informativeness.document)
 CURVE = curve_option(
-    "Write the curves: the actual and the inferred precision at 20 levels of recall, means over lists."
+    "Write the curves: the actual and the inferred precision at 20 levels of recall, means over lists.",
+    short="Write the actual and the inferred curves.",
 )
 READING = [*scoring_options(), JOBS]
 

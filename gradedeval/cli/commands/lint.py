@@ -33,14 +33,17 @@ from gradedeval.questions.lint import lint_runs
 
 OPTIONS = [
     Option("--qrels", metavar="QRELS", file=READS, help="Also check against these qrels: missing and extra topics, the "
-           "share of unjudged documents, and how much ties could change scores."),
+           "share of unjudged documents, and how much ties could change scores.",
+           short="Also check against these qrels."),
     Option("-m", "--measure", "measures", multiple=True, section="Measures and gains", metavar="MEASURE",
            help="Measure to check for the effect of ties. Repeat -m, or separate measures by spaces. Default: "
            f"{' '.join(kernel.parse.DEFAULT)}."),
-    Option(number=ranges.MAX_DEPTH, metavar="N", help="Report topics with more than N documents as errors."),
-    Option("--tag-is-filename", is_flag=True, help="Report a tag that differs from the file name as an error."),
+    Option(number=ranges.MAX_DEPTH, metavar="N", help="Report topics with more than N documents as errors.",
+        short="Topics with more documents are errors."),
+    Option("--tag-is-filename", is_flag=True, help="Report a tag that differs from the file name as an error.",
+        short="A tag unlike the file name is an error."),
     Option("--all", "everything", section="Output", is_flag=True, help="List every problem, not only the first ten "
-           "of a kind."),
+           "of a kind.", short="List every problem, not ten of a kind."),
     Option("--strict", is_flag=True, help="Exit with code 1 for warnings too."),
     CUTOFF,
     MEASURES_FROM,
@@ -48,7 +51,9 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@command_line("lint", "RUN... [QRELS]", OPTIONS, output_options(by_extension=False), [WIDE])
+@command_line("lint", "RUN... [QRELS]", OPTIONS, output_options(by_extension=False), [WIDE],
+              most_used="--qrels --strict --all --max-depth --tag-is-filename -m -f "
+              "-o --run-format --qrels-format --labels --wide --quiet")  # fmt: skip
 def command(
     files: tuple[str, ...],
     qrels: str | None,

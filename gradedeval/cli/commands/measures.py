@@ -22,7 +22,7 @@ OPTIONS = [
     Option("--all", "every", is_flag=True, help="List specialized and historical measures too."),
     Option("-f", "--format", "output_format", section="Output", type=click.Choice(TABLE_FORMATS), default="table",
            metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(TABLE_FORMATS)}. "
-           "Default: table."),
+           "Default: table.", short="Format, such as table, csv, json or latex."),
 ]  # fmt: skip
 
 

@@ -15,10 +15,10 @@ from gradedeval.kernel.trec.named_qrels import COLLECTIONS, Collection, find_col
 
 OPTIONS = [
     Option("--download", section="Options of this command", is_flag=True, help="Let the package ir_datasets download "
-           "the qrels of NAME that this machine lacks."),
+           "the qrels of NAME that this machine lacks.", short="Download the qrels of NAME by ir_datasets."),
     Option("-f", "--format", "output_format", section="Output", type=click.Choice(TABLE_FORMATS), default="table",
            metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(TABLE_FORMATS)}. "
-           "Default: table."),
+           "Default: table.", short="Format, such as table, csv, json or latex."),
 ]  # fmt: skip
 
 

@@ -26,11 +26,16 @@ from gradedeval.questions.pool import pool
 from gradedeval.questions.to_judge import qrels_lines, to_judge
 
 TO_JUDGE = Option("--to-judge", "judged_next", is_flag=True, help="List the unjudged documents to judge next, the most "
-                  "informative first.")  # fmt: skip
-AS_QRELS = Option("--as-qrels", is_flag=True, help="Write the documents of --to-judge as qrels lines without grades.")
+                  "informative first.", short="List the documents to judge next.")  # fmt: skip
+AS_QRELS = Option(
+    "--as-qrels",
+    is_flag=True,
+    help="Write the documents of --to-judge as qrels lines without grades.",
+    short="Write them as qrels lines without grades.",
+)
 LEAVE_ONE_OUT = Option("--leave-one-out", "one_left_out", is_flag=True, help="Score each run without the judgments "
                        "that only it, or its group, contributed, to test whether the collection is "
-                       "reusable.")  # fmt: skip
+                       "reusable.", short="Score each run without its own judgments.")  # fmt: skip
 SETTINGS = [
     TO_JUDGE,
     AS_QRELS,
@@ -61,7 +66,9 @@ FUTURE_GRADES = ("gain", "rel", "top_grade")
 MEASURES, MEASURE_TO_JUDGE = ("err@20",), "ndcg@10"
 
 
-@command_line("pool", "RUN... [QRELS]", SETTINGS, READING, output_options())
+@command_line("pool", "RUN... [QRELS]", SETTINGS, READING, output_options(),
+              most_used="--to-judge --strategy --budget --as-qrels --leave-one-out --groups --agreement -m --at "
+              "--pool-depth -f -o -k --gain --queries --quiet")  # fmt: skip
 def command(
     files: tuple[str, ...],
     judged_next: bool,

@@ -13,14 +13,19 @@ from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.power import Power, check_runs, plan_topics, power, power_panels
 
 PLAN = Option("--plan", section="Planning", is_flag=True, help="Print how many topics are needed to detect a "
-              "difference.")  # fmt: skip
+              "difference.", short="Number of topics that detect a difference.")  # fmt: skip
 SETTINGS = [PLAN, *setting_options(plan_topics, power)]
-CURVE = curve_option("Write the curve: the achieved significance level of every pair, from the highest to the lowest.")
+CURVE = curve_option(
+    "Write the curve: the achieved significance level of every pair, from the highest to the lowest.",
+    short="Write the curve of significance levels.",
+)
 OPTIONS_OF_MODE = {"--plan": settings_of(plan_topics), "": {*settings_of(power), "curve"}}
 """Flag of a mode -> the options that it takes and another mode does not."""
 
 
-@command_line("power", "RUN... QRELS", SETTINGS, [CURVE], matrix_options(), output_options())
+@command_line("power", "RUN... QRELS", SETTINGS, [CURVE], matrix_options(), output_options(),
+              most_used="--plan --difference --beta --alpha -m --draws --seed --best-runs --curve "
+              "--from-scores -f -o -k --gain --topics --quiet")  # fmt: skip
 def command(plan: bool, curve: str | None, **options: Any) -> None:
     """Report the discriminative power of measures.
 

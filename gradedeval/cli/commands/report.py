@@ -25,10 +25,17 @@ from gradedeval.questions.report.views import SHOW, ReportSettings
 from gradedeval.questions.shared import DEFAULT_DEPTH
 
 READING = scoring_options("unseen", "queries", "slices", "replicates")
-OUTPUT = output_file_option("Write to FILE.html, atomically; - is standard output.", metavar="FILE.html", required=True)
+OUTPUT = output_file_option(
+    "Write to FILE.html, atomically; - is standard output.",
+    metavar="FILE.html",
+    required=True,
+    short="Write to FILE.html; - is standard output.",
+)
 
 
-@command_line("report", "RUN... QRELS", setting_options(html_report), READING, [OUTPUT])
+@command_line("report", "RUN... QRELS", setting_options(html_report), READING, [OUTPUT],
+              most_used="-o -m --baseline --test --correction --alpha --at --show -k "
+              "--gain --top-grade --topics --queries --quiet")  # fmt: skip
 def command(files: tuple[str, ...], output: str, **options: Any) -> None:
     """Write one HTML page that opens from disk and loads nothing: runs by measures with intervals, residuals and
     significance, whether more judging could change the result, topics, two rankings side by side, judgments, and

@@ -9,8 +9,7 @@ import click
 
 from gradedeval import __version__, kernel
 from gradedeval.cli.arguments import check_standard_input, usage
-from gradedeval.cli.help import short_page
-from gradedeval.cli.options import HELP, READS, Option, command_line
+from gradedeval.cli.options import HELP, READS, Option, command_line, short_page
 from gradedeval.cli.output import view_of, write
 from gradedeval.errors import InputError, did_you_mean
 from gradedeval.interop.trec_eval import PrintOptions, drop_in_options, evaluate_drop_in, read_norms
@@ -22,33 +21,34 @@ from gradedeval.kernel.options import ranges
 OPTIONS = [
     Option("-q", "--query_eval_wanted", "by_topic", is_flag=True, help="Also print the scores of each topic."),
     Option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all topics of QRELS; a "
-           "topic missing from the run counts as an empty ranking. Default: topics in both files."),
+           "topic missing from the run counts as an empty ranking. Default: topics in both files.",
+           short="Average over all topics of QRELS."),
     Option("--level_for_rel", "level", number=ranges.LEVEL_FOR_REL, metavar="N", help="Lowest relevant grade. "
            "Default: 1."),
     Option("-n", "--nosummary", "no_summary", is_flag=True, help="Do not print the summary over topics."),
     Option("--Max_retrieved_per_topic", "depth", number=ranges.MAX_RETRIEVED, metavar="N", help="Keep only the N "
-           "highest-ranked documents of each topic."),
+           "highest-ranked documents of each topic.", short="Keep the N best-ranked documents of a topic."),
     Option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Drop unjudged documents."),
     Option("--Number_docs_in_coll", "documents", number=ranges.DOCS_IN_COLLECTION, metavar="N", help="Number of "
-           "documents in the collection, for utility. Default: 0."),
+           "documents in the collection, for utility. Default: 0.", short="Documents in the collection, for utility."),
     Option("-m", "--measure", "measures", multiple=True, metavar="MEASURE[.PARAMETERS]", help="A measure, a set of "
            "measures (official, all_trec, set), or a measure in gradedeval's notation, such as err@20. May be "
-           "repeated. Default: official."),
+           "repeated. Default: official.", short="A measure, or a set such as official."),
     Option("-Z", "--Zscore", "norms", metavar="FILE", file=READS, help="Print z-scores, using the lines of topic, "
-           "measure, mean and standard deviation in FILE."),
+           "measure, mean and standard deviation in FILE.", short="Print z-scores, by the statistics in FILE."),
     Option("--Rel_info_format", "-R", "qrels_format", type=click.Choice(list(DROP_IN_FORMATS)), default="qrels",
            help="Format of QRELS. Default: qrels."),
     Option("--Results_format", "-T", "results_format", type=click.Choice(["trec_results"]), default="trec_results",
            help="Format of RUN."),
     Option("-D", "--Debug_level", "debug", metavar="N", help="Accepted and ignored."),
     Option("-f", "--format", "output_format", type=click.Choice(SCORE_FORMATS), help="Print one of gradedeval's "
-           "formats instead of trec_eval's three columns."),
+           "formats instead of trec_eval's three columns.", short="One of gradedeval's formats."),
     Option("--compat", type=click.Choice(VERSIONS), default="10", help="Version of trec_eval to follow. Default: 10."),
     Option("-v", "--version", "version", is_flag=True, help="Print the version and exit."),
     Option("-h", "wants_short", section=HELP, is_flag=True, help="Show the options, a line each, or with -m a "
-           "description of these measures, and exit."),
+           "description of these measures, and exit.", short="Show this page."),
     Option("--help", "wants_help", section=HELP, is_flag=True, help="Show this message, or with -m a description "
-           "of these measures, and exit."),
+           "of these measures, and exit.", short="Explain all options."),
 ]  # fmt: skip
 
 

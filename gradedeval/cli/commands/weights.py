@@ -20,7 +20,12 @@ OUTPUT = output_options(default="csv, at a terminal table", digits="6")
 MEASURE, *SCALES = setting_options(weights, without=("ranks",))
 RANKS_OF_PICTURE = Option("ranks", number=ranges.WEIGHED_RANKS, metavar="N", help="Draw ranks 1 to N. Default: "
                           f"{RANKS_DRAWN}; with --log {DEPTH}.")  # fmt: skip
-LOG = Option("--log", is_flag=True, help="Logarithmic axes, down to one millionth of each measure's largest weight.")
+LOG = Option(
+    "--log",
+    is_flag=True,
+    help="Logarithmic axes, down to one millionth of each measure's largest weight.",
+    short="Logarithmic axes.",
+)
 PICTURE_SETTINGS = [MEASURE, RANKS_OF_PICTURE, *SCALES, LOG]
 
 

@@ -203,6 +203,7 @@ class Option:
     use             the property of `scoring.unused_options.Applied` that tells if a measure uses it; empty: it does not
                     concern measures
     users           the measures that use it, in words
+    short           its effect on the short help page; empty: the first sentence of `help`
     """
 
     help: str
@@ -222,6 +223,7 @@ class Option:
     signature: Callable[[str, Any], str] = name_and_value
     use: str = ""
     users: str = ""
+    short: str = ""
     name: str = ""
     type: Any = None
     default: Any = None
@@ -357,106 +359,123 @@ class Options:
 
     # Help pages keep this order within a section, and the signature keeps it too. The table is aligned by hand:
     # fmt: off
-    like: Like | None = option(None, "Follow the conventions of another tool.")
+    like: Like | None = option(None, "Follow the conventions of another tool.",
+        short="Follow another tool, such as trec_eval.")
     ties: Ties = option("docno-desc", "Order of documents with equal scores: by docno, descending or ascending; as in "
         "the file; by the rank column; so that the score is the best or the worst; or the average over all "
-        "orders.", signature=elsewhere)
+        "orders.", signature=elsewhere, short="Order of documents with equal scores.")
     order: Order = option("score", "Rank documents by score; by score in single precision, as trec_eval 9 does; by the "
         "rank column, as where scores are distances; or as in the file. The last two ignore the scores.",
-        signature=elsewhere)
-    depth: int | None = option(None, "Keep only the N highest-ranked documents of each topic.", metavar="N", minimum=1)
+        signature=elsewhere, short="Rank by score, by the rank column or as filed.")
+    depth: int | None = option(None, "Keep only the N highest-ranked documents of each topic.", metavar="N", minimum=1,
+        short="Keep the N best-ranked documents of a topic.")
     topics: Topics = option("qrels", "Topics to average over: all in the qrels (topics missing from the run score as "
-        "empty rankings), those in both files, all in the run, or those in both files with a relevant document.")
+        "empty rankings), those in both files, all in the run, or those in both files with a relevant document.",
+        short="Topics to average over, such as qrels or both.")
     gain: Value | None = option(None, "Gain scheme of graded measures that do not name their own: linear, exp, ntcir, "
         "grade, a list of gains such as 0:0.5:1, or @FILE with lines of grade,gain.",
         section=GAINS, metavar="SCHEME", accepts="a gain scheme or a list of gains", read=read_gain,
         signature=elsewhere,
-        use="takes_gain", users="graded measures that name no gains, such as err and ndcg")
+        use="takes_gain", users="graded measures that name no gains, such as err and ndcg",
+        short="Gains of the grades, such as exp or 0:0.5:1.")
     rel: float | None = option(None, "Lowest relevant grade of binary measures that do not name their own.",
         section=GAINS, metavar="GRADE", default_text="1", above=0, signature=elsewhere,
-        use="takes_rel", users="binary measures that name no rel, such as ap and p")
+        use="takes_rel", users="binary measures that name no rel, such as ap and p",
+        short="Lowest relevant grade of binary measures.")
     top_grade: float | None = option(None, "Top grade of the scale.",
         section=GAINS, metavar="GRADE", default_text="the highest grade in the qrels", minimum=0, signature=elsewhere,
         use="reads_top_grade", users="measures whose gains depend on it, such as err, and residuals")
     negative: Negative = option("judged", "How to treat grades below 0: as judged, with gain 0, or as unjudged.",
         section=GAINS,
-        use="reads_judged", users="measures of judged documents, such as bpref, and residuals")
+        use="reads_judged", users="measures of judged documents, such as bpref, and residuals",
+        short="Whether grades below 0 are judged.")
     costs: "Costs | None" = option(None, "Costs for C/W/L measures: lines of a document type (column 2 of the run) and "
         "its cost.", section=GAINS, commands="eval", metavar="FILE", default_text="1 for every document",
         accepts="a file or a dict of costs", names_file=True, needs_ids=True,
         signature=lambda _, costs: f"costs {costs.digest}",
-        use="reads_costs", users="C/W/L measures of costs, such as tbg and rbp(of=ec)")
+        use="reads_costs", users="C/W/L measures of costs, such as tbg and rbp(of=ec)",
+        short="Costs of document types, for C/W/L measures.")
     fill: "Fill | None" = option(None, "Click-based gains for unjudged documents: lines of topic,docno,gain with gains "
         "from 0 to 1. Used by err, cascade and C/W/L measures and their residuals; for all other measures the "
         "documents stay unjudged.", section=GAINS, commands="eval",
         metavar="FILE", accepts="a file, a dict or a DataFrame of gains", names_file=True,
         needs_ids=True, signature=lambda _, fill: f"fill {fill.count} {plural(fill.count, 'document')} {fill.digest}",
-        use="takes_fill", users="err, cascade and C/W/L measures")
+        use="takes_fill", users="err, cascade and C/W/L measures", short="Click-based gains for unjudged documents.")
     duplicates: Duplicates = option("error", "Duplicate docnos in a topic: error (identical judgments only warn), "
         "keep the first, keep the last, or refuse always.",
-        needs_ids=True)
+        needs_ids=True, short="Treatment of duplicate docnos in a topic.")
     residuals: Residuals | None = option(None, "Report how much each score could still rise if unjudged documents "
         "were relevant. 'split' separates unjudged documents in the run from ranks beyond its end; 'difference' is "
         "the signed difference of cwl_eval, for C/W/L "
         "measures.", section=RESIDUALS, commands="eval", optional_value=True,
         signature=lambda _, kind: "signed differences" if kind == "difference" else "",
-        use="has_residual", users="measures with a residual, such as err and ap")
+        use="has_residual", users="measures with a residual, such as err and ap",
+        short="How much unjudged documents could add.")
     residual_depth: Depth = option("cutoff", "Ranks that a residual takes into account: down to the cutoff, or all.",
         section=RESIDUALS, commands="eval",
-        use="is_cut_residual", users="residuals of measures with a cutoff, such as err@20")
+        use="is_cut_residual", users="residuals of measures with a cutoff, such as err@20",
+        short="Ranks of a residual: to the cutoff, or all.")
     max_residual: float | None = option(None, "Exclude topics whose residual exceeds X from each measure's mean.",
         section=RESIDUALS, commands="eval", metavar="X", minimum=0,
-        use="has_residual", users="measures with a residual, such as err and ap")
+        use="has_residual", users="measures with a residual, such as err and ap",
+        short="Leave out topics with a residual above X.")
     bounds: bool = option(False, "Report lower and upper bounds on each score over all possible judgments of the "
         "retrieved unjudged documents.", section=RESIDUALS, commands="eval", signature=elsewhere,
-        use="has_bounds", users="measures with bounds, such as err and ap")
+        use="has_bounds", users="measures with bounds, such as err and ap",
+        short="Lower and upper bound of each score.")
     unseen: float | int | None = option(None, "Let N unjudged documents that were not retrieved be relevant "
         f"in each topic, in --bounds and where judging could reverse an order {UNSEEN.limits}; inf: any "
         "number.", section=RESIDUALS, commands="eval",
         metavar="N|inf", default_text="0", accepts="a whole number or inf", read=read_unseen,
-        use="falls", users="measures that depend on all relevant documents, such as ap")
+        use="falls", users="measures that depend on all relevant documents, such as ap",
+        short="N relevant documents were not retrieved.")
     interval: float | None = option(None, "Report the standard error and the interval of each summary over topics, "
         "at level 0.95 or as given, by the studentized bootstrap of topics.", section=OUTPUT, commands="eval",
         metavar="[LEVEL]", above=0, below=1, optional_value=True, signature=elsewhere,
-        read=lambda level: 0.95 if level is True else level)
+        read=lambda level: 0.95 if level is True else level, short="Standard error and interval of each mean.")
     queries: "Queries | None" = option(None, "Texts of topics, shown beside them: TREC topics, a table, JSON Lines as "
         "of BEIR, Parquet, or ir_datasets:NAME.", section=OUTPUT, commands="eval", metavar="FILE",
         accepts="a file, a dict topic -> text or a DataFrame", names_file=True, needs_ids=True,
-        signature=elsewhere)
+        signature=elsewhere, short="Texts of topics, shown beside them.")
     slices: "Slices | None" = option(None, "Labels of topics, whose summaries are shown too: a file with a topic and "
         "one or more columns, or columns of the queries, separated by commas. A topic may have several labels, "
         "separated by |.", section=OUTPUT, commands="eval", metavar="FILE|COLUMN",
         accepts="a file, a dict topic -> label, a DataFrame, or columns of the queries",
-        names_file=True, needs_ids=True, signature=lambda _, slices: f"slices {slices.digest}")
+        names_file=True, needs_ids=True, signature=lambda _, slices: f"slices {slices.digest}",
+        short="Labels of topics: means of each label, too.")
     replicates: "Replicates | None" = option(None, "Runs that are seeds of one system, which is shown in their place: "
         "a system and a pattern of its runs, or a file of run and system. May be repeated.", section=OUTPUT,
         commands="eval", metavar="NAME=PATTERN|FILE", accepts="NAME=pattern, a file, a dict run -> system, or a dict "
         "system -> pattern or runs", repeats=True, names_file=True, needs_ids=True,
-        signature=elsewhere)
+        signature=elsewhere, short="Runs that are seeds of one system.")
     predicted: "Predicted | None" = option(None, "A machine's judgments of these topics and more, in any form of "
         "qrels: means over all topics are estimated from both, unbiased regardless of its errors, if the topics that "
         "people judged are a random sample.", section=OUTPUT, commands="eval", metavar="QRELS2",
-        accepts="qrels", names_file=True, needs_ids=True, signature=elsewhere)
-    judged_only: bool = option(False, "Drop unjudged documents before ranking (condensed lists).", signature=name_only)
+        accepts="qrels", names_file=True, needs_ids=True, signature=elsewhere,
+        short="A machine's judgments of more topics.")
+    judged_only: bool = option(False, "Drop unjudged documents before ranking (condensed lists).", signature=name_only,
+        short="Drop unjudged documents before ranking.")
     lenient: bool = option(False, "Skip malformed lines, and report how many.", signature=name_only, needs_ids=True)
     subtopics: bool = option(False, "The second column of the qrels names the subtopic (intent) that a document is "
         "judged for; if all are 0, there are none. For erria, alpha_ndcg, nrbp, strec and ia(MEASURE).",
-        signature=elsewhere, needs_ids=True)
+        signature=elsewhere, needs_ids=True, short="Read column 2 of the qrels as the subtopic.")
     run_format: str | None = option(None, "Run format, if it cannot be detected: "
         f"{', '.join(formats_of('run'))}, or columns in order, as in topic,q0,docno,rank,score. Append +header to "
         f"skip the first line.", metavar="FORMAT", default_text="detected from the content", accepts="the name of a "
         "format",
-        read=lambda value: read_format(value, "run"), signature=elsewhere, needs_ids=True)
+        read=lambda value: read_format(value, "run"), signature=elsewhere, needs_ids=True,
+        short="Run format, or its columns in order.")
     qrels_format: str | None = option(None, "Qrels format, if it cannot be detected: "
         f"{', '.join(formats_of('qrels'))}, or columns in order, as in topic,docno,grade. strata: a stratified sample, "
         "with the stratum before the grade and grades below 0 for what was pooled and not sampled; for xinfap, statap "
         "and infndcg.", metavar="FORMAT",
         default_text="detected from the content", accepts="the name of a format",
-        read=lambda value: read_format(value, "qrels"), signature=elsewhere, needs_ids=True)
+        read=lambda value: read_format(value, "qrels"), signature=elsewhere, needs_ids=True,
+        short="Qrels format, or its columns in order.")
     labels: "Labels | None" = option(None, "Grades of the labels in the qrels, if they are words, as in "
         "HRel=2,Rel=1,NRel=0. L0, L1, L2, … are known.", metavar="LABEL=GRADE,…",
         accepts="a dict label -> grade, or text such as 'Rel=1,NRel=0'", signature=elsewhere,
-        needs_ids=True)
+        needs_ids=True, short="Grades of labels, as in Rel=1,NRel=0.")
     topics_from: frozenset[bytes] | None = option(None, "Keep only the topics listed in FILE.", metavar="FILE",
         accepts="a file or a list of topics", read=lambda topics: metadata.read_topics(topics),
         names_file=True, signature=lambda _, topics: metadata.chosen_topics(topics))

@@ -32,6 +32,7 @@ class Setting:
     measure       whether it names one measure or several; or a function that reads its value, given the measures by
                   name and the cutoff of -k
     required      the hint of the error if it is missing; empty: it is optional
+    short         its effect on the short help page; empty: the first sentence of `help`
     """
 
     help: str
@@ -45,6 +46,7 @@ class Setting:
     repeats: bool = False
     measure: Literal["", "one", "several"] | Callable[..., Any] = ""
     required: str = ""
+    short: str = ""
     name: str = ""
     type: Any = None
     default: Any = None

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.significance import TestSettings
 
 Baseline = Annotated[str | None, Setting("Compare every run with this one: one of RUN, or another file.", metavar="RUN",
-    default_text="the first", reads=True)]  # fmt: skip
+    default_text="the first", reads=True, short="Run to compare with; the first by default.")]  # fmt: skip
 At = Annotated[int, Setting("Depth of the count of unjudged documents.", ranges.AT, "N")]
 Show = Annotated[int, Setting("Number of ranks of each ranking.", ranges.SHOW, "N")]
 

@@ -23,7 +23,7 @@ from gradedeval.kernel.options.settings import settings_of
 USERS = [
     setting_option(settings_of(simulate)["users"]),
     Option("--model-from", metavar="FILE.json", file=READS, help="Simulate the users of a click model written by "
-           "`clicks models --write-model`."),
+           "`clicks models --write-model`.", short="Simulate the users of this click model."),
     *setting_options(simulate, without=("users",)),
 ]  # fmt: skip
 

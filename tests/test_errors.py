@@ -201,9 +201,7 @@ def test_an_outcome_refuses_what_holds_marks() -> None:
 
 
 @pytest.mark.parametrize("name", sampled(sorted(CALLS), 5))
-def test_bad_input_of_any_command_is_answered_without_marks(
-    name: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_messages_hold_no_marks(name: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each option with a value that means nothing, and each file with text that is none: `Outcome` looks for marks."""
     monkeypatch.chdir(tmp_path)
     collection(dict.fromkeys(POSITIONS, b"x"))

@@ -82,9 +82,7 @@ def test_several_runs_other_bounds_and_measures_of_which_lower_is_better() -> No
         ("no.run", {"rr": 0.5}, {}, "no.run: no such file"),
     ],
 )
-def test_what_cannot_be_tested_is_an_error_and_no_failure(
-    run: Any, expected: Any, keywords: dict[str, Any], message: str
-) -> None:
+def test_invalid_tests_are_errors(run: Any, expected: Any, keywords: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         assert_scores(run, QRELS, expected, **keywords)
 

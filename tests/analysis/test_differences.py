@@ -113,9 +113,7 @@ def test_no_completion_of_the_judgments_leaves_the_bounds_and_some_come_as_far(s
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("unseen", [0, 1])
 @pytest.mark.parametrize("seed", sampled(range(1, 8), 8))
-def test_where_the_documents_are_too_many_to_try_all_ways_the_bounds_are_safe(
-    seed: int, unseen: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_with_too_many_ways_to_try_bounds_are_safe(seed: int, unseen: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(greatest_differences, "COMPLETIONS", 0)
     monkeypatch.setattr(greatest_differences, "EXACT", 1)
     monkeypatch.setattr(greatest_differences, "CELLS", 0)
@@ -166,9 +164,7 @@ def test_what_the_other_run_alone_retrieved_may_be_relevant_and_is_missed() -> N
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", sampled(range(1, 4), 4))
-def test_bounds_of_the_difference_are_no_worse_than_those_of_each_run(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bounds_of_a_difference_are_no_wider_than_those_of_runs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     runs, qrels = case(seed)
     monkeypatch.setattr(greatest_differences, "COMPLETIONS", 0)
     monkeypatch.setattr(greatest_differences, "CELLS", 0)

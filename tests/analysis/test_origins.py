@@ -93,9 +93,7 @@ def test_what_does_not_change_a_measure_does_not_matter_to_it(files: Path, cli: 
         (("--like", "trec_eval"), "like trec_eval (here unset), negative unjudged (here unset), …"),
     ],
 )
-def test_options_that_change_numbers_must_agree(
-    words: tuple[str, ...], difference: str, files: Path, cli: Command
-) -> None:
+def test_options_that_change_numbers_agree(words: tuple[str, ...], difference: str, files: Path, cli: Command) -> None:
     plain = ("-q", "-m", "ap", "-o", "base.csv")
     assert cli("a.run", "qrels.txt", *words, *plain).code == 0
     said = refused(cli, "compare", "b.run", "qrels.txt", "-m", "ap", "--baseline", "base.csv")

@@ -145,9 +145,7 @@ def _by_name(part: Part) -> dict[str, tuple[list[int], list[bool]]]:
 @pytest.mark.parametrize("seeds", [2, pytest.param(6, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("unseen", [None, 3, float("inf")])
 @pytest.mark.parametrize("measure", ["ap", "ap(norm=k)@25", "ap@15", "sp", "gap(g=1:3)"])
-def test_differences_seen_at_few_ranks_to_be_enough_are_enough(
-    measure: str, unseen: float | None, seeds: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_ranks_suffice(measure: str, unseen: float | None, seeds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     reached, draw = 0, np.random.default_rng(0)
     few_ranks = Differences._reached
     for seed in range(seeds):
@@ -201,7 +199,7 @@ def test_runs_of_many_ranks_have_few_documents_in_common(depth: int) -> None:
     assert counts_of(one, other, 0, np.zeros(1, dtype=int)).seen.tolist() == [5]
 
 
-def test_documents_of_the_largest_weights_are_the_best_where_they_are_sure_to_be(
+def test_documents_with_the_largest_weights_are_the_best_if_they_are_certain(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     draw, fast = np.random.default_rng(0), 0

@@ -75,9 +75,7 @@ def spellings(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", LEAVES)
-def test_no_option_that_writes_takes_a_file_that_the_command_reads_or_writes(
-    name: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_output_replaces_an_input(name: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "taken").write_bytes(b"content\n")
     ways = list(spellings(tmp_path).values())

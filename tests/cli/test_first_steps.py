@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -147,12 +145,6 @@ def test_clear_options_of_other_tools_are_taken(theirs: str, ours: str, cli: Com
     assert (result.code, result.out) == (0, cli(*files, *ours.split()).out)
 
 
-@pytest.mark.parametrize("word", ["--best", "--caption"])
-def test_options_of_published_tables_lead_to_the_command_that_has_them(word: str, cli: Command) -> None:
-    hint = "`gradedeval A B C Q -f latex --best --baseline A` writes tables to publish"
-    assert cli("compare", "a", "b", "q", "-f", "latex", word, "x").messages == [f"unknown option '{word}'; {hint}"]
-
-
 def test_a_file_in_the_place_of_a_picture_or_of_a_verb_leads_to_the_usual_one(files: Path, cli: Command) -> None:
     assert cli("plot", "a", "qrels").messages == ["plot: no such picture 'a'; did you mean `gradedeval plot runs a`?"]
     message = "clicks: no such command 'a'; did you mean `gradedeval clicks observe a`?"
@@ -204,21 +196,6 @@ def test_many_labels_are_not_all_listed(files: Path, cli: Command) -> None:
     )
 
 
-def test_names_that_keywords_had_lead_to_the_new_ones(files: Path) -> None:
-    run, other, qrels = (str(files / name) for name in ("a", "b", "qrels"))
-    asked: list[tuple[Any, str, str]] = [
-        (gradedeval.risk, "alpha", "did you mean 'risk_aversion'?"),
-        (gradedeval.power, "best", "did you mean 'best_runs'?"),
-        (gradedeval.compare, "metric", "did you mean 'measures'?"),
-        (gradedeval.evaluate, "metric", "did you mean 'measures'?"),
-    ]
-    for function, old, hint in asked:
-        with pytest.raises(gradedeval.InputError, match=re.escape(f"unknown option '{old}'; {hint}")):
-            function({"a": run, "b": other}, qrels, **{old: 1})
-    with pytest.raises(gradedeval.InputError, match=r"unknown option 'by'; did you mean 'coefficient'\?$"):
-        gradedeval.fit(run, qrels, "rbp(p=0.5..0.9)", to="ap", by=1)  # type: ignore[call-arg]
-
-
 @pytest.mark.parametrize(
     ("name", "full"),
     [
@@ -229,9 +206,7 @@ def test_names_that_keywords_had_lead_to_the_new_ones(files: Path) -> None:
         ("irds:beir/scifact/train", "ir_datasets:beir/scifact/train"),
     ],
 )
-def test_names_that_collections_have_elsewhere_are_answered_with_those_that_are_read(
-    name: str, full: str, cli: Command, tmp_path: Path
-) -> None:
+def test_other_names_of_collections_are_answered_with_names(name: str, full: str, cli: Command, tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_text("1 Q0 a 1 2 t\n")
     assert cli("run.txt", name).messages == [f"{name}: no such file; did you mean {full}?"]
 
@@ -257,9 +232,7 @@ def test_two_topics_are_both_explained(cli: Command) -> None:
     assert [row["topic"] for row in document["rows"]] == ["2", "2", "1", "1"]
 
 
-def test_a_measure_that_fails_is_shown_with_its_line_and_on_demand_the_traceback(
-    cli: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_measure_has_its_line_and_if_asked_a_traceback(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("a", "qrels", "--measures-from", "my.py", "-m", "mine")
     plain = cli(*words)
     monkeypatch.setenv("GRADEDEVAL_DEBUG", "1")
@@ -281,9 +254,7 @@ def test_a_measure_that_fails_is_shown_with_its_line_and_on_demand_the_traceback
      ("from gradedeval import measure\n@measure\n@measure\ndef mine(g):\n    return g.rank\n",
       "bad.py:2: cannot be loaded (InputError: measure 'mine': is already a measure; write @measure once)")],
 )  # fmt: skip
-def test_a_file_that_cannot_be_loaded_is_shown_with_its_line(
-    content: str, says: str, files: Path, cli: Command
-) -> None:
+def test_an_invalid_file_is_shown_with_its_line(content: str, says: str, files: Path, cli: Command) -> None:
     (files / "bad.py").write_text(content)
     (message,) = cli("a", "qrels", "--measures-from", "bad.py").messages
     assert message.startswith(says)

@@ -58,15 +58,10 @@ def started(folder: Path, *words: str, seconds: float = 1.0, seen: str = "") -> 
     )
 
 
-# Signals --------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.exhaustive
 @linux
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_killed_command_leaves_no_file_and_no_process_whatever_it_waits_for(
-    number: signal.Signals, folder: Path
-) -> None:
+def test_a_killed_command_leaves_no_file_and_no_process(number: signal.Signals, folder: Path) -> None:
     for name in ("never.run", "neither.run"):
         os.mkfifo(folder / name)
     original = sorted(folder.iterdir())
@@ -86,9 +81,7 @@ def test_a_killed_command_leaves_no_file_and_no_process_whatever_it_waits_for(
     ("number", "code"),
     [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGXCPU, 152)],
 )
-def test_a_signal_while_a_file_is_written_leaves_nothing_beside_it(
-    number: signal.Signals, code: int, folder: Path
-) -> None:
+def test_a_signal_while_a_file_is_written_leaves_no_other_file(number: signal.Signals, code: int, folder: Path) -> None:
     """Whichever thread it meets: libraries have threads of their own."""
     original = {path.name for path in folder.iterdir()}
     # Whoever started the tests may ignore signals, as nohup does; that would be inherited.
@@ -120,9 +113,6 @@ def test_the_work_of_a_killed_child_is_done_again(number: signal.Signals, folder
     assert out == alone.out
     assert len(out.splitlines()) == 5
     assert processes_of(process.pid) == []
-
-
-# Limits ---------------------------------------------------------------------------------------------------------------
 
 
 def limited(folder: Path, limit: int, value: int, *words: str) -> subprocess.CompletedProcess[bytes]:
@@ -213,9 +203,6 @@ def test_packed_topics_that_take_turns_need_a_folder_for_it(piped: bool, folder:
     assert message.count("\n") == 1
 
 
-# Output that nobody takes ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("form", sampled([*FORMATS], 8))
 def test_a_full_device_is_a_message_in_every_format(form: str, folder: Path) -> None:
@@ -270,8 +257,6 @@ def test_no_language_is_no_hindrance(folder: Path) -> None:
         assert done == here
     assert "économie-8" in here.text
 
-
-# Names ----------------------------------------------------------------------------------------------------------------
 
 NAMES = [
     *("=cmd|' /C calc'!A0", "+1+1", "@SUM(1)", "-1", "a\nb", "a\r\nb", "t\tab", "\x1b[31mred", "<script>"),

@@ -20,12 +20,10 @@ from gradedeval.kernel.parallel import Limits, Workers, executors
 from gradedeval.kernel.rankings import grade, qrels
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, file_names
 from gradedeval.kernel.scoring.sharing import score_run
-from gradedeval.kernel.trec.stream import Source
 from support.commands import Command, Outcome
 from support.examples import sampled
-from support.paths import shared
 from support.processes import interrupted, linux, nobody_is_left, processes_of
-from support.runs import awkward, qrels_beside, real_runs, refused
+from support.runs import awkward, refused
 
 QRELS = "".join(f"{topic} 0 d{at} {at % 4}\n" for topic in range(1, 6) for at in range(0, 40, 3))
 LONG = ("-m", "ap ndcg@10 err rbp", "--residuals", "-q", "-f", "csv")
@@ -60,9 +58,6 @@ def folder(tmp_path: Path) -> Path:
 def shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files count as large enough for processes, whatever their size."""
     monkeypatch.setattr(parallel, "LIMITS", Limits(small_runs=0))
-
-
-# The same bytes -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.one_in(2)
@@ -147,22 +142,8 @@ def test_odd_runs_give_the_same_bytes_every_way(form: str, tmp_path: Path, cli: 
     assert set(result.values()) == {result["line by line"]}
 
 
-@shared
-@pytest.mark.parametrize("path", real_runs()[::2])
-def test_real_runs_give_the_same_bytes_every_way(path: Path, tmp_path: Path, cli: Command) -> None:
-    content = Source(path).read()
-    (tmp_path / "run.txt").write_bytes(content)
-    result = every_way(cli, "run.txt", content, (str(qrels_beside(path)), *WAYS, "--duplicates", "first"))
-    assert set(result.values()) == {result["line by line"]}
-
-
-# Faults ---------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_bad_run_is_told_at_the_end_while_the_others_print(
-    jobs: str, folder: Path, cli: Command, shared_out: None
-) -> None:
+def test_a_bad_run_is_reported_last_and_others_print(jobs: str, folder: Path, cli: Command, shared_out: None) -> None:
     outcome = cli("runs/0.run", "runs/bad.run", "runs/none.run", "runs/1.run", "qrels.txt", "-m", "ap", "--jobs", jobs)
     assert outcome.code == 1
     assert [line.split()[0] for line in outcome.text.splitlines()[:4]] == ["run", "---", "0", "1"]
@@ -176,9 +157,7 @@ def test_a_bad_run_is_told_at_the_end_while_the_others_print(
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_output_is_not_written_unless_all_runs_are_good_or_it_is_asked_for(
-    jobs: str, folder: Path, cli: Command, shared_out: None
-) -> None:
+def test_with_a_bad_run_output_is_written_on_request(jobs: str, folder: Path, cli: Command, shared_out: None) -> None:
     words = ("runs/0.run", "runs/bad.run", "qrels.txt", "-m", "ap", "-o", "out.csv", "--jobs", jobs)
     outcome = cli(*words)
     assert (outcome.code, outcome.out) == (1, b"")
@@ -252,8 +231,6 @@ def test_in_python_processes_give_the_same_of_anything_that_is_a_run(folder: Pat
     assert nobody_is_left()
 
 
-# What names runs ------------------------------------------------------------------------------------------------------
-
 SIX = [f"{seed}.run" for seed in range(6)]
 
 
@@ -273,9 +250,7 @@ def names(outcome: Outcome) -> list[str]:
         (("[odd].run",), ["[odd].run"]),
     ],
 )
-def test_folders_and_patterns_name_runs(
-    words: tuple[str, ...], expected: list[str], folder: Path, cli: Command
-) -> None:
+def test_folders_and_patterns_are_runs(words: tuple[str, ...], expected: list[str], folder: Path, cli: Command) -> None:
     (folder / "[odd].run").write_text(run_of(1))
     outcome = cli(*words, "qrels.txt", "-m", "ap", "-f", "csv")
     assert names(outcome) == expected
@@ -301,9 +276,6 @@ def test_thousands_of_runs_have_names_of_their_own() -> None:
     names = file_names(paths)
     assert len(set(names)) == len(paths)
     assert (names[0], names[1], names[-1]) == ("0.run", "a/1/1.run", "b/1/1.run")
-
-
-# Processes ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.one_in(2)
@@ -434,9 +406,7 @@ def test_of_one_large_run_the_bar_sees_parts(jobs: int, folder: Path) -> None:
     assert [one for one in seen if one[2] == "runs"] == [(1, 1, "runs"), (1, 2, "runs"), (2, 2, "runs")]
 
 
-def test_the_simple_reader_stands_in_where_a_segment_cannot_be_read(
-    folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_simple_reader_reads_invalid_segments(folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [f"{topic} Q0 d{index} {index} {60 - index}.5 t\n" for topic in range(1, 40) for index in range(20)]
     lines[700] = "36 Q0 d0 1 many t\n"
     (folder / "late.run").write_text("".join(lines))
@@ -447,9 +417,7 @@ def test_the_simple_reader_stands_in_where_a_segment_cannot_be_read(
 
 
 @linux
-def test_a_pipe_whose_process_died_is_not_read_again(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, cli: Command
-) -> None:
+def test_a_pipe_of_a_dead_process_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch, cli: Command) -> None:
     """Half of it is gone: what is left would be scored as if it were all."""
     monkeypatch.setattr(parallel, "LIMITS", Limits(small_runs=0))
     parent = os.getpid()

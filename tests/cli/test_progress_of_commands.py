@@ -31,9 +31,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize(("name", "words"), COMMANDS)
-def test_a_command_over_runs_has_a_bar_and_leaves_the_cursor(
-    name: str, words: tuple[str, ...], files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_have_a_bar(name: str, words: tuple[str, ...], files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "PATIENCE", -1)
     seen = at_terminal(*name.split(), *filled(words, IDS), *OUTPUT.get(name, ()), "--quiet", folder=files)
     assert seen.code == (name == "check"), seen.err  # a bound of it is broken

@@ -94,9 +94,7 @@ def test_what_is_wrong_is_said_in_terms_of_what_was_typed(words: str, said: str,
         ("plot topics one two three qrels -o x.svg", "3 runs given, and two are compared topic by topic; choose two"),
     ],
 )
-def test_a_wrong_number_of_runs_is_refused_before_they_are_read(
-    words: str, said: str, files: Path, cli: Command
-) -> None:
+def test_a_wrong_number_of_runs_is_refused_before_reading(words: str, said: str, files: Path, cli: Command) -> None:
     (files / "one").write_text("nothing that can be read as a run\n")
     done = cli(*words.split())
     assert (done.code, done.messages) == (2, [said])

@@ -63,9 +63,7 @@ REFUSED: list[tuple[Any, tuple[Any, ...], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("function", "more", "keywords", "message"), REFUSED)
-def test_what_a_function_does_not_obey_it_refuses(
-    function: Any, more: tuple[Any, ...], keywords: dict[str, Any], message: str
-) -> None:
+def test_unused_options_fail(function: Any, more: tuple[Any, ...], keywords: dict[str, Any], message: str) -> None:
     files = {clicks.simulate: (*more, RUN, QRELS), clicks.fit: (LOG, *more)}.get(function, (LOG, QRELS, *more))
     with pytest.raises(InputError, match=message):
         function(*files, **keywords)

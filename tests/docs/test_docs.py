@@ -32,9 +32,7 @@ SLOW = (
     [pytest.param(page, marks=pytest.mark.exhaustive if page.name in SLOW else ()) for page in PAGES],
     ids=name_of,
 )
-def test_a_page_is_as_its_blocks_and_the_code_write_it(
-    page: Path, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_pages_equal_the_output_of_their_blocks(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     text = page.read_text(encoding="utf-8")
     now = generated(text)
     # What contributing.md says to write is followed by tests of its own.

@@ -33,9 +33,7 @@ def example(name: str) -> doctest.DocTest:
 
 
 @pytest.mark.parametrize("name", [*FUNCTIONS, *CLASSES])
-def test_the_example_of_a_docstring_prints_what_it_shows(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_examples_of_docstrings_print_their_output(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(reader_folder(tmp_path))
     if name.startswith("plot."):
         pyplot = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed")

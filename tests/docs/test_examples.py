@@ -40,9 +40,7 @@ def test_the_shell_example_orders_runs_and_names_the_worst_topics(reader: Path) 
         ),
     ],
 )
-def test_the_measures_of_the_page_give_the_scores_of_the_example(
-    file: str, words: str, begins: str, reader: Path
-) -> None:
+def test_measures_of_the_page_give_the_scores_of_the_example(file: str, words: str, begins: str, reader: Path) -> None:
     page = (ROOT / "docs" / "how-to" / "own-measure.md").read_text(encoding="utf-8")
     body = next(block["body"] for block in BLOCK.finditer(page) if block["body"].startswith(f"# {file}\n"))
     (reader / file).write_text(body, encoding="utf-8")

@@ -30,9 +30,6 @@ def draw_options(dice: random.Random) -> Case:
     return Case(case.files, case.measures, options, case.more)
 
 
-# --- diff, agreement, reproduce, explain, compare -q ------------------------------------------------------------------
-
-
 def check_changes(case: Case, folder: Path) -> str | None:
     """`diff a a` is empty, `diff a b` mirrors `diff b a`, contributions sum to differences; the others end cleanly."""
     case.write(folder)
@@ -117,9 +114,6 @@ def _agreement(case: Case, folder: Path) -> str | None:
         if not float(row["rbo_low"]) - ONE <= float(row["rbo"]) <= float(row["rbo_high"]) + ONE:
             return f"agreement bounds: {row}"
     return None
-
-
-# --- pool, history ----------------------------------------------------------------------------------------------------
 
 
 def check_pools(case: Case, folder: Path) -> str | None:

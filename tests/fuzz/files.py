@@ -76,8 +76,6 @@ def mutated(content: bytes, dice: random.Random, column: int) -> bytes:
     return content
 
 
-# --- a reader of a few lines -----------------------------------------------------------------------------------------
-
 NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z")
 
 
@@ -113,9 +111,6 @@ def plain_rows(
             continue
         found.append(fields)
     return found or None
-
-
-# --- runs ------------------------------------------------------------------------------------------------------------
 
 
 def draw_run(dice: random.Random) -> Case:
@@ -189,9 +184,6 @@ def other_documents(rows: list[list[bytes]], topics: Any, duplicates: str, case:
     return None
 
 
-# --- qrels -----------------------------------------------------------------------------------------------------------
-
-
 def draw_qrels(dice: random.Random) -> Case:
     _, qrels = awkward(dice)
     options: dict[str, Any] = {"duplicates": dice.choice(["error", "first", "last", "refuse"]), "qrels_format": "trec"}
@@ -231,8 +223,6 @@ def check_qrels(case: Case, folder: Path) -> str | None:
         return f"topics: {simple.topics}"
     return None
 
-
-# --- compressed files through the command line -----------------------------------------------------------------------
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "gz": lambda data: gzip.compress(data, mtime=0),  # the same bytes at any time

@@ -131,8 +131,6 @@ def as_dict(case: Case, expected: dict[str, bytes]) -> str | None:
     return None if bits(scores) == expected else "dict: other scores than of files"
 
 
-# --- the drop-in -----------------------------------------------------------------------------------------------------
-
 DROP_IN = ["map", "ndcg", "recip_rank", "Rprec", "bpref", "num_ret", "num_rel", "num_rel_ret", "gm_map", "gm_bpref"]
 DROP_IN += [
     "infAP",

@@ -15,8 +15,6 @@ from fuzz.case import Case, Kind
 from fuzz.experiments import cells_differ, draw, near, numbers
 from support.commands import Outcome
 
-# --- tables for people -----------------------------------------------------------------------------------------------
-
 LATEX = {
     r"\textbar{}": "|",
     r"\char34{}": '"',
@@ -76,8 +74,6 @@ def check_people(case: Case, folder: Path) -> str | None:
                 return f"{form} numbers: {row}, and csv {expected[row[0]]}"
     return None
 
-
-# --- baselines, references, weights ----------------------------------------------------------------------------------
 
 JUDGING = '; [^;"]*judging[^;"]*'
 """What `check` says where it can read both runs again: saved scores hold no documents."""

@@ -19,8 +19,6 @@ from gradedeval.kernel.scoring.evaluate import evaluate_runs, named_runs
 from support import reference_run
 from support.reference_run import Asked, Refused
 
-# --- measures --------------------------------------------------------------------------------------------------------
-
 NAMES = [name for name in MEASURES if name not in ("cwl", "ddm", "wp", "nerr5", "nerr6")]
 REQUIRED = {name for name in NAMES if MEASURES[name].definition.cutoff == "required"}
 UNCUT = {name for name in NAMES if MEASURES[name].definition.cutoff == "none"}
@@ -122,8 +120,6 @@ def some_measure(dice: random.Random, labels: list[float], names: list[str] = NA
 def written(value: Any) -> str:
     return ":".join(f"{part:g}" for part in value) if isinstance(value, tuple) else str(value)
 
-
-# --- files -----------------------------------------------------------------------------------------------------------
 
 SCALES: list[list[float]] = [
     *([0, 1], [0, 1, 2, 3], [-1, 0, 1, 2, 3], [0, 1, 2, 3, 4, 5], [-3, -2, -1, 0, 1, 2], [0, 1, 3], [0, 2, 5], [-1, 0]),
@@ -234,9 +230,6 @@ def draw(dice: random.Random) -> Case:
     }
     more = {"limits": limits if small else {}, "jobs": 2 if dice.random() < 0.02 else 1}
     return Case(content, measures, options, more)
-
-
-# --- the check -------------------------------------------------------------------------------------------------------
 
 
 def asked(measures: tuple[str, ...]) -> list[Asked]:

@@ -18,8 +18,6 @@ from gradedeval.kernel.measures.spellings import ALIASES
 from support.commands import Outcome
 from support.measures import in_the_shell
 
-# --- notation --------------------------------------------------------------------------------------------------------
-
 PIECES = [
     *("(", ")", "@", "@10", "=", ",", ":", '"', "'", " ", "  ", "\t", "\n", ".", "..", "-", "_", "0", "1"),
     *("1e3", "1e999"),
@@ -63,8 +61,6 @@ def check_notation(case: Case, folder: Path) -> str | None:
                 return f"another hash: {written}"
     return None
 
-
-# --- small tables and settings ---------------------------------------------------------------------------------------
 
 RUN = b"1 a d1 1 3 t\n1 b d2 2 2 t\n2 a d1 1 1 t\n2 a d3 2 0.5 t\n"
 QRELS = b"1 1 d1 2\n1 2 d2 1\n1 1 d3 0\n2 1 d1 1\n2 2 d3 3\n"

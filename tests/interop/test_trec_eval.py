@@ -25,8 +25,6 @@ SUITE, COVID, DL_HARD = (DATA / name for name in ("trec_eval", "covid-round1", "
 GOLDEN = Path(__file__).parent / "golden"
 
 
-# trec_eval's own test suite -------------------------------------------------------------------------------------------
-
 PARAMETERS = (
     "-q -miprec_at_recall..10,.20,.25,.75,.50 -m P.5,7,3 -m recall.20,2000 -m Rprec_mult.5.0,0.2,0.35"
     " -mutility.2,-1,0,0 -m 11pt_avg..25,.5,.75 -mndcg.1=3,2=9,4=4.5 -mndcg_cut.10,20,23.4 -msuccess.2,5,20"
@@ -98,9 +96,6 @@ def test_graded_runs_come_out_as_trec_eval_9_prints_them(name: str, cli: Command
     assert unlike == [(f"{'num_rel':<22}\tall\t3358\n", f"{'num_rel':<22}\tall\t841\n")]
 
 
-# pytrec_eval: the code of trec_eval 9 as a library --------------------------------------------------------------------
-
-
 def random_files(seed: int, folder: Path) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
     """Qrels and a run of a few topics, with ties, unjudged documents and grades from -2 to 3."""
     dice = random.Random(seed)
@@ -151,8 +146,6 @@ def test_set_f_takes_its_x_as_pytrec_eval_does(x: str, tmp_path: Path, cli: Comm
         {topic: scores["set_F"] for topic, scores in theirs.items()}, abs=0.00006
     )
 
-
-# Files of our own -----------------------------------------------------------------------------------------------------
 
 QRELS = "".join(
     f"{topic} 0 {docno} {grade}\n"
@@ -295,8 +288,6 @@ def test_version_9_prints_no_line_of_a_topic_that_the_run_lacks_and_adds_0(cli: 
     assert (old["utility_0,0,1,0", "all"], new["utility_0,0,1,0", "all"]) == ("0.5000", "0.7500")
 
 
-# The same measures elsewhere ------------------------------------------------------------------------------------------
-
 TWO = {"1": {"a": 3.0, "b": 2.0}, "2": {"c": 2.0, "d": 1.0}}
 JUDGED = {"1": {"a": 1}, "2": {"c": 0, "d": 1}, "3": {"e": 1}}
 
@@ -371,9 +362,6 @@ def test_cutoffs_and_levels_are_printed_as_numbers_are_ordered(cli: Command) -> 
     shown = succeed(cli("trec_eval", *words, "qrels", "run")).text
     names = ["iprec_at_recall_0.25", "iprec_at_recall_0.50", "iprec_at_recall_1.00", "P_5", "P_10", "P_20", "P_100"]
     assert [line.split()[0] for line in shown.splitlines()] == names
-
-
-# Words that are wrong -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -451,9 +439,6 @@ def test_the_persistence_of_rbp_is_written_as_in_version_10(cli: Command, files:
     assert cli("trec_eval", "-m", "rbp_resid.p=0.8", "qrels", "run").text.startswith("rbp_resid_p=0.8 ")
 
 
-# Help -----------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("holds", DROP_IN_FORMATS)
 def test_every_measure_is_explained(holds: str, cli: Command) -> None:
     entries, nicknames = DROP_IN_FORMATS[holds]
@@ -473,9 +458,6 @@ def test_the_version_says_which_trec_eval_is_followed(cli: Command) -> None:
     assert succeed(cli("trec_eval", "-v", "--compat", "9")).text.endswith("as trec_eval 9\n")
 
 
-# The table of names ---------------------------------------------------------------------------------------------------
-
-
 def test_every_line_rests_on_a_measure_of_the_table_or_is_text() -> None:
     for line in select_lines(["all_trec", "yaap"], Setting()):
         assert line.name in ("runid", "num_q", "relstring") or (line.measure and line.measure.name in MEASURES)
@@ -485,9 +467,6 @@ def test_parameters_replace_the_defaults_and_add_up() -> None:
     lines = [line.name for line in select_lines(["official", "P.7,3", "P.3,5"], Setting())]
     assert [name for name in lines if name.startswith("P_")] == ["P_3", "P_5", "P_7"]
     assert lines.index("map") < lines.index("P_3")  # trec_eval's order, whatever that of the words
-
-
-# Preferences ----------------------------------------------------------------------------------------------------------
 
 
 Lists = dict[str, dict[str, float]]
@@ -532,9 +511,7 @@ def test_preferences_by_hand(groups: list[Lists], ranking: str, expected: dict[s
         ("0 0 a 1\n0 0 b 0\n0 1 c 2\n0 1 b 1", "document 'b' has the value 0 in one list and more in another"),
     ],
 )  # fmt: skip
-def test_lists_of_a_group_that_contradict_each_other_are_refused(
-    lines: str, says: str, cli: Command, tmp_path: Path
-) -> None:
+def test_contradictory_lists_of_a_group_are_refused(lines: str, says: str, cli: Command, tmp_path: Path) -> None:
     (tmp_path / "prefs").write_text("".join(f"9 {line}\n" for line in lines.split("\n")))
     (tmp_path / "run").write_text("9 Q0 a 1 2 t\n")
     found = cli("trec_eval", "-R", "prefs", "-m", "prefs", "prefs", "run")
@@ -593,9 +570,7 @@ def test_messages_name_options_of_the_command_itself(
 
 @pytest.mark.parametrize("words", ["-m recip_rank", "-R qrels_jg -m P_avgjg.1"])
 @pytest.mark.parametrize(("documents", "told"), [(20, False), (19, True)])
-def test_equal_scores_are_told_where_more_than_a_tenth_of_the_documents_have_them(
-    documents: int, told: bool, words: str, tmp_path: Path, cli: Command
-) -> None:
+def test_more_than_a_tenth_tied_is_noted(documents: int, told: bool, words: str, tmp_path: Path, cli: Command) -> None:
     scores = [100, 100, *range(documents - 2, 0, -1)]
     (tmp_path / "run").write_text("".join(f"1 Q0 d{at:02} 1 {score} t\n" for at, score in enumerate(scores)))
     (tmp_path / "qrels").write_text("1 0 d00 1\n")

@@ -56,9 +56,7 @@ def test_the_families_have_closed_forms() -> None:
 
 
 @pytest.mark.parametrize("text", ["ndcg", "err", "gap(g=1:1:2)", "ap"])
-def test_a_change_has_the_sign_of_the_grades_and_bands_change_nothing(
-    text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_changes_have_the_sign_of_the_grades_in_bands_too(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     grades = DRAW.integers(0, TOP + 1, 30)
     whole = ltr.swap_deltas(text, grades, top=TOP)
     monkeypatch.setattr(lists, "CELLS", 90)

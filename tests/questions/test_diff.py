@@ -21,7 +21,7 @@ from gradedeval.questions.diff import describe_topic
 from support.commands import Command
 from support.commands import rows as csv_rows
 from support.measures import VARIANTS
-from support.paths import DATA, QRELS, SAMPLES, shared
+from support.paths import QRELS, SAMPLES
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 BM25, RM3, NEURAL, DENSE = (str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "dense"))
@@ -125,21 +125,6 @@ def test_topics_stand_from_the_worst_to_the_best_where_lower_is_better_too() -> 
     worse = found.only("worse").topics
     assert set(worse["measure"]) == {"ndcg@10", "esl"}
     assert (worse[worse["measure"] == "esl"]["difference"] > 0).all()
-
-
-@shared
-def test_an_unjudged_document_explains_a_fall_of_a_real_run() -> None:
-    """Topic 1 of TREC-COVID: what the better run lost, an unjudged document took."""
-    runs = [str(DATA / "covid-round1" / "runs" / f"{name}.gz") for name in ("BRPHJ_NLP1", "TU_Vienna_TKL_1")]
-    found = gradedeval.diff(*runs, str(DATA / "covid-round1" / "qrels.txt"), "ndcg@10").only("worse", "1")
-    (topic,) = found.topics.to_dict("records")
-    assert not topic["same_order"]
-    risen = found.documents[found.documents["above"].notna()]
-    assert "i6pv90s9" in set(risen["docno"])
-    assert set(risen["above"]) == {"cks6aij2"}
-
-
-# --- at the prompt ----------------------------------------------------------------------------------------------------
 
 
 def test_a_topic_is_described_in_words(cli: Command) -> None:
@@ -259,9 +244,6 @@ def test_two_runs_may_stand_in_a_list_or_a_dict() -> None:
         InputError, match=r"^diff: is given more than two runs; as in diff\(\[A, B\], qrels, measures\)$"
     ):
         gradedeval.diff([one, other], one, qrels, "ap")
-
-
-# --- without qrels ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("error::gradedeval.EvaluationWarning")

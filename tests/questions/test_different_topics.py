@@ -60,9 +60,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("differ", "topics", "name", "words", "own"), CASES, indirect=["differ"])
-def test_the_note_is_there_where_sets_differ(
-    name: str, words: str, own: bool, topics: str, differ: bool, cli: Command
-) -> None:
+def test_different_sets_are_noted(name: str, words: str, own: bool, topics: str, differ: bool, cli: Command) -> None:
     found = cli(*name.split(), *words.format(runs="first second qrels").split(), "--topics", topics)
     assert found.code in (0, 1), found.messages
     assert any(SAID in message for message in found.messages) == (own and differ and topics != "qrels")

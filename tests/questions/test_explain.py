@@ -42,8 +42,6 @@ from support.topics import ANCHOR, TOP, Topic, any_topic
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 
-# --- every measure of the table -------------------------------------------------------------------------------------
-
 WALKS = [one for one in VARIANTS if one.definition.cwl and one.arguments.get("of", "eu") == "eu"]
 # Of each, one that is cut and one that is not.
 SOME = {(one.name, one.cutoff is None): one for one in WALKS if one.cutoff in (None, 3)}.values()
@@ -101,9 +99,7 @@ def test_contributions_sum_to_the_score(measures: Sequence[Measure], topic: Topi
 @drawn(12)
 @given(topic=any_topic)
 @also(topic=TYPICAL)
-def test_the_running_score_is_that_of_the_documents_so_far_for_all_but_users_who_look_ahead(
-    measures: Sequence[Measure], topic: Topic
-) -> None:
+def test_the_running_score_is_the_score_of_the_documents_so_far(measures: Sequence[Measure], topic: Topic) -> None:
     whole = explained(topic, measures)
     shorter = [Topic(topic.ranking[:end]) for end in range(len(topic.ranking) + 1)]
     for end, part in enumerate(shorter):
@@ -119,9 +115,7 @@ def test_the_running_score_is_that_of_the_documents_so_far_for_all_but_users_who
 @every(one for one in VARIANTS if one.residual != "none")
 @drawn(30)
 @given(ranking=st.lists(st.sampled_from([-1, 0, 1, 2, 3]), max_size=8), at=st.integers(0, 8), topic=any_topic)
-def test_what_the_only_unjudged_document_could_add_is_the_residual(
-    measures: Sequence[Measure], ranking: list[int], at: int, topic: Topic
-) -> None:
+def test_one_document_adds_residual(measures: Sequence[Measure], ranking: list[int], at: int, topic: Topic) -> None:
     at = min(at, len(ranking))
     alone = Topic((*ranking[:at], None, *ranking[at:]), topic.missed)
     retrieved = [one for one in measures if one.residual in ("within_run", "from_bounds") and (one.cutoff or 99) > at]
@@ -156,9 +150,7 @@ def test_no_document_alone_could_add_more_than_the_residual(step: int) -> None:
 @every(one for one in VARIANTS if one.residual != "none")
 @drawn(30)
 @given(ranking=st.lists(st.sampled_from([-1, 0, 1, 2, 3]), max_size=8), topic=any_topic)
-def test_where_all_is_judged_what_lies_beyond_the_end_could_add_the_residual(
-    measures: Sequence[Measure], ranking: list[int], topic: Topic
-) -> None:
+def test_what_is_beyond_adds_the_residual(measures: Sequence[Measure], ranking: list[int], topic: Topic) -> None:
     for one in explained(Topic(tuple(ranking), topic.missed), measures):
         rises = [row["could_add"] for row in one.rows() if row["could_add"] is not None]
         assert len(rises) <= 1
@@ -266,9 +258,6 @@ def test_long_rankings_are_worked_on_in_parts(cells: int, monkeypatch: pytest.Mo
     whole = [one.columns for one in explained(topic, measures)]
     monkeypatch.setattr(parallel, "LIMITS", parallel.Limits(cells=cells))
     assert [one.columns for one in explained(topic, measures)] == whole
-
-
-# --- by hand --------------------------------------------------------------------------------------------------------
 
 
 def by_hand(measures: str, docnos: str, judged: dict[str, float], **options: Any) -> list[list[dict[str, Any]]]:
@@ -390,8 +379,6 @@ def test_inst_by_hand() -> None:
     assert sum(column(rows, "contribution")) == pytest.approx(0.6447, abs=5e-5)
 
 
-# --- which topic, which documents -----------------------------------------------------------------------------------
-
 RUN = "".join(f"{t} Q0 {d} 1 {s} x\n" for t, d, s in (
     ("1", "a", 3), ("2", "x", 9), ("1", "b", 2), ("1", "c", 2), ("2", "y", 8), ("1", "d", 2), ("9", "q", 1),
 ))  # fmt: skip
@@ -461,9 +448,7 @@ def test_negative_grades_that_count_as_unjudged_could_add_something() -> None:
         ("5", {"topics": "relevant"}, 'has no relevant document in qrels; use topics="both" to include it'),
     ],
 )
-def test_a_topic_that_does_not_count_is_a_fault_in_clear_words(
-    topic: str | None, rules: dict[str, Any], says: str
-) -> None:
+def test_a_topic_that_does_not_count_is_an_error(topic: str | None, rules: dict[str, Any], says: str) -> None:
     run = {"1": {"a": 1.0}, "2": {"x": 1.0}, "9": {"q": 1.0}, "5": {"o": 1.0}}
     qrels = {"1": {"a": 1}, "2": {"x": 1}, "3": {"z": 2}, "4": {"v": 0}, "5": {"o": 0}}
     with pytest.raises(InputError) as error:
@@ -516,9 +501,6 @@ def test_the_frame_has_a_row_for_each_rank_and_measure() -> None:
     assert repr(explanation) == "<Explanation of run, topic t: err, ap, num_ret>"
 
 
-# --- measures of one's own -------------------------------------------------------------------------------------------
-
-
 def test_a_measure_of_one_s_own_is_explained_without_a_word_and_shows_what_it_likes() -> None:
     def halves(g: Gains, *, by: float = 2.0) -> dict[str, Any]:
         return {"half": g.gain / by}
@@ -552,8 +534,6 @@ def test_what_a_measure_shows_must_be_one_number_a_rank(shows: Any, says: str) -
         by_hand(measure(gain="linear", details=shows)(mine), "a u c", FOUR)  # type: ignore[arg-type]
 
 
-# --- the command line ------------------------------------------------------------------------------------------------
-
 WORDS = ("explain", "run.txt", "qrels.txt", "--topic", "1")
 
 
@@ -569,9 +549,7 @@ def files(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("measure", ["insq(T=2e307)", "inst(T=1e308)", "nerr11(T=2e307)"])
 @pytest.mark.parametrize("words", ["weights -m {} --ranks 2", "explain r q --topic 1 -m {}"])
-def test_a_user_who_goes_on_nearly_for_ever_is_explained_or_refused(
-    words: str, measure: str, cli: Command, tmp_path: Path
-) -> None:
+def test_nearly_endless_users_are_explained_or_refused(words: str, measure: str, cli: Command, tmp_path: Path) -> None:
     (tmp_path / "r").write_text("1 Q0 a 1 2 x\n")
     (tmp_path / "q").write_text("1 0 a 1\n")
     with warnings.catch_warnings():
@@ -680,9 +658,7 @@ def test_compressed_and_interleaved_runs_are_explained_alike(files: Path, cli: C
          "qrels.txt like qrels (4 fields per line); swap them: the order is RUN... QRELS"),
     ],
 )  # fmt: skip
-def test_broken_input_is_one_line_and_nothing_written(
-    words: tuple[str, ...], code: int, says: str, files: Path, cli: Command
-) -> None:
+def test_broken_input_is_one_line(words: tuple[str, ...], code: int, says: str, files: Path, cli: Command) -> None:
     before = sorted(files.iterdir())
     outcome = cli(*words)
     assert (outcome.code, outcome.out, outcome.messages) == (code, b"", [says])
@@ -763,9 +739,6 @@ def test_of_two_runs_it_is_the_topic_with_the_largest_difference(files: Path, cl
     assert found.code == 0
     assert found.messages[0].startswith("no topic given: explaining ")
     assert "the largest ap difference" in found.messages[0]
-
-
-# --- topics that begin with a minus -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

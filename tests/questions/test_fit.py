@@ -70,7 +70,7 @@ def test_a_given_step_is_used_and_both_ends_are_tried() -> None:
         ("nerr9@1..400", 0.001, 1, "every step tried"),
     ],
 )
-def test_a_search_has_from_fifty_to_a_thousand_steps_and_says_how_large_they_are(
+def test_searches_have_50_to_1000_steps_and_name_their_size(
     text: str, precision: float, step: float, says: str
 ) -> None:
     assert (family(text).resolution(precision), resolution([family(text)], precision)) == (step, says)

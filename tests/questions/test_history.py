@@ -89,9 +89,7 @@ def test_nothing_is_compared_across_other_qrels_or_options(tmp_path: Path) -> No
         ({"residual_depth": "full", "residuals": "total"}, {}, ""),  # chooses no topics
     ],
 )
-def test_means_over_other_topics_are_not_compared(
-    before: dict[str, Any], after: dict[str, Any], changed: str, tmp_path: Path
-) -> None:
+def test_topics_have_to_agree(before: dict[str, Any], after: dict[str, Any], changed: str, tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
     append_history(scores("abba", **before), file, time="2026-01-01")
     append_history(scores("abba", **after), file, time="2026-01-02")

@@ -58,8 +58,6 @@ WITHOUT = {
 }
 """Commands without a function, and why."""
 
-# --- names -----------------------------------------------------------------------------------------------------------
-
 ONLY_OPTIONS = {
     "quiet": "how messages look",
     **dict.fromkeys(("format", "output", "signature", "digits", "wide"), "a result is shown by its methods"),
@@ -175,9 +173,6 @@ def test_no_reason_is_given_for_nothing() -> None:
     assert ONLY_OPTIONS.keys() <= options
     assert ONLY_KEYWORDS.keys() <= names
     assert {option for option, _ in SPELLED.values()} <= options
-
-
-# --- defaults --------------------------------------------------------------------------------------------------------
 
 
 OTHERWISE = {

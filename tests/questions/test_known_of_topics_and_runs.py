@@ -123,9 +123,7 @@ CASES = [(command, form, feature) for command, (_, forms) in COMMANDS.items() fo
 
 @pytest.mark.one_in(10)
 @pytest.mark.parametrize(("command", "form", "feature"), CASES)
-def test_what_is_given_is_shown_or_said_not_to_be(
-    command: str, form: str, feature: str, cli: Command, tmp_path: Path
-) -> None:
+def test_texts_are_shown_or_refused(command: str, form: str, feature: str, cli: Command, tmp_path: Path) -> None:
     target = None
     if form in ("page", *PICTURES):
         pytest.importorskip("jinja2" if form == "page" else "matplotlib")

@@ -12,7 +12,6 @@ import pytest
 import gradedeval
 from support.broken import BYTES, COMPRESSED, EMPTY, NUMBERS, PLACES, TWICE, WIDTHS, Broken
 from support.commands import Command, Outcome
-from support.examples import sampled
 from support.paths import DATA, shared
 
 RUN = b"1 Q0 a 1 3 run\n1 Q0 b 2 2 run\n2 Q0 c 1 1 run\n"
@@ -42,8 +41,6 @@ def facts(found: dict[str, Any], at: int = 0) -> dict[str, Any]:
     own: dict[str, Any] = [file["facts"] for file in found["files"] if "facts" in file][at]
     return own
 
-
-# The corpus of broken input -------------------------------------------------------------------------------------------
 
 # What only an evaluation asks for: that ranks are numbers, and exact (--ties rank), or that grades are given once
 # (--duplicates).
@@ -124,9 +121,6 @@ def test_defects_of_many_kinds_are_named_at_once(tmp_path: Path, cli: Command) -
     assert all(one["hint"] for file in found["files"] for one in file["defects"])
 
 
-# What is odd ----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("run", "said"),
     [
@@ -154,9 +148,7 @@ def test_defects_of_many_kinds_are_named_at_once(tmp_path: Path, cli: Command) -
          "run.txt:3: topic 2 (1 of 2) has the documents of topic 1 in the same order"),
     ],
 )  # fmt: skip
-def test_what_would_be_scored_otherwise_than_meant_is_a_warning(
-    run: bytes, said: str, tmp_path: Path, cli: Command
-) -> None:
+def test_surprising_scores_are_a_warning(run: bytes, said: str, tmp_path: Path, cli: Command) -> None:
     (tmp_path / "run.txt").write_bytes(run)
     found = report(cli("lint", "run.txt", "-f", "json"), 0)
     assert said in defects(found, "warning")
@@ -232,8 +224,6 @@ def test_options_of_a_track_make_errors(tmp_path: Path, cli: Command) -> None:
     assert defects(report(cli("lint", "run.txt", "--tag-is-filename", "--max-depth", "2", "-f", "json"), 0)) == []
 
 
-# Facts ----------------------------------------------------------------------------------------------------------------
-
 TIED = b"1 Q0 a 1 1 run\n1 Q0 b 2 1 run\n1 Q0 c 3 0.5 run\n2 Q0 x 1 1 run\n2 Q0 u 2 0.4 run\n"
 GRADES = b"1 0 a 1\n1 0 b 0\n1 0 c 1\n2 0 x 1\n"
 
@@ -297,9 +287,6 @@ def test_wrong_words_are_one_line(words: tuple[str, ...], said: str, tmp_path: P
     assert (outcome.code, outcome.out, outcome.messages) == (2, b"", [said])
 
 
-# Real submissions -----------------------------------------------------------------------------------------------------
-
-
 @shared
 @pytest.mark.parametrize("step", [16, pytest.param(1, marks=pytest.mark.exhaustive)])
 def test_48_submitted_runs_have_no_error(step: int, cli: Command) -> None:
@@ -320,15 +307,6 @@ def test_48_submitted_runs_have_no_error(step: int, cli: Command) -> None:
         "has the documents of topic 1" in one or "have the documents" in one for one in named["CincyMedIR-run3.gz"]
     )
     assert any("scores increase with the rank" in one for one in named["ERST_PROSE.gz"])
-
-
-@shared
-@pytest.mark.parametrize("folder", sampled(["cwl", "dl-hard", "rbp_eval", "web-track", "trec_eval"], 2))
-def test_the_other_shared_runs_are_read_without_a_traceback(folder: str, cli: Command) -> None:
-    runs = [path for path in sorted((DATA / folder).rglob("*")) if path.is_file() and "expected" not in path.parts]
-    found = report(cli("lint", *map(str, runs), "-f", "json"), int(folder != "dl-hard"))
-    assert len(found["files"]) == len(runs)
-    assert any(file["kind"] == "qrels" for file in found["files"])
 
 
 def test_a_folder_or_a_pattern_names_runs_and_the_qrels_are_left_out(cli: Command, tmp_path: Path) -> None:

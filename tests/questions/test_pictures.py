@@ -346,9 +346,7 @@ def test_a_file_has_the_signature_and_the_same_bytes_again(form: str, cli: Comma
         (("topic", "-o", "x.svg"), "plot: no such picture 'topic'; did you mean 'topics'?"),
     ],
 )  # fmt: skip
-def test_errors_of_pictures_are_one_line_and_leave_no_file(
-    words: tuple[str, ...], message: str, cli: Command, tmp_path: Path
-) -> None:
+def test_errors_leave_one_line_and_no_file(words: tuple[str, ...], message: str, cli: Command, tmp_path: Path) -> None:
     runs = RUNS[:1] if words[-1] == "one" else RUNS
     outcome = cli("plot", *(word for word in words if word != "one"), *runs, QRELS, "--quiet")
     assert (outcome.code, outcome.messages) == (2, [message])
@@ -699,9 +697,7 @@ class OfALibrary(UserWarning, DeprecationWarning):
     """As pyparsing has one, which matplotlib meets while it draws."""
 
 
-def test_what_libraries_say_of_each_other_is_not_told(
-    cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_warnings_of_libraries_are_not_shown(cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     drawn = pictures.figure
 
     def warns(*words: Any, **named: Any) -> Any:

@@ -109,9 +109,6 @@ def test_one_topic_has_no_power(cli: Command, tmp_path: Path) -> None:
     ]
 
 
-# --- how many topics --------------------------------------------------------------------------------------------------
-
-
 def planned(variance: float, difference: float = 0.1, systems: int = 2, alpha: float = 0.05,
             beta: float = 0.2) -> dict[str, dict[str, Any]]:  # fmt: skip
     """Designs of systems whose scores have this variance, whatever the topic."""

@@ -35,9 +35,6 @@ def _refused(outcome: Outcome, code: int, message: str) -> None:
     assert message in outcome.messages[0]
 
 
-# --- differences ------------------------------------------------------------------------------------------------------
-
-
 def _compared(measures: str = "ndcg@10", runs: Any = RUNS, **options: Any) -> Any:
     return gradedeval.compare(runs, PEOPLE, measures, **BOTH, **options)
 
@@ -165,9 +162,6 @@ def test_scores_that_were_estimated_are_compared_too() -> None:
 def test_what_does_not_go_with_it(call: Any, message: str) -> None:
     with pytest.raises(gradedeval.InputError, match=message):
         call()
-
-
-# --- at the prompt ----------------------------------------------------------------------------------------------------
 
 
 def test_the_table_says_what_the_machine_saves(cli: Command, files: None) -> None:
@@ -300,9 +294,6 @@ def test_a_table_of_estimates_to_publish(cli: Command, files: None) -> None:
     assert f"{100 * of_run.loc['ap', 'score']:.2f}" in percent
     assert f"{of_run.loc['num_rel_ret', 'score']:.2f}" in percent
     assert f">{of_run.loc['ap', 'lambda_']:.2f}<" in percent
-
-
-# --- elsewhere -------------------------------------------------------------------------------------------------------
 
 
 CALLS = calls_on(RUNS, PEOPLE) | {"weights": partial(gradedeval.weights, "ap", RUNS["a"], PEOPLE)}

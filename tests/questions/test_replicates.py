@@ -267,9 +267,7 @@ def test_with_fewer_seeds_the_level_does_not_hold() -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("seeds", "most"), [((3, 1), 0.068), ((5, 1), 0.06), ((2, 2), 0.054), ((2, 1), 0.054)])
 @pytest.mark.parametrize("between", [0, 1, 4])
-def test_intervals_beside_a_run_as_it_is_cover_the_difference_from_it(
-    seeds: tuple[int, int], most: float, between: float
-) -> None:
+def test_intervals_cover_the_difference_from_a_single_run(seeds: tuple[int, int], most: float, between: float) -> None:
     """The seeds of a system of fewer than three are not drawn: what is estimated is the difference of these runs."""
     varies = tuple(between if of > 2 else 0.0 for of in seeds)
     assert 0.04 <= rejected(seeds, (varies[0], varies[1])) <= most
@@ -346,9 +344,7 @@ def test_slices_of_systems_are_compared(files: tuple[str, ...], cli: Command, tm
         (("nothing",), "'nothing' is neither a file nor a system and a pattern"),
     ],
 )
-def test_wrong_replicates_are_one_line(
-    words: tuple[str, ...], message: str, files: tuple[str, ...], cli: Command
-) -> None:
+def test_wrong_systems_are_refused(words: tuple[str, ...], message: str, files: tuple[str, ...], cli: Command) -> None:
     given = [part for word in words for part in ("--replicates", word)]
     for command in ((), ("compare",)):
         found = cli(*command, *files, "-m", "ndcg@5", *given)
@@ -365,9 +361,7 @@ def test_wrong_replicates_are_one_line(
         (("compare", "--judging"), "effects of judging on means over seeds are unknown"),
     ],
 )
-def test_what_systems_do_not_have_is_one_line(
-    words: tuple[str, ...], message: str, files: tuple[str, ...], cli: Command
-) -> None:
+def test_run_options_are_refused(words: tuple[str, ...], message: str, files: tuple[str, ...], cli: Command) -> None:
     found = cli(*words, *files, "-m", "ndcg@5", *GIVEN)
     assert (found.code, len(found.messages)) == (2, 1)
     assert message in found.messages[0]

@@ -89,9 +89,7 @@ def test_every_function_with_progress_is_walked() -> None:
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_progress_is_shown_where_it_is_asked_for(
-    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_is_optional(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)  # as if it were not installed
     CALLS[name]()
     assert capsys.readouterr().err == ""
@@ -103,9 +101,7 @@ def test_progress_is_shown_where_it_is_asked_for(
         CALLS[name](jobs=0)
 
 
-def test_tqdm_shows_it_where_it_is_installed(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_uses_tqdm_if_installed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[dict[str, Any]] = []
 
     def tqdm(items: Any, **how: Any) -> Any:

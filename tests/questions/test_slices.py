@@ -238,9 +238,7 @@ def test_a_label_without_its_slice_is_told_how_to_write_it(space: str, cli: Comm
         ('[slices.intent.fact]\nmni = { "ndcg@10" = 0.9 }\n', ":2: unknown bound 'mni'; did you mean 'min'?"),
     ],
 )
-def test_a_file_of_settings_says_where_a_slice_is_wrong(
-    content: str, message: str, cli: Command, tmp_path: Path
-) -> None:
+def test_an_invalid_slice_in_settings_has_its_line(content: str, message: str, cli: Command, tmp_path: Path) -> None:
     (tmp_path / "g.toml").write_text(content)
     found = cli("check", RUNS[0], QRELS, *SLICED, "--config", str(tmp_path / "g.toml"))
     assert found.code == 2

@@ -212,9 +212,6 @@ def test_power_orders_by_the_summary_and_needs_a_ratio(files: Path) -> None:
     assert rows.loc["gm_ap", ["tested", "difference"]].tolist() == ["ratio", pytest.approx(expected)]
 
 
-# --- lines under tables and in notes -----------------------------------------------------------------------------
-
-
 @pytest.fixture
 def six(tmp_path: Path) -> Path:
     """Six topics of two runs."""

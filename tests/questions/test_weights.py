@@ -36,8 +36,6 @@ def column(weights: gradedeval.Weights, name: str) -> list[float]:
     return [float(weight) for weight in weights.frame[name]]
 
 
-# --- by hand: two systems, two topics ---------------------------------------------------------------------------------
-
 # Topic 1 has R = 2 and N = 1, topic 2 has R = 1 and N = 2; u is unjudged, and the second run lacks topic 2.
 QRELS = {"1": {"a": 1, "b": 1, "c": 0}, "2": {"x": 1, "y": 0, "z": 0}}
 RUNS: dict[str, Run] = {
@@ -110,9 +108,6 @@ def test_topics_without_judgments_count_where_they_are_asked_for() -> None:
     assert weights.notes[-1] == "qrels: 1 of 2 topics has no relevant documents for ap (9) and gets weights of 0"
 
 
-# --- against loops over systems, topics and ranks ---------------------------------------------------------------------
-
-
 def ranking(run: Run, topic: str) -> list[str]:
     found = run.get(topic, {})
     return sorted(found, key=lambda docno: (-found[docno], docno))
@@ -171,9 +166,7 @@ NAIVE = ("ap", "sp", "rr", "q(rel=1)", "bpref(k=10)")
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("cells", [1, 64, 1 << 18])
-def test_batches_give_what_loops_over_systems_topics_and_ranks_give(
-    seed: int, cells: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batches_equal_loops_over_systems_and_ranks(seed: int, cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "LIMITS", parallel.Limits(cells=cells))
     runs, qrels = drawn(seed)
     for depth in (1, 7, 40):
@@ -236,8 +229,6 @@ def test_reading_options_count() -> None:
     assert spam == [0.5, 0.5, 0.5, 0.5]
     assert gradedeval.weights("bpref", run, qrels, ranks=4).values[-1, 0] == 0.25  # s is one of N = 2
 
-
-# --- fixed weights ----------------------------------------------------------------------------------------------------
 
 CLOSED = {
     "p@4": lambda i: 1 / 4 if i <= 4 else 0,
@@ -369,9 +360,6 @@ def test_a_user_measure_has_weights(cli: Command, tmp_path: Path) -> None:
     assert "failed (AttributeError" in cli("weights", "-m", "broken", "--measures-from", "my.py").messages[0]
 
 
-# --- normalized -------------------------------------------------------------------------------------------------------
-
-
 def test_normalized_weights_sum_to_1_or_have_1_as_their_largest(by_hand: gradedeval.Weights) -> None:
     for how, all_of in (("sum", np.sum), ("max", np.max)):
         found = gradedeval.weights(["ap", "dcg"], RUNS, QRELS, ranks=4, normalize=how)  # type: ignore[arg-type]
@@ -379,9 +367,6 @@ def test_normalized_weights_sum_to_1_or_have_1_as_their_largest(by_hand: gradede
         ap = np.array(column(by_hand, "ap"))
         assert column(found, "ap") == pytest.approx(list(ap / all_of(ap)))
         assert found.signature.endswith(f" | 2 runs | ranks 1..4 | normalize {how}")
-
-
-# --- at the command line ----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -585,9 +570,6 @@ def test_wrong_use_in_python_is_a_fault() -> None:
     ):
         with pytest.raises(InputError, match=says):
             gradedeval.weights(**{"measures": "rbp", **options})  # type: ignore[arg-type]
-
-
-# --- on real runs -----------------------------------------------------------------------------------------------------
 
 
 @shared

@@ -28,8 +28,6 @@ class Scale:
     max_gain: float | None = None
 
 
-# --- gains -----------------------------------------------------------------------------------------------------------
-
 BINARY = (
     *("ap", "sp", "p", "rr", "recall", "rprec", "success", "bpref", "num_rel", "num_rel_ret"),
     *("iprec", "iprec_avg", "rprec_mult", "relative_p", "gm_ap", "gm_bpref", "infap", "yaap", "bing", "rbp_resid"),
@@ -99,8 +97,6 @@ def share_of_users(g: tuple[float, ...] | None, grade: float, scale: Scale) -> f
     weights = [1.0] * len(levels) if g is None else list(g)
     return sum(weight for level, weight in zip(levels, weights, strict=True) if level <= grade) / sum(weights)
 
-
-# --- measures of a list of gains (None: unjudged) and the gains of the pool -------------------------------------------
 
 Gains = list[float | None]
 
@@ -536,9 +532,6 @@ RETRIEVED = {
     "alpha_dcg": math.inf,
 }
 FOREVER = 1000
-
-
-# --- what the tests ask ----------------------------------------------------------------------------------------------
 
 
 def score(measure: Any, ranking: Ranking, pool: Sequence[float], scale: Scale) -> float:

@@ -89,11 +89,3 @@ def scored(topics: Sequence[Topic], measures: Sequence[Measure], /, **rules: Any
 retrieved = st.lists(st.sampled_from([None, None, -1, 0, 0, 1, 2, 3]), max_size=12).map(tuple)
 missed = st.lists(st.sampled_from([-1, 0, 1, 2, 3]), max_size=6).map(tuple)
 any_topic = st.builds(Topic, retrieved, missed)
-judged_topic = any_topic.filter(lambda topic: bool(topic.pool))
-uneven_topics = st.lists(
-    st.builds(
-        Topic, st.one_of(retrieved, st.lists(st.sampled_from([None, 0, 1, 2, 3]), max_size=70).map(tuple)), missed
-    ).filter(lambda topic: bool(topic.pool)),
-    min_size=1,
-    max_size=5,
-)

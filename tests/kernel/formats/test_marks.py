@@ -164,9 +164,6 @@ def test_latex_shrinks_a_table_to_its_column_and_never_stretches_it() -> None:
         assert tabular.count(r"\begin{tabular}") == 1
 
 
-# --- cells for people ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("kind", "value", "text"), [("signed", -0.00004, "+0.0000"), ("percent", -0.0004, "+0.0%")])
 def test_what_rounds_to_zero_has_no_minus(kind: str, value: float, text: str) -> None:
     table = Table([Column("change", kind)], [[value], [-0.5]])  # type: ignore[arg-type]

@@ -326,9 +326,7 @@ def test_a_measure_of_a_user_has_the_bounds_that_it_declares() -> None:
 
 
 @pytest.mark.parametrize("name", ["ndcg", "ndcg@2", "gap", "gap@2", "nerr"])
-def test_bounds_do_not_depend_on_which_topics_are_worked_on_together(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bounds_do_not_depend_on_the_other_topics(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare with single topics, which have few of the gains of all, so that most levels are like the one below."""
     draw = random.Random(7)
     topics = [Topic(tuple(None if doc % 2 else draw.random() for doc in range(6))) for _ in range(20)]

@@ -32,9 +32,6 @@ CONVERGENT = [
 ]
 
 
-# --- a walk by hand --------------------------------------------------------------------------------------------------
-
-
 def test_the_dynamic_bejeweled_player_moves_each_threshold_once() -> None:
     # cwl_eval moves T by both scales and K by none. By hand, T = 1, K = 3, gains 1 0 0 …, mid ½: after rank 1 both
     # thresholds are ½ higher, after each rank with no gain ½ lower.
@@ -44,9 +41,6 @@ def test_the_dynamic_bejeweled_player_moves_each_threshold_once() -> None:
     assert score("bpmd(T=1.2,K=3,of=ed)", [1, 0, 0]) == 3
     # The same where the run ends before the walk does.
     assert score("bpmd(T=1.2,K=3,of=ed)", [1]) == score("bpmd(T=1.2,K=3,of=ed)", [1, 0]) == 3
-
-
-# --- to infinity ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("measure", CONVERGENT, ids=str)
@@ -115,9 +109,6 @@ def test_the_trigamma_function_at_its_known_values() -> None:
     assert trigamma(np.array([1e6])) == pytest.approx([1 / (1e6 - 0.5)], abs=1e-18)
 
 
-# --- worked by hand ---------------------------------------------------------------------------------------------------
-
-
 def test_the_example_of_four_documents() -> None:
     run = {"t": {"a": 5, "u": 4, "c": 3, "n": 2, "b": 1}}
     qrels = {"t": {"a": 3, "b": 0, "c": 1, "d": 2}}
@@ -152,9 +143,6 @@ def test_quantities_other_than_expected_utility_have_no_residual() -> None:
     scores = gradedeval.evaluate({"t": {"a": 1.0}}, {"t": {"b": 1}}, "insq insq(of=ed)", residuals=True)
     assert scores.residuals["insq"] > 0
     assert scores.residuals["insq(of=ed)"] is None
-
-
-# --- measures of one function, and sums that come close ---------------------------------------------------------------
 
 
 def half(state: UserState) -> Any:
@@ -203,14 +191,10 @@ def test_a_goal_is_reached_where_the_gains_add_up_to_it(grade: float, top: int) 
     ("measure", "ranking", "depth"),
     [("bpmd(T=1,K=20,mid=0.1,of=ed{})", [0.0], 11), ("bpmd(T=2,K=20,hb=0.5,hc=0.3,mid=0.3,of=ed{})", [1.0], 11)],
 )
-def test_thresholds_that_move_are_met_alike_in_closed_form_and_rank_by_rank(
-    measure: str, ranking: list[float], depth: int
-) -> None:
+def test_moving_thresholds_equal_a_walk_rank_by_rank(measure: str, ranking: list[float], depth: int) -> None:
     """Compare by fractions: with a bad document at every rank the cost threshold falls by hc · mid a rank."""
     assert score(measure.format(""), ranking) == score(measure.format(",horizon=1000"), ranking) == depth
 
-
-# --- cwl_eval's own test collection: all that it prints --------------------------------------------------------------
 
 NUMBER = r"[-\d.e]+"
 # How cwl_eval prints its measures, and how they are written here.

@@ -16,8 +16,6 @@ from gradedeval.kernel.measures.cwl_family.infinite_sums import NotConverged, ex
 from support.cwl import score
 from support.examples import sampled
 
-# --- what a formula is -----------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize(
     ("text", "value"),
@@ -159,9 +157,7 @@ QRELS = {"t": {"a": 0, "b": 1, "c": 2}}
         ('cwl(C="i/(i+1)")', "the sum does not converge: at rank 33,554,403 C is 0.9999999701976527"),
     ],
 )
-def test_a_c_that_is_no_chance_and_a_sum_that_does_not_converge_are_errors_with_rank_and_value(
-    written: str, said: str
-) -> None:
+def test_an_invalid_chance_and_an_endless_sum_are_errors_with_rank_and_value(written: str, said: str) -> None:
     with pytest.raises(InputError) as refused:
         gradedeval.evaluate(RUN, QRELS, written)
     assert str(refused.value).startswith(f"measure '{parse_measures(written)[0]}': ")
@@ -177,8 +173,6 @@ def test_where_everybody_has_stopped_nothing_needs_to_converge() -> None:
         score('cwl(C="where(r>0,0,1)")', [0, 0, 0])
     assert score('cwl(C="where(r>0,0,1)",horizon=1000)', [0, 0, 0]) == 0
 
-
-# --- sums of formulas are those of the measures that they spell -------------------------------------------------------
 
 SPELT = {
     "rbp(p=0.8)": 'cwl(C="p",p=0.8)',
@@ -240,9 +234,6 @@ def test_a_c_of_one_s_own_needs_no_closed_form_either() -> None:
     values = [0.5, 0, 1]
     for tail in (0.0, 1.0):
         assert score(reluctant(T=3), values, tail) == pytest.approx(score("insq(T=3)", values, tail), abs=1e-12)
-
-
-# --- C from a file ---------------------------------------------------------------------------------------------------
 
 
 def test_chances_from_a_file_go_on_with_the_last(tmp_path: Path) -> None:

@@ -35,9 +35,7 @@ from support.topics import (
     Topic,
     any_topic,
     evaluated,
-    judged_topic,
     scored,
-    uneven_topics,
 )
 
 BOUNDED = [measure for measure in VARIANTS if measure.residual != "none"]
@@ -49,9 +47,6 @@ def rises_with_grade(measure: Measure) -> bool:
     """Return whether gains never fall with the grade, and no unjudged document gains more than a judged one."""
     gain = dict(measure.parameters).get("gain")
     return not isinstance(gain, tuple) or list(gain) == sorted(gain)
-
-
-# --- topics do not touch each other ----------------------------------------------------------------------------------
 
 
 def topics_of_depth(*depths: int) -> list[Topic]:
@@ -82,17 +77,6 @@ def check_company(measures: Sequence[Measure], topics: list[Topic], cells: int, 
                 {key: run[key] for key in chosen if key in run}, {key: qrels[key] for key in chosen}, measures
             )
             assert alone.bits(name) == together.bits(name) == restricted.bits(name)
-
-
-@pytest.mark.exhaustive
-@every(VARIANTS)
-@drawn(25)
-@given(topics=uneven_topics, cells=st.sampled_from([1, 20, 150, 1 << 18]), absent=st.integers(0, 9))
-@example(topics=topics_of_depth(0, 9, 17, 130), cells=1 << 18, absent=3)
-def test_a_topic_has_the_same_score_to_the_last_bit_alone_and_in_any_company(
-    measures: Sequence[Measure], topics: list[Topic], cells: int, absent: int
-) -> None:
-    check_company(measures, topics, cells, absent)
 
 
 @pytest.mark.exhaustive
@@ -134,41 +118,6 @@ def test_measures_with_a_cutoff_score_a_file_the_same_beside_one_without(cutoff:
     assert len(measures) > 50
     assert alone.equals(with_uncut[with_uncut["measure"] != "ap"].reset_index(drop=True))
 
-
-# --- order of the input ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.exhaustive
-@every(VARIANTS)
-@drawn(40)
-@given(data=st.data(), ties=st.sampled_from(["docno-desc", "docno-asc", "best", "worst", "rank", "file"]))
-def test_the_order_of_lines_and_topics_changes_no_bit(
-    measures: Sequence[Measure], data: st.DataObject, ties: str
-) -> None:
-    topics = data.draw(st.lists(judged_topic, min_size=1, max_size=3))
-    tied = ties != "file"  # `file` is the one rule by which the order of tied lines is meant to matter
-    run_lines, qrels_lines = [], [f"anchor 0 {docno} {grade}\n" for docno, grade in ANCHOR.items()]
-    for number, topic in enumerate(topics):
-        size = len(topic.ranking)
-        names = data.draw(st.permutations(range(size)))
-        for rank, name in enumerate(names):
-            score = data.draw(st.integers(0, 3)) if tied else -rank
-            run_lines.append(f"t{number} Q0 d{name} {rank} {score} x\n")
-        qrels_lines += [f"t{number} 0 {docno} {grade}\n" for docno, grade in topic.judgments.items()]
-    run_lines.append("anchor Q0 grade3 1 1 x\n")
-    frames = [
-        evaluated(io.StringIO("".join(run)), io.StringIO("".join(qrels)), measures, ties=ties)
-        for run, qrels in (
-            (run_lines, qrels_lines),
-            (data.draw(st.permutations(run_lines)), data.draw(st.permutations(qrels_lines))),
-        )
-    ]
-    assert frames[0].row.keys() == frames[1].row.keys()
-    for name in frames[0].row:
-        assert frames[0].bits(name) == frames[1].bits(name)
-
-
-# --- a better document moved up --------------------------------------------------------------------------------------
 
 # A measure that looks at no gain (`gain=None` in its definition: shares and counts of judged documents) knows no better
 # document.
@@ -245,9 +194,7 @@ def test_moving_the_better_document_up_never_hurts(measures: Sequence[Measure]) 
 @every(UNSATED)
 @drawn(40)
 @given(topic=any_topic, at=st.integers(0, 10))
-def test_moving_the_better_document_up_never_hurts_further_down_either(
-    measures: Sequence[Measure], topic: Topic, at: int
-) -> None:
+def test_moving_a_better_document_up_never_hurts_in_depth(measures: Sequence[Measure], topic: Topic, at: int) -> None:
     r = topic.ranking
     if at + 1 >= len(r) or r[at] == r[at + 1]:
         return
@@ -265,9 +212,6 @@ def test_a_measure_without_gains_does_not_change_when_judged_documents_swap(meas
     assert pairs
     original, after = map(list, zip(*pairs, strict=True))
     assert failing(measures, lambda c: first(score[original, c] != score[after, c], original)) == {}
-
-
-# --- the residual is a bound -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.exhaustive
@@ -316,9 +260,7 @@ def test_the_bound_of_endless_measures_is_reached_by_top_documents_all_the_way(
 @every(m for m in BOUNDED if m.cutoff and m.definition.cutoff == "truncates" and m.only_truncates)
 @drawn(20)
 @given(topic=any_topic)
-def test_the_residual_to_full_depth_reaches_the_best_case_of_the_measure_without_cutoff(
-    measures: Sequence[Measure], topic: Topic
-) -> None:
+def test_residuals_to_full_depth_reach_the_best_case_without_cutoff(measures: Sequence[Measure], topic: Topic) -> None:
     uncut = [Measure(m.definition, m.parameters) for m in measures]
     full = scored([topic], measures, residual_depth="full")
     whole = scored([topic], list(dict.fromkeys(uncut)))
@@ -331,9 +273,7 @@ def test_the_residual_to_full_depth_reaches_the_best_case_of_the_measure_without
 @every(m for m in BOUNDED if m.cutoff is None or not m.only_truncates)
 @drawn(20)
 @given(topic=any_topic)
-def test_full_depth_changes_no_residual_of_a_measure_that_a_cutoff_does_not_merely_stop(
-    measures: Sequence[Measure], topic: Topic
-) -> None:
+def test_full_depth_leaves_other_residuals_alone(measures: Sequence[Measure], topic: Topic) -> None:
     full, plain = scored([topic], measures, residual_depth="full").residual, scored([topic], measures).residual
     assert np.array_equal(full, plain, equal_nan=True)
 
@@ -344,9 +284,6 @@ def test_a_measure_whose_residual_is_no_bound_has_none(measures: Sequence[Measur
     assert np.isnan(scores.residual).all()
     assert np.isnan(scores.unjudged).all()
     assert not np.isnan(scores.score).any()
-
-
-# --- the parts of the residual ---------------------------------------------------------------------------------------
 
 
 def _depth(topic: Topic, measure: Measure) -> int:
@@ -413,9 +350,6 @@ def test_negative_grades_that_count_as_unjudged_are_as_if_nobody_had_judged(meas
     assert [str(measures[column]) for column in np.flatnonzero(~same.all(0))] == []
 
 
-# --- range and ideal -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.exhaustive
 @every(VARIANTS, slow=GREEDY)
 def test_scores_lie_between_the_floor_and_the_ceiling(measures: Sequence[Measure]) -> None:
@@ -457,8 +391,6 @@ def test_the_ideal_ranking_scores_1(pool: list[int], unjudged: int) -> None:
     ideal = Topic((*sorted([*pool, 2], reverse=True), *([None] * unjudged)))
     assert scored([ideal], IDEAL).score[0] == pytest.approx(np.ones(len(IDEAL)), abs=1e-12)
 
-
-# --- two roads to the same number ------------------------------------------------------------------------------------
 
 SAME = [
     ("gap(rel=2)", "ap(rel=2)"),
@@ -519,8 +451,6 @@ def test_two_notations_of_one_measure_agree(topics: list[Topic]) -> None:
             assert scores.of(first, "residual") == expected, (first, second)
 
 
-# --- the naive reference ---------------------------------------------------------------------------------------------
-
 REFERRED = [measure for measure in VARIANTS if measure.name in reference.FUNCTIONS]
 
 
@@ -528,9 +458,7 @@ REFERRED = [measure for measure in VARIANTS if measure.name in reference.FUNCTIO
 @drawn(60)
 @given(topics=st.lists(any_topic, min_size=1, max_size=4))
 @example(topics=[Topic((None, 3, 0, -1, 2, None, 1, 1, 0, 2, 3, None), (3, 0, 1)), Topic(()), Topic((None,), (0,))])
-def test_scores_are_those_of_slow_loops_over_the_papers_formulas(
-    measures: Sequence[Measure], topics: list[Topic]
-) -> None:
+def test_scores_equal_slow_loops_over_formulas_of_papers(measures: Sequence[Measure], topics: list[Topic]) -> None:
     scores = scored(topics, measures)
     unlike = [
         (str(measure), topic, scores.score[row, column], expected)
@@ -588,9 +516,6 @@ def test_fractions_and_gaps_in_the_scale_are_as_in_the_slow_loops(
         if triple[1] != pytest.approx(triple[2], abs=1e-12)
     ]
     assert unlike == []
-
-
-# --- notation --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

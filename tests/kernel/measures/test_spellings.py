@@ -268,8 +268,6 @@ def test_hits_are_not_foraging() -> None:
     assert parse_measures("hit")[0].name == "success"
 
 
-# Sizes ---------------------------------------------------------------------------------------------------------------
-
 LONG = "put long values in a file, as in gain=@gains.csv"
 
 

@@ -21,8 +21,6 @@ from support.examples import sampled
 # Those whose C is not given as a formula or a file.
 OWN = [measure for measure in MEASURES.values() if measure.definition.cwl and measure.name not in ("cwl", "ddm")]
 
-# --- numbers of mpmath, at 40 digits ----------------------------------------------------------------------------------
-
 # Of a best case whose every document has a tiny gain: ΣV.
 TINY_GAINS = {
     ("nerr6(of=ed)", 1e-7): 16.118098774577923568,
@@ -162,8 +160,6 @@ def test_more_numbers_by_mpmath() -> None:
             assert squared_ratios(np.array([start]), step) == pytest.approx([exact], rel=1e-14), (start, step)
 
 
-# --- foragers who stay for long ---------------------------------------------------------------------------------------
-
 # All that is viewed, added up rank by rank in extended precision: down to 6e7 ranks.
 TEN = [1.0] * 10
 FORAGERS = [
@@ -259,9 +255,6 @@ def test_a_sum_that_is_not_settled_is_a_fault(monkeypatch: pytest.MonkeyPatch) -
         score("ift(A=.2,b2=1e-6,R2=10,of=ed)", TEN)
 
 
-# --- nothing retrieved ------------------------------------------------------------------------------------------------
-
-
 def test_somebody_looks_at_rank_1_of_nothing() -> None:
     for values in ([], [0.0]):
         for words in ("", ",horizon=1", ",horizon=9"):
@@ -275,9 +268,6 @@ def test_everybody_looks_at_rank_1(measure: Measure) -> None:
     cut = measure @ 3 if measure.definition.cutoff == "required" else measure
     for values in ([], [0.0], [1.0]):
         assert score(cut(of="ed"), values) >= 1
-
-
-# --- at a horizon, by plain loops -------------------------------------------------------------------------------------
 
 
 def inst(i: int, r: History, c: History, *, T: float) -> float:
@@ -369,9 +359,6 @@ def test_all_five_quantities_equal_plain_loops(name: str, horizon: int) -> None:
         for of in QUANTITIES:
             value = float(measure(of=of, horizon=horizon).score(batch)[0])
             assert value == pytest.approx(expected[of], rel=1e-12, abs=1e-14), (of, values, costs, tail)
-
-
-# --- sums of rows -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("topics", [1, 2, 3, 7, 64])

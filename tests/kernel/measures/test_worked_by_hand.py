@@ -63,8 +63,6 @@ def exactly(worked: Any) -> Any:
     return pytest.approx(worked, rel=4e-15, abs=0)
 
 
-# --- scores of one topic ---------------------------------------------------------------------------------------------
-
 PAIRS = {"a": 1, "b": 2, "n": 0, "m": 0}
 SHORT = {"a": 1, "b": 2, "c": 1, "n": 0}
 BPREF = {"n": 0, "m": 0, "a": 1}
@@ -397,8 +395,6 @@ def test_a_cascade_with_a_utility_from_a_file_is_worth_nothing_after_its_last_li
     assert residual(measure, "b b2", {"a": 1, "b": 0, "b2": 0}) == 0
 
 
-# --- cutoffs ---------------------------------------------------------------------------------------------------------
-
 # Run a x b c: grades 1, 0, 3, 2; d of grade 3 is missed.
 
 
@@ -454,9 +450,6 @@ CUT = {"a": 1, "x": 0, "b": 3, "c": 2, "d": 3}
 )
 def test_a_cutoff(measure: str, worked: float) -> None:
     assert score(measure, "a x b c", CUT) == pytest.approx(worked, abs=1e-12)
-
-
-# --- gains -----------------------------------------------------------------------------------------------------------
 
 
 def gains(scheme: str, grades: Sequence[float], measure: str, **rules: Any) -> list[float]:
@@ -592,8 +585,6 @@ def test_gains_give_gap_its_weights() -> None:
     assert score("gap(gain=exp)", "a b c", judged) == pytest.approx(score("gap(g=1:2:4)", "a b c", judged), abs=1e-12)
 
 
-# --- order, ties and depth -------------------------------------------------------------------------------------------
-
 TIED = {"spam": 1.0, "zero": 1.0, "good": 1.0, "unjudged": 1.0}
 SORTS: Judged = {"spam": -1, "zero": 0, "good": 2}
 LISTED = ("t Q0 a 9 1 x", "t Q0 c 8 2 x", "t Q0 b 7 1 x")
@@ -661,8 +652,6 @@ def test_the_best_case_keeps_the_order_of_the_worst_ties() -> None:
     assert scores.means["err@2"] == 1 / 16
     assert scores.residuals["err@2"] == pytest.approx(7 / 8 + 1 / 128 - 1 / 16)
 
-
-# --- topics ----------------------------------------------------------------------------------------------------------
 
 # `none` has no relevant document; the run lacks `lacking` and has `extra` besides.
 
@@ -735,8 +724,6 @@ def test_counts_are_summed_up_and_shares_averaged() -> None:
     assert evaluate(run, judged, "hits num_rel_ret hits@1").means == {"hits": 1.5, "num_rel_ret": 3, "hits@1": 1}
 
 
-# --- duplicates ------------------------------------------------------------------------------------------------------
-
 TWICE = ("t Q0 a 1 3 x", "t Q0 b 2 2 x", "t Q0 a 3 1 x")
 UNLIKE, ALIKE = ("t 0 a 1", "t 0 b 0", "t 0 a 2"), ("t 0 a 1", "t 0 a 1", "t 0 b 1")
 
@@ -756,9 +743,7 @@ UNLIKE, ALIKE = ("t 0 a 1", "t 0 b 0", "t 0 a 2"), ("t 0 a 1", "t 0 a 1", "t 0 b
         ({"like": "trec_eval"}, TWICE[:1], ALIKE, "duplicate document"),
     ],
 )
-def test_a_duplicate_is_an_error_with_both_lines(
-    rules: Rules, run: tuple[str, ...], qrels: tuple[str, ...], says: str
-) -> None:
+def test_duplicates_have_both_lines(rules: Rules, run: tuple[str, ...], qrels: tuple[str, ...], says: str) -> None:
     with pytest.raises(InputError, match=says):
         evaluate(lines(*run), lines(*qrels), "dcg", **rules)
 
@@ -780,8 +765,6 @@ def test_what_is_no_duplicate_and_what_is_one_under_another_name() -> None:
     with pytest.raises(InputError, match="duplicate document"):
         evaluate({"t": {"1": 2.0, 1: 1.0}}, {"t": {"1": 1, "2": 1}}, "recall")
 
-
-# --- residuals -------------------------------------------------------------------------------------------------------
 
 RESIDUALS: list[tuple[str, str, Mapping[str, float], Rules, float]] = [
     ("f1@2", "a u", SHORT, {}, 4 / 6 - 2 / 5),  # u would be one more that is relevant
@@ -855,9 +838,7 @@ def test_what_could_still_rise(measure: str, unjudged: float, beyond: float) -> 
         ("gap", 1 / 8, 4 / 7),
     ],
 )
-def test_what_could_still_rise_where_a_judgment_changes_what_is_divided_by(
-    measure: str, score: float, highest: float
-) -> None:
+def test_residuals_of_measures_with_a_divisor_that_judgments_change(measure: str, score: float, highest: float) -> None:
     scores = evaluate({"t": ranked("u a")}, {"t": {"a": 1, "b": 3}}, measure, residuals="split")
     row = next(scores.rows())
     assert row.score == pytest.approx(score, abs=1e-12)
@@ -915,9 +896,6 @@ def test_what_a_document_adds_to_the_pool_counts_in_both_limits_of_residuals() -
 
 def test_a_mean_of_no_topic_is_blank() -> None:
     assert evaluate({"t": ranked("u a")}, {"t": {"a": 1}}, "rr", max_residual=0.4).means == {"rr": None}
-
-
-# --- other tools' rules ----------------------------------------------------------------------------------------------
 
 
 def test_like_cwl_eval_the_grade_is_the_gain_and_the_file_gives_the_order() -> None:

@@ -56,9 +56,7 @@ def executor_of(client: Any) -> Any:
 @pytest.mark.parametrize(
     "options", [{"residuals": "total", "topics": "both"}, {"subtopics": True}], ids=["residuals", "intents"]
 )
-def test_a_dask_executor_has_the_results_of_one_process(
-    by_topic: bool, options: Any, tmp_path: Path, client: Any
-) -> None:
+def test_dask_executors_equal_one_process(by_topic: bool, options: Any, tmp_path: Path, client: Any) -> None:
     """Runs whole and in parts, packed, with interleaved topics, and one that is broken."""
     collection = written_collection(tmp_path)
     expected = outcome(collection, Workers(), by_topic, **options)
@@ -185,9 +183,7 @@ def test_an_address_without_a_scheduler_is_one_line(monkeypatch: pytest.MonkeyPa
         connect(address).__enter__()
 
 
-def test_a_cluster_without_workers_and_a_scheduler_that_dies_are_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_workers_and_a_dead_scheduler_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "FIRST_WORKER", 0.1)
     with started(tmp_path, 0) as cluster:
         with pytest.raises(InputError, match=r"^cluster: no worker has joined tcp://\S+ within 0\.1 seconds; "):

@@ -309,8 +309,6 @@ def test_a_killed_parent_of_new_processes_is_silent(name: str, tmp_path: Path) -
     assert (done.returncode, done.stdout, done.stderr) == (-signal.Signals[f"SIG{name}"], "", "")
 
 
-# --- scripts without a main guard ------------------------------------------------------------------------------------
-
 FILES = [str(ROOT / "qrels_samples" / name) for name in ("rivers-*.run", "rivers.qrels")]
 CALLS = {"threads": "jobs=2", "spawn": 'executor=ProcessPoolExecutor(2, get_context("spawn"))'}
 SCRIPT = """

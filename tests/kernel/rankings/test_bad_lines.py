@@ -311,9 +311,7 @@ def test_a_bad_entry_costs_itself(holds: str, format: str, what: str, tmp_path: 
         ),
     ],
 )
-def test_a_bad_entry_of_a_list_and_a_topic_that_is_none_cost_themselves(
-    content: dict[str, Any], kept: int, says: str, holds: str, tmp_path: Path
-) -> None:
+def test_bad_entries_are_skipped(content: dict[str, Any], kept: int, says: str, holds: str, tmp_path: Path) -> None:
     (tmp_path / "FILE").write_text(json.dumps(content))
     found, notes = scored(Form(holds, "json", joined("")), tmp_path / "FILE", None, lenient=True)
     assert (found, [note.partition("FILE: ")[2] for note in notes if "skipped" in note]) == (kept, [says])

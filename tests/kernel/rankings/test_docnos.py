@@ -74,9 +74,7 @@ def test_slots_hold_any_number_of_documents() -> None:
 
 @pytest.mark.parametrize("ratio", [-1, 1000], ids=["each is looked up", "the judged are looked up"])
 @pytest.mark.parametrize("apart", [False, True], ids=["topics list the same", "topics list others"])
-def test_a_document_that_another_topic_judges_is_not_judged(
-    ratio: int, apart: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_judgment_is_of_its_topic_alone(ratio: int, apart: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "LIMITS", parallel.Limits(judged_ratio=ratio))
     listed = {topic: [at for at in range(40) if not apart or at % 3 == topic % 3] for topic in (3, 1, 2)}
     judged = {3: range(0, 40, 2), 1: range(1, 40, 2)}  # even and odd numbers; nothing in topic 2

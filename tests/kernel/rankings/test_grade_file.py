@@ -62,9 +62,6 @@ RULES: dict[str, dict[str, Any]] = {
 }
 
 
-# Generated files ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("files", "name"), [(10, "default"), *(pytest.param(60, name, marks=pytest.mark.exhaustive) for name in RULES)]
 )
@@ -106,9 +103,7 @@ def test_a_collision_of_all_hashes_changes_nothing(files: int) -> None:
 @pytest.mark.parametrize(
     ("files", "more"), [(6, -1), *(pytest.param(60, more, marks=pytest.mark.exhaustive) for more in (-1, 1000))]
 )
-def test_documents_are_looked_up_among_the_judged_or_the_judged_among_them(
-    files: int, more: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_either_side_may_be_looked_up_in_the_other(files: int, more: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "LIMITS", Limits(judged_ratio=more))
     draw = random.Random(8)
     for _ in range(files):
@@ -241,9 +236,7 @@ def test_processes_share_a_large_file_and_give_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(("many", "jobs"), sampled([(3, 2), (3, 4), (1 << 12, 3)], 2))
-def test_processes_share_the_second_pass_over_topics_that_take_turns(
-    many: int, jobs: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_processes_share_the_second_pass(many: int, jobs: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     shared: list[int] = []
 
     forked = executors.forked
@@ -277,9 +270,6 @@ def test_processes_share_the_second_pass_over_topics_that_take_turns(
     assert sum(sizes) == path.stat().st_size
 
 
-# Real files -----------------------------------------------------------------------------------------------------------
-
-
 @shared
 @pytest.mark.parametrize("path", real_runs())
 def test_real_runs_give_what_the_simple_reader_gives(path: Path) -> None:
@@ -291,8 +281,6 @@ def test_real_runs_give_what_the_simple_reader_gives(path: Path) -> None:
         assert outcome(partial(read_in_blocks, named(content), read, rules, block=size)) == simple
     assert outcome(lambda: read_in_blocks(named(gzip.compress(content)), read, rules)) == simple
 
-
-# Packed files and pipes -----------------------------------------------------------------------------------------------
 
 RUN = "".join(f"{topic} Q0 d{at} {at} {50 - at} t\n" for topic in range(30) for at in range(50)).encode()
 BACK = RUN + b"3 Q0 late 51 99 t\n"
@@ -346,9 +334,6 @@ def test_broken_packed_runs_are_told_as_before(packed: Callable[[bytes], bytes])
         with pytest.raises(InputError) as told:
             named(content).read()
         assert outcome(partial(read_in_blocks, named(content), read, Options())) == str(told.value)
-
-
-# Numbers and tokens ---------------------------------------------------------------------------------------------------
 
 
 def test_ranks_that_do_not_matter_are_in_no_batch(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,9 +142,7 @@ def test_an_object_names_the_row_of_a_missing_id(carrier: str, missing: Any, col
 @pytest.mark.parametrize("holds", VALUES)
 @pytest.mark.parametrize("column", COLUMNS)
 @pytest.mark.parametrize(("format", "missing"), [(name, one) for name, (_, _, ways) in FILES.items() for one in ways])
-def test_a_file_names_the_line_or_row_of_a_missing_id(
-    format: str, missing: Any, column: str, holds: str, tmp_path: Path
-) -> None:
+def test_files_name_the_place_of_no_id(format: str, missing: Any, column: str, holds: str, tmp_path: Path) -> None:
     write, place, _ = FILES[format]
     rows = rows_with(column, missing)
     if format.startswith("json ") and format != "json records" and column == "topic":

@@ -59,9 +59,7 @@ def made(read: Callable[..., Qrels], content: bytes) -> Any:
         ),
     ],
 )
-def test_generated_qrels_give_what_the_simple_reader_gives(
-    jobs: int, rounds: int, together: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_readers_agree_on_random_qrels(jobs: int, rounds: int, together: int, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(9)
     monkeypatch.setattr(read_qrels, "SHARED", 0)
     monkeypatch.setattr(read_qrels, "TOGETHER", together)

@@ -90,9 +90,7 @@ ODD = [
 
 
 @pytest.mark.parametrize("content", ODD)
-def test_lines_that_are_legal_are_read_in_columns(
-    content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_legal_lines_are_read_in_columns(content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "run").write_bytes(content)
     same_run(tmp_path / "run")
     monkeypatch.setattr(line_reader, "records", None)

@@ -165,8 +165,6 @@ def test_bounds_are_the_same_to_the_last_bit_however_the_work_is_cut(monkeypatch
     assert np.array_equal(bounds_of(io.BytesIO(b"".join(lines)), topics="both"), whole, equal_nan=True)
 
 
-# --- intents: judging may add one to the mean ------------------------------------------------------------------------
-
 GRADES = list(itertools.product((0, 1, 2), repeat=2))
 
 

@@ -80,9 +80,7 @@ def test_every_command_says_that_scores_rise(words: tuple[str, ...], cli: Comman
 
 
 @pytest.mark.parametrize("command", ["eval", "risk", "correlate", "pool", "report -o r.html", "pr", "trec_eval"])
-def test_rising_scores_of_several_runs_are_one_note(
-    command: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rising_scores_note_once(command: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rising = [changed(f"rivers-{name}.run", tmp_path, ranks_as_scores, name) for name in ("neural", "bm25")]
     runs = [str(SAMPLES / "rivers-neural.run"), *rising]
     monkeypatch.chdir(tmp_path)
@@ -201,9 +199,7 @@ def test_rising_scores_are_noted_for_every_form_of_run(form: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_large_run_is_looked_at_behind_its_beginning_too(
-    jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_run_is_checked_to_its_end(jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first ten topics are sorted by scores; the fifty behind them are not."""
     lines = [
         f"{100 + topic} Q0 d{rank} {rank} {rank if topic >= 10 else -rank} t\n"
@@ -293,9 +289,7 @@ def test_the_range_of_ties_is_that_of_lists_that_are_cut_afterwards(options: dic
         (("trec_eval", QRELS, "{run}", "-m", "map"), "map"),
     ],
 )
-def test_commands_that_score_documents_note_decisive_ties(
-    words: tuple[str, ...], measure: str, cli: Command, tmp_path: Path
-) -> None:
+def test_every_command_notes_decisive_ties(words: tuple[str, ...], measure: str, cli: Command, tmp_path: Path) -> None:
     run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
     outcome = cli(*(run if word == "{run}" else word for word in words))
     assert outcome.code == 0
@@ -334,9 +328,7 @@ def test_the_range_is_noted_if_a_tenth_of_the_documents_is_tied(documents: int, 
     assert len(notes("ties", run, {"1": {"d0": 1}}, "rr")) == told
 
 
-def test_orders_of_ties_are_not_scored_if_few_documents_are_tied(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_with_few_ties_their_orders_are_not_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = changed(
         "rivers-neural.run", tmp_path, lambda fields: [*fields[:4], str(100 - max(int(fields[3]), 2)), fields[5]]
     )

@@ -31,9 +31,7 @@ QRELS = {"1": {"a": 2, "b": 1, "n": 0}}
 @pytest.mark.one_in(5)
 @every(VARIANTS)
 @pytest.mark.parametrize("options", [{}, {"ties": "average"}, {"negative": "unjudged"}], ids=str)
-def test_a_measure_of_judged_documents_alone_is_the_one_of_a_run_without_the_others(
-    measures: Sequence[Measure], options: dict[str, Any]
-) -> None:
+def test_a_condensed_list_is_a_run_of_judged_documents(measures: Sequence[Measure], options: dict[str, Any]) -> None:
     if "ties" in options:
         measures = [measure for measure in measures if measure.definition.over_ties]
     condensed = [measure(judged_only=True) for measure in measures]

@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, Qrels, intent_aware, parse_measures
-from gradedeval.kernel import parallel
 from support import reference
 from support.commands import Command
 from support.examples import drawn, sampled
@@ -108,24 +107,6 @@ def test_other_measures_take_the_highest_grade_of_a_document(topics: list[tuple[
         assert np.array_equal(beside[:, : len(measures)], plain)
 
 
-@pytest.mark.exhaustive
-@drawn(15)
-@given(topics=st.lists(any_topic, min_size=2, max_size=5), cells=st.sampled_from([1, 20, 1 << 18]))
-def test_a_topic_has_the_same_score_to_the_last_bit_in_any_company(
-    topics: list[tuple[Listed, Judged]], cells: int
-) -> None:
-    measures = [*NOVEL, *map(intent_aware, INNER)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "LIMITS", parallel.Limits(cells=cells))
-        _, score, residual, _ = scored([*topics, ANCHOR], measures)
-    for at, topic in enumerate(topics):
-        _, alone, alone_residual, _ = scored([topic, ANCHOR], measures)
-        assert score[at].tobytes() == alone[0].tobytes()
-        assert residual[at].tobytes() == alone_residual[0].tobytes()
-
-
-# --- residuals --------------------------------------------------------------------------------------------------------
-
 # Documents with grades for two intents; None: not judged. The topic always has a document of grade 0 for both, so
 # that both are its intents, whether anything relevant to them is known or not.
 LATER: tuple[tuple[int, int] | None, ...] = (None, (0, 0), (1, 0), (2, 1), (0, 2), (2, 2))
@@ -161,9 +142,7 @@ def topic_of(ranking: Sequence[tuple[int, int] | None], missed: Sequence[tuple[i
 @pytest.mark.exhaustive
 @drawn(60)
 @given(topic=any_topic, data=st.data())
-def test_the_bound_holds_with_more_intents_and_longer_rankings(
-    topic: tuple[Listed, Judged], data: st.DataObject
-) -> None:
+def test_bounds_hold_with_more_intents_and_longer_rankings(topic: tuple[Listed, Judged], data: st.DataObject) -> None:
     listed, judged = topic
     intents = intents_of(judged) or ["1"]  # the intents of a topic are those listed; where none is, one
     value = st.dictionaries(st.sampled_from(intents), st.sampled_from([-2, 0, 1, 2, 3, 3]), min_size=1)
@@ -210,8 +189,6 @@ def test_filling_in_is_no_bound_if_the_ideal_ranking_is_greedy(measure: str) -> 
 def test_a_measure_without_a_bounding_residual_has_none(measure: str) -> None:
     assert np.isnan(scored([(["d"], BASE)], measure)[2]).all()
 
-
-# --- by hand ----------------------------------------------------------------------------------------------------------
 
 RUN = {"1": {docno: -rank for rank, docno in enumerate(["x", "b", "a", "d", "c"])}}
 QRELS = {"1": {"a": {"1": 1, "2": 1}, "b": {"1": 1}, "c": {"3": 1}, "d": {"2": 2}, "e": {"4": 0}, "f": {"4": -2}}}
@@ -283,18 +260,13 @@ def test_probabilities_are_divided_by_a_sum_that_rounding_keeps_from_1(tmp_path:
 @pytest.mark.parametrize(
     ("lines", "missing"), [("1 1 .5\n1 2 .5\n", "subtopic 3 of topic 1"), ("2 1 1\n", "subtopic 1, 2, 3 of topic 1")]
 )
-def test_a_fault_of_a_file_of_probabilities_is_named(
-    lines: str, missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wrong_probabilities_fail(lines: str, missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("p").write_text(lines)
     with pytest.raises(InputError) as error:
         gradedeval.evaluate(RUN, QRELS, "ia(rr,prior=@p)", subtopics=True)
     hint = "add a line for each, with 0 if no user means it"
     assert (str(error.value), error.value.exit_code) == (f"p: no probability for {missing}; {hint}", 1)
-
-
-# --- notation ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -353,9 +325,6 @@ def test_means_over_intents_are_values_in_python() -> None:
     assert str(intent_aware(err @ 20)) == str(intent_aware(err) @ 20) == "ia(err@20)"
     assert str(intent_aware(ndcg)(gain="exp") @ 10) == "ia(ndcg(gain=exp)@10)"
     assert parse_measures([intent_aware(err @ 20), "ia(err@20)"]) == [intent_aware(err @ 20)]
-
-
-# --- sources ----------------------------------------------------------------------------------------------------------
 
 
 def lines_of(qrels: dict[str, Any]) -> list[str]:
@@ -452,9 +421,6 @@ def test_a_judgment_repeated_for_one_subtopic_is_settled_as_others_are() -> None
         Qrels(io.StringIO("1 1 a 1\n1 2 a 2\n"))
 
 
-# --- topics -----------------------------------------------------------------------------------------------------------
-
-
 def test_0_is_an_intent_like_another() -> None:
     listed = (("t1", "0", "d0"), ("t1", "1", "d0"), ("t1", "0", "d1"), ("t1", "2", "d2"), ("t2", "0", "d0"))
     lines = [(*judgment, 1) for judgment in listed]
@@ -510,9 +476,6 @@ def test_qrels_without_any_intent_are_mentioned() -> None:
     with pytest.warns(gradedeval.EvaluationWarning, match=note):
         scores = gradedeval.evaluate({"1": {"a": 1}}, {"1": {"a": {"0": 1}}}, "erria rr", subtopics=True)
     assert scores.means == {"erria": 0, "rr": 1}  # a document that no intent has is relevant all the same
-
-
-# --- at the prompt ----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -644,8 +607,6 @@ def test_a_measure_of_one_s_own_may_look_at_intents() -> None:
     scores = gradedeval.evaluate({"1": {"a": 1}}, QRELS, both, subtopics=True)
     assert scores.means == {"both": 2}
 
-
-# --- ndeval -----------------------------------------------------------------------------------------------------------
 
 # ndeval's names and ours. At rank 1 its ERR-IA and alpha-DCG are left out: they are not divided there.
 NDEVAL = {

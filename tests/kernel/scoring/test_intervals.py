@@ -108,9 +108,7 @@ DRAWN: dict[str, tuple[Callable[[np.random.Generator, tuple[int, int]], Floats],
         (50, "lognormal", 0.93),
     ],
 )
-def test_an_interval_covers_the_mean_as_often_as_the_documentation_says(
-    topics: int, kind: str, coverage: float
-) -> None:
+def test_intervals_cover_the_mean_as_often_as_documented(topics: int, kind: str, coverage: float) -> None:
     make, mean = DRAWN[kind]
     values = make(np.random.default_rng(topics), (10_000, topics))
     low, high = studentized_interval(values, 1999, 0, 0.05)

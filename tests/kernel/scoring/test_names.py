@@ -124,9 +124,7 @@ def graded(files: Path) -> Path:
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("form", ["csv", "json"])
 @pytest.mark.parametrize("asked", [("map", "--rel", "2"), ("ap", "--rel", "2"), ("ap(rel=2)",), ("MAP(rel=2)",)])
-def test_saved_scores_have_the_requested_and_the_canonical_names(
-    asked: tuple[str, ...], form: str, graded: Path, cli: Command
-) -> None:
+def test_saved_scores_have_names_of_both_kinds(asked: tuple[str, ...], form: str, graded: Path, cli: Command) -> None:
     for name, run in (("first", "x.run"), ("second", "y.run")):
         assert cli(run, "qrels.txt", "-m", "map p@2", "--rel", "2", "-q", "-o", f"{name}.{form}").code == 0
     words = ("-m", *asked, "--baseline", f"first.{form}", "--max-drop", "100%")

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gradedeval.kernel.scoring.predicted import CHOSEN, by_people, chosen_p, could_save, estimate, powers, saved
+from gradedeval.kernel.scoring.predicted import by_people, chosen_p, could_save, estimate, powers, saved
 from support import machine_judges as judges
-from support.machine_judges import JUDGES, KINDS, MEASURES, drawn, grossly_wrong, mostly_zeros, unrelated, worths
+from support.machine_judges import JUDGES, KINDS, drawn, grossly_wrong, mostly_zeros, worths
 from support.paths import shared
 
 
@@ -221,9 +221,6 @@ def test_a_sample_is_chosen_as_often_as_it_should():
     assert np.mean(np.array(p_values) <= 0.1) == pytest.approx(0.1, abs=0.05)
 
 
-# --- coverage --------------------------------------------------------------------------------------------------------
-
-
 def _generated(seed=0):
     """runs × topics: scores by people and by machines of three kinds, which are biased and err."""
     rng = np.random.default_rng(seed)
@@ -268,34 +265,3 @@ def test_one_power_of_all_topics_makes_intervals_too_narrow(real):
     both, one = (np.array([found[name].covers for *_, found in real]) for name in ("both", "one λ"))
     assert (one < both).all()
     assert one.mean() < 0.94 < both.mean()
-
-
-@shared
-@pytest.mark.exhaustive
-@pytest.mark.parametrize(("judged", "most"), [(15, 1.03), (25, 1.03)])
-@pytest.mark.parametrize("total", [50, 200])
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_worthless_machine_costs_nothing_on_real_runs(judged, total, kind, most):
-    scores = judges.real_scores()
-    for column, measure in enumerate(MEASURES):
-        pair = scores["people"][:, :, column], scores["random"][:, :, column]
-        found = worths(unrelated(drawn(*pair, kind, judged, total, 3000, column)))["both"]
-        assert max(found.width, found.ratio) <= most, measure
-
-
-@shared
-@pytest.mark.exhaustive
-def test_topics_that_people_chose_are_noticed():
-    """The hardest fifth always, a sample of the harder three quarters sometimes, and a random sample as good as
-    never."""
-    people, machine = (judges.real_scores()[name][:, :, 0].mean(0) for name in ("people", "careful"))
-    rng, noticed = np.random.default_rng(0), []
-    for _ in range(100):
-        topics = rng.integers(0, len(people), 50)
-        order = topics[np.argsort(people[topics], kind="stable")]
-        samples = rng.permutation(topics), order, np.append(rng.permutation(order[:38]), order[38:])
-        noticed.append([chosen_p(machine[one[:15]], machine[one[15:]], 500) < CHOSEN for one in samples])
-    random, hardest, harder = np.mean(noticed, axis=0)
-    assert random < 0.05
-    assert hardest == 1
-    assert 0.1 < harder < 0.5

@@ -79,8 +79,6 @@ def half_a_unit(printed: str) -> float:
     return 0.5 * 0.1 ** decimals(printed) + 1e-12
 
 
-# rbp_eval's own tests -------------------------------------------------------------------------------------------------
-
 DEPTHS, PS = (2, 5, 10), (0.5, 0.8, 0.95)
 SPECS = [str(number) for number in range(1, 12)]
 TIED = ["5", "6", "11"]
@@ -187,8 +185,6 @@ def test_counts_equal_rbp_eval_for_binary_relevance(name: str) -> None:
     assert ours == {key: float(value) for key, value in one.counts.items()}
 
 
-# DL-HARD --------------------------------------------------------------------------------------------------------------
-
 SESSION_EVAL = {
     "ERR": "err",
     "ERR@10": "err@10",
@@ -242,8 +238,6 @@ def test_ndcg_and_err_equal_gdeval_on_dl_hard(name: str) -> None:
     assert all(len(topics) == 51 for topics in printed.values())
     assert unlike(found(scores, printed), printed) == []
 
-
-# TREC-COVID, round 1 --------------------------------------------------------------------------------------------------
 
 LEADERBOARD = {"RBP(p=.5)": "rbp(p=.5,gain=0:0.5:1)", "ndcg@10": "ndcg@10", "p@5": "p@5", "bpref": "bpref", "MAP": "ap"}
 
@@ -340,8 +334,6 @@ def rbp_at_depth(name: str, depth: int, ties: str) -> dict[tuple[str, float], tu
     run, qrels = run_file(COVID, name), qrels_of(COVID)
     return by_topic_and_p(gradedeval.evaluate(run, qrels, measures, depth=depth, ties=ties, residuals="total"))
 
-
-# Web track ------------------------------------------------------------------------------------------------------------
 
 WEB_QRELS = {
     "2010-10.adhoc-qrels.final.txt": (48, {-2: 1431, 0: 18665, 1: 4018, 2: 1077, 3: 138}),

@@ -104,9 +104,7 @@ def scored(run: Path, qrels: Path, measures: str, given: dict[str, Any]) -> grad
 
 @pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore")
-def test_evaluations_with_different_numbers_never_have_equal_short_signatures(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_different_numbers_never_have_equal_short_signatures(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a run and a measure as it is printed, the short signature decides all numbers, and the full one the short."""
     known: dict[tuple[str, str, str, str], str] = {}
     shorts: dict[str, str] = {}

@@ -133,9 +133,7 @@ def test_a_file_of_that_name_wins(files: Path, far: Far, cli: Command) -> None:
         ("qrels.txt", "-m ap", False),
     ],
 )
-def test_a_note_reports_a_violated_convention(
-    qrels: str, words: str, noted: bool, files: Path, far: Far, cli: Command
-) -> None:
+def test_broken_conventions_are_noted(qrels: str, words: str, noted: bool, files: Path, far: Far, cli: Command) -> None:
     for name in ("dl19-passage", "dl19-doc"):
         cached(files, Qrels.collections()[name].dataset)
     notes = cli("run.txt", qrels, *words.split())

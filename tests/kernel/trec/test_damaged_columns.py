@@ -68,9 +68,7 @@ def test_a_damaged_column_is_refused_by_its_name(damage: str, column: str, sourc
     assert f"column '{column}' is damaged; write the table again" in str(error.value)
 
 
-def test_a_batch_with_columns_of_different_lengths_is_refused_even_if_another_compensates(
-    cli: Command, tmp_path: Path
-) -> None:
+def test_a_batch_with_columns_of_different_lengths_is_refused(cli: Command, tmp_path: Path) -> None:
     """The documents of the second batch would have the scores of others."""
     short = [pa.array(["1"] * 3), pa.array(["d1", "d2", "d3"]), pa.array([9.0, 8.0, 7.0])]
     (tmp_path / "qrels").write_text("1 0 d1 1\n")

@@ -71,9 +71,7 @@ def test_a_broken_file_is_one_line(wrong: Wrong, folder: Path, cli: Command) -> 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("sample", KINDS, ids=lambda sample: f"{sample.holds}, {sample.format}")
 @pytest.mark.parametrize("damage", BROKEN)
-def test_a_broken_file_of_every_format_is_one_line_that_names_it(
-    damage: str, sample: Sample, folder: Path, cli: Command
-) -> None:
+def test_every_format_has_one_line_for_a_broken_file(damage: str, sample: Sample, folder: Path, cli: Command) -> None:
     BROKEN[damage](sample, folder / "FILE")
     refused = cli(*sample.files, "-m", "ap", *sample.words)
     assert (refused.code, refused.text) == (1, "")

@@ -90,9 +90,7 @@ def alone() -> Iterator[None]:
         (False, "cannot be reached ("),
     ],
 )
-def test_a_silent_or_missing_server_is_one_line_without_the_password(
-    listens: bool, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_silence_is_one_line_without_password(listens: bool, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("fsspec", reason="fsspec is not installed")
     pytest.importorskip("aiohttp", reason="aiohttp is not installed")
     monkeypatch.setenv("GRADEDEVAL_TIMEOUT", "0.2" if listens else "20")

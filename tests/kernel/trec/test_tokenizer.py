@@ -92,9 +92,6 @@ def test_tokens_are_equal_if_their_bytes_are(tokens: list[bytes]) -> None:
     assert run_starts(word, length).tolist() == changed
 
 
-# --- numbers ---------------------------------------------------------------------------------------------------------
-
-
 def bits(value: float) -> bytes:
     return struct.pack("<d", value)
 

@@ -53,9 +53,7 @@ def starts_by_definition(text: bytes) -> list[int]:
 
 @pytest.mark.parametrize("look", [8, 40, 1 << 16])
 @pytest.mark.parametrize("text", [NASTY, NASTY + b"\n", b"1 Q0 d 1 1 t", b"# nothing\n\n"])
-def test_every_position_of_a_file_has_one_topic_start(
-    look: int, text: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_position_has_one_start(look: int, text: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "LOOK", look)
     path = tmp_path / "run"
     path.write_bytes(text)
@@ -77,9 +75,7 @@ LINES = st.lists(
 
 
 @given(lines=LINES, repeats=st.integers(1, 3), rest=st.sampled_from(["", "\n", "\n1 Q0"]))
-def test_searches_for_bytes_find_the_same_last_topic_as_a_scan_of_lines(
-    lines: list[str], repeats: int, rest: str
-) -> None:
+def test_a_search_for_bytes_and_a_scan_find_the_same_last_topic(lines: list[str], repeats: int, rest: str) -> None:
     text = ("\n".join(line for line in lines for _ in range(repeats)) + rest).encode()
     buffer = padded(len(text))
     buffer[PAD : PAD + len(text)] = np.frombuffer(text, np.uint8)

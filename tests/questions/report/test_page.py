@@ -50,10 +50,6 @@ def whole() -> Page:
     return Page(pages.page(found(), "gradedeval report <command>"))
 
 
-def cell_of(row: list[str]) -> str:
-    return row[1].split(";")[0]
-
-
 def test_the_first_table_has_the_scores_of_evaluate_the_best_first_and_in_bold() -> None:
     rows = whole().table("Scores of all runs")
     means = gradedeval.evaluate(RUNS, QRELS, MEASURES).means_by_run
@@ -209,9 +205,7 @@ def test_topics_have_the_scores_and_the_median_best_and_worst_of_topic_table() -
         ),
     ],
 )
-def test_contributions_and_what_could_be_added_are_those_of_explain(
-    runs: tuple[str, ...], qrels: str, measures: str, options: Options
-) -> None:
+def test_contributions_are_as_explained(runs: tuple[str, ...], qrels: str, measures: str, options: Options) -> None:
     sources = {name: str(SAMPLES / name) for name in runs}
     settings = ReportSettings(Settings(draws=DRAWS), show=5)
     shown = collect(sources, qrels, parse_measures(measures), options, None, settings)
@@ -293,7 +287,7 @@ def test_names_that_are_markup_stand_there_as_text(cli: Command, tmp_path: Path)
 
 
 @pytest.mark.exhaustive
-def test_of_too_many_topics_the_rankings_that_differ_most_are_there_and_it_is_said(
+def test_of_too_many_topics_the_rankings_that_differ_most_are_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     size = len(pages.page(found()).encode())
@@ -365,9 +359,7 @@ def test_it_is_the_same_page_each_time_and_from_python() -> None:
         (["-o", "r.html", "-m", "errr@5"], "unknown measure 'errr'; did you mean 'err'?"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_one_line_and_no_file_is_left(
-    words: list[str], message: str, cli: Command, tmp_path: Path
-) -> None:
+def test_errors_are_one_line_and_leave_no_file(words: list[str], message: str, cli: Command, tmp_path: Path) -> None:
     for name in ("a.run", "b.run"):
         (tmp_path / name).write_text("1 Q0 d 1 2 t\n2 Q0 d 1 2 t\n")
     (tmp_path / "q").write_text("1 0 d 1\n2 0 d 0\n2 0 e 1\n")

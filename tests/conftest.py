@@ -1,7 +1,5 @@
 """Options and fixtures that several test files share."""
 
-from __future__ import annotations
-
 import gc
 import io
 import subprocess

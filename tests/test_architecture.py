@@ -1,7 +1,5 @@
 """docs/architecture.md names what there is, and lists the rooms in their order."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """The benchmark runs: what it measures is no matter of tests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

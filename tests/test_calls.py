@@ -1,7 +1,5 @@
 """What is wrong with a call of a public function is said in a sentence, by one rule for all of them."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 import re

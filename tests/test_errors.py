@@ -1,7 +1,5 @@
 """Errors carry a kind for programs: no code looks at their words."""
 
-from __future__ import annotations
-
 import ast
 import os
 import pickle

@@ -1,7 +1,5 @@
 """The house rules that a reader relies on: imports go one way, modules are small, help is quick, everything is said."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

@@ -1,7 +1,5 @@
 """The faults that are planted to try the tests still have a place."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.mutations import MUTATIONS, place

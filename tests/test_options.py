@@ -1,7 +1,5 @@
 """The registry of options: every option once, and all that reads it."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """What a function in Python does with an option of `evaluate` that not all questions have: its answer or a view shows
 it, a note says that it is not used, or it is refused in a line; nowhere is it ignored."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import warnings

@@ -1,7 +1,5 @@
 """The words of other tools: none is ours, each says what it is here, and that is there."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import shlex

@@ -1,7 +1,5 @@
 """`assert_scores`: what passes, what fails and with which words, and that its verdicts are those of `check`."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`compare --test anova`: the two-way analysis of variance and Tukey's HSD, against scipy, statsmodels and by hand."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

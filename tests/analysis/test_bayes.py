@@ -1,7 +1,5 @@
 """`compare --test bayes`: posterior probabilities of a difference, against simulation, the t test and by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

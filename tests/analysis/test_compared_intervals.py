@@ -1,7 +1,5 @@
 """What `compare` says of intervals: headings, how many leave out 0 beside a corrected p, open ends, and blanks."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path

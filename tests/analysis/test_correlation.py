@@ -1,7 +1,5 @@
 """Kendall's τ, weighted τ, Pearson's r and Spearman's ρ of two lists beside scipy's."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How low and how high a difference can come: against all ways to judge the unjudged documents of two runs."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Iterable, Sequence

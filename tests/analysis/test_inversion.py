@@ -1,7 +1,5 @@
 """Intervals hold what the test that is printed does not reject: by hand, against scipy, enumerated, and at random."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from functools import partial

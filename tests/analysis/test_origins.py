@@ -1,7 +1,5 @@
 """Saved scores say what they depend on; what was scored otherwise is not compared without a word."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Rank-biased overlap by hand, by loops and by another tool, Kendall's τ by scipy, and runs pair by pair."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import random

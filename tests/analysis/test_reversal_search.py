@@ -1,7 +1,5 @@
 """Judgments that reverse the order of two runs: against every completion of small rankings."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from typing import Any

@@ -1,7 +1,5 @@
 """How many unjudged documents reverse the order of two runs: against every subset of them, judged one by one."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import re

@@ -1,7 +1,5 @@
 """What is found in few steps where judging is concerned, against the long way to the same."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from typing import Any

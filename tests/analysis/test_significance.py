@@ -1,7 +1,5 @@
 """p values, corrections, intervals and levels: by hand, against scipy's own tests, and against loops over draws."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any

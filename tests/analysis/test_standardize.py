@@ -1,7 +1,5 @@
 """Standardized scores: Φ(z) by topic over a set of runs, and the set's means and deviations saved and used again."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Documents that neither of two runs retrieved: the same assumption, option and line wherever an order is told."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from pathlib import Path

@@ -7,8 +7,6 @@ of several in turn; last, bounds ÷ residuals. Without files it takes the large 
     python tests/benchmarks/bounds.py 'err@20 ndcg ap' [QRELS RUN...]
 """
 
-from __future__ import annotations
-
 import statistics
 import sys
 import tempfile

@@ -6,8 +6,6 @@ Each line has the ten docnos that were shown; in the second log also one of 300,
 time, by which `--idle 60m` goes.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 import time

@@ -7,8 +7,6 @@ marked, and what needs more than `SECONDS`; the exit code is 1 where there is su
     python tests/benchmarks/collisions.py [--only 'qrels topics'] [--lines 64000] [--program PATH]
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -6,8 +6,6 @@ take turns; medians and ratios count. Each scores its runs by ndcg@10 and tests 
 draws: gradedeval and ranx from what they have read before, scipy from scores. ranx has compiled its loops before.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import itertools

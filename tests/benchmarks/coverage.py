@@ -7,8 +7,6 @@ them: those of a pair of runs at random, less their mean, drawn with replacement
     nice python tests/benchmarks/coverage.py QRELS RUN...
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import warnings

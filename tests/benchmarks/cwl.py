@@ -3,8 +3,6 @@
 Run it as `python tests/benchmarks/cwl.py [FOLDER]`, in an environment that has cwl-eval; it is not part of the tests.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -5,8 +5,6 @@ python tests/benchmarks/file_formats.py --folder /tmp/formats --rounds 5 --write
 With --write the figures go into file_formats.tsv, which docs/reference/file-formats.md shows.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import json

@@ -1,7 +1,5 @@
 """Seeded runs and qrels for the benchmark: the three workloads, and the same run in other forms."""
 
-from __future__ import annotations
-
 import gzip
 import random
 from collections.abc import Iterator

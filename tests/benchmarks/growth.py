@@ -8,8 +8,6 @@ or time; the exit code is 1 where there is such a row.
     python tests/benchmarks/growth.py [--only 'diff compare'] [--shapes 'ties grades'] [--size 5000]
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

@@ -8,8 +8,6 @@ and in how many draws that is the highest.
     python tests/benchmarks/judging.py QRELS RUN...
 """
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Iterator

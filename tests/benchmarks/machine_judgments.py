@@ -7,8 +7,6 @@ part of it.
     nice python tests/benchmarks/machine_judgments.py [--draws N] [--only STUDY]
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import warnings

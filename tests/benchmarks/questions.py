@@ -10,8 +10,6 @@ and with --growth the exponents between 12, 24 and 48 runs, 10, 20 and 40 topics
 where twice as much takes twice as long.
 """
 
-from __future__ import annotations
-
 import argparse
 import glob
 import math

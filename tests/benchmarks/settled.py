@@ -8,8 +8,6 @@ with residuals, of reading the runs again and of the bounds of all pairs.
     python tests/benchmarks/settled.py 'err@20 ndcg@10 ap' QRELS RUN...
 """
 
-from __future__ import annotations
-
 import sys
 import time
 import warnings

@@ -9,8 +9,6 @@ small smoke of it. Commands find this gradedeval, and none of the variables that
 modules every start would take a third longer.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

@@ -4,8 +4,6 @@ Run it as `python tests/benchmarks/starting.py`, with an interpreter in which th
 is not part of the tests. The processes take turns in random order; medians of wall and processor milliseconds.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

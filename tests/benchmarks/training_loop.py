@@ -8,8 +8,6 @@ ranks the same candidates anew, which remembered grades help; in all others ever
 where they are large), as where each step retrieves anew.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import statistics

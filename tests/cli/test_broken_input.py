@@ -1,7 +1,5 @@
 """Broken input is one clear line, a non-zero exit, and nothing else; odd but legal input gives the right numbers."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

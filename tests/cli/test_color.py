@@ -1,7 +1,5 @@
 """Color: on a terminal alone, and never the only carrier of a meaning."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

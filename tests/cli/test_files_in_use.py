@@ -1,7 +1,5 @@
 """No output of any command replaces a file that the command reads, however the file is named."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The edges where a new user stumbles: a word misspelt, an option twice, a measure that fails, equal runs, --quiet."""
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a machine can do to a command: full disks, few descriptors, signals, odd names."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import html

@@ -1,7 +1,5 @@
 """Ids are bytes: every command, in every format, says of `caf\\xe9` what it says of `cafe`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby

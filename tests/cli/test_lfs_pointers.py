@@ -1,7 +1,5 @@
 """A Git LFS pointer in place of any file that a command reads is one line with its cure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Many runs in one command: the same bytes by any number of processes, from a pipe or packed; faults at the end."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

@@ -1,7 +1,5 @@
 """A name of an option has one meaning: it takes values of one kind in all commands, and does the same."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """No command reads a run twice, but for its beginning."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from pathlib import Path

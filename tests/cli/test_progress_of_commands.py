@@ -1,7 +1,5 @@
 """Every command that reads several runs shows how far it has come."""
 
-from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 

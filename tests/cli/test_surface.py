@@ -1,7 +1,5 @@
 """What is refused, and what is taken, in the same way by all commands: baselines, -k, counts of runs, arguments."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

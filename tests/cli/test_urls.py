@@ -1,7 +1,5 @@
 """Every place of the command line that takes a file takes a URL, and says the same."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """No table or message for people is wider than the terminal, or 100 columns where there is none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

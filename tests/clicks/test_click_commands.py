@@ -1,7 +1,5 @@
 """`gradedeval clicks models`, `simulate` and `gains` at the prompt."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

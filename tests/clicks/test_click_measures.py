@@ -1,7 +1,5 @@
 """Click measures by list, and how measures of lists agree with them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import itertools

@@ -1,7 +1,5 @@
 """Weights of ranks that are nearest to what users look at: the fits of Zhang et al., tables 3 to 5."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

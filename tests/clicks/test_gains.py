@@ -1,7 +1,5 @@
 """Gains learned from clicks and preferences of known users."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any
 

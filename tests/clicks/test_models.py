@@ -1,7 +1,5 @@
 """Click models: against an enumeration of what users may have looked at, published fits, and logs of known users."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from itertools import product

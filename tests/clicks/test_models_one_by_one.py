@@ -1,7 +1,5 @@
 """Click models against a second implementation: session by session, over all that a user may have done unseen."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import defaultdict

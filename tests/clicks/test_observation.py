@@ -1,7 +1,5 @@
 """The observation model: the worked example and the tables of Zhang et al., and real logs."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import json

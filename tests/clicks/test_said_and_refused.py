@@ -1,7 +1,5 @@
 """What click commands take and do not obey is refused, and what they assume is said."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sessions drawn from click models and from the users that measures describe."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 from typing import Any

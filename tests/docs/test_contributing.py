@@ -1,7 +1,5 @@
 """What docs/contributing.md says to write is enough: its walk is followed in a copy of the package."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

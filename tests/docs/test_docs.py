@@ -1,7 +1,5 @@
 """The README and the pages of docs/ do what they say; `--golden` rewrites outputs and generated parts."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Each public function has an example in its docstring that prints what it shows."""
 
-from __future__ import annotations
-
 import doctest
 import inspect
 from collections.abc import Callable

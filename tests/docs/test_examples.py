@@ -1,7 +1,5 @@
 """The examples and the samples do what they say."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The gate of examples/action: the YAML is what the CI servers take, and its shell steps do what they say."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Links of the documentation lead somewhere: to a file of the repository, and to a heading in it."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

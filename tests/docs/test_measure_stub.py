@@ -1,7 +1,5 @@
 """Editors and type checkers know the measures as they are; `--golden` rewrites what they are told."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -2,8 +2,6 @@
 well, fits a terminal and shows the means of plain loops. tests/questions/test_sections_on_real_runs.py compares all
 other numbers of such commands with loops."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

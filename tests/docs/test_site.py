@@ -1,8 +1,6 @@
 """The site of docs/: it is built without a warning, has few entries at the top, and its search finds pages in a real
 browser."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,8 +1,6 @@
 """What is written for users is in the words of the glossary: one term for one concept, and none of the wordings that
 pages and messages once had in place of a term."""
 
-from __future__ import annotations
-
 import re
 
 from support.paths import ROOT

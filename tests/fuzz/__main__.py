@@ -1,7 +1,5 @@
 """`python -m tests.fuzz --seconds 120`: random cases until the time is up; exit code 1 where something is wrong."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

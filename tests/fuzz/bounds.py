@@ -1,7 +1,5 @@
 """Bounds against judgments at random: no score leaves them, whatever unjudged documents turn out to be."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """A random case, what may be wrong with it, and the smallest case that is wrong in the same way."""
 
-from __future__ import annotations
-
 import random
 import shlex
 from collections.abc import Callable, Iterator, Mapping

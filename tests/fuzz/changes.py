@@ -1,7 +1,5 @@
 """What changed between runs, and what they give a pool: mirrors, sums, and what is never asked for."""
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from pathlib import Path

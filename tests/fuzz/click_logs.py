@@ -1,7 +1,5 @@
 """Click logs with what does not belong there: a clean error or a result, the same however the log is written."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

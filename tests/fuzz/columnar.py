@@ -4,8 +4,6 @@ A fault may end the interpreter, so files are read in processes of their own, ma
 `python -m tests.fuzz.columnar FIRST COUNT`.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import random

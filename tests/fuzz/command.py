@@ -1,7 +1,5 @@
 """The command line in this process, with what it writes."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import sys

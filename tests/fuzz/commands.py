@@ -3,8 +3,6 @@
 The commands and their options are those of the program: a new one is drawn from the day on which it is there.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Comparisons of runs: what must not change a number, and what is saved and read again."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

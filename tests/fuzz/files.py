@@ -1,7 +1,5 @@
 """Files with bytes that do not belong there: the block reader against the line reader and a reader of ten lines."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

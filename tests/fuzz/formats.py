@@ -1,7 +1,5 @@
 """A run or qrels in a format that is drawn at random: it must score to the bit as the same in TREC form."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

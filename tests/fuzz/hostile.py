@@ -1,7 +1,5 @@
 """Numbers, expressions and brackets of hostile sizes: a result or one line, and neither takes long."""
 
-from __future__ import annotations
-
 import json
 import random
 import time

@@ -1,7 +1,5 @@
 """Small valid files of every kind that a command reads, and what hostile hands make of them."""
 
-from __future__ import annotations
-
 import io
 import json
 import random

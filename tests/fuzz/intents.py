@@ -1,7 +1,5 @@
 """Random qrels by subtopic: novelty, diversity and means over intents against slow loops."""
 
-from __future__ import annotations
-
 import random
 import warnings
 from pathlib import Path

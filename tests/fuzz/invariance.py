@@ -1,7 +1,5 @@
 """What must not change a bit: order, names, company, processes, the form of the input; and the drop-in's numbers."""
 
-from __future__ import annotations
-
 import random
 import re
 import warnings

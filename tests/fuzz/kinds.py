@@ -1,7 +1,5 @@
 """The kinds of cases, by name."""
 
-from __future__ import annotations
-
 from fuzz.bounds import BOUNDS
 from fuzz.case import Kind
 from fuzz.changes import CHANGES, POOLS

@@ -1,7 +1,5 @@
 """What is printed and read back: tables for people, baselines, references, weights, and small tables in other dress."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

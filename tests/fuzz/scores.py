@@ -1,7 +1,5 @@
 """Random qrels and runs, measures and options: scores, residuals and means against the slow evaluation."""
 
-from __future__ import annotations
-
 import math
 import random
 import re

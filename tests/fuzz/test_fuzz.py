@@ -1,7 +1,5 @@
 """A few random cases of each kind, always the same: the machines themselves work."""
 
-from __future__ import annotations
-
 import random
 import tempfile
 import warnings

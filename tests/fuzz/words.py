@@ -1,7 +1,5 @@
 """Notation of measures, small tables and settings: random text is a clean error, or is read back as itself."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import re

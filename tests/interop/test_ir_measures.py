@@ -1,7 +1,5 @@
 """ir_measures both ways, and PyTerrier: their measures here, and ours there."""
 
-from __future__ import annotations
-
 import importlib
 import pickle
 import runpy

@@ -1,7 +1,5 @@
 """pytrec_eval's interface gives pytrec_eval's numbers under the names that were asked for."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`gradedeval trec_eval`: trec_eval's own test suite byte for byte, real runs, pytrec_eval, and files of our own."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

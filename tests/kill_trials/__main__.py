@@ -1,8 +1,6 @@
 """`python -m tests.kill_trials`: 200 commands that are killed, run out of disk or lose a worker at random moments; exit
 code 1 where one leaves what it must not."""
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys

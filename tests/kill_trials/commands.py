@@ -1,7 +1,5 @@
 """The commands that are killed, what they read, and what they write."""
 
-from __future__ import annotations
-
 import gzip
 import shlex
 import shutil

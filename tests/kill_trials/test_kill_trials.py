@@ -1,7 +1,5 @@
 """A few trials: the machine works, and what it looks for is not there."""
 
-from __future__ import annotations
-
 import random
 import signal
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A trial: a command meets its end at a random moment, and what it leaves is looked at."""
 
-from __future__ import annotations
-
 import os
 import random
 import resource

@@ -1,7 +1,5 @@
 """Training with the libraries themselves, where they are installed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

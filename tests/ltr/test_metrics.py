@@ -1,7 +1,5 @@
 """Metrics for early stopping, beside what the command line prints of the same scores as files."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Gradients, beside slow loops over pairs, finite differences and what libraries hand over."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import sys

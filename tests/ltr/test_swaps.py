@@ -1,7 +1,5 @@
 """What a swap changes, beside the scores of all rankings that swaps lead to."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Broken input of the verbs over many runs: one clear line, a non-zero exit, and no file touched."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`compare`: pairs of runs, what is inconclusive of them, baselines from anywhere, and saved scores."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`correlate`: agreement of measures, by topic and by the ordering of runs, as scipy, by hand and by brute force."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

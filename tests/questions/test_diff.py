@@ -1,7 +1,5 @@
 """`diff`: topics that got worse and documents that made it, agreement without qrels, and reproduced experiments."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

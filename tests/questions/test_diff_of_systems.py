@@ -1,7 +1,5 @@
 """`diff` of systems of several seeds: figures by plain loops, bounds by all completions, agreement, and messages."""
 
-from __future__ import annotations
-
 import math
 import random
 import re

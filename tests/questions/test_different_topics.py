@@ -1,7 +1,5 @@
 """The note that means are over different topics: there exactly where they are."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`explain`: what each document adds to a score, for every measure of the table, by hand, and at the command line."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

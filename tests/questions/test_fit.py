@@ -1,7 +1,5 @@
 """`fit`: ranges, the search over them, agreement with another measure, validation, and the nearest weights by rank."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

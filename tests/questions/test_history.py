@@ -1,7 +1,5 @@
 """`history`: what is appended is read back, nothing is lost by two writers, nothing is compared that may not be."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

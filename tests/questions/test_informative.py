@@ -1,7 +1,5 @@
 """How well a score alone determines the precision-recall curve."""
 
-from __future__ import annotations
-
 import csv
 import json
 from functools import partial

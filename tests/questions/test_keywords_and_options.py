@@ -1,7 +1,5 @@
 """The options of a command are the keywords of its function in Python, with the same defaults."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from operator import attrgetter

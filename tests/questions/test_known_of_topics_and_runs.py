@@ -1,8 +1,6 @@
 """Texts and labels of topics, and systems of runs: each command that takes them shows them in every format, or says why
 not; and the table of the docs names these commands."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

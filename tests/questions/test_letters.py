@@ -1,7 +1,5 @@
 """Letters that runs share, and the ranks that they can have."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

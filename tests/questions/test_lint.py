@@ -1,7 +1,5 @@
 """`gradedeval lint`: every defect is named with its place and its cure, and submissions that are in order stay so."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The papers' experiments of examples/: the script runs on any collection, and its results on real runs still hold."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

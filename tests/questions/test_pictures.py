@@ -1,7 +1,5 @@
 """Pictures show the numbers of the frames that they are drawn from, and say what they cannot draw."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import sys

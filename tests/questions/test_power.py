@@ -1,7 +1,5 @@
 """`power`: discriminative power over all pairs of runs; `power --plan`: numbers of topics, against known tables."""
 
-from __future__ import annotations
-
 import csv
 import math
 from pathlib import Path

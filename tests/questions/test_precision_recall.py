@@ -1,7 +1,5 @@
 """Precision over recall, graded and at each threshold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path

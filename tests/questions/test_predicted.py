@@ -1,8 +1,6 @@
 """`--predicted`: differences that are estimated from people's judgments and a machine's; messages; what does not know
 estimates refuses them in a line."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from pathlib import Path

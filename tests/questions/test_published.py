@@ -1,7 +1,5 @@
 """Tables to publish: the best of each column, what differs significantly from baselines, captions, percent."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`risk`: URisk, TRisk, ZRisk and GeoRisk by hand, by loops that follow the papers, and at the prompt."""
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist, stdev
 

@@ -1,7 +1,5 @@
 """Functions that compare take runs and qrels as others do, or scores; and they say how far they have come."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Slices of topics: evaluations, comparisons, checks, changes and pictures by label, against plain loops."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """Totals, geometric means and measures of which less is better: every command sums up and orders as `eval` does."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

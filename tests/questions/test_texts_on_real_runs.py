@@ -3,8 +3,6 @@
 The texts are made here: no queries lie beside the runs.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import xml.etree.ElementTree as ElementTree

@@ -1,7 +1,5 @@
 """Weights of ranks: fixed ones against their closed forms, background ones by hand and against loops over all ranks."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io

@@ -1,7 +1,5 @@
 """Real click logs, as the converters in examples/ write them; tests are skipped where the data are missing."""
 
-from __future__ import annotations
-
 import io
 import runpy
 import sys

@@ -1,7 +1,5 @@
 """A small collection with a run of each kind that work is shared by: whole, in parts, packed, in turns, broken."""
 
-from __future__ import annotations
-
 import gzip
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Ids that have one hash, made by inverting the hash of the tokenizer: 32 printable characters each."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import islice, product
 

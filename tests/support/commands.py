@@ -1,7 +1,5 @@
 """What a command came to, and commands in processes of their own."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

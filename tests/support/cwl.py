@@ -1,7 +1,5 @@
 """The C/W/L family by plain loops, by cwl_eval, and on one topic of given gains."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

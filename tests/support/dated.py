@@ -1,7 +1,5 @@
 """Histories as of one day: what is written again has the same bytes."""
 
-from __future__ import annotations
-
 import re
 
 TIME, THEN = re.compile(rb'("time": *")([^"]*)'), b"2026-01-01T00:00:00+00:00"

@@ -1,7 +1,5 @@
 """Calls of every command, and the small collection that they work on."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """How many examples a test takes: a few, one in eight of them in the profile `ci`, and all in the profile `full`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A run and qrels in every format that is read, and files that are wrong: for tests, and for the page about them."""
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile

@@ -7,8 +7,6 @@ beside the hashes, in a file `.cases`: what is drawn depends on the order in whi
 the pages are tests of their own.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import hashlib

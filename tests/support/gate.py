@@ -1,7 +1,5 @@
 """The shell steps of examples/action, run as the CI servers run them."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

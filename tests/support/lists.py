@@ -1,7 +1,5 @@
 """Judged lists of different lengths, and what learning to rank makes of them in slow loops."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Machines that judge with errors of a known kind, and what intervals are worth where people judge a few topics."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple

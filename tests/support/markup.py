@@ -1,7 +1,5 @@
 """Runs and qrels whose names are markup, scripts and characters that nobody sees."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 HOSTILE = (

@@ -1,7 +1,5 @@
 """What type checkers and editors are told of `gradedeval.measures`: each measure with its parameters and its help."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import inspect

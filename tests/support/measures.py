@@ -1,7 +1,5 @@
 """The measures that tests go through: all of the table, cut and uncut, and with other parameters."""
 
-from __future__ import annotations
-
 import contextlib
 import string
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence

@@ -3,8 +3,6 @@
 python -m tests.support.mutations [PART OF THE NAMES OF FILES]
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

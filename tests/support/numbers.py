@@ -1,7 +1,5 @@
 """Every command and every function of Python that takes a number, with input that it works on."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """HTML pages as tests read them."""
 
-from __future__ import annotations
-
 import json
 import re
 from html.parser import HTMLParser

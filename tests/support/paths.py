@@ -1,7 +1,5 @@
 """Where things lie: the checkout, its samples, and the data shared beside it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Topics that people judged, and others that only a machine did; a machine that errs, and three runs."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Processes of the tests: waiting for them, and whether one is left."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import multiprocessing

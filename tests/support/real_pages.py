@@ -1,7 +1,5 @@
 """The commands of a page on real runs: its sample files replaced, its tables read again, and scores by plain loops."""
 
-from __future__ import annotations
-
 import gzip
 import math
 import re

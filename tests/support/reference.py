@@ -5,8 +5,6 @@ judged documents of the topic. Nothing here looks at the package: a measure is a
 its cutoff, no more.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence

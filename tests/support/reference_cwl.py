@@ -4,8 +4,6 @@ A measure is its C(i), a function of the rank, the gains and the costs so far. W
 until nothing is left, or ends with the sum of 1/i² where that is what is left. None: no reference.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Measures over several intents in slow loops: any measure by intent, and novelty and diversity as ndeval has them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction

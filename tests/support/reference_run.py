@@ -4,8 +4,6 @@ Files are regular here: what is wrong in a file is the business of other tests. 
 for the numbers of a gain file.
 """
 
-from __future__ import annotations
-
 import math
 import struct
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Every function of Python that returns frames, on runs and qrels of one's own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The rooms of the package in the order in which they may import each other, and the doorway of the kernel."""
 
-from __future__ import annotations
-
 import ast
 
 from support.paths import ROOT

@@ -1,7 +1,5 @@
 """Run files with what files hold at times, and what the two readers make of them."""
 
-from __future__ import annotations
-
 import io
 import random
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Runs the blocks of a Markdown page: console sessions, Python, and the files that blocks define."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

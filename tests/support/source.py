@@ -1,7 +1,5 @@
 """The modules of the package as Python reads them, parsed once for all tests that look into code."""
 
-from __future__ import annotations
-
 import ast
 import gc
 from functools import cache

@@ -1,7 +1,5 @@
 """Measures as other tools write them, and how gradedeval writes the same: for tests and for the documentation."""
 
-from __future__ import annotations
-
 GAINS_OF_3 = "gain=0:0.3333333333333333:0.6666666666666666:1"
 
 IR_MEASURES: dict[str, str] = {

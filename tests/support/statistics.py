@@ -1,7 +1,5 @@
 """Statistics as plain loops."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

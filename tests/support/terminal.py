@@ -1,7 +1,5 @@
 """Commands at terminals: one for what they print, another for what they say."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty

@@ -1,7 +1,5 @@
 """Tokens in a buffer, as the tokenizer finds them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Topics of a few documents, and what every measure finds for them in one evaluation."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Every sentence that a user can meet in a message, a help page or a table, taken from the source: `python -m
 tests.support.words` prints them, one a line, with where they stand."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

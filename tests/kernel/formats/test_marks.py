@@ -1,7 +1,5 @@
 """Cells, their marks and names of anything: what a format writes is what was there, and markup is text."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The bounds of scores against every judgment of the unjudged documents, one by one."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import math

@@ -1,7 +1,5 @@
 """Compatibility: by hand, and as the best of all ideal rankings by loops over sets."""
 
-from __future__ import annotations
-
 import random
 from itertools import chain, permutations, product
 

@@ -1,7 +1,5 @@
 """Weighting models: the papers' numbers, and sums over ranks against long sums and special functions."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

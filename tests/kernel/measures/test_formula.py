@@ -1,7 +1,5 @@
 """Formulas for C: valid and invalid ones, and the agreement of their sums with the closed forms."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A measure that is a plain function of one topic."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

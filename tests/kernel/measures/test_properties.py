@@ -3,8 +3,6 @@
 Small rankings are enumerated and scored as the topics of a single evaluation; larger ones are drawn at random.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import itertools

@@ -1,7 +1,5 @@
 """The names of `gradedeval.measures`, and the properties that measures state."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import fields
 from typing import Any

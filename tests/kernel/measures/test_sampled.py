@@ -1,7 +1,5 @@
 """xinfAP, statAP and infNDCG: by hand, and by loops over the documents of stratified samples."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

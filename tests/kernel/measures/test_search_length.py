@@ -1,7 +1,5 @@
 """Expected search length: by hand, and as the mean over all orders of documents without a rank."""
 
-from __future__ import annotations
-
 import random
 from itertools import permutations
 

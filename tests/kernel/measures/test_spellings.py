@@ -1,7 +1,5 @@
 """Measures in other tools' notation have the same meaning here, or a line notes the difference."""
 
-from __future__ import annotations
-
 import random
 import re
 import warnings

@@ -1,7 +1,5 @@
 """The sums of the C/W/L family: to infinity against mpmath's numbers, at a horizon against plain loops."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable

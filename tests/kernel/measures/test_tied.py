@@ -1,7 +1,5 @@
 """`--ties average`: the mean over all orders of documents with equal scores, which tests take one by one."""
 
-from __future__ import annotations
-
 import io
 import random
 from itertools import chain, groupby, permutations, product

@@ -1,7 +1,5 @@
 """Numbers worked by hand: the papers' examples, and each rule of reading, gains and cutoffs as one small case."""
 
-from __future__ import annotations
-
 import io
 import math
 import warnings

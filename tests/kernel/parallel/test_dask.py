@@ -1,7 +1,5 @@
 """`--cluster` and executors of dask, with a scheduler and four workers as a user starts them."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal

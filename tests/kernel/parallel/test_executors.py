@@ -1,7 +1,5 @@
 """Work shared through an Executor: each task is done once, whoever does it, and nobody is left behind."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Executors of libraries that are not dask: the same scores, notes and errors."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

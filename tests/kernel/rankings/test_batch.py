@@ -1,7 +1,5 @@
 """The order of documents with equal scores, by hand, however a run lists them."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

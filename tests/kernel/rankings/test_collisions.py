@@ -1,7 +1,5 @@
 """Ids that were made to have one hash: the same results with any secret, and no more work than a few looks at each."""
 
-from __future__ import annotations
-
 import io
 import pickle
 from collections.abc import Callable

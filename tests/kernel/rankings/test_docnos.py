@@ -1,7 +1,5 @@
 """Docnos as columns beside lists of them, their index, and numbers of documents beside those of a dict."""
 
-from __future__ import annotations
-
 import io
 import random
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The block reader agrees with the simple reader, bit for bit and word for word, whatever the file looks like."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """DataFrames whose text Arrow holds are scored like those of Python's text: the same numbers, notes and errors."""
 
-from __future__ import annotations
-
 import random
 import warnings
 from typing import Any

@@ -1,7 +1,5 @@
 """Tags with spaces: fields of a run's line beyond the sixth belong to the tag, unless other fields are shifted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Qrels by the block reader are those of the line reader, whatever the file looks like."""
 
-from __future__ import annotations
-
 import io
 import random
 from collections.abc import Callable

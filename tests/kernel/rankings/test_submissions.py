@@ -1,7 +1,5 @@
 """Runs and qrels with their defects: what is read in columns is what the line reader gives, whatever the file holds."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The Python side: every form of run and qrels gives the same numbers, and what comes back is what is promised."""
 
-from __future__ import annotations
-
 import copy
 import math
 import os

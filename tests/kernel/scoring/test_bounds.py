@@ -1,7 +1,5 @@
 """`--bounds`: the columns low and high, in tables and frames, of topics and means, and what is said of them."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import json

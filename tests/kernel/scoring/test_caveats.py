@@ -1,7 +1,5 @@
 """What makes a score mislead is said: scores that rise with the rank, ties, short lists, few topics, swapped dicts."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import re

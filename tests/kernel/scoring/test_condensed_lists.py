@@ -1,7 +1,5 @@
 """`judged_only=True` in a measure: a condensed list for that measure alone."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Sequence

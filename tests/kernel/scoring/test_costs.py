@@ -1,7 +1,5 @@
 """Costs by type of document, the five quantities as columns, and signed differences."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """`evaluate(executor=…)`: whoever shares the work, scores, residuals, notes and errors are the same."""
 
-from __future__ import annotations
-
 import multiprocessing
 import pickle
 from collections.abc import Callable

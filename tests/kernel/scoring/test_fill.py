@@ -1,7 +1,5 @@
 """`--fill`: gains of unjudged documents, in err, cascade and C/W/L measures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

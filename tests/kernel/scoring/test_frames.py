@@ -1,7 +1,5 @@
 """Frames hold every id, whatever pandas keeps text in."""
 
-from __future__ import annotations
-
 import inspect
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Intents: qrels by subtopic, the measures of novelty and diversity, and the mean of any measure over intents."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import itertools

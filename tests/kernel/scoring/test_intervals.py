@@ -1,7 +1,5 @@
 """The interval of a mean: against loops over samples, what it covers, and `--interval`."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

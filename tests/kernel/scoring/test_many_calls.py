@@ -1,7 +1,5 @@
 """Qrels that are used for many evaluations, at the same time too, give what new ones give."""
 
-from __future__ import annotations
-
 import pickle
 import random
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Measures are called as they were asked for, and found under any of their names."""
 
-from __future__ import annotations
-
 import csv
 import pickle
 from pathlib import Path

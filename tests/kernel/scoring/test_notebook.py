@@ -1,7 +1,5 @@
 """In a notebook: results show themselves as HTML, names in them are text, and a measure prints itself."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Topics without a relevant document, and a top grade that nobody gave, are said where numbers depend on them."""
 
-from __future__ import annotations
-
 import pytest
 
 from gradedeval.kernel.measures.parse import parse_measures

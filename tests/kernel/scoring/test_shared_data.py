@@ -1,7 +1,5 @@
 """Real runs and judgments, and what other tools print for them: rbp_eval, session_eval, gdeval, trec_eval."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import re

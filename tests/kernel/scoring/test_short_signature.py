@@ -1,7 +1,5 @@
 """The short signature below tables for people: what it leaves out follows from the rest."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import re

@@ -1,7 +1,5 @@
 """Options that no measure uses: a note appears exactly where an option changes nothing of what is computed."""
 
-from __future__ import annotations
-
 import random
 import warnings
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """A folder that tests of file formats share."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Files that are written: on the disk before they have their name, whatever that is."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Test collections by name: what is read, what is downloaded and when, and the conventions of each."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import socket

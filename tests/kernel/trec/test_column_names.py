@@ -1,7 +1,5 @@
 """Columns of DataFrames go by the names of other tools; what could be taken for another column is refused."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """No Arrow or Parquet data is read before all of its offsets, indices and lengths are known to be valid."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Read files that are nearly correct if they have a single meaning; refuse others in one line."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs and qrels that a URL names are read through fsspec."""
 
-from __future__ import annotations
-
 import gzip
 import socket
 import sys

@@ -1,7 +1,5 @@
 """Defer signals until a write is complete."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Files of hostile sizes: a line, an unpacked file and memory have limits, and blank lines cost nothing that stays."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import subprocess

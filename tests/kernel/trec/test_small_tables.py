@@ -1,7 +1,5 @@
 """Every small table is read alike: weights, gains, costs, probabilities, saved scores and the others."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

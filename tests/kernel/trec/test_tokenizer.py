@@ -1,7 +1,5 @@
 """Compare tokens, their hashes and numbers with the text; refuse anything but plain decimals."""
 
-from __future__ import annotations
-
 import random
 import struct
 from typing import Any

@@ -1,7 +1,5 @@
 """A file is cut into blocks and segments that end with a topic."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

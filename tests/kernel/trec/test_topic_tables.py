@@ -1,7 +1,5 @@
 """Texts and labels of topics from all kinds of files and objects."""
 
-from __future__ import annotations
-
 import gzip
 import sys
 import types

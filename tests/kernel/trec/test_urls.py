@@ -1,7 +1,5 @@
 """Read URLs without running code, following redirects to local files, or leaking passwords."""
 
-from __future__ import annotations
-
 import socket
 import sys
 import time

@@ -1,8 +1,6 @@
 """A report in a real browser: it asks for nothing, sorts, goes from topic to topic by mouse and by keyboard, runs
 nothing that stands in files, and can be printed and read on a telephone."""
 
-from __future__ import annotations
-
 import random
 import re
 import shutil

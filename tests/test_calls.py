@@ -21,19 +21,13 @@ ARITHMETIC = {"row_sums", "safe_divide"}
 """Helpers for measures of one's own, which are called for each batch."""
 DECORATORS = {"measure", "cwl"}
 """Their errors name them as decorators: see tests/kernel/measures/test_public_names.py."""
-METHODS = {
-    "Scores": ("by_topic", "column", "rows", "sorted_by"),
-    "Diff": ("only",),
-}
+METHODS = {"Scores": ("by_topic", "column", "rows", "sorted_by"), "Diff": ("only",)}
 
 
 def functions() -> dict[str, Callable[..., Any]]:
     """All public functions, and the methods of results that take keywords."""
     found: dict[str, Callable[..., Any]] = {}
-    modules = {
-        "": gradedeval,
-        **{name: getattr(gradedeval, name) for name in ("clicks", "ltr", "plot", "testing")},
-    }
+    modules = {"": gradedeval, **{name: getattr(gradedeval, name) for name in ("clicks", "ltr", "plot", "testing")}}
     for room, module in modules.items():
         for name in module.__all__:
             function = getattr(module, name)

@@ -14,7 +14,7 @@ import gradedeval.kernel.options.metadata as metadata
 from gradedeval.kernel.options import OPTIONS, PRESETS, Option, OptionKwargs, Options, option, resolve_options
 from gradedeval.kernel.scoring.evaluate import evaluate
 from gradedeval.questions.limits import OPTION_KEYS
-from support.commands import Command
+from support.commands import Command, succeed
 from support.generated_docs import LEAVES
 from support.paths import ROOT
 from support.source import FILES, nodes
@@ -160,8 +160,7 @@ def test_a_preset_and_a_maximum_residual_together_leave_topics_out_of_the_mean()
 def test_a_bare_residuals_takes_no_file_for_its_value(tmp_path: Path, cli: Command) -> None:
     (tmp_path / "run.txt").write_text("1 Q0 a 1 2 t\n")
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
-    total = cli("--residuals", "run.txt", "qrels.txt", "-m", "err@2")
-    assert total.code == 0
+    total = succeed(cli("--residuals", "run.txt", "qrels.txt", "-m", "err@2"))
     assert cli("run.txt", "qrels.txt", "-m", "err@2", "--residuals") == total
     assert cli("run.txt", "--residuals", "total", "qrels.txt", "-m", "err@2") == total
     assert b"unjudged" in cli("run.txt", "--residuals", "split", "qrels.txt", "-m", "err@2").out

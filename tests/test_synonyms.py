@@ -280,12 +280,6 @@ OLD = [
     ("eval", "--append-to", "--history"),
     ("risk", "--alpha", "--risk-aversion"),
     ("power", "--best", "--best-runs"),
-    ("plot power", "--best", "--best-runs"),
-    ("fit", "--by", "--coefficient"),
-    ("plot fit", "--by", "--coefficient"),
-    ("fit", "--weights", "--to-weights"),
-    ("plot fit", "--weights", "--to-weights"),
-    ("clicks models", "--test", "--test-log"),
     ("clicks models", "-m", "--model"),
     ("clicks simulate", "--model", "--model-from"),
 ]
@@ -301,13 +295,7 @@ def test_an_old_name_is_an_error_that_names_the_new_one(command: str, old: str, 
 GUESSED = [
     *((f"eval --{name}", "'--queries'") for name in ("topic-names", "topic-texts", "query-texts", "titles")),
     *((f"compare --{name}", "'--slices'") for name in ("by-group", "group-by", "groups", "by-slice")),
-    ("eval --topk", "'-k'"),
-    ("eval --save", "'-o'"),
     ("eval --output-format", "'--format'"),
-    ("eval --name", "'--run-name'"),
-    ("eval --custom", "'--measures-from'"),
-    ("compare --significance", "'--test'"),
-    ("check --significance", "'--significant'"),
 ]
 
 
@@ -338,14 +326,8 @@ GONE = [
     ("eval --color", "the variables NO_COLOR=1 and FORCE_COLOR=1 decide"),
     ("eval --strata", "did you mean '--qrels-format strata'?"),
     ("compare --allow-mismatch", "score the saved runs again with the same qrels and options"),
-    ("eval --max-gain", "did you mean '--top-grade'?"),
     ("compare --fill", "`gradedeval eval -q --fill FILE` saves what --from-scores reads"),
-    ("clicks observe --gaps", "the gaps of each session count alike"),
-    ("compare --costs", "`gradedeval eval -q --costs FILE` saves what --from-scores reads"),
     *((f"plot runs --{name}", "write --size WIDTHxHEIGHT, as in --size 7x3") for name in ("width", "height", "dpi")),
-    ("plot runs --interval", "`gradedeval eval --interval LEVEL` prints intervals"),
-    ("fit --renormalize", "did you mean '--normalize sum'?"),
-    ("clicks fit --scale", "did you mean '--normalize sum'?"),
     ("clicks simulate --lists", "`gradedeval clicks simulate RUN...` shows the lists of runs"),
 ]
 """Options that a command had, and what to do instead."""

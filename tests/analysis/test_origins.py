@@ -12,7 +12,7 @@ import pytest
 import gradedeval
 from gradedeval import EvaluationWarning, InputError
 from gradedeval.analysis.saved_scores import Signature, holds_scores, read_saved
-from support.commands import Command, without_flips
+from support.commands import Command, succeed, without_flips
 from support.commands import rows as csv_rows
 
 FORMS = ("csv", "tsv", "json", "jsonl")
@@ -48,8 +48,7 @@ def test_scores_read_back_from_every_format_give_the_same(verb: str, form: str, 
     save(cli, f"scores.{form}", *RUNS, "qrels.txt")
     assert holds_scores(f"scores.{form}")
     words = ("-f", "csv") if verb == "correlate" else ("-f", "csv", "--draws", "20")
-    direct = cli(verb, *RUNS, "qrels.txt", "-m", "err@20 ap gap", *words)
-    assert direct.code == 0
+    direct = succeed(cli(verb, *RUNS, "qrels.txt", "-m", "err@20 ap gap", *words))
     saved = cli(verb, "--from-scores", f"scores.{form}", *words)
     assert without_flips(saved.text, "same_order") == without_flips(direct.text, "same_order")
     if verb == "compare":

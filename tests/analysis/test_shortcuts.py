@@ -197,9 +197,7 @@ def test_runs_of_many_ranks_have_few_documents_in_common(depth: int) -> None:
     assert counts_of(one, other, 0, np.zeros(1, dtype=int)).seen.tolist() == [5]
 
 
-def test_documents_with_the_largest_weights_are_the_best_if_they_are_certain(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_documents_with_the_largest_weights_are_the_best_if_they_are_certain(monkeypatch: pytest.MonkeyPatch) -> None:
     draw, fast = np.random.default_rng(0), 0
     scores = evaluated(3, "ap")
     judging, paired = ReversalFinder(reread_of(scores)), shared_topics(to_matrix(scores), "ap")

@@ -11,7 +11,7 @@ import gradedeval
 from gradedeval import InputError
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.standardize import Reference, Standard, _standards
-from support.commands import Command
+from support.commands import Command, succeed
 from support.paths import QRELS, SAMPLES
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural", "manual")]
@@ -48,8 +48,7 @@ def test_two_runs_stand_as_far_apart_on_every_topic_and_equal_ones_in_the_middle
 
 
 def test_a_saved_reference_gives_the_same_for_one_run(cli: Command, tmp_path: Path) -> None:
-    together = cli(*RUNS, QRELS, "-q", "-m", "sp ap", "--save-reference", "ref.csv", "-f", "csv")
-    assert together.code == 0
+    together = succeed(cli(*RUNS, QRELS, "-q", "-m", "sp ap", "--save-reference", "ref.csv", "-f", "csv"))
     alone = cli(RUNS[1], QRELS, "-q", "-m", "sp ap", "--reference", "ref.csv", "-f", "csv")
     rows = [line for line in together.text.splitlines() if line.startswith("rivers-bm25-rm3.run")]
     assert alone.text.replace("by ref.csv, 4 runs", "over 4 runs").splitlines()[1:] == rows

@@ -19,7 +19,7 @@ import pytest
 from gradedeval.kernel.trec.decompression import SLICE, Packing, decompressed_pieces
 from gradedeval.kernel.trec.stream import Source
 from support.broken import CASES, PACKERS, QRELS, RUN, Broken, by_name, check_refused, contents, zstd
-from support.commands import Command, Outcome, environment, shell
+from support.commands import Command, Outcome, environment, shell, succeed
 from support.every_command import POSITIONS, collection, filled
 from support.every_command import WORDS as CALLS
 from support.examples import sampled
@@ -215,8 +215,7 @@ LENIENT_QRELS = b"topic iteration docno grade\n" + QRELS + b"1 0 d high\n"
 def test_lenient_skips_and_counts_bad_lines_of_both_files(tmp_path: Path, cli: Command) -> None:
     Broken("", (), run=LENIENT_RUN, qrels=LENIENT_QRELS).write(tmp_path)
     words = ("run.txt", "qrels.txt", "-m", "err@20 num_ret num_rel", "-q", "-f", "csv")
-    outcome = cli(*words, "--lenient")
-    assert outcome.code == 0
+    outcome = succeed(cli(*words, "--lenient"))
     assert outcome.messages == [
         "qrels.txt: skipped 2 bad lines, the first on line 1",
         "run.txt: skipped 4 bad lines, the first on line 1",
@@ -247,10 +246,7 @@ def test_lenient_skips_a_line_without_a_rank_where_ranks_are_read(tmp_path: Path
 # Topic 1: grades 3, 2, 4 in order of score, the ERR paper's example; topic 2: unjudged, then grade 4.
 ODD_RUN = b"1 Q0 x 1 30 t\n1 Q0 y 2 20 t\n1 Q0 z 3 10 t\n2 Q0 u 1 2 t\n2 Q0 w 2 1 t\n"
 ODD_QRELS = b"1 0 x 3\n1 0 y 2\n1 0 z 4\n2 0 w 4\n"
-EXPECTED = {
-    "1": 7 / 16 + 3 / 16 * 9 / 16 / 2 + 15 / 16 * 13 / 16 * 9 / 16 / 3,
-    "2": 15 / 16 / 2,
-}
+EXPECTED = {"1": 7 / 16 + 3 / 16 * 9 / 16 / 2 + 15 / 16 * 13 / 16 * 9 / 16 / 3, "2": 15 / 16 / 2}
 
 
 def scores_of(outcome: Outcome) -> dict[str, float]:
@@ -385,8 +381,7 @@ def test_topic_ids_come_out_byte_for_byte(form: str, tmp_path: Path, cli: Comman
     (tmp_path / "qrels.txt").write_bytes(
         b"".join(b"%s 0 d %d\n" % (topic, index % 3) for index, topic in enumerate(ids))
     )
-    outcome = cli("run.txt", "qrels.txt", "-m", "err", "-q", "-f", form)
-    assert outcome.code == 0
+    outcome = succeed(cli("run.txt", "qrels.txt", "-m", "err", "-q", "-f", form))
     # JSON is UTF-8 by definition; other bytes stand in it as escapes.
     text = outcome.out.decode("utf-8", "strict" if form.startswith("json") else "surrogateescape")
     if form in ("csv", "tsv"):
@@ -407,8 +402,7 @@ def test_a_topic_of_100_000_lines_is_scored_to_its_end(tmp_path: Path, cli: Comm
     count = 100_000
     (tmp_path / "run.txt").write_text("".join(f"1 Q0 d{index} {index} {-index} t\n" for index in range(1, count + 1)))
     (tmp_path / "qrels.txt").write_text(f"1 0 d{count} 1\n1 0 d2 0\n")
-    outcome = cli("run.txt", "qrels.txt", "-m", "num_ret rr ap", "-f", "trec", "--digits", "9")
-    assert outcome.code == 0
+    outcome = succeed(cli("run.txt", "qrels.txt", "-m", "num_ret rr ap", "-f", "trec", "--digits", "9"))
     result = {name.strip(): float(score) for name, _, score in map(str.split, outcome.text.splitlines())}
     assert result == {"num_ret": count, "rr": 1 / count, "ap": 1 / count}
 

@@ -12,7 +12,7 @@ import gradedeval
 from gradedeval.cli import main
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.trec.atomic_write import readable_size
-from support.commands import Command
+from support.commands import Command, succeed
 from support.generated_docs import LEAVES
 
 QRELS = "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n" for topic in (1, 2, 3))
@@ -75,34 +75,23 @@ def test_a_misspelt_command_is_said_before_any_work(words: str, cli: Command) ->
         ("evaluate run.txt qrels.txt", "no such command 'evaluate'; did you mean 'eval'?"),
         ("significance a b qrels", "no such command 'significance'; did you mean 'compare'?"),
         ("eval a q --qrels q", "unknown option '--qrels'; files are arguments: RUN... QRELS"),
-        ("eval a q --precision 3", "unknown option '--precision'; did you mean '--digits'?"),
         ("eval a q --cutoffs 3", "unknown option '--cutoffs'; write cutoffs in measures, as in -m ndcg@10"),
-        ("history a --cutoff 3", "unknown option '--cutoff'; write cutoffs in measures, as in -m ndcg@10"),
         ("eval a q -m p(x=1) -k 2", "'p': unknown parameter 'x'; it takes rel"),
-        ("eval a q -k 0", "-k: 0 is too small; it must be at least 1"),
-        ("eval a q --list-measures", "unknown option '--list-measures'; `gradedeval measures` lists them"),
         ("eval a q --resduals", "unknown option '--resduals'; did you mean '--residuals'?"),
         ("eval a q --pvalue", "unknown option '--pvalue'; see `gradedeval eval --help`"),
         ("lint a --digits 3", "unknown option '--digits'; it is an option of eval, explain, diff, history, …"),
-        ("list", "no such command 'list'; did you mean 'measures'?"),
-        ("metrics", "no such command 'metrics'; did you mean 'measures'?"),
         ("version", "no such command 'version'; did you mean '--version'?"),
         ("-V", "unknown option '-V'; `gradedeval --version` prints the version"),
         ("history a --k 3", "unknown option '--k'; write cutoffs in measures, as in -m ndcg@10"),
         ("compare a b q -t", "unknown option '-t'; did you mean '--test t'?"),
-        ("compare a b q --ttest", "unknown option '--ttest'; did you mean '--test t'?"),
         ("pool a b q --ttest", "unknown option '--ttest'; --test is an option of eval, compare, check, report"),
-        ("eval a q --all-measures", "unknown option '--all-measures'; `gradedeval measures` lists them"),
-        ("eval a q --topic-names s", "unknown option '--topic-names'; did you mean '--queries'?"),
         (
             "compare a b q --seeds 1,2",
             "unknown option '--seeds'; the option --seed takes one number; "
             "--replicates NAME=PATTERN names runs that are seeds of one system",
         ),
         ("lint a q --seeds 1,2", "unknown option '--seeds'; see `gradedeval lint --help`"),
-        ("eval a q --judged", "unknown option '--judged'; did you mean '--judged-only'?"),
         ("--install-completion", "unknown option '--install-completion'; `gradedeval completion bash` prints a script"),
-        ("power a b q --best 2", "unknown option '--best'; did you mean '--best-runs'?"),
         ("clicks log", "clicks: no such command 'log'; did you mean `gradedeval clicks observe log`?"),
         ("report a q", "-o: missing file name; for example -o report.html"),
         ("eval a q -m rbp(0.8)", "'rbp(0.8)': cannot read '0.8'; did you mean 'rbp(p=0.8)'?"),
@@ -110,7 +99,6 @@ def test_a_misspelt_command_is_said_before_any_work(words: str, cli: Command) ->
         ("eval a q -m ndcg@5-10", "'ndcg@5-10': is not a measure; did you mean 'ndcg@5..10'?"),
         ("eval a.run b.qrels --gain 2^x", "--gain: unknown gain scheme '2^x'; for 2^grade − 1 write exp"),
         ("check a q --min ap>0.8", "--min ap>0.8: 'ap>0.8' is not a number; write >= or =, as in ap>=0.8"),
-        ("check a q --max ap<0.8", "--max ap<0.8: 'ap<0.8' is not a number; write <= or =, as in ap<=0.8"),
         ("eval a q -m 10", "unknown measure '10'; write a cutoff with the measure, as in ndcg@10"),
         ("eval a q -m mean_average_precision", "unknown measure 'mean_average_precision'; did you mean 'ap'?"),
     ],
@@ -177,8 +165,7 @@ def test_qrels_that_nobody_has_filled_in_lack_grades(files: Path, cli: Command) 
     (files / "unjudged").write_text(
         "".join(f"{topic} Q0 {docno} {rank} {9 - rank} t\n" for topic in "123" for rank, docno in enumerate("auvw"))
     )
-    asked = cli("pool", "unjudged", "qrels", "--to-judge", "--as-qrels", "-o", "next.qrels")
-    assert asked.code == 0
+    succeed(cli("pool", "unjudged", "qrels", "--to-judge", "--as-qrels", "-o", "next.qrels"))
     assert len((files / "next.qrels").read_text().splitlines()) == 9
     message = "next.qrels: has 3 fields in a line, 'topic iteration docno': the grade is missing; "
     for words in (("a",), ("compare", "a", "b"), ("diff", "a", "b")):
@@ -315,8 +302,7 @@ HABITS = {
 
 @pytest.mark.parametrize("typed", HABITS)
 def test_habits_of_other_tools_are_taken_where_they_are_clear(typed: str, files: Path, cli: Command) -> None:
-    meant = cli("a", "qrels", *HABITS[typed].split())
-    assert meant.code == 0
+    meant = succeed(cli("a", "qrels", *HABITS[typed].split()))
     assert cli("a", "qrels", *typed.split()) == meant
 
 
@@ -348,8 +334,7 @@ def test_a_word_behind_a_measure_is_a_file_where_there_is_one(files: Path, cli: 
 
 
 def test_a_bound_may_say_which_way_it_goes(files: Path, cli: Command) -> None:
-    bounds = cli("check", "a", "qrels", "--min", "ap>=0.5", "--max", "unjudged@2<=0.4", "-f", "csv")
-    assert bounds.code == 0
+    bounds = succeed(cli("check", "a", "qrels", "--min", "ap>=0.5", "--max", "unjudged@2<=0.4", "-f", "csv"))
     assert bounds.text == cli("check", "a", "qrels", "--min", "ap=0.5", "--max", "unjudged@2=0.4", "-f", "csv").text
 
 

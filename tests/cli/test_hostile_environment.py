@@ -76,8 +76,7 @@ def test_a_killed_command_leaves_no_file_and_no_process(number: signal.Signals, 
 @pytest.mark.one_in(4)
 @linux
 @pytest.mark.parametrize(
-    ("number", "code"),
-    [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGXCPU, 152)],
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGXCPU, 152)]
 )
 def test_a_signal_while_a_file_is_written_leaves_no_other_file(number: signal.Signals, code: int, folder: Path) -> None:
     """Whichever thread it meets: libraries have threads of their own."""
@@ -246,11 +245,7 @@ def test_no_language_is_no_hindrance(folder: Path) -> None:
     (folder / "qrels.txt").write_text(QRELS.replace("1 0", "économie-8 0"), encoding="utf-8")
     words = "économie.run qrels.txt -m 'err ap' -q"
     here = shell(f"gradedeval {words}", folder)
-    for language in (
-        "LC_ALL=C",
-        "LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0",
-        "LC_ALL=POSIX LANG=",
-    ):
+    for language in ("LC_ALL=C", "LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0", "LC_ALL=POSIX LANG="):
         done = shell(f"export {language}; gradedeval {words}", folder)
         assert done == here
     assert "économie-8" in here.text

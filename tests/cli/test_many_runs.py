@@ -67,8 +67,7 @@ def test_any_number_of_processes_gives_the_same_bytes(
     words: tuple[str, ...], folder: Path, cli: Command, shared_out: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = cli("runs", "qrels.txt", *words, "--jobs", "1")
-    assert alone.code == 1
-    assert len(alone.messages) == 4
+    assert (alone.code, len(alone.messages)) == (1, 4)
     for jobs in ("2", "3", "20"):
         assert cli("runs", "qrels.txt", *words, "--jobs", jobs) == alone
     # Each file by several processes, but for the packed one.
@@ -183,8 +182,7 @@ def test_a_fault_of_no_run_in_particular_is_told_once(jobs: str, folder: Path, c
                                   "def odd(g):\n    '''Odd.\\n\\nf\\n\\nme.'''\n    raise KeyError(g.k)\n")  # fmt: skip
     words = ("runs/0.run", "runs/1.run", "qrels.txt", "--measures-from", "my.py", "-m", "odd", "--jobs", jobs)
     outcome = cli(*words)
-    assert outcome.code == 1
-    assert len(outcome.messages) == 1
+    assert (outcome.code, len(outcome.messages)) == (1, 1)
     assert outcome.messages[0].startswith("my.py:5: measure 'odd': failed (KeyError")
 
 
@@ -215,11 +213,7 @@ def test_in_python_the_first_bad_run_is_raised(folder: Path, shared_out: None) -
 
 
 def test_in_python_processes_give_the_same_of_anything_that_is_a_run(folder: Path, shared_out: None) -> None:
-    runs = {
-        "dict": {"1": {"d3": 2.0, "d5": 1.0}},
-        "path": folder / "runs" / "0.run",
-        "file": None,
-    }
+    runs = {"dict": {"1": {"d3": 2.0, "d5": 1.0}}, "path": folder / "runs" / "0.run", "file": None}
     result = []
     for jobs in (1, 2):
         runs["file"] = io.BytesIO(run_of(3).encode())
@@ -428,6 +422,5 @@ def test_a_pipe_of_a_dead_process_is_read_once(folder: Path, monkeypatch: pytest
     monkeypatch.setattr("gradedeval.kernel.scoring.sharing.score_run", dies)
     piped = (folder / "runs" / SIX[0]).read_bytes()
     outcome = cli("-", f"runs/{SIX[1]}", "qrels.txt", "-m", "num_ret", "-f", "csv", "--jobs", "2", stdin=piped)
-    assert outcome.code == 1
-    assert outcome.messages[0] == "stdin: a worker process died; run it again from a file"
+    assert (outcome.code, outcome.messages[0]) == (1, "stdin: a worker process died; run it again from a file")
     assert outcome.out.count(b"num_ret") == 1

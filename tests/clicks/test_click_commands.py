@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gradedeval import clicks
-from support.commands import Command
+from support.commands import Command, succeed
 from support.paths import SAMPLES
 
 RIVERS = str(SAMPLES / "rivers.qrels")
@@ -31,20 +31,17 @@ def test_a_seed_gives_the_same_bytes_in_any_process(cli: Command, log: str) -> N
 
 def test_from_clicks_to_gains_to_a_score(cli: Command, log: str, tmp_path: Path) -> None:
     gains = str(tmp_path / "gains.csv")
-    learned = cli("clicks", "gains", log, RIVERS, "--model", "cm", "-o", gains)
-    assert learned.code == 0
+    learned = succeed(cli("clicks", "gains", log, RIVERS, "--model", "cm", "-o", gains))
     assert "grades below 0 have gain 0 regardless of clicks" in learned.messages
     assert Path(gains).read_text().splitlines()[0] == "grade,gain"
-    scored = cli(RUNS[0], RIVERS, "-m", "err@20", "--gain", f"@{gains}")
-    assert scored.code == 0
+    scored = succeed(cli(RUNS[0], RIVERS, "-m", "err@20", "--gain", f"@{gains}"))
     assert "gains.csv" in scored.text
 
 
 def test_from_clicks_to_a_model_to_clicks(cli: Command, log: str, tmp_path: Path) -> None:
     model, relevance = str(tmp_path / "cm.json"), tmp_path / "relevance.csv"
     written = ("--write-model", model, "--write-relevance", str(relevance), "--min-seen", "100")
-    fitted = cli("clicks", "models", log, "--model", "cm", *written, "-f", "csv")
-    assert fitted.code == 0
+    fitted = succeed(cli("clicks", "models", log, "--model", "cm", *written, "-f", "csv"))
     assert fitted.text.startswith("model,measure,rank,value\ncm,ll_session,0,")
     assert relevance.read_text().splitlines()[0] == "topic,docno,gain,seen"
     assert all(int(line.split(",")[3]) >= 100 for line in relevance.read_text().splitlines()[1:])
@@ -132,7 +129,6 @@ def test_names_that_are_not_utf_8_go_through(cli: Command, tmp_path: Path) -> No
             assert b"\nq\xe4,d\xf6 e,9," in done.out
     assert b"q\xe4,d\xf6," in (tmp_path / "seen.csv").read_bytes()
     assert "q\udce4" in clicks.read_log(tmp_path / "log").frame()["topic"].tolist()
-    done = cli("clicks", "models", "log", "--model", "pbm", "--write-model", "pbm.json", "-f", "json")
-    assert done.code == 0
+    done = succeed(cli("clicks", "models", "log", "--model", "pbm", "--write-model", "pbm.json", "-f", "json"))
     assert json.loads((tmp_path / "pbm.json").read_text("utf-8"))["attractiveness"].keys() == {"q\udce4"}
     assert ("q\udce4", "d\udcf6") in clicks.read_model(tmp_path / "pbm.json").items.names

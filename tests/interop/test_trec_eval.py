@@ -231,13 +231,7 @@ def test_a_topic_that_the_run_lacks_counts_as_empty_with_c(cli: Command) -> None
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        "-q -n -m map",
-        "-nqmmap",
-        "--query_eval_wanted --nosummary --measure map",
-        "-m map qrels run -qn",
-    ],
+    "words", ["-q -n -m map", "-nqmmap", "--query_eval_wanted --nosummary --measure map", "-m map qrels run -qn"]
 )
 def test_options_may_be_spelt_as_getopt_allows(words: str, cli: Command) -> None:
     files = [] if "run" in words.split() else ["qrels", "run"]
@@ -572,6 +566,5 @@ def test_more_than_a_tenth_tied_is_noted(documents: int, told: bool, words: str,
     scores = [100, 100, *range(documents - 2, 0, -1)]
     (tmp_path / "run").write_text("".join(f"1 Q0 d{at:02} 1 {score} t\n" for at, score in enumerate(scores)))
     (tmp_path / "qrels").write_text("1 0 d00 1\n")
-    done = cli("trec_eval", *words.split(), "qrels", "run")
-    assert done.code == 0
+    done = succeed(cli("trec_eval", *words.split(), "qrels", "run"))
     assert any("many documents have equal scores" in line for line in done.messages) == told

@@ -15,7 +15,7 @@ from gradedeval import EvaluationWarning
 from gradedeval.analysis.reversals import COLUMNS
 from gradedeval.analysis.saved_scores import holds_scores
 from gradedeval.analysis.score_matrix import join_matrices, to_matrix
-from support.commands import Command, Outcome, without_flips
+from support.commands import Command, Outcome, succeed, without_flips
 from support.commands import rows as csv_rows
 from support.paths import SAMPLES
 
@@ -172,8 +172,7 @@ def test_topics_that_judging_could_add_are_noted() -> None:
 
 def test_only_topics_that_every_run_keeps_are_compared(files: Path, cli: Command) -> None:
     (files / "hazy.run").write_text(lines({**RUNS["hazy.run"], "3": "b u"}))
-    saved = cli(*RUNS, "qrels.txt", "-q", "-m", "rr p@1", "--max-residual", "0.3", "-o", "kept.csv")
-    assert saved.code == 0
+    succeed(cli(*RUNS, "qrels.txt", "-q", "-m", "rr p@1", "--max-residual", "0.3", "-o", "kept.csv"))
     outcome = cli("compare", "--from-scores", "kept.csv", "-f", "csv")
     assert {row["topics"] for row in rows_of(outcome) if row["measure"] == "p@1"} == {"2"}
     assert "p@1: 2 of 4 topics left out: not every run is scored on them (max residual 0.3)" in outcome.messages
@@ -290,8 +289,7 @@ def test_a_run_with_the_mean_0_has_no_relative_difference(files: Path, cli: Comm
     (files / "none.run").write_text(lines(dict.fromkeys("1234", "b")))
     (row,) = compared(cli, "none.run", "good.run", "qrels.txt")
     assert (row["baseline_mean"], row["relative"]) == ("0.0", "")
-    table = cli("compare", "none.run", "good.run", "qrels.txt", "-m", "rr")
-    assert table.code == 0
+    succeed(cli("compare", "none.run", "good.run", "qrels.txt", "-m", "rr"))
 
 
 def test_equal_runs_are_equal(files: Path, cli: Command) -> None:

@@ -16,7 +16,7 @@ import gradedeval
 from gradedeval import Diff, InputError
 from gradedeval.kernel.scoring.results import to_rows
 from gradedeval.questions.diff import describe_topic
-from support.commands import Command
+from support.commands import Command, succeed
 from support.commands import rows as csv_rows
 from support.measures import VARIANTS
 from support.paths import QRELS, SAMPLES
@@ -126,8 +126,7 @@ def test_topics_stand_from_the_worst_to_the_best_where_lower_is_better_too() -> 
 
 
 def test_a_topic_is_described_in_words(cli: Command) -> None:
-    done = cli("diff", BM25, RM3, QRELS, "-m", "ndcg@10", "--top", "1")
-    assert done.code == 0
+    done = succeed(cli("diff", BM25, RM3, QRELS, "-m", "ndcg@10", "--top", "1"))
     assert "ndcg@10: 0.2742 → 0.3454 (+0.0712) | 50 topics: 15 worse, 29 better, 6 equal" in done.text
     assert "river-1189 (grade 3) fell 1 → 11: -0.2301; river-0625 (grade 4) rose 18 → 5: +0.1187; 9 more" in done.words
     assert "49 more topics not shown; see them with --top N" in done.text
@@ -211,8 +210,7 @@ def test_counts_have_no_decimals(cli: Command) -> None:
 
 @pytest.mark.parametrize("words", [("diff", BM25, BM25), ("explain", BM25, BM25, QRELS, "--topic", "301")])
 def test_a_run_and_itself_may_be_named(words: tuple[str, ...], cli: Command) -> None:
-    done = cli(*words)
-    assert done.code == 0
+    done = succeed(cli(*words))
     assert f"{BM25} (A) and {BM25} (B)" in done.words
 
 

@@ -17,7 +17,7 @@ import pytest
 import gradedeval
 from gradedeval import InputError
 from gradedeval.kernel.options.metadata import OfRuns
-from support.commands import Command
+from support.commands import Command, succeed
 from support.commands import rows as csv_rows
 from support.measures import VARIANTS
 from support.runs import write_qrels, write_run
@@ -382,8 +382,7 @@ def test_two_systems_by_topic_have_the_agreement_of_their_seeds_beside_it(files:
 
 
 def test_the_baseline_is_a_system(files: tuple[str, ...], cli: Command) -> None:
-    found = cli("diff", *files, *GIVEN, "-m", "ndcg@5", "--baseline", "B", "-f", "csv")
-    assert found.code == 0, found.messages
+    found = succeed(cli("diff", *files, *GIVEN, "-m", "ndcg@5", "--baseline", "B", "-f", "csv"))
     rows = csv_rows(found.text)
     assert {(row["baseline"], row["run"]) for row in rows} == {("B", "A")}
     other = gradedeval.diff(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS).topics.set_index("topic")["difference"]

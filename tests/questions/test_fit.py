@@ -23,7 +23,7 @@ from gradedeval.questions.fit import (
     resolution,
     search,
 )
-from support.commands import Command
+from support.commands import Command, succeed
 from support.commands import rows as csv_rows
 from support.paths import QRELS, SAMPLES
 
@@ -347,8 +347,7 @@ def test_weights_that_sum_to_more_than_1_need_scaling() -> None:
 
 def test_the_nearest_weights_to_a_file_at_the_prompt(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "w.csv").write_text("rank,weight\n# a comment\n2,0.25\n1,0.5\n3,0.125\n")
-    found = cli("fit", "--to-weights", "w.csv", "-m", "rbp(p=0.47..0.53)", "--normalize", "sum")
-    assert found.code == 0
+    found = succeed(cli("fit", "--to-weights", "w.csv", "-m", "rbp(p=0.47..0.53)", "--normalize", "sum"))
     assert found.text.splitlines()[2].split()[:4] == ["rbp(p=0.47..0.53)", "p", "0.5", "0.0000"]
     assert found.text.splitlines()[-1] == (
         "3 ranks | the vector scaled to sum 1, the measures' scaled to 1 too | every step tried"

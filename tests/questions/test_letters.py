@@ -10,7 +10,7 @@ import gradedeval
 from gradedeval.arrays import Bools
 from gradedeval.kernel.measures.definition import Reading
 from gradedeval.questions.compare import possible_ranks, rank_interval, shared_letters
-from support.commands import Command
+from support.commands import Command, succeed
 from support.commands import rows as csv_rows
 from support.paths import QRELS, SAMPLES
 
@@ -93,8 +93,7 @@ def test_letters_are_those_of_the_comparison_of_all_pairs(cli: Command) -> None:
 
 @pytest.mark.parametrize("form", ["table", "latex", "markdown", "html"])
 def test_letters_have_a_column_in_every_table(form: str, cli: Command) -> None:
-    found = cli("compare", *RUNS, QRELS, "-m", "ndcg@10", "--letters", "--draws", "200", "-f", form)
-    assert found.code == 0, found.messages
+    found = succeed(cli("compare", *RUNS, QRELS, "-m", "ndcg@10", "--letters", "--draws", "200", "-f", form))
     assert "same as" in found.text
     assert "share a letter" in found.text
 

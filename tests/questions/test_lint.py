@@ -9,7 +9,7 @@ import pytest
 
 import gradedeval
 from support.broken import BYTES, COMPRESSED, EMPTY, NUMBERS, PLACES, TWICE, WIDTHS, Broken
-from support.commands import Command, Outcome
+from support.commands import Command, Outcome, succeed
 from support.paths import DATA, shared
 
 RUN = b"1 Q0 a 1 3 run\n1 Q0 b 2 2 run\n2 Q0 c 1 1 run\n"
@@ -156,8 +156,7 @@ def test_surprising_scores_are_a_warning(run: bytes, said: str, tmp_path: Path, 
 def test_a_run_in_order_says_so_even_to_the_strict(tmp_path: Path, cli: Command) -> None:
     (tmp_path / "run.txt").write_bytes(RUN)
     (tmp_path / "qrels.txt").write_bytes(QRELS)
-    outcome = cli("lint", "run.txt", "--qrels", "qrels.txt", "--strict")
-    assert outcome.code == 0
+    outcome = succeed(cli("lint", "run.txt", "--qrels", "qrels.txt", "--strict"))
     assert outcome.text.startswith("qrels.txt: no problems found\n\nrun.txt: no problems found\n")
 
 

@@ -13,7 +13,7 @@ from scipy import stats
 
 import gradedeval
 from gradedeval.analysis.score_matrix import Matrix, to_matrix
-from support.commands import Command, environment
+from support.commands import Command, environment, succeed
 from support.examples import sampled
 from support.paths import DATA, ROOT, shared
 
@@ -95,8 +95,7 @@ def typed(command: str, cli: Command, folder: Path) -> str:
     at = words.index("runs/*") if "runs/*" in words else -1
     if at >= 0:
         words[at : at + 1] = [f"runs/{path.name}" for path in sorted((folder / "runs").iterdir())]
-    outcome = cli(*words)
-    assert outcome.code == 0, outcome.messages
+    outcome = succeed(cli(*words))
     return outcome.text
 
 

@@ -18,7 +18,7 @@ from gradedeval import InputError, clicks
 from gradedeval.analysis import pictures
 from gradedeval.analysis.pictures import _width
 from gradedeval.cli import PICTURES, canvas
-from support.commands import Command
+from support.commands import Command, succeed
 from support.paths import QRELS, ROOT, SAMPLES
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
@@ -618,8 +618,7 @@ def test_nothing_of_a_picture_is_cut_off_and_no_axes_are_squeezed(
         "explain": (runs[0], QRELS, "-m", measures, "--topic", "301"),
         "clicks": (LOGS[1], QRELS, "-m", "err", *(() if one else ("--by", "kind"))),
     }.get(picture, (*runs, QRELS, "-m", measures))
-    outcome = cli("plot", picture, *words, "--size", width, "-o", "x.png", "--quiet")
-    assert outcome.code == 0, outcome.err
+    succeed(cli("plot", picture, *words, "--size", width, "-o", "x.png", "--quiet"))
     assert outside(made[0]) == []
 
 
@@ -703,8 +702,7 @@ def test_warnings_of_libraries_are_not_shown(cli: Command, monkeypatch: pytest.M
         return drawn(*words, **named)
 
     monkeypatch.setattr(canvas, "figure", warns)
-    said = cli("plot", "weights", "-m", "rbp", "-o", str(tmp_path / "x.svg"))
-    assert said.code == 0
+    said = succeed(cli("plot", "weights", "-m", "rbp", "-o", str(tmp_path / "x.svg")))
     assert [line for line in said.messages if "deprecated" in line] == []
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import gradedeval
 from gradedeval.kernel.scoring.predicted import by_people, estimate, saved
-from support.commands import Command, Outcome
+from support.commands import Command, Outcome, succeed
 from support.predicted import JUDGED, MACHINE, OTHERS, PEOPLE, RUNS, TOPICS, TRUTH, write_files
 from support.results import calls_on
 from support.runs import write_qrels, write_run
@@ -105,8 +105,7 @@ def test_a_difference_that_is_the_same_on_all_topics_has_no_p(cli: Command, file
     short = {"d00": 2.0, "d01": 1.0}
     for name, ranking in (("short.run", short), ("long.run", short | {"d02": 0.5})):
         write_run(Path(name), dict.fromkeys(TOPICS, ranking))
-    done = cli("compare", "long.run", "short.run", *EVAL[1:4], "-m", "num_ret", "--wide")
-    assert done.code == 0
+    done = succeed(cli("compare", "long.run", "short.run", *EVAL[1:4], "-m", "num_ret", "--wide"))
     assert b"no p for 1 pair with the same difference on all topics" in done.err
     assert re.search(r"— +0\.0000 +-40\.0000 to -40\.0000", done.out.decode())
 
@@ -246,15 +245,13 @@ def test_words_have_grades_by_labels(cli: Command, files: None, tmp_path: Path) 
     write_qrels(tmp_path / "machine.qrels", words)
     done = cli(*EVAL)
     assert done.code == 1
-    done = cli(*EVAL, "--labels", "yes=1,no=0,1=1,0=0", "-f", "csv")
-    assert done.code == 0, done.err
+    done = succeed(cli(*EVAL, "--labels", "yes=1,no=0,1=1,0=0", "-f", "csv"))
 
 
 def test_what_is_told_of_the_topics(cli: Command, files: None, tmp_path: Path) -> None:
     people = {topic: PEOPLE[topic] for topic in JUDGED[:8]}
     write_qrels(tmp_path / "people.qrels", people | {"u": {"d00": 1}})
-    done = cli(*EVAL)
-    assert done.code == 0
+    done = succeed(cli(*EVAL))
     said = done.err.decode()
     assert "8 topics that people judged: intervals are only rough guides; have 15 or more judged" in said
     assert "machine.qrels: 1 of 9 topics of people.qrels is not in it, and left out (u)" in said

@@ -16,7 +16,7 @@ import gradedeval
 from gradedeval.analysis.pairs import label_p_values
 from gradedeval.arrays import Floats
 from gradedeval.questions.runs import run_panels
-from support.commands import Command, rows
+from support.commands import Command, rows, succeed
 from support.paths import SAMPLES
 
 RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "neural")]
@@ -34,8 +34,7 @@ def topics_of(column: str) -> dict[str, set[str]]:
 
 
 def test_the_mean_of_a_slice_is_that_of_its_topics(cli: Command) -> None:
-    printed = cli(*RUNS, QRELS, "-m", "ndcg@10 ap", "-q", "-f", "csv", *SLICED)
-    assert printed.code == 0, printed.messages
+    printed = succeed(cli(*RUNS, QRELS, "-m", "ndcg@10 ap", "-q", "-f", "csv", *SLICED))
     found = rows(printed.text)
     of_topics = [row for row in found if row["topic"] != "all"]
     assert all(row["query"] and not row["slice"] for row in of_topics)
@@ -168,8 +167,7 @@ def test_small_slices_and_topics_with_two_labels_are_not_tested() -> None:
 
 @pytest.mark.parametrize("test", ["anova", "tukey-hsd", "bayes", "wilcoxon", "bootstrap"])
 def test_all_tests_take_slices(test: str, cli: Command) -> None:
-    found = cli("compare", *RUNS, QRELS, "-m", "ndcg@10", "--test", test, "--draws", "500", *SLICED)
-    assert found.code == 0, found.messages
+    found = succeed(cli("compare", *RUNS, QRELS, "-m", "ndcg@10", "--test", test, "--draws", "500", *SLICED))
     assert "intent" in found.text
 
 
@@ -303,8 +301,7 @@ def test_diff_of_labels_that_no_topic_has_is_as_without() -> None:
 def test_pictures_of_slices(cli: Command, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     target = tmp_path / "r.svg"
-    found = cli("plot", "runs", *RUNS, QRELS, "-m", "ndcg@10", *SLICED, "--slice", "intent", "-o", str(target))
-    assert found.code == 0, found.messages
+    succeed(cli("plot", "runs", *RUNS, QRELS, "-m", "ndcg@10", *SLICED, "--slice", "intent", "-o", str(target)))
     assert target.stat().st_size > 1000
     wrong = cli("plot", "runs", *RUNS, QRELS, "-m", "ndcg@10", *SLICED, "--slice", "intend", "-o", str(target))
     assert "no column of labels 'intend'; did you mean 'intent'?" in wrong.messages[-1]

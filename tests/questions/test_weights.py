@@ -18,7 +18,7 @@ from gradedeval import MEASURES, EvaluationWarning, InputError, Measure, parse_m
 from gradedeval.kernel import parallel
 from gradedeval.kernel.measures.parse import DEFAULT
 from gradedeval.questions.weights import static_weights
-from support.commands import Command, Outcome
+from support.commands import Command, Outcome, succeed
 from support.examples import sampled
 from support.paths import DATA, shared
 from support.runs import write_qrels, write_run
@@ -383,8 +383,7 @@ LACKS = (
 
 
 def test_fixed_and_background_weights_stand_side_by_side(files: Path, cli: Command) -> None:
-    found = cli(*TWO, "-m", "ap p@2", "-m", "bpref(k=10,rel=1)", "--ranks", "4")
-    assert found.code == 0
+    found = succeed(cli(*TWO, "-m", "ap p@2", "-m", "bpref(k=10,rel=1)", "--ranks", "4"))
     assert found.text == (
         'rank,ap,p@2,"bpref(k=10,rel=1)"\n1,0.125,0.5,0.5\n2,0.25,0.5,0.5\n'
         f"3,{2 / 3 / 4},0.0,0.375\n4,0.125,0.0,0.375\n"
@@ -432,8 +431,7 @@ def test_runs_that_no_measure_needs_are_not_read(files: Path, cli: Command) -> N
 
 def test_every_format_has_the_same_weights(files: Path, cli: Command) -> None:
     def written(form: str, *more: str) -> Outcome:
-        found = cli(*TWO, "-m", "ap", "-m", "rbp(p=0.5)", "--ranks", "3", "-f", form, *more)
-        assert found.code == 0
+        found = succeed(cli(*TWO, "-m", "ap", "-m", "rbp(p=0.5)", "--ranks", "3", "-f", form, *more))
         return found
 
     expected = [[1, 0.125, 0.5], [2, 0.25, 0.25], [3, 2 / 3 / 4, 0.125]]

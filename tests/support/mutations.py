@@ -74,11 +74,7 @@ def is_caught(file: str, old: str, new: str) -> bool:
         # -P: this folder, from which pytest is started, has the package as it is.
         command = [sys.executable, "-P", "-m", "pytest", "-x", "-n0", "-p", "no:cacheprovider", "-o"]
         done = subprocess.run(
-            [
-                *command,
-                f"pythonpath={folder} {ROOT} {ROOT / 'tests'}",
-                str(Path("tests", *room)),
-            ],
+            [*command, f"pythonpath={folder} {ROOT} {ROOT / 'tests'}", str(Path("tests", *room))],
             cwd=ROOT,
             env={**os.environ, "PYTHONPATH": folder},
             capture_output=True,

@@ -26,15 +26,7 @@ from gradedeval.kernel.measures.bounds import exactness
 from support import reference
 from support.examples import drawn
 from support.measures import REPRESENTATIVES, VARIANTS, any_measure, every, failing, in_the_shell
-from support.topics import (
-    ANCHOR,
-    SCALE,
-    Found,
-    Topic,
-    any_topic,
-    evaluated,
-    scored,
-)
+from support.topics import ANCHOR, SCALE, Found, Topic, any_topic, evaluated, scored
 
 BOUNDED = [measure for measure in VARIANTS if measure.residual != "none"]
 ENDLESS = [measure for measure in VARIANTS if measure.residual == "beyond_run"]

@@ -247,8 +247,7 @@ def test_a_sum_that_is_not_settled_is_a_fault(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(panels, "PLAIN", 1 << 16)
     monkeypatch.setattr(panels, "SMOOTH", 0.0)
     with pytest.raises(
-        InputError,
-        match=r"did not converge within 65,\d{3} ranks past the end; C still jumps there; set horizon=1000",
+        InputError, match=r"did not converge within 65,\d{3} ranks past the end; C still jumps there; set horizon=1000"
     ):
         score("ift(A=.2,b2=1e-6,R2=10,of=ed)", TEN)
 

@@ -221,9 +221,7 @@ def test_without_new_processes_this_process_does_the_work(monkeypatch: pytest.Mo
         assert results == [(number * number, os.getpid()) for number in range(5)]
 
 
-def test_without_new_processes_after_a_death_no_task_runs_here_or_twice(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_new_processes_after_a_death_no_task_runs_here_or_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """One of them may have killed the process: it would kill this one."""
     here, rounds = os.getpid(), list[int]()
 

@@ -21,7 +21,7 @@ from gradedeval.kernel.options import Options
 from gradedeval.kernel.rankings import grade
 from gradedeval.kernel.rankings.grade import OrderCheck
 from gradedeval.kernel.scoring import caveats
-from support.commands import Command
+from support.commands import Command, succeed
 from support.paths import DATA, QRELS, SAMPLES, shared
 from support.sessions import in_process
 
@@ -83,8 +83,7 @@ def test_rising_scores_note_once(command: str, cli: Command, tmp_path: Path, mon
     runs = [str(SAMPLES / "rivers-neural.run"), *rising]
     monkeypatch.chdir(tmp_path)
     name, *words = command.split()
-    outcome = cli(name, *([QRELS, *runs] if name == "trec_eval" else [*runs, QRELS, *words]))
-    assert outcome.code == 0
+    outcome = succeed(cli(name, *([QRELS, *runs] if name == "trec_eval" else [*runs, QRELS, *words])))
     said = [message for message in outcome.messages if SAID in message]
     cure = "negate the scores" if name == "trec_eval" else CURE
     assert said == [f"2 of 3 runs ({runs[1]}, {runs[2]}): {SAID}; {cure}"]
@@ -289,8 +288,7 @@ def test_the_range_of_ties_is_that_of_lists_that_are_cut_afterwards(options: dic
 )
 def test_every_command_notes_decisive_ties(words: tuple[str, ...], measure: str, cli: Command, tmp_path: Path) -> None:
     run = changed("rivers-neural.run", tmp_path, lambda fields: [*fields[:4], "1", fields[5]])
-    outcome = cli(*(run if word == "{run}" else word for word in words))
-    assert outcome.code == 0
+    outcome = succeed(cli(*(run if word == "{run}" else word for word in words)))
     ((_, low, high),) = [ties.groups() for line in outcome.messages if (ties := RANGE.match(line))]
     assert (
         outcome.messages[0].startswith(f"{run}: many documents have equal scores: {measure} between")

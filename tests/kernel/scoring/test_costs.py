@@ -12,7 +12,7 @@ import pytest
 import gradedeval
 from gradedeval import InputError
 from gradedeval.kernel.options.metadata import Costs
-from support.commands import Command
+from support.commands import Command, succeed
 
 # Two topics: documents a (page), b (video), c (page), d (ad); b is relevant, c half so, d unjudged.
 RUN = "t page a 1 4 x\nt video b 2 3 x\nt page c 3 2 x\nt ad d 4 1 x\nu ad a 1 1 x\n"
@@ -104,8 +104,7 @@ def test_the_signature_names_the_costs(folder: Path) -> None:
 def test_broken_costs_are_one_line(folder: Path, cli: Command, content: str, said: str) -> None:
     (folder / "costs.txt").write_text(content)
     result = cli("run.txt", "qrels.txt", "-m", "rbp", "--costs", "costs.txt")
-    assert result.code == 1
-    assert result.text == ""
+    assert (result.code, result.text) == (1, "")
     assert result.messages[0].startswith(said)
 
 
@@ -144,8 +143,7 @@ def test_five_quantities_are_columns_with_the_mean_last(folder: Path, cli: Comma
 
 @pytest.mark.parametrize("form", ["table", "markdown", "json", "jsonl", "tsv", "html", "latex", "trec"])
 def test_five_quantities_in_every_format(folder: Path, cli: Command, form: str) -> None:
-    result = cli(*WORDS, "--residuals", "-f", form)
-    assert result.code == 0, result.messages
+    result = succeed(cli(*WORDS, "--residuals", "-f", form))
     if form == "jsonl":
         rows = [json.loads(line) for line in result.text.splitlines()]
         assert [*rows[0]] == ["run", "topic", "measure", "eu", "etu", "ec", "etc", "ed", "residual", "signature"]
@@ -196,8 +194,7 @@ def test_a_signed_difference_settles_no_topic(folder: Path) -> None:
 
 
 def test_without_measures_the_family_is_shown(folder: Path, cli: Command) -> None:
-    result = cli("run.txt", "qrels.txt", "--cwl")
-    assert result.code == 0
+    result = succeed(cli("run.txt", "qrels.txt", "--cwl"))
     shown = [line.split()[0] for line in result.text.splitlines()[2:-2]]
     assert shown == list(gradedeval.measures.CWL_DEFAULT)
 

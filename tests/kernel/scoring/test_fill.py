@@ -9,7 +9,7 @@ import pytest
 import gradedeval
 from gradedeval import EvaluationWarning, InputError, Qrels, clicks, evaluate
 from gradedeval.kernel.trec.lines import decode
-from support.commands import Command
+from support.commands import Command, succeed
 from support.paths import SAMPLES
 
 QRELS = {"1": {"a": 2, "b": 0, "c": 1}, "2": {"x": 1}}
@@ -82,8 +82,7 @@ def test_a_file_a_frame_and_a_dict_are_the_same(tmp_path: Path, cli: Command) ->
              "qrels": "1 0 a 2\n1 0 b 0\n1 0 c 1\n2 0 x 1\n"}  # fmt: skip
     for name, text in lines.items():
         (tmp_path / name).write_text(text)
-    done = cli("run", "qrels", "-m", TAKES, "--fill", "fill.csv", "-q", "-f", "csv")
-    assert done.code == 0
+    done = succeed(cli("run", "qrels", "-m", TAKES, "--fill", "fill.csv", "-q", "-f", "csv"))
     printed = [float(line.split(",")[3]) for line in done.text.splitlines()[1:] if line.split(",")[1] == "1"]
     assert printed == [row.score for row in expected.frame.itertuples() if row.topic == "1"]
 

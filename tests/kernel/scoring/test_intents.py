@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, Qrels, intent_aware, parse_measures
 from support import reference
-from support.commands import Command
+from support.commands import Command, succeed
 from support.examples import drawn, sampled
 from support.measures import any_measure, in_the_shell
 from support.paths import DATA, shared
@@ -554,8 +554,7 @@ def test_missing_subtopics_option_is_an_error(cli: Command) -> None:
 @pytest.mark.usefixtures("files")
 def test_options_and_presets_apply_to_the_measure_inside(cli: Command) -> None:
     def names(*words: str) -> list[str]:
-        done = cli("run", "qrels", "--subtopics", *words)
-        assert done.code == 0, done.messages
+        done = succeed(cli("run", "qrels", "--subtopics", *words))
         (said,) = re.findall(r" \| names ([^|]+) \| ", done.words)
         return said.split(", ")
 

@@ -9,7 +9,7 @@ import pytest
 import gradedeval
 from gradedeval import InputError
 from gradedeval.measures import ap, err, ndcg
-from support.commands import Command
+from support.commands import Command, succeed
 
 RUN = {"q1": {"a": 3.0, "b": 2.0}, "q2": {"c": 1.0}}
 QRELS = {"q1": {"a": 0, "b": 2}, "q2": {"c": 1}}
@@ -95,8 +95,7 @@ def test_saved_scores_go_by_the_measure_not_its_name(files: Path, cli: Command) 
     assert cli("y.run", "qrels.txt", "-q", "-m", "ap", "-o", "y.csv").code == 0
     with (files / "x.csv").open() as file:
         assert {row["measure"] for row in csv.DictReader(line for line in file if not line.startswith("#"))} == {"map"}
-    compared = cli("compare", "--from-scores", "x.csv", "--from-scores", "y.csv", "-m", "MAP", "-f", "csv")
-    assert compared.code == 0
+    compared = succeed(cli("compare", "--from-scores", "x.csv", "--from-scores", "y.csv", "-m", "MAP", "-f", "csv"))
     assert compared.out.decode().splitlines()[1].startswith("MAP,")
     assert cli("check", "y.run", "qrels.txt", "--baseline", "x.csv", "--max-drop", "ap=60%").code == 0
     assert cli("check", "y.run", "qrels.txt", "--baseline", "x.csv", "--max-drop", "AP=10%").code == 1

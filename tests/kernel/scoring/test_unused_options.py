@@ -38,10 +38,7 @@ BESIDE: dict[str, dict[str, Any]] = {
     "bounds": {"bounds": True, "top_grade": 4},
 }
 """What is asked for beside the scores; a top grade above those of the qrels leaves room for another top gain."""
-CONTEXT: dict[str, dict[str, Any]] = {
-    "gain": {"top_grade": 4},
-    "top_grade": {"gain": "linear", "top_grade": 3},
-}
+CONTEXT: dict[str, dict[str, Any]] = {"gain": {"top_grade": 4}, "top_grade": {"gain": "linear", "top_grade": 3}}
 """What an option is given with so that its effect shows: nerr5 is 0 unless a gain is 1."""
 VALUES: dict[str, Any] = {
     "gain": "0:0:0.9:1:1",

@@ -13,7 +13,7 @@ import gradedeval
 from gradedeval import InputError, Qrels
 from gradedeval.kernel.trec import named_qrels
 from support import fake_ir_datasets
-from support.commands import Command
+from support.commands import Command, succeed
 from support.fake_ir_datasets import Far
 from support.paths import ROOT
 
@@ -134,8 +134,7 @@ def test_a_file_of_that_name_wins(files: Path, far: Far, cli: Command) -> None:
 def test_broken_conventions_are_noted(qrels: str, words: str, noted: bool, files: Path, far: Far, cli: Command) -> None:
     for name in ("dl19-passage", "dl19-doc"):
         cached(files, Qrels.collections()[name].dataset)
-    notes = cli("run.txt", qrels, *words.split())
-    assert notes.code == 0
+    notes = succeed(cli("run.txt", qrels, *words.split()))
     assert any("by convention only grades from 2; add --rel 2" in line for line in notes.messages) == noted
 
 

@@ -13,7 +13,7 @@ from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.trec import documents
 from gradedeval.kernel.trec.line_reader import Skipped
 from gradedeval.kernel.trec.stream import Source, Stream, first_bytes
-from support.commands import Command
+from support.commands import Command, succeed
 from support.file_formats import TREC_RUN, WRONG, Wrong
 
 
@@ -135,8 +135,7 @@ def test_diff_knows_runs_of_ms_marco_and_beir(folder: Path, cli: Command) -> Non
     beir = "".join(f"{row[0]}\t{row[2]}\t{row[4]}\n" for row in rows)
     (folder / "beir").write_text(f"query-id\tcorpus-id\tscore\n{beir}")
     for last in ("ms3", "ms4", "beir"):
-        compared = cli("diff", "trec.run", last)
-        assert compared.code == 0, compared.messages
+        succeed(cli("diff", "trec.run", last))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from support.commands import Command
+from support.commands import Command, succeed
 from support.markup import hostile_runs
 from support.paths import DATA, SAMPLES, shared
 
@@ -205,8 +205,7 @@ def test_topics_sort_as_numbers_only_where_they_are_numbers(cli: Command, tmp_pa
 def test_48_runs_fit_paper_and_their_names_a_telephone(cli: Command, tmp_path: Path, browser: Any) -> None:
     folder = DATA / "covid-round1"
     runs = sorted(map(str, (folder / "runs").iterdir()))
-    done = cli("report", *runs, str(folder / "qrels.txt"), "--draws", "100", "--quiet", "-o", "report.html")
-    assert done.code == 0
+    succeed(cli("report", *runs, str(folder / "qrels.txt"), "--draws", "100", "--quiet", "-o", "report.html"))
     tab = Tab(browser, tmp_path / "report.html", viewport={"width": 1280, "height": 900})
     cut = "found => found.filter(one => one.scrollWidth > one.clientWidth).length"
     assert tab.page.locator("#runs .scroll").first.evaluate("one => one.scrollWidth <= one.clientWidth")

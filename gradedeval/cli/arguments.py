@@ -19,7 +19,7 @@ from gradedeval.kernel.formats import EXTENSIONS
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure, parse_measures
 from gradedeval.kernel.options import GAINS, OPTIONS
-from gradedeval.kernel.trec.lines import NO_GRADES, QRELS, RUN, STRATA, WholeFile
+from gradedeval.kernel.trec.lines import NO_GRADES, PAIRS, QRELS, RUN, STRATA, WholeFile
 from gradedeval.kernel.trec.stream import (
     IR_DATASETS,
     Source,
@@ -318,7 +318,7 @@ def is_qrels(file: str) -> bool:
             layout = format_of(stream, "qrels")
         except InputError as error:
             return error.kind == NO_GRADES
-    return layout.format == "letor" if isinstance(layout, WholeFile) else layout is not QRELS
+    return layout.format in ("letor", PAIRS) if isinstance(layout, WholeFile) else layout is not QRELS
 
 
 def _is_run(file: str) -> bool:

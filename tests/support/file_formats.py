@@ -323,8 +323,9 @@ WRONG = [
     Wrong("JSON with a docno twice", "run", text('{"51": {"d7": 12.5, "d7": 1}}'),
           "FILE: duplicate name 'd7' in a JSON object; give each name once"),
     Wrong("JSON of another kind", "run", text('{"version": 2, "results": []}'),
-          "FILE: holds JSON in an unknown layout (object of version, results); expected topic -> docno -> number, or "
-          'records such as {"topic": "51", "docno": "d7", …}'),
+          "FILE: holds JSON in an unknown layout (object of version, results); nearest is golden, a record for each "
+          "query, with the documents expected, retrieved, or both: no topic (query, question, input, user_input, "
+          "query_text or id)"),
     Wrong("JSON Lines with a score that is text", "run", text(
         '{"qid": "51", "docno": "d7", "score": 2}\n{"qid": "52", "docno": "d3", "score": "high"}\n'),
           "FILE:2: score 'high' is not a finite number; expected a number for each score"),

@@ -27,6 +27,7 @@ from gradedeval.kernel.measures.definition import LINES, MEASURES
 from gradedeval.kernel.measures.description import SHARED_PARAMETERS, Description
 from gradedeval.kernel.measures.spellings import ALIASES, DIFFERENT, notation_of
 from gradedeval.kernel.trec.file_formats import COLUMNS
+from gradedeval.kernel.trec.shapes import SHAPES
 from support.conformance import cases as conformance_cases
 from support.conformance_peers import reasons
 from support.file_formats import BROKEN, KINDS, SAMPLES, TREC_QRELS, TREC_RUN, WRONG
@@ -399,6 +400,25 @@ def file_formats() -> str:
     return "\n" + "\n".join(rows) + "\n\n"
 
 
+def shapes() -> str:
+    """Every shape of JSON: an example, and one line that writes it."""
+    parts = []
+    for shape in SHAPES:
+        name = shape.name + (f" (format {shape.format})" if shape.format else "")
+        head = f"**{name}**, {' or '.join(shape.holds)}: {shape.meaning}."
+        made_by = shape.made_by if "`" in shape.made_by else f"`{shape.made_by}`"
+        parts.append(f"{head}\n\n```json\n{shape.example}\n```\n\nWritten by {made_by}\n")
+    lists = [(content, kind, shape) for shape in SHAPES if shape.layout == "lists" for content, kind in KINDS_OF_LISTS]
+    rows = ["| shape | lists | names |", "|---|---|---|"]
+    for content, kind, shape in lists:
+        if kind in shape.holds:
+            rows.append(f"| {shape.name} | {content} | {' · '.join(map(code, shape.documents(kind)))} |")
+    return "\n" + "\n".join(parts) + "\n" + "\n".join(rows) + "\n\n"
+
+
+KINDS_OF_LISTS = (("results", "run"), ("relevant documents", "qrels"))
+
+
 def million_lines() -> dict[tuple[str, str], list[str]]:
     """(format, run or qrels) -> seconds for a million lines, and how many times as long as in TREC form."""
     found: dict[tuple[str, str], list[str]] = {}
@@ -548,6 +568,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "file formats": file_formats,
     "written files": written_files,
     "refused files": refused_files,
+    "shapes": shapes,
     "wrong ndcgs": wrong_ndcgs,
     "conformance files": conformance_families,
     "conformance differences": conformance_differences,

@@ -7,7 +7,6 @@ recognized by their attributes.
 from __future__ import annotations
 
 import math
-import re
 import struct
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -20,18 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Floats, all_finite
-from gradedeval.errors import InputError, Note, flag, plural, safe_repr, shorten
+from gradedeval.errors import InputError, flag, plural, safe_repr
 from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import LAST_RANK
 from gradedeval.kernel.rankings.docnos import DIGITS, Docnos, Index, JudgmentColumns, TopicCodes, coded, repeats
+from gradedeval.kernel.rankings.labels import GradeOfWord, check_labels, grade_of
 from gradedeval.kernel.trec.file_formats import (
     DOCNO,
     GRADE,
+    NO_GRADES_LISTED,
     RANK,
     SCORE,
     TOPIC,
     TYPE,
     TableColumns,
+    bare_topics,
     check_no_score,
     check_one_grade,
     find_column,
@@ -40,7 +42,8 @@ from gradedeval.kernel.trec.file_formats import (
     missing_column,
     plain,
 )
-from gradedeval.kernel.trec.lines import decimal, decode, encode
+from gradedeval.kernel.trec.lines import decimal, encode
+from gradedeval.kernel.trec.records import lists_documents, read_document_of_lists
 from gradedeval.kernel.trec.stream import Stream
 from gradedeval.kernel.trec.text_columns import Text, check_column, text_of_arrow
 
@@ -58,6 +61,8 @@ def readable(source: Any, kind: str, place: str) -> Any:
     Raises InputError if the source is neither.
     """
     if isinstance(source, Mapping):
+        if (table := read_document_of_lists(source, kind, place)) is not None:
+            return table
         check_no_columns(source, place)
         return _of_lists(source, kind, place)
     table = readable_table(source, kind, place)
@@ -192,7 +197,7 @@ def is_ids(values: Any) -> bool:
 def is_row(row: Any) -> bool:
     """Check for a row of a run or of judgments: values, a namedtuple, a record, or an object with such attributes."""
     if isinstance(row, Mapping) or (names := _fields(row)) is None:
-        return isinstance(row, Mapping) and _has_id_names(row)
+        return isinstance(row, Mapping) and (_has_id_names(row) or lists_documents(row))
     return _has_id_names(names) if names else len(row) > 2 and (isinstance(row[0], Ids) or is_missing(row[0]))
 
 
@@ -225,6 +230,8 @@ def _of_rows(rows: Sequence[Any], kind: str, place: str) -> TableColumns:
     """Convert rows, all of the first row's kind, to columns."""
     if not rows:
         raise _empty(kind, place)
+    if (table := read_document_of_lists(rows, kind, place)) is not None:
+        return table
     if not is_row(first := rows[0]):
         refuse_source(rows, kind, place)
     names = _fields(first) or ["topic", "docno", VALUES[kind]]
@@ -283,11 +290,12 @@ def _of_lists(nested: Mapping[Any, Any], kind: str, place: str) -> Any:
                 ident(docno, f"{topic_place}[{rank - 1}]", "docno")
             rows.append((topic, *entry) if True in kinds else (topic, entry, rank if kind == "run" else 1))
     third = "rank" if kind == "run" and True not in kinds else VALUES[kind]
-    note = "no grades: the listed documents are relevant, with grade 1" if kinds == {False} and kind == "qrels" else ""
+    note = NO_GRADES_LISTED if kinds == {False} and kind == "qrels" else ""
+    bare = tuple(topic for topic, documents in nested.items() if not len(documents))
     if not rows:
         raise _empty(kind, place)
     columns = dict(zip(("topic", "docno", third), zip(*rows, strict=True), strict=True))
-    return TableColumns(list(columns), lambda name: columns[name], len(rows), note)
+    return TableColumns(list(columns), lambda name: columns[name], len(rows), note, bare=bare)
 
 
 def listed_docno(entry: Any) -> Any:
@@ -477,76 +485,6 @@ def numeric_column(source: Any, name: Any, place: str) -> Floats | None:
     return numbers if isinstance(numbers, np.ndarray) and all_finite(numbers) else None
 
 
-# Labels of grades: NTCIR's L0, L1, L2, and the user's.
-
-_NTCIR = rb"L(\d+)"
-
-SHOWN = 5
-"""Maximum labels listed in a message."""
-
-_PLAIN = "[\\w+.,=…-]+"  # needs no quotes in a shell
-
-
-def grade_of(token: bytes, labels: Mapping[bytes, float] | None) -> float:
-    """Return the grade of a token: its label's, its number, or the digits of NTCIR's L2; nan if it has none."""
-    if labels is not None and token in labels:
-        return labels[token]
-    grade = decimal(token)
-    ntcir = re.fullmatch(_NTCIR, token) if grade != grade else None
-    return float(ntcir[1]) if ntcir else grade
-
-
-def check_labels(
-    place: str, tokens_found: Iterable[bytes], labels: Mapping[bytes, float] | None, lines: Mapping[bytes, int]
-) -> None:
-    """Raise InputError if grades are words and some of them have no number.
-
-    tokens_found  all grade tokens
-    labels        label -> grade; None: a few bad tokens among numbers are errors of their lines
-    lines         token -> its first line, or 0
-    """
-    tokens = sorted(set(tokens_found))
-    unknown = [token for token in tokens if math.isnan(grade_of(token, labels))]
-    words = [token for token in unknown if not _is_number(token)]
-    named = {token: grade_of(token, labels) for token in tokens if token in words or not _is_number(token)}
-    if not words or (labels is None and len(unknown) < len(tokens) and len(named) == len(words)):
-        return
-    first = min(words, key=lambda token: lines[token])
-    pairs = ",".join(
-        f"{decode(label)}={'…' if math.isnan(named[label]) else f'{named[label]:g}'}" for label in [*named][:SHOWN]
-    )
-    pairs += ",…" if len(named) > SHOWN else ""
-    pairs = pairs if re.fullmatch(_PLAIN, pairs) else f"'{pairs}'"
-    problem = f"grade '{decode(first)}' is a word"
-    hint = f"the labels found are {shorten(map(decode, tokens), SHOWN)}: give each a grade, as in {flag.labels:{pairs}}"
-    raise InputError(f"{place}:{lines[first]}" if lines[first] else place, problem, hint, kind="label")
-
-
-UNUSED_LABELS = "unused-labels"
-"""The kind of the note on labels without a judgment."""
-
-
-def lacking_labels(place: str, tokens_found: Iterable[bytes], labels: Mapping[bytes, float]) -> list[str]:
-    """Return the note on labels without a judgment, given all grade tokens: a list of none or one."""
-    return unused_labels(place, map(decode, labels.keys() - set(tokens_found)))
-
-
-def unused_labels(place: str, labels: Iterable[str]) -> list[str]:
-    """Return the note on labels without a judgment: a list of none or one."""
-    unused = sorted(labels)
-    problem = f"{place}: no judgment has the {plural(len(unused), 'label')} {', '.join(unused)} of {flag.labels}"
-    return [Note(problem, kind=UNUSED_LABELS, about=unused)] if unused else []
-
-
-def _is_number(token: bytes) -> bool:
-    """Check for a number, which may be infinite or nan."""
-    try:
-        float(token)
-    except ValueError:
-        return False
-    return True
-
-
 # DataFrames and dicts entry by entry, with messages for problems.
 
 NONE = np.empty(0)
@@ -559,15 +497,12 @@ Judgment = tuple[bytes, Any, float, int]
 Ranking = tuple[list[Any], Floats, Floats, "array[int] | range", list[bytes]]
 """Docnos, scores, ranks (or none), row numbers, and types (or none)."""
 
-GradeOfWord = Mapping[bytes, float] | None
-"""Label -> grade."""
-
 
 def usual_judgments(source: Any, place: str = "qrels") -> Listed | None:
     """Return the judgments of a dict or DataFrame of usual content; None otherwise."""
     if isinstance(source, Mapping):
         usual = usual_dict({topic: documents for topic, documents in source.items() if documents})
-    elif hasattr(source, "columns") and find_grades(source.columns) is not None:
+    elif hasattr(source, "columns") and not bare_topics(source) and find_grades(source.columns) is not None:
         columns = [column(source, accepted, place) for accepted in (TOPIC, DOCNO, GRADE)]
         usual = usual_columns(*columns)
     else:
@@ -700,7 +635,7 @@ def usual_run(source: Any, place: str = "run") -> Listed | None:
     """Return the documents of a dict or DataFrame of usual content; None otherwise."""
     if isinstance(source, Mapping):
         return usual_dict(source)
-    if ordered_by_rank(source):
+    if ordered_by_rank(source) or bare_topics(source):
         return None
     docnos, topics = column(source, DOCNO, place), column(source, TOPIC, place)
     name = find_column(source.columns, SCORE)
@@ -730,6 +665,8 @@ def frame_ranking(
     rows: dict[bytes, list[int]] = {}
     for topic, group in groupby(range(len(topics)), key=topics.__getitem__):
         rows.setdefault(topic, []).extend(group)
+    for topic in bare_topics(frame):
+        rows.setdefault(ident(topic, place, "topic"), [])
     return {
         topic: (
             [docnos[row] for row in positions],
@@ -889,6 +826,8 @@ def number(value: Any, place: str, noun: str) -> float:
 
 def is_ranking(run: Mapping[Any, Any]) -> bool:
     """Check if a dict is a single run (topic -> docno -> score, or topic -> docnos), not several by name."""
+    if lists_documents(run):
+        return True
     for inner in run.values():
         if not isinstance(inner, Mapping):
             return is_ids(inner) and not any(map(is_row, islice(inner, 1)))

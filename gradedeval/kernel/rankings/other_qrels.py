@@ -4,7 +4,7 @@ judges.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from copy import copy
 from dataclasses import dataclass, replace
@@ -22,20 +22,25 @@ from gradedeval.kernel.rankings.docnos import Index, JudgmentColumns
 from gradedeval.kernel.rankings.in_memory import (
     Judgment,
     arrow_judgments,
-    check_labels,
     coded_floats,
-    grade_of,
+    ident,
     judgments_in,
-    lacking_labels,
+    lines_of,
     readable,
     usual_judgments,
     words_of,
 )
+from gradedeval.kernel.rankings.labels import check_labels, grade_of, lacking_labels
 from gradedeval.kernel.trec.file_formats import (
+    DOCNO,
+    NO_GRADES_LISTED,
     SCORE,
     SUBTOPIC,
+    TOPIC,
     TableColumns,
+    bare_topics,
     field_problem,
+    find_column,
     find_grades,
     is_header,
     missing_column,
@@ -83,7 +88,7 @@ class QrelsData:
 
 def judgments_of_object(source: Any, place: str, rules: QrelsRules, notes: list[str]) -> QrelsData:
     """Return the judgments of a Python object, or of the content of a file that is read whole; append notes."""
-    source = readable(source, "qrels", place)
+    source = _with_grade_one(readable(source, "qrels", place))
     could_be_run = not hasattr(source, "columns") or plain(find_grades(source.columns)) in SCORE
     notes += [f"{place}: {note}"] if isinstance(source, TableColumns) and (note := source.note) else []
     if rules.labels is not None:
@@ -96,13 +101,33 @@ def judgments_of_object(source: Any, place: str, rules: QrelsRules, notes: list[
             labels, code = coded_floats(usual.values)
             return QrelsData((usual.topics, usual.docnos, code), labels, could_be_run=could_be_run)
     rows = judgments_in(source, rules.part, place, rules.labels)
-    return replace(_of_rows(rows, place, rules, notes), could_be_run=could_be_run)
+    bare = [ident(topic, place, "topic") for topic in bare_topics(source)]
+    return replace(_of_rows(rows, place, rules, notes, bare), could_be_run=could_be_run)
 
 
-def _of_rows(rows: list[Judgment], place: str, rules: QrelsRules, notes: list[str]) -> QrelsData:
-    """Convert rows, perhaps with duplicates, subtopics or strata; append notes on duplicates."""
+def _with_grade_one(source: Any) -> Any:
+    """Add the grade 1 to a table of topics and docnos alone; return anything else unchanged."""
+    names = list(getattr(source, "columns", ()))
+    topic, docno = find_column(names, TOPIC), find_column(names, DOCNO)
+    if len(names) != 2 or None in (topic, docno) or not hasattr(source[topic], "tolist"):
+        return source
+    columns = {"topic": source[topic].tolist(), "docno": source[docno].tolist(), "grade": [1] * len(source)}
+    table = TableColumns.of(columns, lines_of(source))
+    table.note = NO_GRADES_LISTED
+    return table
+
+
+def _of_rows(
+    rows: list[Judgment], place: str, rules: QrelsRules, notes: list[str], bare: Sequence[bytes] = ()
+) -> QrelsData:
+    """Convert rows, perhaps with duplicates, subtopics or strata; append notes on duplicates.
+
+    bare  topics whose list of documents is empty
+    """
     part = rules.part
     graded = _by_topic(place, rows, rules.duplicates, notes, part)
+    for topic in bare:
+        graded.setdefault(topic, {})
     if not graded:
         raise InputError(place, "no judgments", expected_lines(QRELS), kind="empty")
     subtopics, strata = None, None

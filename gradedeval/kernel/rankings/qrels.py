@@ -200,7 +200,7 @@ class Qrels:
             self.format = form.format
             self.notes += [f"{self.place}: {note}" for note in form.notes]
             if isinstance(form, WholeFile):
-                return self._of_whole_file(stream, rules)
+                return self._of_whole_file(stream, form, rules)
             self.could_be_run = form.whole
             with suppress(NeedsLineReader):
                 if form.in_blocks and not (rules.part or rules.labels):
@@ -220,18 +220,18 @@ class Qrels:
                 raise fractional_grades("score", self.place, f", or read it with {flag.qrels_format:{names}+header}")
             return judged
 
-    def _of_whole_file(self, stream: Stream, rules: QrelsRules) -> JudgmentColumns | Any:
+    def _of_whole_file(self, stream: Stream, form: WholeFile, rules: QrelsRules) -> JudgmentColumns | Any:
         """Return the content of a file that is read whole; or the judgments of a plain JSON object topic -> docno ->
         grade."""
         from gradedeval.kernel.rankings.in_memory import json_judgments
         from gradedeval.kernel.rankings.whole_files import read_whole
 
-        if self.format == "json" and not (rules.lenient or rules.labels or rules.part):
+        if form.format == "json" and not (form.fields or rules.lenient or rules.labels or rules.part):
             judged = json_judgments(stream)
             self.could_be_run = judged is not None
             if judged is not None:
                 return judged
-        self.format, content = read_whole(self.format, stream, "qrels", rules.lenient, rules.labels, self.notes)
+        self.format, content = read_whole(form, stream, "qrels", rules.lenient, rules.labels, self.notes)
         return content
 
     @classmethod

@@ -735,7 +735,7 @@ def _of_file(source: Source) -> Run | None:
         if isinstance(form, WholeFile):
             from gradedeval.kernel.trec.documents import read_document
 
-            return read_run(read_document(form.format, stream)[1], Options())
+            return read_run(read_document(form, stream, "run")[1], Options())
         if form in (RUN, MSMARCO, MSMARCO_RANKS) or form.by_rank:
             return None
         return run_of_lines(stream, Options(), layout=form)

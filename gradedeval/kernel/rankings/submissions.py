@@ -19,9 +19,10 @@ from gradedeval.errors import InputError, flag, plural, visible, with_keywords
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.options.metadata import Labels
 from gradedeval.kernel.parallel import raise_malloc_threshold
-from gradedeval.kernel.rankings import in_memory, whole_files
+from gradedeval.kernel.rankings import whole_files
 from gradedeval.kernel.rankings.docnos import Docnos, JudgmentColumns, TopicCodes, repeats
 from gradedeval.kernel.rankings.grade import Rows
+from gradedeval.kernel.rankings.labels import check_labels, grade_of
 from gradedeval.kernel.rankings.qrels import Qrels, read_judgments
 from gradedeval.kernel.rankings.run import Run, RunColumns, TopicResults, read_run, score_of
 from gradedeval.kernel.trec import blocks, line_reader
@@ -96,7 +97,7 @@ class Submission:
 
         def add(form: LineLayout | WholeFile, stream: Stream) -> None:
             if isinstance(form, WholeFile):
-                _add_content(run, topics, stream)
+                _add_content(run, topics, form, stream)
             else:
                 _add_lines(run, topics, form, stream)
 
@@ -168,7 +169,7 @@ class Judgments(Submission):
 
         def add(form: LineLayout | WholeFile, stream: Stream) -> None:
             if isinstance(form, WholeFile):
-                _add_judged(qrels, path, format_name, labels)
+                _add_judged(qrels, path, form, format_name, labels)
             else:
                 _add_judgments(qrels, form, stream, labels)
 
@@ -324,14 +325,13 @@ def _add(
     return True
 
 
-def _add_content(run: Submission, topics: dict[bytes, Ranking], stream: Stream) -> None:
+def _add_content(run: Submission, topics: dict[bytes, Ranking], form: WholeFile, stream: Stream) -> None:
     """Add the documents of a file in a library's format, and its defects."""
 
     def listed_in(lenient: bool) -> Run:
         run.format, content = whole_files.read_whole(form, stream, "run", lenient, None, [], partial(_add_bad, run))
         return read_run(content, Options(duplicates="first"), place=run.place)
 
-    form = run.format
     listed = _read_twice(run, listed_in)
     if listed is None:
         return
@@ -403,7 +403,7 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
     topic_at, docno_at, grade_at = map(layout.columns.index, ("topic", "docno", "grade"))
     for number, fields in line_reader.records(stream, layout, qrels, tolerant=True):
         topic, docno, token = fields[topic_at], fields[docno_at], fields[grade_at]
-        grade = in_memory.grade_of(token, labels)
+        grade = grade_of(token, labels)
         if grade != grade and is_header(fields, number, layout):
             qrels.error("grade", *field_problem("grade", fields, number, layout), line=number)
             continue
@@ -422,7 +422,7 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
         else:
             qrels.error("duplicate", problem, "keep one grade", number)
     try:
-        in_memory.check_labels(qrels.place, words, labels, words)
+        check_labels(qrels.place, words, labels, words)
     except InputError as error:
         _add_error(qrels, error)
         return
@@ -430,7 +430,9 @@ def _add_judgments(qrels: Judgments, layout: LineLayout, stream: Stream, labels:
         qrels.error("grade", *line_reader.number_problem("grade", token, number), line=number)
 
 
-def _add_judged(qrels: Judgments, path: str, format_name: str | None, labels: Mapping[bytes, float] | None) -> None:
+def _add_judged(
+    qrels: Judgments, path: str, form: WholeFile, format_name: str | None, labels: Mapping[bytes, float] | None
+) -> None:
     """Add the judgments of a file in a library's format, and its defects."""
 
     skipped: list[str] = []
@@ -438,7 +440,7 @@ def _add_judged(qrels: Judgments, path: str, format_name: str | None, labels: Ma
     def judged_in(lenient: bool) -> Qrels:
         if lenient:
             with closing(Stream(Source(path))) as stream:
-                whole_files.read_whole(qrels.format, stream, "qrels", True, labels, skipped, partial(_add_bad, qrels))
+                whole_files.read_whole(form, stream, "qrels", True, labels, skipped, partial(_add_bad, qrels))
         return Qrels(path, format=format_name, lenient=lenient, labels=Labels(labels) if labels else None)
 
     judged = _read_twice(qrels, judged_in)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from gradedeval.errors import InputError
 from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.rankings.in_memory import (
-    GradeOfWord,
     documents_of,
     grade,
     ident,
@@ -18,14 +18,24 @@ from gradedeval.kernel.rankings.in_memory import (
     number,
     readable,
 )
+from gradedeval.kernel.rankings.labels import GradeOfWord
 from gradedeval.kernel.trec.documents import read_document
-from gradedeval.kernel.trec.file_formats import DOCNO, RANK, SCORE, TOPIC, TableColumns, find_column, find_grades
+from gradedeval.kernel.trec.file_formats import (
+    DOCNO,
+    RANK,
+    SCORE,
+    TOPIC,
+    TableColumns,
+    find_column,
+    find_grades,
+)
 from gradedeval.kernel.trec.line_reader import Skipped
+from gradedeval.kernel.trec.lines import WholeFile
 from gradedeval.kernel.trec.stream import Stream
 
 
 def read_whole(
-    format: str,
+    form: WholeFile,
     stream: Stream,
     kind: str,
     lenient: bool,
@@ -35,6 +45,7 @@ def read_whole(
 ) -> tuple[str, Any]:
     """Return the format of a file, and its content, as `in_memory` reads it.
 
+    form    its format, and names of fields that the user gave
     kind    "run" or "qrels"
     labels  label -> grade
     notes   notes on skipped entries are appended
@@ -44,7 +55,7 @@ def read_whole(
     """
     raise_malloc_threshold()
     skipped = Skipped(stream.place, lenient, report=report)
-    format, content = read_document(format, stream, skipped)
+    format, content = read_document(form, stream, kind, skipped)
     content = _without_bad(content, kind, skipped, labels) if lenient else content
     notes += skipped.notes
     return format, content
@@ -66,7 +77,11 @@ def _without_bad(content: Any, source_kind: str, skipped: Skipped, labels: Grade
         raise InputError(
             skipped.place, f"{problem} ({skipped.count} bad skipped)", "write the file again", kind="empty"
         )
-    return source if skipped.count == count_before else good
+    if skipped.count == count_before:
+        return source
+    if isinstance(good, TableColumns) and isinstance(source, TableColumns):
+        return replace(good, note=source.note, bare=source.bare)
+    return good
 
 
 def _listed_ids(content: Any, skipped: Skipped) -> Any:

@@ -27,7 +27,7 @@ from gradedeval.kernel.measures.definition import Measure, Reading
 from gradedeval.kernel.measures.notation import write_value
 from gradedeval.kernel.options import exact
 from gradedeval.kernel.options.metadata import unmatched_notes
-from gradedeval.kernel.rankings.in_memory import UNUSED_LABELS, unused_labels
+from gradedeval.kernel.rankings.labels import UNUSED_LABELS, unused_labels
 from gradedeval.kernel.rankings.run import check_not_run
 from gradedeval.kernel.trec.lines import decode, encode, is_stratified
 from gradedeval.kernel.trec.stream import Source, is_file

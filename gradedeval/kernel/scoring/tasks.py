@@ -160,13 +160,13 @@ def _map_other_file(
         return map_lists(work, run_of_lines(stream, options, types, form), grader)
     from gradedeval.kernel.rankings.whole_files import read_whole
 
-    if form.format == "json" and not (types or options.lenient):
+    if form.format == "json" and not (form.fields or types or options.lenient):
         raise_malloc_threshold()
         run = _map_columns(work, json_run(stream, options), stream.place, grader)
         if run is not None:
             return replace(run, format="json")
     notes: list[str] = []
-    format, content = read_whole(form.format, stream, "run", options.lenient, None, notes)
+    format, content = read_whole(form, stream, "run", options.lenient, None, notes)
     columns = None if types else arrow_run(content, options, stream.place)
     run = _map_columns(work, columns, stream.place, grader)
     run = run or map_lists(work, read_run(content, options, types, stream.place), grader)

@@ -6,15 +6,35 @@ import json
 import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Literal, TypeVar
 
-from gradedeval.errors import InputError, ProblemList
+from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.kernel.trec.decompression import check_growth
-from gradedeval.kernel.trec.file_formats import DOCNO, TOPIC, TableColumns, check_distinct, find_column, is_record
+from gradedeval.kernel.trec.file_formats import (
+    DOCNO,
+    TOPIC,
+    TableColumns,
+    check_distinct,
+    find_column,
+    is_record,
+    with_fields,
+)
 from gradedeval.kernel.trec.line_reader import Skipped, numbered_lines
-from gradedeval.kernel.trec.lines import BYTE_ORDER_MARKS, LONGEST, decode
+from gradedeval.kernel.trec.lines import (
+    BYTE_ORDER_MARKS,
+    FORMATS,
+    HEADER,
+    LONGEST,
+    PAIRS,
+    LineLayout,
+    WholeFile,
+    decode,
+)
+from gradedeval.kernel.trec.records import Numbered, find_shape, has_lists_alone, nearest, read_shape
+from gradedeval.kernel.trec.shapes import SHAPE_NAMES, SHAPES, Shape
 from gradedeval.kernel.trec.stream import Stream
 
 # Parquet and Arrow files, from which only requested columns are read.
@@ -91,8 +111,39 @@ def _table(opened: Callable[[Any], Table], place: str, description: str) -> Tabl
 # Tables in a JSON document, as written by `DataFrame.to_json`: by column, by row, or split from their names.
 
 
+def of_pandas(document: Any, place: str) -> Any:
+    """Return the records or columns of a table of pandas in any orientation; any other document unchanged."""
+    if isinstance(document, dict):
+        for shape in SHAPES:
+            is_table = shape.layout == "table" and document.keys() >= {*shape.needs}
+            if is_table and (table := _TABLES[shape.name](document, place)) is not None:
+                return table
+    return document
+
+
+def _of_split(document: dict[str, Any], place: str) -> list[dict[str, Any]] | None:
+    names, data = document["columns"], document["data"]
+    if document.keys() > {"columns", "index", "data"} or not _all_are(list, document.values()):
+        return None
+    distinct = _all_are(str, names) and len(set(names)) == len(names)
+    if distinct and _all_are(list, data) and {len(row) for row in data} <= {len(names)}:
+        return [dict(zip(names, row, strict=True)) for row in data]
+    return None
+
+
+def _of_schema(document: dict[str, Any], place: str) -> list[Any] | None:
+    return document["data"] if len(document) == 2 and isinstance(document["data"], list) else None
+
+
+def _by_row(document: dict[str, Any], place: str) -> list[Any] | None:
+    rows = list(document.values())
+    # With numbers only, the names could be docnos.
+    are_records = _all_are(dict, rows) and all(is_record(row) and str in map(type, row.values()) for row in rows)
+    return rows if rows and are_records else None
+
+
 def by_column(document: dict[str, Any], place: str) -> TableColumns | None:
-    """Return the table of an object column -> values, as `DataFrame.to_json` writes it: lists, or index -> value."""
+    """Return the table of an object column -> values: lists, or index -> value."""
     if not is_record(document) or not all(isinstance(values, dict | list) for values in document.values()):
         return None
     columns = {name: list(values.values() if isinstance(values, dict) else values) for name, values in document.items()}
@@ -101,21 +152,13 @@ def by_column(document: dict[str, Any], place: str) -> TableColumns | None:
     return TableColumns.of(columns)
 
 
-def records_of_pandas(document: Any) -> Any:
-    """Return the records of a table of orient split, table or index; any other document unchanged."""
-    if not isinstance(document, dict):
-        return document
-    rows = list(document.values())
-    if {"columns", "data"} <= document.keys() <= {"columns", "index", "data"} and _all_are(list, rows):
-        names, data = document["columns"], document["data"]
-        distinct = _all_are(str, names) and len(set(names)) == len(names)
-        if distinct and _all_are(list, data) and {len(row) for row in data} <= {len(names)}:
-            return [dict(zip(names, row, strict=True)) for row in data]
-    if document.keys() == {"schema", "data"} and isinstance(document["data"], list):
-        return document["data"]
-    # With numbers only, the names could be docnos.
-    are_records = _all_are(dict, rows) and all(is_record(row) and str in map(type, row.values()) for row in rows)
-    return rows if rows and are_records else document
+_TABLES: dict[str, Callable[[dict[str, Any], str], Any]] = {
+    "split": _of_split,
+    "table": _of_schema,
+    "index": _by_row,
+    "columns": by_column,
+}
+"""Name of a shape -> its reader, which returns None for a document of another shape."""
 
 
 def _all_are(kind: type, values: Iterable[Any]) -> bool:
@@ -194,25 +237,33 @@ _LETOR_LINE = re.compile(rb"\s*(\S+)\s+qid:(\S+)([^#]*)(?:#(.*))?")
 _LETOR_DOCNO = re.compile(rb"(?<!\w)(?:docid|docno)\s*[=:]\s*(\S+)")
 
 
-def read_document(format: str, stream: Stream, skipped: Skipped | None = None) -> tuple[str, Any]:
+def read_document(form: WholeFile, stream: Stream, kind: str, skipped: Skipped | None = None) -> tuple[str, Any]:
     """Return the format of a file and its content: a dict topic -> docno -> number, or `TableColumns`.
 
+    form     its format, and names that the user gave to its fields
+    kind     "run" or "qrels", of a file that holds both
     skipped  collects bad lines; without it they are errors
 
     Raises InputError if the file does not have that format, a docno is longer than a line may be, or a library is
     missing.
     """
     skipped = skipped or Skipped(stream.place)
-    if format == "letor":
+    if form.format == "letor":
         return _letor(stream, skipped)
-    is_json = format in ("json", "jsonl")
-    table = _uniform_lines(stream) if is_json else None
+    if form.format.removesuffix(HEADER) == PAIRS:
+        return form.format, _pairs(stream, skipped, form.format.endswith(HEADER))
+    is_json = form.format not in _READERS
+    table = _uniform_lines(stream) if is_json and not form.fields else None
     if table is not None and _longest_docno(table) <= LONGEST:
         return "jsonl", table
     data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
     if not data or data.isspace():
-        raise InputError(stream.place, "is empty", f"expected {format}", kind="empty")
-    format, content = _READERS[format](data, skipped)
+        raise InputError(stream.place, "is empty", f"expected {form.format}", kind="empty")
+    read = _READERS.get(form.format) or partial(_json, form=form, kind=kind)
+    format, content = read(data, skipped)
+    if isinstance(content, TableColumns) and form.fields and format not in SHAPE_NAMES:
+        content = with_fields(content, form.fields, skipped.place)
+    format = ",".join(f"{field}={name}" for field, name in form.fields.items()) or format
     surely_short = is_json and _has_short_texts(data)
     if not surely_short and _longest_docno(content) > LONGEST:
         problem = f"has a docno of more than {LONGEST:,} bytes"
@@ -287,36 +338,68 @@ def ir_datasets_rows(place: str, kind: Literal["qrels", "queries"], download: bo
 # JSON
 
 
-def _json(data: bytes, skipped: Skipped) -> tuple[str, Any]:
+def _json(data: bytes, skipped: Skipped, form: WholeFile, kind: str) -> tuple[str, Any]:
     import json
 
-    place = skipped.place
-    if _begins_with_a_value(data):
-        return "jsonl", _columns_of(_pieces(data, skipped), skipped)
-    try:
-        document = read_json(decode(data), _refuse_duplicates(place))
-    except json.JSONDecodeError as error:
-        if error.msg != "Extra data" and not _goes_on_with_a_record(data):
-            raise _invalid(place, error.lineno, error.msg) from None
-        return "jsonl", _columns_of(_pieces(data, skipped), skipped)
-    document = records_of_pandas(document)
+    place, document = skipped.place, None
+    has_lines = _begins_with_a_value(data)
+    if not has_lines:
+        try:
+            document = read_json(decode(data), _refuse_duplicates(place))
+        except json.JSONDecodeError as error:
+            if error.msg != "Extra data" and not _goes_on_with_a_record(data):
+                raise _invalid(place, error.lineno, error.msg) from None
+            has_lines = True
+    if has_lines:
+        pieces = _pieces(data, skipped)
+        first = next(pieces, ([], []))
+        if (shape := _shape_of(first[1], form, place)) is not None:
+            records = Numbered(pair for lines, rows in chain([first], pieces) for pair in zip(lines, rows, strict=True))
+            return shape[0].name, read_shape(shape[0], records, kind, skipped, form.fields)
+        return "jsonl", _columns_of(chain([first], pieces), skipped, kind)
+    document = of_pandas(document, place)
     if document == []:
         raise InputError(place, "is empty", _JSON_HINT, kind="empty")
+    if isinstance(document, TableColumns):
+        return "json", document
+    if (shape := _shape_of(document, form, place)) is not None:
+        return shape[0].name, read_shape(*shape, kind, skipped, form.fields)
+    return _of_rows_or_topics(document, skipped, kind)
+
+
+def _shape_of(document: Any, form: WholeFile, place: str) -> tuple[Shape, Any] | None:
+    """Return the shape of a document that lists documents, as `find_shape`. Raises InputError if the user asked for
+    another."""
+    only = form.format if form.format in SHAPE_NAMES else ""
+    try:
+        shape = find_shape(document, form.fields, only)
+    except InputError as error:
+        raise error.replace(place=place) from None
+    if only and shape is None:
+        record = document[0] if isinstance(document, list) and document else document
+        problem, hint = f"is not of the shape {only} ({_describe(record)})", f"expected {FORMATS[only][1]}"
+        raise InputError(place, problem, hint, kind="format")
+    return shape
+
+
+def _of_rows_or_topics(document: Any, skipped: Skipped, kind: str) -> tuple[str, Any]:
+    """Return the table of records, or the object topic -> documents."""
+    place = skipped.place
     if isinstance(document, list):
         skipped.unit = "record"
-        return "json", _columns_of([(range(1, len(document) + 1), document)], skipped)
+        return "json", _columns_of([(range(1, len(document) + 1), document)], skipped, kind)
     if isinstance(document, dict):
-        if (columns := by_column(document, place)) is not None:
-            return "json", columns
         if is_record(document):
-            return "jsonl", _columns_of([([1], [document])], skipped)
+            return "jsonl", _columns_of([([1], [document])], skipped, kind)
         nested = {topic: inner for topic, inner in document.items() if isinstance(inner, dict | list)}
-        if len(nested) == len(document) or (nested and skipped.lenient):
+        if not has_lists_alone(document) and (len(nested) == len(document) or (nested and skipped.lenient)):
             skipped.unit = "entry"
             for topic in document.keys() - nested.keys():
                 skipped.add(InputError(place, "is not a topic"), f"topic '{topic}'")
             return "json", nested
-    raise InputError(place, f"holds JSON in an unknown layout ({_describe(document)})", _JSON_HINT, kind="format")
+    hint = nearest(document, kind) if isinstance(document, dict) else ""
+    problem = f"holds JSON in an unknown layout ({_describe(document)})"
+    raise InputError(place, problem, hint or _JSON_HINT, kind="format")
 
 
 def _begins_with_a_value(data: bytes) -> bool:
@@ -423,7 +506,7 @@ def _invalid(place: str, line: int, problem: str) -> InputError:
     return InputError(f"{place}:{line}", f"is not valid JSON ({problem})", "write the file again", kind="format")
 
 
-def _columns_of(pieces: Iterable[tuple[Sequence[int], list[Any]]], skipped: Skipped) -> TableColumns:
+def _columns_of(pieces: Iterable[tuple[Sequence[int], list[Any]]], skipped: Skipped, kind: str) -> TableColumns:
     """Return the columns of records, which come in pieces with their lines."""
     columns = dict[str, list[Any]]()
     topics = dict[str, str]()  # interned
@@ -431,7 +514,7 @@ def _columns_of(pieces: Iterable[tuple[Sequence[int], list[Any]]], skipped: Skip
     lines = array("q")
     for numbers, records in pieces:
         if not shapes.issuperset(map(_shape, records)):
-            numbers, records = _valid_records(numbers, records, skipped)
+            numbers, records = _valid_records(numbers, records, skipped, kind)
             new_shapes = dict.fromkeys(map(_shape, records))  # in the order of the file
             shapes.update(new_shapes)
             for name in (name for shape in new_shapes for name in shape or ()):
@@ -453,7 +536,7 @@ def _shape(record: Any) -> tuple[str, ...] | None:
 
 
 def _valid_records(
-    lines: Sequence[int], records: list[Any], skipped: Skipped
+    lines: Sequence[int], records: list[Any], skipped: Skipped, kind: str
 ) -> tuple[list[int], list[dict[str, Any]]]:
     """Return the records with a topic and a docno, and their lines."""
     good: list[tuple[int, dict[str, Any]]] = []
@@ -462,7 +545,8 @@ def _valid_records(
             good.append((line, record))
         else:
             problem = f"not a record with a topic and a docno: {_describe(record)}"
-            error = InputError(f"{skipped.place}:{line}", problem, _JSON_HINT, kind="format")
+            hint = nearest(record, kind) if isinstance(record, dict) else ""
+            error = InputError(f"{skipped.place}:{line}", problem, hint or _JSON_HINT, kind="format")
             skipped.add(error, line)
     return [line for line, _ in good], [record for _, record in good]
 
@@ -502,6 +586,37 @@ def _letor(stream: Stream, skipped: Skipped) -> tuple[str, TableColumns]:
     return "letor", TableColumns.of({"topic": topics, "docno": docnos, "grade": grades}, lines)
 
 
+def _pairs(stream: Stream, skipped: Skipped, has_header: bool) -> TableColumns:
+    """Return the topics and docnos of lines with both; `has_header`: whether the first is to be skipped."""
+    topics, docnos, lines = [], [], array("q")
+    separator: bytes | None = None
+    layout = LineLayout(PAIRS, ("topic", "docno"))
+    is_first = True
+    for number, line in numbered_lines(stream):
+        line = line.removeprefix(BYTE_ORDER_MARKS[0]) if number == 1 else line
+        if not line.strip() or line.startswith(b"#"):
+            continue
+        if is_first:
+            separator = next((mark for mark in (b"\t", b",") if mark in line), b"")
+            layout = replace(layout, separator=separator)
+            is_first = False
+            names = [decode(field) for field in layout.split(line)]
+            if has_header or None not in (find_column(names[:1], TOPIC), find_column(names[1:], DOCNO)):
+                continue
+        fields = layout.split(line)
+        if len(fields) == 2 and all(fields):
+            topics.append(decode(fields[0]))
+            docnos.append(decode(fields[1]))
+            lines.append(number)
+        else:
+            problem = f"{len(fields)} {plural(len(fields), 'field')}, expected 2 ({layout.words})"
+            hint = "use the fields of the first line"
+            skipped.add(InputError(f"{skipped.place}:{number}", problem, hint, kind="fields"), number)
+    if not lines:
+        raise InputError(skipped.place, "no judgments", f"expected lines of {layout.words}", kind="empty")
+    return TableColumns.of({"topic": topics, "docno": docnos}, lines)
+
+
 def _label(token: bytes) -> float | str:
     try:
         return float(token)
@@ -510,8 +625,6 @@ def _label(token: bytes) -> float | str:
 
 
 _READERS: dict[str, Callable[[bytes, Skipped], tuple[str, Any]]] = {
-    "json": _json,
-    "jsonl": _json,
     "parquet": read_parquet,
     "arrow": read_arrow,
 }

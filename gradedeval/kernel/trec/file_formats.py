@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import Flag, InputError, did_you_mean, flag
-from gradedeval.kernel.trec.line_reader import check_mark, csv_rows, number_problem, too_long
+from gradedeval.kernel.trec.line_reader import check_mark, csv_rows, has_long_tag, number_problem, too_long
 from gradedeval.kernel.trec.lines import (
     BYTE_ORDER_MARKS,
     FORMATS,
@@ -21,6 +22,7 @@ from gradedeval.kernel.trec.lines import (
     MSMARCO_RANKS,
     NO_GRADES,
     NTCIR,
+    PAIRS,
     QRELS,
     STRATA,
     LineLayout,
@@ -42,8 +44,8 @@ if TYPE_CHECKING:
 
 # Our names first, then those of ir_measures, PyTerrier, BEIR, ranx, MS MARCO and annotation tools. Where a table has
 # more than one name of a row, the first counts: PyTerrier's docno, not its internal docid, and qid, not its query text.
-TOPIC = ("topic", "query_id", "qid", "topic_id", "query")
-DOCNO = ("docno", "doc_id", "docid", "corpus_id", "document_id", "pid", "passage_id", "url")
+TOPIC = ("topic", "query_id", "qid", "topic_id", "query", "question", "input", "user_input", "query_text")
+DOCNO = ("docno", "doc_id", "docid", "corpus_id", "document_id", "pid", "passage_id", "chunk_id", "url")
 SCORE = ("score", "sim")
 RANK = ("rank",)
 GRADE = ("grade", "relevance", "rel", "label", "rating", "judgment", "judgement")
@@ -186,6 +188,8 @@ def format_name(value: str, holds: str) -> str:
     Raises InputError (usage) if it is neither, or lacks a column.
     """
     flag, names = Flag(f"--{holds}-format"), formats_of(holds)
+    if "=" in value:
+        return _field_names(value, holds, flag)
     base = value.strip().lower().removesuffix(HEADER)
     header = HEADER if value.strip().lower().endswith(HEADER) else ""
     if base in names:
@@ -197,6 +201,8 @@ def format_name(value: str, holds: str) -> str:
         listed = f"formats: {', '.join(names)}; or columns in order, as in {','.join(_example(holds))}"
         raise InputError(flag, f"no format '{value}'", f"{hint} {listed}".strip(), usage=True)
     columns = [_column(word, holds, flag) for word in words]
+    if holds == "qrels" and columns == PAIRS.split(","):
+        return PAIRS + header
     for needed in ("topic", "docno", *(("grade",) if holds == "qrels" else ())):
         if columns.count(needed) != 1:
             problem = "no column" if needed not in columns else "more than one column"
@@ -204,6 +210,63 @@ def format_name(value: str, holds: str) -> str:
                 flag, f"{problem} '{needed}' in '{value}'", f"as in {','.join(_example(holds))}", usage=True
             )
     return ",".join(columns) + header
+
+
+_FIELDS = {"run": ("topic", "docno", "documents", "score", "rank", "type"),
+           "qrels": ("topic", "docno", "documents", "grade", "subtopic", "stratum")}  # fmt: skip
+"""Contents whose field the user may name; `documents` is the list of a record."""
+
+
+def _field_names(value: str, holds: str, flag: Flag) -> str:
+    """Return names of fields, as in `topic=question,docno=chunk_id`, with contents in canonical spelling."""
+    fields: dict[str, str] = {}
+    for word in value.split(","):
+        content, _, name = (part.strip() for part in word.partition("="))
+        row = next((row[0] for row in COLUMNS.values() if find_column([content], row)), content.lower())
+        row = "grade" if holds == "qrels" and row == "score" else row
+        if row not in _FIELDS[holds] or not name:
+            problem = f"no content '{content}'" if name else f"'{word}' names no field"
+            hint = did_you_mean(content, _FIELDS[holds]) or f"contents: {', '.join(_FIELDS[holds])}"
+            raise InputError(flag, problem, f"{hint}; as in topic=question,docno=chunk_id", usage=True)
+        if row in fields:
+            raise InputError(flag, f"two names of the {row} in '{value}'", "give one", usage=True)
+        fields[row] = name
+    return ",".join(f"{content}={name}" for content, name in fields.items())
+
+
+def chosen_fields(requested: str) -> dict[str, str]:
+    """Return content -> name of names of fields as `format_name` spells them; empty for any other format."""
+    if "=" not in requested:
+        return {}
+    return {content: name for content, _, name in (word.partition("=") for word in requested.split(","))}
+
+
+def with_names(names: Sequence[Any], fields: Mapping[str, str], place: str) -> list[Any]:
+    """Return the names of columns, with those that the user chose under our names; columns that we would have taken
+    instead are ignored.
+
+    Raises InputError for a name that is not there.
+    """
+    content_of = {name: content for content, name in fields.items()}
+    for content, name in fields.items():
+        if name not in names:
+            hint = did_you_mean(name, list(map(str, names))) or f"there are {shorten(', '.join(map(str, names)))}"
+            raise InputError(place, f"no field '{name}' for the {content}", hint, usage=True)
+    others = [COLUMNS[content] for content in fields if content in COLUMNS]
+    replaced = {name for name in names if any(find_column([name], row) for row in others)}
+    return [content_of.get(name, f"({name})" if name in replaced else name) for name in names]
+
+
+def with_fields(table: TableColumns, fields: Mapping[str, str], place: str) -> TableColumns:
+    """Return a table with the columns that the user chose under our names, as `with_names`."""
+    names = with_names(table.columns, fields, place)
+    column_of = dict(zip(names, table.columns, strict=True))
+    return replace(
+        table,
+        columns=names,
+        values=lambda name: table.values(column_of[name]),
+        array=lambda name: table.array(column_of[name]),
+    )
 
 
 def _example(holds: str) -> tuple[str, ...]:
@@ -245,6 +308,7 @@ class TableColumns:
     note   an assumption for the user
     lines  the line of each row in its file; empty if rows are counted
     array   return a column as one array of text or numbers, without an object per value; None for any other column
+    bare    topics without a row: nothing was returned for them
     """
 
     columns: list[str]
@@ -253,6 +317,7 @@ class TableColumns:
     note: str = ""
     lines: Sequence[int] = ()
     array: Callable[[str], Text | Floats | None] = _no_array
+    bare: Sequence[Any] = ()
 
     @classmethod
     def of(cls, values: Mapping[str, Sequence[Any]], lines: Sequence[int] = ()) -> TableColumns:
@@ -273,6 +338,15 @@ class TableColumns:
             return list(islice(self.values(name), rows)) if array is None else array[:rows].tolist()
 
         return TableColumns(self.columns, first, rows)
+
+
+NO_GRADES_LISTED = "no grades: the listed documents are relevant, with grade 1"
+"""The note on judgments without grades."""
+
+
+def bare_topics(source: Any) -> Sequence[Any]:
+    """Return the topics of a table that have no row."""
+    return source.bare if isinstance(source, TableColumns) else ()
 
 
 # Recognition of files other than plain TREC by their first bytes. A file that could be read in two ways with different
@@ -456,7 +530,7 @@ class _Sample:
     """The first bytes and lines of a file; `is_cut` if not even the first line is complete."""
 
     def __init__(self, head: bytes, complete: bool, place: str, holds: str, trec: LineLayout) -> None:
-        self.place, self.holds, self.trec = place, holds, trec
+        self.place, self.holds, self.trec, self.is_tabbed = place, holds, trec, False
         check_bytes(head, place)
         marked = head.startswith(BYTE_ORDER_MARKS[0])
         self.skip = len(BYTE_ORDER_MARKS[0]) if marked else 0
@@ -486,7 +560,7 @@ class _Sample:
         if binary:
             return WholeFile(binary, self.notes)
         if self._is_trec():
-            return self._layout(self.trec)
+            return self._layout(self._tabbed_layout() or self.trec)
         if self.first.lstrip()[:1] in (b"{", b"["):
             return WholeFile("json", self.notes)
         if _LETOR.match(self.first.lstrip()):
@@ -500,11 +574,51 @@ class _Sample:
         if len(self.lines) > 1 and not self.head.endswith(b"\n") and len(self._fields(-1)) < len(self._fields(-2)):
             del self.lines[-1]  # cut short; the reader will report it
         check_lines(self.lines, self.holds, self.trec.width, self.place)
-        return self._layout(self._run_layout() if self.holds == "run" else self._qrels_layout())
+        if (tabbed := self._tabbed_layout()) is not None:
+            return self._layout(tabbed)
+        if self.holds == "qrels" and self._has_pairs():
+            return WholeFile(PAIRS, self.notes)
+        return self._layout(self._lines_layout())
+
+    def _lines_layout(self) -> LineLayout:
+        return self._run_layout() if self.holds == "run" else self._qrels_layout()
+
+    def _tabbed_layout(self) -> LineLayout | None:
+        """Return the layout of lines whose topics or docnos have blanks, and all of which have as many tabs; None for
+        any other lines, also if they have a known form between blanks."""
+        has_blanks = any(b" " in line.strip() for line in self.lines)
+        if b"\t" not in self.first or not has_blanks or len({line.count(b"\t") for line in self.lines}) != 1:
+            return None
+        fields = self.first.split()
+        if len(fields) > self.trec.width and has_long_tag(fields, self.trec):
+            return None
+        if self._is_trec() and {len(line.split()) for line in self.lines} == {self.trec.width}:
+            return None
+        tabbed = copy(self)
+        tabbed.lines = [line.strip(b"\r\n ").replace(b" ", b"_") for line in self.lines]
+        tabbed.first, tabbed.is_tabbed = tabbed.lines[0], True
+        if tabbed.holds == "qrels" and tabbed._has_pairs():
+            return None
+        layout = self.trec if tabbed._is_trec() else tabbed._lines_layout()
+        if {len(line.split()) for line in tabbed.lines} != {layout.width}:
+            return None
+        return LineLayout(",".join(layout.columns), layout.columns, b"\t", notes=layout.notes)
+
+    def _has_pairs(self) -> bool:
+        """Return whether all lines are of a topic and a docno, perhaps below a header that names no more than both."""
+        separator = next((mark for mark in (b"\t", b",") if mark in self.first), b"")
+        rows = [line.split(separator or None) for line in self.lines]
+        if not rows or {len(row) for row in rows} != {2}:
+            return False
+        return not {row[1].strip() for row in rows} <= {b"0", b"Q0"}
 
     def as_requested(self, requested: str) -> LineLayout | WholeFile:
         """Return the layout or format for the one requested. Raises InputError if the file does not have it."""
         base, header = requested.removesuffix(HEADER), requested.endswith(HEADER)
+        if fields := chosen_fields(requested):
+            return self._with_fields(fields, requested)
+        if base == PAIRS and self.holds == "qrels":
+            return WholeFile(requested, self.notes)
         if base in FORMATS and base not in _LINES:
             return WholeFile(base, self.notes)
         self._check_first()
@@ -525,6 +639,20 @@ class _Sample:
         if header:
             self._note_data(layout, requested)
         return self._layout(layout, skip, requested)
+
+    def _with_fields(self, fields: Mapping[str, str], requested: str) -> LineLayout | WholeFile:
+        """Return the layout or format of a file whose fields the user named."""
+        if self.first.lstrip()[:1] in (b"{", b"[") or any(map(self.head.startswith, _BINARY)):
+            binary = next((format for magic, format in _BINARY.items() if self.head.startswith(magic)), "json")
+            return WholeFile(binary, self.notes, dict(fields))
+        self._check_first()
+        for format in ("tsv", "csv", "headed"):
+            names = cells(_SEPARATORS[format], self.first)
+            if len(names) > 1 and (fields["topic"] if "topic" in fields else next(iter(fields.values()))) in names:
+                layout = self._named_layout(format, with_names(names, fields, self.place))
+                return replace(layout, format=requested)
+        problem = f"has no header with the names of {Flag(f'--{self.holds}-format'):{requested}}"
+        raise self._error(f"{problem}: the first line is '{self._first_line()}'", "name columns of the file")
 
     def _note_data(self, layout: LineLayout, requested: str) -> None:
         """Add a note if the line skipped as a header reads as data."""
@@ -565,23 +693,29 @@ class _Sample:
         names = cells(_SEPARATORS[format], self.first)
         topic, docno = find_column(names, TOPIC), find_column(names, DOCNO)
         known_names = [name for name in names if any(find_column([name], row) for row in COLUMNS.values())]
+        if self.holds == "qrels" and len(names) == 2 and None not in (topic, docno):
+            return None  # pairs
         if topic is None or docno is None or len(names) < 2:
             if len(known_names) < 2 or len(known_names) * 2 <= len(names) or not _SEPARATORS[format]:
                 return None
             raise missing_column(names, TOPIC if topic is None else DOCNO, self.place)
-        columns = self._columns(names, _SEPARATORS[format])
-        if columns == self.trec.columns and format == "headed":
-            return None  # TREC with a header only on request
         beir = format in ("tsv", "beir") and [plain(name) for name in names] == ["queryid", "corpusid", "score"]
         if format == "beir" and not beir:
             return None
+        layout = self._named_layout(format, names)
+        if layout.columns == self.trec.columns and format == "headed":
+            return None  # TREC with a header only on request
+        return replace(layout, format="beir") if beir else layout
+
+    def _named_layout(self, format: str, names: list[str]) -> LineLayout:
+        """Return the layout of lines below a header of names."""
+        columns = self._columns(names, _SEPARATORS[format])
         pairs = zip(names, columns, strict=True)
         ignored = [name or "unnamed" for name, column in pairs if column.startswith(IGNORED)]
         notes = (f"ignored columns: {', '.join(ignored)}",) if ignored else ()
         skip = self.skip + self.after_first
-        format, separator = "beir" if beir else format, _SEPARATORS[format]
         whole = self.holds == "qrels" and find_column(names, SCORE) == names[columns.index("grade")]
-        return LineLayout(format, columns, separator, skip, (*self.notes, *notes), whole)
+        return LineLayout(format, columns, _SEPARATORS[format], skip, (*self.notes, *notes), whole)
 
     def _columns(self, names: list[str], separator: bytes) -> tuple[str, ...]:
         """Return the content of each column; ignored columns keep their names after a hyphen."""
@@ -649,6 +783,8 @@ class _Sample:
                 return replace(MSMARCO, notes=(_RISES,)) if layout is MSMARCO and _rises(rows) else layout
         numbers = [all(decimal(row[-1]) == decimal(row[-1]) for row in rows if row)] if rows else [False]
         widths = {len(row) for row in rows}
+        if widths == {3} and all(numbers) and self.is_tabbed and _falls(rows):
+            return LineLayout("topic,docno,score", ("topic", "docno", "score"))
         if widths == {3} and all(numbers):
             few = self._has_counting_ranks(MSMARCO_RANKS)
             counts = "counts, but not from 1 to 3 or more" if few else "does not count 1, 2, 3, …"
@@ -707,6 +843,13 @@ def _rises(rows: list[list[bytes]]) -> bool:
     """Return whether MS MARCO scores increase with the rank in every topic, as distances do."""
     pairs = [(previous, row) for previous, row in pairwise(rows) if previous[0] == row[0]]
     return all(decimal(previous[3]) < decimal(row[3]) for previous, row in pairs)
+
+
+def _falls(rows: list[list[bytes]]) -> bool:
+    """Return whether the last of three fields has fractions and increases in no topic: so it is a score."""
+    pairs = [(previous, row) for previous, row in pairwise(rows) if previous[0] == row[0]]
+    falls = all(decimal(previous[2]) >= decimal(row[2]) for previous, row in pairs)
+    return falls and any(decimal(row[2]) % 1 for row in rows)
 
 
 def _has_grades_for_docnos(rows: list[list[bytes]]) -> bool:

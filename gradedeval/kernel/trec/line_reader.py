@@ -209,13 +209,13 @@ def _unseparated(
             yield number, fields
         elif extra and len(fields) > width and line[0] != _HASH:
             yield number, fields[:width]
-        elif len(fields) > width and line[0] != _HASH and _has_long_tag(fields, layout):
+        elif len(fields) > width and line[0] != _HASH and has_long_tag(fields, layout):
             yield number, [*fields[: width - 1], b" ".join(fields[width - 1 :])]
         elif fields and line[0] != _HASH:
             problems.add(number, _width_problem(fields, layout), _width_hint(fields, layout), kind="fields")
 
 
-def _has_long_tag(fields: list[bytes], layout: LineLayout) -> bool:
+def has_long_tag(fields: list[bytes], layout: LineLayout) -> bool:
     """Return whether the extra words of a run's line belong to its tag, which is last and may have spaces. A docno with
     spaces shifts the fields: then the rank is not a number, or the tag begins with one."""
     if layout.columns[-1] != "tag":

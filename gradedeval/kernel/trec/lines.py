@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+
+from gradedeval.kernel.trec.shapes import BOTH, SHAPES
 
 _WORDS = {"type": "Q0", "subtopic": "iteration"}
 """Names of columns in messages about TREC files."""
@@ -76,6 +79,8 @@ MSMARCO = LineLayout("msmarco", ("topic", "docno", "rank", "score"))
 MSMARCO_RANKS = LineLayout("msmarco", ("topic", "docno", "rank"))
 PREFERENCES = LineLayout("trec", ("topic", "group", "subgroup", "docno", "value"))
 NTCIR = LineLayout("ntcir", ("topic", "docno", "grade"))
+PAIRS = "topic,docno"
+"""The format of qrels that list the relevant documents, without grades."""
 
 
 # Lengths and ends of lines.
@@ -124,7 +129,10 @@ def is_trec(head: bytes, layout: LineLayout) -> bool:
     """Return whether a text certainly has the lines of a TREC layout: its first line matches, with a number in its
     place. MS MARCO lines have as many fields as qrels, but ranks in place of docnos; those of ir_datasets have grades
     there."""
-    fields = head[: head.find(b"\n")].split()
+    first = head[: head.find(b"\n")]
+    fields = first.split()
+    if b"\t" in first and first.count(b"\t") + 1 != layout.width:
+        return False  # topics may have blanks
     if len(fields) != layout.width or head.startswith((b"#", *BYTE_ORDER_MARKS)):
         return False
     value = decimal(fields[4] if layout is RUN else fields[-1])
@@ -152,8 +160,6 @@ def encode(name: str) -> bytes:
 
 # Names of the formats of runs and qrels: values of `--run-format` and `--qrels-format`.
 
-BOTH = ("run", "qrels")
-
 FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
     "trec": (BOTH, "`topic Q0 docno rank score tag`, or `topic iteration docno grade`"),
     "msmarco": (("run",), "`qid pid rank`, with or without a score; without it the rank orders"),
@@ -168,6 +174,7 @@ FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
     "jsonl": (BOTH, "a record in each line"),
     "parquet": (BOTH, "columns by name; `pip install 'gradedeval[parquet]'`"),
     "arrow": (BOTH, "Arrow files and streams, Feather; `pip install 'gradedeval[parquet]'`"),
+    **{shape.name: (shape.holds, shape.meaning) for shape in SHAPES if not shape.format},
 }
 """Name of a format -> run or qrels or both, and a description."""
 
@@ -192,7 +199,11 @@ def formats_of(holds: str) -> list[str]:
 
 @dataclass(eq=False, repr=False)
 class WholeFile:
-    """A file that a library reads as a whole: JSON, Parquet and similar."""
+    """A file that a library reads as a whole: JSON, Parquet and similar.
+
+    fields  content -> the name that the user gave to its field
+    """
 
     format: str
     notes: tuple[str, ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)

@@ -24,6 +24,7 @@ from gradedeval import InputError, Qrels
 from gradedeval.analysis.saved_scores import read_saved
 from gradedeval.kernel.rankings.submissions import Judgments, Submission
 from gradedeval.kernel.trec.lines import FORMATS, formats_of
+from gradedeval.kernel.trec.shapes import SHAPE_NAMES
 from support.commands import Command, rows
 
 TOPICS, DOCUMENTS = ("1", "2", "3"), ("a", "b", "c", "d")
@@ -105,7 +106,10 @@ WHOLE = ("json", "parquet", "arrow")
 
 def test_every_format_of_lines_is_walked() -> None:
     for holds in ("run", "qrels"):
-        assert {form.format for form in FORMS if form.holds == holds} & {*FORMATS} == {*formats_of(holds)} - {*WHOLE}
+        assert {form.format for form in FORMS if form.holds == holds} & {*FORMATS} == {*formats_of(holds)} - {
+            *WHOLE,
+            *SHAPE_NAMES,
+        }
 
 
 def flawed(form: Form) -> Iterator[tuple[str, str, bool]]:

@@ -159,7 +159,7 @@ def test_rows_of_judgments_by_subtopic_are_namedtuples() -> None:
 NEITHER = [
     *(None, 5, 3.5, True, object(), print, int, b"run.txt", {1, 2}, range(3), np.int64(3), RUN.items),
     *([], [1, 2], [None], [("q1", "a")], [("q1", "a", 1.0), ("q1",)], [("q1", "a", 1.0), 5], [(None, "a", 1.0)]),
-    *([("q1", "a", "x")], [("q1", None, 1.0)], [{"x": 1}], [{"qid": "1", "docno": "a"}], [[ROWS], [5]]),
+    *([("q1", "a", "x")], [("q1", None, 1.0)], [{"x": 1}], [{"qid": "1", "docno": "a", "x": 1}], [[ROWS], [5]]),
     *(
         {},
         {"q1": 5},

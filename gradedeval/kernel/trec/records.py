@@ -1,0 +1,380 @@
+"""Read the shapes of JSON that `shapes.SHAPES` describes: documents listed by topic become a table."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from gradedeval.errors import Flag, InputError, did_you_mean, plural, safe_repr, shorten
+from gradedeval.kernel.trec.file_formats import DOCNO, GRADE, NO_GRADES_LISTED, RANK, SCORE, TOPIC, TableColumns, plain
+from gradedeval.kernel.trec.line_reader import Skipped
+from gradedeval.kernel.trec.lines import decode
+from gradedeval.kernel.trec.shapes import DOCUMENT_IDS, SCORES, SHAPES, TOPIC_IDS, Shape
+from gradedeval.kernel.trec.stream import Source, Stream
+
+Records = Iterable[tuple[int | str, Any]]
+"""Records, each with its line, number or name."""
+
+Fields = Mapping[str, str]
+"""Content of a field -> the name that the user gave to it, as in `--run-format topic=question,docno=chunk_id`."""
+
+_TEXTS = TOPIC[TOPIC.index("query") :]
+_TOPICS = (*TOPIC[: TOPIC.index("query")], *TOPIC_IDS, *_TEXTS)
+_DOCNOS = (*DOCNO, *DOCUMENT_IDS)
+_VALUES = {"run": (*SCORE, *SCORES), "qrels": (*GRADE, *SCORE)}
+
+_LISTS = [shape for shape in SHAPES if shape.layout == "lists"]
+_INSIDE = [shape for shape in SHAPES if shape.inside]
+MARKS = frozenset(
+    name for shape in _INSIDE for name in (shape.needs or (shape.inside.partition(".")[0],)) if name != "*"
+) | frozenset(name.partition(".")[0] for shape in _LISTS for name in (*shape.run, *shape.qrels))
+"""Names, one of which is in each object of these shapes."""
+
+_MISSING = object()
+
+
+def look_up(record: Any, names: Iterable[str]) -> tuple[str, Any]:
+    """Return the first of some names that an object has, as it is spelled there, and its value; "" if there is none. A
+    dot leads into an object."""
+    if not isinstance(record, Mapping):
+        return "", None
+    present = {plain(name): name for name in reversed(list(record))}
+    for name in names:
+        first, _, rest = name.partition(".")
+        if (key := present.get(plain(first))) is None:
+            continue
+        if not rest:
+            return str(key), record[key]
+        inner, value = look_up(record[key], [rest])
+        if inner:
+            return f"{key}.{inner}", value
+    return "", None
+
+
+def _lists(record: Any, shape: Shape, fields: Fields) -> str:
+    """Return the kinds of documents that a record lists: run, qrels or both, with a space between."""
+    kinds = [kind for kind in shape.holds if isinstance(_documents(record, shape, kind, fields)[1], list | Mapping)]
+    return " ".join(kinds)
+
+
+def _documents(record: Any, shape: Shape, kind: str, fields: Fields) -> tuple[str, Any]:
+    """Return the name and the value of the documents of a record."""
+    if "documents" in fields:
+        return look_up(record, [fields["documents"]])
+    if "docno" in fields and isinstance((found := look_up(record, [fields["docno"]]))[1], list):
+        return found
+    return look_up(record, shape.documents(kind))
+
+
+def find_shape(document: Any, fields: Fields | None = None, only: str = "") -> tuple[Shape, Any] | None:
+    """Return the shape of a document whose topics list documents, and its records or its object of topics; None for
+    any other.
+
+    fields  names that the user gave
+    only    the name of the shape that the user asked for; empty: any
+    """
+    fields = fields or {}
+    if isinstance(document, Mapping):
+        for shape in _INSIDE:
+            if only in ("", shape.name) and (inner := _inside(document, shape)) is not None:
+                return shape, inner
+    records = [document] if isinstance(document, Mapping) else document
+    first = next((record for record in records if isinstance(record, Mapping)), None)
+    for shape in _LISTS:
+        is_near = only in ("", shape.name) and first is not None and _lists(first, shape, fields)
+        if is_near and (shape.counted or look_up(first, [fields["topic"]] if "topic" in fields else _TOPICS)[0]):
+            return shape, records
+    return None
+
+
+def lists_documents(source: Mapping[Any, Any]) -> bool:
+    """Return whether an object in Python has a shape whose topics list documents."""
+    return any(mark in source for mark in MARKS) and find_shape(source) is not None
+
+
+def read_document_of_lists(source: Any, kind: str, place: str) -> TableColumns | None:
+    """Return the documents of an object in Python, or of a list of records, as `read_shape`; None for other shapes."""
+    first = source if isinstance(source, Mapping) else source[0]
+    if not isinstance(first, Mapping) or not any(mark in first for mark in MARKS):
+        return None
+    shape = find_shape(source)
+    return None if shape is None else read_shape(*shape, kind, Skipped(place))
+
+
+def _inside(document: Mapping[str, Any], shape: Shape) -> Any:
+    """Return the records or topics inside a document of a shape; None if it has another."""
+    if not all(name in document for name in shape.needs):
+        return None
+    inner: Any = document
+    for name in shape.inside.split("."):
+        if not isinstance(inner, Mapping):
+            return None
+        if name == "*":
+            keys = [key for key in inner if key not in shape.needs]
+            if len(keys) > 1:
+                raise InputError("", f"holds {len(keys)} subsets or splits: {shorten(keys, 8)}", "keep one of them")
+            name = keys[0] if keys else ""
+        inner = inner.get(name)
+    wanted = (list, Mapping) if shape.layout == "lists" else (Mapping,)
+    return inner if isinstance(inner, wanted) else None
+
+
+def read_shape(shape: Shape, content: Any, kind: str, skipped: Skipped, fields: Fields | None = None) -> TableColumns:
+    """Return the documents of all topics as a table: topic, docno, and score, rank or grade.
+
+    content  the records, alone or with their lines in pairs (`Numbered`), or the object of topics
+    kind     "run" or "qrels"
+
+    Raises InputError, with the nearest shape and what is missing, unless the records have the shape.
+    """
+    reader = _Reader(shape, kind, skipped, dict(fields or {}))
+    if isinstance(content, Mapping):
+        skipped.unit = "entry"
+        reader.read((str(topic), documents) for topic, documents in content.items())
+    elif isinstance(content, Numbered):
+        reader.read(content)
+    else:
+        skipped.unit = "record"
+        reader.read(enumerate(content, 1))
+    return reader.table()
+
+
+class Numbered(list[tuple[int, Any]]):
+    """Records with the lines of their file."""
+
+
+class _Reader:
+    """Collect the documents of records: one at a time, so that a bad one can be skipped."""
+
+    def __init__(self, shape: Shape, kind: str, skipped: Skipped, fields: dict[str, str]) -> None:
+        self.shape, self.kind, self.skipped, self.fields = shape, kind, skipped, fields
+        self.topics: list[Any] = []
+        self.docnos: list[Any] = []
+        self.values: list[Any] = []
+        self.lines = array("q")
+        self.empty: dict[Any, None] = {}
+        self.of_topic: dict[str, int | str] = {}
+        self.valued: dict[bool, int | str] = {}
+        self.unused = dict(fields)
+        self.names = self._topics_of_file()
+        self.count = 0
+        if kind not in shape.holds:
+            holds = "judgments and no results" if kind == "run" else "results and no judgments"
+            other = "the qrels come last" if kind == "run" else "it is a run: give it before the qrels"
+            raise self._error("", f"holds {holds} ({shape.name}: {shape.meaning})", other)
+
+    def read(self, records: Records) -> None:
+        for position, record in records:
+            self.count += 1
+            try:
+                self._add(position, record)
+            except InputError as error:
+                self.skipped.add(error, position)
+
+    def table(self) -> TableColumns:
+        """Return all documents. Raises InputError if there are none, or a name that the user gave was not found."""
+        if self.names is not None and self.count != len(self.names):
+            problem = f"has {len(self.names)} {plural(len(self.names), 'topic')}, and the file {self.count} responses"
+            raise InputError(self.fields["topic"], problem, "list a topic for each, in their order")
+        if self.unused and self.count > self.skipped.count:
+            content, name = next(iter(self.unused.items()))
+            raise self._error("", f"no field '{name}' for the {content}", "see the names of its fields")
+        if not self.topics:
+            problem = "no documents" if self.kind == "run" else "no judgments"
+            problem += f" ({self.skipped.count} bad skipped)" if self.skipped.count else ""
+            raise InputError(self.skipped.place, problem, f"expected {self.shape.meaning}", kind="empty")
+        third, values, note = ("score" if self.kind == "run" else "grade"), self.values, ""
+        if self.kind == "run" and True not in self.valued:
+            third, values = "rank", list(map(len, self._ranks()))
+        if self.kind == "qrels" and False in self.valued:
+            note = NO_GRADES_LISTED
+            if True in self.valued:
+                note = "some documents are listed without grades: they are relevant, with grade 1"
+        table = TableColumns.of({"topic": self.topics, "docno": self.docnos, third: values}, self.lines)
+        table.note, table.bare = note, tuple(self.empty)
+        return table
+
+    def _ranks(self) -> Iterator[range]:
+        """Yield a range of the length of each document's rank in its topic."""
+        previous, rank = _MISSING, 0
+        for topic in self.topics:
+            rank = rank + 1 if topic == previous else 1
+            previous = topic
+            yield range(rank)
+
+    def _error(self, position: int | str, problem: str, hint: str) -> InputError:
+        place = self.skipped.place
+        place = f"{place}:{position}" if isinstance(position, int) else f"{place}['{position}']" if position else place
+        return InputError(place, problem, hint, kind="format")
+
+    def _topics_of_file(self) -> list[str] | None:
+        """Return the topics in the file that `topic=@FILE` names; None without one."""
+        name = self.fields.get("topic", "")
+        if not name.startswith("@"):
+            return None
+        self.unused.pop("topic", None)
+        with _open(name[1:]) as stream:
+            lines = decode(stream.whole()).splitlines()
+        return [line.partition("\t")[0].strip() for line in lines if line.strip()]
+
+    def _add(self, position: int | str, record: Any) -> None:
+        """Add the documents of a record, all or none."""
+        if self.shape.layout == "topics":
+            topic, name, documents = position, "", record
+            if isinstance(record, Mapping) and self.shape.documents(self.kind):
+                name, documents = look_up(record, self.shape.documents(self.kind))
+        else:
+            topic, name, documents = self._topic(position, record), *self._listed(position, record)
+        if self.kind == "run" and self.of_topic.setdefault(str(topic), position) != position:
+            problem = f"topic '{topic}' again, first in record {self.of_topic[str(topic)]}"
+            raise self._error(position, problem, "give each record an id, or each topic once")
+        entries = [self._entry(position, name or "its list", entry) for entry in self._in_order(documents)]
+        if not entries:
+            self.empty.setdefault(topic)
+        kinds = {value is not None for _, value in entries}
+        if self.kind == "run" and len(kinds | self.valued.keys()) > 1:
+            where = next((f"record {at}" for has, at in self.valued.items() if has not in kinds), "its first document")
+            raise self._error(position, f"some documents have scores and some have none, unlike {where}", _SCORES)
+        for has_value in kinds:
+            self.valued.setdefault(has_value, position)
+        for docno, value in entries:
+            self.topics.append(topic)
+            self.docnos.append(docno)
+            self.values.append(1 if value is None and self.kind == "qrels" else value)
+            self.lines.append(position if isinstance(position, int) else self.count)
+
+    def _topic(self, position: int | str, record: Any) -> Any:
+        if self.names is not None:
+            return self.names[self.count - 1] if self.count <= len(self.names) else str(self.count)
+        name, topic = self._field("topic", record, _TOPICS)
+        if name and isinstance(topic, str | int) and topic != "" and not isinstance(topic, bool):
+            return topic
+        if not name and self.shape.counted and not self.of_topic.keys() - {str(at) for at in range(1, self.count)}:
+            return str(self.count)
+        if name and topic not in (None, ""):
+            raise self._error(position, f"the topic '{name}' is {_kind_of(topic)}", "expected text")
+        raise self._lacks(position, record, f"no topic ({', '.join(_TEXTS)} or id)")
+
+    def _listed(self, position: int | str, record: Any) -> tuple[str, Any]:
+        """Return the name and the value of the documents of a record."""
+        name, documents = _documents(record, self.shape, self.kind, self.fields)
+        for content in ("documents", "docno"):
+            if name and self.fields.get(content) == name:
+                self.unused.pop(content, None)
+        if isinstance(documents, list | Mapping):
+            return name, documents
+        if isinstance(record, Mapping) and "error" in record:
+            raise self._error(position, "is the response to a search that failed", "repeat the search")
+        noun, names = ("results", self.shape.run) if self.kind == "run" else ("relevant documents", self.shape.qrels)
+        if name:
+            problem = f"'{name}' is {_kind_of(documents)}, not a list of ids"
+            raise self._error(position, problem, f"expected ids of documents, {_OBJECTS[self.kind]}")
+        raise self._lacks(position, record, f"no list of {noun} ({', '.join(names)})")
+
+    def _in_order(self, documents: Any) -> Iterable[Any]:
+        """Return the entries of a list, by rank if all of them have ranks."""
+        if isinstance(documents, Mapping):
+            return map(_Pair, documents.items())
+        if self.kind == "run" and all(isinstance(entry, Mapping) for entry in documents):
+            ranks = [self._field("rank", entry, RANK)[1] for entry in documents]
+            if all(map(_is_number, ranks)):
+                return [documents[index] for index in sorted(range(len(ranks)), key=ranks.__getitem__)]
+        listed: Iterable[Any] = documents
+        return listed
+
+    def _lacks(self, position: int | str, record: Any, missing: str) -> InputError:
+        """Return the error of a record that lacks a field."""
+        given = f" among {', '.join(map(str, list(record)[:8]))}" if isinstance(record, Mapping) else ""
+        given = given or f": it is {_kind_of(record)}"
+        flag = Flag(f"--{self.kind}-format")
+        return self._error(position, f"{missing}{given}", f"name it, as in {flag:topic=question,documents=chunks}")
+
+    def _field(self, content: str, record: Any, names: Sequence[str]) -> tuple[str, Any]:
+        """Return the name and the value of a field of a record, by the user's name if there is one."""
+        if content in self.fields:
+            names = [self.fields[content]]
+        name, value = look_up(record, names)
+        if name:
+            self.unused.pop(content, None)
+        return name, value
+
+    def _entry(self, position: int | str, name: str, entry: Any) -> tuple[Any, Any]:
+        """Return the docno and the number of a document, None if it has none."""
+        if isinstance(entry, _Pair):
+            return entry
+        if isinstance(entry, list) and len(entry) == 2 and _is_number(entry[1]) and isinstance(entry[0], str | int):
+            return entry[0], entry[1]
+        if isinstance(entry, str | int) and not isinstance(entry, bool) and entry != "":
+            return entry, None
+        if not isinstance(entry, Mapping):
+            hint = f"expected ids of documents, {_OBJECTS[self.kind]}"
+            raise self._error(position, f"'{name}' lists {_kind_of(entry)}: {safe_repr(entry)}", hint)
+        id_name, docno = self._field("docno", entry, _DOCNOS)
+        given = ", ".join(map(str, list(entry)[:8]))
+        if not id_name or docno in (None, ""):
+            hint = did_you_mean(next(map(str, entry), ""), _DOCNOS) or f"known names: {', '.join(_DOCNOS[:8])}, id"
+            raise self._error(position, f"'{name}' lists a document without an id, only {given or 'nothing'}", hint)
+        content = "score" if self.kind == "run" else "grade"
+        value_name, value = self._field(content, entry, _VALUES[self.kind])
+        if self.kind == "qrels" and value_name and value is None:
+            problem = f"'{name}' lists a document whose {value_name} is null"
+            raise self._error(position, problem, "give it a grade, or leave the document out")
+        if self.kind == "qrels" and not value_name:
+            others = {key: number for key, number in entry.items() if _is_number(number) and key != id_name}
+            if others:
+                hint = f"name it, as in {Flag('--qrels-format'):grade={next(iter(others))}}"
+                raise self._error(position, f"'{name}' lists a document without a grade, only {given}", hint)
+        return docno, value
+
+
+_SCORES = "give each document a score, or list ids in order"
+_OBJECTS = {
+    "run": 'or objects such as {"id": "d7", "score": 0.5}',
+    "qrels": 'objects such as {"id": "d7", "grade": 2}, or an object id -> grade',
+}
+
+
+class _Pair(tuple[Any, Any]):
+    """An id and its number, of an object id -> number."""
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _kind_of(value: Any) -> str:
+    words = {"list": "a list", "str": "text", "bool": "true or false", "NoneType": "null", "dict": "an object"}
+    return words.get(type(value).__name__, "a number")
+
+
+def _open(name: str) -> Any:
+    from contextlib import closing  # few files have topics elsewhere
+
+    return closing(Stream(Source(name)))
+
+
+def has_lists_alone(document: Mapping[Any, Any]) -> bool:
+    """Return whether all names of an object are of lists of a record, whose topic is missing: they are no topics."""
+    names = {plain(name) for shape in _LISTS for name in (*shape.run, *shape.qrels)}
+    listed = (entry for value in document.values() if isinstance(value, list) for entry in value)
+    return all(plain(name) in names for name in document) and not any(isinstance(entry, Mapping) for entry in listed)
+
+
+def nearest(record: Mapping[Any, Any], kind: str) -> str:
+    """Return the hint for an object of no known shape: the nearest one, and what is missing; empty if none is near."""
+    best, most = "", 0
+    for shape in (shape for shape in SHAPES if shape.inside or shape.layout == "lists"):
+        names = shape.documents(kind) or shape.run or shape.qrels
+        needed = [*shape.needs, *([shape.inside] if shape.inside.isidentifier() else [])]
+        lacking = [f"no '{name}'" for name in needed if not look_up(record, [name])[0]]
+        near = len(needed) - len(lacking)
+        if not needed or shape.inside in ("", "responses"):
+            topic, (name, value) = look_up(record, _TOPICS)[0], look_up(record, names)
+            near = bool(topic) + bool(name)
+            lacking = [] if topic or shape.counted else [f"no topic ({', '.join(_TEXTS)} or id)"]
+            if not isinstance(value, list | Mapping):
+                lacking.append(f"'{name}' is {_kind_of(value)}, no list of ids" if name else f"no {' or '.join(names)}")
+        if lacking and near > most:
+            best, most = f"nearest is {shape.name}, {shape.meaning}: {' and '.join(lacking)}", near
+    return best

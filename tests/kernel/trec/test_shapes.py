@@ -1,0 +1,272 @@
+"""Read every shape of JSON as its TREC form; files in two columns, and lines whose topics have blanks."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradedeval
+from gradedeval.kernel.trec.shapes import SHAPES, Shape
+from support.commands import Command
+
+RUN = "1 Q0 d2 1 7.5 a\n1 Q0 d7 2 3.25 a\n2 Q0 d4 1 1.5 a\n"
+QRELS = "1 0 d1 1\n1 0 d2 1\n2 0 d4 2\n"
+NDCG = (1 / (1 + 1 / math.log2(3)) + 1) / 2
+"""By hand: topic 1 has one of two relevant documents, at rank 1; topic 2 its only one, at rank 1."""
+READ = [(shape, kind) for shape in SHAPES for kind in shape.holds]
+VALUES = ("-m", "ap ndcg@10", "-q", "-f", "csv")
+
+
+def renamed(content: str) -> str:
+    """Return an example with the topics 1 and 2 in place of its queries."""
+    return content.replace('"red shoes"', '"1"').replace('"boots"', '"2"')
+
+
+def example(shape: Shape, kind: str) -> str:
+    """Return the example of a shape as a run or as qrels: a table of pandas has scores in either."""
+    if kind == "qrels" and shape.format:
+        return {
+            "nested": '{"1": {"d1": 1, "d2": 1}, "2": {"d4": 2}}',
+            "columns": '{"topic": {"0": "1", "1": "1", "2": "2"}, "docno": {"0": "d1", "1": "d2", "2": "d4"}, '
+            '"grade": {"0": 1, "1": 1, "2": 2}}',
+            "split": '{"columns": ["topic", "docno", "grade"], "data": [["1", "d1", 1], ["1", "d2", 1], '
+            '["2", "d4", 2]]}',
+        }.get(shape.name) or shape.example.replace('"score": 7.5', '"grade": 1').replace(
+            '"score": 3.25', '"grade": 1'
+        ).replace('"score": 1.5', '"grade": 2').replace('"d7"', '"d1"')
+    return renamed(shape.example)
+
+
+def scores(cli: Command, *words: str) -> list[str]:
+    """Return the rows of scores without the name of the run."""
+    done = cli(*words, *VALUES)
+    assert done.code == 0, done.messages
+    return [",".join(line.split(",")[1:4]) for line in done.text.splitlines()]
+
+
+@pytest.fixture
+def plain(tmp_path: Path, cli: Command) -> Path:
+    (tmp_path / "plain.run").write_text(RUN)
+    (tmp_path / "plain.qrels").write_text(QRELS)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("shape", "kind"), READ, ids=lambda value: getattr(value, "name", value))
+def test_the_example_of_a_shape_scores_as_its_trec_form(shape: Shape, kind: str, plain: Path, cli: Command) -> None:
+    (plain / "FILE").write_text(example(shape, kind))
+    run, qrels = (plain / "FILE", plain / "plain.qrels") if kind == "run" else (plain / "plain.run", plain / "FILE")
+    found = scores(cli, str(run), str(qrels))
+    assert found == scores(cli, str(plain / "plain.run"), str(plain / "plain.qrels"))
+    assert float(next(row for row in found if row.startswith("all,ndcg@10")).rpartition(",")[2]) == pytest.approx(NDCG)
+    named = cli(str(run), str(qrels), "-m", "ap")
+    assert f"{kind} format {shape.format or shape.name}" in named.text
+
+
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape.name != "rows"], ids=lambda shape: shape.name)
+def test_an_object_in_python_scores_as_its_file(shape: Shape, plain: Path) -> None:
+    if shape.layout == "table":
+        pytest.skip("a table in Python is a DataFrame")
+    text = renamed(shape.example)
+    held: Any = [*map(json.loads, text.splitlines())] if shape.name == "golden" else json.loads(text)
+    for kind in shape.holds:
+        if shape.name == "nested" and kind == "qrels":
+            continue
+        run, qrels = (held, str(plain / "plain.qrels")) if kind == "run" else (str(plain / "plain.run"), held)
+        with pytest.warns(gradedeval.EvaluationWarning):
+            assert gradedeval.evaluate(run, qrels, "ndcg@10").means["ndcg@10"] == pytest.approx(NDCG, abs=1e-15)
+
+
+@pytest.mark.parametrize(("shape", "kind"), READ, ids=lambda value: getattr(value, "name", value))
+def test_a_shape_that_lists_one_kind_is_refused_as_the_other(
+    shape: Shape, kind: str, plain: Path, cli: Command
+) -> None:
+    if len(shape.holds) > 1:
+        return
+    (plain / "FILE").write_text(shape.example)
+    files = (plain / "plain.run", plain / "FILE") if kind == "run" else (plain / "FILE", plain / "plain.qrels")
+    refused = cli(*map(str, files), "-m", "ap")
+    assert refused.code == 1
+    assert [shape.meaning in message for message in refused.messages] == [True]
+
+
+# Golden sets ------------------------------------------------------------------------------------------------------
+
+
+def of(cli: Command, folder: Path, content: str, *words: str) -> Any:
+    (folder / "golden.jsonl").write_text(content)
+    return cli(
+        str(folder / "golden.jsonl"), str(folder / "golden.jsonl"), "-m", "ap num_ret", "-q", "-f", "csv", *words
+    )
+
+
+@pytest.mark.parametrize(
+    ("expected", "retrieved", "ap"),
+    [
+        (["d1"], ["d1"], 1.0),
+        (["d1", "2"], ["2"], 0.5),  # an id that looks like a number is not the grade of the one before it
+        (["7", "2"], ["2", "7"], 1.0),
+        ([7, 2], ["2", "7"], 1.0),
+        ([["d1", 2]], ["d1"], 1.0),
+        ([{"id": "d1", "grade": 2}, {"id": "d3", "grade": 0}], ["d3", "d1"], 0.5),
+        ({"d1": 1, "d2": 0}, ["d2", "d1"], 0.5),
+        (["d1"], [{"chunk_id": "d2", "score": 0.1}, {"chunk_id": "d1", "score": 0.9}], 1.0),
+        (["d1"], [{"id": "d2", "rank": 2}, {"id": "d1", "rank": 1}], 1.0),
+        (["d1"], {"d2": 0.1, "d1": 0.9}, 1.0),
+        (["d1"], [], 0.0),
+    ],
+)
+def test_lists_of_ids_of_objects_and_numbers_are_read(
+    expected: object, retrieved: object, ap: float, tmp_path: Path, cli: Command
+) -> None:
+    first = {"query": "q", "expected": expected, "retrieved": retrieved}
+    scored = isinstance(retrieved, dict) or any(isinstance(entry, dict) and "score" in entry for entry in retrieved)
+    other = {"query": "r", "expected": ["x"], "retrieved": {"x": 1} if scored else ["x"]}
+    done = of(cli, tmp_path, "".join(json.dumps(record) + "\n" for record in (first, other)))
+    assert done.code == 0, done.messages
+    assert f"golden.jsonl,q,ap,{ap}" in done.text
+
+
+def test_topics_whose_lists_are_empty_stay(tmp_path: Path, cli: Command) -> None:
+    done = of(
+        cli, tmp_path,
+        '{"query": "a", "expected": ["d1"], "retrieved": []}\n{"query": "b", "expected": [], "retrieved": ["d1"]}\n'
+        '{"query": "c", "expected": ["d1"], "retrieved": ["d1"]}\n', "--topics", "both",
+    )  # fmt: skip
+    assert [line.split(",")[1:4] for line in done.text.splitlines() if ",ap," in line] == [
+        ["a", "ap", "0.0"], ["c", "ap", "1.0"], ["b", "ap", "0.0"], ["all", "ap", f"{1 / 3}"]
+    ]  # fmt: skip
+    assert any("1 of 3 topics has no relevant documents (b)" in message for message in done.messages)
+
+
+def test_an_id_is_the_topic_before_the_query(tmp_path: Path, cli: Command) -> None:
+    done = of(cli, tmp_path, '{"id": "q9", "question": "red shoes", "relevant": ["d1"], "results": ["d1"]}\n')
+    assert "golden.jsonl,q9,ap,1.0" in done.text
+
+
+def test_fields_of_ones_own_are_named(tmp_path: Path, cli: Command) -> None:
+    content = '{"ask": "red shoes", "gold": [{"key": "d1", "worth": 2}], "top": [{"key": "d1", "cos": 0.5}]}\n'
+    done = of(cli, tmp_path, content, "--run-format", "topic=ask,documents=top,docno=key,score=cos",
+              "--qrels-format", "topic=ask,documents=gold,docno=key,grade=worth")  # fmt: skip
+    assert done.code == 0, done.messages
+    assert "golden.jsonl,red shoes,ap,1.0" in done.text
+    assert "qrels format topic=ask,documents=gold,docno=key,grade=worth" in done.text
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('{"question": "a", "expected": "text", "retrieved": ["d"]}', "'expected' is text, not a list of ids"),
+        ('{"question": "a", "expected": [{"name": "x"}], "retrieved": ["d"]}', "without an id, only name"),
+        ('{"question": "a", "expected": [{"id": "d", "worth": 2}], "retrieved": ["d"]}', "grade=worth"),
+        ('{"question": "a", "expected": [{"id": "d", "grade": null}], "retrieved": ["d"]}', "whose grade is null"),
+        ('{"question": "a", "expected": ["d"], "retrieved": [0.5]}', "'retrieved' lists a number: 0.5"),
+        ('{"question": "a", "expected": ["d"]}', "no list of results (retrieved, results"),
+        ('{"expected": ["d"], "retrieved": ["d"]}', "no topic (query, question, input, user_input, query_text or id)"),
+        ('{"question": ["a"], "expected": ["d"], "retrieved": ["d"]}', "the topic 'question' is a list"),
+        ('{"question": "a", "expected": ["d"], "retrieved": ["d"]}\n' * 2, "topic 'a' again, first in record 1"),
+        ('{"question": "a", "expected": ["d"], "retrieved": ["d", {"id": "e", "score": 1}]}', "some have none"),
+        ('{"question": "a", "answer": "b"}', "nearest is golden"),
+        ('{"question": "a", "expected": [], "retrieved": ["d"]}', "no judgments"),
+    ],
+)
+def test_what_is_missing_is_named_in_one_line(content: str, says: str, tmp_path: Path, cli: Command) -> None:
+    refused = of(cli, tmp_path, content)
+    assert refused.code == 1
+    assert [says in message for message in refused.messages] == [True], refused.messages
+
+
+def test_a_bad_record_is_skipped_if_lenient(tmp_path: Path, cli: Command) -> None:
+    content = '{"question": "a", "expected": ["d"], "retrieved": ["d"]}\n{"question": "b", "expected": 5}\n'
+    done = of(cli, tmp_path, content, "--lenient")
+    assert done.code == 0, done.messages
+    assert any("skipped 1 bad line" in message for message in done.messages)
+
+
+# Responses of search engines --------------------------------------------------------------------------------------
+
+
+def response(*docnos: str) -> dict[str, Any]:
+    return {"took": 3, "timed_out": False, "hits": {"total": {"value": len(docnos)}, "max_score": 9.5, "hits": [
+        {"_index": "shop", "_id": docno, "_score": 9.5 - rank, "_source": {"title": "…"}}
+        for rank, docno in enumerate(docnos)
+    ]}}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["msearch", "lines", "list"])
+def test_topics_of_responses_are_in_order_or_in_a_file(form: str, plain: Path, cli: Command) -> None:
+    responses = [response("d2", "d7"), response("d4")]
+    text = {
+        "msearch": json.dumps({"took": 6, "responses": responses}),
+        "lines": "\n".join(map(json.dumps, responses)),
+        "list": json.dumps(responses),
+    }[form]
+    (plain / "hits.json").write_text(text)
+    assert "all,ap,0.75" in "\n".join(scores(cli, str(plain / "hits.json"), str(plain / "plain.qrels")))
+    (plain / "topics").write_text("red shoes\tin shops\nboots\n")
+    (plain / "named.qrels").write_text("red shoes\t0\td1\t1\nred shoes\t0\td2\t1\nboots\t0\td4\t2\n")
+    words = (str(plain / "hits.json"), str(plain / "named.qrels"), "--run-format", f"topic=@{plain / 'topics'}")
+    assert "all,ap,0.75" in "\n".join(scores(cli, *words))
+    (plain / "topics").write_text("red shoes\n")
+    refused = cli(*words, "-m", "ap")
+    assert refused.code == 1
+    assert "has 1 topic, and the file 2 responses" in refused.messages[0]
+
+
+def test_a_failed_search_is_an_error(plain: Path, cli: Command) -> None:
+    (plain / "hits.json").write_text(
+        json.dumps({"responses": [response("d2"), {"error": {"type": "x"}, "status": 400}]})
+    )
+    refused = cli(str(plain / "hits.json"), str(plain / "plain.qrels"), "-m", "ap")
+    assert "hits.json:2: is the response to a search that failed" in refused.messages[0]
+
+
+# Two columns, and topics with blanks ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("qrels", "words"),
+    [
+        ("1 d1\n1 d2\n2 d4\n", ()),
+        ("1\td1\n1\td2\n2\td4\n", ()),
+        ("query-id,corpus-id\n1,d1\n1,d2\n2,d4\n", ()),
+        ("a b\n1 d1\n1 d2\n2 d4\n", ("--qrels-format", "topic,docno+header")),
+        ('[{"question": "1", "chunk_id": "d1"}, {"question": "1", "chunk_id": "d2"}, '
+         '{"question": "2", "chunk_id": "d4"}]', ()),
+    ],
+)  # fmt: skip
+def test_qrels_of_topic_and_docno_have_grade_1_with_a_note(
+    qrels: str, words: tuple[str, ...], plain: Path, cli: Command
+) -> None:
+    (plain / "pairs").write_text(qrels)
+    done = cli(str(plain / "plain.run"), str(plain / "pairs"), "-m", "ap", *words)
+    assert any("no grades: the listed documents are relevant" in message for message in done.messages), done.messages
+    assert "0.7500" in done.text
+
+
+@pytest.mark.parametrize(
+    ("run", "qrels"),
+    [
+        ("red shoes\td2\t7.5\nred shoes\td7\t3.25\nboots\td4\t1.5\n",
+            "red shoes\td1\t1\nred shoes\td2\t1\nboots\td4\t2\n"),
+        ("red shoes\tQ0\td2\t1\t7.5\ta\nred shoes\tQ0\td7\t2\t3.25\ta\nboots\tQ0\td4\t1\t1.5\ta\n",
+         "red shoes\t0\td1\t1\nred shoes\t0\td2\t1\nboots\t0\td4\t2\n"),
+        ("red shoes\td2\t1\nred shoes\td7\t2\nred shoes\td8\t3\nboots\td4\t1\n",
+         "red shoes\td1\nred shoes\td2\nboots\td4\n"),
+    ],
+)  # fmt: skip
+def test_lines_whose_topics_have_blanks_are_split_at_tabs(run: str, qrels: str, plain: Path, cli: Command) -> None:
+    (plain / "tabs.run").write_text(run)
+    (plain / "tabs.qrels").write_text(qrels)
+    rows = scores(cli, str(plain / "tabs.run"), str(plain / "tabs.qrels"))
+    assert {"all,ap,0.75", "red shoes,ap,0.5"} <= set(rows)
+
+
+def test_tabs_split_no_line_that_has_a_known_form_between_blanks(plain: Path, cli: Command) -> None:
+    (plain / "tags.run").write_text(RUN.replace(" ", "\t").replace("\ta\n", "\tmy tag\n"))
+    done = cli(str(plain / "tags.run"), str(plain / "plain.qrels"), "-m", "ap")
+    assert "0.7500" in done.text
+    assert "run format" not in done.text

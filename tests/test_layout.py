@@ -411,7 +411,7 @@ def test_the_command_line_touches_no_array_and_no_frame() -> None:
 
 
 TOP = {
-    *("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"),
+    *("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff"),
     *("gradedeval", "tests", "docs", "examples", "qrels_samples"),
 }
 
@@ -462,7 +462,7 @@ def test_test_files_import_no_test_file() -> None:
     assert {name: found & names for name, found in imports.items() if found & names} == {}
 
 
-NO_LOWEST = ("test", "docs", "all")
+NO_LOWEST = ("test", "oracles", "lint", "docs", "all")
 
 
 def test_the_lowest_versions_that_are_tested_are_those_that_are_declared() -> None:

@@ -137,12 +137,6 @@ def test_a_file_in_the_place_of_a_picture_or_of_a_verb_leads_to_the_usual_one(fi
     assert cli("clicks", "a").messages == [message]
 
 
-def test_a_label_without_a_history_is_refused(files: Path, cli: Command) -> None:
-    message = "--label: there is no history to write to; add --history FILE"
-    assert cli("a", "qrels", "--label", "x").messages == [message]
-    assert cli("check", "a", "qrels", "--min", "ap=0", "--label", "x").messages == [message]
-
-
 @pytest.mark.parametrize(("name", "form"), [("json", "json"), ("CSV", "csv"), ("tex", "latex"), ("html", "html")])
 def test_a_format_given_as_the_file_is_told_of_f(name: str, form: str, files: Path, cli: Command) -> None:
     message = cli("a", "qrels", "-m", "ap", "--output", name)

@@ -292,12 +292,6 @@ def test_a_run_with_the_mean_0_has_no_relative_difference(files: Path, cli: Comm
     succeed(cli("compare", "none.run", "good.run", "qrels.txt", "-m", "rr"))
 
 
-def test_equal_runs_are_equal(files: Path, cli: Command) -> None:
-    (files / "same.run").write_text(lines(RUNS["good.run"]))
-    (row,) = compared(cli, "good.run", "same.run", "qrels.txt")
-    assert {"difference": "0.0", "ties": "4", "effect": "0.0", "p": "1.0", "same_order": "True"}.items() <= row.items()
-
-
 # In Python
 
 

@@ -261,6 +261,10 @@ def test_eval_and_check_write_what_history_reads(tmp_path: Path, cli: Command) -
     ("words", "message"),
     [
         ((RUN, QRELS, "--label", "x"), "--label: there is no history to write to; add --history FILE"),
+        (
+            ("check", RUN, QRELS, "--min", "ap=0", "--label", "x"),
+            "--label: there is no history to write to; add --history FILE",
+        ),
         ((RUN, QRELS, "--history", RUN), "--history: '"),
         ((RUN, QRELS, "--history", "-"), "--history: '-' is not a file that can be appended to; name one, as in"),
         (("history",), "0 files given; name one history: gradedeval history FILE"),

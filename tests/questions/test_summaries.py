@@ -271,11 +271,3 @@ def test_a_measure_without_an_average_over_ties_does_not_list_them_all(six: Path
     (message,) = cli("one", "qrels", "-m", "yaap", "--ties", "average").messages
     assert message.startswith("--ties average: yaap has no average over ties; ")
     assert len(message) < 160
-
-
-def test_latex_spells_bars_and_quotation_marks(six: Path, cli: Command) -> None:
-    for name in ("a|b", 'say "so"'):
-        (six / name).write_text((six / "one").read_text())
-    text = cli("a|b", 'say "so"', "qrels", "-m", "ap", "-f", "latex").text
-    assert r"a\textbar{}b " in text
-    assert r"say \char34{}so\char34{} " in text

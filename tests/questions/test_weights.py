@@ -395,11 +395,6 @@ def test_fixed_and_background_weights_stand_side_by_side(files: Path, cli: Comma
     assert signed.endswith(" | ranks 1..4 | normalize none")
 
 
-def test_rel_and_gain_apply_and_columns_say_so(files: Path, cli: Command) -> None:
-    found = cli(*TWO, "-m", "ap q", "--rel", "2", "--gain", "exp", "--ranks", "1", "--topics", "relevant")
-    assert found.text.splitlines()[0] == "rank,ap(rel=2),q(gain=exp)"
-
-
 def test_weights_by_cost_are_those_of_documents_that_cost_1(files: Path, cli: Command) -> None:
     says = "tbg: h is in seconds; the weights are those of documents that cost 1 each"
     alone = cli("weights", "-m", "tbg(h=1)", "--ranks", "2")

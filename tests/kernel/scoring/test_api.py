@@ -38,12 +38,6 @@ def test_ids_that_became_floats_are_refused() -> None:
         gradedeval.evaluate(run, QRELS, "rr")
 
 
-def test_a_docno_twice_in_a_frame_is_refused_with_its_rows() -> None:
-    run = pd.DataFrame({"topic": ["q1", "q1"], "docno": ["a", "a"], "score": [2.0, 1.0]})
-    with pytest.raises(gradedeval.InputError, match=r"run:2: duplicate document 'a' in topic q1 \(first on line 1\)"):
-        gradedeval.evaluate(run, QRELS, "rr")
-
-
 def test_several_runs_come_as_a_list_or_by_name(tmp_path: Path) -> None:
     (tmp_path / "one.run").write_text(run_lines())
     (tmp_path / "two.run.gz").write_text(run_lines())

@@ -22,7 +22,7 @@ from gradedeval.lazy import Late
 
 if TYPE_CHECKING:
     from gradedeval.kernel.options import metadata
-    from gradedeval.kernel.options.metadata import Costs, Fill, Labels, Predicted, Queries, Replicates, Slices
+    from gradedeval.kernel.options.metadata import Collapse, Costs, Fill, Labels, Predicted, Queries, Replicates, Slices
 else:
     metadata = Late(f"{__name__}.metadata")
 
@@ -342,6 +342,7 @@ Order = Literal["score", "float32", "rank", "file"]
 Topics = Literal["qrels", "both", "run", "relevant"]
 Negative = Literal["judged", "unjudged"]
 Duplicates = Literal["error", "first", "last", "refuse"]
+CollapseBy = Literal["score", "first"]
 Residuals = Literal["total", "split", "difference"]
 Depth = Literal["cutoff", "full"]
 
@@ -404,6 +405,18 @@ class Options:
     duplicates: Duplicates = option("error", "Duplicate docnos in a topic: error (identical judgments only warn), "
         "keep the first, keep the last, or refuse always.",
         needs_ids=True, short="Treatment of duplicate docnos in a topic.")
+    collapse: "Collapse | None" = option(None, "Fold the chunks of a run into documents: docnos are cut at the last "
+        "SEP, or an existing FILE has lines of chunk,document. A document has its best chunk's place.",
+        metavar="SEP|FILE", accepts="a separator, a file or a dict chunk -> document", names_file=True, needs_ids=True,
+        signature=lambda _, collapse: f"collapse {collapse.digest}",
+        short="Fold chunks of runs into documents.")
+    collapse_by: CollapseBy = option("score", "Fold the chunks of a document into the one with the highest score, or "
+        "into the first one in the order of chunks: ids of chunks then break ties.", needs_ids=True,
+        short="Which chunk counts.")
+    collapse_qrels: "Collapse | None" = option(None, "Fold judgments of chunks into documents, as --collapse folds "
+        "runs; a document has its highest grade.", metavar="SEP|FILE",
+        accepts="a separator, a file or a dict chunk -> document", names_file=True, needs_ids=True, signature=elsewhere,
+        short="Fold judgments of chunks into documents.")
     residuals: Residuals | None = option(None, "Report how much each score could still rise if unjudged documents "
         "were relevant. 'split' separates unjudged documents in the run from ranks beyond its end; 'difference' is "
         "the signed difference of cwl_eval, for C/W/L "
@@ -522,8 +535,21 @@ class Options:
         if self.bounds and self.ties in TIES_BY_GRADE:
             problem = f"{self.ties} has no bounds: newly judged documents would change places"
             raise OPTIONS["ties"].error(problem, f"take another order of ties, or leave out {flag.bounds:True}")
+        if "collapse_by" in self.given:
+            self._check_collapse()
         if self.predicted is not None:
             self._check_predicted()
+
+    def _check_collapse(self) -> None:
+        """Raise InputError (usage) if a rule for chunks has no effect, or none that is defined."""
+        described = OPTIONS["collapse_by"]
+        if self.collapse is None:
+            raise described.error(f"needs {flag.collapse}", "add it, or leave this out")
+        if self.collapse_by == "first" and self.ties == "average":
+            raise described.error(f"first cannot be combined with {flag.ties:average}", "leave out one of them")
+        if self.collapse_by == "first" and self.like and PRESETS[self.like].single and "order" not in self.given:
+            problem = f"first has no single order with {flag.like:{self.like}}: measures differ in precision"
+            raise described.error(problem, f"leave it out, or add {flag.order:score}")
 
     def _check_predicted(self) -> None:
         """Raise InputError (usage) for an option that cannot be combined with estimates from two kinds of judgments."""
@@ -612,6 +638,9 @@ class OptionKwargs(TypedDict, total=False):
     costs: "str | os.PathLike[str] | Mapping[str, float] | Costs | None"
     fill: "str | os.PathLike[str] | Mapping[str, Mapping[str, float]] | Fill | None"
     duplicates: Duplicates | None
+    collapse: "str | os.PathLike[str] | Mapping[str, str] | Collapse | None"
+    collapse_by: CollapseBy | None
+    collapse_qrels: "str | os.PathLike[str] | Mapping[str, str] | Collapse | None"
     residuals: Residuals | bool | None
     residual_depth: Depth | None
     max_residual: float | None

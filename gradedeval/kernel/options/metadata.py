@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from gradedeval.arrays import as_float
-from gradedeval.errors import InputError, Note, did_you_mean, flag, plural, safe_repr, shorten
+from gradedeval.errors import Flag, InputError, Note, did_you_mean, flag, plural, safe_repr, shorten
 from gradedeval.kernel.measures.notation import plain_value
 from gradedeval.kernel.trec.lines import decimal, decode, encode
 from gradedeval.kernel.trec.stream import Source, Stream, is_url
@@ -147,6 +147,92 @@ def read_costs(costs: Any) -> Any:
             table.problems.add(row.line, f"cost {row.cells['cost']} is not above 0", "costs must be positive")
     table.check([row.cells["type"] for row in table.rows], ("type",))
     return Costs(cost_of, table.place)
+
+
+# Chunks: the documents that they are of.
+
+
+@dataclass(eq=False, repr=False)
+class Collapse:
+    """The rule that turns ids of chunks into ids of documents: a separator, or a table.
+
+    separator  the bytes before the last part of a docno, which is left out; empty with a table
+    of         chunk -> document; empty with a separator
+    place      the name of the table in messages
+    """
+
+    separator: bytes
+    of: Mapping[bytes, bytes]
+    place: str = ""
+
+    def document(self, chunk: bytes) -> bytes | None:
+        """Return the document of a chunk; None if the table lacks it. Without a separator behind its first byte a docno
+        stays as it is."""
+        if not self.separator:
+            return self.of.get(chunk)
+        position = chunk.rfind(self.separator)
+        return chunk[:position] if position > 0 else chunk
+
+    def same_as(self, second: Collapse) -> bool:
+        """Return whether another rule gives the same documents."""
+        return self.separator == second.separator and self.of == second.of
+
+    @property
+    def digest(self) -> str:
+        """The separator in quotes, or six hexadecimal digits that change with any line of the table."""
+        if self.separator:
+            return f'"{decode(self.separator)}"'
+        from hashlib import sha256
+
+        lines = sorted(b"%b\t%b" % pair for pair in self.of.items())
+        return f"table {sha256(b'|'.join(lines)).hexdigest()[:6]}"
+
+
+def read_collapse(value: Any, option: Flag = flag.collapse) -> Any:
+    """Read the rule for chunks: an existing file or a dict is a table chunk -> document, any other text a separator.
+
+    Returns anything else unchanged. Raises InputError if the file cannot be read, a line is wrong, or a chunk has two
+    documents; and (usage) for an empty separator.
+    """
+    if isinstance(value, Mapping):
+        table = {encode(str(chunk)): encode(str(document)) for chunk, document in value.items()}
+        if not table:
+            raise InputError(option, "has no chunks", "give a dict chunk -> document", usage=True)
+        return Collapse(b"", table, "the table")
+    if not isinstance(value, str | os.PathLike):
+        return value
+    if isinstance(value, str) and not os.path.isfile(value) and not is_url(value):
+        if not value:
+            raise InputError(option, "is empty", "give a separator such as #, or a file", usage=True)
+        return Collapse(encode(value), {})
+    from gradedeval.kernel.trec.small_tables import SmallTable  # few evaluations need a table
+
+    columns = ("chunk", "document")
+    rows = SmallTable.read(value, columns, hint="expected lines of chunk,document", words=True)
+    documents: dict[bytes, bytes] = {}
+    for row in rows.rows:
+        chunk, document = (encode(row.cells[column]) for column in columns)
+        if not chunk or not document:
+            rows.problems.add(row.line, f"no {'document' if chunk else 'chunk'}", "expected lines of chunk,document")
+        elif documents.setdefault(chunk, document) != document:
+            problem = f"chunk '{decode(chunk)}' is of '{decode(document)}' and of '{decode(documents[chunk])}'"
+            rows.problems.add(row.line, problem, "list it once")
+    rows.check()
+    return Collapse(b"", documents, rows.place)
+
+
+def read_collapse_qrels(value: Any) -> Any:
+    """Read the rule for chunks of the qrels, as `read_collapse`."""
+    return read_collapse(value, flag.collapse_qrels)
+
+
+def collapse_of(value: Any) -> Collapse:
+    """Read the rule for chunks of the qrels. Raises InputError as `read_collapse`, and (usage) for anything else."""
+    collapse = read_collapse(value, flag.collapse)
+    if not isinstance(collapse, Collapse):
+        problem = f"{safe_repr(value)} is not a separator, a file or a dict chunk -> document"
+        raise InputError(flag.collapse, problem, usage=True)
+    return collapse
 
 
 # Judgments: grades of labels, and judgments by a machine.

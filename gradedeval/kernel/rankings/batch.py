@@ -255,6 +255,7 @@ class Documents:
     rank    documents: rank stated in the run; None if it does not matter
     docnos  positions of documents -> docnos
     types   names of the types; `kind`: documents: index into them, None if types do not matter
+    tie_ids positions of documents -> ids that break ties; None: docnos do
     """
 
     topics: list[bytes]
@@ -265,10 +266,11 @@ class Documents:
     docnos: Callable[[Ints], Docnos]
     types: list[bytes] = field(default_factory=list)
     kind: Ints | None = None
+    tie_ids: Callable[[Ints], Docnos] | None = None
 
     def select(self, rows: Ints) -> Documents:
         """Return some topics, in any order."""
-        positions = positions_of(self.counts, rows)
+        positions, tie_ids = positions_of(self.counts, rows), self.tie_ids
         return replace(
             self,
             topics=[self.topics[row] for row in rows.tolist()],
@@ -278,6 +280,7 @@ class Documents:
             rank=self.rank[positions] if self.rank is not None else None,
             docnos=lambda chosen: self.docnos(positions[chosen]),
             kind=self.kind[positions] if self.kind is not None else None,
+            tie_ids=None if tie_ids is None else lambda chosen: tie_ids(positions[chosen]),
         )
 
 
@@ -571,7 +574,7 @@ def _rank_order(
     if not matters.any():
         return order, True
     order = np.arange(len(topic)) if order is None else order
-    _settle_ties(order, tied, matters, documents.docnos, options.ties == "docno-desc")
+    _settle_ties(order, tied, matters, documents.tie_ids or documents.docnos, options.ties == "docno-desc")
     return order, True
 
 

@@ -18,6 +18,7 @@ from gradedeval.kernel import parallel
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import Limits
 from gradedeval.kernel.rankings.batch import LAST_RANK, Batch, Documents, GradeCounts, to_batch
+from gradedeval.kernel.rankings.chunks import Chunks, unchanged_note
 from gradedeval.kernel.rankings.docnos import (
     Docnos,
     TopicBuckets,
@@ -121,6 +122,7 @@ class PartResult(Generic[Made]):
     tag          the sixth column of its first line
     interleaved  whether topics alternate line by line; then the part has no batches
     order_check  the check of its order
+    changed      number of chunks whose document has another id
     """
 
     batches: list[Made] = field(default_factory=list)
@@ -130,11 +132,12 @@ class PartResult(Generic[Made]):
     tag: str = ""
     interleaved: bool = False
     order_check: OrderCheck = NOT_CHECKED
+    changed: int = 0
 
     def with_batches(self, batches: list[Other]) -> PartResult[Other]:
         """Replace the batches by results of them."""
         return PartResult(
-            batches, self.topics, self.divided, self.dropped, self.tag, self.interleaved, self.order_check
+            batches, self.topics, self.divided, self.dropped, self.tag, self.interleaved, self.order_check, self.changed
         )
 
     def add(self, part: PartResult[Made]) -> None:
@@ -145,6 +148,7 @@ class PartResult(Generic[Made]):
         self.dropped |= part.dropped
         self.tag = self.tag or part.tag
         self.interleaved = part.interleaved
+        self.changed += part.changed
         first_check, next_check = self.order_check, part.order_check
         in_order, stated = first_check.in_order and next_check.in_order, first_check.stated and next_check.stated
         self.order_check = OrderCheck(
@@ -192,6 +196,11 @@ class Grader:
     both_orders: bool = False
     ideals: dict[bytes, tuple[Floats, dict[Any, Any]]] = field(default_factory=dict)
     gain_of_code: dict[tuple[bytes, float], Floats] = field(default_factory=dict)
+
+    @cached_property
+    def chunks(self) -> Chunks | None:
+        """What turns chunks into documents; None: nothing does."""
+        return None if self.options.collapse is None else Chunks(self.options.collapse)
 
     @cached_property
     def judged(self) -> Bools:
@@ -264,6 +273,8 @@ class Rows:
     tag          the sixth column of the first line
     buffer       the text that contains the docnos, if available
     order_check  the check of their order
+    chunks       documents: the chunk that counts, if its id breaks ties
+    changed      number of chunks whose document has another id
     """
 
     topics: list[bytes]
@@ -279,6 +290,8 @@ class Rows:
     tag: str = ""
     buffer: Bytes | None = None
     order_check: OrderCheck = NOT_CHECKED
+    chunks: Docnos | None = None
+    changed: int = 0
 
     @cached_property
     def counts(self) -> Ints:
@@ -294,7 +307,8 @@ class Rows:
 
     def documents(self) -> Documents:
         """Convert to `Documents`; the rows must stand topic after topic."""
-        return Documents(self.topics, self.counts, self.code, self.score, self.rank, self.docnos)
+        tie_ids = None if self.chunks is None else self.chunks.__getitem__
+        return Documents(self.topics, self.counts, self.code, self.score, self.rank, self.docnos, tie_ids=tie_ids)
 
     def docno(self, row: int) -> bytes:
         return self.token(int(self.start[row]), int(self.length[row]))
@@ -319,7 +333,13 @@ class Rows:
             length=self.length[rows],
             score=self.score[rows] if self.score is not None else None,
             rank=self.rank[rows] if self.rank is not None else None,
+            chunks=self.chunks[rows] if self.chunks is not None else None,
         )
+
+    def named(self, docnos: Docnos, token: Callable[[int, int], bytes]) -> Rows:
+        """Return the rows with other docnos."""
+        start, length, hashed = docnos.start, docnos.length, docnos.hashed
+        return replace(self, buffer=docnos.buffer, start=start, length=length, hashed=hashed, token=token)
 
 
 def grade_by_block(rows: Rows, topics: TopicCodes, grader: Grader) -> tuple[Rows, dict[bytes, int]]:
@@ -329,11 +349,22 @@ def grade_by_block(rows: Rows, topics: TopicCodes, grader: Grader) -> tuple[Rows
     """
     if not (rows.topic[1:] > rows.topic[:-1]).all():  # not topic after topic
         rows = rows.keep(np.argsort(rows.topic_of.astype(np.min_scalar_type(len(rows.topics))), kind="stable"))
-    number = topics.rows(grader.qrels.row_of)
+    return grade_in_order(rows, topics.rows(grader.qrels.row_of), grader)
+
+
+def grade_in_order(rows: Rows, number: Ints, grader: Grader) -> tuple[Rows, dict[bytes, int]]:
+    """Grade documents that stand topic after topic, as `grade_by_block`; chunks are folded first.
+
+    number  topics: number of the topic in the qrels, −1 if it is not judged
+    """
+    dropped: dict[bytes, int] = {}
+    if grader.chunks is not None:
+        rows, dropped = settle_repeated(rows, grader.options)
+        rows = grader.chunks.fold(rows, grader.options)
     if _grade_from_judged(rows, number, grader):
-        return rows, {}
+        return rows, dropped
     grade_each(rows, number, grader.qrels)
-    return settle_repeated(rows, grader.options)
+    return settle_repeated(rows, grader.options) if grader.chunks is None else (rows, dropped)
 
 
 def grade_whole_topics(rows: Rows, topics: TopicCodes, grader: Grader) -> PartResult[Batch]:
@@ -341,7 +372,9 @@ def grade_whole_topics(rows: Rows, topics: TopicCodes, grader: Grader) -> PartRe
     rows, dropped = grade_by_block(rows, topics, grader)
     batches = list(grader.batches(grader.countable(rows.documents())))
     topic_ids = dict.fromkeys(rows.topics)
-    return PartResult(batches, topic_ids, dropped=dropped, tag=rows.tag, order_check=rows.order_check)
+    return PartResult(
+        batches, topic_ids, dropped=dropped, tag=rows.tag, order_check=rows.order_check, changed=rows.changed
+    )
 
 
 def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough: bool = True) -> Rows:
@@ -657,3 +690,9 @@ def by_rank_note(place: str) -> str:
 def dropped_note(place: str, dropped: int, options: Options) -> str:
     """Return the note on documents that were dropped as duplicates."""
     return f"{place}: dropped {dropped} duplicate {plural(dropped, 'document')}; kept the {options.duplicates} of each"
+
+
+def chunk_notes(place: str, changed: int, options: Options) -> list[Note]:
+    """Return a note if no chunk of a run was folded or renamed, though the options ask for it."""
+    collapse = options.collapse
+    return [unchanged_note(place, collapse, flag.collapse)] if collapse and collapse.separator and not changed else []

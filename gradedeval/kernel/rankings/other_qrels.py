@@ -130,6 +130,10 @@ def _of_rows(
         graded.setdefault(topic, {})
     if not graded:
         raise InputError(place, "no judgments", expected_lines(QRELS), kind="empty")
+    if part and rules.collapse is not None:
+        from gradedeval.kernel.rankings.chunks import fold_parts  # most judgments are of documents
+
+        graded = fold_parts(graded, rules.collapse, place, notes)
     subtopics, strata = None, None
     if part == SUBTOPIC:
         codes, labels, subtopics = by_subtopic(graded)

@@ -23,7 +23,7 @@ from gradedeval.kernel.trec.stream import IR_DATASETS, Source, Stream, is_file
 from gradedeval.kernel.trec.tokenizer import NEWLINE, PAD, Bytes, Lines, Words, lines_of
 
 if TYPE_CHECKING:
-    from gradedeval.kernel.options.metadata import Labels
+    from gradedeval.kernel.options.metadata import Collapse, Labels
     from gradedeval.kernel.rankings.other_qrels import QrelsData, Strata, Subtopics
     from gradedeval.kernel.trec.named_qrels import Collection
 
@@ -37,6 +37,7 @@ class QrelsRules:
     part: tuple[str, ...] = ()
     format: str | None = None
     labels: Mapping[bytes, float] | None = None
+    collapse: Collapse | None = None
 
 
 class Qrels:
@@ -55,6 +56,8 @@ class Qrels:
                 stratum is the fourth of five columns of a file, the column stratum of a DataFrame, or the inner key of
                 a dict topic -> docno -> stratum -> grade; a grade below 0 means pooled but not sampled
     labels      a dict label -> grade, or text as in `--labels`, if grades are words; NTCIR's L0, L1, … are known
+    collapse    fold judgments of chunks into documents with their highest grade, as in `--collapse-qrels`: a separator,
+                a file, or a dict chunk -> document
     jobs        maximum number of processes for a large file
     download    whether the package ir_datasets may download a missing test collection
 
@@ -81,6 +84,7 @@ class Qrels:
         subtopics: bool = False,
         format: str | None = None,
         labels: str | Mapping[str, float] | Labels | None = None,
+        collapse: str | Mapping[str, str] | Collapse | None = None,
         jobs: int = 1,
         download: bool = False,
     ) -> None:
@@ -99,6 +103,10 @@ class Qrels:
 
             words = read_labels(labels)
         rules = QrelsRules(duplicates, lenient, part, form, words.of if words else None)
+        if collapse is not None:
+            from gradedeval.kernel.options.metadata import collapse_of  # most judgments are of documents
+
+            rules.collapse = collapse_of(collapse)
         file = Source(source) if is_file(source) else None
         self._start(file.place if file else "qrels", rules)
         content = source
@@ -108,12 +116,14 @@ class Qrels:
             content = self._of_file(file, rules, jobs)
         if isinstance(content, JudgmentColumns):
             self._set_columns(content)
-            return
-        from gradedeval.kernel.rankings.other_qrels import QrelsData, judgments_of_object  # most qrels are plain files
+        else:
+            from gradedeval.kernel.rankings.other_qrels import QrelsData, judgments_of_object  # most are plain files
 
-        if not isinstance(content, QrelsData):
-            content = judgments_of_object(content, self.place, rules, self.notes)
-        self._set_data(content)
+            if not isinstance(content, QrelsData):
+                content = judgments_of_object(content, self.place, rules, self.notes)
+            self._set_data(content)
+        if rules.collapse is not None and not part:
+            self._fold_chunks(rules.collapse)
 
     @staticmethod
     def collections() -> Mapping[str, Collection]:
@@ -174,6 +184,15 @@ class Qrels:
         self.labels: Floats = columns.labels
         self.topics: list[bytes] = columns.topics
         self.counts = GradeCounts.of(columns.index.topic, columns.code, len(columns.topics), len(columns.labels))
+
+    def _fold_chunks(self, collapse: Collapse) -> None:
+        """Replace judgments of chunks by those of their documents."""
+        from gradedeval.kernel.rankings.chunks import fold_judgments
+
+        columns = fold_judgments(self.columns, collapse, self.place, self.notes)
+        self._listed = None
+        self.__dict__.pop("codes", None)
+        self._set_columns(columns)
 
     def _set_listed(self, listed: ListedJudgments, labels: Floats) -> None:
         """Store judgments as lists, to be converted on demand."""
@@ -249,6 +268,11 @@ class Qrels:
 
     def __repr__(self) -> str:
         return f"<Qrels {self.place}: {len(self)} topics, {int(self.counts.count.sum())} judgments>"
+
+    @property
+    def collapse(self) -> Collapse | None:
+        """The rule by which judgments of chunks were folded."""
+        return self._rules.collapse
 
     def _notes_for(self, options: Options) -> list[str]:
         """Return the notes, with one more if `options` contradict the choice among duplicates of these qrels."""

@@ -18,6 +18,7 @@ from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError, Note, ProblemList, flag
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.rankings.batch import LAST_RANK, Batch, Documents
+from gradedeval.kernel.rankings.chunks import fold_run
 from gradedeval.kernel.rankings.docnos import Docnos, TopicCodes
 from gradedeval.kernel.rankings.grade import (
     DOCUMENTS,
@@ -84,6 +85,7 @@ class TopicResults:
     ranks   ranks stated in the file, if `--ties rank` needs them
     lines   the line (or row) of each document
     types   column 2 of each document, if costs need it
+    chunks  the chunk of each document, if its id breaks ties
     """
 
     docnos: list[Any] = field(default_factory=list)
@@ -91,6 +93,7 @@ class TopicResults:
     ranks: array[float] | Floats = field(default_factory=lambda: array("d"))
     lines: array[int] | range = field(default_factory=lambda: array("q"))
     types: list[bytes] = field(default_factory=list)
+    chunks: list[bytes] = field(default_factory=list)
 
     def keep(self, positions: list[int]) -> TopicResults:
         """Return only the documents at these positions."""
@@ -112,6 +115,7 @@ class Run:
     notes        notes on skipped lines and assumptions
     lines        the line (or row) of each document of columns; empty: counted within topics
     order_check  the check of its order
+    changed      number of chunks whose document has another id
     """
 
     place: str
@@ -120,6 +124,7 @@ class Run:
     notes: list[str] = field(default_factory=list)
     lines: Sequence[int] = ()
     order_check: OrderCheck = NOT_CHECKED
+    changed: int = 0
 
     @cached_property
     def topics(self) -> dict[bytes, TopicResults]:
@@ -156,7 +161,7 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
     by_rank = options.order == "rank"
     ranks = options.ties == "rank" and options.order != "file"
     source = readable(source, "run", place)
-    usual = None if ranks or types or by_rank else usual_run(source, place)
+    usual = None if ranks or types or by_rank or options.collapse else usual_run(source, place)
     order_check = _order_check(source, usual) if options.by_score else NOT_CHECKED
     if usual is not None:
         return Run(place, usual, lines=() if isinstance(source, Mapping) else lines_of(source), order_check=order_check)
@@ -172,8 +177,7 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
     run = Run(place, {topic: TopicResults(*columns) for topic, columns in rankings.items()}, order_check=order_check)
     if hasattr(source, "columns") and options.by_score and ordered_by_rank(source):
         run.notes.append(by_rank_note(run.place))
-    _drop_duplicates(run, options)
-    _check_costs(run, options)
+    _settle_documents(run, options)
     return run
 
 
@@ -224,8 +228,7 @@ def run_of_lines(stream: Stream, options: Options, types: bool = False, layout: 
     )
     run.order_check = order_check_of(*zip(*sampled, strict=True)) if sampled else NOT_CHECKED
     check_read("documents", bool(run.topics), stream, layout, problems, options.lenient, run.notes)
-    _drop_duplicates(run, options)
-    _check_costs(run, options)
+    _settle_documents(run, options)
     return run
 
 
@@ -248,6 +251,13 @@ def score_of(token: bytes) -> float:
     except ValueError:
         return np.nan
     return score if score - score == 0 and b"_" not in token else np.nan
+
+
+def _settle_documents(run: Run, options: Options) -> None:
+    """Settle duplicates, fold chunks, and check that all types of documents have a cost."""
+    _drop_duplicates(run, options)
+    fold_run(run, options)
+    _check_costs(run, options)
 
 
 def _check_costs(run: Run, options: Options) -> None:
@@ -314,6 +324,8 @@ class ListedTopics:
             _concatenated([ranking.scores for ranking in rankings]),
             _concatenated([ranking.ranks for ranking in rankings]),
         )
+        if any(ranking.chunks for ranking in rankings):
+            joined.tie_ids = Docnos.of([chunk for ranking in rankings for chunk in ranking.chunks]).__getitem__
         if not types:
             return joined
         kind = np.array([kind_of[kind] for ranking in rankings for kind in ranking.types], np.int64)

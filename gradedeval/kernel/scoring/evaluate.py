@@ -324,6 +324,7 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
             subtopics=options.subtopics,
             format=options.qrels_format,
             labels=options.labels,
+            collapse=options.collapse_qrels,
             jobs=jobs,
         )
     except InputError:
@@ -341,8 +342,11 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
 
 def _check_read_by(options: Options, qrels: Qrels) -> None:
     """Raise InputError (usage) if options require reading a Qrels differently."""
-    if not (options.subtopics or options.qrels_format or options.labels):
+    if not (options.subtopics or options.qrels_format or options.labels or options.collapse_qrels):
         return  # nearly all evaluations
+    if (collapse := options.collapse_qrels) and not (qrels.collapse and collapse.same_as(qrels.collapse)):
+        problem = f"these qrels were read {'with others' if qrels.collapse else 'without'}"
+        raise OPTIONS["collapse_qrels"].error(problem, "Qrels(..., collapse=…) reads them")
     rules, labels = qrels._rules, options.labels and options.labels.of
     settings = {
         "subtopics": (options.subtopics, qrels.subtopics is not None),

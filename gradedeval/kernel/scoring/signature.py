@@ -62,6 +62,7 @@ def signature(
     for holds, read_as in (("qrels", [qrels.format]), ("run", formats)):
         if others := [name for name in dict.fromkeys(read_as) if name not in ("", "trec", "strata")]:
             parts.append(f"{holds} format {', '.join(others)}")
+    parts += [f"collapse qrels {qrels.collapse.digest}"] if qrels.collapse else []
     parts += _changed(options) + _precision(measures, options)
     if options.interval is not None:
         parts.append(f"{_percent(options.interval)}% {INTERVAL}")

@@ -23,6 +23,7 @@ from gradedeval.kernel.rankings.grade import (
     by_rank_note,
     check_layout,
     choose_topics,
+    chunk_notes,
     dropped_note,
 )
 from gradedeval.kernel.scoring.caveats import notes_of_run
@@ -180,6 +181,7 @@ def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Gra
     topics, lacking, list_notes = choose_topics(run.names, run.place, grader.qrels, grader.options)
     part = work(ListedTopics(run, topics))
     notes = [*run.notes, *run.order_check.notes(run.place, grader.options), *list_notes]
+    notes += chunk_notes(run.place, run.changed, grader.options)
     return GradedRun(run.place, run.tag, part.batches, topics, lacking, notes)
 
 
@@ -238,6 +240,7 @@ def _settled(
     dropped = sum(whole.dropped.values())
     notes = [dropped_note(place, dropped, grader.options)] if dropped else []
     notes += [*whole.order_check.notes(place, grader.options), *part_notes]
+    notes += chunk_notes(place, whole.changed, grader.options)
     return GradedRun(place, whole.tag, whole.batches, topics, lacking, notes)
 
 

@@ -148,7 +148,7 @@ def test_no_document_alone_could_add_more_than_the_residual(step: int) -> None:
 @every(one for one in VARIANTS if one.residual != "none")
 @drawn(30)
 @given(ranking=st.lists(st.sampled_from([-1, 0, 1, 2, 3]), max_size=8), topic=any_topic)
-def test_what_is_beyond_adds_the_residual(measures: Sequence[Measure], ranking: list[int], topic: Topic) -> None:
+def test_the_rest_adds_the_residual(measures: Sequence[Measure], ranking: list[int], topic: Topic) -> None:
     for one in explained(Topic(tuple(ranking), topic.missed), measures):
         rises = [row["could_add"] for row in one.rows() if row["could_add"] is not None]
         assert len(rises) <= 1

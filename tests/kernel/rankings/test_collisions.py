@@ -205,7 +205,7 @@ def outputs(name: str, cli: Command) -> list[tuple[Outcome, dict[str, bytes]]]:
 
 @pytest.mark.parametrize("secrets", [SECRETS[2:3], pytest.param(SECRETS[1::2], marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_no_output_has_a_secret(name: str, secrets: list[bytes], cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outputs_ignore_secrets(name: str, secrets: list[bytes], cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     collection(IDS)
     plainly = outputs(name, cli)
     monkeypatch.setattr(columns, "PROBES", 0)

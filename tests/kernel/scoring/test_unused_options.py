@@ -139,7 +139,7 @@ def test_every_option_about_measures_is_walked() -> None:
     } == VALUES.keys()
 
 
-@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("beside", ["alone", "bounds", pytest.param("residuals", marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("name", VALUES)
 def test_options_that_change_no_number_are_noted(
     name: str, beside: str, folder: Path, plainly: Callable[[str, dict[str, Any]], Columns]

@@ -61,8 +61,8 @@ def assert_scores(
     scores = kernel.evaluate_runs(runs, qrels, measures, options)
     emit_notes(scores.notes)
     result = check(scores, limits, saved)
-    if result.broken:
-        lines = [verdict.line for verdict in result.broken]
+    if result.failed:
+        lines = [verdict.line for verdict in result.failed]
         raise AssertionError("\n".join([summary(result.verdicts), *lines, result.signature]))
     return result
 

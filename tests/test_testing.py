@@ -47,7 +47,7 @@ def test_a_drop_from_the_baseline_fails() -> None:
     for baseline in (saved, saved.frame):
         again = failure(BAD, QRELS, {"rr": 0.1}, baseline=baseline)[1]
         assert again == line.replace("; judging the unjudged documents could not reverse it", "")
-    assert assert_scores(GOOD, QRELS, {"rr": 1.0, "ap": 0.9}, baseline=GOOD).broken == []
+    assert assert_scores(GOOD, QRELS, {"rr": 1.0, "ap": 0.9}, baseline=GOOD).failed == []
 
 
 def test_a_baseline_may_be_a_file(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_several_runs_other_bounds_and_measures_of_which_lower_is_better() -> No
     head, line, _ = failure({"good": GOOD, "bad": BAD}, QRELS, [Bound("min", "rr", 0.75)])
     assert head == "1 of 2 bounds failed"
     assert line.startswith("bad: rr ")
-    assert assert_scores(GOOD, QRELS, {"unjudged@2": 0.0}).broken == []
+    assert assert_scores(GOOD, QRELS, {"unjudged@2": 0.0}).failed == []
     unjudged = {topic: {**documents, "new": 9.0} for topic, documents in GOOD.items()}
     assert "is above 0" in failure(unjudged, QRELS, {"unjudged@2": 0.0})[1]
     assert "too few documents are judged" in failure(unjudged, QRELS, [Bound("max-unjudged", "rr", 0.1)])[1]

@@ -677,8 +677,10 @@ def options_with_residuals(like: str | None = None, *, bounded: bool = True, **k
     options = resolve_options(like, **keywords)
     bounded = bounded and options.predicted is None and not options.judged_only
     defaults = frozenset({"residuals", "bounds"})  # which are not the user's choice here
-    given, untold = options.given | defaults, options.untold | defaults
-    return replace(options, residuals="total" if bounded else None, bounds=False, given=given, untold=untold)
+    given, may_be_unused = options.given | defaults, options.may_be_unused | defaults
+    return replace(
+        options, residuals="total" if bounded else None, bounds=False, given=given, may_be_unused=may_be_unused
+    )
 
 
 def scores_to_compare(

@@ -153,7 +153,7 @@ def standardize(scores: Scores, reference: Reference | str | Path | None = None)
     2   A   0.76
     5   B   0.24
     """
-    scores.options.of_one_judge()
+    scores.options.refuse_predicted()
     counts = [measure.label for measure in scores.measures if measure.definition.summary == "total"]
     if counts:
         problem = f"'{counts[0]}' is a count, which cannot be standardized"

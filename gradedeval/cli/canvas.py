@@ -36,7 +36,7 @@ PICTURE_OPTIONS = [
 
 def lines_under(result: Any) -> str:
     """Return the remark and the signature of a result, as lines under its picture."""
-    return "\n".join(part for part in (result.aside, result.signature) if part)
+    return "\n".join(part for part in (result.settings_text, result.signature) if part)
 
 
 class Canvas:

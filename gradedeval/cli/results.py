@@ -53,8 +53,8 @@ class Destination:
 
         view  keywords of `result.tables`
         """
-        if result.aside and not FORMATS[self.format].signed:
-            emit_notes([result.aside])
+        if result.settings_text and not FORMATS[self.format].signed:
+            emit_notes([result.settings_text])
         make = partial(result.tables, **view)
         text = render(make, self.format, self.digits, signature_formatter(), view_of(self.output))
         (write_colored if self.format == "table" else write)(text, self.output)

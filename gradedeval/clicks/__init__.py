@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gradedeval.clicks.click_models import ClickModels as ClickModels
     from gradedeval.clicks.click_models import models as models
     from gradedeval.clicks.click_models import read_model as read_model
-    from gradedeval.clicks.learned_gains import Learned as Learned
+    from gradedeval.clicks.learned_gains import LearnedValues as LearnedValues
     from gradedeval.clicks.learned_gains import gains as gains
     from gradedeval.clicks.log import ClickLog as ClickLog
     from gradedeval.clicks.log import read_log as read_log
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "click_measures": "ClickCorrelations correlate measures",
     "click_models": "ClickModel ClickModels models read_model",
-    "learned_gains": "Learned gains",
+    "learned_gains": "LearnedValues gains",
     "log": "ClickLog read_log",
     "model_kinds": "Prediction",
     "observation": "Fits Observation fit observe",

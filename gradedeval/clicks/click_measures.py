@@ -491,7 +491,7 @@ def correlate(
     10     p@1        0.746
     """
     kernel.options.refuse_options(keywords, "click logs", "runs", "scores")
-    options, chosen = resolve_options(like, **keywords).of_one_judge(), parse_measures(measures)
+    options, chosen = resolve_options(like, **keywords).refuse_predicted(), parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err ndcg@10'", usage=True)
     judged = kernel.qrels_for({}, qrels, options)

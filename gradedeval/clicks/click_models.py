@@ -452,7 +452,7 @@ def _model(spec: ModelSpec, tie: str, kept: dict[str, Any], place: str) -> Click
     seen = _values(kept["seen"], tie) if "seen" in kept else {}
     counts = np.array([int(seen.get(item, 0)) for item in names], dtype=np.int64)
     # Grades come from the qrels of a later call.
-    items = Items(list(names), None if tie == "document" else kernel.Qrels.none())
+    items = Items(list(names), None if tie == "document" else kernel.Qrels.empty())
     return ClickModel(spec, items, parameters, counts)
 
 

@@ -139,11 +139,11 @@ def isotonic(values: Floats, weight: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Learned(FromLog):
+class LearnedValues(FromLog):
     """Values learned from users.
 
-    what      "gain" of grades, "phi" of ranks, or "g" of grades: gains, a utility, or shares of users by threshold
-    at        the grades or ranks
+    quantity  "gain" of grades, "phi" of ranks, or "g" of grades: gains, a utility, or shares of users by threshold
+    index     the grades or ranks
     values    the value of each
     seen      sessions that showed each grade; None if not learned from them
     score     name and value of the agreement with users; None if not maximized
@@ -151,8 +151,8 @@ class Learned(FromLog):
     notes     notes on skipped input and assumptions
     """
 
-    what: Literal["gain", "phi", "g"]
-    at: Sequence[float]
+    quantity: Literal["gain", "phi", "g"]
+    index: Sequence[float]
     values: Floats
     settings: str
     seen: Ints | None = None
@@ -162,20 +162,24 @@ class Learned(FromLog):
     @property
     def frame(self) -> pd.DataFrame:
         """A row for each grade or rank, as read by --gain @FILE or cascade(utility=FILE)."""
-        keys = [int(value) if float(value).is_integer() else value for value in self.at]
-        return kernel.results.to_frame({"rank" if self.what == "phi" else "grade": keys, self.what: self.values})
+        keys = [int(value) if float(value).is_integer() else value for value in self.index]
+        return kernel.results.to_frame(
+            {"rank" if self.quantity == "phi" else "grade": keys, self.quantity: self.values}
+        )
 
     def document(self, layout: Layout) -> Document:
         """Return a row for each grade or rank."""
         if layout == "long":
             return Document([kernel.results.to_table(self.frame)], self.settings)
-        columns = [Column("rank" if self.what == "phi" else "grade", "figures"), Column(self.what, "score")]
-        rows: list[list[object]] = [[f"{key:g}", float(value)] for key, value in zip(self.at, self.values, strict=True)]
+        columns = [Column("rank" if self.quantity == "phi" else "grade", "figures"), Column(self.quantity, "score")]
+        rows: list[list[object]] = [
+            [f"{key:g}", float(value)] for key, value in zip(self.index, self.values, strict=True)
+        ]
         if self.seen is not None:
             columns.append(Column("seen", "count"))
             rows = [[*row, seen] for row, seen in zip(rows, self.seen.tolist(), strict=True)]
         notes = [f"{self.score[0]} {self.score[1]:.4f}"] if self.score else []
-        if self.what == "g":
+        if self.quantity == "g":
             notes.append(
                 f"gap(g={kernel.notation.write_value(tuple(round(float(value), 4) for value in self.values))})"
             )
@@ -257,7 +261,7 @@ MOST_THRESHOLDS = 1000
 
 def from_model(
     log: ClickLog, qrels: Qrels, spec: ModelSpec, prior: Prior, iterations: int, by_document: bool
-) -> Learned:
+) -> LearnedValues:
     """Learn R of each grade by a click model with parameters by grade; or, by document, as the mean relevance of its
     documents weighted by their sessions.
 
@@ -280,7 +284,7 @@ def from_model(
         notes.append("a higher grade was clicked less than a lower grade: both get one gain")
     source = f"mean over documents by {spec}" if by_document else f"{spec} with the parameters of a grade in common"
     settings = f"{log.place}: {log.sessions} sessions | R: {source} | prior {prior[0]:g},{prior[1]:g} | {RISING}"
-    return Learned("gain", learned_grades, gains, settings, seen.astype(np.int64), None, notes)
+    return LearnedValues("gain", learned_grades, gains, settings, seen.astype(np.int64), None, notes)
 
 
 def _grades_of(names: Sequence[Any], qrels: Qrels) -> list[Any]:
@@ -310,7 +314,7 @@ def _note_on_missing_grades(qrels: Qrels, learned_grades: Sequence[float]) -> li
 # From the correlation with a click measure
 
 
-def from_correlation(log: ClickLog, qrels: Qrels, clicked: Floats, name: str, measure: Measure) -> Learned:
+def from_correlation(log: ClickLog, qrels: Qrels, clicked: Floats, name: str, measure: Measure) -> LearnedValues:
     """Learn the gains with which a measure correlates best with a click measure over the lists of a log.
 
     clicked  lists: the click measure, and `name` its name
@@ -337,10 +341,10 @@ def from_correlation(log: ClickLog, qrels: Qrels, clicked: Floats, name: str, me
     more_notes += _note_on_missing_grades(qrels, lists.grades.tolist())
     settings = f"{log.place}: {int(count.sum())} sessions, {len(y)} lists | {measure} against {name} | {RISING}"
     score = (f"correlation with {name}", reached)
-    return Learned("gain", lists.grades.tolist(), gains, settings, None, score, notes + more_notes)
+    return LearnedValues("gain", lists.grades.tolist(), gains, settings, None, score, notes + more_notes)
 
 
-def utility_from_correlation(log: ClickLog, qrels: Qrels, clicked: Floats, name: str, gain: Measure) -> Learned:
+def utility_from_correlation(log: ClickLog, qrels: Qrels, clicked: Floats, name: str, gain: Measure) -> LearnedValues:
     """Learn the utility φ of ranks, φ(1) = 1, whose mean at the stop correlates best with a click measure: exact.
 
     gain  a measure whose gains are R of each grade
@@ -358,7 +362,7 @@ def utility_from_correlation(log: ClickLog, qrels: Qrels, clicked: Floats, name:
         raise InputError(log.place, problem, "give more lists and sessions")
     settings = f"{log.place}: {int(count.sum())} sessions, {len(y)} lists | R of {gain} | against {name} | never rising"
     score = (f"correlation with {name}", reached)
-    return Learned("phi", list(range(1, len(phi) + 1)), phi, settings, None, score, notes)
+    return LearnedValues("phi", list(range(1, len(phi) + 1)), phi, settings, None, score, notes)
 
 
 def _correlation(scores: Floats, clicked: Floats, count: Floats) -> float:
@@ -424,7 +428,7 @@ def _rescale_additive(gains: Floats) -> tuple[Floats, list[str]]:
 # From preferences
 
 
-def from_preferences(preferences: Preferences, qrels: Qrels, measure: Measure) -> Learned:
+def from_preferences(preferences: Preferences, qrels: Qrels, measure: Measure) -> LearnedValues:
     """Learn the gains with which a measure is most likely to prefer the same lists as users.
 
     Σ −ln(1 + e^(−c·sign·difference)) is maximized over the gains and c. Chapelle et al., CIKM 2009, section 7.1.
@@ -455,13 +459,13 @@ def from_preferences(preferences: Preferences, qrels: Qrels, measure: Measure) -
     settings = f"{preferences.place}: {len(margins)} pairs | {measure} | {RISING}"
     score = ("agreement with preferences", agreement)
     notes = [*preferences.notes, *notes, *_note_on_missing_grades(qrels, first.grades.tolist())]
-    return Learned("gain", first.grades.tolist(), gains, settings, None, score, notes)
+    return LearnedValues("gain", first.grades.tolist(), gains, settings, None, score, notes)
 
 
 # Thresholds of graded average precision
 
 
-def thresholds_from_clicks(log: ClickLog, qrels: Qrels, by_share: bool) -> Learned:
+def thresholds_from_clicks(log: ClickLog, qrels: Qrels, by_share: bool) -> LearnedValues:
     """Learn g of graded average precision: the share of users with each grade as their threshold.
     Robertson et al., SIGIR 2010, section 2.2.
 
@@ -508,7 +512,7 @@ def thresholds_from_clicks(log: ClickLog, qrels: Qrels, by_share: bool) -> Learn
         notes.append(f"no document is judged {never}: its threshold equals the next grade's, and g is 0")
     source = "shares of clicked documents" if by_share else "steps between the click rates of grades at equal ranks"
     settings = f"{log.place}: {log.sessions} sessions | g: {source}"
-    return Learned("g", thresholds, g, settings, shown_of, None, notes)
+    return LearnedValues("g", thresholds, g, settings, shown_of, None, notes)
 
 
 Source = Literal["model", "correlation", "preferences"]
@@ -646,7 +650,7 @@ def gains(
     ss_rel: Success = SS_REL,
     share: Share = False,
     depth: int | None = None,
-) -> Learned:
+) -> LearnedValues:
     """Learn gains of grades from clicks.
 
     source         a click log, as for `read_log`; or preferences: a file or DataFrame with the columns topic, list_a,
@@ -665,7 +669,8 @@ def gains(
     click_measure  qctr, uctr, maxrr, meanrr, minrr, ss or plc; `ss_rel` is the lowest grade of a success, 2
     share          for gap: shares of clicked documents, not steps between click rates
 
-    Returns `Learned`: `.values`, `.frame`, `.score`. Raises InputError where something is wrong, or cannot be learned.
+    Returns `LearnedValues`: `.values`, `.frame`, `.score`. Raises InputError for wrong input, or if nothing can be
+    learned.
 
     >>> run, qrels = {"q1": {"d1": 2.0, "d2": 1.0}}, {"q1": {"d1": 1, "d2": 4}}
     >>> log = gradedeval.clicks.simulate("err", run, qrels, sessions=1000)
@@ -679,7 +684,7 @@ def gains(
     return replace(learned, notes=emit_notes(learned.notes))
 
 
-def learn(source: Any, qrels: Any, measure_text: AnyMeasure, lesson: Lesson, depth: int | None) -> Learned:
+def learn(source: Any, qrels: Any, measure_text: AnyMeasure, lesson: Lesson, depth: int | None) -> LearnedValues:
     """Learn gains as `gains` does. Raises InputError like it."""
     measures, qrels = parse_measures(measure_text), qrels if isinstance(qrels, kernel.Qrels) else kernel.Qrels(qrels)
     if len(measures) != 1:

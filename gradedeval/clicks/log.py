@@ -188,7 +188,7 @@ class FromLog(kernel.results.InNotebook):
     settings: str
 
     @property
-    def aside(self) -> str:
+    def settings_text(self) -> str:
         """The settings of the computation."""
         return self.settings
 

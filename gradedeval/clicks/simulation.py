@@ -201,7 +201,7 @@ def simulate(
     if qrels is None and graded:
         raise InputError("", "the grades of documents are needed", "add QRELS", usage=True)
     named = kernel.named_runs(runs, qrels)
-    judged = kernel.Qrels.none() if qrels is None else kernel.qrels_for(named, qrels, options)
+    judged = kernel.Qrels.empty() if qrels is None else kernel.qrels_for(named, qrels, options)
     lists, notes = lists_of(named, judged, options, options.depth or DEPTH)
     if isinstance(user, ClickModel):
         user = replace(user, items=replace(user.items, qrels=judged)) if graded else user

@@ -153,7 +153,7 @@ def _joined(lines: Iterable[str]) -> bytes:
 def _read(judgments: Any) -> Qrels:
     """Return the qrels; empty qrels if a dict has no judgment."""
     if isinstance(judgments, Mapping) and not any(not isinstance(of, Mapping) or of for of in judgments.values()):
-        return Qrels.none()
+        return Qrels.empty()
     return Qrels(judgments, duplicates="refuse")
 
 

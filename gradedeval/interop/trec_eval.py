@@ -569,7 +569,7 @@ def drop_in_options(complete: bool, level: int | None, depth: int | None, judged
         extra_fields=True,
         run_format="trec",
         qrels_format="trec",
-        untold=options.given,
+        may_be_unused=options.given,
     )
 
 

@@ -261,7 +261,8 @@ def agreement(
         problem = f"{len(named)} {plural(len(named), 'run')} given"
         raise InputError("", problem, "agreement is between two or more", usage=True)
     systems = None if options.replicates is None else options.replicates.systems(list(named))
-    ranked = ranked_runs.rank_runs(named, kernel.grade.Grader(kernel.Qrels.none(), options, keep_ties=True), workers)
+    grader = kernel.grade.Grader(kernel.Qrels.empty(), options, keep_ties=True)
+    ranked = ranked_runs.rank_runs(named, grader, workers)
     counts, topics, values = _compare_pairs(ranked, settings, workers)
     left_out, total = len(ranked.topics) - int(counts.min()), len(ranked.topics)
     omission = f"{left_out} of {total} {plural(total, 'topic')} left out of a pair: not in both runs"
@@ -455,7 +456,7 @@ def reproduction(
         for kind, named in (("run", reproduced), ("original", original_runs))
         for role, source in zip(ROLES, named.values(), strict=True)
     }
-    ranked = ranked_runs.rank_runs(keyed, kernel.grade.Grader(kernel.Qrels.none(), options, keep_ties=True))
+    ranked = ranked_runs.rank_runs(keyed, kernel.grade.Grader(kernel.Qrels.empty(), options, keep_ties=True))
     rows: list[tuple[str, str, str, str | None, float]] = []
     for number, names in enumerate(zip(reproduced, original_runs, strict=True)):
         ktu, rbo = _compare_rankings(ranked, ranked.runs[2 + number], ranked.runs[number], settings)

@@ -141,7 +141,7 @@ def _numbers_of(comparison: no_worse.Comparison) -> dict[str, Any]:
 AVERAGED = ("min", "max", "max-unjudged", "max-drop", "no-worse", "significant")
 """Bounds on summaries over topics."""
 SHOWN = 5
-"""Topics listed for a broken bound."""
+"""Topics listed for a failed bound."""
 LONGEST = 50
 """Maximum characters of the text of a topic in a line."""
 
@@ -196,7 +196,7 @@ def check(
 
     >>> scores = gradedeval.evaluate({"q1": {"d1": 1.2}}, {"q1": {"d1": 2, "d2": 1}}, "ap")
     >>> result = gradedeval.check(scores, [gradedeval.Bound("min", "ap", 0.6)])
-    >>> result.passed, result.broken[0].line
+    >>> result.passed, result.failed[0].line
     (False, 'run: ap 0.5000 is below 0.6; topic with the lowest scores: q1 0.5000')
     """
     settings = significance.TestSettings(test, draws=draws, seed=seed)
@@ -597,7 +597,7 @@ class Checked(kernel.results.FrameResult):
     signature: str
 
     @property
-    def broken(self) -> list[Verdict]:
+    def failed(self) -> list[Verdict]:
         """Verdicts of bounds that do not hold."""
         return [verdict for verdict in self.verdicts if verdict.passed is False]
 
@@ -636,24 +636,24 @@ class Checked(kernel.results.FrameResult):
     @property
     def passed(self) -> bool | None:
         """Whether all bounds hold; None if none fails, but the topics cannot tell on some."""
-        return False if self.broken else None if self.undecided else True
+        return False if self.failed else None if self.undecided else True
 
     @property
     def passed_by_run(self) -> dict[str, bool | None]:
         """Whether each run satisfies its bounds, as `passed`."""
         runs: dict[str, bool | None] = dict.fromkeys((verdict.run for verdict in self.verdicts), True)
         runs |= dict.fromkeys((verdict.run for verdict in self.undecided), None)
-        return runs | dict.fromkeys((verdict.run for verdict in self.broken), False)
+        return runs | dict.fromkeys((verdict.run for verdict in self.failed), False)
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
-    """Return the numbers of broken and of undecided bounds in words."""
+    """Return the numbers of failed and of undecided bounds in words."""
     is_open = [verdict for verdict in verdicts if verdict.is_open]
-    broken = sum(verdict.passed is False and not verdict.is_open for verdict in verdicts)
-    if not broken and not is_open:
+    failed = sum(verdict.passed is False and not verdict.is_open for verdict in verdicts)
+    if not failed and not is_open:
         words = {1: "the bound holds", 2: "both bounds hold"}
         return words.get(len(verdicts), f"all {len(verdicts)} bounds hold")
-    parts = [f"{broken} of {len(verdicts)} bounds failed"] if broken else []
+    parts = [f"{failed} of {len(verdicts)} bounds failed"] if failed else []
     if is_open:
         effect = {None: "", True: ", which passes", False: ", which fails"}[is_open[0].passed]
         parts.append(f"cannot tell for {len(is_open)} of {len(verdicts)} bounds{effect}")
@@ -695,7 +695,7 @@ def _junit(result: Checked, sign: Callable[[str], str]) -> str:
         cases.append(f"  <testcase classname={_quote(verdict.run)} name={_quote(name)}>{topics}{failure}</testcase>")
     head = f'  <properties><property name="signature" value={_quote(result.signature)}/></properties>'
     skipped = sum(verdict.is_open and verdict.passed is not False for verdict in result.verdicts)
-    return _suite([head, *cases], len(result.verdicts), failures=len(result.broken), skipped=skipped)
+    return _suite([head, *cases], len(result.verdicts), failures=len(result.failed), skipped=skipped)
 
 
 def _suite(lines: Sequence[str], tests: int, *, failures: int = 0, errors: int = 0, skipped: int = 0) -> str:
@@ -705,7 +705,7 @@ def _suite(lines: Sequence[str], tests: int, *, failures: int = 0, errors: int =
 
 
 def _junit_fault(error: InputError) -> str:
-    """Return a report with one error; a broken bound is a failure."""
+    """Return a report with one error; a failed bound is a failure."""
     case = '  <testcase classname="gradedeval check" name="data">'
     return _suite([f"{case}<error message={_quote(error.cli_text)}/></testcase>"], 1, errors=1)
 

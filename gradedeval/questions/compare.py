@@ -75,7 +75,7 @@ class Letters(ScoredFrame):
     settings: TestSettings
 
     @property
-    def aside(self) -> str:
+    def settings_text(self) -> str:
         """The line under the table: tests, intervals, and the direction of measures."""
         pair_count = len(self.scores.runs) * (len(self.scores.runs) - 1) // 2
         measures = list(dict.fromkeys(self.frame["measure"]))
@@ -98,7 +98,9 @@ class Letters(ScoredFrame):
             Column("ranks", "figures"): _format_ranks("best_rank", "worst_rank"),
             Column(f"{self.settings.level} of ranks", "figures"): _format_ranks("rank_low", "rank_high"),
         }
-        return frame_document(self.frame, layout, columns, signature_lines(self.aside, self.signature), signed=True)
+        return frame_document(
+            self.frame, layout, columns, signature_lines(self.settings_text, self.signature), signed=True
+        )
 
 
 def _format_ranks(first: str, last: str) -> Callable[[Row], str | None]:
@@ -302,7 +304,7 @@ class Comparison(ScoredFrame):
     slices: pd.DataFrame | None = None
 
     @property
-    def aside(self) -> str:
+    def settings_text(self) -> str:
         """The lines under the table: the baseline, tests, intervals, and slices."""
         frame, alpha = self.frame, self.settings.alpha
         tests, measures = pairs.describe_tests(frame, self.scores, self.settings), list(dict.fromkeys(frame["measure"]))
@@ -310,7 +312,7 @@ class Comparison(ScoredFrame):
         interval, *more_lines = pairs.describe_intervals(frame, self.settings)
         baseline = [] if self._baselines_vary else [visible(f"baseline {frame['baseline'].iloc[0]}")]
         line = " | ".join([*baseline, *tests, mark, interval, *describe_readings(self.scores, measures)])
-        return "\n".join([line, *more_lines, *self.slice_words])
+        return "\n".join([line, *more_lines, *self.slice_settings])
 
     @property
     def remarks(self) -> list[str]:
@@ -320,7 +322,7 @@ class Comparison(ScoredFrame):
         return [*unused, *(pairs.unseen_notes(self.frame, self.scores) if shows_judging else [])]
 
     @property
-    def slice_words(self) -> list[str]:
+    def slice_settings(self) -> list[str]:
         """The line on tests of slices, and on slices without a test."""
         if self.slices is None:
             return []
@@ -346,7 +348,7 @@ class Comparison(ScoredFrame):
         if layout == "long" and self.slices is not None:
             frame = kernel.results.joined([frame, self.slices])
             frame.insert(3, "slice", frame.pop("slice"))
-        columns, signature = self._columns(), signature_lines(self.aside, matrix.signature)
+        columns, signature = self._columns(), signature_lines(self.settings_text, matrix.signature)
         document = replace(frame_document(frame, layout, columns, signature, signed=True), runs=matrix.runs)
         anova = [_anova_table(matrix, layout)] if self.settings.test == "anova" else []
         if layout == "long":

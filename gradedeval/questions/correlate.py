@@ -54,7 +54,7 @@ class Correlation(ScoredFrame):
     scores: Matrix
 
     @property
-    def aside(self) -> str:
+    def settings_text(self) -> str:
         """The line under the table: coefficients above and below the diagonal, and numbers of pairs or runs."""
         counts: dict[str, list[int]] = {}
         for row in kernel.results.to_rows(self.frame):
@@ -69,7 +69,7 @@ class Correlation(ScoredFrame):
 
     def document(self, layout: Layout) -> Document:
         """Return the agreement of measures; for people as a matrix."""
-        signature = signature_lines(self.aside, self.signature)
+        signature = signature_lines(self.settings_text, self.signature)
         if layout == "long":
             return kernel.Document([kernel.results.to_table(self.frame)], signature)
         cells = {(row["measure"], row["other"]): row["agreement"] for row in kernel.results.to_rows(self.frame)}

@@ -289,7 +289,7 @@ class FitResult(kernel.results.InNotebook):
     notes: list[str]
 
     @property
-    def aside(self) -> str:
+    def settings_text(self) -> str:
         """The settings of the fit."""
         return self.settings
 
@@ -472,7 +472,7 @@ class Collection:
 
     def scores(self, measures: Sequence[Measure], residuals: bool = False) -> Matrix:
         """Return the scores by some measures; `max_residual` applies only with `residuals`."""
-        options = replace(self.options, untold=self.options.given)  # a fit has other measures, too
+        options = replace(self.options, may_be_unused=self.options.given)  # a fit has other measures, too
         options = options if residuals else replace(options, residuals=None, max_residual=None)
         return score_matrix.to_matrix(
             kernel.evaluate_runs(self.runs, self.qrels, measures, options, workers=kernel.Workers.current())

@@ -45,15 +45,15 @@ class Pool(kernel.results.InNotebook):
     """Contributions of runs to a pool.
 
     runs     a frame with a row for each run: run, group, topics, retrieved, judged_depth (median over topics of the
-             rank down to which all its documents are judged), least_judged_depth, judged (share of its first `at`
+             rank down to which all its documents are judged), least_judged_depth, judged (share of its first `depth`
              documents that are judged, mean over topics), unique (documents that no other run has), unique_judged,
-             unique_relevant, overlap (share of its first `at` documents among the first of another run, mean over
+             unique_relevant, overlap (share of its first `depth` documents among the first of another run, mean over
              topics and other runs)
     groups   group, runs, unique, unique_judged, unique_relevant: documents that no run of another group has
     topics   topic, judged, relevant, found (relevant documents that some run has), one column for each grade
     overlap  run, other, overlap: a row for each pair
     depths   depth, documents, judged: numbers of different documents of the runs down to a depth
-    at       depth of `judged` and `overlap`
+    depth    depth of `judged` and `overlap`
 
     Without qrels the columns about judgments are blank, and `topics` is empty.
     """
@@ -63,7 +63,7 @@ class Pool(kernel.results.InNotebook):
     topics: pd.DataFrame
     overlap: pd.DataFrame
     depths: pd.DataFrame
-    at: int
+    depth: int
     signature: str = ""
     notes: list[str] = field(default_factory=list)
 
@@ -78,11 +78,11 @@ class Pool(kernel.results.InNotebook):
             **(GROUP if grouped else {}),
             judged_depth=("judged depth (median)", "number"),
             least_judged_depth=("judged depth (min)", "count"),
-            judged=(f"judged@{self.at}", "score"),
+            judged=(f"judged@{self.depth}", "score"),
             unique=("unique", "count"),
             unique_judged=("unique judged", "count"),
             unique_relevant=("unique relevant", "count"),
-            overlap=(f"overlap@{self.at}", "score"),
+            overlap=(f"overlap@{self.depth}", "score"),
         )
         unique = "unique: documents that no other run has" + (", or no other group" if grouped else "")
         depth = "judged depth: rank down to which all documents are judged, the median and the minimum over topics"
@@ -151,7 +151,7 @@ def pool(
     options, named = resolve_options(like, **keywords), kernel.named_runs(runs)
     at, pool_depth = ranges.AT.check(at), ranges.POOL_DEPTH.check_or_none(pool_depth)
     group_of, notes = read_groups(groups, list(named))
-    judged = kernel.Qrels.none() if qrels is None else kernel.qrels_for(named, qrels, options)
+    judged = kernel.Qrels.empty() if qrels is None else kernel.qrels_for(named, qrels, options)
     result = pool_statistics(
         ranked_runs.rank_runs(named, kernel.grade.Grader(judged, options)), group_of, options, at, pool_depth
     )
@@ -332,7 +332,7 @@ def _overlaps(pool: Pool) -> Table:
     for row in kernel.results.to_rows(pool.overlap):
         values[row["run"], row["other"]] = values[row["other"], row["run"]] = row["overlap"]
     names = pool.runs["run"].tolist()
-    columns = [Column(f"overlap@{pool.at}", "run"), *(Column(name, "score", of_run=True) for name in names)]
+    columns = [Column(f"overlap@{pool.depth}", "run"), *(Column(name, "score", of_run=True) for name in names)]
     return Table(columns, [[run, *(values.get((run, second), "—") for second in names)] for run in names])
 
 

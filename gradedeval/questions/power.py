@@ -111,7 +111,7 @@ class Plan(ScoredFrame):
     aim: Aim
 
     @property
-    def aside(self) -> str:
+    def settings_text(self) -> str:
         """Aim and units of the plan."""
         needed = f"topics to detect a difference of {self.aim.difference:g} with power {1 - self.aim.beta:g} at alpha"
         interval = f"interval: {confidence_level(self.aim.alpha)}, as wide as that difference"
@@ -127,7 +127,7 @@ class Plan(ScoredFrame):
             **plain_columns(Column("power", "share")),
             Column("interval width", "score"): itemgetter("width"),
         }
-        return frame_document(self.frame, layout, columns, signature_lines(self.aside, self.scores.signature))
+        return frame_document(self.frame, layout, columns, signature_lines(self.settings_text, self.scores.signature))
 
 
 @takes_options("reading")
@@ -258,7 +258,7 @@ class Power(kernel.results.InNotebook):
     alpha: float
 
     @property
-    def aside(self) -> str:
+    def settings_text(self) -> str:
         """Settings of the test."""
         return self.settings
 

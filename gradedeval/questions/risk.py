@@ -56,7 +56,7 @@ class Risk(ScoredFrame):
     aversion: float
 
     @property
-    def aside(self) -> str:
+    def settings_text(self) -> str:
         """Baseline, weight of a loss, and units."""
         baseline, runs = self.frame["baseline"].iloc[0], len(kernel.results.distinct(self.frame, "run"))
         weight = f"α {self.aversion:g}: a loss counts {1 + self.aversion:g} times"
@@ -77,7 +77,7 @@ class Risk(ScoredFrame):
             Column("ZRisk", "signed", digits=2): itemgetter("z_risk"),
             Column("GeoRisk", "score"): itemgetter("geo_risk"),
         }
-        under = signature_lines(self.aside, self.scores.signature)
+        under = signature_lines(self.settings_text, self.scores.signature)
         return replace(frame_document(self.frame, layout, columns, under, signed=True), runs=self.scores.runs)
 
 

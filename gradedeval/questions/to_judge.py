@@ -517,7 +517,7 @@ def _scorer(runs: Mapping[str, Any], qrels: Any, measure: Measure, options: Opti
         problem = f"{measure.label} has no residual, by which {flag.strategy:{strategy}} goes"
         raise InputError(flag.measures, problem, "choose another measure or strategy", usage=True)
     if qrels is None:
-        judged = kernel.Qrels.none((0.0, options.top_of(1.0)))
+        judged = kernel.Qrels.empty((0.0, options.top_of(1.0)))
         options = replace(options, topics="run")
     else:
         judged = kernel.qrels_for(runs, qrels, options)

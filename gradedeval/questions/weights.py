@@ -382,7 +382,7 @@ class Weights(kernel.results.InNotebook):
         return kernel.results.to_frame(self.rows, columns=self.columns)
 
     @property
-    def aside(self) -> str:
+    def settings_text(self) -> str:
         """Settings that the numbers depend on."""
         return self.signature
 

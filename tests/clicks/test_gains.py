@@ -59,7 +59,7 @@ def pairs(sign_of: Any) -> pd.DataFrame:
 def test_from_a_click_model_whose_parameters_grades_share(cascade: ClickLog, readers: ClickLog) -> None:
     learned = clicks.gains(cascade, QRELS, model="cm")
     assert learned.frame.columns.tolist() == ["grade", "gain"]
-    assert learned.at == [0, 1, 2]
+    assert learned.index == [0, 1, 2]
     assert learned.values == pytest.approx(TRUE, abs=0.01)
     assert clicks.gains(readers, QRELS, "rbp").values == pytest.approx(TRUE, abs=0.01)
 
@@ -200,9 +200,9 @@ def test_a_grade_that_was_not_shown_has_no_gain(measure: str) -> None:
     asked = pd.DataFrame({"topic": ["q"], "list_a": ["d a"], "list_b": ["a d"], "sign": [1]})
     with pytest.warns(EvaluationWarning):
         asked_for = clicks.gains(asked, FEW, measure, learn_from="preferences")
-    assert learned.at == [0, 1, 2]
+    assert learned.index == [0, 1, 2]
     assert any(note.startswith("no document of the grades 3, 4 was shown: add a line") for note in learned.notes)
-    assert asked_for.at == [0, 3]
+    assert asked_for.index == [0, 3]
     assert asked_for.notes[-1].startswith("no document of the grades 1, 2, 4 was shown")
     assert asked_for.notes[-2].startswith("these gains agree with every pair, but so do others")
 
@@ -293,7 +293,7 @@ def test_thresholds_are_those_of_the_measure(tmp_path: Any) -> None:
     log = pd.DataFrame({"topic": "q", "clicks": ["2 3", "1 2", "1 3"], "shown": orders})
     with pytest.warns(EvaluationWarning, match="no document is judged 2: .* g is 0"):
         learned = clicks.gains(log, qrels, target="gap", share=True)
-    assert (list(learned.at), learned.values.tolist()) == ([1, 2, 3], [0.5, 0, 0.5])
+    assert (list(learned.index), learned.values.tolist()) == ([1, 2, 3], [0.5, 0, 0.5])
     assert gradedeval.evaluate({"q": {"c": 1.0}}, qrels, "gap(g=0.5:0:0.5)").means
     with pytest.raises(InputError, match="no document of a grade above 0 was clicked"):
         clicks.gains(log.assign(clicks="-"), qrels, target="gap", share=True)

@@ -344,7 +344,7 @@ def test_in_python_what_cannot_be_told_is_none(tmp_path: Path) -> None:
     scores = gradedeval.evaluate([str(tmp_path / "main.run"), str(tmp_path / "new.run")], tmp_path / "qrels", "rr")
     with pytest.warns(EvaluationWarning, match="these topics cannot tell; add topics"):
         result = gradedeval.check(scores, baseline="main.run", no_worse={"rr": "5%"})
-    assert (result.passed, result.broken, len(result.undecided)) == (None, [], 1)
+    assert (result.passed, result.failed, len(result.undecided)) == (None, [], 1)
     assert result.passed_by_run == {"new.run": None}
     with pytest.warns(EvaluationWarning):
         assert gradedeval.check(scores, [Bound("no-worse", "rr", 0.05, True)], undecided="fail").passed is False

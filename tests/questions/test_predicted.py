@@ -127,7 +127,7 @@ def test_slices_are_estimated_one_by_one() -> None:
     assert (rows.loc[["first", "rest"], "p_corrected"] >= rows.loc[["first", "rest"], "p"]).all()
     assert rows["p_between"].isna().all()
     assert rows.loc["few", ["difference", "p", "low", "high"]].isna().all()
-    assert "few" in " ".join(found.slice_words)
+    assert "few" in " ".join(found.slice_settings)
 
 
 def test_seeds_are_compared_by_their_means() -> None:

@@ -98,7 +98,7 @@ def test_p_is_corrected_over_the_pairs_that_have_one() -> None:
     assert p["p_corrected"].tolist() == pytest.approx(holm(p["p"].tolist()), rel=1e-12)
     assert (
         "holm over 3 pairs of each measure | fewer than 5 seeds: without p | fewer than 3 seeds: of these very runs"
-        in comparison.aside
+        in comparison.settings_text
     )
 
 
@@ -163,7 +163,10 @@ def test_a_system_of_few_seeds_is_compared_as_it_is() -> None:
     assert [row["low"], row["high"]] == pytest.approx(list(tested.confidence_interval()), rel=1e-9)
     assert math.isnan(row["p"])
     assert math.isnan(row["p_corrected"])
-    assert "t over topics | fewer than 5 seeds: without p | fewer than 3 seeds: of these very runs" in comparison.aside
+    assert (
+        "t over topics | fewer than 5 seeds: without p | fewer than 3 seeds: of these very runs"
+        in comparison.settings_text
+    )
     assert "—" in str(comparison)
 
 
@@ -180,8 +183,8 @@ def test_intervals_of_three_seeds_are_of_other_seeds_too_but_have_no_p() -> None
     expected = by_hand(of[0], of[1])
     assert [row["low"], row["high"]] == pytest.approx([expected["low"], expected["high"]], rel=1e-9)
     assert math.isnan(row["p"])
-    assert comparison.aside.count("fewer than 5 seeds: without p") == 1
-    assert "of these very runs" not in comparison.aside
+    assert comparison.settings_text.count("fewer than 5 seeds: without p") == 1
+    assert "of these very runs" not in comparison.settings_text
 
 
 def test_a_run_that_is_one_draw_has_no_p() -> None:

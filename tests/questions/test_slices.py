@@ -162,7 +162,7 @@ def test_small_slices_and_topics_with_two_labels_are_not_tested() -> None:
     found = gradedeval.compare(RUNS[:2], QRELS, "ndcg@10", slices=labels)
     assert found.slices is not None
     assert found.slices["p"].isna().tolist() == [True, False]
-    assert "kind=few: fewer than 5 topics, not tested" in found.aside
+    assert "kind=few: fewer than 5 topics, not tested" in found.settings_text
 
 
 @pytest.mark.parametrize("test", ["anova", "tukey-hsd", "bayes", "wilcoxon", "bootstrap"])
@@ -335,9 +335,10 @@ def test_a_slice_of_all_topics_is_not_a_test_of_its_own_and_two_labels_stop_the_
     p = dict(zip(found.slices["slice"], found.slices["p"].notna(), strict=True))
     assert p == {"k=x": True, "k=all": False, "k=y": True}
     assert (
-        "slices: holm over 2 slices × 1 pair of each measure; an interval is of its slice and pair alone" in found.aside
+        "slices: holm over 2 slices × 1 pair of each measure; an interval is of its slice and pair alone"
+        in found.settings_text
     )
-    assert "k=all: all topics, tested above" in found.aside
+    assert "k=all: all topics, tested above" in found.settings_text
     rare = {
         "k": {str(topic): ["x" if topic % 2 else "y", *(["rare"] if topic < 303 else [])] for topic in range(301, 351)}
     }

@@ -101,7 +101,7 @@ def install(monkeypatch: pytest.MonkeyPatch, home: Path, files: dict[str, bytes]
     package.load, package.util = load, util  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "ir_datasets", package)
     for one in Qrels.collections().values():
-        one.__dict__.pop("here", None)  # it is remembered
+        one.__dict__.pop("is_local", None)  # it is remembered
     return far
 
 

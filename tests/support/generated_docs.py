@@ -192,7 +192,7 @@ def collections() -> str:
     """A row for each test collection that has a name."""
     lines = ["| name | test collection | in ir_datasets | usual measures | relevant from |", "|---|---|---|---|---|"]
     for one in gradedeval.Qrels.collections().values():
-        what = f"{one.what} ({one.note})" if one.note else one.what
+        what = f"{one.description} ({one.note})" if one.note else one.description
         lines.append(f"| `{one.name}` | {what} | `{one.dataset}` | `{one.measures}` | {one.rel} |")
     return "\n".join(lines) + "\n"
 

@@ -147,7 +147,7 @@ def command(
     chosen = named_measures(options.pop("measures"), settings.table)
     note_unused_cutoff()
     scoring = score_matrix.options_with_residuals(**options)
-    scoring = replace(scoring, untold=scoring.untold.union(from_file))  # a file may serve several checks
+    scoring = replace(scoring, may_be_unused=scoring.may_be_unused.union(from_file))  # a file may serve several checks
     bounds, measures = resolve_bounds(specs, chosen, scoring, settings.table)
     if settings.path is not None:
         emit_notes([f"settings from {settings.path}"])
@@ -164,7 +164,7 @@ def command(
         kernel.append_lines(history, lines_of(selected, scored, None, label or "", checked.passed_by_run))
     _print(checked, destination)
     if checked.passed is not True:
-        click.get_current_context().exit(1 if checked.broken else CANNOT_TELL)
+        click.get_current_context().exit(1 if checked.failed else CANNOT_TELL)
 
 
 def _pop_bounds(options: dict[str, Any], table: Mapping[str, Measure]) -> list[BoundSpec]:

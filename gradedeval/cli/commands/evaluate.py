@@ -157,7 +157,7 @@ def _exit_with_errors(scores: Scores, output: str | None, is_written: bool) -> N
     """Print the errors of runs that could not be scored, and whether the output was written; exit with code 1."""
     for error in scores.errors[:SHOWN]:
         print_error(error)
-    summary = scores.unscored
+    summary = scores.unscored_text
     if unlisted := len(scores.errors[SHOWN:]):
         summary += f" ({unlisted} of them not listed here)"
     if not is_written and output is not None:

@@ -35,7 +35,7 @@ def command(files: tuple[str, ...], curve: str | None, **options: Any) -> None:
     curve_format(curve)
     result = _fit(files, options)
     if curve:
-        write_curve(result.curve, curve, result.aside or result.signature)
+        write_curve(result.curve, curve, result.settings_text or result.signature)
     destination.print(result)
 
 

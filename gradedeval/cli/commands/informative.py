@@ -44,7 +44,7 @@ def command(files: tuple[str, ...], by_topic: bool, curve: str | None, jobs: int
     curve_format(curve)
     result = _informativeness(files, jobs, options)
     if curve:
-        write_curve(result.curves, curve, result.aside or result.signature)
+        write_curve(result.curves, curve, result.settings_text or result.signature)
     destination.print(result, by_topic=by_topic)
 
 

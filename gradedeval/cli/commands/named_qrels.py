@@ -39,7 +39,7 @@ def command(files: tuple[str, ...], download: bool, output_format: str) -> None:
         rows = [{**_row(collection), "judgments": _judgments(collection, download)} for collection in chosen]
     else:
         rows = [_row(collection) for collection in COLLECTIONS.values()]
-    emit_notes([] if next(iter(COLLECTIONS.values())).here is not None else [_MISSING])
+    emit_notes([] if next(iter(COLLECTIONS.values())).is_local is not None else [_MISSING])
     write(render(lambda _: _list(rows, output_format), output_format, view=view_of(None)))
 
 
@@ -64,15 +64,15 @@ def _page(collection: Collection, download: bool) -> str:
         "note": collection.note,
     }
     entries["judgments"] = _judgments(collection, download)
-    entries["here"] = {True: "yes", False: "no", None: "not known: ir_datasets is not installed"}[collection.here]
+    entries["here"] = {True: "yes", False: "no", None: "not known: ir_datasets is not installed"}[collection.is_local]
     lines = [f"{key:<12} {value}" for key, value in entries.items() if value]
-    head = f"{collection.name}: {collection.what}" if collection.name else collection.place
+    head = f"{collection.name}: {collection.description}" if collection.name else collection.place
     return "\n".join([head, "", *lines]) + "\n"
 
 
 def _judgments(collection: Collection, download: bool) -> str | None:
     """Return the number of judgments in words; None if they are not on this machine."""
-    if not download and not collection.here:
+    if not download and not collection.is_local:
         return None
     from gradedeval.kernel.rankings.qrels import Qrels, extent_of  # not for a help page
 
@@ -83,9 +83,9 @@ def _row(collection: Collection) -> dict[str, object]:
     """Return the row of one collection: title -> value."""
     return {
         "name": collection.name,
-        "collection": collection.what,
+        "collection": collection.description,
         "measures": collection.measures,
-        "here": {True: "yes", False: "no", None: ""}[collection.here],
+        "here": {True: "yes", False: "no", None: ""}[collection.is_local],
         "rel": collection.rel,
         "ir_datasets": collection.dataset,
         "note": collection.note,

@@ -43,7 +43,7 @@ def command(plan: bool, curve: str | None, **options: Any) -> None:
     else:
         result = _power(settings, options)
         if curve:
-            write_curve(result.curve, curve, result.aside)
+            write_curve(result.curve, curve, result.settings_text)
         destination.print(result)
 
 

@@ -59,8 +59,8 @@ def _discount(g: Gains, *, log: float | None = None) -> Floats:
 
 def _ideal(g: Gains, *, log: float | None = None) -> Floats:
     key = "discounted", g.k, log
-    if (total := g.of_pool.get(key)) is None:
-        total = g.of_pool[key] = shared(row_sums(ideally_discounted(g, log)))
+    if (total := g.ideal_memo.get(key)) is None:
+        total = g.ideal_memo[key] = shared(row_sums(ideally_discounted(g, log)))
     return cast("Floats", total)
 
 

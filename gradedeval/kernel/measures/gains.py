@@ -176,7 +176,7 @@ class Gains:
                no measure distinguishes them
     intents    the batch by intent, for the measures that need it
     memo       intermediate results that several measures share
-    of_pool    intermediate results that depend on `ideal` alone, shared by all batches with the same `ideal`
+    ideal_memo  intermediate results that depend on `ideal` alone, shared by all batches with the same `ideal`
     unsampled  topics × ranks: whether the document was pooled but not sampled (grade below 0); None: none was
     first      topics × all ranks, also below the cutoff: the first column of the document's tie; then `gain` is the
                mean gain of the tie, and `uncut` topics × all ranks the gain of each document, as is `gain` itself for
@@ -207,7 +207,7 @@ class Gains:
     kind: Ints | None = None
     intents: Intents | None = None
     memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
-    of_pool: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+    ideal_memo: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def by_topic(self) -> dict[str, Any]:
         """Return the arrays with a row for each topic: all but `levels`."""
@@ -255,8 +255,8 @@ class Gains:
     @cached_property
     def num_relevant(self) -> Ints | Floats:
         """topics: R, the number of relevant documents in the pool (gain above 0)."""
-        if (counts := self.of_pool.get("relevant")) is None:
-            counts = self.of_pool["relevant"] = shared(np.count_nonzero(self.ideal, axis=1))
+        if (counts := self.ideal_memo.get("relevant")) is None:
+            counts = self.ideal_memo["relevant"] = shared(np.count_nonzero(self.ideal, axis=1))
         return counts if self.further is None else shared(counts + self.further)
 
     @property

@@ -498,7 +498,7 @@ class Options:
         commands="none", signature=elsewhere)
     given: frozenset[str] = option(frozenset(), "Which options the user has chosen.", commands="none",
         accepts="a set of names", signature=elsewhere)
-    untold: frozenset[str] = option(frozenset(), "Options that need no note if unused.", commands="none",
+    may_be_unused: frozenset[str] = option(frozenset(), "Options that need no note if unused.", commands="none",
         accepts="a set of names", signature=elsewhere)
     # fmt: on
 
@@ -572,7 +572,7 @@ class Options:
             if is_set:
                 raise OPTIONS["predicted"].error(f"cannot be combined with {option}", hint)
 
-    def of_one_judge(self) -> "Options":
+    def refuse_predicted(self) -> "Options":
         """Return the options, for callers that cannot estimate. Raises InputError (usage) if they request estimates."""
         if self.predicted is not None:
             raise OPTIONS["predicted"].error("does not apply here", "leave it out, or use eval or compare")

@@ -130,7 +130,7 @@ class Qrels:
         """Return the test collections by short name.
 
         Each has name, dataset (its name in ir_datasets), a description, the usual measures, rel (the lowest grade that
-        binary measures count) and here (whether its judgments are on this machine).
+        binary measures count) and is_local (whether its judgments are on this machine).
         """
         from gradedeval.kernel.trec.named_qrels import COLLECTIONS
 
@@ -254,7 +254,7 @@ class Qrels:
         return content
 
     @classmethod
-    def none(cls, labels: Sequence[float] = (0.0,)) -> Qrels:
+    def empty(cls, labels: Sequence[float] = (0.0,)) -> Qrels:
         """Return qrels without judgments and with these labels: all topics of a run count, and no document is
         judged."""
         (qrels := cls.__new__(cls))._start("qrels")

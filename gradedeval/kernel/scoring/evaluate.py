@@ -243,7 +243,7 @@ def scorer_of(
     """Read the qrels and return the scorer of the runs. Raises InputError as `evaluate` does."""
     measures = list(measures)
     if options.predicted is not None:
-        options = options.of_one_judge()
+        options = options.refuse_predicted()
     if isinstance(qrels, Qrels):
         _check_read_by(options, qrels)
         return scorer_for(qrels, measures, options, workers.limits)

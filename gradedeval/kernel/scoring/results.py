@@ -205,7 +205,7 @@ class InNotebook:
         printer.text(in_utf8(repr(self)))  # a notebook is UTF-8
 
     @property
-    def aside(self) -> str:
+    def settings_text(self) -> str:
         """The settings of the analysis, printed separately if a format has no place for them."""
         return ""
 

@@ -122,7 +122,7 @@ class GainsCache:
             below=None if self.unjudged_below is None else self._below(last, self.unjudged_below),
             unseen=self.unseen,
         )
-        gains.memo["topics"], gains.of_pool = self.batch.topics, ideal_memo  # the topics are for messages
+        gains.memo["topics"], gains.ideal_memo = self.batch.topics, ideal_memo  # the topics are for messages
         return gains
 
     def _below(self, last: int | None, cache: dict[int | None, Ints]) -> Ints:

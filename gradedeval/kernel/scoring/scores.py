@@ -492,7 +492,7 @@ class Scores(InNotebook):
         return len(self.runs) + len(self.errors) > 1
 
     @property
-    def unscored(self) -> str:
+    def unscored_text(self) -> str:
         """A text on the number of runs without scores."""
         count = len(self.errors)
         return f"{count} of {count + len(self.runs)} runs {'is' if count == 1 else 'are'} not scored"

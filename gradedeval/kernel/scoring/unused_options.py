@@ -133,7 +133,7 @@ def unused_options(measures: Sequence[Measure], options: Options, highest: float
     measures  as requested
     highest   the highest grade of the qrels
     """
-    entries = [entry for name, entry in OPTIONS.items() if entry.use and name in options.given - options.untold]
+    entries = [entry for name, entry in OPTIONS.items() if entry.use and name in options.given - options.may_be_unused]
     applied = [Applied(measure, options, highest) for measure in measures] if entries else []
     return [
         unused_note(option_text(entry, options), measures, entry.users)

@@ -20,17 +20,17 @@ INSTALL = "pip install 'gradedeval[collections]'"
 class Collection:
     """A test collection and its evaluation conventions.
 
-    name      its short name; empty for other collections of ir_datasets
-    dataset   its name in ir_datasets
-    what      its name in words
-    rel       the lowest grade that counts as relevant for binary measures
-    measures  the usual measures, in our notation
-    note      another convention
+    name         its short name; empty for other collections of ir_datasets
+    dataset      its name in ir_datasets
+    description  its name in words
+    rel          the lowest grade that counts as relevant for binary measures
+    measures     the usual measures, in our notation
+    note         another convention
     """
 
     name: str
     dataset: str
-    what: str = ""
+    description: str = ""
     measures: str = ""
     rel: int = 1
     note: str = ""
@@ -41,7 +41,7 @@ class Collection:
         return IR_DATASETS + self.dataset
 
     @cached_property
-    def here(self) -> bool | None:
+    def is_local(self) -> bool | None:
         """Whether its judgments can be read without a download; None where ir_datasets is not installed."""
         import logging
 

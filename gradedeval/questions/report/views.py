@@ -61,7 +61,7 @@ class Compared:
     settings     settings of the test
     reversible   pairs whose order some judgments reverse
     slices       tables of the slices
-    slice_words  settings of their tests
+    slice_settings  settings of their tests
     """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Compared:
     notes: list[str] = field(default_factory=list)
     reversible: frozenset[Pair] = frozenset()
     slices: list[Table] = field(default_factory=list)
-    slice_words: str = ""
+    slice_settings: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -215,7 +215,7 @@ def _systems(scores: Scores, systems: Matrix, baseline: str | None, test: TestSe
     first, *more = _tables(comparison.document("wide"))
     tables.append((f"Systems, compared with {baseline_system}", first))
     tables += [(differences_caption(table), table) for table in more]
-    return Systems(scores.systems_of, tables, comparison.aside.replace("\n", " | "))
+    return Systems(scores.systems_of, tables, comparison.settings_text.replace("\n", " | "))
 
 
 def differences_caption(table: Table) -> str:
@@ -241,8 +241,8 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: 
     frame = comparison.frame
     notes += pairs.unseen_notes(frame, matrix)
     table, *more = _tables(comparison.document("wide"))
-    settings, sliced = comparison.aside.replace("\n", " | "), comparison.slices
-    words = " | ".join(comparison.slice_words)
+    settings, sliced = comparison.settings_text.replace("\n", " | "), comparison.slices
+    words = " | ".join(comparison.slice_settings)
     reversible = pairs.reversible_pairs(frame, matrix, reread)
     return Compared(
         kernel.results.to_rows(frame), table, settings, notes, reversible, [] if sliced is None else more, words
@@ -524,7 +524,7 @@ def grades_by_topic(findings: Findings) -> Table:
 
 def judged_by_run(findings: Findings) -> Table:
     """Return the retrieved documents of each run, how deep it is judged, and its unique documents."""
-    depth = findings.pool.at
+    depth = findings.pool.depth
     unique: dict[str, tuple[str, kernel.formats.Kind]] = {
         "unique": ("unique", "count"),
         "unique_judged": ("unique judged", "count"),

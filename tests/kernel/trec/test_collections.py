@@ -170,7 +170,7 @@ def test_collections_are_listed_with_their_availability(files: Path, far: Far, c
 def test_without_the_package_the_list_says_so(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     for one in Qrels.collections().values():
-        one.__dict__.pop("here", None)
+        one.__dict__.pop("is_local", None)
     found = cli("collections")
     assert found.messages == [
         "collections on this machine are unknown without ir_datasets; pip install 'gradedeval[collections]'"

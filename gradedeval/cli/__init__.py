@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 import click
 
 from gradedeval import __version__
-from gradedeval.cli.output import DocstringCommand, print_error, print_message, silence_stdout
+from gradedeval.cli.output import DocstringCommand, is_closed_pipe, print_error, print_message, silence_stdout
 from gradedeval.errors import InputError, did_you_mean
 
 # Summaries are here, not with the commands, so that `--help` imports no command.
@@ -290,12 +290,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.ClickException as error:
         print_message(error.format_message())
         code = error.exit_code
-    except BrokenPipeError:
-        silence_stdout()
     except OSError as error:
         silence_stdout()
-        print_message(f"<stdout>: {error.strerror}; the output is incomplete")
-        code = exits.data
+        if not is_closed_pipe(error):
+            print_message(f"<stdout>: {error.strerror}; the output is incomplete")
+            code = exits.data
     except MemoryError:
         print_message("out of memory; try --jobs 1")
         code = exits.data

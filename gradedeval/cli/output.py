@@ -13,7 +13,7 @@ import click
 
 from gradedeval.errors import InputError, plural, visible
 from gradedeval.kernel.formats.tables import PAGE, View, as_bytes
-from gradedeval.kernel.trec.stream import local_path
+from gradedeval.kernel.trec.stream import WINDOWS, local_path
 
 STDOUT = (None, "-", "/dev/stdout")
 """Names of standard output."""
@@ -73,6 +73,8 @@ def in_color(stream: TextIO | None) -> bool:
         return False
     if os.environ.get("FORCE_COLOR"):
         return True
+    if WINDOWS and not (os.environ.get("WT_SESSION") or os.environ.get("TERM")):  # older consoles print the codes
+        return False
     return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
@@ -191,6 +193,11 @@ def wrap_for_terminal(text: str, stream: TextIO | None, hang: int = 0) -> str:
     from gradedeval.kernel.formats.fitting import wrapped  # not for a help page
 
     return wrapped(text, width, hang)
+
+
+def is_closed_pipe(error: OSError) -> bool:
+    """Return whether the reader of a pipe has gone, for which Windows has no error of its own."""
+    return isinstance(error, BrokenPipeError) or (WINDOWS and error.errno == errno.EINVAL)
 
 
 def silence_stdout() -> None:

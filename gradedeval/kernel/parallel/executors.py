@@ -275,8 +275,8 @@ def _initialize(parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
     with suppress(OSError, AttributeError, TypeError):  # without prctl it ends when its queue is closed
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # the parent ended before prctl took effect
-        os._exit(0)
+        if os.getppid() != parent:  # the parent ended before prctl took effect
+            os._exit(0)
 
 
 def shared_array(count: int, kind: Any) -> Any:

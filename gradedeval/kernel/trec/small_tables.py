@@ -328,7 +328,8 @@ def _id(value: Any, place: str) -> str:
 
 def is_source(text: str) -> bool:
     """Return whether a text names a source to read, rather than a column."""
-    return text == "-" or text.startswith(IR_DATASETS) or is_url(text) or os.path.exists(text) or "/" in text
+    is_name = text == "-" or text.startswith(IR_DATASETS) or is_url(text)
+    return is_name or os.path.exists(text) or bool(os.path.dirname(text))
 
 
 def _records_of(source: Any, content: str) -> tuple[str, list[Record]] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 # Inputs and outputs of a command: no output may replace an input.
 
 Identity = tuple[int, int] | str
+
+WINDOWS = os.name == "nt"
 
 IR_DATASETS = "ir_datasets:"
 """The prefix of names of qrels or queries in the package ir_datasets."""
@@ -231,7 +234,10 @@ def is_url(target: Any) -> bool:
 
 def local_path(path: str) -> str:
     """Return the local path of a file:// URL, as fsspec reads it; any other name unchanged."""
-    return os.path.expanduser(path.removeprefix("file://")) if is_url(path) else path
+    if not is_url(path):
+        return path
+    local = path.removeprefix("file://")
+    return os.path.expanduser(local.removeprefix("/") if WINDOWS and local[2:3] == ":" else local)  # file:///C:/run.txt
 
 
 def resolve_relative(file: str, name: str) -> str:
@@ -330,16 +336,32 @@ class OpenFile:
 
     def token(self, begin: int, start: int, length: int) -> bytes:
         with file_errors(self.path):
-            return os.pread(self.number, length, begin + start)
+            return _read_at(self.number, length, begin + start)
 
     def read_into(self, view: memoryview, position: int, end: int) -> int:
-        return os.preadv(self.number, [view], position)
+        if hasattr(os, "preadv"):
+            return os.preadv(self.number, [view], position)
+        data = _read_at(self.number, len(view), position)
+        view[: len(data)] = data
+        return len(data)
 
     def closed(self) -> ClosedFile:
         return ClosedFile(os.path.abspath(self.path), self.path, _state(self.number))
 
     def __reduce__(self) -> Any:
         return _reopen, (os.path.abspath(self.path), self.path, _state(self.number))
+
+
+_position_lock = threading.Lock()
+
+
+def _read_at(number: int, length: int, position: int) -> bytes:
+    """Return bytes of a file from a position. Windows reads only where the file is, which threads share."""
+    if hasattr(os, "pread"):
+        return os.pread(number, length, position)
+    with _position_lock:
+        os.lseek(number, position, os.SEEK_SET)
+        return os.read(number, length)
 
 
 class ClosedFile(OpenFile):

@@ -15,6 +15,8 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, distinct, np
+from gradedeval.clicks.result_rows import NEEDED as RESULT_COLUMNS
+from gradedeval.clicks.result_rows import Block, by_session, has_results, our_names
 from gradedeval.errors import InputError, Note, ProblemList, check_choice, did_you_mean, flag, plural, public, shorten
 from gradedeval.kernel import Setting, checked_lines, decimal, decode, encode, ranges
 
@@ -223,18 +225,6 @@ Pieces = Iterator[tuple[int, list[bytes]]]
 EXPECTED = "expected a header such as topic, clicks, shown between tabs, or JSON Lines with these keys"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Block:
-    """Some lines of a log.
-
-    lines    the number of each
-    columns  the requested columns: the value of each line, empty if a JSON line lacks it
-    """
-
-    lines: Sequence[int]
-    columns: Mapping[str, Sequence[bytes]]
-
-
 def file_blocks(
     source: kernel.stream.Source, extra: Collection[str], problems: ProblemList, notes: list[str]
 ) -> Iterator[Block]:
@@ -271,9 +261,9 @@ def _tab_blocks(pieces: Pieces, extra: Collection[str], problems: ProblemList) -
             header = next((index for index, line in enumerate(lines) if line.strip()), None)
             if header is None:
                 continue
-            names = [decode(cell.strip()) for cell in rows[header]]
+            names = list(our_names(tuple(decode(cell.strip()) for cell in rows[header])))
             check_header(names, extra, f"{problems.place}:{numbers[header]}")
-            width, chosen = len(names), {name: names.index(name) for name in (*COLUMNS, *extra) if name in names}
+            width, chosen = len(names), {name: names.index(name) for name in columns_read(names, extra)}
             rows, numbers = rows[header + 1 :], numbers[header + 1 :]
         yield _tab_block(numbers, rows, width, chosen, names, problems)
 
@@ -299,9 +289,17 @@ def _tab_block(
     return Block(numbers, {name: columns[index] for name, index in chosen.items()})
 
 
+def columns_read(names: Collection[str], extra: Collection[str]) -> list[str]:
+    """Return the columns of a log that have a meaning or are requested."""
+    known = (*COLUMNS, *RESULT_COLUMNS) if has_results(names) else COLUMNS
+    return [name for name in dict.fromkeys((*known, *extra)) if name in names]
+
+
 def check_header(names: Sequence[str], extra: Collection[str], place: str) -> None:
     """Raise InputError if a required or `extra` column is missing, or a column is there twice."""
-    for name in (*NEEDED, *extra):
+    needed = RESULT_COLUMNS if has_results(names) else NEEDED
+    extra = [name for name in extra if name != "shown"] if has_results(names) else extra
+    for name in (*needed, *extra):
         if name not in names:
             if name in NEEDED and len(names) == 1 and "," in names[0]:
                 raise InputError(
@@ -329,22 +327,25 @@ def _json_blocks(pieces: Pieces, extra: Collection[str], problems: ProblemList) 
                 problem = f"is not valid JSON ({error.msg})"
                 problems.add(index, problem, "write an object a line", "format")
                 continue
-            missing = [name for name in NEEDED if not isinstance(row, dict) or name not in row]
+            if isinstance(row, dict):
+                row = dict(zip(our_names(tuple(row)), row.values(), strict=True))
+            needed = RESULT_COLUMNS if isinstance(row, dict) and has_results(row) else NEEDED
+            missing = [name for name in needed if not isinstance(row, dict) or name not in row]
             if missing:
-                problems.add(index, f"no key '{missing[0]}'", "every line needs topic and clicks", "fields")
+                problems.add(index, f"no key '{missing[0]}'", f"every line needs {' and '.join(needed)}", "fields")
             else:
                 rows.append((index, row))
                 seen |= row.keys()
         yield _value_block(rows, extra, problems)
     for name in extra:
-        if name not in seen and seen:
+        if name not in seen and seen and not (name == "shown" and has_results(seen)):
             hint = did_you_mean(name, seen) or f"there are {shorten(sorted(seen), 10)}"
             raise InputError(problems.place, f"no key '{name}'", hint, kind="fields")
 
 
 def _value_block(rows: Sequence[tuple[int, Mapping[str, Any]]], extra: Collection[str], problems: ProblemList) -> Block:
     """Return rows of values as columns of text; an invalid value is a problem of its row."""
-    names = [name for name in (*COLUMNS, *extra) if any(name in row for _, row in rows)]
+    names = columns_read({name for _, row in rows for name in row}, extra)
     numbers, columns = [], []
     for number, row in rows:
         try:
@@ -364,6 +365,8 @@ def _text(name: str, value: Any) -> bytes:
     """Return the text of a value as in a file of fields. Raises InputError if there is none."""
     if _is_missing(value):
         return b""
+    if name == "click" and isinstance(value, bool):
+        return b"1" if value else b"0"
     if name in LISTS and not isinstance(value, str | bytes):
         if not hasattr(value, "__iter__") or isinstance(value, Mapping):
             return _word(name, value)  # one rank
@@ -417,10 +420,11 @@ def small_table_of(source: Any, needed: Sequence[str], place: str, hint: str) ->
 
 def frame_blocks(frame: Any, extra: Collection[str], problems: ProblemList) -> Iterator[Block]:
     """Yield a DataFrame as one block; rows are counted from 1. Raises InputError for a missing column."""
-    names = [str(name) for name in frame.columns]
+    stored = [str(name) for name in frame.columns]
+    names = list(our_names(tuple(stored)))
     check_header(names, extra, problems.place)
-    chosen = [name for name in (*COLUMNS, *extra) if name in names]
-    columns = [frame[name].tolist() for name in chosen]
+    chosen = columns_read(names, extra)
+    columns = [frame[stored[names.index(name)]].tolist() for name in chosen]
     rows = [dict(zip(chosen, row, strict=True)) for row in zip(*columns, strict=True)]
     yield _value_block(list(enumerate(rows, 1)), extra, problems)
 
@@ -462,7 +466,8 @@ def read_log(
     """Read a click log with a line or row for each session: one query of one user.
 
     source     a path, `-`, an open file or a DataFrame with the columns topic and clicks, and optionally shown, user,
-               session, time (seconds) and count. A file has columns separated by tabs under a header, or is JSON Lines;
+               session, time (seconds) and count; or with a row for each result shown: session, query, rank, docid and
+               click (0 or 1). A file has columns separated by tabs under a header, or is JSON Lines;
                it may be compressed
     clicks_as  "rank": clicks are ranks from 1; "docno": they are docnos of the shown list
     depth      cut lists to this depth, and ignore clicks below
@@ -493,7 +498,8 @@ def read_log(
     )
     extra = [*kept, *(["user", "time"] if idle is not None else []), *(["shown"] if clicks_as == "docno" else [])]
     reader = _Reader(problems, kept, clicks_as == "docno", None if idle is None else idle_seconds(idle))
-    for block in filter(lambda block: block.lines, _blocks(source, extra, problems, notes)):
+    blocks = by_session(_blocks(source, extra, problems, notes), clicks_as == "docno", problems)
+    for block in filter(lambda block: block.lines, blocks):
         reader.add(block)
     log = reader.log(lenient, notes)
     return log if depth is None else log.cut(depth)

@@ -14,6 +14,7 @@ from fuzz.intents import INTENTS
 from fuzz.invariance import DROPPED_IN, SAME_BITS
 from fuzz.round_trips import GATES, PEOPLE
 from fuzz.scores import SCORES
+from fuzz.shapes import SHAPES_OF_JSON
 from fuzz.words import NOTATION, SMALL_TABLES
 
 KINDS: dict[str, Kind] = {
@@ -39,4 +40,5 @@ KINDS: dict[str, Kind] = {
     "commands": COMMANDS,
     "hostile": HOSTILE,
     "columnar": COLUMNAR,
+    "shapes": SHAPES_OF_JSON,
 }

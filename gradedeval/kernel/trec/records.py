@@ -224,6 +224,7 @@ class _Reader:
             topic, name, documents = position, "", record
             if isinstance(record, Mapping) and self.shape.documents(self.kind):
                 name, documents = look_up(record, self.shape.documents(self.kind))
+            self._check_list(position, name or str(position), documents)
         else:
             topic, name, documents = self._topic(position, record), *self._listed(position, record)
         if self.kind == "run" and self.of_topic.setdefault(str(topic), position) != position:
@@ -262,15 +263,18 @@ class _Reader:
         for content in ("documents", "docno"):
             if name and self.fields.get(content) == name:
                 self.unused.pop(content, None)
-        if isinstance(documents, list | Mapping):
+        if name and "error" not in record:
+            self._check_list(position, name, documents)
             return name, documents
         if isinstance(record, Mapping) and "error" in record:
             raise self._error(position, "is the response to a search that failed", "repeat the search")
         noun, names = ("results", self.shape.run) if self.kind == "run" else ("relevant documents", self.shape.qrels)
-        if name:
+        raise self._lacks(position, record, f"no list of {noun} ({', '.join(names)})")
+
+    def _check_list(self, position: int | str, name: str, documents: Any) -> None:
+        if not isinstance(documents, list | Mapping):
             problem = f"'{name}' is {_kind_of(documents)}, not a list of ids"
             raise self._error(position, problem, f"expected ids of documents, {_OBJECTS[self.kind]}")
-        raise self._lacks(position, record, f"no list of {noun} ({', '.join(names)})")
 
     def _in_order(self, documents: Any) -> Iterable[Any]:
         """Return the entries of a list, by rank if all of them have ranks."""

@@ -224,6 +224,17 @@ def test_a_failed_search_is_an_error(plain: Path, cli: Command) -> None:
     assert "hits.json:2: is the response to a search that failed" in refused.messages[0]
 
 
+def test_ratings_exported_by_quepid_are_qrels(plain: Path, cli: Command) -> None:
+    (plain / "short.csv").write_text("query,docid,rating\n1,d1,1\n1,d2,1\n2,d4,2\n")
+    (plain / "long.csv").write_text(
+        'Case ID,Query Text,Doc ID,Doc Position,Title,Rating\n5,1,d1,1,Red shoes,1\n5,1,d2,2,"Shoes, red",1\n'
+        "5,2,d4,1,Boots,2\n"
+    )
+    plainly = scores(cli, str(plain / "plain.run"), str(plain / "plain.qrels"))
+    for name in ("short.csv", "long.csv"):
+        assert scores(cli, str(plain / "plain.run"), str(plain / name)) == plainly
+
+
 # Two columns, and topics with blanks ------------------------------------------------------------------------------
 
 

@@ -86,6 +86,8 @@ if TYPE_CHECKING:
     from gradedeval.questions.to_judge import ToJudge as ToJudge
     from gradedeval.questions.to_judge import to_judge as to_judge
     from gradedeval.questions.topics import topic_differences as topic_differences
+    from gradedeval.questions.verify import Verification as Verification
+    from gradedeval.questions.verify import verify as verify
     from gradedeval.questions.weights import Weights as Weights
     from gradedeval.questions.weights import weights as weights
 
@@ -131,6 +133,7 @@ _PUBLIC = {
     "questions.runs": "run_summaries",
     "questions.to_judge": "ToJudge to_judge",
     "questions.topics": "topic_differences",
+    "questions.verify": "Verification verify",
     "questions.weights": "Weights weights",
 }
 _MODULES = ("clicks", "ltr", "measures", "plot", "testing")

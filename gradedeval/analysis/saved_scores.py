@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 IGNORED_PARTS = (
     r"(gradedeval|(run|qrels) format|topics|names|\d+ chosen topics?|max gain|max residual|residual depth"
-    r"|unseen|signed differences|slices?|[\d.]+% interval)\b"
+    r"|unseen|signed differences|slices?|[\d.]+% interval|sha256 of)\b"
 )
 """The parts that may differ between compared scores: the version, formats of files, topics that count, their labels,
-residuals, bounds and intervals, and names of measures."""
+residuals, bounds and intervals, names of measures, and bytes of files."""
 
 
 _GIVEN = r'\b(?:gain|rel|g)=("[^"]*"|[^,()]*),?'

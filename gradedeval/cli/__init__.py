@@ -32,6 +32,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Compare, judge and show": {
         "history": ("cli.commands.history:command", "Show scores over time."),
+        "verify": ("cli.commands.verify:command", "Check a recorded result: evaluate again and compare."),
         "risk": ("cli.commands.risk:command", "Report the risk of runs against a baseline."),
         "power": ("cli.commands.power:command", "Report the discriminative power of measures."),
         "pool": ("cli.commands.pool:command", "Pool statistics, and which documents to judge next."),

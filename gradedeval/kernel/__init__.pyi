@@ -57,6 +57,7 @@ from gradedeval.kernel.scoring.scorer import Scorer as Scorer
 from gradedeval.kernel.scoring.scores import Scores as Scores
 from gradedeval.kernel.scoring import scores as scores
 from gradedeval.kernel.scoring import tasks as tasks
+from gradedeval.kernel.scoring import records as records
 from gradedeval.kernel.scoring import evaluate_arrays as evaluate_arrays
 from gradedeval.kernel.scoring.evaluate_arrays import JudgedLists as JudgedLists
 from gradedeval.kernel.scoring.signature import signature as signature

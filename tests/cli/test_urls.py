@@ -55,6 +55,8 @@ LINES = """
 {runs/b.run} {qrels} -m err@5 -q --queries {q.tsv} --slices {labels}
 {d.run} {people.qrels} -m err@5 --predicted {machine.qrels}
 {runs/a.run} {intents} -m 'ia(err@5,prior=@{prior})' --subtopics
+{runs/} {c.run} {qrels} -m err@5 --record {record.json}
+verify {record.json} {runs/} {c.run} {qrels}
 {runs/} {qrels} -m err@5 --save-reference {reference.csv}
 {runs/} {qrels} -m err@5 --reference {reference.csv}
 {runs/} {qrels} -m err@5 --baseline {runs/a.run} -f latex
@@ -113,7 +115,9 @@ QUICK_AND_ALL = pytest.mark.parametrize(
 )
 
 
-OUTPUT = re.compile(r"(?<= )(-o|--history|--save-reference|--curve|--write-model|--write-relevance) \{(\S+?)\}")
+OUTPUT = re.compile(
+    r"(?<= )(-o|--history|--record|--save-reference|--curve|--write-model|--write-relevance) \{(\S+?)\}"
+)
 
 
 @QUICK_AND_ALL

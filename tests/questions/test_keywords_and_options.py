@@ -22,6 +22,7 @@ FUNCTIONS = {
     "lint": "lint",
     "report": "html_report",
     "history": "read_history",
+    "verify": "verify",
     "risk": "risk",
     "power": "power plan_topics",
     "pool": "pool to_judge leave_one_out assessor_agreement",
@@ -105,6 +106,7 @@ ONLY_KEYWORDS = {
 """Keywords that no command has, and why."""
 
 ONLY_KEYWORDS_OF = {
+    "verify": dict.fromkeys(("record", "files"), "its arguments"),
     "clicks fit": {"per": "one observation is fitted to"},
     "plot clicks": dict.fromkeys(("pairs", "seed"), "pairs of engines have no picture"),
     "plot informative": {"curve": "what is drawn"},

@@ -37,7 +37,7 @@ from gradedeval.cli.options import (
     output_options,
     registry_options,
 )
-from gradedeval.cli.output import print_error, print_message, view_of, write, write_colored
+from gradedeval.cli.output import STDOUT, context_option, print_error, print_message, view_of, write, write_colored
 from gradedeval.errors import SHOWN, InputError, Note, emit_notes, flag
 from gradedeval.kernel.formats import SCORE_FORMATS
 from gradedeval.kernel.measures.parse import CWL_DEFAULT, DEFAULT
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from gradedeval.kernel.measures.definition import Measure
     from gradedeval.kernel.options import Options
     from gradedeval.kernel.scoring.scores import Scores
+    from gradedeval.kernel.trec.digests import InputsRead
     from gradedeval.questions.published import Published
 
 
@@ -82,6 +83,8 @@ EVAL_OPTIONS = [
     JOBS,
     CLUSTER,
     *HISTORY_OPTIONS,
+    Option("--record", section="Output", metavar="FILE", file=WRITES, help="Write a record of the evaluation, with the "
+        "digests of all files that it reads: `gradedeval verify` evaluates again and compares."),
     Option("--keep-going", section=MANY_RUNS, is_flag=True, help="Write -o even if some runs fail, without them."),
 ]  # fmt: skip
 
@@ -115,11 +118,13 @@ def command(
     """
     given = {name: value for name, value in options.items() if is_given(value)}
     by_tag, table = run_name == "tag", measure_table(measures_from)
+    output_format = output_format or format_of_output(output, SCORE_FORMATS)
+    recorder = Recorder(given, measures_from, by_tag, output_format)
     extras = None if given.keys() <= PLAIN_OPTIONS else Extras(given, table, by_topic)
     chosen = extras.measures(measures) if extras else named_measures(measures or DEFAULT, table)
     note_unused_cutoff()
-    output_format = output_format or format_of_output(output, SCORE_FORMATS)
     runs, qrels = runs_and_qrels(files, given)
+    recorder.check(runs, qrels)
     scoring = extras.options(output_format, None if by_tag else runs) if extras else resolve_options(**given)
     scores = kernel.evaluate_runs(
         kernel.named_runs(runs),
@@ -127,7 +132,7 @@ def command(
         chosen,
         scoring,
         by_tag=by_tag,
-        by_topic=by_topic or (extras is not None and extras.needs_topics),
+        by_topic=by_topic or recorder.target is not None or (extras is not None and extras.needs_topics),
         keep_going=True,
         predicts=True,
         workers=make_workers(jobs),
@@ -137,13 +142,14 @@ def command(
         scores = extras.apply(scores, output_format)
     else:
         emit_notes(scores.notes)
+    scores = recorder.apply(scores, qrels)
     is_complete = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     is_written = is_complete and (extras is None or extras.have_baselines(scores))
     if is_written:
         additions = extras.table_keywords(scores) if extras else {}
         _write_table(scores, output_format, output, by_topic=by_topic, digits=digits, **additions)
     if scores.errors:
-        _exit_with_errors(scores, output, is_written)
+        _exit_with_errors(scores, None if is_written else output, recorder.target)
 
 
 def _write_table(scores: Scores, output_format: str, output: str | None, **keywords: Any) -> None:
@@ -153,17 +159,58 @@ def _write_table(scores: Scores, output_format: str, output: str | None, **keywo
     (write_colored if output_format == "table" else write)(text, output)
 
 
-def _exit_with_errors(scores: Scores, output: str | None, is_written: bool) -> None:
-    """Print the errors of runs that could not be scored, and whether the output was written; exit with code 1."""
+def _exit_with_errors(scores: Scores, output: str | None, record: str | None) -> None:
+    """Print the errors of runs that could not be scored, and which of two files is not written; exit with code 1."""
     for error in scores.errors[:SHOWN]:
         print_error(error)
     summary = scores.unscored_text
     if unlisted := len(scores.errors[SHOWN:]):
         summary += f" ({unlisted} of them not listed here)"
-    if not is_written and output is not None:
-        summary += f", and {output} is not written" + ("; --keep-going writes the others" if scores.runs else "")
+    if missing := [file for file in (output, record) if file is not None]:
+        summary += f", and {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not written"
+    if output is not None and scores.runs:
+        summary += "; --keep-going writes the others" + (f" to {output}" if record else "")
     print_message(summary)
     click.get_current_context().exit(1)
+
+
+class Recorder:
+    """The digests of inputs, for a record, JSON and a full signature, and the record.
+
+    given          name -> value of the options on the command line; --record is popped
+    measures_from  files of measures
+    by_tag         whether runs are named by their tags
+
+    Without any of the three nothing is digested.
+    """
+
+    def __init__(self, given: dict[str, Any], measures_from: tuple[str, ...], by_tag: bool, output_format: str) -> None:
+        self.target: str | None = given.pop("record", None)
+        self._inputs: InputsRead | None = None
+        if self.target is None and output_format != "json" and context_option("signature") != "full":
+            return
+        if self.target in STDOUT[1:]:
+            hint = "name it, as in result.json"
+            raise InputError(flag.record, f"'{self.target}' is not a file beside the inputs", hint, usage=True)
+        table: dict[str, Any] = {"measures_from": measures_from or None, "run_name": "tag" if by_tag else None}
+        table |= {"standardize": given.get("standardize") or "save_reference" in given}
+        names = (*OPTIONS, *kernel.records.COMMAND_SETTINGS)
+        self._settings = {name: value for name, value in {**given, **table}.items() if name in names}
+        self._inputs = click.get_current_context().with_resource(kernel.records.recording())
+
+    def check(self, runs: Sequence[str], qrels: str) -> None:
+        """Raise InputError (usage) for qrels that are not a file, of which there can be no record."""
+        if self.target is not None:
+            kernel.records.check_recordable(dict.fromkeys(runs, ""), qrels)
+
+    def apply(self, scores: Scores, qrels: str) -> Scores:
+        """Return the scores with digests, and write the record unless some runs have failed."""
+        if self._inputs is None:
+            return scores
+        scores = kernel.records.with_digests(scores, self._inputs, qrels)
+        if self.target is not None and not scores.errors:
+            kernel.records.write_record(self.target, scores, self._inputs, qrels, self._settings)
+        return scores
 
 
 class Extras:

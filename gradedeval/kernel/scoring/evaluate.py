@@ -20,7 +20,7 @@ from gradedeval.kernel.scoring.scorer import Scorer, no_relevant_notes, scorer_f
 from gradedeval.kernel.scoring.scores import RunScores, Scores
 from gradedeval.kernel.scoring.tasks import RunResult, score_and_keep, score_in_turn, size_of
 from gradedeval.kernel.trec.lines import is_stratified
-from gradedeval.kernel.trec.stream import files_of, is_file, is_path, is_url, without_suffix
+from gradedeval.kernel.trec.stream import files_of, is_digesting, is_file, is_path, is_url, without_suffix
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -126,6 +126,7 @@ def evaluate(
     jobs: int = 1,
     progress: bool = False,
     executor: Executor | None = None,
+    record: str | os.PathLike[str] | None = None,
     **keywords: Unpack[OptionKwargs],
 ) -> Scores:
     """Score one run, or several, against graded judgments.
@@ -145,6 +146,7 @@ def evaluate(
     progress  show a bar, by tqdm if it is installed
     executor  any `concurrent.futures.Executor` to do the work: a pool of threads, of processes, of loky or of mpi4py,
               or `client.get_executor()` of a dask client. `jobs` is its number of workers if it reports none
+    record    a file to write a record to, with the digests of all inputs, which are files then: see `verify`
     keywords  options, as in gain="exp", residuals=True, depth=1000; see `gradedeval.Options`. Some take values beside
               text and files: a list of gains, a dict type -> cost, a list of topics
 
@@ -156,14 +158,40 @@ def evaluate(
     >>> gradedeval.evaluate(run, qrels, "ap p@2").means
     {'ap': 0.5, 'p@2': 0.5}
     """
-    options = resolve_options(like, **keywords)
+    ranges.JOBS.check(jobs)
+    workers = _workers(jobs, executor, progress)
+    settings = {"like": like, **keywords}
+    if record is None:
+        scores = _evaluate(named_runs(run, qrels), qrels, measures, settings, workers)
+    else:
+        scores = _recorded(named_runs(run, qrels), qrels, measures, settings, workers, record)
+    scores.notes[:] = emit_notes([*scores.notes, *scores.unequal_topics()])
+    return scores
+
+
+def _evaluate(
+    runs: Mapping[str, Any], qrels: Any, measures: Any, settings: Mapping[str, Any], workers: Workers
+) -> Scores:
+    options = resolve_options(**settings)
     chosen = parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
-    ranges.JOBS.check(jobs)
-    workers = _workers(jobs, executor, progress)
-    scores = evaluate_runs(named_runs(run, qrels), qrels, chosen, options, workers=workers, predicts=True)
-    scores.notes[:] = emit_notes([*scores.notes, *scores.unequal_topics()])
+    return evaluate_runs(runs, qrels, chosen, options, workers=workers, predicts=True)
+
+
+def _recorded(
+    runs: Mapping[str, Any], qrels: Any, measures: Any, settings: Mapping[str, Any], workers: Workers, record: Any
+) -> Scores:
+    """Evaluate, and write the record."""
+    from gradedeval.kernel.scoring import records  # few evaluations are recorded
+
+    records.check_recordable(runs, qrels)
+    settings = records.plain_settings(settings)
+    with records.recording() as inputs:
+        scores = _evaluate(runs, qrels, measures, settings, workers)
+        records.check_measures(scores.measures, None)
+        scores = records.with_digests(scores, inputs, qrels)
+        records.write_record(record, scores, inputs, qrels, settings)
     return scores
 
 
@@ -232,6 +260,8 @@ def _are_shared(runs: Sequence[tuple[str, Any]], workers: Workers) -> bool:
     """Return whether worker processes read the runs: for small runs, starting them takes longer than it saves."""
     if workers.executor is not None or workers.count == 1:
         return workers.executor is not None
+    if is_digesting() and any(is_path(source) and is_url(source) for _, source in runs):
+        return False  # only this process digests what it fetches
     sizes = [None if is_path(source) and is_url(source) else size_of(source) for _, source in runs]
     most = workers.limits.large_file if len(runs) == 1 else workers.limits.small_runs
     return None in sizes or sum(filter(None, sizes)) > most
@@ -263,9 +293,9 @@ def collected(
     keep_going: bool = False,
 ) -> Scores:
     """Collect the scores and notes of all runs from their results. Raises InputError as `evaluate_runs` does."""
-    options, scored = scorer.options, dict[str, RunScores]()
+    options, scored, paths = scorer.options, dict[str, RunScores](), dict[str, str]()
     errors, named, run_notes = list[InputError](), list[InputError](), list[str]()
-    for number, (name, _) in enumerate(runs):
+    for number, (name, source) in enumerate(runs):
         result = done[number]
         run_notes += result.notes
         if result.error:
@@ -279,6 +309,7 @@ def collected(
                 problem = f"tag '{run}' is used by another run as well"
                 raise InputError(result.place, problem, "leave out --run-name tag", usage=True)
             scored[run] = result.scores if result.scores.run == run else replace(result.scores, run=run)
+            paths |= {run: os.fsdecode(source)} if is_path(source) else {}
     if errors and (not keep_going or (not scored and len({error.cli_text for error in errors}) == 1)):
         raise errors[0]  # of the only run, or of all runs alike
     if len(runs) > 1:
@@ -290,7 +321,8 @@ def collected(
         text = "an interval needs 3 topics or more; of fewer it is blank, or the whole range of the measure"
         notes.append(f"{shorten(few)}: {text}")
     sources = dict(runs) if options.wants_residuals and not by_tag else {}
-    return Scores(list(scored.values()), scorer.measures, scorer.qrels, options, notes, errors=named, sources=sources)
+    scores = Scores(list(scored.values()), scorer.measures, scorer.qrels, options, notes, errors=named)
+    return replace(scores, sources=sources, paths=paths)
 
 
 def _notes_on_topics(scorer: Scorer, scored: Sequence[RunScores]) -> list[str]:

@@ -137,8 +137,7 @@ def render_scores(
         "style": style or PLAIN_STYLE,
         "digits": digits,
     }
-    make = partial(scores.tables if scores.options.queries else partial(document, scores), **keywords)
-    return formats.render(make, form, digits, SIGNATURES[signed], view)
+    return formats.render(partial(scores.tables, **keywords), form, digits, SIGNATURES[signed], view)
 
 
 def document(

@@ -19,13 +19,14 @@ from gradedeval.kernel.options import PRESETS, Options
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.scoring.caveats import different_topics_notes
 from gradedeval.kernel.scoring.results import InNotebook
-from gradedeval.kernel.scoring.signature import signature
+from gradedeval.kernel.scoring.signature import of_files, signature
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gradedeval.kernel.formats import Document, Layout
     from gradedeval.kernel.scoring.predicted import Estimated
+    from gradedeval.kernel.trec.digests import InputDigests
 
 # The rows of the tidy table.
 
@@ -266,6 +267,8 @@ class Scores(InNotebook):
     errors           errors of runs without scores, if errors were collected
     sources          run -> its source, if residuals were requested: further analyses read it again
     machine          the scores of the same runs by a machine's judgments, if means are estimated from both
+    paths            run -> its path, if it is a file
+    digests          the digests of the files of qrels and runs, if they were requested
     """
 
     runs: list[RunScores]
@@ -277,6 +280,8 @@ class Scores(InNotebook):
     errors: list[InputError] = field(default_factory=list)
     sources: Mapping[str, Any] = field(default_factory=dict)
     machine: Scores | None = None
+    paths: Mapping[str, str] = field(default_factory=dict)
+    digests: InputDigests | None = None
 
     def __repr__(self) -> str:
         runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
@@ -286,7 +291,8 @@ class Scores(InNotebook):
         """Return the scores as a table; keywords as in `score_tables.document`."""
         from gradedeval.kernel.scoring.score_tables import document  # only for tables
 
-        return document(self, layout, **keywords)
+        shown = document(self, layout, **keywords)
+        return shown if self.digests is None else replace(shown, head={"inputs": self.digests.described})
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -637,16 +643,15 @@ class Scores(InNotebook):
     @cached_property
     def signatures(self) -> dict[tuple[str, str], str]:
         """(run, measure) -> all settings that this score depends on."""
-        alike = {(len(run.topics), run.missing, run.format): run for run in self.runs}
+
+        def settings(run: RunScores) -> tuple[Any, ...]:
+            return len(run.topics), run.missing, run.format, run.run if self.digests is not None else ""
+
         texts = {
             key: {measure.label: self._signature([measure], [run]) for measure in self.measures}
-            for key, run in alike.items()
+            for key, run in {settings(run): run for run in self.runs}.items()
         }
-        return {
-            (run.run, measure): text
-            for run in self.runs
-            for measure, text in texts[len(run.topics), run.missing, run.format].items()
-        }
+        return {(run.run, measure): text for run in self.runs for measure, text in texts[settings(run)].items()}
 
     def row_signatures(self, rows: Iterable[Row]) -> list[str | None]:
         """Return the signature of each summary row, of all topics or of a slice; None for rows of topics."""
@@ -658,7 +663,8 @@ class Scores(InNotebook):
         options = self.options if self.machine is None else replace(self.options, interval=None)
         text = signature(self.qrels, options, measures, counts, formats)
         predicted = [] if self.machine is None or self._estimated is None else self._estimated.words(self.machine.qrels)
-        return " | ".join([text, *predicted, *self.transformations])
+        files = [] if self.digests is None else [of_files(self.digests, [run.run for run in runs])]
+        return " | ".join([text, *predicted, *self.transformations, *files])
 
 
 def _blanked(values: Floats) -> list[float | None]:

@@ -20,9 +20,13 @@ from gradedeval.kernel.trec.stream import Source, is_named
 
 if TYPE_CHECKING:
     from gradedeval.kernel.rankings.qrels import Qrels
+    from gradedeval.kernel.trec.digests import InputDigests
 
 NAMES = "names "
 CODE = "code of "
+FILES = "sha256 of "
+DIGITS = 12
+"""Hexadecimal digits of the digest of a file."""
 DRAWS, SEED = 10_000, 0
 """The bootstrap samples of --interval."""
 INTERVAL = f"interval: studentized bootstrap of topics, {DRAWS} draws, seed {SEED}"
@@ -67,6 +71,12 @@ def signature(
     if options.interval is not None:
         parts.append(f"{_percent(options.interval)}% {INTERVAL}")
     return " | ".join(map(visible, [*parts, *_of_measures(measures, Grades(qrels.labels, top))]))
+
+
+def of_files(digests: InputDigests, runs: Iterable[str]) -> str:
+    """Return the part on the bytes of files, as in `sha256 of qrels 0123456789ab, a.run 0123456789ab`."""
+    files = {"qrels": digests.qrels, **{write_value(run): digests.runs[run] for run in runs}}
+    return visible(FILES + ", ".join(f"{name} {file.sha256[:DIGITS]}" for name, file in files.items() if file))
 
 
 def compares_single(measure: Measure, options: Options) -> bool:
@@ -214,7 +224,7 @@ SIGNATURES: Mapping[str | None, Callable[[str], str]] = {"short": short, "full":
 
 def _shortened(part: str) -> list[str]:
     """Return a part without defaults; no part if all of it is the default."""
-    if part == f"ties {OPTIONS['ties'].default}" or re.fullmatch(r"topics (\d+) of \1", part):
+    if part == f"ties {OPTIONS['ties'].default}" or re.fullmatch(rf"topics (\d+) of \1|{FILES}.*", part):
         return []
     if part.endswith(INTERVAL):
         return [part.partition(":")[0]]

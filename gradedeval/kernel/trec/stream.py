@@ -16,6 +16,7 @@ from gradedeval.errors import InputError, reason, url_place
 
 if TYPE_CHECKING:
     from gradedeval.kernel.trec.decompression import BackgroundDecompressor, ReplayablePipe
+    from gradedeval.kernel.trec.digests import InputsRead
 
 # Inputs and outputs of a command: no output may replace an input.
 
@@ -89,9 +90,31 @@ def files_in_use() -> Iterator[FilesInUse]:
 
 
 def will_read(path: Any) -> None:
-    """Register an input of the running command, if any."""
+    """Register an input of the running command, and of an evaluation whose inputs are digested."""
     if _current is not None:
         _current.will_read(os.fsdecode(path))
+    if _digested is not None:
+        _digested.will_read(os.fsdecode(path))
+
+
+_digested: InputsRead | None = None
+"""The inputs of an evaluation that is recorded; most are not, and nothing is digested."""
+
+
+@contextmanager
+def digesting(inputs: InputsRead) -> Iterator[None]:
+    """Register all inputs that are read in this block, so that their bytes can be digested."""
+    global _digested
+    previous, _digested = _digested, inputs
+    try:
+        yield
+    finally:
+        _digested = previous
+
+
+def is_digesting() -> bool:
+    """Return whether inputs are registered to be digested."""
+    return _digested is not None
 
 
 def check_written(path: str) -> None:
@@ -173,8 +196,7 @@ class Source:
         if not isinstance(self.target, str | os.PathLike):
             self.place = str(getattr(self.target, "name", "<file>"))
             return
-        if _current is not None:
-            _current.will_read(os.fsdecode(self.target))
+        will_read(self.target)
         path = os.fspath(self.target)
         place = str(getattr(self.target, "place", path))
         self.place = "<stdin>" if path == "-" else url_place(place) if self.is_url else place
@@ -210,12 +232,8 @@ class Source:
             if not isinstance(self.target, str | os.PathLike):
                 content = self.target.read()
                 return content.encode("utf-8", "surrogateescape") if isinstance(content, str) else bytes(content)
-            if os.fspath(self.target) == "-":
-                return standard_input(self.place).read()
-            if self.is_url:
-                return remote(self.target).read()
-            with open(self.target, "rb") as file:
-                return file.read()
+            with closing(Stream(self, ahead=False)) as stream:
+                return b"".join(stream.stored())
 
     def digest(self) -> str:
         """Return the SHA-256 of all stored bytes of a path. Raises InputError if they cannot be read."""
@@ -456,7 +474,7 @@ class Stream:
     """
 
     def __init__(self, source: Source, *, ahead: bool = True) -> None:
-        self.place, self._unpacks_ahead = source.place, ahead
+        self.place, self._source, self._unpacks_ahead = source.place, source, ahead
         with file_errors(self.place):
             self._raw = _open_source(source)
             self._opened_here = isinstance(source.target, str | os.PathLike) and os.fspath(source.target) != "-"
@@ -473,18 +491,29 @@ class Stream:
         if self._ahead == LFS_POINTER[:8]:
             check_pointer(self.peek(len(LFS_POINTER)), self.place)
 
-    def again(self) -> None:
-        """Start again from the beginning."""
+    def _rewind(self) -> None:
+        """Go back to the first stored byte."""
         if self._decompressor is not None:
             self._decompressor.close()
+        self._decompressor = None
         if self._replay is not None:
             self._replay.rewind()
         else:
             self._raw.seek(self._begin)
         self._ahead = self._peeked = b""
+
+    def stored(self) -> Iterator[bytes]:
+        """Yield all bytes as stored, compressed if they are, from the beginning."""
+        with file_errors(self.place):
+            self._rewind()
+            while data := self._read(WHOLE):
+                yield data
+
+    def again(self) -> None:
+        """Start again from the beginning."""
+        self._rewind()
         with file_errors(self.place):
             self._ahead = head = self._read(8)
-        self._decompressor = None
         if head.startswith(PACKED) or head[1:4] == ZST_FRAME:
             from gradedeval.kernel.trec.decompression import BackgroundDecompressor, packing_of
 
@@ -556,6 +585,8 @@ class Stream:
 
     def close(self) -> None:
         """Release the source, and close a file that was opened here."""
+        if _digested is not None and is_path(self._source.target):
+            _digested.keep(os.fsdecode(self._source.target), self)
         # A thread that waits for a pipe keeps the pipe open: both end with the process.
         ended = self._decompressor is None or self._decompressor.close(wait=GRACE)
         if self._opened_here and ended:

@@ -119,9 +119,10 @@ def verify(
     `Verification`: `.same`, `.inputs`, `.settings`, `.scores`, and text. Raises `InputError` for a file that is not a
     record.
 
-    >>> scores = gradedeval.evaluate("run.txt", "qrels.txt", "ap", record="result.json")
-    >>> print(gradedeval.verify("result.json"))
-    same: 2 inputs, 4 scores
+    >>> run, qrels = "qrels_samples/rivers-bm25.run", "qrels_samples/rivers.qrels"
+    >>> scores = gradedeval.evaluate(run, qrels, "ap", record="result.json")
+    >>> print(gradedeval.verify("result.json", "qrels_samples"))
+    same: 2 inputs, 51 scores
     """
     place = os.fsdecode(record)
     content = read_record(place)

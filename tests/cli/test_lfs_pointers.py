@@ -52,7 +52,7 @@ def calls(name: str) -> Iterator[tuple[str, list[str]]]:
                 [*ALONE.get(f"{name} {flag}", ALONE.get(flag, words)), *output, flag, *[file, "b.run"][: option.nargs]],
             )
     for index, word in enumerate(words):
-        if word in ("a.run", "b.run", "ca.run", "qrels", "log", "history"):
+        if word in ("a.run", "b.run", "ca.run", "qrels", "log", "history", "record.json"):
             yield word, [*words[:index], "pointer", *words[index + 1 :], *output]
 
 

@@ -372,7 +372,7 @@ def test_an_ir_metadata_header_is_copied(cli: Command, folder: Path) -> None:
 
 def test_json_and_the_full_signature_have_digests_and_nothing_else_makes_them(cli: Command, folder: Path) -> None:
     digests = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in (*RUNS, "rivers.qrels")}
-    part = f"sha256 of qrels {digests['rivers.qrels'][:12]}, bm25.run {digests['bm25.run'][:12]}"
+    part = f"sha256 of qrels {digests['rivers.qrels'][:12]}, run {digests['bm25.run'][:12]}"
     words = (RUNS[0], "rivers.qrels", "-m", "map")
     content = json.loads(succeed(cli(*words, "-f", "json")).out)
     assert content["inputs"]["runs"] == {"bm25.run": {"sha256": digests["bm25.run"], "size": 154_600}}

@@ -45,6 +45,7 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "history": (("history",), ("history", "--run", "{run}.run")),
     "report": ((*RUNS, "qrels", *M),),
+    "verify": (("record.json",),),
     "risk": ((*RUNS, "qrels", *M), (*SAVED, "--baseline", "{run}.run")),
     "check": (
         (*RUNS, "qrels", "--min", "err@5=0", "--baseline", "b.run", "--max-topic-drop", "ndcg=0.01"),
@@ -112,7 +113,7 @@ def collection(odd: dict[str, bytes]) -> None:
     Path("log").write_bytes(b"topic\tclicks\tshown\tuser\n" + b"".join(b"%b\t%d\t%b\t%b\n" % one for one in log))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
-        scores = gradedeval.evaluate(names, "qrels", "err@5 ndcg", residuals=True)
+        scores = gradedeval.evaluate(names, "qrels", "err@5 ndcg", residuals=True, record="record.json")
     scores.frame.to_csv("saved.csv", index=False, errors="surrogateescape")
     for label in ("first", "second"):
         gradedeval.append_history(scores, "history", label=label)

@@ -125,6 +125,11 @@ def log_file(folder: Path) -> str:
     return str(folder / "log.tsv")
 
 
+def recorded(folder: Path) -> Path:
+    gradedeval.evaluate(folder / "a.run", folder / "qrels", "ap", record=folder / "record.json")
+    return folder / "record.json"
+
+
 Call = Callable[..., Any]
 
 OF_SCORES = {"check", "compare", "fit", "fit_weights", "letters", "plan_topics", "power", "reproduction", "risk",
@@ -154,6 +159,7 @@ CALLS: dict[str, Call] = {
     "risk": lambda folder, **given: gradedeval.risk(scores(), **given),
     "run_summaries": lambda folder, **given: gradedeval.run_summaries(scores(), **given),
     "table": lambda folder, **given: gradedeval.table(scores(), baseline="a.run", test="t", **given),
+    "verify": lambda folder, **given: gradedeval.verify(recorded(folder), **given),
     "weights": lambda folder, **given: gradedeval.weights("rbp", **given),
     "clicks.correlate": lambda folder, **given: clicks.correlate(log_file(folder), QRELS, "err ap", **given),
     "clicks.fit": lambda folder, **given: clicks.fit(log_file(folder), "rbp(p=0.4..0.5..0.1)", **given),

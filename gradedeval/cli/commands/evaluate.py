@@ -117,9 +117,8 @@ def command(
     pattern. `gradedeval measures` lists the measures.
     """
     given = {name: value for name, value in options.items() if is_given(value)}
-    by_tag, table = run_name == "tag", measure_table(measures_from)
-    output_format = output_format or format_of_output(output, SCORE_FORMATS)
-    recorder = Recorder(given, measures_from, by_tag, output_format)
+    by_tag, output_format = run_name == "tag", output_format or format_of_output(output, SCORE_FORMATS)
+    recorder, table = Recorder(given, measures_from, by_tag, output_format), measure_table(measures_from)
     extras = None if given.keys() <= PLAIN_OPTIONS else Extras(given, table, by_topic)
     chosen = extras.measures(measures) if extras else named_measures(measures or DEFAULT, table)
     note_unused_cutoff()

@@ -25,6 +25,7 @@ from gradedeval.kernel.trec.atomic_write import write_file
 from gradedeval.kernel.trec.digests import BEGINNING, ONE_AT_A_TIME, InputsRead, has_bytes
 from gradedeval.kernel.trec.digests import digest_of as digest_of
 from gradedeval.kernel.trec.lines import decode
+from gradedeval.kernel.trec.named_qrels import find_collection
 
 FORM = 1
 """The version of the form of records."""
@@ -118,7 +119,7 @@ def check_recordable(runs: Mapping[str, Any], qrels: Any) -> None:
             raise InputError(
                 flag.record, f"{name}: an object in memory has no bytes to digest", "give files", usage=True
             )
-    if not has_bytes(os.fsdecode(qrels)):
+    if not has_bytes(os.fsdecode(qrels)) and find_collection(os.fsdecode(qrels)) is not None:
         problem = f"'{os.fsdecode(qrels)}' is not a file, so there are no bytes to digest"
         raise InputError(flag.record, problem, "save the judgments as a file, and give that", usage=True)
 

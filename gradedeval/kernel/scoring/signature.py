@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gradedeval import __version__
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError, visible
+from gradedeval.errors import InputError, plural, visible
 from gradedeval.kernel.measures.definition import MEASURES, Measure
 from gradedeval.kernel.measures.gains import Grades, thresholds
 from gradedeval.kernel.measures.notation import IA, UNIFORM, Value, write_value
@@ -74,9 +74,11 @@ def signature(
 
 
 def of_files(digests: InputDigests, runs: Iterable[str]) -> str:
-    """Return the part on the bytes of files, as in `sha256 of qrels 0123456789ab, a.run 0123456789ab`."""
-    files = {"qrels": digests.qrels, **{write_value(run): digests.runs[run] for run in runs}}
-    return visible(FILES + ", ".join(f"{name} {file.sha256[:DIGITS]}" for name, file in files.items() if file))
+    """Return the part on the bytes of files, as in `sha256 of qrels 0123456789ab, runs 0123456789ab, ba9876543210`:
+    neither the names of runs nor their order changes it."""
+    digits = sorted({digests.runs[run].sha256[:DIGITS] for run in runs})
+    of_qrels = [] if digests.qrels is None else [f"qrels {digests.qrels.sha256[:DIGITS]}"]
+    return FILES + ", ".join([*of_qrels, f"{plural(len(digits), 'run')} {', '.join(digits)}"])
 
 
 def compares_single(measure: Measure, options: Options) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 import json
 import os
@@ -206,7 +207,7 @@ def test_json_is_strict_and_has_the_rows_of_csv_with_null_for_a_blank(form: str,
 
 def test_json_holds_the_signature_of_the_table(files: Path, cli: Command) -> None:
     document = strict(succeed(cli(*ONE, "-f", "json")).text)
-    assert list(document) == ["form", "signature", "rows"]
+    assert list(document) == ["form", "signature", "inputs", "rows"]
     assert document["signature"] == signature_of(cli(*ONE, "--signature", "full"))
 
 
@@ -352,6 +353,10 @@ def test_standard_input_is_a_run_with_a_name(files: Path, cli: Command) -> None:
 FULL = ("--signature", "full")
 
 
+def digits(file: str) -> str:
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12]
+
+
 def test_the_signature_says_all_that_the_numbers_depend_on(files: Path, cli: Command) -> None:
     digest = gradedeval.Qrels("qrels.txt").digest
     assert re.fullmatch(r"[0-9a-f]{6}", digest)
@@ -359,6 +364,7 @@ def test_the_signature_says_all_that_the_numbers_depend_on(files: Path, cli: Com
     assert signature_of(outcome) == (
         f"gradedeval {VERSION} | qrels {digest}, grades -2..3, top 3 | topics 3 of 3 | ties docno-desc"
         " | err, ndcg(gain=exp): exp gains | ndcg: linear gains | ap: rel 1 | p: rel 2"
+        f" | sha256 of qrels {digits('qrels.txt')}, run {digits('bm25.run')}"
     )
 
 

@@ -84,7 +84,8 @@ EVAL_OPTIONS = [
     CLUSTER,
     *HISTORY_OPTIONS,
     Option("--record", section="Output", metavar="FILE", file=WRITES, help="Write a record of the evaluation, with the "
-        "digests of all files that it reads: `gradedeval verify` evaluates again and compares."),
+        "digests of all files that it reads: `gradedeval verify` evaluates again and compares.",
+        short="Record the result, so that it can be checked."),
     Option("--keep-going", section=MANY_RUNS, is_flag=True, help="Write -o even if some runs fail, without them."),
 ]  # fmt: skip
 
@@ -137,11 +138,9 @@ def command(
         workers=make_workers(jobs),
     )
     scores.notes += scores.unequal_topics()
-    if extras:
-        scores = extras.apply(scores, output_format)
-    else:
+    if extras is None:
         emit_notes(scores.notes)
-    scores = recorder.apply(scores, qrels)
+    scores = recorder.apply(extras.apply(scores, output_format) if extras else scores, qrels)
     is_complete = bool(scores.runs) and (output is None or keep_going or not scores.errors)
     is_written = is_complete and (extras is None or extras.have_baselines(scores))
     if is_written:

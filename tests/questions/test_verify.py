@@ -227,6 +227,8 @@ FILES = {
 READS: dict[str, tuple[str, ...]] = {
     "costs": ("--costs", "costs", "-m", "rbp(of=ec)"),
     "fill": ("--fill", "fill", "-m", "err"),
+    "collapse": ("--collapse", "chunks", "-m", "map"),
+    "collapse_qrels": ("--collapse-qrels", "other-chunks", "-m", "map"),
     "queries": ("--queries", "queries.tsv", "-q"),
     "slices": ("--slices", "labels.tsv"),
     "replicates": ("--replicates", "systems"),
@@ -257,6 +259,9 @@ def test_files_of_every_option_are_in_the_record_and_found_elsewhere(
 ) -> None:
     for name, text in FILES.items():
         (folder / name).write_text(text)
+    documents = {line.split()[2] for name in (*RUNS, "rivers.qrels") for line in Path(name).read_text().splitlines()}
+    for name in ("chunks", "other-chunks"):
+        (folder / name).write_text("".join(f"{document},{document}\n" for document in sorted(documents)))
     shutil.copy(QRELS, folder / "machine.qrels")
     with (folder / "machine.qrels").open("a") as lines:
         lines.write("".join(f"{topic} 0 d 1\n{topic} 0 e 0\n" for topic in range(1000, 1010)))

@@ -174,11 +174,11 @@ class InputError(ValueError):
 
     def _line(self, render: Callable[[str], str]) -> str:
         place, problem, hint = map(render, (self._place, *self.raw))
-        message = _truncated(f"{problem}; {hint}" if hint else problem)
+        message = truncate_words(f"{problem}; {hint}" if hint else problem)
         if not place:
             return visible(message)
         # The user opens a path, so it must be whole.
-        place = _truncated(place) if self.place.startswith(("'", "-")) else place
+        place = truncate_words(place) if self.place.startswith(("'", "-")) else place
         return visible(f"{place}: {message}")
 
     def __str__(self) -> str:
@@ -197,14 +197,19 @@ class InputError(ValueError):
         return "\n".join(lines)
 
 
-def _truncated(text: str) -> str:
+def truncate(text: str) -> str:
+    """Return a text of at least LONG characters truncated to KEPT."""
+    return text if len(text) < LONG else f"{text[:KEPT]}…"
+
+
+def truncate_words(text: str) -> str:
     """Return a text with long words truncated."""
 
-    def truncate(match: re.Match[str]) -> str:
+    def shortened(match: re.Match[str]) -> str:
         punctuation = match[0][len(match[0].rstrip("';:,.)")) :]
         return f"{match[0][:KEPT]}…{punctuation[:SHOWN]}"
 
-    return re.sub(_LONG, truncate, text) if len(text) > LONG else text
+    return re.sub(_LONG, shortened, text) if len(text) > LONG else text
 
 
 def _rebuild(parts: dict[str, Any]) -> InputError:

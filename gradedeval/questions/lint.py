@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gradedeval import __version__, kernel
 from gradedeval.arrays import np
-from gradedeval.errors import SHOWN, InputError, either, flag, plural, public, shorten, visible, with_keywords
+from gradedeval.errors import SHOWN, InputError, either, flag, plural, public, shorten, truncate, visible, with_keywords
 from gradedeval.kernel import (
     Column,
     Document,
@@ -138,16 +138,18 @@ def check_alone(run: kernel.submissions.Submission, facts: Facts, max_depth: int
 def _check_tags(run: kernel.submissions.Submission, tag_is_filename: bool) -> None:
     if len(run.tags) > 1:
         second = list(run.tags)[1]
-        problem = f"{len(run.tags)} tags ({shorten(map(decode, run.tags))}); the second starts on this line"
+        problem = (
+            f"{len(run.tags)} tags ({shorten(map(truncate, map(decode, run.tags)))}); the second starts on this line"
+        )
         run.warn("tag", problem, "give all lines of a run the same tag", run.tags[second])
     name = run.file_name
     stems = {name, Path(name).stem}
     for tag, line in run.tags.items():
         if b" " in tag and run.format == "trec":
-            problem = f"tag '{decode(tag)}' has spaces, and trec_eval 9 refuses its lines as malformed"
+            problem = f"tag '{truncate(decode(tag))}' has spaces, and trec_eval 9 refuses its lines as malformed"
             run.warn("tag", problem, "write the tag without spaces", line)
         if tag_is_filename and decode(tag) not in stems:
-            run.error("tag", f"tag '{decode(tag)}' is not the file name", f"write {Path(name).stem}", line)
+            run.error("tag", f"tag '{truncate(decode(tag))}' is not the file name", f"write {Path(name).stem}", line)
 
 
 def _check_ranks(run: kernel.submissions.Submission) -> None:

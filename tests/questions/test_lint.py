@@ -361,6 +361,14 @@ def test_a_tag_with_spaces_is_a_warning(tmp_path: Path, cli: Command) -> None:
         assert found.count("has spaces, and trec_eval 9 refuses its lines as malformed") == warnings
 
 
+@pytest.mark.parametrize("tag", ["x" * 400, "x" * 400 + " y", "y " * 200 + "y"])
+def test_a_long_tag_is_shortened_in_problems(tag: str, tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "a.run").write_text(f"1 Q0 d 1 2 {tag}\n2 Q0 d 1 2 {tag}z\n")
+    problems = cli("lint", str(tmp_path / "a.run"), "--tag-is-filename").text.partition("\n\n")[0]
+    assert f"tag '{tag[:100]}…' is not the file name" in problems
+    assert max(map(len, problems.splitlines())) < 400
+
+
 @pytest.mark.parametrize("name", ["report.json", "report.md", "report.txt"])
 def test_a_file_gets_the_text_whatever_its_extension(name: str, tmp_path: Path, cli: Command) -> None:
     """The format of lint is chosen by -f alone, as its help says."""

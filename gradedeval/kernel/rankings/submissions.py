@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Ints
-from gradedeval.errors import InputError, flag, plural, visible, with_keywords
+from gradedeval.errors import InputError, flag, plural, truncate_words, visible, with_keywords
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.options.metadata import Labels
 from gradedeval.kernel.parallel import raise_malloc_threshold
@@ -121,10 +121,15 @@ class Submission:
         self.error(kind, problem, hint, line)
 
     def error(self, kind: str, problem: str, hint: str = "", line: int | None = None) -> None:
-        self.defects.append(Defect("error", kind, self._place(line), *map(self.words, (problem, hint))))
+        self._add("error", kind, problem, hint, line)
 
     def warn(self, kind: str, problem: str, hint: str = "", line: int | None = None) -> None:
-        self.defects.append(Defect("warning", kind, self._place(line), *map(self.words, (problem, hint))))
+        self._add("warning", kind, problem, hint, line)
+
+    def _add(self, weight: Weight, kind: str, problem: str, hint: str, line: int | None) -> None:
+        """Add a defect, with long words of its texts truncated."""
+        texts = (truncate_words(self.words(text)) for text in (problem, hint))
+        self.defects.append(Defect(weight, kind, self._place(line), *texts))
 
     def _place(self, line: int | None) -> str:
         return self.place if line is None else f"{self.place}:{line}"

@@ -96,7 +96,6 @@ def test_an_output_format_is_a_function_and_its_row(copy: Path) -> None:
     assert (copy / "compared.rst").read_text(encoding="utf-8") == compare
 
 
-@pytest.mark.exhaustive
 def test_a_command_is_a_function_a_module_and_a_line(copy: Path) -> None:
     walk = section("Add a command")
     modules, (line,), (session,) = (blocks(walk, kind) for kind in ("python", "diff", "console"))
@@ -111,7 +110,6 @@ def test_a_command_is_a_function_a_module_and_a_line(copy: Path) -> None:
     assert "  topics  " in python(copy, "-m", "gradedeval", "--help")
 
 
-@pytest.mark.exhaustive
 def test_an_option_is_one_definition(copy: Path) -> None:
     walk = section("Add an option")
     *lines, (session,) = *blocks(walk, "diff"), blocks(walk, "console")

@@ -245,14 +245,11 @@ def _settle_by_name(
 # Runs in lists.
 
 
-def fold_run(run: Run, options: Options) -> None:
+def fold_run(run: Run, collapse: Collapse, options: Options) -> None:
     """Fold the chunks of a run in lists, topic by topic: the reference for columns.
 
     Raises InputError if a chunk is missing from the table.
     """
-    collapse = options.collapse
-    if collapse is None:
-        return
     problems = ProblemList(run.place)
     for topic, results in run.topics.items():
         chunks = [encode(docno) if isinstance(docno, str) else docno for docno in results.docnos]

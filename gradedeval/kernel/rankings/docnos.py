@@ -349,6 +349,11 @@ class JudgmentColumns:
             by_number[topic][text[start:end]] = code
         return codes
 
+    def docnos_of(self, topic: int) -> list[bytes]:
+        """Return the documents of a topic, by its number."""
+        rows, _ = self.index.rows_of(np.array([topic], dtype=np.int64))
+        return Docnos(self.index.buffer, self.index.start[rows], self.index.length[rows]).names()
+
     def digest(self) -> str:
         """Return six hexadecimal digits that change with any judgment, but not with their order.
 

@@ -18,7 +18,6 @@ from gradedeval.kernel import parallel
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import Limits
 from gradedeval.kernel.rankings.batch import LAST_RANK, Batch, Documents, GradeCounts, to_batch
-from gradedeval.kernel.rankings.chunks import Chunks, unchanged_note
 from gradedeval.kernel.rankings.docnos import (
     Docnos,
     TopicBuckets,
@@ -162,6 +161,7 @@ class PartResult(Generic[Made]):
 
 
 if TYPE_CHECKING:
+    from gradedeval.kernel.rankings.chunks import Chunks
 
     class RunPart(Protocol):
         """Part of a run: whole topics, or some of their lines, that one process reads and grades by itself."""
@@ -200,7 +200,11 @@ class Grader:
     @cached_property
     def chunks(self) -> Chunks | None:
         """What turns chunks into documents; None: nothing does."""
-        return None if self.options.collapse is None else Chunks(self.options.collapse)
+        if self.options.collapse is None:
+            return None
+        from gradedeval.kernel.rankings.chunks import Chunks  # most runs are of documents
+
+        return Chunks(self.options.collapse)
 
     @cached_property
     def judged(self) -> Bools:
@@ -648,8 +652,14 @@ def no_common_topics(
     run: str, topics: Collection[bytes], second_place: str, second_topics: Collection[bytes]
 ) -> InputError:
     """Build the error of a run without any topic of the qrels (or of other runs); it names some of each."""
+    from gradedeval.kernel.rankings.near_matches import near_match  # most runs share some
+
     problem = f"shares no topics with {second_place} ({_names(topics, 2)} vs {_names(second_topics, 2)})"
-    return InputError(run, problem, "check that both are for the same collection", kind="no-common-topics")
+    hint = "check that both are for the same collection"
+    if near := near_match([(topics, second_topics)], chunks=False):
+        verb = "does" if near.matching == 1 else "do"
+        problem, hint = f"{problem}, but {near.matching} of {near.of} {verb} {near.change}", near.cure
+    return InputError(run, problem, hint, kind="no-common-topics")
 
 
 def _relevant(both: list[bytes], place: str, qrels: Qrels) -> tuple[list[bytes], list[Note]]:
@@ -695,4 +705,8 @@ def dropped_note(place: str, dropped: int, options: Options) -> str:
 def chunk_notes(place: str, changed: int, options: Options) -> list[Note]:
     """Return a note if no chunk of a run was folded or renamed, though the options ask for it."""
     collapse = options.collapse
-    return [unchanged_note(place, collapse, flag.collapse)] if collapse and collapse.separator and not changed else []
+    if collapse is None or not collapse.separator or changed:
+        return []
+    from gradedeval.kernel.rankings.chunks import unchanged_note
+
+    return [unchanged_note(place, collapse, flag.collapse)]

@@ -18,7 +18,6 @@ from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError, Note, ProblemList, flag
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.rankings.batch import LAST_RANK, Batch, Documents
-from gradedeval.kernel.rankings.chunks import fold_run
 from gradedeval.kernel.rankings.docnos import Docnos, TopicCodes
 from gradedeval.kernel.rankings.grade import (
     DOCUMENTS,
@@ -256,7 +255,10 @@ def score_of(token: bytes) -> float:
 def _settle_documents(run: Run, options: Options) -> None:
     """Settle duplicates, fold chunks, and check that all types of documents have a cost."""
     _drop_duplicates(run, options)
-    fold_run(run, options)
+    if options.collapse is not None:
+        from gradedeval.kernel.rankings.chunks import fold_run  # most runs are of documents
+
+        fold_run(run, options.collapse, options)
     _check_costs(run, options)
 
 

@@ -347,7 +347,8 @@ class BatchScores:
 
     values         3 × topics × measures: score, residual of unjudged documents, total residual
     types          types of documents in column 2 of the run, if requested
-    any_judged     whether any document is judged; None without documents
+    judged         number of judged documents
+    possible       number of judged documents that there could be, of as many retrieved ones
     empty          topics without documents
     retrieved      topics: number of documents
     bounds         2 × topics × measures: the lowest and the highest score, if requested
@@ -359,7 +360,8 @@ class BatchScores:
     topics: list[bytes]
     values: Floats
     types: list[bytes]
-    any_judged: bool | None
+    judged: int
+    possible: int
     empty: Sequence[bytes]
     retrieved: Ints
     bounds: Floats | None = None
@@ -591,10 +593,10 @@ class Scorer:
                 values[1:, :, column], measure_bounds = residuals_and_bounds(self, measure, table, gains_of, score)
                 if bounds is not None:
                     bounds[:, :, column] = measure_bounds
-        lowest_code = np.minimum.reduce(batch.codes, axis=None, initial=batch.padding_code)
-        any_judged = None if lowest_code == batch.padding_code else bool(lowest_code < len(self.qrels.labels))
+        judged = int(np.count_nonzero(batch.codes < len(self.qrels.labels)))
+        possible = int(np.minimum(batch.pool.judged, batch.codes.shape[1]).clip(max=batch.retrieved).sum())
         empty = [topic for topic, count in zip(batch.topics, batch.retrieved.tolist(), strict=True) if not count]
-        return BatchScores(batch.topics, values, batch.types, any_judged, empty, batch.retrieved, bounds)
+        return BatchScores(batch.topics, values, batch.types, judged, possible, empty, batch.retrieved, bounds)
 
 
 def _check_ties(measures: Sequence[Measure]) -> None:

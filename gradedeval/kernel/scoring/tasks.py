@@ -266,28 +266,80 @@ def score_run(
     merged: PartResult[BatchScores] | None = None,
     names: Sequence[str] | None = None,
     by_topic: bool = True,
+    original: Any = None,
 ) -> RunResult:
     """Return the scores of a run, or its error.
 
     merged    results of the parts of its file, if known
     names     names of the measures in notes; None: their labels
     by_topic  return scores of topics, or summaries only
+    original  the run as given, if `source` is already graded
     """
     try:
         run = map_run(scorer.score_part, source, scorer.grader, workers or Workers(), merged, name)
         scores = scorer.merge(name, run.batches, run.topics, run.missing, run.format)
         more = scorer.type_notes(run.place, run.batches) if scorer.types else []
-        judged = {batch.any_judged for batch in run.batches} - {None}
-        if judged == {False}:  # usually docnos are spelled differently
-            last = scorer.grader.last_rank
-            depth = "" if last is None else f"down to rank {last} "
-            text = f"{run.place}: none of its documents {depth}is judged in its topic"
-            more.append(Note(text, "check that docnos match the qrels", kind="none-judged"))
+        more += _few_judged_notes(run, source if original is None else original, scorer)
         notes = notes_of_run(run, scorer, scores, names, more)
         scores = scores if by_topic else summarized(scores, scorer)
         return RunResult(run.place, scores, run.tag, notes)
     except InputError as error:
         return RunResult(Source(source).place if is_file(source) else name, error=error)
+
+
+FEW = 0.01
+"""Share of the possible judged documents up to which ids may be spelled differently."""
+
+SAMPLE = 50
+"""Topics of such a run whose ids are compared."""
+
+
+def _few_judged_notes(run: GradedRun[BatchScores], source: Any, scorer: Scorer) -> list[Note]:
+    """Return the note on a run with hardly a judged document, which is read again; none if a few are judged, and no
+    change would make more ids match."""
+    from gradedeval.kernel.rankings.near_matches import near_match  # of most runs some document is judged
+
+    judged, possible = (sum(getattr(batch, name) for batch in run.batches) for name in ("judged", "possible"))
+    if judged > FEW * possible or not any(batch.retrieved.any() for batch in run.batches):
+        return []
+    qrels, last = scorer.qrels, scorer.grader.last_rank
+    depth = "" if last is None else f"down to rank {last} "
+    few = "none" if not judged else f"only {judged:,}"
+    text = f"{run.place}: {few} of its documents {depth}{'is' if judged < 2 else 'are'} judged in its topic"
+    hint = "check that docnos match the qrels"
+    topics = [topic for topic in run.topics if topic in qrels.row_of][:SAMPLE]
+    docnos = _docnos_of(source, topics, scorer.grader)
+    pairs = [
+        (docnos[topic][:last], qrels.columns.docnos_of(qrels.row_of[topic])) for topic in topics if docnos.get(topic)
+    ]
+    if near := near_match(pairs, chunks=True):
+        of = f"{near.of:,}" if len(topics) < SAMPLE else f"{near.of:,} in {len(pairs)} topics"
+        verb = "is" if near.matching == 1 else "are"
+        text, hint = f"{text}, but {near.text} of {of} {verb} {near.change}", near.cure
+    elif judged:
+        return []
+    return [Note(text, hint, kind="none-judged")]
+
+
+def _docnos_of(source: Any, topics: Sequence[bytes], grader: Grader) -> dict[bytes, list[bytes]]:
+    """Return the docnos of some topics of a run in rank order; none of a run that can be read only once."""
+    if isinstance(source, Iterator | GradedRun) or (is_file(source) and Source(source).is_read_once):
+        return {}
+    keeping = replace(grader, keep_docnos_for=frozenset(topics))
+
+    def named(part: RunPart) -> PartResult[dict[bytes, list[bytes]]]:
+        result = part.grade(keeping)
+        kept = [
+            {topic: batch.docnos_of(row).names() for row, topic in enumerate(batch.topics) if topic in wanted}
+            for batch in result.batches
+            if batch.docnos is not None
+        ]
+        return result.with_batches(kept)
+
+    wanted, docnos = frozenset(topics), dict[bytes, list[bytes]]()
+    for batch in map_run(named, source, keeping, Workers()).batches:
+        docnos |= batch
+    return docnos
 
 
 def score_in_turn(
@@ -322,7 +374,7 @@ def score_and_keep(
             yield number, RunResult(Source(source).place if is_file(source) else name, error=error)
             continue
         kept[name] = run.with_batches([batch.numbered(documents) for batch in run.batches])
-        yield number, score_run(name, kept[name], scorer, by_topic=by_topic)
+        yield number, score_run(name, kept[name], scorer, by_topic=by_topic, original=source)
 
 
 def summarized(run: RunScores, scorer: Scorer) -> RunSummary:

@@ -269,20 +269,25 @@ class EvaluationWarning(UserWarning):
 class Note(str):
     """A note to the user, `place: text; hint`, with options as flags.
 
-    kind   a stable identifier for programs
-    about  all the names or numbers that the text abbreviates
-    raw    the text, with its place, and the hint before rendering
+    kind    a stable identifier for programs
+    about   all the names or numbers that the text abbreviates
+    common  the text without what holds for this run alone, which notes on several runs share; by default the text
+    raw     the text, with its place, and the hint before rendering
     """
 
     place: str
     raw: tuple[str, str]
     kind: str
     about: tuple[str, ...]
+    common: str
 
-    def __new__(cls, text: str, hint: str = "", *, place: str = "", kind: str = "", about: Iterable[str] = ()) -> Note:
-        text = f"{place}: {text}" if place else text
+    def __new__(
+        cls, text: str, hint: str = "", *, place: str = "", kind: str = "", about: Iterable[str] = (), common: str = ""
+    ) -> Note:
+        statement, text = text, f"{place}: {text}" if place else text
         note = super().__new__(cls, with_flags(f"{text}; {hint}" if hint else text))
         note.place, note.raw, note.kind, note.about = place, (text, hint), kind, tuple(about)
+        note.common = common or statement
         return note
 
     @property
@@ -301,11 +306,12 @@ class Note(str):
     def in_python(self) -> Note:
         """Return the note with options as keywords."""
         statement, hint = map(with_keywords, (self.statement, self.raw[1]))
-        return Note(statement, hint, place=with_keywords(self.place), kind=self.kind, about=self.about)
+        place, common = with_keywords(self.place), with_keywords(self.common)
+        return Note(statement, hint, place=place, kind=self.kind, about=self.about, common=common)
 
     def with_hint(self, hint: str) -> Note:
         """Return the note with a different hint."""
-        return Note(self.statement, hint, place=self.place, kind=self.kind, about=self.about)
+        return Note(self.statement, hint, place=self.place, kind=self.kind, about=self.about, common=self.common)
 
 
 class ProblemList:

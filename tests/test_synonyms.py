@@ -186,7 +186,6 @@ def files(tmp_path: Any) -> Any:
         ("comapre A B Q", "compare A B Q"),
         ("A Q --ties bset", "A Q --ties best"),
         ("plot rns A Q", "plot runs A Q"),
-        ("A Q --verbose", None),
         ("A Q --zzz", None),
         ("lint A --digits 3", None),
         ("A Q -m xyzzy", None),

@@ -16,6 +16,7 @@ from gradedeval.cli.output import (
     STDOUT,
     DocstringCommand,
     check_target,
+    count_other_notes,
     print_notes,
     report_written_files,
     size_of,
@@ -236,6 +237,8 @@ class Command(DocstringCommand):
             except click.exceptions.Exit:  # `check` has written its report
                 report_written_files(sizes)
                 raise
+            finally:
+                count_other_notes()
             report_written_files(sizes)
 
 
@@ -371,6 +374,8 @@ SHORT_HELP = Option("-h", section=HELP, is_flag=True, is_eager=True, expose_valu
 QUIET = Option("--quiet", section=OUTPUT, is_flag=True, help="Print results and errors only: no notes, and no "
                "signature line below a table.", **KEPT_IN_CONTEXT,
                short="No notes, and no signature below a table.")  # fmt: skip
+VERBOSE = {"section": OUTPUT, "is_flag": True, "help": "Print all notes, not only the first five.", **KEPT_IN_CONTEXT}
+"""Attributes of --verbose; -v is its short name unless a command has another -v."""
 WIDE = Option("--wide", section=OUTPUT, is_flag=True, help="Show all columns of tables, also those that few need.",
               **KEPT_IN_CONTEXT, short="All columns of tables.")  # fmt: skip
 SIGNATURE = Option("--signature", section=OUTPUT, type=click.Choice(["short", "full"]), help="Add a line with "
@@ -471,5 +476,7 @@ def command_line(
     settings  keywords of `Command`
     """
     options = [*chain(*groups), QUIET]
+    is_free = all("-v" not in option.opts for option in options)
+    options.append(Option(*(["-v"] if is_free else []), "--verbose", **VERBOSE))
     arguments = (click.Argument if files == NAME else Files)(["files"], nargs=-1, metavar=files)
     return click.command(name, cls=Command, params=[arguments, *options], **settings)

@@ -36,6 +36,7 @@ def write_bytes(content: bytes, target: str | None = None) -> None:
 
     A pipe or device is written directly. Raises InputError if the file cannot be written, OSError if stdout cannot.
     """
+    count_other_notes()
     if target in STDOUT:
         if sys.stdout is None:
             raise InputError("<stdout>", "is closed", "write to a file with -o FILE")
@@ -124,10 +125,33 @@ def report_written_files(sizes: Mapping[str, int | None]) -> None:
             print_message(f"appended {count} {plural(count, 'line')} to {file}")
 
 
+MAX_NOTES = 5
+"""Maximum number of notes that a command prints without --verbose; the others are counted."""
+
+
 def print_notes(notes: Iterable[str]) -> None:
-    """Print notes on stderr; nothing with --quiet."""
+    """Print notes on stderr: the first few, or all with --verbose; nothing with --quiet."""
     for note in () if context_option("quiet") else notes:
-        print_message(note, "note")
+        emitted = click.get_current_context().meta.setdefault(f"{__name__}.notes", {"printed": [], "left": []})
+        is_printed = context_option("verbose") or len(emitted["printed"]) < MAX_NOTES
+        emitted["printed" if is_printed else "left"].append(note)
+        if is_printed:
+            print_message(note, "note")
+
+
+def print_remarks(remarks: Iterable[str]) -> None:
+    """Print remarks, which are part of a result, on stderr; nothing with --quiet."""
+    for remark in () if context_option("quiet") else remarks:
+        print_message(remark, "note")
+
+
+def count_other_notes() -> None:
+    """Print the number of notes that were not printed yet, before a table or at the end."""
+    context = click.get_current_context(silent=True)
+    left = [] if context is None else context.meta.get(f"{__name__}.notes", {}).get("left", [])
+    if left:
+        print_message(f"… and {len(left)} more {plural(len(left), 'note')}; --verbose shows all", "note")
+        left.clear()
 
 
 def print_error(error: InputError) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from gradedeval.cli import output
 from gradedeval.cli.arguments import format_of_output, make_workers, signature_formatter
-from gradedeval.cli.output import STDOUT, print_notes, terminal_width, view_of, write, write_colored
-from gradedeval.errors import InputError, emit_notes
+from gradedeval.cli.output import STDOUT, terminal_width, view_of, write, write_colored
+from gradedeval.errors import InputError
 from gradedeval.kernel.formats import FORMATS, TABLE_FORMATS, render
 from gradedeval.kernel.scoring.results import InNotebook
 from gradedeval.kernel.trec.stream import extension_of
@@ -29,7 +30,7 @@ def call(function: Callable[..., Any], *arguments: Any, jobs: int | None = None,
 def print_remarks(result: Any) -> Any:
     """Print the remarks of a result, and return it."""
     if isinstance(result, InNotebook):
-        print_notes(result.remarks)
+        output.print_remarks(result.remarks)
     return result
 
 
@@ -54,7 +55,7 @@ class Destination:
         view  keywords of `result.tables`
         """
         if result.settings_text and not FORMATS[self.format].signed:
-            emit_notes([result.settings_text])
+            output.print_remarks([result.settings_text])
         make = partial(result.tables, **view)
         text = render(make, self.format, self.digits, signature_formatter(), view_of(self.output))
         (write_colored if self.format == "table" else write)(text, self.output)

@@ -109,7 +109,14 @@ def test_a_short_name_is_that_of_one_option() -> None:
     for name, command, option in options(LEAVES):
         for short in (one for one in option.opts if not one.startswith("--") and command != DROP_IN):
             long.setdefault(short, set()).add(name)
-    assert long == {"-f": {"--format"}, "-k": {"-k"}, "-m": {"--measure"}, "-o": {"--output"}, "-q": {"--by-topic"}}
+    assert long == {
+        "-f": {"--format"},
+        "-k": {"-k"},
+        "-m": {"--measure"},
+        "-o": {"--output"},
+        "-q": {"--by-topic"},
+        "-v": {"--verbose"},
+    }
 
 
 def test_the_tables_have_no_more_than_they_need() -> None:

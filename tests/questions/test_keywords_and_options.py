@@ -58,7 +58,7 @@ WITHOUT = {
 """Commands without a function, and why."""
 
 ONLY_OPTIONS = {
-    "quiet": "how messages look",
+    **dict.fromkeys(("quiet", "verbose"), "how messages look"),
     **dict.fromkeys(("format", "output", "signature", "digits", "wide"), "a result is shown by its methods"),
     "size": "matplotlib has its own",
     **dict.fromkeys(("from_scores", "measures_from", "config"), "Python passes the values"),

@@ -53,6 +53,9 @@ RISING_AS_LISTED = "scores rise in the order listed, as distances do, so the doc
 """The note on a run without ranks that lists distances."""
 
 
+RIGHT = f"if the scores are right, {flag.order:score} silences this note"
+
+
 @dataclass(eq=False, repr=False)
 class OrderCheck:
     """A sample of whether the scores of a run rise with its ranks.
@@ -73,10 +76,10 @@ class OrderCheck:
         if 2 * self.rising <= self.looked or "order" in options.given:
             return []
         if not self.stated:
-            hint = f"use {flag.order:file}, or negate the scores; {flag.order:score} if they are right"
-            return [Note(RISING_AS_LISTED, f"{hint}, which silences this", place=place, kind="rising-scores")]
+            hint = f"use {flag.order:file}, or negate the scores ({RIGHT})"
+            return [Note(RISING_AS_LISTED, hint, place=place, kind="rising-scores", common=RISING)]
         rank = f"{flag.order:rank} or {flag.order:file}" if self.in_order else f"{flag.order:rank}"
-        hint = f"use {rank}, or negate the scores; {flag.order:score} if they are right, which silences this"
+        hint = f"use {rank}, or negate the scores ({RIGHT})"
         return [Note(RISING, hint, place=place, kind="rising-scores")]
 
 
@@ -628,11 +631,14 @@ def choose_topics(
     unknown = sorted(chosen - listed - set(judged)) if chosen else ()
     if unknown:
         count = f"{len(unknown)} {plural(len(unknown), 'topic')}"
-        notes.append(Note(f"{flag.topics_from}: {count} in neither {place} nor {qrels.place} ({_names(unknown)})"))
+        text = f"{count} of {flag.topics_from} {'is' if len(unknown) == 1 else 'are'} neither here nor in {qrels.place}"
+        common = f"topics of {flag.topics_from} are neither here nor in {qrels.place}"
+        notes.append(Note(f"{text} ({_names(unknown)})", place=place, kind="unknown-topics", common=common))
     if extra:
         fate = "counted, with no relevant documents" if options.topics == "run" else "ignored"
         text = f"{len(extra)} {plural(len(extra), 'unjudged topic')} ({_names(extra)})"
-        notes.append(Note(text, fate, place=place, kind="unjudged-topics", about=map(decode, extra)))
+        about = map(decode, extra)
+        notes.append(Note(text, fate, place=place, kind="unjudged-topics", about=about, common="unjudged topics"))
     return topics, lacking, notes
 
 
@@ -640,12 +646,17 @@ def _missing_note(place: str, missing: list[bytes], judged: int, options: Option
     """Return the note on judged topics that a run lacks; `judged`: number of judged topics."""
     is_single = len(missing) == 1
     fate, hint = f"{'is' if is_single else 'are'} left out", ""
+    fates = "are left out"
     if options.topics == "qrels":
-        fate = "counts as an empty ranking" if is_single else "count as empty rankings"
+        fate, fates = (
+            "counts as an empty ranking" if is_single else "count as empty rankings",
+            "count as empty rankings",
+        )
         hint = f"exclude {'it' if is_single else 'them'} with {flag.topics:both}"
     share = f"{len(missing)} of {judged} judged {plural(judged, 'topic')}"
     text = f"{share} {'is' if is_single else 'are'} missing ({_names(missing)}) and {fate}"
-    return Note(text, hint, place=place, kind="missing-topics")
+    common = f"judged topics are missing and {fates}"
+    return Note(text, hint, place=place, kind="missing-topics", common=common)
 
 
 def no_common_topics(

@@ -14,7 +14,6 @@ from gradedeval.errors import Note, either, flag, plural, shorten
 from gradedeval.kernel.measures.definition import Measure, Reading
 from gradedeval.kernel.measures.gains import scores_of
 from gradedeval.kernel.rankings.batch import Batch
-from gradedeval.kernel.rankings.grade import RISING
 from gradedeval.kernel.trec.lines import encode
 
 if TYPE_CHECKING:
@@ -36,6 +35,9 @@ KEPT = 1 << 17
 
 SHORT, FEW_FOR_MEANS = 100, 10
 """Lists of fewer documents may be truncated; means over fewer topics say little."""
+
+NAMED = 3
+"""Number of runs that a note on several names."""
 
 MOST = 3
 """Maximum notes of KINDS per run; `lint` lists all."""
@@ -205,7 +207,8 @@ def tie_notes(
         return []
     text = f"many documents have equal scores: {shorten(ranges, 3)}, by the order of ties"
     hint = f"break the ties in the run, or choose an order with {either('--ties', 'ties=…')}"
-    return [Note(text, hint, place=run.place, kind="ties")]
+    common = "many documents have equal scores, and means depend on their order"
+    return [Note(text, hint, place=run.place, kind="ties", common=common)]
 
 
 def _tied_documents(
@@ -268,7 +271,7 @@ def _short_list_note(place: str, shortest: int, longest: int, uncut: Sequence[st
 
 
 def merge_run_notes(notes: Iterable[str], count: int) -> list[str]:
-    """Merge the notes on `count` runs that differ in the run alone, on rising scores, and on short lists."""
+    """Merge the notes of one kind on `count` runs: the notes of runs have a place and a kind."""
     merged, groups = list[str](), dict[tuple[Hashable, ...], list[Note]]()
     for note in notes:
         key = _group(note)
@@ -290,29 +293,28 @@ def merge_run_notes(notes: Iterable[str], count: int) -> list[str]:
 
 def _group(note: str) -> tuple[Hashable, ...]:
     """Return a key that notes to be merged share, beginning with their kind; () for other notes."""
-    if isinstance(note, Note):
-        if note.kind in ("topics-without-relevant", "missing-topics"):
-            return note.kind, note.statement, note.raw[1]
-        if note.kind == "rising-scores":
-            return (note.kind,)
-        if note.kind == "short-lists":
-            return note.kind, note.about[1:]
-    return ()
+    if not isinstance(note, Note) or not (note.kind and note.place):
+        return ()
+    if note.kind == "rising-scores":
+        return (note.kind,)
+    return note.kind, *(note.about[1:] if note.kind == "short-lists" else (note.common, note.raw[1]))
 
 
 def _merged(notes: Sequence[Note], count: int) -> Note:
-    """Merge notes on several of `count` runs."""
-    statements = [note.statement for note in notes]  # they differ for rising scores only
+    """Merge notes of one kind on several of `count` runs."""
+    first, places = notes[0], [note.place for note in notes]
+    statements = {note.statement for note in notes}
+    text = first.statement if len(statements) == 1 else first.common
     hint = min((note.raw[1] for note in notes), key=len)  # the shortest is valid for all runs
     runs = f"{count} runs" if len(notes) == count else f"{len(notes)} of {count} runs"
-    place = f"{runs} ({shorten([note.place for note in notes], 2)})"
-    return Note(RISING if RISING in statements else statements[0], hint, place=place, kind=notes[0].kind)
+    place = f"{runs} ({shorten(places, NAMED)})"
+    return Note(text, hint, place=place, kind=first.kind, about=places, common=first.common)
 
 
 def _merged_short_lists(notes: Sequence[Note]) -> Note:
     """Merge notes on short lists for the same measures."""
     lengths = [int(note.about[0]) for note in notes]
-    runs = shorten([note.place for note in notes], 2)
+    runs = shorten([note.place for note in notes], NAMED)
     place = runs if len(notes) == 1 else f"{len(notes)} runs ({runs})"
     return _short_list_note(place, min(lengths), max(lengths), notes[0].about[1:])
 

@@ -305,7 +305,7 @@ def _few_judged_notes(run: GradedRun[BatchScores], source: Any, scorer: Scorer) 
     qrels, last = scorer.qrels, scorer.grader.last_rank
     depth = "" if last is None else f"down to rank {last} "
     few = "none" if not judged else f"only {judged:,}"
-    text = f"{run.place}: {few} of its documents {depth}{'is' if judged < 2 else 'are'} judged in its topic"
+    text = f"{few} of its documents {depth}{'is' if judged < 2 else 'are'} judged in its topic"
     hint = "check that docnos match the qrels"
     topics = [topic for topic in run.topics if topic in qrels.row_of][:SAMPLE]
     docnos = _docnos_of(source, topics, scorer.grader)
@@ -318,7 +318,8 @@ def _few_judged_notes(run: GradedRun[BatchScores], source: Any, scorer: Scorer) 
         text, hint = f"{text}, but {near.text} of {of} {verb} {near.change}", near.cure
     elif judged:
         return []
-    return [Note(text, hint, kind="none-judged")]
+    common = "hardly any document is judged in its topic"
+    return [Note(text, hint, place=run.place, kind="none-judged", common=common)]
 
 
 def _docnos_of(source: Any, topics: Sequence[bytes], grader: Grader) -> dict[bytes, list[bytes]]:

@@ -47,14 +47,14 @@ def chunks_of(topic: int, layout: str) -> list[tuple[str, float]]:
 
 
 def write(folder: Path, layout: str, lines: int) -> None:
-    """Write a run, judgments of a tenth of its documents, and the table."""
+    """Write a run, judgments of a tenth of its documents, and of as many chunks for plain reading, and the table."""
     topics = range(1, lines // DEPTH + 1)
 
-    def judgments() -> Iterator[str]:
+    def judgments(of_chunks: bool) -> Iterator[str]:
         for topic in topics:
-            documents = dict.fromkeys(name.partition("#")[0] for name, _ in chunks_of(topic, layout))
-            for number, document in enumerate(list(documents)[::10]):
-                yield f"{topic} 0 {document} {number % 3}\n"
+            first = {name.partition("#")[0]: name for name, _ in reversed(chunks_of(topic, layout))}
+            for number, document in enumerate(list(first)[::10]):
+                yield f"{topic} 0 {first[document] if of_chunks else document} {number % 3}\n"
 
     with (folder / "run").open("w") as run, (folder / "table").open("w") as table:
         for topic in topics:
@@ -62,12 +62,13 @@ def write(folder: Path, layout: str, lines: int) -> None:
             run.writelines(f"{topic} Q0 {name} {rank} {score:.2f} t\n" for rank, (name, score) in enumerate(ranking, 1))
             if layout == "table":
                 table.writelines(f"{name}\t{name.partition('#')[0]}\n" for name, _ in ranking)
-    (folder / "qrels").write_text("".join(judgments()))
+    for of_chunks in (False, True):
+        (folder / ("plain" if of_chunks else "qrels")).write_text("".join(judgments(of_chunks)))
 
 
 def measured(folder: Path, words: list[str]) -> tuple[float, int]:
     """Return the processor seconds and the peak memory, in MiB, of an evaluation."""
-    command = [*program(), "run", "qrels", "-m", "ndcg@10 ap", *words]
+    command = [*program(), "run", "qrels" if words else "plain", "-m", "ndcg@10 ap", *words]
     process = subprocess.Popen(command, cwd=folder, env=environment(), stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     if status:

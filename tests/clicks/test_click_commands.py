@@ -98,7 +98,7 @@ def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: P
         (("models",), "expected a click log, and perhaps qrels; usage: gradedeval clicks models LOG [QRELS]"),
         (("gains", "{log}"), "expected a click log and qrels; usage: gradedeval clicks gains LOG QRELS"),
         (("simulate", *RUNS, RIVERS),
-         "users of a measure or of a click model; give either --as MEASURE or --model-from FILE"),
+         "choose a user model; give either --as MEASURE or --model-from FILE"),
         (("simulate", *RUNS, RIVERS, "--as", "ndcg"), "'ndcg': has no user who looks and clicks; name a C/W/L measure"),
     ],
 )  # fmt: skip

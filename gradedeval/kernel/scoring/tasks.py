@@ -318,8 +318,7 @@ def _few_judged_notes(run: GradedRun[BatchScores], source: Any, scorer: Scorer) 
         text, hint = f"{text}, but {near.text} of {of} {verb} {near.change}", near.cure
     elif judged:
         return []
-    common = "hardly any document is judged in its topic"
-    return [Note(text, hint, place=run.place, kind="none-judged", common=common)]
+    return [Note(text, hint, place=run.place, kind="none-judged")]
 
 
 def _docnos_of(source: Any, topics: Sequence[bytes], grader: Grader) -> dict[bytes, list[bytes]]:

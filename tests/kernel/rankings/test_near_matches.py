@@ -104,5 +104,6 @@ def test_every_command_says_so(words: str, tmp_path: Path, cli: Command) -> None
         (tmp_path / name).write_text(f"1 Q0 {name}#2 1 1 t\n1 Q0 {name}#1 2 .5 t\n")
     (tmp_path / "q").write_text("1 0 run 1\n1 0 two 1\n")
     outcome = cli(*words.split())
-    note = "run: none of its documents is judged in its topic, but 100 % of 2 are when cut at the last '#'"
+    place = "2 runs (run, two)" if "two" in words else "run"
+    note = f"{place}: none of its documents is judged in its topic, but 100 % of 2 are when cut at the last '#'"
     assert f"{note}; add --collapse '#'" in outcome.messages

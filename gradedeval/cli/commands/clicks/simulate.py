@@ -56,7 +56,7 @@ def _check_users(model_from: str | None, settings: dict[str, Any], options: dict
     users = settings.get("users")
     if users is None and model_from is None:
         hint = "give either --as MEASURE or --model-from FILE"
-        raise InputError("", "users of a measure or of a click model", hint, usage=True)
+        raise InputError("", "choose a user model", hint, usage=True)
     if users is not None and model_from is not None:
         hint = "give either --as MEASURE or --model-from FILE"
         raise InputError("--as", f"cannot be combined with {flag.model_from}", hint, usage=True)

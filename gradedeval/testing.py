@@ -15,9 +15,9 @@ from gradedeval.analysis import saved_scores, score_matrix
 from gradedeval.errors import InputError, emit_notes, flag, public
 from gradedeval.kernel import OptionKwargs, Options, parse_measures
 from gradedeval.questions.check import Checked, check, summary
-from gradedeval.questions.limits import COMPARED, Bound, BoundSpec, Kind, resolve_bounds
+from gradedeval.questions.limits import COMPARED, Bound, BoundSpec, Kind, Undecided, margins, resolve_bounds
 
-__all__ = ["assert_scores"]
+__all__ = ["assert_no_worse", "assert_scores"]
 
 BASELINE = "baseline"
 """What the run that another is compared with is called."""
@@ -52,15 +52,63 @@ def assert_scores(
     __tracebackhide__ = True  # pytest shows the line of the test
     options = score_matrix.options_with_residuals(like, **keywords)
     limits, measures = _bounds(expected, baseline is not None, max_drop, options)
+    return _assert_holds(run, qrels, limits, baseline, measures, options)
+
+
+@public
+def assert_no_worse(
+    run: Any,
+    qrels: Any,
+    no_worse: Any,
+    *,
+    baseline: Any,
+    undecided: Undecided = "fail",
+    like: str | None = None,
+    **keywords: Unpack[OptionKwargs],
+) -> Checked:
+    """Raise AssertionError where a run is worse than its baseline, or the topics cannot tell, with the verdicts of
+    `check`.
+
+    run        a run, or several, as of `evaluate`, and so are qrels
+    no_worse   measure -> the drop that is still no worse: a share of the baseline's mean, as in {"ndcg@10": "5%"}, or a
+               difference of means; or words such as "ndcg@10=5%"
+    baseline   a run, or saved scores of one
+    undecided  "pass": a run on which the topics cannot tell passes, too, with a warning
+    like       a preset; keywords: options, as of `evaluate`
+
+    Returns what `check` returns. Raises InputError as `evaluate` and `check` do: nothing was tested.
+
+    >>> run, qrels = {"q1": {"d1": 2.0}}, {"q1": {"d1": 1, "d2": 1}}
+    >>> gradedeval.testing.assert_no_worse(run, qrels, {"ap": "5%"}, baseline=run).passed
+    True
+    """
+    __tracebackhide__ = True
+    options = score_matrix.options_with_residuals(like, **keywords)
+    limits = margins(no_worse, ())
+    measures = [measure for bound in limits for measure in parse_measures(bound.measure)]
+    return _assert_holds(run, qrels, limits, baseline, measures, options, undecided)
+
+
+def _assert_holds(
+    run: Any,
+    qrels: Any,
+    limits: list[Bound],
+    baseline: Any,
+    measures: list[Any],
+    options: Options,
+    undecided: Undecided | None = None,
+) -> Checked:
+    """Check a run, and raise AssertionError if a bound fails."""
+    __tracebackhide__ = True
     runs = dict(kernel.named_runs(run, qrels))
     saved = baseline
     if (baseline_run := _run_of(baseline)) is not None:
         if BASELINE in runs:
             raise InputError("run", f"a run is called '{BASELINE}'", "give it another name", usage=True)
         runs[BASELINE], saved = baseline_run, BASELINE
-    scores = kernel.evaluate_runs(runs, qrels, measures, options)
+    scores = kernel.evaluate_runs(runs, qrels, kernel.parse.without_duplicates(measures), options)
     emit_notes(scores.notes)
-    result = check(scores, limits, saved)
+    result = check(scores, limits, saved, undecided=undecided)
     if result.failed:
         lines = [verdict.line for verdict in result.failed]
         raise AssertionError("\n".join([summary(result.verdicts), *lines, result.signature]))
@@ -87,7 +135,7 @@ def _bounds(
         limits, measures = resolve_bounds(specs, [], options)
     if compared and not any(bound.kind in COMPARED for bound in limits):
         raise InputError(flag.baseline, "no bound compares with it", "add a Bound('max-drop', …)", usage=True)
-    return limits, kernel.parse.without_duplicates(measures)
+    return limits, measures
 
 
 def _run_of(baseline: Any) -> Any:

@@ -29,7 +29,7 @@ OF_RUNS: dict[str, Callable[..., Any]] = {
     name: lambda _, name=name, **given: getattr(gradedeval, name)(RUNS, QRELS, "ap", **given)
     for name in ("compare", "letters", "power", "risk", "run_summaries")
 }
-OTHERS = {"assert_scores", "evaluate_arrays", "evaluate"}
+OTHERS = {"assert_no_worse", "assert_scores", "evaluate_arrays", "evaluate"}
 """They evaluate, and take what an evaluation does; arrays have refusals of their own."""
 
 

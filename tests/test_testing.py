@@ -8,7 +8,7 @@ import pytest
 
 import gradedeval
 from gradedeval import Bound, InputError
-from gradedeval.testing import assert_scores
+from gradedeval.testing import assert_no_worse, assert_scores
 from support.commands import python
 
 QRELS = {"1": {"a": 1, "b": 2}, "2": {"a": 1, "c": 0}, "3": {"b": 1}}
@@ -67,6 +67,31 @@ def test_several_runs_other_bounds_and_measures_of_which_lower_is_better() -> No
     unjudged = {topic: {**documents, "new": 9.0} for topic, documents in GOOD.items()}
     assert "is above 0" in failure(unjudged, QRELS, {"unjudged@2": 0.0})[1]
     assert "too few documents are judged" in failure(unjudged, QRELS, [Bound("max-unjudged", "rr", 0.1)])[1]
+
+
+def many(*ranked: str) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, int]]]:
+    """A run of twenty topics, ranked in turn, and judgments: a is relevant."""
+    names = [str(topic) for topic in range(20)]
+    run = {
+        name: {docno: -float(at) for at, docno in enumerate(ranked[i % len(ranked)])} for i, name in enumerate(names)
+    }
+    return run, {name: {"a": 1, "b": 0, "c": 0} for name in names}
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_a_run_is_no_worse_or_the_assertion_says_what_it_is(tmp_path: Path) -> None:
+    main, qrels = many("abc", "bac")
+    mixed, worse = many("bac", "abc", "bac", "abc", "abc")[0], many("bca")[0]
+    assert assert_no_worse(main, qrels, {"rr": "5%", "p@1": 0.1}, baseline=main).passed
+    with pytest.raises(AssertionError, match=r"^2 of 2 bounds failed\nrun: rr .*: worse than -5%"):
+        assert_no_worse(worse, qrels, ["rr=5%", "p@1=0.1"], baseline=main)
+    with pytest.raises(AssertionError, match=r"^cannot tell for 1 of 1 bounds, which fails\nrun: rr .*: cannot tell"):
+        assert_no_worse(mixed, qrels, {"rr": "5%"}, baseline=main)
+    saved = gradedeval.evaluate({"main": main}, qrels, "rr").frame
+    passed = assert_no_worse(mixed, qrels, "rr=5%", baseline=saved, undecided="pass")
+    assert (passed.passed, passed["answer"].tolist()) == (True, ["cannot tell"])
+    with pytest.raises(InputError, match="no_worse: names no measure"):
+        assert_no_worse(main, qrels, "5%", baseline=main)
 
 
 @pytest.mark.parametrize(

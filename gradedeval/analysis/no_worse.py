@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -17,10 +17,12 @@ from gradedeval.errors import InputError, plural
 
 if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Paired
+    from gradedeval.kernel.measures.definition import Reading
 
 Answer = Literal["no worse", "worse", "cannot tell"]
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
 NO_WORSE, WORSE, CANNOT_TELL = ANSWERS
+Answers: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.object_]]"
 
 ALPHA = 0.05
 """One-sided level of both ends of an interval."""
@@ -79,11 +81,11 @@ class Moments:
         return of_new, both, of_old
 
 
-def _ends(new: Floats, old: Floats, side: int, relative: bool) -> Floats:
+def end_of(moments: Moments, side: int, relative: bool) -> Floats:
     """Return one end of the interval of new − old, or (relative) of new / old − 1 by Fieller's theorem; infinite where
     the baseline's mean may be 0."""
-    moments = Moments.of(new, old, side)
-    factor = scipy_stats().t.isf(ALPHA, moments.count - 1) ** 2
+    counts, index = np.unique(moments.count, return_inverse=True)
+    factor = scipy_stats().t.isf(ALPHA, counts - 1)[index] ** 2
     of_new, both, of_old = (factor * variance for variance in moments.variances())
     if not relative:
         end: Floats = moments.new - moments.old + side * np.sqrt(np.maximum(0, of_new - 2 * both + of_old))
@@ -95,19 +97,23 @@ def _ends(new: Floats, old: Floats, side: int, relative: bool) -> Floats:
 
 def intervals(new: Floats, old: Floats, relative: bool) -> tuple[Floats, Floats]:
     """Return the ends, each at one-sided ALPHA, of the change of the mean of each sample."""
-    low, high = (_ends(new, old, side, relative) for side in (-1, 1))
+    low, high = (end_of(Moments.of(new, old, side), side, relative) for side in (-1, 1))
     return low, high
 
 
 def p_of_drop(new: Floats, old: Floats, margin: Margin) -> Floats:
     """Return the one-sided p of each sample that the mean did not get worse: below α where the interval at α is on the
     worse side of 0."""
+    return tail_of(Moments.of(new, old, margin.sign), margin)
+
+
+def tail_of(moments: Moments, margin: Margin) -> Floats:
+    """Return p of `p_of_drop` from the moments for the end that is better."""
     stats, sign = scipy_stats(), margin.sign
-    moments = Moments.of(new, old, sign)
     of_new, both, of_old = moments.variances()
     df = moments.count - 1
     p = _tail(sign * (moments.old - moments.new), of_new - 2 * both + of_old, df, stats)
-    return np.maximum(p, _tail(moments.old, of_old, df, stats)) if margin.relative else p
+    return np.asarray(np.maximum(p, _tail(moments.old, of_old, df, stats))) if margin.relative else p
 
 
 def _tail(mean: Floats, variance: Floats, df: Floats, stats: object) -> Floats:
@@ -119,18 +125,21 @@ def _tail(mean: Floats, variance: Floats, df: Floats, stats: object) -> Floats:
     return tail
 
 
-def answer(
-    new: Floats, old: Floats, margin: Margin, ends: tuple[Floats, Floats], p_corrected: Floats
-) -> np.ndarray[tuple[int, ...], np.dtype[np.object_]]:
+def answer(new: Floats, old: Floats, margin: Margin, ends: tuple[Floats, Floats], p_corrected: Floats) -> Answers:
     """Return the answer of each sample.
 
     ends         its interval, never corrected: all measures must hold, so none is given a second chance
     p_corrected  p of a drop, corrected over the measures, any of which may fail
     """
+    same: Bools = np.all(np.abs(new - old) <= EQUAL, axis=-1)
+    return decide(ends, p_corrected, margin, same, new.shape[-1])
+
+
+def decide(ends: tuple[Floats, Floats], p_corrected: Floats, margin: Margin, same: Bools, topics: int) -> Answers:
+    """Return the answers of `answer`; `same` are samples whose scores are all equal."""
     low, high = ends
     worst = low if margin.sign > 0 else -high
-    enough = new.shape[-1] >= FEWEST
-    same = (np.abs(new - old) <= EQUAL).all(-1)
+    enough = topics >= FEWEST
     no_worse = same | (enough & (worst > -margin.value + EQUAL))
     worse = enough & ~no_worse & (p_corrected < ALPHA)
     return np.select([no_worse, worse], [NO_WORSE, WORSE], CANNOT_TELL).astype(object)
@@ -297,6 +306,20 @@ def compare(pairs: Sequence[Paired], margins: Sequence[tuple[float, bool]]) -> l
     p = [float(p_of_drop(each.new, each.old, each.margin)[0]) for each in tested]
     corrected = correct_p_values(np.array(p), "holm").tolist()
     return [each.compare(value) for each, value in zip(tested, corrected, strict=True)]
+
+
+def planned_margin(reading: Reading, value: float, relative: bool, place: str) -> tuple[float, bool]:
+    """Return the margin of the tested means of future topics, and whether it is a share of the baseline's.
+
+    Raises InputError (usage) for a measure on which no margin, or no absolute one, can be planned.
+    """
+    if reading.better == "neither":
+        raise InputError(place, "neither higher nor lower is better, so nothing is worse", usage=True)
+    if reading.summary != "mean" and not relative:
+        raise InputError(place, f"a {reading.summary} needs a margin that is a share", "for example 5%", usage=True)
+    if reading.summary == "geometric":
+        return abs(math.log(1 - reading.sign * value)), False
+    return value, relative
 
 
 class _Tested(NamedTuple):

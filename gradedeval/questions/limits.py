@@ -502,6 +502,8 @@ def margins(no_worse: Any, measures: Iterable[str]) -> list[Bound]:
     bounds = []
     for spec in specs:
         limit, relative = _limit(spec)
+        if spec.measure is None and not names:
+            raise InputError(flag.no_worse, "names no measure", 'for example {"ndcg@10": "5%"}', usage=True)
         label = spec.slice and f"{spec.slice}: "
         for name in names if spec.measure is None else [spec.measure]:
             (measure,) = parse_measures(name)
@@ -514,5 +516,5 @@ def margins(no_worse: Any, measures: Iterable[str]) -> list[Bound]:
 def _margin(word: Any) -> BoundSpec:
     """Read a word as of --no-worse; a number is a margin of every measure."""
     if not isinstance(word, str):
-        return BoundSpec("no-worse", None, word, "no_worse")
-    return replace(read_bound("no-worse", word), place=f"no_worse: {word}")
+        return BoundSpec("no-worse", None, word, flag.no_worse)
+    return replace(read_bound("no-worse", word), place=f"{flag.no_worse} {word}")

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
+from gradedeval.analysis import no_worse as answers
 from gradedeval.analysis import pictures, score_matrix, significance
 from gradedeval.analysis.tables import (
     DisplayColumns,
@@ -36,6 +37,7 @@ from gradedeval.kernel import (
     shares_work,
     takes_options,
 )
+from gradedeval.questions.limits import Bound, margins
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +61,10 @@ BestRuns = Annotated[
 Difference = Annotated[float, Setting("Difference of means to detect, in an analysis of variance between the best and "
     "the worst system, and the width that the interval may have.", ranges.DIFFERENCE, "D", "Planning",
     short="Difference of means to detect.")]  # fmt: skip
+NoWorse = Annotated[Any, Setting("Plan `check --no-worse`: the topics with which a run as good as the first one is no "
+    "worse in 8 of 10 evaluations, that is, with which a drop of the mean by X, or by X percent of the baseline's "
+    "mean, is ruled out.", metavar="[MEASURE=]X|X%", section="Planning", repeats=True,
+    short="Plan the topics of `check --no-worse`.")]  # fmt: skip
 Beta = Annotated[
     float,
     Setting("Probability of missing it.", ranges.BETA, "P", "Planning", short="Probability of missing the difference."),
@@ -84,6 +90,12 @@ class Aim:
         ranges.BETA.check_field(self, "beta")
         ranges.DIFFERENCE.check_field(self, "difference")
 
+    def require_defaults(self) -> None:
+        """Raise InputError (usage) unless it is the default, beside margins: they have one level and one power."""
+        if self != Aim(0.1, 0.05, 0.2):
+            problem = f"has one level and one power, so {flag.difference}, {flag.alpha} and {flag.beta} do not apply"
+            raise InputError(flag.no_worse, problem, "leave them out", usage=True)
+
     def power(self, topics: int, variance: float, df: tuple[int, int]) -> float:
         """Return the probability that the F test with these degrees of freedom detects a range of means as large as the
         difference, with all remaining runs in the middle: the hardest case. With df (1, n − 1) it is the paired t
@@ -108,11 +120,14 @@ class Plan(ScoredFrame):
     """Numbers of topics needed: the frame of `plan_topics`, its scores, and the aim."""
 
     scores: Matrix
-    aim: Aim
+    aim: Aim | None
 
     @property
     def settings_text(self) -> str:
         """Aim and units of the plan."""
+        if self.aim is None:
+            level = f"paired t, one-sided, alpha {answers.ALPHA:g}, power {answers.POWER:g}"
+            return f"topics with which an equal run is no worse | {level}"
         needed = f"topics to detect a difference of {self.aim.difference:g} with power {1 - self.aim.beta:g} at alpha"
         interval = f"interval: {confidence_level(self.aim.alpha)}, as wide as that difference"
         units = describe_scales(self.scores, self.scores.measures, "variance, difference and width")
@@ -141,6 +156,7 @@ def plan_topics(
     difference: Difference = 0.1,
     alpha: Alpha = 0.05,
     beta: Beta = 0.2,
+    no_worse: NoWorse = (),
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
@@ -157,6 +173,7 @@ def plan_topics(
                     analysis of variance between the best and the worst run; and maximum width of its interval
     alpha           significance level; the interval covers 1 − alpha
     beta            probability of missing the difference: the power is 1 − beta
+    no_worse        margins, as of `gradedeval.check`: plan its answer `no worse` instead, beside the first run
 
     Returns `Plan`, whose `.frame` has a row for each measure and design: measure, design, systems, variance, topics
     (of the runs), needed (topics), power (with these), width (expected, of the interval). Designs: `t`, a paired t
@@ -173,15 +190,61 @@ def plan_topics(
     1  anova      50     351
     """
     aim = Aim(difference, alpha, beta)
+    if no_worse:
+        aim.require_defaults()
     scores = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords)
     matrix = score_matrix.require_single_runs("a plan", score_matrix.comparable_matrix(scores))
     score_matrix.require_two_runs("a plan", len(matrix.runs))
-    rows = []
-    for paired in (score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()):
-        head = {"measure": paired.measure, "topics": len(paired.topics)}
-        rows += [head | row for row in designs(aim, len(matrix.runs), *_variances(paired))]
+    return _plan(matrix, aim, no_worse)
+
+
+def _plan(matrix: Matrix, aim: Aim, no_worse: Any) -> Plan:
+    """Return the plan of margins, if there are any, else of the designs."""
     columns = ["measure", "design", "systems", "variance", "topics", "needed", "power", "width"]
-    return Plan(kernel.results.to_frame(rows, columns=columns), matrix, aim)
+    measures = matrix.comparable_measures()
+    if no_worse:
+        rows = [_no_worse_row(matrix, bound) for bound in margins(no_worse, measures)]
+    else:
+        rows = [row for name in measures for row in _design_rows(matrix, name, aim)]
+    return Plan(kernel.results.to_frame(rows, columns=columns), matrix, None if no_worse else aim)
+
+
+def _design_rows(matrix: Matrix, measure: str, aim: Aim) -> list[dict[str, Any]]:
+    """Return the plans of a measure by each design."""
+    paired = score_matrix.shared_topics(matrix, measure)
+    head = {"measure": paired.measure, "topics": len(paired.topics)}
+    return [head | row for row in designs(aim, len(matrix.runs), *_variances(paired))]
+
+
+def _no_worse_row(matrix: Matrix, bound: Bound) -> dict[str, Any]:
+    """Return the plan of a margin. Raises InputError (usage) for a slice, of which nothing is planned."""
+    if bound.slice:
+        raise InputError(bound.place, "a plan is of all topics", "leave out the slice", usage=True)
+    paired = score_matrix.shared_topics(matrix, bound.measure)
+    margin, relative = answers.planned_margin(paired.reading, bound.limit, bound.relative, bound.place)
+    variance, _ = _variances(paired)
+    mean = float(paired.values[0].mean()) if relative else 1.0
+    if mean <= TOLERANCE:
+        raise InputError(
+            bound.place, f"the first run's {bound.measure} is {mean:g}, and a margin cannot be a share of it"
+        )
+    deviation = math.sqrt(2 * variance) / mean
+    needed = answers.topics_needed(deviation, margin)
+    if needed is None:
+        raise InputError(
+            bound.place, f"more than {answers.MOST} topics are needed", "allow a larger margin", usage=True
+        )
+    lost = "+" if paired.reading.sign < 0 else "-"
+    return {
+        "measure": paired.measure,
+        "design": f"no worse than {lost}{bound.allowed}",
+        "systems": 2,
+        "variance": variance,
+        "topics": len(paired.topics),
+        "needed": needed,
+        "power": answers.power_of_no_worse(deviation, needed, margin),
+        "width": None,
+    }
 
 
 def _variances(paired: Paired) -> tuple[float, float]:

@@ -38,6 +38,7 @@ MEANINGS = {
     "--lenient": "Skip malformed lines( of the log)?, and report how many",
     "--measure": r"^(The |A |Only this )?measure\b",
     "--model": "Click model",
+    "--no-worse": "a drop of the mean by X, or by X percent of the baseline's mean",
     "--normalize": "'sum': scale the weights of .* to sum to 1",
     "--output": r"Write (the \w+ )?to FILE",
     "--persistence": "the probability of going on from rank to rank",

@@ -106,6 +106,19 @@ def test_where_nothing_can_be_checked_the_page_says_why(folder: Path) -> None:
     assert ElementTree.parse(ended.out / "junit.xml").getroot().get("errors") == "1"
 
 
+@pytest.mark.parametrize(("undecided", "code", "mark"), [("", 4, "❔"), ("pass", 0, "✅"), ("fail", 1, "❌")])
+def test_what_cannot_be_told_is_shown_and_ends_as_asked(folder: Path, undecided: str, code: int, mark: str) -> None:
+    (folder / "gradedeval.toml").write_text('no_worse = ["rr=5%"]\n')
+    given = {"undecided": undecided} if undecided else {}
+    ended = steps(folder, runs="new.run", qrels="qrels.txt", baseline="main.run", **given)
+    assert ended.code == code
+    assert f"| {mark} | new.run | no-worse rr | 5% |" in re.sub(" +", " ", ended.summary)
+    level = "error" if code == 1 else "warning"
+    assert f"::{level} title=no-worse rr::new.run: rr " in ended.shown
+    assert "cannot tell whether it is no worse than -5%" in ended.shown
+    assert "<title>" in (ended.out / "report.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.exhaustive
 def test_gitlab_gets_the_same_files(folder: Path) -> None:
     (job,) = loaded("gitlab-ci.yml").values()

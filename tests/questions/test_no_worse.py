@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 import gradedeval
 from gradedeval import Bound, EvaluationWarning, InputError
+from gradedeval.analysis import no_worse
 from gradedeval.kernel.formats import formats_for
 from gradedeval.questions.check import REPORTS
 from support.commands import Command
@@ -327,14 +329,14 @@ def test_a_broken_margin_in_a_file_has_its_line(toml: str, line: int, says: str,
     assert re.fullmatch(re.escape(f"gradedeval.toml:{line}: {says}").replace("…", ".*"), outcome.messages[0])
 
 
-@pytest.mark.parametrize("no_worse", [{"rr": "5%"}, "rr=5%", ["rr=5%"], "5%", {"rr": 0.05}, 0.05])
-def test_in_python_margins_are_a_keyword(no_worse: Any, tmp_path: Path, cli: Command) -> None:
+@pytest.mark.parametrize("margins", [{"rr": "5%"}, "rr=5%", ["rr=5%"], "5%", {"rr": 0.05}, 0.05])
+def test_in_python_margins_are_a_keyword(margins: Any, tmp_path: Path, cli: Command) -> None:
     new, main, _ = CASES["worse"]
     write(tmp_path, new, main)
     scores = gradedeval.evaluate(["main.run", "new.run"], "qrels", "rr")
-    result = gradedeval.check(scores, baseline="main.run", no_worse=no_worse)
+    result = gradedeval.check(scores, baseline="main.run", no_worse=margins)
     assert (result.passed, result["answer"].tolist(), result["bound"].tolist()) == (False, ["worse"], ["no-worse"])
-    assert result["relative"].tolist() == ["%" in str(no_worse)]
+    assert result["relative"].tolist() == ["%" in str(margins)]
     assert result["limit"].tolist() == [0.05]
 
 
@@ -350,7 +352,7 @@ def test_in_python_what_cannot_be_told_is_none(tmp_path: Path) -> None:
         assert gradedeval.check(scores, [Bound("no-worse", "rr", 0.05, True)], undecided="fail").passed is False
     with pytest.raises(InputError, match="undecided: invalid value 'never'"):
         gradedeval.check(scores, no_worse="5%", undecided="never")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="no_worse: rr=x: 'x' is not a number"):
+    with pytest.raises(InputError, match="no_worse rr=x: 'x' is not a number"):
         gradedeval.check(scores, no_worse="rr=x")
     with pytest.raises(InputError, match=r"^no scores by 'ap'"):
         gradedeval.check(scores, no_worse="ap=5%")
@@ -366,3 +368,41 @@ def test_seeds_are_not_compared_by_their_topics_alone(tmp_path: Path, cli: Comma
     outcome = cli(*words, "--no-worse", "rr=5%")
     assert outcome.code == 2
     assert outcome.messages[-1].startswith("--no-worse rr=5%: does not know how much the seeds of a mean vary; use")
+
+
+def test_power_plans_the_topics_of_a_margin(tmp_path: Path, cli: Command) -> None:
+    write(tmp_path, [2, 1] * 9 + [1, 3], MIXED)
+    words = ("power", "--plan", "main.run", "new.run", "qrels")
+    rows = csv.DictReader(io.StringIO(cli(*words, "--no-worse", "rr=20%", "--no-worse", "p@1=0.2", "-f", "csv").text))
+    by_measure = {row["measure"]: row for row in rows}
+    assert {name: row["design"] for name, row in by_measure.items()} == {
+        "rr": "no worse than -20%",
+        "p@1": "no worse than -0.2",
+    }
+    main, new = (np.array([1 / place for place in places]) for places in (MIXED, [2, 1] * 9 + [1, 3]))
+    deviation = float((new - main).std(ddof=1) / main.mean())
+    needed = int(by_measure["rr"]["needed"])
+    assert needed == no_worse.topics_needed(deviation, 0.2)
+    # What check says of the same runs.
+    assert checked(cli, "--no-worse", "rr=20%")[1][0]["topics_needed"] == needed
+    planned = gradedeval.plan_topics(["main.run", "new.run"], "qrels", "rr p@1", no_worse={"rr": "20%"})
+    assert planned["needed"].tolist() == [needed]
+    assert needed == json.loads(cli(*words, "-m", "rr", "--no-worse", "20%", "-f", "json").text)["rows"][0]["needed"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--no-worse", "rr=5%", "--alpha", "0.1"), "--no-worse: has one level and one power, so --difference, …"),
+        (("--no-worse", "rr=0.000001%"), "--no-worse rr=0.000001%: more than 10000000 topics are needed; …"),
+        (("--no-worse", "rr=0"), "--no-worse rr=0: no number of topics shows that nothing is lost; …"),
+        (("--no-worse", "num_rel_ret=3"), "--no-worse num_rel_ret=3: a total needs a margin that is a share; …"),
+        (("--no-worse", "num_ret=3%"), "--no-worse num_ret=3%: neither higher nor lower is better, …"),
+        (("-m", "ap", "--no-worse", "rr=5%"), "no scores by 'rr'; …"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused(words: tuple[str, ...], says: str, tmp_path: Path, cli: Command) -> None:
+    write(tmp_path, [2, 1] * 9 + [1, 3], MIXED)
+    outcome = cli("power", "--plan", "main.run", "new.run", "qrels", *words)
+    assert (outcome.code, outcome.out) == (2, b"")
+    assert re.fullmatch(re.escape(says).replace("…", ".*"), outcome.messages[-1]), outcome.messages

@@ -6,10 +6,11 @@ from typing import Any
 
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas, lines_under
 from gradedeval.cli.many_runs import check_run_count, matrix_options, read_matrix
-from gradedeval.cli.options import Option, command_line, curve_option, output_options
+from gradedeval.cli.options import Option, command_line, curve_option, is_given, output_options
 from gradedeval.cli.results import Destination, curve_format, print_remarks, write_curve
 from gradedeval.cli.settings import check_mode, pop_settings, setting_options
 from gradedeval.kernel.options.settings import settings_of
+from gradedeval.questions.limits import read_bound
 from gradedeval.questions.power import Power, check_runs, plan_topics, power, power_panels
 
 PLAN = Option("--plan", section="Planning", is_flag=True, help="Print how many topics are needed to detect a "
@@ -31,13 +32,17 @@ def command(plan: bool, curve: str | None, **options: Any) -> None:
 
     It is the share of pairs of runs that a measure finds significantly different; the table also has the difference
     required for significance. Uses Sakai's paired bootstrap test (studentized, on shifted differences). With --plan:
-    the number of topics that a collection needs (Sakai's topic set size design).
+    the number of topics that a collection needs (Sakai's topic set size design), or with --no-worse that `check
+    --no-worse` takes.
     """
     destination = Destination(options)
     check_mode("--plan" if plan else "", OPTIONS_OF_MODE)
     curve_format(curve)
     settings = pop_settings(plan_topics if plan else power, options, plan_topics, power)
     if plan:
+        if not is_given(options["measures"]):
+            specs = [read_bound("no-worse", word) for word in settings.get("no_worse", ())]
+            options["measures"] = tuple(dict.fromkeys(spec.measure for spec in specs if spec.measure is not None))
         matrix, _ = read_matrix(options)
         destination.print(print_remarks(plan_topics(matrix, **settings)))
     else:

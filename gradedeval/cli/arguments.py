@@ -302,7 +302,7 @@ def _names_file(word: str) -> bool:
 
 def is_qrels(file: str) -> bool:
     """Return if the first line of a file is a judgment. A file of a format for both runs and judgments, such as JSON,
-    counts as a run."""
+    counts as a run, unless its shape lists judgments alone."""
     from gradedeval.kernel.trec.blocks import format_of
     from gradedeval.kernel.trec.line_reader import looks_like
 
@@ -318,6 +318,10 @@ def is_qrels(file: str) -> bool:
             layout = format_of(stream, "qrels")
         except InputError as error:
             return error.kind == NO_GRADES
+        if isinstance(layout, WholeFile) and layout.format == "json":
+            from gradedeval.kernel.trec.documents import holds_judgments_alone  # few files are
+
+            return holds_judgments_alone(stream)
     return layout.format in ("letor", PAIRS) if isinstance(layout, WholeFile) else layout is not QRELS
 
 

@@ -33,7 +33,14 @@ from gradedeval.kernel.trec.lines import (
     WholeFile,
     decode,
 )
-from gradedeval.kernel.trec.records import Numbered, find_shape, has_lists_alone, nearest, read_shape
+from gradedeval.kernel.trec.records import (
+    Numbered,
+    find_shape,
+    has_lists_alone,
+    lists_judgments_alone,
+    nearest,
+    read_shape,
+)
 from gradedeval.kernel.trec.shapes import SHAPE_NAMES, SHAPES, Shape
 from gradedeval.kernel.trec.stream import Stream
 
@@ -365,6 +372,16 @@ def _json(data: bytes, skipped: Skipped, form: WholeFile, kind: str) -> tuple[st
     if (shape := _shape_of(document, form, place)) is not None:
         return shape[0].name, read_shape(*shape, kind, skipped, form.fields)
     return _of_rows_or_topics(document, skipped, kind)
+
+
+def holds_judgments_alone(stream: Stream) -> bool:
+    """Return whether JSON has a shape with judgments and no results."""
+    data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
+    text = data.lstrip().partition(b"\n")[0] if _begins_with_a_value(data) else data
+    try:
+        return lists_judgments_alone(read_json(decode(text)))
+    except json.JSONDecodeError:
+        return False
 
 
 def _shape_of(document: Any, form: WholeFile, place: str) -> tuple[Shape, Any] | None:

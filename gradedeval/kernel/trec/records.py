@@ -88,6 +88,17 @@ def find_shape(document: Any, fields: Fields | None = None, only: str = "") -> t
     return None
 
 
+def lists_judgments_alone(document: Any) -> bool:
+    """Return whether a document lists judgments and no results."""
+    try:
+        shape = find_shape(document)
+    except InputError:
+        return False
+    if shape is None or shape[0].layout == "topics":
+        return shape is not None and shape[0].holds == ("qrels",)
+    return any(_lists(record, shape[0], {}) == "qrels" for record in shape[1][:1])
+
+
 def lists_documents(source: Mapping[Any, Any]) -> bool:
     """Return whether an object in Python has a shape whose topics list documents."""
     return any(mark in source for mark in MARKS) and find_shape(source) is not None

@@ -93,6 +93,15 @@ def test_a_shape_that_lists_one_kind_is_refused_as_the_other(
     assert [shape.meaning in message for message in refused.messages] == [True]
 
 
+@pytest.mark.parametrize("name", ["rank_eval", "judgments", "evaluator"])
+def test_the_last_file_of_lint_is_qrels_if_it_lists_judgments_alone(name: str, plain: Path, cli: Command) -> None:
+    shape = next(shape for shape in SHAPES if shape.name == name)
+    (plain / "FILE").write_text(renamed(shape.example))
+    with_qrels = cli("lint", str(plain / "plain.run"), str(plain / "FILE"), "-f", "csv")
+    named = cli("lint", str(plain / "plain.run"), "--qrels", str(plain / "FILE"), "-f", "csv")
+    assert (with_qrels.code, with_qrels.text) == (named.code, named.text)
+
+
 # Golden sets ------------------------------------------------------------------------------------------------------
 
 

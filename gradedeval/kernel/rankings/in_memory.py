@@ -36,14 +36,17 @@ from gradedeval.kernel.trec.file_formats import (
     bare_topics,
     check_no_score,
     check_one_grade,
+    chosen_fields,
     find_column,
     find_grades,
     fractional_grades,
     missing_column,
     plain,
+    with_fields,
 )
+from gradedeval.kernel.trec.line_reader import Skipped
 from gradedeval.kernel.trec.lines import decimal, encode
-from gradedeval.kernel.trec.records import lists_documents, read_document_of_lists
+from gradedeval.kernel.trec.records import find_shape, lists_documents, read_document_of_lists, read_shape
 from gradedeval.kernel.trec.stream import Stream
 from gradedeval.kernel.trec.text_columns import Text, check_column, text_of_arrow
 
@@ -77,6 +80,22 @@ def readable(source: Any, kind: str, place: str) -> Any:
     if numbers or isinstance(source, str | bytes | Set) or not isinstance(source, Iterable) or ndim(source) == 0:
         refuse_source(source, kind, place)
     return _of_rows(list(source), kind, place)
+
+
+def with_own_names(source: Any, requested: str | None, kind: str, place: str) -> Any:
+    """Return an object whose fields have the names that the user gave, as in `run_format="topic=question"`, under our
+    names; unchanged if the format names no fields."""
+    if not (fields := chosen_fields(requested or "")):
+        return source
+    records = source if isinstance(source, Mapping) or not isinstance(source, list | tuple) else list(source)
+    if isinstance(records, Mapping | list) and (shape := find_shape(records, fields)) is not None:
+        return read_shape(*shape, kind, Skipped(place), fields)
+    table = readable_table(source, kind, place)
+    if table is None:
+        hint = "give a DataFrame or a file, or rename them"
+        raise InputError(place, f"has no fields that {kind}_format could name", hint, usage=True)
+    columns = TableColumns(list(table.columns), lambda name: table[name].tolist(), len(table))
+    return with_fields(columns, fields, place)
 
 
 def check_no_columns(source: Mapping[Any, Any], place: str) -> None:

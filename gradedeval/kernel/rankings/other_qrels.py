@@ -28,6 +28,7 @@ from gradedeval.kernel.rankings.in_memory import (
     lines_of,
     readable,
     usual_judgments,
+    with_own_names,
     words_of,
 )
 from gradedeval.kernel.rankings.labels import check_labels, grade_of, lacking_labels
@@ -86,8 +87,14 @@ class QrelsData:
     could_be_run: bool = False
 
 
-def judgments_of_object(source: Any, place: str, rules: QrelsRules, notes: list[str]) -> QrelsData:
-    """Return the judgments of a Python object, or of the content of a file that is read whole; append notes."""
+def judgments_of_object(
+    source: Any, place: str, rules: QrelsRules, notes: list[str], is_file: bool = False
+) -> QrelsData:
+    """Return the judgments of a Python object, or of the content of a file that is read whole; append notes.
+
+    is_file  whether the fields that the user named have our names already
+    """
+    source = source if is_file else with_own_names(source, rules.format, "qrels", place)
     source = _with_grade_one(readable(source, "qrels", place))
     could_be_run = not hasattr(source, "columns") or plain(find_grades(source.columns)) in SCORE
     notes += [f"{place}: {note}"] if isinstance(source, TableColumns) and (note := source.note) else []

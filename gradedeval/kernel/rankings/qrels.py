@@ -127,7 +127,7 @@ class Qrels:
             from gradedeval.kernel.rankings.other_qrels import QrelsData, judgments_of_object  # most are plain files
 
             if not isinstance(content, QrelsData):
-                content = judgments_of_object(content, self.place, rules, self.notes)
+                content = judgments_of_object(content, self.place, rules, self.notes, file is not None)
             self._set_data(content)
         if rules.collapse is not None and not part:
             self._fold_chunks(rules.collapse)

@@ -128,8 +128,11 @@ def map_run(
 
 def _map_object(work: Callable[[RunPart], PartResult[Made]], source: Any, grader: Grader, name: str) -> GradedRun[Made]:
     """Apply `work` to a run in memory."""
+    from gradedeval.kernel.rankings.in_memory import with_own_names
     from gradedeval.kernel.rankings.run import RunColumns, arrow_run, read_run
 
+    if not isinstance(source, RunColumns):
+        source = with_own_names(source, grader.options.run_format, "run", name)
     columns: RunPart | None = source if isinstance(source, RunColumns) else None
     if hasattr(source, "iloc") and not grader.types:
         columns = arrow_run(source, grader.options)

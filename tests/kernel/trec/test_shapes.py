@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import gradedeval
@@ -154,6 +155,19 @@ def test_topics_whose_lists_are_empty_stay(tmp_path: Path, cli: Command) -> None
 def test_an_id_is_the_topic_before_the_query(tmp_path: Path, cli: Command) -> None:
     done = of(cli, tmp_path, '{"id": "q9", "question": "red shoes", "relevant": ["d1"], "results": ["d1"]}\n')
     assert "golden.jsonl,q9,ap,1.0" in done.text
+
+
+def test_fields_of_objects_in_python_are_named_too() -> None:
+    frame = pd.DataFrame({"ask": ["q", "q"], "key": ["a", "b"], "score": [2.0, 1.0], "cos": [0.1, 0.9]})
+    judged = [{"ask": "q", "gold": [{"key": "b", "worth": 2}]}]
+    options = {"run_format": "topic=ask,docno=key,score=cos"}
+    qrels = gradedeval.Qrels(judged, format="topic=ask,documents=gold,docno=key,grade=worth")
+    with pytest.warns(gradedeval.EvaluationWarning):
+        assert gradedeval.evaluate(frame, qrels, "rr", **options).means == {"rr": 1.0}
+    with pytest.raises(gradedeval.InputError, match="no field 'cosine' for the score"):
+        gradedeval.evaluate(frame, qrels, "rr", run_format="topic=ask,docno=key,score=cosine")
+    with pytest.raises(gradedeval.InputError, match="has no fields that run_format could name"):
+        gradedeval.evaluate({"q": {"b": 1.0}}, qrels, "rr", **options)
 
 
 def test_fields_of_ones_own_are_named(tmp_path: Path, cli: Command) -> None:

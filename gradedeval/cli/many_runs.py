@@ -32,7 +32,6 @@ from gradedeval.errors import InputError, emit_notes, flag
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.parse import DEFAULT
 from gradedeval.kernel.options import Options
-from gradedeval.kernel.scoring import evaluate
 from gradedeval.kernel.trec.stream import is_url
 
 if TYPE_CHECKING:
@@ -91,6 +90,8 @@ def scores_with_baseline(
     if standardized and options.predicted is not None:
         problem = f"cannot be combined with {flag.standardize}"
         raise InputError(flag.predicted, problem, "leave out one of them", usage=True)
+    from gradedeval.kernel.scoring import evaluate  # not for a help page
+
     named, workers = evaluate.named_runs(runs), make_workers()
     scores = evaluate.evaluate_runs(named, qrels, measures, options, keep=keep, predicts=True, workers=workers)
     matrix = score_matrix.with_machine(standardized(scores) if standardized else scores)

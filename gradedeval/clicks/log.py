@@ -18,7 +18,7 @@ from gradedeval.arrays import Bools, Floats, Ints, distinct, np
 from gradedeval.clicks.result_rows import NEEDED as RESULT_COLUMNS
 from gradedeval.clicks.result_rows import Block, by_session, has_results, our_names
 from gradedeval.errors import InputError, Note, ProblemList, check_choice, did_you_mean, flag, plural, public, shorten
-from gradedeval.kernel import Setting, checked_lines, decimal, decode, encode, ranges
+from gradedeval.kernel import Setting, decimal, decode, encode, ranges
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -241,9 +241,9 @@ def file_blocks(
             notes.append(f"{source.place}: starts with a byte order mark, which is skipped")
         skip = len(BOM_UTF8) if marked else 0
         if stream.peek(64)[skip:].lstrip()[:1] == b"{":
-            yield from _json_blocks(checked_lines(stream, problems, longest=None, skip=skip), extra, problems)
+            yield from _json_blocks(kernel.checked_lines(stream, problems, longest=None, skip=skip), extra, problems)
         else:
-            yield from _tab_blocks(checked_lines(stream, problems, skip=skip), extra, problems)
+            yield from _tab_blocks(kernel.checked_lines(stream, problems, skip=skip), extra, problems)
 
 
 def _tab_blocks(pieces: Pieces, extra: Collection[str], problems: ProblemList) -> Iterator[Block]:

@@ -8,7 +8,6 @@ from gradedeval.cli.arguments import usage
 from gradedeval.cli.options import command_line
 from gradedeval.cli.output import write
 from gradedeval.errors import InputError
-from gradedeval.questions.verify import verify
 
 
 @command_line("verify", "RECORD [FILE]...")
@@ -21,6 +20,8 @@ def command(files: tuple[str, ...]) -> None:
     """
     if not files:
         raise InputError("", "no record given", usage(), usage=True)
+    from gradedeval.questions.verify import verify  # not for a help page
+
     record, *inputs = files
     result = verify(record, inputs)
     write(f"{result}\n")

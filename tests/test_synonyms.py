@@ -93,6 +93,30 @@ def check_sentence(sentence: str) -> None:
         assert command == "help" or {flag for flag in words if flag[0] == "-"} <= {*FLAGS[names[0]], "--help"}, line
 
 
+CALLS = [
+    ours
+    for kind, _, ours in ENTRIES
+    if kind in ("functions", "attributes") and re.search(r"\w\(", ours) and "text, as" not in ours
+]
+"""What says how it is written in Python."""
+
+
+@pytest.mark.parametrize("ours", sorted(set(CALLS)))
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_a_call_that_a_pointer_shows_runs(ours: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    qrels = {str(topic): {"a": 2, "b": 0} for topic in range(12)}
+    runs = {"A": {topic: {"a": 1.0, "b": 2.0} for topic in qrels}, "B": {topic: {"a": 1.0} for topic in qrels}}
+    scores = evaluate(runs, qrels, "ap p@1")
+    names = {"run": runs["A"], "runs": runs, "qrels": qrels, "scores": scores, "result": scores}
+    names |= {"measures": "ap p@1", "measure": "ap"}
+    names |= {name: getattr(gradedeval, name) for name in ("evaluate", "compare", "Qrels")}
+    calls = re.findall(r"[\w.]+\([\w=', .-]*\)(?=[ ,;]|$)", ours)
+    assert calls
+    for call in calls:
+        eval(call, {"gradedeval": gradedeval, "path": tmp_path / "s.csv", **names})
+
+
 def check_pointer(kind: str, choice: str, without: list[list[str]]) -> None:
     """What a word is here is there: a command with these options, an option with this value, a measure."""
     if kind == "measures":

@@ -6,14 +6,14 @@ import os
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gradedeval.analysis import saved_scores
+from gradedeval.analysis import saved_scores, several_results
+from gradedeval.analysis.origins import Origin, Origins, check_origins
 from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import (
     InputError,
@@ -37,111 +37,9 @@ from gradedeval.kernel.trec.stream import is_named, is_url, same_file
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gradedeval.analysis.saved_scores import SavedScores, Signature
+    from gradedeval.analysis.saved_scores import SavedScores
     from gradedeval.kernel.options.metadata import Queries, Replicates, Slices
     from gradedeval.kernel.scoring.predicted import Limits
-
-
-# Origins of scores, and checks that they are comparable.
-
-
-Origins = NDArray[Any]
-"""runs × measures: the `Origin` of each column of scores."""
-
-
-@dataclass(frozen=True)
-class Origin:
-    """The origin of the scores of a run by a measure.
-
-    place  the file; "" if they are computed here
-    text   their signature, as in the line under their table; "" if unknown
-    cut    whether rows with signatures were removed from the file
-    """
-
-    place: str
-    text: str
-    cut: bool = False
-
-    @cached_property
-    def signature(self) -> Signature | None:
-        """The signature, parsed on first comparison."""
-        return saved_scores.Signature.read(self.text)
-
-
-def check_origins(runs: Sequence[str], measures: Sequence[str], origins: Origins) -> list[str]:
-    """Check that scores are comparable; return notes on unknown origins and on different versions. Raises InputError
-    (usage) if scores by one measure depend on other qrels or options than the scores of the first run, and InputError
-    if rows with signatures were removed from a file."""
-    if len({*origins.flat}) == 1 and not origins.flat[0].place:  # computed here, together
-        return []
-    cut = next((origin.place for origin in origins.flat if origin.cut and origin.signature is None), None)
-    if cut is not None:
-        reason = "the row of the mean (topic 'all') of a run is missing, and with it the signature: the file was cut"
-        raise InputError(cut, reason, "save the scores again", kind="no-signature")
-    measures_of: dict[tuple[str, str, str], list[str]] = {}
-    for column, measure in enumerate(measures):
-        signed = [(run, origin) for run, origin in zip(runs, origins[:, column], strict=True) if origin.signature]
-        for run, origin in signed[1:]:
-            if problem := _origin_mismatch(*signed[0], origin, measure):
-                measures_of.setdefault((origin.place, run.removeprefix(f"{origin.place}:"), problem), []).append(
-                    measure
-                )
-    notes = [
-        (place, f"{shorten(names)} of '{run}' {'is' if len(names) == 1 else 'are'} {problem}")
-        for (place, run, problem), names in measures_of.items()
-    ]
-    if notes:
-        raise mismatch_error(*notes[0])
-    return [*_unsigned_notes(origins), *_version_notes(origins)]
-
-
-def mismatch_error(place: str, problem: str) -> InputError:
-    """Return the error of scores that are not comparable."""
-    return InputError(place, problem, "score it again with the same qrels and options", kind="mismatch", usage=True)
-
-
-def describe_mismatch(signature: Signature, other: Signature, measure: str, elsewhere: str) -> str:
-    """Return the different settings of scores by a measure in words: `scored with qrels 3f2a9c (here 77aa01)`; "" if
-    equal."""
-    differences = signature.differences(other, measure)
-    parts = [
-        f"{name} {_setting_text(mine)} ({elsewhere} {_setting_text(theirs)})"
-        for name, (mine, theirs) in differences.items()
-    ]
-    return f"scored with {', '.join(parts)}" if parts else ""
-
-
-def _setting_text(value: str | None) -> str:
-    return "unset" if value is None else value or "set"
-
-
-def _origin_mismatch(first: str, reference: Origin, origin: Origin, measure: str) -> str:
-    """Return the settings of the scores of a run that differ from the first run."""
-    if origin.text == reference.text or origin.signature is None or reference.signature is None:
-        return ""
-    return describe_mismatch(origin.signature, reference.signature, measure, f"{first}:" if reference.place else "here")
-
-
-def _unsigned_notes(origins: Origins) -> list[str]:
-    """Return a note on files without signatures, and on a frame compared with scores from elsewhere. The maker of a
-    single frame knows its content."""
-    alone = {origin.place for origin in origins.flat} == {saved_scores.FRAME}
-    places = dict.fromkeys(origin.place for origin in origins.flat if origin.signature is None)
-    if not places or alone:
-        return []
-    problem = f"no {plural(len(places), 'signature')}, so qrels and options cannot be checked"
-    return [Note(f"{', '.join(places)}: {problem}", kind="no-signature")]
-
-
-def _version_notes(origins: Origins) -> list[str]:
-    versions: dict[str, str] = {}
-    for origin in origins.flat:
-        if origin.signature is not None:
-            versions.setdefault(origin.signature.version, origin.place or "the runs")
-    if len(versions) < 2:
-        return []
-    sources = ", ".join(f"{place} by {version}" for version, place in versions.items())
-    return [f"scores come from several versions: {sources}"]
 
 
 NO_LIMITS = (-np.inf, np.inf)
@@ -418,7 +316,8 @@ def shared_topics(matrix: Matrix, measure: str) -> Paired:
 
 _CHOICE = re.compile(r"max residual |\d+ chosen topics? |topics (both|run|relevant)$")
 """The parts of a signature with the reason why a run is not scored on a topic."""
-AnyScores: TypeAlias = "Scores | Matrix | pd.DataFrame | str | Path"
+OneResult: TypeAlias = "Scores | Matrix | pd.DataFrame | str | Path"
+AnyScores: TypeAlias = "OneResult | Sequence[OneResult] | Mapping[str, OneResult]"
 """The input of `to_matrix`."""
 ARRAYS = ("score", "residual", "unjudged", "included")
 
@@ -427,23 +326,74 @@ def to_matrix(scores: AnyScores) -> Matrix:
     """Convert scores to a matrix of arrays.
 
     scores  the result of `gradedeval.evaluate`, or saved scores: a csv, tsv, json or jsonl file of `gradedeval -q`,
-            or its rows as a DataFrame with the columns run, topic, measure, score[, residual][, unjudged][, signature]
+            or its rows as a DataFrame with the columns run, topic, measure, score[, residual][, unjudged][, signature];
+            or a list of any of these, or a dict name -> any of these
 
     Raises InputError if a file or frame has no scores by topic.
     """
-    if isinstance(scores, Matrix):
-        return scores
+    given: Any = as_one(scores)
+    if isinstance(given, Matrix):
+        return given
+    if isinstance(given, Scores):
+        return _from_scores(given)
+    if not (isinstance(given, str | Path) or hasattr(given, "columns")):  # neither a file nor a frame
+        problem = f"expected scores, not a {type(given).__name__}"
+        raise InputError("scores", problem, CURE, usage=True)
+    return _from_saved(saved_scores.read_saved(given))
+
+
+CURE = "give what `gradedeval.evaluate` returns, or runs and qrels"
+
+
+def as_one(results: Any) -> Any:
+    """Return several results as one; anything else unchanged.
+
+    A dict names results of one run; unnamed runs of a list become run1, run2, … Raises InputError (usage) if a run is
+    in two results, or if they depend on different qrels or options.
+    """
+    if not _are_results(results):
+        return results
+    parts = list(results.values() if isinstance(results, Mapping) else results)
+    if all(isinstance(part, Scores) and part.measures == parts[0].measures for part in parts):
+        return several_results.joined_scores(results)
+    matrices = list(map(to_matrix, parts))
+    if isinstance(results, Mapping):
+        for name, matrix in zip(results, matrices, strict=True):
+            several_results.check_single_run(str(name), matrix.runs)
+        matrices = [replace(matrix, runs=[str(name)]) for name, matrix in zip(results, matrices, strict=True)]
+    return check_matrix(reduce(join_matrices, matrices))
+
+
+def as_scores(results: Any) -> Scores:
+    """Return one or several evaluations by the same measures as one. Raises InputError (usage) for anything else, and
+    as `as_one` does."""
+    scores = as_one(results)
     if isinstance(scores, Scores):
-        return _from_scores(scores)
-    if not (isinstance(scores, str | Path) or hasattr(scores, "columns")):  # neither a file nor a frame
-        problem = f"expected scores, not a {type(scores).__name__}"
-        raise InputError("scores", problem, "give what `gradedeval.evaluate` returns, or runs and qrels", usage=True)
-    return _from_saved(saved_scores.read_saved(scores))
+        return scores
+    if _are_results(results):
+        problem = "results are by different measures, or saved"
+        raise InputError("scores", problem, "give evaluations by the same measures", usage=True)
+    raise InputError("scores", f"expected scores, not a {type(results).__name__}", CURE, usage=True)
+
+
+def _are_results(results: Any) -> bool:
+    """Return whether this is a list or a dict of results, and not of runs."""
+    if not isinstance(results, list | tuple | Mapping) or not results:
+        return False
+    return all(map(_is_result, results.values() if isinstance(results, Mapping) else results))
+
+
+def _is_result(result: Any) -> bool:
+    if isinstance(result, str | Path):
+        return os.path.isfile(result) and saved_scores.holds_scores(str(result))
+    columns = () if isinstance(result, Mapping) else getattr(result, "columns", ())
+    return isinstance(result, Scores | Matrix) or set(saved_scores.REQUIRED_COLUMNS) <= set(columns)
 
 
 def comparable_matrix(scores: AnyScores) -> Matrix:
     """Convert scores with `to_matrix`, for functions that compare. Raises InputError (usage) if saved scores are of
     different qrels or options. A Matrix has been checked."""
+    scores = as_one(scores)
     return scores if isinstance(scores, Matrix) else check_matrix(to_matrix(scores))
 
 
@@ -704,6 +654,7 @@ def scores_to_compare(
 
     Raises InputError as `evaluate` does, and (usage) for options beside scores.
     """
+    runs = as_one(runs)
     columns = getattr(runs, "columns", None)
     framed = columns is not None and set(saved_scores.REQUIRED_COLUMNS) <= set(columns)
     if qrels is not None and (framed or isinstance(runs, Scores | Matrix)):
@@ -842,6 +793,7 @@ def with_baseline(scores: AnyScores, baseline: AnyScores | None) -> tuple[Matrix
 
     Raises InputError as `comparable_matrix` and `add_baseline` do.
     """
+    scores = as_one(scores)
     if isinstance(scores, Matrix) and isinstance(baseline, str | None):
         return scores, baseline
     matrix = to_matrix(scores)

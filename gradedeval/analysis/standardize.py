@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from gradedeval.analysis.origins import describe_mismatch, mismatch_error
 from gradedeval.analysis.saved_scores import Signature
-from gradedeval.analysis.score_matrix import describe_mismatch, mismatch_error
+from gradedeval.analysis.score_matrix import as_scores
 from gradedeval.errors import Flag, InputError, did_you_mean, flag, plural, public, shorten
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.parse import canonical
@@ -153,6 +154,7 @@ def standardize(scores: Scores, reference: Reference | str | Path | None = None)
     2   A   0.76
     5   B   0.24
     """
+    scores = as_scores(scores)
     scores.options.refuse_predicted()
     counts = [measure.label for measure in scores.measures if measure.definition.summary == "total"]
     if counts:

@@ -8,7 +8,7 @@ from functools import reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.analysis import score_matrix
+from gradedeval.analysis import origins, score_matrix
 from gradedeval.cli.arguments import (
     STANDARDIZATION_OPTIONS,
     check_standard_input,
@@ -186,7 +186,7 @@ def note_assumptions(matrix: Matrix, paired: bool) -> None:
     paired  report the topics that some runs lack
     """
     of_runs = matrix.seeds or matrix
-    mismatches = score_matrix.check_origins(of_runs.runs, of_runs.measures, of_runs.origin)
+    mismatches = origins.check_origins(of_runs.runs, of_runs.measures, of_runs.origin)
     emit_notes([*matrix.notes, *mismatches, *matrix.reading_notes(), *(matrix.omission_notes() if paired else [])])
 
 

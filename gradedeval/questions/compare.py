@@ -134,7 +134,7 @@ def letters(
 ) -> Letters:
     """Test all pairs of runs by each measure and give the same letter to runs that do not differ.
 
-    runs            as for `gradedeval.evaluate`; without `qrels`, the result of `evaluate` or saved scores
+    runs            as for `gradedeval.evaluate`; without `qrels` results of `evaluate` or saved scores: one or a list
     qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`
     test            as for `gradedeval.compare`, except bayes; the randomized Tukey HSD test compares all pairs at once
     correction      over all pairs of a measure, if the test is of one pair: holm (default), bonferroni, bh or none
@@ -650,7 +650,7 @@ def topic_table(
 ) -> TopicTable:
     """Return the scores of runs by topic, as in the appendices of TREC, with the median, best and worst of all runs.
 
-    runs            as for `gradedeval.evaluate`; without `qrels`, the result of `evaluate` or saved scores
+    runs            as for `gradedeval.evaluate`; without `qrels` results of `evaluate` or saved scores: one or a list
     qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`; scores with residuals
 
     Returns `TopicTable`, with a row for each measure, topic and run: measure, topic, run, score, median, best, worst.
@@ -718,7 +718,7 @@ def compare(
 ) -> Comparison:
     """Compare runs pair by pair, by each measure, on the topics that all runs are scored on.
 
-    runs            as for `gradedeval.evaluate`; without `qrels`, the result of `evaluate` or saved scores
+    runs            as for `gradedeval.evaluate`; without `qrels` results of `evaluate` or saved scores: one or a list
     qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`; scores with residuals
     baseline        the run to compare the others with: the name of a run (None: the first), or saved scores of a run
     all_pairs       compare all pairs instead, each run with the runs before it

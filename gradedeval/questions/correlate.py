@@ -126,7 +126,7 @@ def correlate(
 ) -> Correlation:
     """Measure the agreement of measures, pair by pair.
 
-    runs            as for `gradedeval.evaluate`; without `qrels`, the result of `evaluate` or saved scores
+    runs            as for `gradedeval.evaluate`; without `qrels` results of `evaluate` or saved scores: one or a list
     qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`
     coefficient     kind of agreement, or two kinds: above and below the diagonal of the matrix of measures
 

@@ -136,6 +136,7 @@ def append_history(
     >>> gradedeval.read_history("history.jsonl")
     <History history.jsonl: 1 scores>
     """
+    scores = score_matrix.as_scores(scores)
     append_lines(path, lines_of(score_matrix.to_matrix(scores), scores.measures, as_time(time), label))
     level = scores.options.interval
     if level is not None and level != LEVEL:

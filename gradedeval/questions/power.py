@@ -364,7 +364,7 @@ def power(
     """Compute the share of pairs of runs with a significant difference by each measure, by Sakai's paired bootstrap
     test.
 
-    runs            as in `gradedeval.evaluate`; or without `qrels` the result of `evaluate`, or saved scores
+    runs            as in `gradedeval.evaluate`; without `qrels` results of `evaluate` or saved scores: one or a list
     qrels           as in `evaluate`, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are
                     computed
     draws           bootstrap samples of the topics, the same for all pairs and measures

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from gradedeval import kernel
 from gradedeval.analysis import Correction, Test
 from gradedeval.analysis.pairs import describe_tests, significance_matrix
-from gradedeval.analysis.score_matrix import to_matrix
+from gradedeval.analysis.score_matrix import as_scores, to_matrix
 from gradedeval.analysis.significance import TestSettings
 from gradedeval.errors import Flag, InputError, check_choice, did_you_mean, flag, public, shorten, visible
 from gradedeval.kernel import Scores, ranges
@@ -188,6 +188,7 @@ def table(
     |-----------|---------|
     | ap        |  0.5000 |
     """
+    scores = as_scores(scores)
     baselines = [baseline] if isinstance(baseline, str) else baseline
     published = Published(best=best, percent=percent, baselines=baselines, test=test, correction=correction,
                           caption=caption)  # fmt: skip

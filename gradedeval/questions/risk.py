@@ -109,7 +109,7 @@ def risk(
 ) -> Risk:
     """Measure the risk of runs, by every measure, on the topics that all runs share: losses weigh more than wins.
 
-    runs            as in `gradedeval.evaluate`; or without `qrels` the result of `evaluate`, or saved scores
+    runs            as in `gradedeval.evaluate`; without `qrels` results of `evaluate` or saved scores: one or a list
     qrels           as in `evaluate`, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are
                     computed
     baseline        one of the runs (None: the first), saved scores of a run, as a file, a DataFrame or `Scores`, or

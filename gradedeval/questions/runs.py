@@ -69,7 +69,7 @@ def run_summaries(
 ) -> RunSummaries:
     """Summarize each run by each measure: means, intervals and residuals over its scored topics.
 
-    runs            as in `gradedeval.evaluate`; or without `qrels` the result of `evaluate`, or saved scores
+    runs            as in `gradedeval.evaluate`; without `qrels` results of `evaluate` or saved scores: one or a list
     qrels           as in `evaluate`, and so are `measures`, `like`, `jobs`, `progress` and `keywords`; residuals are
                     computed
     slice           a column of labels of topics, for summaries by label; None: all topics together

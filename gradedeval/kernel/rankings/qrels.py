@@ -325,6 +325,9 @@ class Qrels:
         """topic -> docno -> index into labels, for runs given as dicts."""
         if "columns" in self.__dict__:
             return self.columns.codes()
+        if self._listed is None:
+            problem = "these qrels come with saved scores, without their judgments"
+            raise InputError(self.place, problem, "read the qrels again", usage=True)
         return {
             topic: {encode(docno): code for docno, code in documents.items()}
             for topic, documents in self._text_codes.items()
@@ -333,6 +336,13 @@ class Qrels:
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without caches of evaluations."""
         return {**self.__dict__, "_scorers": {}, "_last": NOTHING_LISTED}
+
+    def _without_judgments(self) -> Qrels:
+        """Return the facts that signatures state, such as digest and grades, without the judged documents."""
+        (qrels := Qrels.__new__(Qrels))._start(self.place, self._rules)
+        stated = ("format", "notes", "topics", "labels", "counts", "subtopics", "strata", "digest", "_collection")
+        qrels.__dict__ |= {name: getattr(self, name) for name in stated}
+        return qrels
 
     @cached_property
     def _text_codes(self) -> dict[bytes, dict[str, int]]:

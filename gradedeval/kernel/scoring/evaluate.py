@@ -150,9 +150,11 @@ def evaluate(
     keywords  options, as in gain="exp", residuals=True, depth=1000; see `gradedeval.Options`. Some take values beside
               text and files: a list of gains, a dict type -> cost, a list of topics
 
-    Returns `Scores`: `.frame`, `.means`, `.residuals`, `.signature`, `.by_topic(measure)`. Skipped input and
-    assumptions are warnings of the class `gradedeval.EvaluationWarning`, also in `.notes`. Raises
-    `gradedeval.InputError` (a ValueError) for a wrong measure, option, run or qrels.
+    For repeated calls read the qrels once, as in `qrels = gradedeval.Qrels("qrels.txt")`. Returns `Scores`: `.means`,
+    `.topics`, `.frame`, `.residuals`, `.signature`, `.by_topic(measure)`. A pickle of it has neither qrels nor runs, so
+    that a copy cannot read runs again. Skipped input and assumptions are warnings of the class
+    `gradedeval.EvaluationWarning`, also in `.notes`. Raises `gradedeval.InputError` (a ValueError) for a wrong measure,
+    option, run or qrels.
 
     >>> run, qrels = {"q1": {"d1": 1.2, "d3": 0.4}}, {"q1": {"d1": 2, "d2": 1}}
     >>> gradedeval.evaluate(run, qrels, "ap p@2").means

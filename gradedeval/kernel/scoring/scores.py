@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import compress, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -133,6 +133,14 @@ class RunScores:
     def kept(self, column: int) -> frozenset[str]:
         """Return the topics included for one measure."""
         return frozenset(compress(self.topics, self.included[:, column].tolist()))
+
+    def same_as(self, other: RunScores) -> bool:
+        """Return whether the name, the topics and all numbers are equal; blanks are equal."""
+        arrays = ("score", "unjudged", "residual", "included", "bounds")
+        pairs = ((getattr(self, name), getattr(other, name)) for name in arrays)
+        return (self.run, self.topics) == (other.run, other.topics) and all(
+            mine is theirs or np.array_equal(mine, theirs, equal_nan=True) for mine, theirs in pairs
+        )
 
     def is_zero(self, topics: Sequence[str], column: int) -> bool:
         """Return whether all scores of these topics are 0."""
@@ -286,6 +294,25 @@ class Scores(InNotebook):
     def __repr__(self) -> str:
         runs = self.runs[0].run if len(self.runs) == 1 else f"{len(self.runs)} runs"
         return f"<Scores of {runs}: {', '.join(self.labels)}; {self.signature}>"
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both hold the same scores of the same runs, with the same signature."""
+        if not isinstance(other, Scores):
+            return NotImplemented
+        return (
+            (self.signature, self.measures, len(self.runs)) == (other.signature, other.measures, len(other.runs))
+            and all(mine.same_as(theirs) for mine, theirs in zip(self.runs, other.runs, strict=True))
+            and self.machine == other.machine
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.signature)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without the judgments and the runs, which may be a hundred times as large: a copy cannot
+        read runs again."""
+        state = {described.name: getattr(self, described.name) for described in fields(self)}
+        return state | {"qrels": self.qrels._without_judgments(), "sources": {}}
 
     def document(self, layout: Layout, **keywords: Any) -> Document:
         """Return the scores as a table; keywords as in `score_tables.document`."""
@@ -536,6 +563,18 @@ class Scores(InNotebook):
             texts = {QUERY: [self.texts.get(row.topic) if row.topics is None else None for row in rows]}
             columns = dict([*list(columns.items())[:position], *texts.items(), *list(columns.items())[position:]])
         return to_frame({**columns, "signature": self.row_signatures(rows)})
+
+    @property
+    def topics(self) -> pd.DataFrame:
+        """The scores of topics as a DataFrame of topics × measures, nan if blank; of several runs, (run, topic) ×
+        measures, so that `topics.loc["A"]` is that of run A."""
+        from gradedeval.kernel.scoring.results import to_frame  # few evaluations come here
+
+        rows = [(run, topic) for run in self.runs for topic in run.topics]
+        keys = {"run": [run.run for run, _ in rows], "topic": [topic for _, topic in rows]}
+        kept = np.concatenate([np.where(run.included, run.score, np.nan) for run in self.runs])
+        index = ["run", "topic"] if self.is_multi_run else ["topic"]
+        return to_frame({**keys, **dict(zip(self.labels, kept.T, strict=True))}).set_index(index)[self.labels]
 
     @property
     def labels(self) -> list[str]:

@@ -200,6 +200,62 @@ def test_scores_are_pickled() -> None:
     again = pickle.loads(pickle.dumps(scores))
     assert (again.means, again.residuals, again.signature) == (scores.means, scores.residuals, scores.signature)
     assert again.measures == scores.measures
+    assert again == scores
+    assert hash(again) == hash(scores)
+    assert again != gradedeval.evaluate(RUN, QRELS, "err@2 rbp(p=0.5) gap")
+
+
+TWELVE = {str(topic): {"a": topic % 2, "b": 1} for topic in range(12)}
+INTENTS = {"1": {"a": {"x": 1}, "b": {"y": 1}}}
+STRATA = {"1": {"a": {"1": 1}, "b": {"2": 0}}}
+
+
+@pytest.mark.parametrize(
+    ("qrels", "measures", "options"),
+    [
+        (QRELS, "ap", {}),
+        (QRELS, "ap", {"bounds": True}),
+        (QRELS, "ap", {"interval": 0.9}),
+        (QRELS, "ap", {"max_residual": 0.5}),
+        (INTENTS, "erria@20", {"subtopics": True}),
+        (STRATA, "infap", {"qrels_format": "strata"}),
+        (TWELVE, "p@2", {"predicted": {**TWELVE, "13": {"a": 1}, "14": {"a": 0}}}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_a_copy_of_scores_equals_them(qrels: Any, measures: str, options: dict[str, Any]) -> None:
+    run = RUN if qrels is QRELS else {topic: {"a": 2.0, "b": 1.0} for topic in [*qrels, "13", "14"]}
+    scores = gradedeval.evaluate(run, qrels, measures, **options)
+    again = pickle.loads(pickle.dumps(scores))
+    assert again == scores
+    assert again.frame.equals(scores.frame)
+    assert repr(again.qrels) == repr(scores.qrels)
+    with pytest.raises(gradedeval.InputError, match="these qrels come with saved scores, without their judgments"):
+        gradedeval.evaluate(run, again.qrels, measures, **options)
+
+
+def test_a_pickle_of_fifty_topics_has_neither_judgments_nor_runs() -> None:
+    qrels = {str(topic): {f"document-{number}": number % 3 for number in range(300)} for topic in range(50)}
+    runs = {name: {topic: dict.fromkeys(qrels[topic], 1.0) for topic in qrels} for name in "AB"}
+    scores = gradedeval.evaluate(runs, qrels, "ndcg@10 err@20 ap p@10", residuals=True)
+    assert len(pickle.dumps(scores)) <= 40_000 < len(pickle.dumps(scores.qrels))
+
+
+def test_scores_of_topics_are_a_frame_without_means() -> None:
+    scores = gradedeval.evaluate(RUN, QRELS, "err@2 ap")
+    assert scores.topics.columns.tolist() == ["err@2", "ap"]
+    assert scores.topics["ap"].to_dict() == scores.by_topic("ap")
+    assert scores.topics.mean().to_dict() == pytest.approx(scores.means)
+    both = gradedeval.evaluate({"A": RUN, "all": RUN}, QRELS, "err@2 ap")
+    assert both.topics.index.names == ["run", "topic"]
+    assert both.topics.loc["all"].equals(scores.topics)
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_scores_of_topics_that_do_not_count_are_blank() -> None:
+    scores = gradedeval.evaluate(RUN, QRELS, "rbp(p=0.9) err@1", max_residual=0.5)
+    for label in scores.labels:
+        assert scores.topics[label].dropna().to_dict() == scores.by_topic(label)
 
 
 def test_a_measure_that_cannot_be_imported_cannot_be_pickled(tmp_path: Path) -> None:

@@ -300,11 +300,11 @@ SAMPLE = 50
 def _few_judged_notes(run: GradedRun[BatchScores], source: Any, scorer: Scorer) -> list[Note]:
     """Return the note on a run with hardly a judged document, which is read again; none if a few are judged, and no
     change would make more ids match."""
-    from gradedeval.kernel.rankings.near_matches import near_match  # of most runs some document is judged
-
     judged, possible = (sum(getattr(batch, name) for batch in run.batches) for name in ("judged", "possible"))
     if judged > FEW * possible or not any(batch.retrieved.any() for batch in run.batches):
         return []
+    from gradedeval.kernel.rankings.near_matches import near_match  # few runs need it
+
     qrels, last = scorer.qrels, scorer.grader.last_rank
     depth = "" if last is None else f"down to rank {last} "
     few = "none" if not judged else f"only {judged:,}"

@@ -328,6 +328,8 @@ DEPTH = 1000
 """Default number of ranks."""
 DIGITS = 6
 """Digits of weights in tables for people."""
+SHOWN = 10
+"""Default number of ranks in tables for people."""
 CELLS = 1 << 18
 """Maximum number of ranks × rankings that are scored at once."""
 
@@ -338,7 +340,8 @@ QUANTITIES: tuple[str, ...] = get_args(Quantity)
 By = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting("Measure, such as 'rbp(p=0.95)' or p@10. Repeat -m, or "
     "separate measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure="several", required="for example -m 'rbp(p=0.95)'")]  # fmt: skip
-Ranks = Annotated[int, Setting("Print ranks 1 to N.", ranges.WEIGHED_RANKS, metavar="N")]
+Ranks = Annotated[int, Setting("Print ranks 1 to N. A table has ten unless N is given.",
+    ranges.WEIGHED_RANKS, metavar="N", short="Print ranks 1 to N.")]  # fmt: skip
 Scaled = Annotated[Normalize, Setting("'sum': scale the weights of ranks 1 to N to sum to 1; 'max': scale the largest "
     "to 1.", short="Scale weights: sum to 1, or largest 1.")]  # fmt: skip
 Of = Annotated[Quantity, Setting("W: the weights; C: the probability of going on from a rank to the next, W(i+1)/W(i); "
@@ -373,8 +376,10 @@ class Weights(kernel.results.InNotebook):
     @property
     def rows(self) -> list[list[Any]]:
         """The table as plain numbers: the rank and its weight by each measure, None if blank."""
-        values = np.where(np.isnan(self.values), None, self.values).tolist()  # type: ignore[call-overload]
-        return [[rank, *weights] for rank, weights in enumerate(values, 1)]
+        return [
+            [rank, *(None if np.isnan(weight) else _without_rounding_error(weight) for weight in weights)]
+            for rank, weights in enumerate(self.values.tolist(), 1)
+        ]
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -396,11 +401,12 @@ class Weights(kernel.results.InNotebook):
             remarks.append(f"{', '.join(endless)}: weights go on past rank {depth}, and their sum is not known")
         return remarks
 
-    def document(self, layout: Layout, *, digits: int | None = None) -> Document:
+    def document(self, layout: Layout, *, digits: int | None = None, shown: int | None = None) -> Document:
         """Return a table, a row a rank, a column a measure; for people down to the last weight that is not printed as
         0.
 
         digits  digits of weights for people; None: 6
+        shown   maximum number of ranks for people; None: all
         """
         rank, *measures = self.columns
         columns = [Column(rank, "count"), *(Column(name, "score", digits=DIGITS) for name in measures)]
@@ -408,11 +414,20 @@ class Weights(kernel.results.InNotebook):
             return Document([Table(columns, self.rows)], self.signature)
         least = 0.5 * 10.0 ** -(DIGITS if digits is None else digits)
         last = 1 + int(np.flatnonzero((np.abs(np.nan_to_num(self.values)) >= least).any(1)).max(initial=0))
+        if shown is not None and shown < last:
+            more = [f"ranks {shown + 1} to {len(self.values)}: {flag.ranks:N} prints more, -f csv all"]
+            return Document([Table(columns, self.rows[:shown]), *more], self.signature)
         num_hidden = len(self.values) - last
         hidden = f"ranks {last + 1} to {len(self.values)}" if num_hidden > 1 else f"rank {last + 1}"
         amount = "0" if not np.nan_to_num(self.values[last:]).any() else f"less than {least:.1g}"
         more = [f"{hidden}: {plural(num_hidden, 'weight')} of {amount}"] if num_hidden else []
         return Document([Table(columns, self.rows[:last]), *more], self.signature)
+
+
+def _without_rounding_error(weight: float) -> float:
+    """Return 0.2 for 0.19999999999999996: a number of fewer digits that differs in the last ones alone."""
+    short = f"{weight:.15g}"
+    return float(short) if len(short) < len(repr(weight)) - 2 else weight
 
 
 RANKS_DRAWN = 50

@@ -11,7 +11,7 @@ from gradedeval.cli.results import Destination, call, format_at_terminal
 from gradedeval.cli.settings import hide_flag, pop_settings, resolve_measures, setting_options
 from gradedeval.errors import InputError
 from gradedeval.kernel.options import ranges
-from gradedeval.questions.weights import DEPTH, RANKS_DRAWN, Weights, weight_panels, weights
+from gradedeval.questions.weights import DEPTH, RANKS_DRAWN, SHOWN, Weights, weight_panels, weights
 
 FILES = "[MEASURE... | RUN... QRELS]"
 SETTINGS = setting_options(weights)
@@ -43,7 +43,8 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     """
     destination = Destination(options, format_at_terminal(options["output"], "csv", "table"))
     settings = pop_settings(weights, options)
-    destination.print(_weights(files, settings, options))
+    shown = None if "ranks" in settings else SHOWN
+    destination.print(_weights(files, settings, options), shown=shown, digits=destination.digits)
 
 
 @command_line("weights", FILES, PICTURE_SETTINGS, PICTURE_OPTIONS, READING)

@@ -56,7 +56,7 @@ RANKS = 20
 BEFORE, DOCUMENT, BEYOND = "empty", "document", "beyond"
 """Parts of a ranking: the empty ranking (if it has a score), its documents, and the ranks below them."""
 FIRST, LAST = ("part", "rank", "docno", "grade", "gain"), ("contribution", "running", "could_add")
-TITLES = {"could_add": "could add"}
+TITLES = {"contribution": "adds", "could_add": "could add"}
 """Titles of columns in tables for people."""
 
 
@@ -452,7 +452,6 @@ def _grades(batch: Batch, qrels: Qrels, count: int) -> list[float | None]:
 # Tables: for people one for each measure, for programs a row for each measure and rank.
 
 
-LABELS = {BEFORE: "empty ranking", BEYOND: "beyond the end"}
 RISES = (
     "could add: how much the score would rise if only this document were relevant (top gain); the values need not "
     "add up to the residual"
@@ -582,13 +581,16 @@ def _summary(explained: Explained, digits: int) -> str:
 
 
 def _table(explained: Explained, digits: int, limit: int) -> Table:
-    """Return the table of a measure, with one row for all documents below rank `shown`."""
+    """Return the table of a measure, with one row for all documents below rank `shown`.
+
+    In the column of ranks, 0 is the empty ranking, and >100 what lies beyond the end of a run of 100 documents.
+    """
     rows = list(explained.rows())
     documents = [row for row in rows if row["part"] == DOCUMENT]
     if len(documents) > limit + 1:  # a row for one hidden document would save nothing
         first = [row for row in rows if row["part"] == BEFORE] + documents[:limit]
         rows = [*first, _remaining_row(documents[limit:]), *(row for row in rows if row["part"] == BEYOND)]
-    rows = [{**row, "docno": LABELS.get(row["part"], row["docno"])} for row in rows]
+    rows = [{**row, "rank": f">{len(documents)}"} if row["part"] == BEYOND else row for row in rows]
     names = [name for name in explained.columns if name != "part"]
     adds = any(round(row.get("could_add") or 0.0, digits) > 0 for row in rows)
     columns = [
@@ -607,11 +609,10 @@ def _kind(name: str, values: list[Any]) -> kernel.formats.Kind:
 
 def _remaining_row(documents: list[dict[str, Any]]) -> dict[str, Any]:
     """Return one row for documents without rows."""
-    unjudged = sum(row["grade"] is None for row in documents)
     return {
         **dict.fromkeys(documents[0]),
         "rank": "…",
-        "docno": f"{len(documents)} more" + (f", {unjudged} unjudged" if unjudged else ""),
+        "docno": f"{len(documents)} more",
         "contribution": sum(row["contribution"] for row in documents),
         "running": documents[-1]["running"],
     }

@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from gradedeval.questions.compare import Letters as Letters
     from gradedeval.questions.compare import compare as compare
     from gradedeval.questions.compare import letters as letters
-    from gradedeval.questions.compare import topic_table as topic_table
     from gradedeval.questions.correlate import correlate as correlate
     from gradedeval.questions.diff import Diff as Diff
     from gradedeval.questions.diff import diff as diff
@@ -85,6 +84,7 @@ if TYPE_CHECKING:
     from gradedeval.questions.runs import run_summaries as run_summaries
     from gradedeval.questions.to_judge import ToJudge as ToJudge
     from gradedeval.questions.to_judge import to_judge as to_judge
+    from gradedeval.questions.topic_table import topic_table as topic_table
     from gradedeval.questions.topics import topic_differences as topic_differences
     from gradedeval.questions.verify import Verification as Verification
     from gradedeval.questions.verify import verify as verify
@@ -114,7 +114,7 @@ _PUBLIC = {
     "questions.agreement": "Agreement Reproduction agreement reproduction",
     "questions.assessors": "AssessorAgreement assessor_agreement",
     "questions.check": "check",
-    "questions.compare": "Comparison Letters compare letters topic_table",
+    "questions.compare": "Comparison Letters compare letters",
     "questions.correlate": "correlate",
     "questions.diff": "Diff diff",
     "questions.explain": "Explanation explain",
@@ -132,6 +132,7 @@ _PUBLIC = {
     "questions.risk": "risk",
     "questions.runs": "run_summaries",
     "questions.to_judge": "ToJudge to_judge",
+    "questions.topic_table": "topic_table",
     "questions.topics": "topic_differences",
     "questions.verify": "Verification verify",
     "questions.weights": "Weights weights",

@@ -33,6 +33,9 @@ Draws = Annotated[int, Setting("Number of permutations, or of bootstrap samples.
 Alpha = Annotated[float, Setting("Significance level.", ranges.ALPHA, metavar="P")]
 Seed = Annotated[int, Setting("Random seed.", ranges.SEED, metavar="N")]
 
+FEW_RUNS = 5
+"""Maximum number of runs that are compared one by one unless the command line asks for it."""
+
 DEFAULT_DEPTH = 10
 """Default depth for the count of judged documents."""
 

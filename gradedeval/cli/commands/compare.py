@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import click
+
 from gradedeval.analysis import score_matrix, significance
 from gradedeval.cli.many_runs import check_run_count, matrix_options, read_matrix
-from gradedeval.cli.options import WIDE, Option, command_line, output_options
+from gradedeval.cli.options import WIDE, Option, command_line, is_given, output_options
 from gradedeval.cli.results import Destination, print_remarks
 from gradedeval.cli.settings import check_mode, chosen_mode, pop_settings, setting_options
-from gradedeval.errors import emit_notes
+from gradedeval.errors import Note, emit_notes
 from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.compare import (
     EVALUATION_OPTIONS,
@@ -19,21 +21,24 @@ from gradedeval.questions.compare import (
     compare,
     compare_scores,
     letters,
-    topic_table,
 )
+from gradedeval.questions.shared import FEW_RUNS
+from gradedeval.questions.topic_table import topic_table
 
 BY_TOPIC = Option("-q", "--by-topic", is_flag=True, help="Print the scores of all runs on each topic, with median, "
-                  "best and worst, instead of comparisons.", short="The scores of all runs on each topic.")  # fmt: skip
+                  "best and worst, instead of comparisons; of more than five runs the topics alone, the hardest first.",
+                  short="The scores of all runs on each topic.")  # fmt: skip
 LETTERS = Option("--letters", "by_letters", is_flag=True, help="Print a row for each run: letters, which it shares "
                  "with runs that do not differ from it, and its possible ranks. By Tukey's HSD unless --test names "
-                 "another test.", short="Letters, shared by runs that do not differ.")  # fmt: skip
+                 "another test. The default for more than five runs.",
+                 short="Letters, shared by runs that do not differ.")  # fmt: skip
 JUDGING = Option("--judging", is_flag=True, help="Add a table: whether more judging could reverse the order of each "
                  "pair.", short="Whether judging could reverse a pair.")  # fmt: skip
 SETTINGS = [BY_TOPIC, LETTERS, *setting_options(letters, compare), JUDGING]
 READING = matrix_options(*EVALUATION_OPTIONS)
 OPTIONS_OF_MODE = {
     "-q": {"baseline", "replicates"},
-    "--letters": settings_of(letters),
+    "--letters": {*settings_of(letters)},
     "": {*settings_of(compare), "judging", *EVALUATION_OPTIONS},
 }
 """Flag of a mode -> its options, except those of all modes."""
@@ -58,21 +63,34 @@ def command(
     if by_topic:
         matrix, _ = read_matrix(options, baseline)
         destination.print(print_remarks(topic_table(matrix)))
-    elif by_letters:
+        return
+    if by_letters:
         matrix, _ = read_matrix(options)
         destination.print(print_remarks(letters(matrix, **settings)))
-    else:
-        test = significance.TestSettings(**settings)
-        replicates, predicted = options["replicates"], options["predicted"]
-        check_settings(baseline, all_pairs, test, replicates, predicted)
-        needs_judging = judging or options["unseen"] is not None
-        if needs_judging:
-            check_judging(replicates, predicted)
-        # Formats for programs always include effects of further judging.
-        rereads = needs_judging or (destination.layout == "long" and predicted is None)
-        check_run_count(check_runs, options, baseline)
-        matrix, name = read_matrix(options, baseline, keep=rereads)
-        if not all_pairs:
-            emit_notes(score_matrix.first_baseline_notes(matrix, name))
-        result = compare_scores(matrix, name, all_pairs, test, rereads, keep=True)
-        destination.print(print_remarks(result), judging=judging)
+        return
+    test = significance.TestSettings(**settings)
+    replicates, predicted = options["replicates"], options["predicted"]
+    check_settings(baseline, all_pairs, test, replicates, predicted)
+    needs_judging = judging or options["unseen"] is not None
+    if needs_judging:
+        check_judging(replicates, predicted)
+    asks_for_pairs = test.test == "bayes" or _has_option_of_pairs()
+    # Formats for programs always include effects of further judging.
+    rereads = needs_judging or (destination.layout == "long" and predicted is None)
+    check_run_count(check_runs, options, baseline)
+    matrix, name = read_matrix(options, baseline, keep=rereads)
+    if len(matrix.runs) > FEW_RUNS and not asks_for_pairs:
+        many = f"{len(matrix.runs)} runs: those that share a letter do not differ, as with --letters"
+        emit_notes([Note(many, "--baseline RUN or --all-pairs compares pairs")])
+        destination.print(print_remarks(letters(matrix, **settings)))
+        return
+    if not all_pairs:
+        emit_notes(score_matrix.first_baseline_notes(matrix, name))
+    result = compare_scores(matrix, name, all_pairs, test, rereads, keep=True)
+    destination.print(print_remarks(result), judging=judging)
+
+
+def _has_option_of_pairs() -> bool:
+    """Return whether the command line has an option that letters do not take."""
+    given = click.get_current_context().params
+    return any(is_given(given.get(name)) for name in OPTIONS_OF_MODE[""] if name not in OPTIONS_OF_MODE["--letters"])

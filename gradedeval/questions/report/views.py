@@ -16,8 +16,9 @@ from gradedeval.analysis.tables import display_table
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, Note, flag, handling_notes, plural, visible
 from gradedeval.kernel import Column, Measure, Options, Table, ranges
-from gradedeval.questions.compare import RUN_SUMMARIES, compare_pairs, topic_table
+from gradedeval.questions.compare import compare_pairs
 from gradedeval.questions.shared import DEFAULT_DEPTH
+from gradedeval.questions.topic_table import RUN_SUMMARIES, topic_table
 
 if TYPE_CHECKING:
     import jinja2

@@ -1,0 +1,104 @@
+"""`compare` of many runs: letters by default, and topics from the hardest to the easiest."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gradedeval
+from gradedeval.questions.shared import FEW_RUNS
+from support.commands import Command, rows, succeed
+
+TOPICS = [f"t{number}" for number in range(1, 21)]
+PAIRS_FOLLOW = "--baseline RUN or --all-pairs compares pairs"
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Path:
+    """As many runs as are compared one by one in `few`, and one more in `many`; `qrels`."""
+    for name, count in (("few", FEW_RUNS), ("many", FEW_RUNS + 1)):
+        (tmp_path / name).mkdir()
+        for seed in range(count):
+            draw = random.Random(seed)
+            (tmp_path / name / f"system{seed}").write_text(
+                "".join(
+                    f"{topic} Q0 d{docno} {rank} {99 - rank} t\n"
+                    for topic in TOPICS
+                    for rank, docno in enumerate(draw.sample(range(20), 10), 1)
+                )
+            )
+    (tmp_path / "qrels").write_text("".join(f"{topic} 0 d{d} {int(d < 7)}\n" for topic in TOPICS for d in range(20)))
+    return tmp_path
+
+
+def test_many_runs_get_letters_and_few_are_compared_with_the_first(folders: Path, cli: Command) -> None:
+    many = succeed(cli("compare", "many", "qrels", "-m", "ap"))
+    assert many.text == cli("compare", "many", "qrels", "-m", "ap", "--letters").text
+    (said,) = many.messages
+    assert said == f"6 runs: those that share a letter do not differ, as with --letters; {PAIRS_FOLLOW}"
+    few = succeed(cli("compare", "few", "qrels", "-m", "ap", "-f", "csv"))
+    assert {row["baseline"] for row in rows(few.text)} == {"system0"}
+    assert not any(PAIRS_FOLLOW in message for message in few.messages)
+
+
+@pytest.mark.parametrize(
+    "words", ["--baseline system2", "--all-pairs", "--judging", "--unseen 5", "--test bayes", "--test bayes --rope 0.1"]
+)
+def test_what_only_pairs_have_asks_for_pairs(words: str, folders: Path, cli: Command) -> None:
+    found = succeed(cli("compare", "many", "qrels", "-m", "ap", *words.split(), "-f", "csv"))
+    assert len(rows(found.text)) == (15 if words == "--all-pairs" else 5)
+    assert not any(PAIRS_FOLLOW in message for message in found.messages)
+
+
+@pytest.mark.parametrize("words", ["--test t", "--alpha 0.2", "--draws 500", "--correction bh --test sign"])
+def test_settings_of_the_test_apply_to_letters(words: str, folders: Path, cli: Command) -> None:
+    asked = ("compare", "many", "qrels", "-m", "ap", *words.split(), "-f", "csv")
+    assert succeed(cli(*asked)).text == succeed(cli(*asked, "--letters")).text
+
+
+def test_topics_of_many_runs_come_from_the_hardest(folders: Path, cli: Command) -> None:
+    scored = rows(succeed(cli("many", "qrels", "-m", "ap esl", "-q", "-f", "csv")).text)
+    score = {(row["run"], row["topic"], row["measure"]): float(row["score"]) for row in scored}
+    runs = sorted({run for run, *_ in score})
+    by_topic = {
+        name: np.array([[score[run, topic, name] for run in runs] for topic in TOPICS]) for name in ("ap", "esl")
+    }
+    found = rows(succeed(cli("compare", "many", "qrels", "-m", "ap esl", "-q", "-f", "csv")).text)
+    assert len(found) == 2 * (len(TOPICS) + 1)
+    for name, sign in (("ap", 1), ("esl", -1)):
+        *listed, mean = [row for row in found if row["measure"] == name]
+        values, median = by_topic[name], np.median(by_topic[name], axis=1)
+        order = np.lexsort((sign * values.mean(1), sign * median)).tolist()
+        assert [row["topic"] for row in listed] == [TOPICS[n] for n in order]
+        best, worst = (values.max(1), values.min(1))[::sign]
+        low, high = np.percentile(values, [25, 75], axis=1)
+        expected = {"median": median, "best": best, "worst": worst, "spread": high - low}
+        for column, numbers in expected.items():
+            assert [float(row[column]) for row in listed] == pytest.approx(numbers[order].tolist())
+            assert mean["topic"] == "all"
+            assert float(mean[column]) == pytest.approx(numbers.mean())
+
+
+def test_people_see_six_topics_at_each_end(folders: Path, cli: Command) -> None:
+    listed = [row["topic"] for row in rows(cli("compare", "many", "qrels", "-m", "ap", "-q", "-f", "csv").text)]
+    lines = succeed(cli("compare", "many", "qrels", "-m", "ap", "-q")).text.splitlines()
+    shown = [line.split()[1] for line in lines[2 : lines.index("")]]
+    assert shown == [*listed[:6], "…", *listed[14:]]
+    assert lines[8].split() == ["ap", "…", "8", "more"]
+    assert "hardest topics first, by the median of 6 runs | spread: between the quartiles of 6 runs" in lines
+
+
+def test_thirteen_topics_are_shown_whole() -> None:
+    topics = TOPICS[:13]
+    runs = {f"r{n}": {topic: {"d": 1.0, "e": float(n)} for topic in topics} for n in range(6)}
+    table = gradedeval.topic_table(runs, {topic: {"d": 1} for topic in topics}, "rr")
+    assert "more" not in str(table)
+    assert len(table.topics) == 14
+
+
+@pytest.mark.parametrize("word", ["topics", "hardest", "difficulty"])
+def test_what_is_typed_for_hard_topics_names_the_command(word: str, folders: Path, cli: Command) -> None:
+    found = cli(word, "many", "qrels")
+    assert found.code == 2
+    assert found.messages[0] == f"no such command '{word}'; did you mean 'compare --by-topic'?"

@@ -311,9 +311,9 @@ class _Rr(Measure):
 rr: _Rr
 
 class _Recall(Measure):
-    """The share of the relevant documents that is retrieved."""
+    """The share of the relevant documents that is retrieved; with norm=k, of as many as the cutoff admits."""
 
-    def __call__(self, /, *, rel: float = ...) -> Measure: ...
+    def __call__(self, /, *, norm: str | None = None, rel: float = ...) -> Measure: ...
 
 recall: _Recall
 
@@ -393,6 +393,14 @@ class _Esl(Measure):
     def __call__(self, /, *, n: int = 1, docs: float = 0, rel: float = ...) -> Measure: ...
 
 esl: _Esl
+
+class _Rank1(Measure):
+    """The rank of the first relevant document; a topic without one is left out of the mean, so lower is better only
+    beside the share of topics with one, success."""
+
+    def __call__(self, /, *, rel: float = ...) -> Measure: ...
+
+rank1: _Rank1
 
 class _GmAp(Measure):
     """Average precision, averaged over topics by the geometric mean."""
@@ -533,6 +541,13 @@ class _Utility(Measure):
     def __call__(self, /, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: float = 0.0, docs: float = 0.0, rel: float = ...) -> Measure: ...
 
 utility: _Utility
+
+class _Silence(Measure):
+    """The share of the topics without relevant documents for which the run returns nothing; no other topic counts."""
+
+    def __call__(self, /, *, min: float | None = None, rel: float = ...) -> Measure: ...
+
+silence: _Silence
 
 class _Erria(Measure):
     """Intent-aware ERR: the mean ERR over intents with a relevant document, or by a file's probabilities."""

@@ -375,7 +375,10 @@ class ScoreParts:
 
 
 def check_by_rank(measure: Measure) -> None:
-    """Raise InputError (usage) for a measure with other ranks than the run."""
+    """Raise InputError (usage) for a measure with other ranks than the run, or without a score of some rankings."""
+    if measure.definition.may_skip:
+        problem = "has no score of some rankings, so there is no part of it for each rank"
+        raise InputError(f"'{measure}'", problem, "leave it out", usage=True)
     if measure.judged_only:
         problem = "uses a condensed list, whose ranks are not those of the run"
         raise InputError(

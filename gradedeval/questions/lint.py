@@ -281,9 +281,7 @@ def check_relevant(judged: kernel.submissions.Judgments, qrels: Qrels, measures:
             some_measures = len(scorer.topics_without_relevant) > 1
             names = [scorer.measures[column].label for column in columns] if some_measures else []
             problem = kernel.caveats.no_relevant_text("", topics, len(qrels), names)
-            judged.warn(
-                "relevant", problem, f"exclude {'it' if len(topics) == 1 else 'them'} with {flag.topics:relevant}"
-            )
+            judged.warn("relevant", problem, kernel.caveats.no_relevant_hint(topics, scorer.measures))
 
 
 class TieOrders:

@@ -120,6 +120,11 @@ INPUTS = {
         ranked_run("a b c") + ranked_run("a b c", "2"),
         judged("a=1 b=0 c=2") + judged("a=0 b=0", "2"),
     ),
+    "no answer": Input(
+        "topics 2 to 5 have no relevant document; the run returns nothing for topic 2, and little for topic 3",
+        (("1", "a", 0.9), ("1", "b", 0.8), ("3", "a", 0.25), ("4", "a", 0.5), ("4", "c", 0.75), ("5", "a", 0.5)),
+        judged("a=0 b=2 c=1") + judged("a=0", "2") + judged("b=0", "3") + judged("c=0", "4") + judged("a=-1", "5"),
+    ),
     "short": Input(
         "the run ends before the cutoff and before the relevant documents do",
         ranked_run("b a"),
@@ -324,6 +329,13 @@ PRECISION = entries(
         "P@k, k: 1.4 R + 0.9 rounded down",
         "Rprec_mult.1.4",
     ),
+    Entry(
+        "recall(norm=k)@3",
+        partial(E.recall, k=3, norm="k"),
+        "relevant among the first 3 over min(R, 3)",
+        inputs=(*Entry.inputs, "deep"),
+    ),
+    Entry("recall(norm=k)@10", partial(E.recall, k=10, norm="k"), "relevant among the first 10 over min(R, 10)"),
     Entry("relative_p@3", partial(E.relative_p, k=3), "relevant among the first 3 over min(3, R)", "relative_P.3"),
     Entry(
         "bpref",
@@ -363,6 +375,18 @@ PRECISION = entries(
         partial(E.esl, n=2),
         "documents that are not relevant above the second relevant one",
         inputs=("graded", "ties", "names"),
+    ),
+    Entry(
+        "rank1",
+        E.rank1,
+        "rank of the first relevant document; topics without one are left out",
+        inputs=(*Entry.inputs, "no answer"),
+    ),
+    Entry(
+        "rank1(rel=2)@2",
+        partial(E.rank1, k=2, rel=2),
+        "of grade 2 or more, among the first 2",
+        inputs=("graded", "ties", "missing"),
     ),
     Entry("yaap", E.yaap, "ln((1 + S) / (1 + R − S)), S: the sum of precisions", inputs=("graded", "ties", "short")),
     Entry(
@@ -499,6 +523,18 @@ SETS = entries(
         partial(E.utility, a=2, b=-1, c=-1),
         "and minus the relevant ones missed, relevant twice",
         inputs=("graded", "ties", "short"),
+    ),
+    Entry(
+        "silence",
+        E.silence,
+        "share of the topics without relevant documents for which nothing is returned; other topics are left out",
+        inputs=("none", "no answer"),
+    ),
+    Entry(
+        "silence(min=0.5)",
+        partial(E.silence, least=0.5),
+        "for which no document has a score of 0.5 or more",
+        inputs=("none", "no answer"),
     ),
     Entry("num_q", E.num_q, "topics", "num_q", summary="total", inputs=("missing", "none")),
     Entry(
@@ -708,14 +744,16 @@ def topics(data: Input, options: dict[str, Any]) -> dict[str, list[Topic]]:
         orders = rankings(run.get(topic, {}), grades, options.get("ties", "docno-desc"))
         if options.get("judged_only"):
             orders = [tuple(docno for docno in order if docno in grades) for order in orders]
-        found[topic] = [Topic(order[: options.get("depth")], grades, top, labels, each) for order in orders]
+        highest = max(run.get(topic, {}).values(), default=None)
+        found[topic] = [Topic(order[: options.get("depth")], grades, top, labels, each, highest) for order in orders]
     return found
 
 
 def by_topic(case: Case, **changed: Any) -> dict[str, Real]:
-    """Return the exact score of each topic, with some options changed."""
+    """Return the exact score of each topic that has one, with some options changed."""
     found = topics(case.input, {**case.options, **changed})
-    return {topic: mp.fsum(map(case.entry.score, each)) / len(each) for topic, each in found.items()}
+    scores = {topic: list(map(case.entry.score, each)) for topic, each in found.items()}
+    return {topic: mp.fsum(each) / len(each) for topic, each in scores.items() if None not in each}
 
 
 def summary(case: Case, scores: dict[str, Real]) -> Real:

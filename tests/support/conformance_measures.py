@@ -30,6 +30,7 @@ class Topic:
     top      the highest grade of all topics
     labels   the distinct grades above 0 of all topics, ascending
     intents  subtopic -> grades, for measures over intents
+    highest  the highest score of a document of the run; None without documents
     """
 
     ranking: tuple[str, ...]
@@ -37,6 +38,7 @@ class Topic:
     top: Real
     labels: tuple[Real, ...]
     intents: dict[str, dict[str, Real]] = field(default_factory=dict)
+    highest: float | None = None
 
 
 # --- gains -----------------------------------------------------------------------------------------------------------
@@ -200,9 +202,9 @@ def p(t: Topic, k: int, rel: Real = 1) -> Real:
     return mp.mpf(sum(binary(t, rel)[0][:k])) / k
 
 
-def recall(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
+def recall(t: Topic, k: int | None = None, rel: Real = 1, norm: str = "R") -> Real:
     hits, known = binary(t, rel)
-    return ratio(sum(hits[:k]), known)
+    return ratio(sum(hits[:k]), known if norm == "R" or k is None else min(known, k))
 
 
 def rprec(t: Topic, rel: Real = 1) -> Real:
@@ -261,6 +263,11 @@ def esl(t: Topic, n: int = 1) -> Real:
     hits = binary(t)[0]
     above = next((i for i, hit in ranked(hits) if hit and sum(hits[:i]) == n), len(hits))
     return mp.mpf(above - sum(hits[:above]))
+
+
+def rank1(t: Topic, k: int | None = None, rel: Real = 1) -> Real | None:
+    """The rank of the first relevant document; None without one."""
+    return next((mp.mpf(i) for i, hit in ranked(binary(t, rel)[0], k) if hit), None)
 
 
 def yaap(t: Topic, rel: Real = 1) -> Real:
@@ -573,6 +580,12 @@ def f1(t: Topic, k: int, rel: Real = 1) -> Real:
 def utility(t: Topic, a: int = 1, b: int = -1, c: int = 0) -> Real:
     hits, n, known = counts(t)
     return mp.mpf(a * hits + b * (n - hits) + c * (known - hits))
+
+
+def silence(t: Topic, least: float | None = None, rel: Real = 1) -> Real | None:
+    """Whether nothing is returned for a topic without relevant documents; None for another topic."""
+    returned = t.highest is not None and (least is None or t.highest >= least)
+    return None if binary(t, rel)[1] else mp.mpf(not returned)
 
 
 def num_ret(t: Topic) -> Real:

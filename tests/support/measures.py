@@ -33,6 +33,7 @@ VALUES: dict[str, list[Any]] = {
     "a": [2],
     "n": [2],
     "docs": [100],
+    "min": [-2],
 }
 
 # Two parameters at once, other schemes, and gains that are odd but allowed: one for grade 0, and a fall at the top.

@@ -269,8 +269,8 @@ def success(ranking: Gains, pool: list[float], k: int | None) -> float:
     return 1.0 if any(gain > 0 for gain in filled(ranking[:k])) else 0.0
 
 
-def recall(ranking: Gains, pool: list[float], k: int | None) -> float:
-    return ratio(sum(filled(ranking[:k])), relevant(pool))
+def recall(ranking: Gains, pool: list[float], k: int | None, norm: str | None = None) -> float:
+    return ratio(sum(filled(ranking[:k])), relevant(pool) if norm is None or k is None else min(relevant(pool), k))
 
 
 def rprec(ranking: Gains, pool: list[float], k: int | None) -> float:

@@ -250,6 +250,9 @@ class Properties:
     relevance_only        whether relevant documents alone make the score
     uses_strata           whether it needs the strata of a sample, `Gains.sample`
     takes_fill            whether unjudged documents may have gains in it: see --fill
+    may_skip              whether it scores some topics only: it returns nan for the others, which are in no mean
+    reads_scores          whether it reads `Gains.highest`, the highest score of a topic; or a function of the
+                          arguments
     uses_unsampled        whether it reads grades below 0, if they count as unjudged, as pooled but not sampled
     """
 
@@ -273,6 +276,8 @@ class Properties:
     uses_strata: bool = False
     uses_unsampled: bool = False
     takes_fill: bool = False
+    may_skip: bool = False
+    reads_scores: bool | Callable[[Arguments], bool] = False
 
 
 @dataclass(repr=False, eq=False, kw_only=True)
@@ -546,6 +551,12 @@ class Measure:
         return rule(self.arguments) if callable(rule) else rule
 
     @property
+    def reads_scores(self) -> bool:
+        """Whether it depends on the highest score of a topic."""
+        reads = self.definition.reads_scores
+        return reads(self.arguments) if callable(reads) else reads
+
+    @property
     def monotone(self) -> bool:
         """Whether a better document moved up never lowers its score."""
         monotone = self.definition.monotone
@@ -703,12 +714,12 @@ LINES = (
     ("cascade_models", "success"),
     ("precision", "bpref accuracy gprecision grecall iprec iprec_avg rprec_mult"),
     ("sets", "relative_p"),
-    ("precision", "esl"),
+    ("precision", "esl rank1"),
     ("precision", "gm_ap gm_bpref yaap"),
     ("sampled", "infap xinfap statap infndcg"),
     ("trec_eval_only", "bing g ndcg_rel rndcg"),
     ("trec_eval_only", "rbp_topic rbp_resid"),
-    ("sets", "set_p set_relative_p set_recall set_map set_f f1 utility"),
+    ("sets", "set_p set_relative_p set_recall set_map set_f f1 utility silence"),
     ("diversity", "erria alpha_ndcg nrbp strec nerria alpha_dcg nnrbp"),
     ("precision", "judged unjudged"),
     ("sets", "num_q num_ret num_rel num_rel_ret hits num_nonrel_judged_ret"),

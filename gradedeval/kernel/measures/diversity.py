@@ -345,9 +345,10 @@ def intent_aware(measure: Measure, prior: str = UNIFORM) -> Measure:
     if measure.by_intent:
         problem = "is already averaged over intents" if measure.prior else "already takes all intents into account"
         raise InputError(place, f"{measure} {problem}", f"write {measure}", usage=True)
-    if definition.gain is None or definition.summary == "total" or definition.uses_strata:
+    if definition.gain is None or definition.summary == "total" or definition.uses_strata or definition.may_skip:
         problem = "counts documents" if definition.summary == "total" else "reads no gains"
         problem = "reads strata" if definition.uses_strata else problem
+        problem = "scores some topics only" if definition.may_skip else problem
         raise InputError(
             place, f"{measure.name} {problem}: it has no mean over intents", f"write {measure}", usage=True
         )

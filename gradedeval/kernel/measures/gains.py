@@ -185,6 +185,7 @@ class Gains:
     below      topics: the number of unjudged documents retrieved below the last column; None: unknown
     unseen     the number of documents that were not retrieved and may be relevant: a whole number, or infinity
     further    topics: the number of relevant documents that a bound adds to the pool
+    highest    topics: the highest score of a document, −inf without documents; None unless a measure reads it
     """
 
     gain: Floats
@@ -203,6 +204,7 @@ class Gains:
     below: Ints | None = None
     unseen: float = 0
     further: Floats | None = None
+    highest: Floats | None = None
     types: tuple[bytes, ...] = ()
     kind: Ints | None = None
     intents: Intents | None = None
@@ -415,9 +417,10 @@ def scores_of(measure: Measure, gains: Gains) -> Floats:
 
 
 def as_scores(measure: Measure, scores: Floats) -> Floats:
-    """Return the result of a measure's function as scores. Raises InputError for NaN."""
+    """Return the result of a measure's function as scores. Raises InputError for NaN, unless the measure may skip
+    topics."""
     highest = np.maximum.reduce(scores, initial=-np.inf)
-    if highest != highest:
+    if highest != highest and not measure.definition.may_skip:
         raise InputError(f"measure '{measure}'", "returned NaN", "the gains may be too large")
     ceiling = measure.definition.ceiling  # rounding may pass it
     if highest > ceiling:

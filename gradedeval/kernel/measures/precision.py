@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -85,10 +85,10 @@ def _precision_and_ideal(g: Gains, *, norm: str | None = None) -> dict[str, Floa
     return {"precision": _precision(g), "ideal": np.minimum(g.rank, g.num_relevant[:, None]) / g.rank}
 
 
-def precision_sum(over: Callable[..., Any]) -> Callable[[Arguments], RankSum]:
-    """Return a function of the arguments that makes the `RankSum` of graded precision over `over`: the total of the
-    pool, or with norm=k of the ideal ranking down to the cutoff."""
-    return lambda arguments: RankSum("precision", over=over, pool="ideal" if "norm" in arguments else "relevant")
+def sum_over(of: Literal["gain", "precision"], over: Callable[..., Any]) -> Callable[[Arguments], RankSum]:
+    """Return a function of the arguments that makes the `RankSum` of a quantity over `over`: the total of the pool, or
+    with norm=k of the ideal ranking down to the cutoff."""
+    return lambda arguments: RankSum(of, over=over, pool="ideal" if "norm" in arguments else "relevant")
 
 
 def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
@@ -104,7 +104,7 @@ def _preference_details(g: Gains, *, k: float = 0) -> dict[str, Floats]:
     validate=needs_cutoff("ap"),
     details=_precision_and_ideal,
     weights_in_ranking=RankingWeights(_precision, over=maximum_found),
-    rank_sum=precision_sum(maximum_found),
+    rank_sum=sum_over("precision", maximum_found),
 )
 def ap(g: Gains, *, norm: str | None = None) -> Floats:
     """Average precision.
@@ -159,16 +159,20 @@ def p(g: Gains) -> Floats:
     bounds="counts",
     ceiling=1,
     over_ties=True,
-    rank_sum=RankSum("gain", over=lambda g: g.num_relevant, pool="relevant"),
+    checks=BY_CUTOFF,
+    validate=needs_cutoff("recall"),
+    rank_sum=sum_over("gain", maximum_found),
 )
-def recall(g: Gains) -> Floats:
-    """The share of the relevant documents that is retrieved.
+def recall(g: Gains, *, norm: str | None = None) -> Floats:
+    """The share of the relevant documents that is retrieved; with norm=k, of as many as the cutoff admits.
 
-    1/R Σ_{i≤k} rel_i
+    1/R Σ_{i≤k} rel_i; with norm=k 1/min(R, k) Σ_{i≤k} rel_i
 
-    trec_eval's recall.
+    trec_eval's recall. With norm=k: BEIR's capped recall, R_cap (Thakur et al., NeurIPS 2021), which is relative_p.
+
+    norm  k: the number found is divided by the smaller of R and the cutoff; without it by R
     """
-    return safe_divide(g.num_relevant_retrieved, g.num_relevant)
+    return safe_divide(g.num_relevant_retrieved, maximum_found(g, norm=norm))
 
 
 @measure(
@@ -396,6 +400,21 @@ def esl(g: Gains, *, n: int = 1, docs: float = 0) -> Floats:
     return np.where(count >= n, begin - above + (n - above) * (size - tied) / (tied + 1), beyond)
 
 
+@measure(better="lower", may_skip=True)
+def rank1(g: Gains) -> Floats:
+    """The rank of the first relevant document; a topic without one is left out of the mean, so lower is better only
+    beside the share of topics with one, success.
+
+    min {i ≤ k: rel_i = 1}; blank if there is none
+
+    The reciprocal is rr; 1 + esl where a relevant document is retrieved. It has no residual, because further judging
+    may add topics to the mean.
+    """
+    ranks = g.ranks_of_relevant
+    first: Floats = ranks[:, 0] if ranks.shape[1] else np.full(len(ranks), np.inf)
+    return np.where(np.isfinite(first), first, np.nan)
+
+
 # Here a gain is the share of users who regard the grade as relevant: Σ_{j ≤ grade} g_j. `gain=` or `g=` determines it.
 
 
@@ -447,7 +466,7 @@ def _ideal(g: Gains, *, norm: str | None = None) -> Floats:
     checks=BY_CUTOFF,
     validate=needs_cutoff("gap"),
     details=_gap_details,
-    rank_sum=precision_sum(_ideal),
+    rank_sum=sum_over("precision", _ideal),
 )
 def gap(g: Gains, *, norm: str | None = None) -> Floats:
     """Graded average precision: expected over users with different thresholds; g=1:1:2 weighs the grades.

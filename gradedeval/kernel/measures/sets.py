@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.kernel.measures.definition import NOT_NEGATIVE, measure
+from gradedeval.errors import InputError
+from gradedeval.kernel.measures.definition import NOT_NEGATIVE, NUMBER, measure
 from gradedeval.kernel.measures.gains import Gains, row_sums, safe_divide
 
 
@@ -126,6 +127,34 @@ def utility(g: Gains, *, a: float = 1.0, b: float = -1.0, c: float = 0.0, d: flo
     hits, retrieved, relevant = g.num_relevant_retrieved, g.retrieved, g.num_relevant
     value = a * hits + b * (retrieved - hits) + c * (relevant - hits)
     return np.asarray(value + (d * (docs - retrieved - relevant + hits) if d else 0.0), dtype=np.float64)
+
+
+@measure(
+    cutoff="none",
+    ceiling=1,
+    over_ties=True,
+    relevance_only=False,
+    may_skip=True,
+    reads_scores=lambda arguments: arguments.get("min") is not None,
+    checks={"min": NUMBER._replace(example="0.5")},
+)
+def silence(g: Gains, *, min: float | None = None) -> Floats:
+    """The share of the topics without relevant documents for which the run returns nothing; no other topic counts.
+
+    1 if n = 0, else 0; with min, n counts the documents with a score of min or more; blank if R > 0
+
+    As the silent days of EG-1: Tan, Roegiest, Lin & Clarke, SIGIR 2016. It has no residual, because further judging may
+    remove topics from the mean.
+
+    min  the lowest score of a document that counts as returned; without it all count
+    """
+    if min is None:
+        returned = g.retrieved > 0
+    elif g.highest is not None:
+        returned = g.highest >= min
+    else:
+        raise InputError("", "min needs the scores of the run, which are unknown here", "leave out min", usage=True)
+    return np.where(g.num_relevant > 0, np.nan, np.where(returned, 0.0, 1.0))
 
 
 @measure(judged=True, summary="total", better="lower", relevance_only=False)

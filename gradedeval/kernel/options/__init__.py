@@ -417,6 +417,9 @@ class Options:
         "runs; a document has its highest grade.", metavar="SEP|FILE",
         accepts="a separator, a file or a dict chunk -> document", names_file=True, needs_ids=True, signature=elsewhere,
         short="Fold judgments of chunks into documents.")
+    ignore_identical_ids: bool = option(False, "Leave out of runs the documents that have the id of their topic, where "
+        "queries are documents of the collection, as in ArguAna and Quora. Judgments stay.", signature=name_only,
+        needs_ids=True, short="Leave out documents with their topic's id.")
     residuals: Residuals | None = option(None, "Report how much each score could still rise if unjudged documents "
         "were relevant. 'split' separates unjudged documents in the run from ranks beyond its end; 'difference' is "
         "the signed difference of cwl_eval, for C/W/L "
@@ -641,6 +644,7 @@ class OptionKwargs(TypedDict, total=False):
     collapse: "str | os.PathLike[str] | Mapping[str, str] | Collapse | None"
     collapse_by: CollapseBy | None
     collapse_qrels: "str | os.PathLike[str] | Mapping[str, str] | Collapse | None"
+    ignore_identical_ids: bool
     residuals: Residuals | bool | None
     residual_depth: Depth | None
     max_residual: float | None

@@ -168,6 +168,7 @@ class Batch:
     kinds      topics × ranks: index into `types`, −1 beyond the end; None unless requested
     first      topics × ranks: the first column tied with the document, for `--ties average`
     below      topics: number of unjudged documents below these ranks; None: none, or not requested
+    highest    topics: the highest score of a document, −inf without documents; None unless requested
     ties       alternatives that equal scores leave open; None: none, or not requested
     as_double  the batch with scores compared as float64 for some measures, if others compare them as float32 and the
                two orders differ
@@ -183,6 +184,7 @@ class Batch:
     kinds: Ints | None = None
     first: Ints | None = None
     below: Ints | None = None
+    highest: Floats | None = None
     ties: Ties | None = None
     as_double: Batch | None = None
 
@@ -194,7 +196,7 @@ class Batch:
 
     def select(self, rows: Ints) -> Batch:
         """Return some of its topics, which may repeat, without docnos, numbers and ties."""
-        arrays = {name: getattr(self, name) for name in ("codes", "retrieved", "kinds", "first", "below")}
+        arrays = {name: getattr(self, name) for name in ("codes", "retrieved", "kinds", "first", "below", "highest")}
         chosen = {name: array[rows] for name, array in arrays.items() if array is not None}
         topics, double = [self.topics[row] for row in rows.tolist()], self.as_double and self.as_double.select(rows)
         selected = replace(self, docnos=None, numbers=None, ties=None, as_double=double)
@@ -311,7 +313,8 @@ def condensed(batch: Batch, judged: Bools) -> Batch:
     if first is not None:  # the new column of the first tied document that is judged
         above = np.take_along_axis(is_judged.cumsum(1) - is_judged, first, 1)
         first = np.where(inside, np.take_along_axis(above, order, 1), np.arange(width))
-    return replace(batch, codes=codes, retrieved=counts, kinds=kinds, first=first, below=None, docnos=None)
+    rest: dict[str, Any] = dict.fromkeys(("below", "highest", "docnos"))
+    return replace(batch, codes=codes, retrieved=counts, kinds=kinds, first=first, **rest)
 
 
 # Documents of a run with their grade codes -> rankings: ordered, cut, and laid out as topics × ranks.
@@ -325,12 +328,13 @@ def to_batch(
     keep_docnos_for: Container[bytes],
     keep_ties: bool = False,
     last_rank: int | None = None,
+    keep_highest: bool = False,
 ) -> Batch:
     """Order and cut the documents of these topics by the options, and lay them out as a batch.
 
     pool       number of judged documents with each label, by topic
     judged     code: whether it is judged
-    keep_ties  whether to record tied documents even if no score is averaged over ties
+    keep_ties  whether to record tied documents even if no score is averaged over ties; `keep_highest`: highest scores
     last_rank  the last rank of the batch; None: all ranks
     """
     topics, code, retrieved = documents.topics, documents.code, documents.counts
@@ -349,8 +353,7 @@ def to_batch(
         included = ranks(retrieved) < options.depth
         order = np.flatnonzero(included) if order is None else order[included]
         code = code[included]
-        retrieved = np.minimum(retrieved, options.depth)
-        open_ties = open_ties and open_ties.cut(options.depth)
+        retrieved, open_ties = np.minimum(retrieved, options.depth), open_ties and open_ties.cut(options.depth)
     docnos, kind = None, documents.kind if documents.kind is None or order is None else documents.kind[order]
     if keep_docnos_for and any(topic in keep_docnos_for for topic in topics):
         docnos = documents.docnos(np.arange(len(documents.code)) if order is None else order).packed()
@@ -364,8 +367,19 @@ def to_batch(
         documents.types,
         _to_matrix(kind, retrieved, -1) if kind is not None else None,
         _ties(documents, order, retrieved, options) if options.ties == "average" or keep_ties else None,
+        highest=_highest(documents, order, retrieved) if keep_highest else None,
         ties=open_ties,
     ).down_to(last_rank, judged if options.bounds else None)
+
+
+def _highest(documents: Documents, order: Ints | None, retrieved: Ints) -> Floats | None:
+    """Return the highest score of each topic; None without scores."""
+    if documents.score is None:
+        return None
+    highest = np.full(len(retrieved), -np.inf)
+    score = documents.score if order is None else documents.score[order]
+    np.maximum.at(highest, np.arange(len(retrieved)).repeat(retrieved), score)
+    return highest
 
 
 def _first_cut(options: Options) -> int | None:
@@ -704,6 +718,7 @@ def _concatenate(batches: list[Batch]) -> Batch:
         _concatenate_docnos(batches),
         first=first,
         below=None if batches[0].below is None else np.concatenate([batch.below for batch in batches]),
+        highest=None if batches[0].highest is None else np.concatenate([batch.highest for batch in batches]),
         ties=_concatenate_ties(batches, width),
         as_double=_concatenate([batch.as_double or batch for batch in batches]) if mixed else None,
     )

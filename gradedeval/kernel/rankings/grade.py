@@ -30,7 +30,7 @@ from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.trec.blocks import Block, blocks
 from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, decode
 from gradedeval.kernel.trec.stream import Stream
-from gradedeval.kernel.trec.tokenizer import Bytes, Lines, Words, words_at
+from gradedeval.kernel.trec.tokenizer import Bytes, Lines, Words, text_hashes, words_at
 
 Made = TypeVar("Made")
 Other = TypeVar("Other")
@@ -125,6 +125,7 @@ class PartResult(Generic[Made]):
     interleaved  whether topics alternate line by line; then the part has no batches
     order_check  the check of its order
     changed      number of chunks whose document has another id
+    own          number of documents left out because they have the id of their topic
     """
 
     batches: list[Made] = field(default_factory=list)
@@ -135,12 +136,12 @@ class PartResult(Generic[Made]):
     interleaved: bool = False
     order_check: OrderCheck = NOT_CHECKED
     changed: int = 0
+    own: int = 0
 
     def with_batches(self, batches: list[Other]) -> PartResult[Other]:
         """Replace the batches by results of them."""
-        return PartResult(
-            batches, self.topics, self.divided, self.dropped, self.tag, self.interleaved, self.order_check, self.changed
-        )
+        about = self.divided, self.dropped, self.tag, self.interleaved, self.order_check, self.changed, self.own
+        return PartResult(batches, self.topics, *about)
 
     def add(self, part: PartResult[Made]) -> None:
         """Append the next part."""
@@ -151,6 +152,7 @@ class PartResult(Generic[Made]):
         self.tag = self.tag or part.tag
         self.interleaved = part.interleaved
         self.changed += part.changed
+        self.own += part.own
         first_check, next_check = self.order_check, part.order_check
         in_order, stated = first_check.in_order and next_check.in_order, first_check.stated and next_check.stated
         self.order_check = OrderCheck(
@@ -180,6 +182,7 @@ class Grader:
     keep_docnos_for  topics whose docnos must stay in the batches
     keep_ties        whether batches record tied documents
     types            whether batches keep the type of each document, column 2 of a run
+    scores           whether batches keep the highest score of each topic
     last_rank        the last rank of batches; None: all ranks
     least_width      minimum width of a topic when batches are sized: the number of labels, if a measure
                      reads a column for each
@@ -193,6 +196,7 @@ class Grader:
     keep_docnos_for: Container[bytes] = frozenset()
     keep_ties: bool = False
     types: bool = False
+    scores: bool = False
     last_rank: int | None = None
     least_width: int = 0
     limits: Limits = field(default_factory=lambda: parallel.LIMITS)
@@ -234,7 +238,7 @@ class Grader:
             yield self._batch(documents.select(rows), pool.select(rows))
 
     def _batch(self, documents: Documents, pool: GradeCounts) -> Batch:
-        rules = self.keep_docnos_for, self.keep_ties, self.last_rank
+        rules = self.keep_docnos_for, self.keep_ties, self.last_rank, self.scores
         if not self.both_orders:
             return to_batch(documents, pool, self.judged, self.options, *rules)
         single, double = (
@@ -282,6 +286,7 @@ class Rows:
     order_check  the check of their order
     chunks       documents: the chunk that counts, if its id breaks ties
     changed      number of chunks whose document has another id
+    own          number of documents left out because they have the id of their topic
     """
 
     topics: list[bytes]
@@ -299,6 +304,7 @@ class Rows:
     order_check: OrderCheck = NOT_CHECKED
     chunks: Docnos | None = None
     changed: int = 0
+    own: int = 0
 
     @cached_property
     def counts(self) -> Ints:
@@ -343,6 +349,18 @@ class Rows:
             chunks=self.chunks[rows] if self.chunks is not None else None,
         )
 
+    def without_own(self, options: Options) -> Rows:
+        """Return the rows without documents that have the id of their topic, if the options leave them out."""
+        if not options.ignore_identical_ids:
+            return self
+        _, _, length, hashed = text_hashes(self.topics)
+        topic = self.topic_of
+        alike = np.flatnonzero((self.hashed == hashed[topic]) & (self.length == length[topic]))
+        own = [row for row in alike.tolist() if self.docno(row) == self.topics[topic[row]]]
+        included = np.ones(len(topic), dtype=bool)
+        included[own] = False
+        return replace(self.keep(included), own=len(own)) if own else self
+
     def named(self, docnos: Docnos, token: Callable[[int, int], bytes]) -> Rows:
         """Return the rows with other docnos."""
         start, length, hashed = docnos.start, docnos.length, docnos.hashed
@@ -377,11 +395,10 @@ def grade_in_order(rows: Rows, number: Ints, grader: Grader) -> tuple[Rows, dict
 def grade_whole_topics(rows: Rows, topics: TopicCodes, grader: Grader) -> PartResult[Batch]:
     """Return the batches of a block. Raises NeedsLineReader as `grade_by_block`."""
     rows, dropped = grade_by_block(rows, topics, grader)
+    rows = rows.without_own(grader.options)
     batches = list(grader.batches(grader.countable(rows.documents())))
-    topic_ids = dict.fromkeys(rows.topics)
-    return PartResult(
-        batches, topic_ids, dropped=dropped, tag=rows.tag, order_check=rows.order_check, changed=rows.changed
-    )
+    part = PartResult(batches, dict.fromkeys(rows.topics), dropped=dropped, tag=rows.tag)
+    return replace(part, order_check=rows.order_check, changed=rows.changed, own=rows.own)
 
 
 def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough: bool = True) -> Rows:
@@ -396,7 +413,7 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
     has_lines, tag = len(lines) > 0, layout.columns.index("tag") if "tag" in layout.columns else None
     none = np.empty(0, dtype=np.int64)
     codes, size = topics.topic_stretches(lines) if has_lines else (none, none)
-    score, rank = _sort_keys(lines, layout, options, order_is_enough)
+    score, rank = _sort_keys(lines, layout, options, order_is_enough and not grader.scores)
     return Rows(
         topics.names,
         codes,
@@ -708,16 +725,26 @@ def by_rank_note(place: str) -> str:
     return f"{place}: has no scores; its documents are ordered by rank"
 
 
+def check_scores(place: str, grader: Grader) -> None:
+    """Raise InputError (usage) for a run without scores if a measure reads them."""
+    if grader.scores:
+        raise InputError(place, "has no scores", "silence(min=…) needs them; write silence", usage=True)
+
+
 def dropped_note(place: str, dropped: int, options: Options) -> str:
     """Return the note on documents that were dropped as duplicates."""
     return f"{place}: dropped {dropped} duplicate {plural(dropped, 'document')}; kept the {options.duplicates} of each"
 
 
-def chunk_notes(place: str, changed: int, options: Options) -> list[Note]:
-    """Return a note if no chunk of a run was folded or renamed, though the options ask for it."""
-    collapse = options.collapse
-    if collapse is None or not collapse.separator or changed:
-        return []
-    from gradedeval.kernel.rankings.chunks import unchanged_note
+def no_effect_notes(place: str, changed: int, own: int, options: Options) -> list[Note]:
+    """Return notes on options that change nothing in a run: no chunk has another id than its document, or no document
+    has the id of its topic."""
+    collapse, notes = options.collapse, list[Note]()
+    if collapse is not None and collapse.separator and not changed:
+        from gradedeval.kernel.rankings.chunks import unchanged_note
 
-    return [unchanged_note(place, collapse, flag.collapse)]
+        notes.append(unchanged_note(place, collapse, flag.collapse))
+    if options.ignore_identical_ids and not own:
+        text = f"{place}: no document has the id of its topic, so {flag.ignore_identical_ids:True} changes nothing"
+        notes.append(Note(text, "leave it out", kind="no-identical-ids"))
+    return notes

@@ -27,7 +27,7 @@ from gradedeval.kernel.rankings.docnos import (
 from gradedeval.kernel.trec.blocks import format_of, parts_of, whole_text
 from gradedeval.kernel.trec.lines import QRELS, LineLayout, NeedsLineReader, WholeFile, decode, encode, is_stratified
 from gradedeval.kernel.trec.stream import IR_DATASETS, Source, Stream, is_file
-from gradedeval.kernel.trec.tokenizer import NEWLINE, PAD, Bytes, Lines, Words, lines_of
+from gradedeval.kernel.trec.tokenizer import NEWLINE, PAD, Bytes, Lines, Words, lines_of, text_hashes
 
 if TYPE_CHECKING:
     from gradedeval.kernel.options.metadata import Collapse, Labels
@@ -288,6 +288,13 @@ class Qrels:
             return self.notes
         problem = f"{self.place}: read with duplicates='{duplicates}'; '{options.duplicates}' counts for runs alone"
         return [*self.notes, Note(problem, "give the same to Qrels")]
+
+    @property
+    def own_relevant(self) -> int:
+        """The number of topics in which the document of the topic's id is relevant."""
+        columns, numbers = self.columns, np.arange(len(self.topics))
+        _, judged = columns.index.find(numbers, *text_hashes(self.topics))
+        return int(np.count_nonzero(self.labels[columns.code[judged]] > 0))
 
     @property
     def pool(self) -> Ints:

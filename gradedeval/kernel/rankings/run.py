@@ -102,6 +102,7 @@ class TopicResults:
             np.asarray(self.ranks)[positions] if len(self.ranks) else self.ranks,
             array("q", [self.lines[position] for position in positions]),
             [self.types[position] for position in positions] if self.types else [],
+            [self.chunks[position] for position in positions] if self.chunks else [],
         )
 
 
@@ -115,6 +116,8 @@ class Run:
     lines        the line (or row) of each document of columns; empty: counted within topics
     order_check  the check of its order
     changed      number of chunks whose document has another id
+    own          number of documents left out because they have the id of their topic
+    by_rank      whether it has ranks and no scores
     """
 
     place: str
@@ -124,6 +127,8 @@ class Run:
     lines: Sequence[int] = ()
     order_check: OrderCheck = NOT_CHECKED
     changed: int = 0
+    own: int = 0
+    by_rank: bool = False
 
     @cached_property
     def topics(self) -> dict[bytes, TopicResults]:
@@ -160,7 +165,8 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
     by_rank = options.order == "rank"
     ranks = options.ties == "rank" and options.order != "file"
     source = readable(source, "run", place)
-    usual = None if ranks or types or by_rank or options.collapse else usual_run(source, place)
+    changes = bool(options.collapse) or options.ignore_identical_ids
+    usual = None if ranks or types or by_rank or changes else usual_run(source, place)
     order_check = _order_check(source, usual) if options.by_score else NOT_CHECKED
     if usual is not None:
         return Run(place, usual, lines=() if isinstance(source, Mapping) else lines_of(source), order_check=order_check)
@@ -174,7 +180,8 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
     else:
         rankings = frame_ranking(source, ranks, types, place, by_rank)
     run = Run(place, {topic: TopicResults(*columns) for topic, columns in rankings.items()}, order_check=order_check)
-    if hasattr(source, "columns") and options.by_score and ordered_by_rank(source):
+    run.by_rank = hasattr(source, "columns") and ordered_by_rank(source)
+    if run.by_rank and options.by_score:
         run.notes.append(by_rank_note(run.place))
     _settle_documents(run, options)
     return run
@@ -253,13 +260,25 @@ def score_of(token: bytes) -> float:
 
 
 def _settle_documents(run: Run, options: Options) -> None:
-    """Settle duplicates, fold chunks, and check that all types of documents have a cost."""
+    """Settle duplicates, fold chunks, leave out documents with the id of their topic if requested, and check that all
+    types of documents have a cost."""
     _drop_duplicates(run, options)
     if options.collapse is not None:
         from gradedeval.kernel.rankings.chunks import fold_run  # most runs are of documents
 
         fold_run(run, options.collapse, options)
+    if options.ignore_identical_ids:
+        _leave_out_own(run)
     _check_costs(run, options)
+
+
+def _leave_out_own(run: Run) -> None:
+    """Leave out the documents that have the id of their topic."""
+    for topic, results in run.topics.items():
+        own = [docno in (topic, decode(topic)) for docno in results.docnos]
+        if any(own):
+            run.own += sum(own)
+            run.topics[topic] = results.keep([position for position, is_own in enumerate(own) if not is_own])
 
 
 def _check_costs(run: Run, options: Options) -> None:
@@ -629,8 +648,9 @@ class RunColumns:
             topics.numbers(self.rows.topics)
             code = np.full(len(self), unjudged, dtype=np.min_scalar_type(unjudged + 1))
             self.graded = grader.qrels, grade_by_block(replace(self.rows, code=code), topics, grader)[0]
-        rows = self.graded[1]
-        return PartResult(list(grader.batches(grader.countable(rows.documents()))), dict.fromkeys(rows.topics))
+        rows = self.graded[1].without_own(grader.options)
+        batches = list(grader.batches(grader.countable(rows.documents())))
+        return PartResult(batches, dict.fromkeys(rows.topics), own=rows.own)
 
 
 # Run and qrels swapped: an error, if the content shows it.

@@ -247,8 +247,9 @@ class GatheredRows:
             rows = rows.named(docnos, lambda start, length: text[start : start + length].tobytes())
             number = np.array([grader.qrels.row_of.get(topic, -1) for topic in rows.topics], dtype=np.int64)
             rows, dropped = grade_in_order(rows, number, grader)
+        rows = rows.without_own(grader.options)
         batches = list(grader.batches(grader.countable(rows.documents())))
-        return PartResult(batches, topics, dropped=dropped, changed=rows.changed)
+        return PartResult(batches, topics, dropped=dropped, changed=rows.changed, own=rows.own)
 
 
 class _Column:

@@ -39,6 +39,9 @@ SHORT, FEW_FOR_MEANS = 100, 10
 NAMED = 3
 """Number of runs that a note on several names."""
 
+SILENCE = "silence"
+"""The measure of topics without relevant documents."""
+
 MOST = 3
 """Maximum notes of KINDS per run; `lint` lists all."""
 
@@ -46,16 +49,19 @@ KINDS = ("rising-scores", "missing-topics", "ties", "short-lists", "few-topics")
 """Kinds of caveats, in order of output."""
 
 
-def different_topics_notes(averaged: Mapping[str, Iterable[Hashable]], options: Options | None) -> list[Note]:
+def different_topics_notes(
+    averaged: Mapping[str, Iterable[Hashable]], options: Options | None, named: bool = False
+) -> list[Note]:
     """Return a note if the means of several runs are over different topics.
 
     averaged  measure -> the averaged topics of each run
-    options   options of the evaluation; None for saved scores
+    options   options of the evaluation; None for saved scores, and for measures that skip topics
+    named     whether to name the measures even if it holds for all
     """
     labels = [label for label, topics in averaged.items() if len(set(topics)) > 1]
     if not labels:
         return []
-    of = "" if len(labels) == len(averaged) else f"{', '.join(labels)}: "
+    of = f"{', '.join(labels)}: " if named or len(labels) < len(averaged) else ""
     hint = ""
     if options is not None and options.topics != "qrels":
         hint = f"use {flag.topics:qrels} to average over the same ones"
@@ -78,6 +84,15 @@ def no_relevant_text(
     of = f" for {', '.join(measures)}" if measures else ""
     text = f"{len(topics)} of {counted} {plural(counted, 'topic')} {have} no relevant documents{of}"
     return f"{place and f'{place}: '}{text} ({shorten(topics)}) and {follows} {rest}"
+
+
+def no_relevant_hint(topics: Sequence[str], measures: Sequence[Measure]) -> str:
+    """Return the hint of a note on topics without relevant documents: how to leave them out, and what scores them."""
+    them = "it" if len(topics) == 1 else "them"
+    scored = any(measure.name == SILENCE for measure in measures)
+    return f"exclude {them} with {flag.topics:relevant}" + (
+        "" if scored else f", or score {them} with {flag.measures:{SILENCE}}"
+    )
 
 
 def add_tie_ranges(scorer: Scorer, batch: Batch, scored: BatchScores, *, at_once: bool = False) -> BatchScores:
@@ -105,6 +120,7 @@ def add_tie_ranges(scorer: Scorer, batch: Batch, scored: BatchScores, *, at_once
         pool=batch.pool.select(ties.rows),
         docnos=None,
         below=None if batch.below is None else batch.below[ties.rows],
+        highest=None if batch.highest is None else batch.highest[ties.rows],
         ties=replace(ties, tied=ties.tied[:0]),
     )
     if batch.codes.size <= KEPT and not at_once:
@@ -132,7 +148,8 @@ def _lowest_and_highest(scorer: Scorer, batch: Batch, columns: Sequence[int]) ->
         for column in columns:
             measure = scorer.measures[column]
             scores[order, :, column] = scores_of(measure, gains_of(scorer.tables[column], measure))
-    return np.stack([scores.min(axis=0), scores.max(axis=0)])  # of some measures lower is better
+    # Of some measures lower is better; a topic may be scored in one order only.
+    return np.stack([np.fmin.reduce(scores, axis=0), np.fmax.reduce(scores, axis=0)])
 
 
 def notes_of_run(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints
-from gradedeval.errors import InputError, Note, flag, redacted, shorten
+from gradedeval.errors import InputError, Note, flag, plural, redacted, shorten
 from gradedeval.kernel import parallel
 from gradedeval.kernel.measures.definition import MEASURES, Measure
 from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, gain_table, run_measure, scores_of, thresholds
@@ -21,7 +21,12 @@ from gradedeval.kernel.parallel import Limits
 from gradedeval.kernel.rankings.batch import Batch, condensed, count_unjudged
 from gradedeval.kernel.rankings.grade import Grader, PartResult
 from gradedeval.kernel.rankings.qrels import Qrels
-from gradedeval.kernel.scoring.caveats import add_tie_ranges, different_topics_notes, no_relevant_text
+from gradedeval.kernel.scoring.caveats import (
+    add_tie_ranges,
+    different_topics_notes,
+    no_relevant_hint,
+    no_relevant_text,
+)
 from gradedeval.kernel.scoring.scores import RunScores, with_defaults
 from gradedeval.kernel.scoring.signature import compares_single
 from gradedeval.kernel.trec.lines import decode
@@ -121,6 +126,7 @@ class GainsCache:
             uncut=uncut,
             below=None if self.unjudged_below is None else self._below(last, self.unjudged_below),
             unseen=self.unseen,
+            highest=self.batch.highest,
         )
         gains.memo["topics"], gains.ideal_memo = self.batch.topics, ideal_memo  # the topics are for messages
         return gains
@@ -422,14 +428,20 @@ class Scorer:
         for measure in intents:
             grades, key = grades_of(measure, qrels, options), replace(measure, cutoff=None, judged_only=False)
             self.by_intent[key] = ByIntent(qrels, measure, grades, gain_table)
-        keep_types = options.costs is not None or bool(self.types)
-        limits = limits or parallel.LIMITS
+        self.skips = any(measure.definition.may_skip for measure in self.measures)
+        keep_types, keep_scores = options.costs is not None or bool(self.types), _reads_scores(self.measures, options)
         graded, self.fill_notes = qrels, list[str]()
         if options.fill is not None:
             graded = self._fill_in(options.fill)
         least_width = len(graded.labels) if uses_strata else 0
         self.grader = Grader(
-            graded, options, types=keep_types, last_rank=self.last_rank, least_width=least_width, limits=limits
+            graded,
+            options,
+            types=keep_types,
+            scores=keep_scores,
+            last_rank=self.last_rank,
+            least_width=least_width,
+            limits=limits or parallel.LIMITS,
         )
         if len(set(self.as_float32)) > 1:
             self.grader = replace(self.grader, options=replace(options, order="float32"), both_orders=True)
@@ -470,6 +482,11 @@ class Scorer:
         if self.grades.top <= 0:
             text = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
             notes.append(Note(text, f"use {flag.top_grade} to set the top grade", kind="no-positive-grade"))
+        if self.options.ignore_identical_ids and (count := self.qrels.own_relevant):
+            text = f"{self.qrels.place}: in {count} {plural(count, 'topic')} the document of the topic's id is relevant"
+            notes.append(
+                Note(text, f"{flag.ignore_identical_ids:True} counts it as not retrieved", kind="own-relevant")
+            )
         notes += self.fill_notes + self.unused_notes
         if self.options.top_grade is None and self.grades.top == 1:
             notes += grade_one_notes(self)
@@ -490,6 +507,11 @@ class Scorer:
         if self.options.bounds:
             notes += bounds_notes(self)
         return notes
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether a measure may leave topics of a run out of its mean."""
+        return self.skips or self.options.max_residual is not None
 
     @property
     def unused_notes(self) -> list[str]:
@@ -542,6 +564,8 @@ class Scorer:
         included = np.ones(score.shape, dtype=bool)
         if self.options.max_residual is not None:
             included = ~(residual > self.options.max_residual)
+        if self.skips:
+            included &= ~np.isnan(score)
         # Thousands of runs share one list of names.
         names = self.topics if topics == self.qrels.topics else [decode(topic) for topic in topics]
         without = frozenset(map(decode, empty))
@@ -560,10 +584,11 @@ class Scorer:
     @cached_property
     def topics_without_relevant(self) -> dict[tuple[str, ...], list[int]]:
         """Topics -> the columns of the measures for which exactly these topics have no gain; () -> measures with a gain
-        in every topic. Counts, measures by intent and measures that do not use gains are omitted."""
+        in every topic. Counts, measures by intent, and measures that do not use gains or skip topics are omitted."""
         columns: dict[tuple[str, ...], list[int]] = {}
         for column, (measure, table) in enumerate(zip(self.measures, self.tables, strict=True)):
-            if measure.definition.gain is None or measure.definition.summary == "total" or measure.by_intent:
+            definition = measure.definition
+            if definition.gain is None or definition.summary == "total" or definition.may_skip or measure.by_intent:
                 continue
             rows = np.flatnonzero(self.qrels.counts.per_topic(table.gain_of_label > 0) == 0).tolist()
             columns.setdefault(tuple(self.topics[row] for row in rows), []).append(column)
@@ -599,6 +624,15 @@ class Scorer:
         return BatchScores(batch.topics, values, batch.types, judged, possible, empty, batch.retrieved, bounds)
 
 
+def _reads_scores(measures: Sequence[Measure], options: Options) -> bool:
+    """Return whether a measure reads the scores of a run. Raises InputError (usage) if the options ignore them."""
+    reading = [measure for measure in measures if measure.reads_scores]
+    if reading and not options.by_score:
+        problem = f"{flag.order:{options.order}} ignores the scores that {reading[0].label} reads"
+        raise InputError("", problem, "leave out one of them", usage=True)
+    return bool(reading)
+
+
 def _check_ties(measures: Sequence[Measure]) -> None:
     """Raise InputError (usage) if a measure has no closed form of its average over ties."""
     for measure in measures:
@@ -624,8 +658,8 @@ def no_relevant_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:
         if empty and zero:
             text = no_relevant_text(scorer.qrels.place, empty, len(counted), zero if len(columns) > 1 else [])
             has_relevant = any(relevant_counts[topic] for topic in empty)  # without a gain for these measures
-            hint = f"exclude {'it' if len(empty) == 1 else 'them'} with {flag.topics:relevant}"
-            notes.append(Note(text, "" if has_relevant else hint, kind="no-relevant"))
+            hint = "" if has_relevant else no_relevant_hint(empty, scorer.measures)
+            notes.append(Note(text, hint, kind="no-relevant"))
     return notes
 
 

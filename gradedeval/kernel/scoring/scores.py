@@ -79,7 +79,7 @@ class RunScores:
     score     the score
     unjudged  the residual of unjudged documents of the run
     residual  the total residual
-    included  whether the residual is within `max_residual`
+    included  whether the measure scores the topic, and the residual is within `max_residual`
     format    format of the file; empty for objects in memory
     empty     topics without documents
     bounds    2 × topics × measures: the lowest and the highest score, if requested
@@ -331,9 +331,17 @@ class Scores(InNotebook):
             return []
         whole = {id(run.topics): frozenset(run.topics) for run in self.runs}  # thousands of runs share one list
         averaged = {measure.label: list(whole.values()) for measure in self.measures}
-        if self.options.max_residual is not None:
-            averaged = {label: [run.kept(column) for run in self.runs] for column, label in enumerate(averaged)}
-        return different_topics_notes(averaged, self.options)
+        skips = [measure.definition.may_skip for measure in self.measures]
+        for column, label in enumerate(averaged):
+            if self.options.max_residual is not None or skips[column]:
+                averaged[label] = [run.kept(column) for run in self.runs]
+        labels = list(averaged)
+        by_options = {label: averaged[label] for label, may_skip in zip(labels, skips, strict=True) if not may_skip}
+        of_measures = {label: averaged[label] for label, may_skip in zip(labels, skips, strict=True) if may_skip}
+        return [
+            *different_topics_notes(by_options, self.options, named=any(skips)),
+            *different_topics_notes(of_measures, None, named=True),
+        ]
 
     @property
     def systems_of(self) -> dict[str, list[str]]:
@@ -545,7 +553,8 @@ class Scores(InNotebook):
         columns += BOUNDS if self.options.bounds else ()
         columns += ["residual"] if self.options.wants_residuals else []
         columns += ["unjudged", "beyond"] if self.options.residuals == "split" else []
-        return columns + (["topics"] if self.options.max_residual is not None else [])
+        skips = any(measure.definition.may_skip for measure in self.measures)
+        return columns + (["topics"] if skips or self.options.max_residual is not None else [])
 
     @property
     def frame(self) -> pd.DataFrame:

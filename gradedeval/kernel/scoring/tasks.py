@@ -22,9 +22,10 @@ from gradedeval.kernel.rankings.grade import (
     RunFile,
     by_rank_note,
     check_layout,
+    check_scores,
     choose_topics,
-    chunk_notes,
     dropped_note,
+    no_effect_notes,
 )
 from gradedeval.kernel.scoring.caveats import notes_of_run
 from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
@@ -116,6 +117,8 @@ def map_run(
         form = format_of(stream, "run", options.run_format)
         if isinstance(form, LineLayout):
             check_layout(stream.place, form, options, types)
+            if form.by_rank:
+                check_scores(stream.place, grader)
             if form.in_blocks and not types:
                 with suppress(NeedsLineReader):
                     run = _map_file(work, stream, form, grader, workers, merged)
@@ -182,9 +185,11 @@ def map_lists(work: Callable[[RunPart], PartResult[Made]], run: Run, grader: Gra
     from gradedeval.kernel.rankings.run import ListedTopics
 
     topics, lacking, list_notes = choose_topics(run.names, run.place, grader.qrels, grader.options)
+    if run.by_rank:
+        check_scores(run.place, grader)
     part = work(ListedTopics(run, topics))
     notes = [*run.notes, *run.order_check.notes(run.place, grader.options), *list_notes]
-    notes += chunk_notes(run.place, run.changed, grader.options)
+    notes += no_effect_notes(run.place, run.changed, run.own, grader.options)
     return GradedRun(run.place, run.tag, part.batches, topics, lacking, notes)
 
 
@@ -243,7 +248,7 @@ def _settled(
     dropped = sum(whole.dropped.values())
     notes = [dropped_note(place, dropped, grader.options)] if dropped else []
     notes += [*whole.order_check.notes(place, grader.options), *part_notes]
-    notes += chunk_notes(place, whole.changed, grader.options)
+    notes += no_effect_notes(place, whole.changed, whole.own, grader.options)
     return GradedRun(place, whole.tag, whole.batches, topics, lacking, notes)
 
 
@@ -386,7 +391,7 @@ def summarized(run: RunScores, scorer: Scorer) -> RunSummary:
     parts = ["score", *(("residual", "unjudged") if scorer.options.wants_residuals else ())]
     parts += BOUNDS if scorer.options.bounds else ()
     none = np.empty((0, len(kinds)))
-    included = none.astype(bool) if scorer.options.max_residual is None else run.included
+    included = run.included if scorer.leaves_out else none.astype(bool)
     empty = scorer.topics_without_relevant.items() if scorer.grades.top > 0 else ()
     return RunSummary(
         *(run.run, run.topics, run.missing, none, none, none, included, run.format, run.empty, None),

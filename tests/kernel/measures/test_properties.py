@@ -273,7 +273,7 @@ def test_a_measure_whose_residual_is_no_bound_has_none(measures: Sequence[Measur
     scores = scored([Topic((None, 1, None)), Topic((0, None), (3,)), Topic(())], measures)
     assert np.isnan(scores.residual).all()
     assert np.isnan(scores.unjudged).all()
-    assert not np.isnan(scores.score).any()
+    assert not np.isnan(scores.score[:, [not measure.definition.may_skip for measure in measures]]).any()
 
 
 def _depth(topic: Topic, measure: Measure) -> int:
@@ -363,8 +363,11 @@ def grade_0_is_worth_0(measure: Measure) -> bool:
 
 
 @every(m for m in VARIANTS if m.definition.gain is not None and m.definition.relevance_only and grade_0_is_worth_0(m))
-def test_a_topic_without_relevant_documents_scores_0(measures: Sequence[Measure]) -> None:
+def test_a_topic_without_relevant_documents_scores_0_or_is_skipped(measures: Sequence[Measure]) -> None:
     scores = scored([Topic((0, None, -1, 0), (0,)), Topic((None, None)), Topic(()), Topic((), (0, -1))], measures)
+    skipped = [column for column, measure in enumerate(measures) if measure.definition.may_skip]
+    assert np.isnan(scores.score[:, skipped]).all()
+    scores.score[:, skipped] = 0
     assert [str(measures[column]) for column in np.flatnonzero(~(scores.score == 0).all(0))] == []
 
 

@@ -77,6 +77,15 @@ LONG = {"a": 1100, "b": 1099}
 SPAM: Judged = {"spam": -2, "a": 1}
 
 SCORES: list[tuple[str, str, Mapping[str, float], float]] = [
+    # Two of a, b and c are found; of three relevant documents two fit above the cutoff.
+    ("recall@2", "a b n c", SHORT, 2 / 3),
+    ("recall(norm=k)@2", "a b n c", SHORT, 2 / 2),
+    ("recall(norm=k)@2", "n b a c", SHORT, 1 / 2),
+    ("recall(norm=k)@4", "n b u u", SHORT, 1 / 3),
+    ("recall(norm=k,rel=2)@2", "n a b c", SHORT, 0),
+    ("rank1", "n u b a", SHORT, 3),
+    ("rank1(rel=2)", "n a b", SHORT, 3),
+    ("rank1@2", "n a b", SHORT, 2),
     # Of the pairs of a or b with n, u or m, a stands before two and b before one.
     ("accuracy", "n a u b m", PAIRS, 3 / 6),
     ("accuracy@3", "n a u b m", PAIRS, 1 / 2),

@@ -32,6 +32,7 @@ QRELS = {"1": {"a": 2, "b": 1, "n": 0}}
 def test_a_condensed_list_is_a_run_of_judged_documents(measures: Sequence[Measure], options: dict[str, Any]) -> None:
     if "ties" in options:
         measures = [measure for measure in measures if measure.definition.over_ties]
+    measures = [measure for measure in measures if not measure.reads_scores]  # test_skipped_topics has the refusal
     condensed = [measure(judged_only=True) for measure in measures]
     found = scored(TOPICS, condensed, residuals=None, **options).score
     expected = scored(TOPICS, measures, residuals=None, judged_only=True, **options).score

@@ -16,16 +16,18 @@ def notes(measures: str, qrels: object = QRELS, **options: object) -> list[str]:
 
 
 def test_topics_without_a_relevant_document_are_one_note_for_all_measures() -> None:
+    hint = "exclude it with --topics relevant, or score it with -m silence"
     assert notes("ap ndcg@10 p@5 num_rel judged@5 utility") == [
-        "qrels: 1 of 3 topics has no relevant documents (2) and scores 0; exclude it with --topics relevant"
+        f"qrels: 1 of 3 topics has no relevant documents (2) and scores 0; {hint}"
     ]
     assert notes("ap", topics="relevant") == ["run: 1 topic without relevant documents; left out"]
     assert notes("judged@5 num_rel") == []
 
 
 def test_a_measure_for_which_other_topics_have_none_is_named() -> None:
+    hint = "exclude it with --topics relevant, or score it with -m silence"
     assert notes("ap ap(rel=2)") == [
-        "qrels: 1 of 3 topics has no relevant documents for ap (2) and scores 0; exclude it with --topics relevant",
+        f"qrels: 1 of 3 topics has no relevant documents for ap (2) and scores 0; {hint}",
         "qrels: 2 of 3 topics have no relevant documents for ap(rel=2) (1, 2) and score 0",
     ]
     assert notes("ap(rel=2)", {"1": {"a": 1}, "2": {"a": 2}, "3": {"a": 2}}) == [

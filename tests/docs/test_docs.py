@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gradedeval.kernel.measures.definition import MEASURES
-from support.generated_docs import commands, generated, options
+from support.generated_docs import PYTHON_PAGES, commands, generated, options, public_names
 from support.paths import ROOT
 from support.sessions import WIDTH, reader_folder, rewritten
 
@@ -73,8 +73,22 @@ def test_every_command_option_and_measure_occurs_in_the_docs() -> None:
     assert not missing
 
 
+def test_every_public_name_is_on_one_page_of_the_python_reference() -> None:
+    assert sorted(" ".join(PYTHON_PAGES.values()).split()) == sorted(public_names())
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES if "python" in page.parts)
+    parts = re.findall(r"<!-- generated: python ([\w ]+) -->", text)
+    assert sorted(parts) == sorted(["index", *PYTHON_PAGES])
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/reference/python").glob("*.md")), ids=name_of)
+def test_a_page_of_the_python_reference_is_read_at_once(page: Path) -> None:
+    assert len(page.read_text(encoding="utf-8").split()) <= 3000
+
+
 def test_the_readme_is_short() -> None:
-    assert len(README.read_text(encoding="utf-8").splitlines()) <= 200
+    text = README.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 200
+    assert len(text.split()) <= 900
 
 
 def test_the_two_set_up_commands_are_what_ci_runs() -> None:

@@ -10,6 +10,7 @@ import re
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -226,40 +227,78 @@ def aliases() -> str:
     return "\n".join(["", "| other name | measure here |", "|---|---|", *rows]) + "\n\n"
 
 
-def python_api() -> str:
-    """The public names of the package, with their signatures and docstrings."""
-    parts = []
+PYTHON_PAGES = {
+    "evaluate": "evaluate evaluate_arrays Scores InputError EvaluationWarning",
+    "inputs": "Qrels RelevanceEvaluator Options lint run_summaries",
+    "measures": "parse_measures intent_aware Measure load_measures measure Gains row_sums safe_divide",
+    "user models": "cwl UserState weights Weights fit fit_weights",
+    "compare": "compare Comparison letters Letters topic_table topic_differences risk anova standardize",
+    "explain": "explain Explanation diff Diff agreement Agreement reproduction Reproduction",
+    "compare measures": "correlate power plan_topics informativeness Informativeness precision_recall PrecisionRecall",
+    "judge": "pool Pool to_judge ToJudge leave_one_out LeftOut assessor_agreement AssessorAgreement",
+    "gate": "check Bound testing.assert_scores testing.assert_no_worse append_history read_history History",
+    "publish": "table html_report verify Verification",
+    "plot": "plot.runs plot.topics plot.explain plot.weights plot.pr plot.correlate plot.scatter plot.power plot.fit"
+    " plot.informative plot.clicks plot.save plot.style",
+    "clicks": "clicks.read_log clicks.ClickLog clicks.observe clicks.Observation clicks.fit clicks.Fits clicks.measures"
+    " clicks.correlate clicks.ClickCorrelations clicks.simulate",
+    "click models": "clicks.models clicks.ClickModels clicks.ClickModel clicks.read_model clicks.Prediction"
+    " clicks.gains clicks.LearnedValues",
+    "rankers": "ltr.objective ltr.Objective ltr.LambdaObjective ltr.SmoothObjective ltr.metric ltr.Metric"
+    " ltr.swap_deltas ltr.softgap ltr.approx",
+}
+"""The pages of the Python reference, and the public functions and classes on each in reading order."""
+
+
+def public_names() -> list[str]:
+    """The public functions and classes of the package and of its public modules."""
     inner = [
         f"{module}.{name}"
         for module in ("clicks", "ltr", "plot", "testing")
         for name in getattr(gradedeval, module).__all__
     ]
-    for name in sorted([*gradedeval.__all__, *inner], key=str.lower):
+    things = {name: attrgetter(name)(gradedeval) for name in (*gradedeval.__all__, *inner)}
+    return [name for name, thing in things.items() if inspect.isclass(thing) or inspect.isfunction(thing)]
+
+
+def title_of(name: str) -> str:
+    """The heading of a public name."""
+    return f"class {name}" if inspect.isclass(attrgetter(name)(gradedeval)) else name
+
+
+def python_page(names: str) -> str:
+    """Public names with their signatures and docstrings, and the members of classes."""
+    parts = []
+    for name in names.split():
         thing = attrgetter(name)(gradedeval)
-        if inspect.isclass(thing) or inspect.isfunction(thing):
-            title = f"## class {name}" if inspect.isclass(thing) else f"## {name}"
-            parts.append(entry(title, f"gradedeval.{name}", thing))
-            if inspect.isclass(thing):
-                parts += members(name, thing)
-    return "\n" + once("\n".join(parts)) + "\n"
+        parts.append(entry(f"## {title_of(name)}", f"gradedeval.{name}", thing))
+        if inspect.isclass(thing):
+            parts += members(name, thing)
+    return "\n" + "\n".join(map(without_shared_options, parts)) + "\n"
 
 
-def once(text: str) -> str:
-    """The entries, with options that `evaluate` has in the same words named alone elsewhere."""
-    entries = re.split(r"\n(?=##+ )", text)
-    rows_of = [(entry, entry.partition("\nOptions:\n")[2].splitlines()) for entry in entries]
-    common = next(rows for entry, rows in rows_of if entry.startswith("## evaluate\n"))
-    for number, (entry, rows) in enumerate(rows_of):
-        own = [row for row in rows if row.startswith("| `")]
-        same = [row for row in own if row in common]
-        if same and not entry.startswith("## evaluate\n"):
-            names = ", ".join(row.split("|")[1].strip() for row in same)
-            kept = "\n".join(line for line in entry.splitlines() if line not in same)
-            kept = kept.replace("\nOptions:\n", f"\nOptions, as of [evaluate](#evaluate): {names}.\n")
-            entries[number] = (
-                f"{kept}\n".replace("\n\n| | |\n|---|---|\n", "\n") if len(same) == len(own) else f"{kept}\n"
-            )
-    return "\n".join(entries)
+def python_index() -> str:
+    """The pages of the Python reference with links to their entries."""
+    rows = ["", "| page | entries |", "|---|---|"]
+    for page, names in PYTHON_PAGES.items():
+        file = f"{page.replace(' ', '-')}.md"
+        anchors = {name: re.sub(r"[^\w-]", "", title_of(name).replace(" ", "-")).lower() for name in names.split()}
+        links = " · ".join(f"[`{name}`]({file}#{anchor})" for name, anchor in anchors.items())
+        rows.append(f"| [{page.capitalize()}]({file}) | {links} |")
+    return "\n".join(rows) + "\n\n"
+
+
+def without_shared_options(text: str) -> str:
+    """An entry that names only the options that `evaluate` has in the same words."""
+    shared = docstring(gradedeval.evaluate).partition("\nOptions:\n")[2].splitlines()
+    own = [row for row in text.partition("\nOptions:\n")[2].splitlines() if row.startswith("| `")]
+    same = [row for row in own if row in shared]
+    if not same or text.startswith("## evaluate\n"):
+        return text
+    names = ", ".join(row.split("|")[1].strip() for row in same)
+    kept = "\n".join(line for line in text.splitlines() if line not in same) + "\n"
+    kept = kept.replace("\nOptions:\n", f"\nOptions, as of [evaluate](evaluate.md#evaluate): {names}.\n")
+    return kept.replace("\n\n| | |\n|---|---|\n", "\n") if len(same) == len(own) else kept
 
 
 def members(name: str, thing: type) -> Iterator[str]:
@@ -562,7 +601,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "other tools": other_tools,
     "differences": differences,
     "words of others": words_of_others,
-    "python": python_api,
+    "python index": python_index,
+    **{f"python {page}": partial(python_page, names) for page, names in PYTHON_PAGES.items()},
     "column names": column_names,
     "files of commands": files_of_commands,
     "file formats": file_formats,

@@ -34,7 +34,17 @@ from support.conformance_peers import reasons
 from support.file_formats import BROKEN, KINDS, SAMPLES, TREC_QRELS, TREC_RUN, WRONG
 from support.paths import ROOT
 from support.sessions import gradedeval as run_gradedeval
-from support.spellings import BY_INTENT, CWL_EVAL, DIFFERENT_WITHOUT_NOTE, IR_MEASURES, RANX, SEVERAL, TREC_EVAL
+from support.spellings import (
+    BY_INTENT,
+    CWL_EVAL,
+    DIFFERENT_WITHOUT_NOTE,
+    EVALUATOR,
+    IR_MEASURES,
+    MTEB,
+    RANX,
+    SEVERAL,
+    TREC_EVAL,
+)
 from support.wrong_ndcg import MISTAKES
 
 PART = re.compile(r"(?<=<!-- generated: )(?P<name>[\w ]+)( -->\n).*?(?=<!-- end -->)", re.S)
@@ -377,6 +387,8 @@ def other_tools() -> str:
         "trec_eval": {**TREC_EVAL, **{name: " ".join(here) for name, here in SEVERAL.items()}},
         "ranx": {name: here for name, (here, _) in RANX.items()},
         "cwl_eval": CWL_EVAL,
+        "MTEB and BEIR": MTEB,
+        "sentence-transformers": EVALUATOR,
     }
     parts = []
     for tool, names in tools.items():

@@ -58,6 +58,40 @@ IR_MEASURES: dict[str, str] = {
     "SetR": "set_recall",
     "Success@5": "success@5",
 }
+
+MTEB: dict[str, str] = {
+    "ndcg_at_10": "ndcg@10",
+    "map_at_100": "ap@100",
+    "mrr_at_10": "rr@10",
+    "recall_at_5": "recall@5",
+    "precision_at_3": "p@3",
+    "hit_rate_at_5": "success@5",
+    "accuracy_at_1": "success@1",
+    "cv_recall_at_10": "success@10",
+    "top_5_accuracy": "success@5",
+    "R_cap@10": "recall(norm=k)@10",
+    "r_cap_at_10": "recall(norm=k)@10",
+    "NDCG@10": "ndcg@10",
+    "MAP@100": "ap@100",
+    "hit_rate@5": "success@5",
+}
+"""Names of MTEB and BEIR."""
+
+EVALUATOR: dict[str, str] = {
+    "cosine_accuracy@1": "success@1",
+    "cosine_precision@3": "p@3",
+    "cosine_recall@5": "recall@5",
+    "cosine_mrr@10": "rr@10",
+    "cosine_map@100": "ap(norm=k)@100",
+    "cosine_ndcg@10": "ndcg(rel=1)@10",
+    "cos_sim-NDCG@10": "ndcg(rel=1)@10",
+    "dot_score-Accuracy@1": "success@1",
+    "dot_map@5": "ap(norm=k)@5",
+    "euclidean_recall@1": "recall@1",
+    "manhattan_mrr@10": "rr@10",
+    "max_ndcg@10": "ndcg(rel=1)@10",
+}
+"""Names of sentence-transformers' evaluator."""
 """Without intents; those that differ are in `gradedeval.kernel.measures.spellings.DIFFERENT`."""
 
 BY_INTENT: dict[str, str] = {

@@ -136,6 +136,8 @@ def read_notation(text: str, read_inner: Callable[[str], list[Spelling]] | None 
     shape = _SHAPE.fullmatch(text.strip())
     if not shape:
         hint = "write name(key=value,...)@cutoff, as in 'ndcg(gain=exp)@10'"
+        if letter := re.fullmatch(r"(.+)@([kn])", text.strip(), re.IGNORECASE):
+            raise InputError(repr(text), f"the cutoff {letter[2]} is not a number", f"as in {letter[1]}@10", usage=True)
         is_list = "," in re.sub(r"\(.*?\)", "", text)
         raise InputError(repr(text), "is not a measure", "separate measures by spaces" if is_list else hint, usage=True)
     inside = shape["inside"] or shape["after"] or ""

@@ -172,7 +172,10 @@ DIFFERENT: dict[str, Difference] = {
     ),
     "alpha_DCG": Difference("ir_measures divides by the best possible; write alpha_dcg(norm=best)"),
     "Compat": Difference("ir_measures stops at the end of the run, which matters for short ones"),
-    "Accuracy": Difference("ir_measures leaves out topics in which nothing relevant is retrieved; here they score 0"),
+    "Accuracy": Difference(
+        "ir_measures leaves out topics in which nothing relevant is retrieved; here they score 0; in BEIR and "
+        "sentence-transformers it is success"
+    ),
     "rbp.": Difference("ranx adds up grades, against its documentation; here documents are relevant or not"),
 }
 """Measures of other tools with a different meaning here."""
@@ -197,6 +200,16 @@ _BARE = {
     "unj": "5,10,20",
 }
 
+# The names of sentence-transformers' evaluator: relevance is binary there, and map@k is divided by at most k.
+_OF_EVALUATOR = {
+    "accuracy": "success",
+    "precision": "p",
+    "recall": "recall",
+    "mrr": "rr",
+    "map": "ap(norm=k)",
+    "ndcg": "ndcg(rel=1)",
+}
+
 # Patterns of other notations -> notation here, with the groups of the pattern.
 _PATTERNS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"11pt_avg[._]([\d.]+(?:,[\d.]+)+)", lambda found: f"iprec_avg(recall={found[1].replace(',', ':')})"),
@@ -208,7 +221,14 @@ _PATTERNS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"iprec@(\d*\.\d+)", r"iprec(recall=\1,add=0.9)"),
     (r"iprec\((.*)\)@(\d*\.\d+)", r"iprec(recall=\2,add=0.9,\1)"),
     # MTEB and BEIR
+    (r"(?:accuracy|cv_recall)_at_(\d+)|top_(\d+)_accuracy", r"success@\1\2"),
+    (r"r_cap(?:@|_at_)(\d+)", r"recall(norm=k)@\1"),
     (r"(\w+)_at_(\d+)", r"\1@\2"),
+    # sentence-transformers, with the similarity before the name
+    (
+        r"(?:cosine|cos_sim|dot|dot_score|euclidean|manhattan|max)[_-](accuracy|precision|recall|mrr|map|ndcg)@(\d+)",
+        lambda found: f"{_OF_EVALUATOR[found[1].lower()]}@{found[2]}",
+    ),
     # ranx
     (r"rbp\.(\d+)", r"rbp(p=0.\1,rel=1)"),
     # cwl_eval, as printed
@@ -382,6 +402,8 @@ def notation_of(alias: str) -> str:
 def hint_of(spelling: Spelling, table: Mapping[str, Measure]) -> str:
     """Return a hint for an unknown name: its synonym, also with a cutoff, or the nearest name."""
     name, known_synonyms = spelling.name, synonyms()["measures"]
+    bare = re.sub("_at(_[kn])?$", "", name)  # as in precision_at_k
+    name = bare if bare in (*table, *ALIASES) else name
     if name.isdigit():
         return f"write a cutoff with the measure, as in ndcg@{name}"
     if name[-3:] in ("-ia", "_ia") and name[:-3] in (*table, *ALIASES):
@@ -398,6 +420,8 @@ def hint_of(spelling: Spelling, table: Mapping[str, Measure]) -> str:
             target, parameters=(*target.parameters, *spelling.parameters), cutoff=cutoff or target.cutoff
         )
         measure = table.get(notation_of(suggestion.name) if suggestion.name in ALIASES else suggestion.name)
+        needs = measure is not None and measure.definition.cutoff == "required" and suggestion.cutoff is None
+        suggestion = replace(suggestion, cutoff=10) if needs else suggestion
         if measure is not None and (suggestion.cutoff is None or measure.definition.cutoff != "none") and cutoff != 0:
             return Guess(str(spelling), str(suggestion))
     return _nearest(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"

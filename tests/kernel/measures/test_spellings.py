@@ -17,10 +17,21 @@ from gradedeval.kernel.measures.spellings import DIFFERENT, _edits
 from gradedeval.measures import ALIASES, MEASURES, parse_measures
 from support.cwl import their_class
 from support.examples import sampled
-from support.spellings import BY_INTENT, CWL_EVAL, IR_MEASURES, RANX, RANX_QRELS, RANX_RUN, SEVERAL, TREC_EVAL
+from support.spellings import (
+    BY_INTENT,
+    CWL_EVAL,
+    EVALUATOR,
+    IR_MEASURES,
+    MTEB,
+    RANX,
+    RANX_QRELS,
+    RANX_RUN,
+    SEVERAL,
+    TREC_EVAL,
+)
 
 RANX_NAMES = {spelled: here for spelled, (here, _) in RANX.items()}
-ALL = {**IR_MEASURES, **BY_INTENT, **TREC_EVAL, **RANX_NAMES, **CWL_EVAL}
+ALL = {**IR_MEASURES, **BY_INTENT, **TREC_EVAL, **RANX_NAMES, **MTEB, **EVALUATOR, **CWL_EVAL}
 
 
 def collection() -> tuple[dict[str, dict[str, float]], list[tuple[str, str, str, int]]]:
@@ -115,6 +126,34 @@ def test_it_has_the_value_of_pyndeval(spelled: str) -> None:
     theirs = ir_measures.iter_calc([ir_measures.parse_measure(spelled)], judged, ranked)
     scores = by_topic(spelled, qrels=judged, subtopics=True)
     assert scores == pytest.approx({metric.query_id: metric.value for metric in theirs}, abs=1e-6)
+
+
+NOT_A_NUMBER = [("hit_rate@k", "hit_rate@10"), ("ndcg@K", "ndcg@10"), ("cosine_ndcg@k", "cosine_ndcg@10")]
+
+
+@pytest.mark.parametrize(("spelled", "example"), NOT_A_NUMBER)
+def test_a_letter_in_place_of_a_cutoff_is_told_what_to_write(spelled: str, example: str) -> None:
+    with pytest.raises(InputError, match=f"the cutoff . is not a number; as in {example}"):
+        parse_measures(spelled)
+    assert len(parse_measures(example)) == 1
+
+
+def test_names_of_evaluators_have_the_values_of_their_formulas() -> None:
+    """sentence-transformers' loops over the first k documents, written once more."""
+    relevant = {topic: {docno for docno, grade in docs.items() if grade > 0} for topic, docs in QRELS.items()}
+    scores = {name: by_topic(name) for name in ("cosine_map@5", "cosine_ndcg@5", "cosine_accuracy@1", "R_cap@5")}
+    for topic, known in relevant.items():
+        first = sorted(RUN[topic], key=lambda docno: -RUN[topic][docno])[:5]
+        hits = [docno in known for docno in first]
+        precisions = [sum(hits[: i + 1]) / (i + 1) for i, hit in enumerate(hits) if hit]
+        ideal = sum(1 / np.log2(i + 2) for i in range(min(5, len(known))))
+        expected = {
+            "cosine_map@5": sum(precisions) / min(5, len(known)),
+            "cosine_ndcg@5": sum(hit / np.log2(i + 2) for i, hit in enumerate(hits)) / ideal,
+            "cosine_accuracy@1": float(hits[0]),
+            "R_cap@5": sum(hits) / min(5, len(known)),
+        }
+        assert {name: scores[name][topic] for name in scores} == pytest.approx(expected, abs=1e-12)
 
 
 def test_they_have_the_values_of_pytrec_eval() -> None:
@@ -237,7 +276,8 @@ def misspelt(name: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("count", [50, pytest.param(10_000, marks=pytest.mark.exhaustive)])
 def test_no_misspelling_suggests_an_unrelated_measure(count: int) -> None:
-    names = {re.split(r"[(@]|[._]\d|-l\d", spelled)[0] for spelled in [*ALL, *SEVERAL]}
+    by_pattern = MTEB.keys() | EVALUATOR.keys()  # these names are in no table
+    names = {re.split(r"[(@]|[._]\d|-l\d", spelled)[0] for spelled in [*ALL, *SEVERAL] if spelled not in by_pattern}
     every = sorted({wrong for name in names for wrong in misspelt(name)})
     valid, tried = [*MEASURES, *ALIASES], 0
     for wrong in random.Random(1).sample(every, min(count, len(every))):

@@ -27,11 +27,13 @@ class Origin:
     place  the file; "" if they are computed here
     text   their signature, as in the line under their table; "" if unknown
     cut    whether rows with signatures were removed from the file
+    means  whether they are means without their topics
     """
 
     place: str
     text: str
     cut: bool = False
+    means: bool = False
 
     @cached_property
     def signature(self) -> Signature | None:
@@ -71,10 +73,18 @@ def mismatch_error(place: str, problem: str) -> InputError:
     return InputError(place, problem, "score it again with the same qrels and options", kind="mismatch", usage=True)
 
 
-def describe_mismatch(signature: Signature, other: Signature, measure: str, elsewhere: str) -> str:
+def describe_mismatch(signature: Signature, other: Signature, measure: str, elsewhere: str, means: bool = False) -> str:
     """Return the different settings of scores by a measure in words: `scored with qrels 3f2a9c (here 77aa01)`; "" if
-    equal."""
+    equal.
+
+    means  whether they are means, which depend on the topics that count, too
+    """
     differences = signature.differences(other, measure)
+    if means:
+        differences = signature.differences_of_means(other, measure)
+        differences.pop("gradedeval", None)  # another version is noted
+        if signature.counts != other.counts:
+            differences["topics"] = signature.counts, other.counts
     parts = [
         f"{name} {_setting_text(mine)} ({elsewhere} {_setting_text(theirs)})"
         for name, (mine, theirs) in differences.items()
@@ -88,9 +98,13 @@ def _setting_text(value: str | None) -> str:
 
 def _origin_mismatch(first: str, reference: Origin, origin: Origin, measure: str) -> str:
     """Return the settings of the scores of a run that differ from the first run."""
-    if origin.text == reference.text or origin.signature is None or reference.signature is None:
+    if origin.signature is None or reference.signature is None or (origin.text == reference.text and not origin.means):
         return ""
-    return describe_mismatch(origin.signature, reference.signature, measure, f"{first}:" if reference.place else "here")
+    elsewhere = f"{first}:" if reference.place else "here"
+    mismatch = describe_mismatch(origin.signature, reference.signature, measure, elsewhere, origin.means)
+    if not mismatch and origin.means and origin.signature.topics_depend_on_run:
+        return "over topics that depend on the run, and were saved without them"
+    return mismatch
 
 
 def _unsigned_notes(origins: Origins) -> list[str]:

@@ -55,6 +55,9 @@ _AVERAGED = (
 )
 
 
+_COUNTED = r"topics (?P<counts>\S+ of \d+)"
+
+
 _WORDS = sorted((*(name.replace("_", " ") for name in OPTIONS), "scores"), key=len, reverse=True)
 
 
@@ -96,6 +99,18 @@ class Signature:
         if "max residual" not in settings:  # residuals choose no topics
             settings = {name: value for name, value in settings.items() if name not in ("residual depth", "max gain")}
         return settings
+
+    @property
+    def counts(self) -> str | None:
+        """The number of topics of the means (a range for several runs) and of the qrels, as in `48 of 50`."""
+        match = next(filter(None, (re.match(_COUNTED, part) for part in self.parts)), None)
+        return match and match["counts"]
+
+    @property
+    def topics_depend_on_run(self) -> bool:
+        """Whether the means of two runs may be over different topics, even as many."""
+        chosen = self.averaged.get("topics") in ("both", "run") or "max residual" in self.averaged
+        return chosen and self.counts is not None and len(set(self.counts.split(" of "))) > 1
 
     @cached_property
     def files(self) -> dict[str, str]:
@@ -207,6 +222,7 @@ class SavedScores:
     rows        the scores by topic
     labels      measure -> its label, as first written
     signatures  (run, measure) -> their signature, if saved with them
+    means       (run, measure) -> the row of the topic `all`
     cut         whether it is a file with a place for signatures that lacks one: rows of means were removed
     """
 
@@ -214,6 +230,7 @@ class SavedScores:
     rows: list[SavedScore]
     labels: dict[str, str]
     signatures: dict[tuple[str, str], Signature] = field(default_factory=dict)
+    means: dict[tuple[str, str], float] = field(default_factory=dict)
     cut: bool = False
 
 
@@ -231,9 +248,10 @@ def holds_scores(path: str) -> bool:
     return {name.encode() for name in REQUIRED_COLUMNS} <= {cell.strip(b' \t\r"') for cell in cells}
 
 
-def read_saved(source: pd.DataFrame | str | Path) -> SavedScores:
-    """Read the scores by topic of a csv, tsv, json or jsonl file (compressed or not), or of a DataFrame. The means are
-    left out. Raises InputError for missing columns, invalid numbers, duplicate scores, and if there are only means."""
+def read_saved(source: pd.DataFrame | str | Path, means_suffice: bool = False) -> SavedScores:
+    """Read the scores by topic of a csv, tsv, json or jsonl file (compressed or not), or of a DataFrame, and the means
+    apart from them. Raises InputError for missing columns, invalid numbers, duplicate scores, and if there are only
+    means, unless these suffice."""
     if isinstance(source, str | Path):
         place, problems, rows, joint = _read_file(Source(source))
     else:
@@ -246,7 +264,7 @@ def read_saved(source: pd.DataFrame | str | Path) -> SavedScores:
     scores, labels = _scores(rows, problems)
     summaries = {(row.run, row.measure): line for line, row in scores if row.topic == ALL}
     by_topic = _without_means(scores, summaries, place)
-    if not by_topic:
+    if not by_topic and not (means_suffice and summaries):
         raise InputError(place, "no scores by topic", HINT)
     cells = dict(rows)
     signed = {key: Signature.read(str(cells[line].get("signature") or joint)) for key, line in summaries.items()}
@@ -256,9 +274,9 @@ def read_saved(source: pd.DataFrame | str | Path) -> SavedScores:
         replace(row, residual=np.nan, unjudged=np.nan) if (row.run, row.measure) in moved else row for row in by_topic
     ]
     signs = place != FRAME and any("signature" in row for row in cells.values())
-    return SavedScores(
-        place, by_topic, labels, signatures, signs and any((row.run, row.measure) not in signatures for row in by_topic)
-    )
+    cut = signs and any((row.run, row.measure) not in signatures for row in by_topic)
+    means = {key: row.score for line, row in scores if summaries.get(key := (row.run, row.measure)) == line}
+    return SavedScores(place, by_topic, labels, signatures, means, cut)
 
 
 def _read_file(file: Source) -> tuple[str, ProblemList, Rows, str]:

@@ -69,6 +69,8 @@ class Matrix:
     machine    runs × topics × measures: scores by a machine's judgments, if means are estimated from these, too; nan
                for a topic that it did not judge. Topics that it alone judged are not included
     limits     per measure: the least and the largest value on a topic, if means are estimated
+    means      runs × measures: the summaries of runs that were saved without their topics; None with topics
+    baseline   a run to compare these with, if it was saved without its topics: not among the runs
     """
 
     runs: list[str]
@@ -90,6 +92,8 @@ class Matrix:
     seeds: Matrix | None = None
     machine: Floats | None = None
     limits: list[Limits] | None = None
+    means: Floats | None = None
+    baseline: Matrix | None = None
 
     def measure_index(self, measure: str) -> int:
         """Return the index of a measure, under any of its names. Raises InputError (usage) if it is missing."""
@@ -132,6 +136,8 @@ class Matrix:
         names: dict[str, Any] = {name: [getattr(self, name)[column] for column in columns] for name in lists}
         if self.limits is not None:
             names["limits"] = [self.limits[column] for column in columns]
+        if self.means is not None:
+            names["means"] = self.means[rows][:, columns]
         names |= {"runs": np.array(self.runs, dtype=object)[rows].tolist(), "origin": self.origin[rows][:, columns]}
         return replace(self, **names, **parts)
 
@@ -322,12 +328,13 @@ AnyScores: TypeAlias = "OneResult | Sequence[OneResult] | Mapping[str, OneResult
 ARRAYS = ("score", "residual", "unjudged", "included")
 
 
-def to_matrix(scores: AnyScores) -> Matrix:
+def to_matrix(scores: AnyScores, means_suffice: bool = False) -> Matrix:
     """Convert scores to a matrix of arrays.
 
-    scores  the result of `gradedeval.evaluate`, or saved scores: a csv, tsv, json or jsonl file of `gradedeval -q`,
-            or its rows as a DataFrame with the columns run, topic, measure, score[, residual][, unjudged][, signature];
-            or a list of any of these, or a dict name -> any of these
+    scores         the result of `gradedeval.evaluate`, or saved scores: a csv, tsv, json or jsonl file of `gradedeval
+                   -q`, or its rows as a DataFrame with the columns run, topic, measure, score[, residual][, unjudged]
+                   [, signature]; or a list of any of these, or a dict name -> any of these
+    means_suffice  accept means without scores by topic: a matrix of no topics, with `means`
 
     Raises InputError if a file or frame has no scores by topic.
     """
@@ -339,7 +346,7 @@ def to_matrix(scores: AnyScores) -> Matrix:
     if not (isinstance(given, str | Path) or hasattr(given, "columns")):  # neither a file nor a frame
         problem = f"expected scores, not a {type(given).__name__}"
         raise InputError("scores", problem, CURE, usage=True)
-    return _from_saved(saved_scores.read_saved(given))
+    return _from_saved(saved_scores.read_saved(given, means_suffice))
 
 
 CURE = "give what `gradedeval.evaluate` returns, or runs and qrels"
@@ -457,6 +464,10 @@ def _by_machine(matrix: Matrix, scores: Scores, column_of: Mapping[str, int]) ->
 def _from_saved(saved: SavedScores) -> Matrix:
     place, rows, key = saved.place, saved.rows, saved_scores.SavedScore.KEY
     runs, topics, measures = (list(dict.fromkeys(getattr(row, name) for row in rows)) for name in key)
+    means = None
+    if not rows:
+        runs, measures = (list(dict.fromkeys(names)) for names in zip(*saved.means, strict=True))
+        means = np.array([[saved.means.get((run, measure), np.nan) for measure in measures] for run in runs])
     matrix = _empty(runs, topics, measures, measures, list(map(_reading, measures)))
     indices: list[Mapping[str, int]] = [
         {name: index for index, name in enumerate(names)} for names in (runs, topics, measures)
@@ -467,7 +478,7 @@ def _from_saved(saved: SavedScores) -> Matrix:
         matrix.included[cell] = True
     for index, run in enumerate(runs):
         matrix.origin[index] = [
-            Origin(place, str(saved.signatures.get((run, measure), "")), saved.cut) for measure in measures
+            Origin(place, str(saved.signatures.get((run, measure), "")), saved.cut, not rows) for measure in measures
         ]
     labels = [saved.labels[measure] for measure in measures]
     notation_of = {
@@ -476,7 +487,7 @@ def _from_saved(saved: SavedScores) -> Matrix:
     notations = [notation_of.get(label, measure) for label, measure in zip(labels, measures, strict=True)]
     parts = dict.fromkeys(part for signature in saved.signatures.values() for part in signature.parts)
     joined = " | ".join([f"{place}: {len(runs)} {plural(len(runs), 'run')}", *parts])
-    return replace(matrix, measures=labels, notations=notations, signature=joined)
+    return replace(matrix, measures=labels, notations=notations, signature=joined, means=means)
 
 
 def _reading(measure: str) -> Reading | None:
@@ -756,9 +767,10 @@ def unknown_baseline_error(word: str, runs: Sequence[str], systems: bool) -> Inp
     return InputError(flag.baseline, problem, hint)
 
 
-def add_baseline(matrix: Matrix, source: Baseline) -> tuple[Matrix, str | None]:
-    """Add the scores of the baseline; return them with its name, None without a baseline. Raises InputError if it is
-    not found, or if its file has more than one run and none is named."""
+def add_baseline(matrix: Matrix, source: Baseline, means_suffice: bool = False) -> tuple[Matrix, str | None]:
+    """Add the scores of the baseline; return them with its name, None without a baseline. If means suffice, one saved
+    without topics is the `baseline` of the matrix. Raises InputError if it is not found, or if its file has more than
+    one run and none is named."""
     if source.saved is None:
         name = source.name if source.name is None else full_name(source.name, matrix.runs)
         if name is not None and name not in matrix.runs:
@@ -767,29 +779,42 @@ def add_baseline(matrix: Matrix, source: Baseline) -> tuple[Matrix, str | None]:
     if matrix.machine is not None:
         problem = "saved scores have no judgments by a machine"
         raise InputError(flag.baseline, problem, "give the baseline as a run", usage=True)
-    saved = to_matrix(source.saved)
+    saved = to_matrix(source.saved, means_suffice)
     place = str(source.saved) if isinstance(source.saved, str | Path) else "baseline"
     if source.within is None and len(saved.runs) > 1:
         problem = f"{len(saved.runs)} runs ({shorten(saved.runs)})"
         raise InputError(place, problem, f"choose one: {flag.baseline:{place}:{saved.runs[0]}}", usage=True)
     name = saved.runs[0] if source.within is None else source.within
+    alone = saved.select(runs=[name])
     columns = zip(matrix.measures, saved.columns_of(matrix), strict=True)
     if missing := [measure for measure, column in columns if column is None]:
         problem = f"no scores by '{missing[0]}' (only {shorten(saved.measures)})"
         raise InputError(place, problem, f"save them with {flag.measures:'{missing[0]}'} too")
-    alone = saved.select(runs=[name])
     if name in matrix.runs:
         # The scores may be of the same file, saved at another time.
         name = f"{place}:{name}"
         alone = replace(alone, runs=[name])
-    both = join_matrices(matrix, alone)
+    both = join_matrices(matrix, alone) if alone.means is None else _beside_means(matrix, alone)
     return replace(both, signature=f"{matrix.signature} | baseline {place}"), name
 
 
-def with_baseline(scores: AnyScores, baseline: AnyScores | None) -> tuple[Matrix, str | None]:
+def _beside_means(matrix: Matrix, baseline: Matrix) -> Matrix:
+    """Return scores beside a baseline without topics, by the same measures. Raises InputError (usage) if they are of
+    different qrels, options or topics."""
+    baseline = baseline._of(slice(None), [column for column in baseline.columns_of(matrix) if column is not None])
+    of_runs = matrix.seeds or matrix
+    origins = np.array([*of_runs.origin, *baseline.origin])
+    emit_notes(check_origins([*of_runs.runs, *baseline.runs], matrix.measures, origins))
+    return replace(matrix, baseline=replace(baseline, measures=matrix.measures))
+
+
+def with_baseline(
+    scores: AnyScores, baseline: AnyScores | None, means_suffice: bool = False
+) -> tuple[Matrix, str | None]:
     """Return scores with the scores of a baseline, for a function that compares them, and the name of the baseline.
 
-    baseline  the name of one of the runs, or saved scores of a run in any form
+    baseline       the name of one of the runs, or saved scores of a run in any form
+    means_suffice  as of `add_baseline`
 
     Raises InputError as `comparable_matrix` and `add_baseline` do.
     """
@@ -807,5 +832,5 @@ def with_baseline(scores: AnyScores, baseline: AnyScores | None) -> tuple[Matrix
         full = full_name(str(source.name), matrix.runs)
         if full not in matrix.runs:
             raise unknown_baseline_error(full, matrix.runs, matrix.replicates is not None)
-    matrix, name = add_baseline(matrix, source)
+    matrix, name = add_baseline(matrix, source, means_suffice)
     return check_matrix(matrix), name

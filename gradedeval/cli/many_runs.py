@@ -80,10 +80,12 @@ def scores_with_baseline(
     options: Options,
     standardized: Callable[[Scores], Scores] | None = None,
     keep: bool = False,
+    means_suffice: bool = False,
 ) -> tuple[Matrix, str | None]:
     """Return the scores of the runs and of the baseline, and the baseline's name.
 
-    keep  keep the documents of runs with the scores, as `evaluate_runs` does
+    keep           keep the documents of runs with the scores, as `evaluate_runs` does
+    means_suffice  accept a baseline that was saved without topics
     """
     problem = "saved scores cannot be standardized together with the runs" if standardized else ""
     runs, qrels, resolved = runs_with_baseline(files, baseline, problem)
@@ -95,7 +97,7 @@ def scores_with_baseline(
     named, workers = evaluate.named_runs(runs), make_workers()
     scores = evaluate.evaluate_runs(named, qrels, measures, options, keep=keep, predicts=True, workers=workers)
     matrix = score_matrix.with_machine(standardized(scores) if standardized else scores)
-    return score_matrix.add_baseline(matrix, resolved)
+    return score_matrix.add_baseline(matrix, resolved, means_suffice)
 
 
 def read_matrix(

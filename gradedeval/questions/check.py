@@ -175,8 +175,8 @@ def check(
     scores          the result of `gradedeval.evaluate`, with residuals="total" for `max-unjudged`
     bounds          such as `Bound("min", "err@20", 0.25)`
     baseline        the run to compare the others with, which is not checked itself: the name of one of the runs, or
-                    saved scores of a run, as a file, a DataFrame or `Scores`; None: the first of several runs, if a
-                    bound compares
+                    saved scores of a run, as a file, a DataFrame or `Scores` (without topics only `max-drop`
+                    compares with it); None: the first of several runs, if a bound compares
     no_worse        margins: {"ndcg@10": "5%"} (of the baseline's mean) or {"ndcg@10": 0.01}, words such as
                     "ndcg@10=5%", or one margin for every measure. The run is `no worse` if the topics rule out a drop
                     by the margin, `worse` if they show a drop (one-sided, at 0.05); else they `cannot tell`
@@ -202,7 +202,7 @@ def check(
     settings = significance.TestSettings(test, draws=draws, seed=seed)
     if undecided is not None:
         check_choice(undecided, get_args(Undecided), "undecided")
-    matrix, name = score_matrix.with_baseline(scores, baseline)
+    matrix, name = score_matrix.with_baseline(scores, baseline, means_suffice=True)
     bounds = [*bounds, *margins(no_worse, matrix.measures)]
     name = baseline_of(matrix, bounds, name)
     return Checked(verdicts(matrix, bounds, name, settings, undecided), matrix.signature)
@@ -252,6 +252,9 @@ def verdicts(
     runs = [run for run in matrix.runs if run != baseline]
     if not runs:
         raise InputError("", "the baseline is the only run", "add the run to check", usage=True)
+    if matrix.baseline is not None:
+        emit_notes([_means_note(matrix.baseline, bounds)])
+        baseline = None  # nothing by topic is compared with it
     tests = _tests(matrix, runs, bounds, baseline, settings)
     reread = reversals.RereadRuns.of(matrix.scores)
     results = [_verdict(matrix, run, bound, baseline, tests) for run in runs for bound in bounds]
@@ -265,6 +268,19 @@ def verdicts(
     emit_notes(unequal_topics(matrix, runs, bounds, baseline))
     emit_notes([*baseline_notes(matrix, baseline), *direction_notes(matrix, bounds), *judging_notes(matrix, results)])
     return results
+
+
+def _means_note(baseline: Matrix, bounds: Iterable[Bound]) -> Note:
+    """Return a note on a baseline without topics. Raises InputError for a bound that needs them."""
+    place = baseline.origin[0, 0].place
+    only = f"only {Flag('--max-drop', 'max-drop')} works with a baseline without topics"
+    hint = "save it with `gradedeval RUN QRELS -q`, which adds the topics"
+    for bound in bounds:
+        of_slice = bound.kind == "max-drop" and bound.slice
+        if of_slice or bound.kind == "min-topics" or (bound.kind in COMPARED and bound.kind != "max-drop"):
+            problem = f"{place} has no scores by topic, and {only}" + ", and not on a slice" * bool(of_slice)
+            raise InputError(bound.place or bound.name, problem, hint)
+    return Note(f"{place} has no scores by topic: {only}", hint, kind="baseline-means")
 
 
 def undecided_notes(results: Iterable[Verdict]) -> list[Note]:
@@ -400,10 +416,31 @@ def _changes(values: Floats) -> Floats:
     return changes
 
 
-def _drop(paired: Paired) -> float:
-    """Return by how much the summary of the run is worse than the baseline's."""
-    baseline, run = paired.summaries.tolist()
-    return float(paired.reading.sign * (baseline - run))
+class _Summaries(NamedTuple):
+    """The summaries of the baseline and of a run by a measure."""
+
+    run_scores: Paired
+    old: float
+    new: float
+
+    @classmethod
+    def of(cls, paired: Paired) -> _Summaries:
+        return cls(paired, *paired.summaries.tolist())
+
+    @property
+    def drop(self) -> float:
+        """By how much the run is worse."""
+        return self.run_scores.reading.sign * (self.old - self.new)
+
+    @property
+    def change(self) -> str:
+        """The change in words."""
+        measure, old, new = self.run_scores.measure, self.old, self.new
+        share = f" ({abs((new - old) / old):.1%})" if old else ""
+        size, first, last = (_format_score(value, self.run_scores) for value in (abs(new - old), old, new))
+        if abs(new - old) <= TOLERANCE:
+            return f"{measure} unchanged at {last}"
+        return f"{measure} {'fell' if new < old else 'rose'} by {size}{share}, from {first} to {last}"
 
 
 def _select_slice(matrix: Matrix, bound: Bound) -> Matrix:
@@ -450,7 +487,9 @@ def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests
         value, passed, sentence = _check_unjudged(run_scores, unjudged, bound)
         which, topics, values = OPEN, run_scores.topics, unjudged
     elif bound.kind == "max-drop":
-        value, passed, sentence = _check_drop(pair, bound)
+        topics, values = (topics, values) if baseline else ([], values[:0])
+        summaries = _Summaries.of(pair) if baseline else _beside_mean(matrix.baseline, run_scores)
+        value, passed, sentence = _check_drop(summaries, bound)
     elif bound.kind == "no-worse":
         comparison = tests.comparisons[run, bound.measure, bound.slice]
         value, sentence = -comparison.margin.sign * comparison.change, comparison.sentence(bound.measure)
@@ -479,7 +518,7 @@ def _add_reversal(matrix: Matrix, verdict: Verdict, baseline: str, reread: Rerea
     if verdict.passed is not False or verdict.bound.kind not in ("max-drop", "no-worse", "significant"):
         return verdict
     pair = _select_slice(matrix, verdict.bound).select(runs=[baseline, verdict.run]).paired(verdict.bound.measure)
-    same_order = difference_bounds.drop_keeps_order(pair, reread) if _drop(pair) > TOLERANCE else None
+    same_order = difference_bounds.drop_keeps_order(pair, reread) if _Summaries.of(pair).drop > TOLERANCE else None
     if same_order is None:
         return verdict
     reversal = f"judging the unjudged documents {'could not' if same_order else 'could'} reverse it"
@@ -516,15 +555,6 @@ def _format_score(value: float, paired: Paired) -> str:
     return f"{value:.0f}" if paired.reading.summary == "total" and value == round(value) else f"{value:.4f}"
 
 
-def _describe_change(paired: Paired) -> str:
-    old, new = paired.summaries.tolist()
-    share = f" ({abs((new - old) / old):.1%})" if old else ""
-    if abs(new - old) <= TOLERANCE:
-        return f"{paired.measure} unchanged at {_format_score(new, paired)}"
-    change = f"{'fell' if new < old else 'rose'} by {_format_score(abs(new - old), paired)}"
-    return f"{paired.measure} {change}{share}, from {_format_score(old, paired)} to {_format_score(new, paired)}"
-
-
 def _in_unit_of(drop: float, baseline: float, bound: Bound) -> float:
     """Return a drop in the unit of its bound: absolute, or as a share of the baseline."""
     if not bound.relative or abs(drop) <= TOLERANCE:
@@ -532,10 +562,21 @@ def _in_unit_of(drop: float, baseline: float, bound: Bound) -> float:
     return drop / abs(baseline) if baseline else math.copysign(math.inf, drop)
 
 
-def _check_drop(paired: Paired, bound: Bound) -> tuple[float, bool, str]:
-    drop = _in_unit_of(_drop(paired), float(paired.summaries[0]), bound)
+def _beside_mean(baseline: Matrix | None, run_scores: Paired) -> _Summaries:
+    """Return the summaries of a run and of a baseline without topics."""
+    assert baseline is not None
+    assert baseline.means is not None
+    mean = float(baseline.means[0, baseline.measure_index(run_scores.measure)])
+    if not math.isfinite(mean):
+        problem = f"no finite score by '{run_scores.measure}'"
+        raise InputError(baseline.origin[0, 0].place, problem, "save the scores again")
+    return _Summaries(run_scores, mean, float(run_scores.summaries[0]))
+
+
+def _check_drop(summaries: _Summaries, bound: Bound) -> tuple[float, bool, str]:
+    drop = _in_unit_of(summaries.drop, summaries.old, bound)
     passed = drop <= bound.limit + TOLERANCE
-    return drop, passed, _describe_change(paired) + (_allowed(bound) if passed else f", more than {bound.allowed}")
+    return drop, passed, summaries.change + (_allowed(bound) if passed else f", more than {bound.allowed}")
 
 
 def _allowed(bound: Bound) -> str:
@@ -558,17 +599,18 @@ def _check_topics(paired: Paired, bound: Bound) -> tuple[float, bool, str]:
 
 
 def _check_significance(paired: Paired, bound: Bound, p: float, method: str) -> tuple[float, bool, str]:
-    if math.isnan(p) and _drop(paired) > 0:
+    summaries = _Summaries.of(paired)
+    if math.isnan(p) and summaries.drop > 0:
         problem = f"{bound.measure} of '{paired.runs[1]}' differs equally on all topics, so there is no variance"
         raise InputError(bound.place, problem, f"use {flag.test:randomization}")
     if math.isnan(p):
-        return p, True, f"{_describe_change(paired)} alike on all topics, so that {method} gives no p"
+        return p, True, f"{summaries.change} alike on all topics, so that {method} gives no p"
     significant = "not significant" if p > bound.limit else "significant"
-    passed = _drop(paired) <= 0 or p > bound.limit
+    passed = summaries.drop <= 0 or p > bound.limit
     return (
         p,
         passed,
-        f"{_describe_change(paired)}, p {significance.p_value(p)} ({method}), {significant} at {bound.limit:g}",
+        f"{summaries.change}, p {significance.p_value(p)} ({method}), {significant} at {bound.limit:g}",
     )
 
 

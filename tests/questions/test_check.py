@@ -15,14 +15,14 @@ from xml.etree import ElementTree
 import pytest
 
 import gradedeval
-from gradedeval import Bound, InputError
+from gradedeval import Bound, EvaluationWarning, InputError
 from gradedeval.analysis import score_matrix
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.significance import TestSettings as Settings
 from gradedeval.kernel.formats import formats_for, render
 from gradedeval.kernel.measures.parse import canonical
 from gradedeval.questions.check import REPORTS, Checked, verdicts
-from gradedeval.questions.limits import lines_of_keys, statements_of
+from gradedeval.questions.limits import KINDS, lines_of_keys, statements_of
 from support.commands import Command, shell
 from support.paths import ROOT
 from support.runs import write_qrels, write_run
@@ -623,12 +623,81 @@ def test_bad_files_are_bad_data_whatever_they_lack(
     assert (found.code, found.messages[0][: len(says)]) == (3, says)
 
 
-def test_a_baseline_of_means_alone_is_bad_data(words: Path, cli: Command) -> None:
+ONLY = "only --max-drop works with a baseline without topics"
+"""Said of a baseline of means."""
+TOPICS = "save it with `gradedeval RUN QRELS -q`, which adds the topics"
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "json", "jsonl"])
+def test_a_baseline_of_means_has_the_verdicts_of_its_run_by_max_drop(form: str, words: Path, cli: Command) -> None:
+    cli("main.run", "qrels.txt", "-m", "rr gm_ap num_rel_ret", "-f", form, "-o", "means")
+    for bound in ("rr=0.3", "rr=0.001", "rr=5%", "rr=60%", "gm_ap=5%", "num_rel_ret=0"):
+        check = (*NEW, "--max-drop", bound, "--min", "rr=0.1", "-f", "json")
+        of_run, of_means = cli(*check, "--baseline", "main.run"), cli(*check, "--baseline", "means")
+        assert of_means.code == of_run.code
+        assert of_means.messages[:1] == [f"means has no scores by topic: {ONLY}; {TOPICS}"]
+        for one, other in zip(*(json.loads(found.text)["bounds"] for found in (of_run, of_means)), strict=True):
+            assert (one["value"], one["passed"], one["topics"]) == (other["value"], other["passed"], other["topics"])
+            assert one["verdict"].startswith(other["verdict"])  # judging is not known to reverse it
+            assert other["worst"] == [] or other["bound"] == "min"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("min", "max", "max-drop", "max-unjudged")])
+def test_a_bound_that_needs_topics_refuses_a_baseline_of_means(kind: str, words: Path, cli: Command) -> None:
+    cli("main.run", "qrels.txt", "-m", "rr", "-o", "means.json")
+    value = {"min-topics": "5", "significant": "0.5"}.get(kind, "0.1")
+    refused = f"means.json has no scores by topic, and {ONLY}; {TOPICS}"
+    found = cli(*NEW, f"--{kind}", f"rr={value}", "--baseline", "means.json")
+    assert (found.code, found.messages) == (3, [f"--{kind} rr={value}: {refused}"])
+    (words / "gradedeval.toml").write_text(f'baseline = "means.json"\n[{kind}]\nrr = {value}\n')
+    found = cli(*NEW)
+    assert (found.code, found.messages[-1]) == (3, f"gradedeval.toml:3: {refused}")
+    scores = gradedeval.evaluate(str(words / "new.run"), str(words / "qrels.txt"), "rr")
+    with pytest.raises(InputError, match=re.escape("and only max-drop works with a baseline without topics")):
+        gradedeval.check(scores, [Bound(kind, "rr", float(value))], str(words / "means.json"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("saved_with", "checked_with", "says"),
+    [
+        ((), (), ""),
+        (("--topics", "both"), ("--topics", "both"), "over topics that depend on the run, and were saved without them"),
+        (("--topics", "both"), (), "scored with topics 9 of 10 (here 10 of 10)"),
+        (("--rel", "2"), (), "scored with gains rel 2 (here rel 1)"),
+    ],
+)
+def test_a_baseline_of_means_is_over_the_same_topics(
+    saved_with: tuple[str, ...], checked_with: tuple[str, ...], says: str, words: Path, cli: Command
+) -> None:
+    (words / "few.run").write_text(ranking(MAIN[:9]))
+    (words / "new.run").write_text(ranking(MAIN)[ranking(MAIN).index("2 Q0") :])  # the first topic is missing
+    assert cli("few.run", "qrels.txt", "-m", "rr", "-o", "means.csv", *saved_with).code == 0
+    found = cli(*NEW, "--max-drop", "rr=100%", "--baseline", "means.csv", *checked_with)
+    again = "score it again with the same qrels and options"
+    assert found.code == (2 if says else 0)
+    assert not says or found.messages == [f"means.csv: rr of 'few.run' is {says}; {again}"]
+
+
+def test_a_slice_of_a_baseline_of_means_is_not_known(words: Path, cli: Command) -> None:
     cli("main.run", "qrels.txt", "-m", "rr", "-o", "means.csv")
-    found = cli(*NEW, "--max-drop", "rr=5%", "--baseline", "means.csv")
-    assert found.code == 3
-    hint = "save scores with `gradedeval RUN... QRELS -q -f csv -o scores.csv`"
-    assert found.messages == [f"means.csv: no scores by topic; {hint}"]
+    (words / "slices.tsv").write_text("topic\tintent\n1\ttail\n2\ttail\n")
+    check = (*NEW, "--slices", "slices.tsv", "--baseline", "means.csv", "--max-drop", "rr=90%")
+    assert cli(*check, "--min", "intent=tail: rr=0.1").code == 0
+    found = cli(*check, "--max-drop", "intent=tail: rr=90%")
+    says = f"--max-drop intent=tail: rr=90%: means.csv has no scores by topic, and {ONLY}, and not on a slice"
+    assert (found.code, found.messages[-1]) == (3, f"{says}; {TOPICS}")
+
+
+def test_only_check_accepts_a_baseline_of_means(words: Path, cli: Command) -> None:
+    cli("main.run", "qrels.txt", "-m", "rr", "-o", "means.csv")
+    for command in ("compare", "risk"):
+        found = cli(command, "new.run", "qrels.txt", "-m", "rr", "--baseline", "means.csv")
+        hint = "save scores with `gradedeval RUN... QRELS -q -f csv -o scores.csv`"
+        assert (found.code, found.messages) == (1, [f"means.csv: no scores by topic; {hint}"])
+    scores = gradedeval.evaluate(str(words / "new.run"), str(words / "qrels.txt"), "rr")
+    with pytest.warns(EvaluationWarning, match="only max-drop works with a baseline without topics"):
+        found = gradedeval.check(scores, [Bound("max-drop", "rr", 0.18)], words / "means.csv")
+    assert [verdict.passed for verdict in found.verdicts] == [False]
 
 
 def test_an_internal_error_is_not_a_failed_bound(words: Path, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:

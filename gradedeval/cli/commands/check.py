@@ -152,7 +152,7 @@ def command(
     if settings.path is not None:
         emit_notes([f"settings from {settings.path}"])
     try:
-        matrix, name = scores_with_baseline(files, baseline, measures, scoring)
+        matrix, name = scores_with_baseline(files, baseline, measures, scoring, means_suffice=True)
         checked = _check(matrix, bounds, name, test, undecided)
     except InputError as error:
         if destination.format in FAULTS and not error.usage:

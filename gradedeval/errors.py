@@ -440,10 +440,16 @@ def shorten(words: Iterable[str], maximum: int = 5) -> str:
     return ", ".join(words[:maximum]) + (", …" if len(words) > maximum else "")
 
 
+SPREADSHEETS = ("xlsx", "xls", "ods", "excel")
+"""Formats of tables that are not written."""
+
+
 def check_choice(value: str, choices: tuple[str, ...], place: str) -> None:
     """Raise InputError (usage) unless the value is among the choices."""
     if value not in choices:
         hint = did_you_mean(value, choices) or f"choose from {', '.join(choices)}"
+        if value in SPREADSHEETS and "csv" in choices:
+            hint = "spreadsheets open csv"
         raise InputError(place, f"invalid value '{value}'", hint, usage=True)
 
 

@@ -14,7 +14,7 @@ import click
 from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, Option, given_flags
 from gradedeval.cli.output import KEPT_IN_CONTEXT, context_option
 from gradedeval.cli.progress import with_progress
-from gradedeval.errors import InputError, Note, emit_notes, shorten
+from gradedeval.errors import SPREADSHEETS, InputError, Note, emit_notes, shorten
 from gradedeval.kernel.formats import EXTENSIONS
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure, parse_measures
@@ -193,6 +193,8 @@ def format_of_output(output: str | None, formats: Collection[str], default: str 
     name = EXTENSIONS.get(extension, "") if extension else default
     if name not in formats and not (os.path.exists(output) and not os.path.isfile(output)):
         hint = f"choose one with -f: {', '.join(formats)}"
+        if extension[1:] in SPREADSHEETS:
+            hint = f"spreadsheets open CSV: -o {output.removesuffix(extension)}.csv"
         raise InputError(f"'{output}'", f"no format has the extension '{extension}'", hint, usage=True)
     return name if name in formats else default
 

@@ -31,6 +31,8 @@ def help_page(context: click.Context, words: tuple[str, ...]) -> None:
         return _run(program, *words, "--help")
     if words == ("measures",):
         return _run(program, "measures")
+    if any(word.startswith("-") for word in words[1:]):  # options of the page of a measure, such as -f bibtex
+        return _run(program, "measures", *words)
     from gradedeval.cli.search import formats_page, texts_of  # imports all commands
 
     if words == ("formats",):

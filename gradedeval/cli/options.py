@@ -296,6 +296,8 @@ def _files_of(param: click.Parameter, values: Any) -> Iterator[tuple[str, str, s
             continue
         if flag and value.startswith("@"):
             yield flag, value[1:], READS
+        elif flag == "--gain" and os.path.isfile(value):
+            yield flag, value, READS
         elif use and (use == READS or value not in STDOUT):
             yield flag, value, use
 

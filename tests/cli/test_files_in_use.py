@@ -41,6 +41,7 @@ def collisions() -> Iterator[tuple[str, str, list[str], list[str]]]:
                         yield name, f"argument {index + 1}", [output.opts[0]], files
             if any("--gain" in option.opts for option in command.params):
                 yield name, "--gain @", [output.opts[0]], ["--gain", "@taken"]
+                yield name, "--gain", [output.opts[0]], ["--gain", "taken"]
 
 
 COLLISIONS = list(collisions())

@@ -97,6 +97,11 @@ def test_a_misspelt_command_is_said_before_any_work(words: str, cli: Command) ->
         ("eval a q -m rbp(0.8)", "'rbp(0.8)': cannot read '0.8'; did you mean 'rbp(p=0.8)'?"),
         ("eval a q -m ndcg(10)", "'ndcg(10)': cannot read '10'; did you mean 'ndcg@10'?"),
         ("eval a q -m ndcg@5-10", "'ndcg@5-10': is not a measure; did you mean 'ndcg@5..10'?"),
+        (
+            "eval a.run b.qrels -o t.xlsx",
+            "'t.xlsx': no format has the extension '.xlsx'; spreadsheets open CSV: -o t.csv",
+        ),
+        ("eval a.run b.qrels -f xlsx", "--format: invalid value 'xlsx'; spreadsheets open csv"),
         ("eval a.run b.qrels --gain 2^x", "--gain: unknown gain scheme '2^x'; for 2^grade − 1 write exp"),
         ("check a q --min ap>0.8", "--min ap>0.8: 'ap>0.8' is not a number; write >= or =, as in ap>=0.8"),
         ("eval a q -m 10", "unknown measure '10'; write a cutoff with the measure, as in ndcg@10"),

@@ -17,12 +17,15 @@ from gradedeval.kernel.formats import TABLE_FORMATS, Column, Document, Table, re
 if TYPE_CHECKING:
     from gradedeval.kernel.measures.description import Description
 
+BIBTEX = "bibtex"
+
 OPTIONS = [
     MEASURES_FROM,
     Option("--all", "every", is_flag=True, help="List specialized and historical measures too."),
-    Option("-f", "--format", "output_format", section="Output", type=click.Choice(TABLE_FORMATS), default="table",
-           metavar="FORMAT", help=f"Output format of the list, or of the rows of NAME: {', '.join(TABLE_FORMATS)}. "
-           "Default: table.", short="Format, such as table, csv, json or latex."),
+    Option("-f", "--format", "output_format", section="Output", type=click.Choice([*TABLE_FORMATS, BIBTEX]),
+           default="table", metavar="FORMAT", help="Output format of the list, or of the rows of NAME: "
+           f"{', '.join(TABLE_FORMATS)}; or {BIBTEX}, the papers to cite. Default: table.",
+           short="Format, such as table, csv, json or bibtex."),
 ]  # fmt: skip
 
 
@@ -47,7 +50,21 @@ def command(files: tuple[str, ...], measures_from: tuple[str, ...], every: bool,
     if not every and name is None:
         hidden = [description for description in described if description.status not in ("common", "your own")]
     listed = [description for description in described if description not in hidden]
+    if output_format == BIBTEX:
+        write(_bibliography(listed))
+        return
     write(render(lambda _: _list(listed, output_format, len(hidden)), output_format, view=view_of(None)))
+
+
+def _bibliography(described: Iterable[Description]) -> str:
+    """Return the entries of all papers that measures cite. Raises InputError (usage) if there are none."""
+    described = list(described)
+    entries = dict.fromkeys(entry for description in described for entry in description.bibtex)
+    if not entries:
+        name, source = described[0].measure.name, described[0].row["source"]
+        problem = f"no paper is known for '{name}'" + (f" ({source.rstrip('.')})" if source else "")
+        raise InputError("-f bibtex", problem, "cite its source yourself", usage=True)
+    return "\n".join(entries)
 
 
 def _page(described: Description) -> str:

@@ -11,6 +11,7 @@ from gradedeval.kernel.measures.bounds import exactness
 from gradedeval.kernel.measures.definition import Bounds, Measure, status_of
 from gradedeval.kernel.measures.notation import write_value
 from gradedeval.kernel.measures.parse import parse_measures
+from gradedeval.kernel.measures.references import cited_in
 from gradedeval.kernel.measures.spellings import ALIASES, DIFFERENT, notation_of
 
 
@@ -31,6 +32,11 @@ class Description:
     def summary(self) -> str:
         """The definition in a sentence."""
         return self.measure.definition.paragraphs[0]
+
+    @property
+    def bibtex(self) -> list[str]:
+        """The papers or tools of its source as BibTeX."""
+        return [reference.text for reference in cited_in(self.measure.definition.paragraphs[2])]
 
     @property
     def status(self) -> str:

@@ -178,7 +178,9 @@ def read_utilities(name: str, lines: Lines) -> Floats:
 
 
 def read_scheme(value: Value, place: str) -> Value:
-    """Return `value`, a gain scheme. Raises InputError (usage) for anything else."""
+    """Return `value`, a gain scheme; the name of a file as `@FILE`. Raises InputError (usage) for anything else."""
+    if isinstance(value, str) and value not in SCHEMES and not is_pairs(value) and os.path.isfile(value):
+        value = f"@{value}"
     if not (value in SCHEMES or isinstance(value, tuple) or is_pairs(value) or str(value).startswith("@")):
         forms = 'values as in 0:0.5:1, some as in "1=3,2=9", or a file of grade,gain lines as in @gains.csv'
         formula = re.fullmatch(r"\(?2(\^|\*\*)[^\d].*", str(value))

@@ -302,6 +302,8 @@ def option(default: Any, help: str, **settings: Any) -> Any:
 
 def read_gain(gain: Any) -> Any:
     """Read a gain scheme from text or a list; return anything else unchanged."""
+    if isinstance(gain, os.PathLike):
+        gain = f"@{os.fspath(gain)}"
     value = read_value(gain) if isinstance(gain, str) else plain_value(gain)
     if not isinstance(value, str | tuple | int | float):
         return value
@@ -374,7 +376,7 @@ class Options:
         "empty rankings), those in both files, all in the run, or those in both files with a relevant document.",
         short="Topics to average over, such as qrels or both.")
     gain: Value | None = option(None, "Gain scheme of graded measures that do not name their own: linear, exp, ntcir, "
-        "grade, a list of gains such as 0:0.5:1, or @FILE with lines of grade,gain.",
+        "grade, a list of gains such as 0:0.5:1, or a file with lines of grade,gain.",
         section=GAINS, metavar="SCHEME", accepts="a gain scheme or a list of gains", read=read_gain,
         signature=elsewhere,
         use="takes_gain", users="graded measures that name no gains, such as err and ndcg",

@@ -136,9 +136,9 @@ def evaluate(
               docno -> score, or topic -> docnos, best first; an iterable of rows (topic, docno, score), also
               namedtuples and dicts by column name; a `Run` of ranx. Several: a folder, a pattern such as "runs/*.run",
               a list or iterator of any of these, or a dict name -> any of these
-    qrels     a `Qrels`, or the same with grade (or relevance, or label) in place of score; documents that a dict lists
-              without grades are relevant. With `subtopics=True` also a column subtopic (or iteration), or a dict topic
-              -> docno -> subtopic -> grade; with `qrels_format="strata"` with stratum
+    qrels     a `Qrels`, to read it once for repeated calls, or the same with grade (or relevance, or label) in place of
+              score; documents that a dict lists without grades are relevant. With `subtopics=True` also subtopic (or
+              iteration), or a dict topic -> docno -> subtopic -> grade; with `qrels_format="strata"` with stratum
     measures  notation, as in "err@20 ndcg(gain=exp)@10", a Measure, or several of either
     like      a preset: trec_eval, gdeval, ir_measures, cwl_eval or ntcireval
     jobs      number of processes that share several runs, or a large one. They are forked on Linux if no other thread
@@ -150,11 +150,9 @@ def evaluate(
     keywords  options, as in gain="exp", residuals=True, depth=1000; see `gradedeval.Options`. Some take values beside
               text and files: a list of gains, a dict type -> cost, a list of topics
 
-    For repeated calls read the qrels once, as in `qrels = gradedeval.Qrels("qrels.txt")`. Returns `Scores`: `.means`,
-    `.topics`, `.frame`, `.residuals`, `.signature`, `.by_topic(measure)`. A pickle of it has neither qrels nor runs, so
-    that a copy cannot read runs again. Skipped input and assumptions are warnings of the class
-    `gradedeval.EvaluationWarning`, also in `.notes`. Raises `gradedeval.InputError` (a ValueError) for a wrong measure,
-    option, run or qrels.
+    Returns `Scores`: `.means`, `.topics`, `.frame`, `.residuals`, `.signature`, `.by_topic(measure)`. Skipped input and
+    assumptions are warnings of the class `gradedeval.EvaluationWarning`, also in `.notes`. Raises
+    `gradedeval.InputError` (a ValueError) for a wrong measure, option, run or qrels.
 
     >>> run, qrels = {"q1": {"d1": 1.2, "d3": 0.4}}, {"q1": {"d1": 2, "d2": 1}}
     >>> gradedeval.evaluate(run, qrels, "ap p@2").means

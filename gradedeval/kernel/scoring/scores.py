@@ -277,6 +277,8 @@ class Scores(InNotebook):
     machine          the scores of the same runs by a machine's judgments, if means are estimated from both
     paths            run -> its path, if it is a file
     digests          the digests of the files of qrels and runs, if they were requested
+
+    A pickle has neither the judgments nor the runs, so that a copy, which is equal, cannot read runs again.
     """
 
     runs: list[RunScores]

@@ -564,6 +564,19 @@ def test_gains_from_a_file_serve_fractions_and_gaps(tmp_path: Path) -> None:
         score(f'dcg(gain="@{file}")', "a", {"a": 2})
 
 
+def test_a_file_of_gains_needs_no_sign_before_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("gains.txt").write_text("0 0\n1 0.25\n2 1\n", encoding="utf-8")
+    Path("exp").write_text("0 0\n1 0\n2 0\n", encoding="utf-8")
+    run, qrels = {"t": ranked("a b")}, {"t": {"a": 1, "b": 2}}
+    whole = evaluate(run, qrels, "dcg", gain="@gains.txt")
+    for gain in ("gains.txt", Path("gains.txt"), str(tmp_path / "gains.txt")):
+        assert evaluate(run, qrels, "dcg", gain=gain).means == whole.means
+    assert evaluate(run, qrels, "dcg", gain="gains.txt") == whole
+    assert evaluate(run, qrels, "dcg(gain=gains.txt)").means["dcg(gain=gains.txt)"] == whole.means["dcg"]
+    assert evaluate(run, qrels, "dcg", gain="exp").means["dcg"] > 1  # a scheme goes before a file of its name
+
+
 def test_the_top_gain_is_what_each_document_of_the_best_ranking_of_erria_has() -> None:
     # One document of gain 1/2 at rank 1: .614/2, over Σ 1/i · .614 g · (1 − .614 g)^(i−1) with g = 1/2, or 1.
     expected = 0.614 / 2

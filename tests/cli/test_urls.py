@@ -69,7 +69,7 @@ explain {runs/a.run} {qrels} -m err@5 --topic 1
 diff {runs/a.run} {runs/b.run} {qrels} -m err@5
 diff {runs/a.run} {runs/b.run} {qrels} -m err@5 --reproduce {c.run} {runs/a.run}
 pool {runs/*.run} {qrels} --groups {groups}
-pool {runs/*.run} {qrels} --agreement {other.qrels}
+agreement {qrels} {other.qrels} {runs/*.run}
 fit {runs/a.run} {runs/b.run} {c.run} {qrels} -m 'rbp(p=0.5..0.9)' --to ap --precision 0.1 --validate {topics}
 fit -m 'rbp(p=0.5..0.9)' --precision 0.1 --to-weights {weights.csv} --curve {curve.csv}
 power {runs/*.run} {c.run} {qrels} -m err@5 --draws 20 --curve {power.csv}

@@ -109,7 +109,7 @@ def long_scores() -> gradedeval.Scores:
 
 LONG: dict[str, Callable[[], Any]] = {
     "long diff": lambda: gradedeval.diff({"one": LONG_RUNS["one"]}, {"two": LONG_RUNS["two"]}, LONG_QRELS),
-    "long agreement": lambda: gradedeval.agreement(LONG_RUNS),
+    "long agreement": lambda: gradedeval.ranking_agreement(LONG_RUNS),
     "long compare": lambda: gradedeval.compare(long_scores(), draws=50),
     "long risk": lambda: gradedeval.risk(long_scores()),
     "long check": lambda: gradedeval.check(

@@ -51,7 +51,7 @@ def test_a_history_shows_itself(tmp_path: Any) -> None:
 
 
 def test_every_public_result_shows_itself() -> None:
-    plain = {"Bound", "Gains", "Measure", "Options", "Qrels", "RelevanceEvaluator", "UserState"}
+    plain = {"Bound", "Gains", "Measure", "Options", "Qrels", "RelevanceEvaluator", "UserState", "Verification"}
     classes = {name for name in gradedeval.__all__ if isinstance(getattr(gradedeval, name), type)}
     errors = {name for name in classes if issubclass(getattr(gradedeval, name), Exception)}
     shown = {name for name in classes if issubclass(getattr(gradedeval, name), InNotebook)}

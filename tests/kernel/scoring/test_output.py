@@ -453,9 +453,9 @@ def test_notes_go_to_standard_error_and_numbers_to_standard_output(files: Path, 
     outcome = succeed(cli("extra.run", "more.txt", "-m", "ap", "-f", "trec", "--topics-from", "fold.txt"))
     assert re.fullmatch(rb"ap +\tall\t\d\.\d{4}\n", outcome.out)
     assert sorted(outcome.messages) == [
-        "extra.run: 1 topic of --topics-from is neither here nor in more.txt (398)",
         "extra.run: 1 of 3 judged topics is missing (303) and counts as an empty ranking; "
         "exclude it with --topics both",
+        "extra.run: 1 topic of --topics-from is neither here nor in more.txt (398)",
         "more.txt: 1 judgment repeated with the same grade; counted once",
     ]
     assert cli("bm25.run", "qrels.txt").err == b""

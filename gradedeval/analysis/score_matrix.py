@@ -422,7 +422,16 @@ def with_estimates(scores: AnyScores) -> AnyScores:
     return with_machine(scores) if isinstance(scores, Scores) and scores.machine is not None else scores
 
 
+def _unweighted(signatures: Iterable[str]) -> None:
+    """Raise InputError (usage) for weighted means: differences, tests and intervals take all topics to weigh the
+    same."""
+    if any(re.search(r"(^| \| )topic weights \w+( \||$)", text) for text in signatures):
+        problem = "topics weigh the same in differences, tests and intervals"
+        raise InputError(flag.topic_weights, problem, "leave it out; eval and evaluate have weighted means", usage=True)
+
+
 def _from_scores(scores: Scores, predicts: bool = False) -> Matrix:
+    _unweighted([scores.signature])
     by_machine = scores.by_machine
     if by_machine and not predicts:
         problem = "estimates from people's judgments and a machine's are not known here"
@@ -462,6 +471,7 @@ def _by_machine(matrix: Matrix, scores: Scores, column_of: Mapping[str, int]) ->
 
 
 def _from_saved(saved: SavedScores) -> Matrix:
+    _unweighted(map(str, set(saved.signatures.values())))
     place, rows, key = saved.place, saved.rows, saved_scores.SavedScore.KEY
     runs, topics, measures = (list(dict.fromkeys(getattr(row, name) for row in rows)) for name in key)
     means = None

@@ -102,8 +102,12 @@ class Reading(NamedTuple):
         """The factor that makes higher scores better: 1 or −1."""
         return -1 if self.better == "lower" else 1
 
-    def summarize(self, scores: Floats) -> Floats:
-        """Return the summary of scores over topics, the last axis; nan without topics."""
+    def summarize(self, scores: Floats, weights: Floats | None = None) -> Floats:
+        """Return the summary of scores over topics, the last axis; nan without topics, or if all weigh 0."""
+        if weights is not None:
+            heavy = weights > 0  # a topic that weighs nothing may have an infinite cost
+            total = np.float64(weights.sum()) if heavy.any() else np.nan
+            return self.of_mean(self.tested(scores[..., heavy]) @ weights[heavy] / total, scores.shape[-1])
         if not scores.shape[-1]:
             return np.full(scores.shape[:-1], np.nan)
         if self.summary == "total":
@@ -113,11 +117,11 @@ class Reading(NamedTuple):
         mean: Floats = np.add.reduce(scores, axis=-1) / scores.shape[-1]
         return mean
 
-    def summarize_rises(self, scores: Floats, rises: Floats) -> Floats:
+    def summarize_rises(self, scores: Floats, rises: Floats, weights: Floats | None = None) -> Floats:
         """Return the rise of the summary if each topic's score rose by `rises`: a residual, or a part of it."""
         if self.summary == "geometric":
-            return self.summarize(scores + rises) - self.summarize(scores)
-        return self.summarize(rises)
+            return self.summarize(scores + rises, weights) - self.summarize(scores, weights)
+        return self.summarize(rises, weights)
 
     def tested(self, scores: Floats) -> Floats:
         """Return the values of topics whose mean is tested: logarithms for a geometric mean, else the scores.

@@ -22,7 +22,17 @@ from gradedeval.lazy import Late
 
 if TYPE_CHECKING:
     from gradedeval.kernel.options import metadata
-    from gradedeval.kernel.options.metadata import Collapse, Costs, Fill, Labels, Predicted, Queries, Replicates, Slices
+    from gradedeval.kernel.options.metadata import (
+        Collapse,
+        Costs,
+        Fill,
+        Labels,
+        Predicted,
+        Queries,
+        Replicates,
+        Slices,
+        TopicWeights,
+    )
 else:
     metadata = Late(f"{__name__}.metadata")
 
@@ -461,6 +471,11 @@ class Options:
         accepts="a file, a dict topic -> label, a DataFrame, or columns of the queries",
         names_file=True, needs_ids=True, signature=lambda _, slices: f"slices {slices.digest}",
         short="Labels of topics: means of each label, too.")
+    topic_weights: "TopicWeights | None" = option(None, "Weights of topics in means, residuals and bounds: a file with "
+        "lines of topic,weight. Tests and comparisons, where all topics weigh the same, refuse them.", section=OUTPUT,
+        commands="eval", metavar="FILE", accepts="a file, a dict topic -> weight or a DataFrame", names_file=True,
+        needs_ids=True, signature=lambda _, weights: f"topic weights {weights.digest}",
+        short="Weights of topics in means.")
     replicates: "Replicates | None" = option(None, "Runs that are seeds of one system, which is shown in their place: "
         "a system and a pattern of its runs, or a file of run and system. May be repeated.", section=OUTPUT,
         commands="eval", metavar="NAME=PATTERN|FILE", accepts="NAME=pattern, a file, a dict run -> system, or a dict "
@@ -540,10 +555,19 @@ class Options:
         if self.bounds and self.ties in TIES_BY_GRADE:
             problem = f"{self.ties} has no bounds: newly judged documents would change places"
             raise OPTIONS["ties"].error(problem, f"take another order of ties, or leave out {flag.bounds:True}")
+        if self.topic_weights is not None:
+            self._check_weights()
         if "collapse_by" in self.given:
             self._check_collapse()
         if self.predicted is not None:
             self._check_predicted()
+
+    def _check_weights(self) -> None:
+        """Raise InputError (usage) for an option that takes all topics to weigh the same."""
+        for name in ("interval", "replicates", "predicted"):
+            if getattr(self, name) is not None:
+                problem = f"cannot be combined with {getattr(flag, name)}, where all topics weigh the same"
+                raise OPTIONS["topic_weights"].error(problem, "leave out one of them")
 
     def _check_collapse(self) -> None:
         """Raise InputError (usage) if a rule for chunks has no effect, or none that is defined."""
@@ -655,6 +679,7 @@ class OptionKwargs(TypedDict, total=False):
     interval: float | bool | None
     queries: "str | os.PathLike[str] | Mapping[Any, Any] | Iterable[Any] | Queries | None"
     slices: "str | os.PathLike[str] | Mapping[Any, Any] | Iterable[Any] | Slices | None"
+    topic_weights: "str | os.PathLike[str] | Mapping[Any, float] | TopicWeights | Any | None"
     replicates: "str | os.PathLike[str] | Mapping[str, str | Sequence[str]] | Sequence[str] | Replicates | None"
     predicted: Any
     judged_only: bool

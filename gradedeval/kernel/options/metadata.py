@@ -446,6 +446,70 @@ def slices_of(queries: Queries | None, columns: Sequence[str]) -> Slices:
     return Slices({name: _labels(queries.columns[name]) for name in columns}, queries.place)
 
 
+@dataclass(eq=False, repr=False)
+class TopicWeights:
+    """Weights of topics in means. `of`: topic -> weight.
+
+    Raises InputError for a weight that is not a finite number of 0 or more, and if all are 0.
+    """
+
+    of: Mapping[str, float]
+    place: str = "topic_weights"
+
+    def __post_init__(self) -> None:
+        for topic, weight in self.of.items():
+            if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
+                problem = f"weight {safe_repr(weight)} of topic '{topic}' is not a finite number of 0 or more"
+                raise InputError(self.place, problem, "leave a topic out of means with weight 0")
+        if not any(self.of.values()):
+            raise InputError(self.place, "no topic has a weight above 0", "expected lines of topic,weight")
+
+    @property
+    def digest(self) -> str:
+        """Six hexadecimal digits that change with any weight."""
+        from hashlib import sha256
+
+        lines = sorted(f"{topic}\t{float(weight)!r}" for topic, weight in self.of.items())
+        return sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:6]
+
+    def unmatched(self, topics: Iterable[str]) -> list[str]:
+        """Return a note if weights are of topics that do not count."""
+        weighed = dict.fromkeys(self.of, "yes")  # 0 is a weight, too
+        return _unmatched(self.place, "weight", weighed, [topic for topic in topics if topic in self.of])
+
+    def of_topics(self, topics: Sequence[str]) -> list[float]:
+        """Return the weights of these topics. Raises InputError if one has none."""
+        if missing := [topic for topic in topics if topic not in self.of]:
+            count = f"{len(missing)} of {len(topics)} topics have no weight ({shorten(missing)})"
+            raise InputError(self.place, count, "give each topic one; 0 leaves it out of means")
+        return [float(self.of[topic]) for topic in topics]
+
+
+def read_topic_weights(source: Any) -> Any:
+    """Read weights of topics from a file with lines of `topic weight`, a dict, or a DataFrame with the columns topic
+    and weight; return anything else unchanged.
+
+    Raises InputError if a file cannot be read, a line is wrong, or a topic has two weights.
+    """
+    from gradedeval.kernel.trec.small_tables import SmallTable, topic_table
+
+    if isinstance(source, Mapping):
+        return TopicWeights({_label(topic): plain_value(weight) for topic, weight in source.items()})
+    if isinstance(source, str | os.PathLike):
+        table = SmallTable.read(source, ("topic", "weight"), hint="expected lines of topic,weight", words=True)
+        weights = [table.number(row, "weight", 0) for row in table.rows]
+        topics = [row.cells["topic"] for row in table.rows]
+        table.check(topics, ("topic",))
+        return TopicWeights(dict(zip(topics, weights, strict=True)), table.place)
+    if not hasattr(source, "columns"):
+        return source
+    frame = topic_table(source, "slices")
+    columns = frame.columns() if frame is not None else {}
+    if "weight" not in columns:
+        raise InputError("topic_weights", "no column 'weight'", "expected the columns topic, weight")
+    return TopicWeights({topic: plain_value(weight) for topic, weight in columns["weight"].items()})
+
+
 def unmatched_notes(queries: Queries | None, slices: Slices | None, topics: Iterable[str]) -> list[str]:
     """Return notes on topics without a text or a label, and on texts and labels without a topic."""
     all_topics = list(topics)

@@ -217,7 +217,8 @@ def tie_notes(
     for column in columns:
         measure = scorer.measures[column]
         ends = np.ascontiguousarray(limits[:, scores.included[:, column], column])
-        low, high = Reading(measure.definition.summary).summarize(ends).tolist()
+        weights = None if scores.weights is None else scores.weights[scores.included[:, column]]
+        low, high = Reading(measure.definition.summary).summarize(ends, weights).tolist()
         if far_apart(low, high):
             ranges.append(f"{names[column] if names else measure.label} between {low:.4f} and {high:.4f}")
     if not ranges:

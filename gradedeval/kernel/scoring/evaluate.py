@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
-from gradedeval.errors import InputError, emit_notes, public, redacted, shorten
+from gradedeval.errors import InputError, emit_notes, flag, public, redacted, shorten
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure
 from gradedeval.kernel.measures.parse import DEFAULT, parse_measures
 from gradedeval.kernel.options import OPTIONS, OptionKwargs, Options, lists_options, ranges, resolve_options
@@ -273,6 +273,11 @@ def scorer_of(
 ) -> Scorer:
     """Read the qrels and return the scorer of the runs. Raises InputError as `evaluate` does."""
     measures = list(measures)
+    if options.topic_weights is not None:
+        totals = [measure.label for measure in measures if measure.definition.summary == "total"]
+        if totals:
+            problem = f"'{totals[0]}' is a total over topics, not a mean"
+            raise InputError(flag.topic_weights, problem, "leave out the measure or the weights", usage=True)
     if options.predicted is not None:
         options = options.refuse_predicted()
     if isinstance(qrels, Qrels):

@@ -473,12 +473,13 @@ class Scorer:
     def notes(self) -> list[str]:
         """Notes on assumptions for all runs."""
         notes = list(self.qrels._notes_for(self.options))
-        if self.options.queries or self.options.slices:
+        if self.options.queries or self.options.slices or self.options.topic_weights:
             chosen = self.options.topics_from
             topics = [decode(topic) for topic in self.qrels.topics if chosen is None or topic in chosen]
             from gradedeval.kernel.options.metadata import unmatched_notes
 
             notes += unmatched_notes(self.options.queries, self.options.slices, topics)
+            notes += self.options.topic_weights.unmatched(topics) if self.options.topic_weights else []
         if self.grades.top <= 0:
             text = f"{self.qrels.place}: no grade above 0, so all gains are 0 and residuals are blank"
             notes.append(Note(text, f"use {flag.top_grade} to set the top grade", kind="no-positive-grade"))
@@ -569,7 +570,9 @@ class Scorer:
         # Thousands of runs share one list of names.
         names = self.topics if topics == self.qrels.topics else [decode(topic) for topic in topics]
         without = frozenset(map(decode, empty))
-        return RunScores(name, names, missing, score, unjudged, residual, included, format, without, bounds)
+        weighed = self.options.topic_weights
+        weights = None if weighed is None else np.array(weighed.of_topics(names))
+        return RunScores(name, names, missing, score, unjudged, residual, included, format, without, bounds, weights)
 
     def type_notes(self, place: str, batches: Sequence[BatchScores]) -> list[str]:
         """Return notes on document types that only the run or only the file of a measure has."""

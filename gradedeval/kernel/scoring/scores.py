@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import compress, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -83,6 +83,7 @@ class RunScores:
     format    format of the file; empty for objects in memory
     empty     topics without documents
     bounds    2 × topics × measures: the lowest and the highest score, if requested
+    weights   the weight of each topic in means, if they differ
     """
 
     run: str
@@ -95,16 +96,19 @@ class RunScores:
     format: str = ""
     empty: frozenset[str] = frozenset()
     bounds: Floats | None = None
+    weights: Floats | None = None
 
     def summary(self, part: str, column: int, summary: Summary) -> float:
         """Summarize the score, a residual or a bound of one measure over the included topics; nan without topics."""
         kept = self.included[:, column]
         score = self.score[:, column][kept]
+        weights = None if self.weights is None else self.weights[kept]
         if part == "score":
-            return float(Reading(summary).summarize(score))
+            return float(Reading(summary).summarize(score, weights))
         values = self.part(part)[:, column][kept]
         reading = Reading(summary)
-        return float(reading.summarize(values) if part in BOUNDS else reading.summarize_rises(score, values))
+        rises = partial(reading.summarize_rises, score)
+        return float((reading.summarize if part in BOUNDS else rises)(values, weights))
 
     def part(self, name: str) -> Floats:
         """Return topics × measures: the score, a residual or a bound; nan if blank."""
@@ -136,7 +140,7 @@ class RunScores:
 
     def same_as(self, other: RunScores) -> bool:
         """Return whether the name, the topics and all numbers are equal; blanks are equal."""
-        arrays = ("score", "unjudged", "residual", "included", "bounds")
+        arrays = ("score", "unjudged", "residual", "included", "bounds", "weights")
         pairs = ((getattr(self, name), getattr(other, name)) for name in arrays)
         return (self.run, self.topics) == (other.run, other.topics) and all(
             mine is theirs or np.array_equal(mine, theirs, equal_nan=True) for mine, theirs in pairs

@@ -394,7 +394,7 @@ def summarized(run: RunScores, scorer: Scorer) -> RunSummary:
     included = run.included if scorer.leaves_out else none.astype(bool)
     empty = scorer.topics_without_relevant.items() if scorer.grades.top > 0 else ()
     return RunSummary(
-        *(run.run, run.topics, run.missing, none, none, none, included, run.format, run.empty, None),
+        *(run.run, run.topics, run.missing, none, none, none, included, run.format, run.empty, None, None),
         {part: [run.summary(part, column, kind) for column, kind in enumerate(kinds)] for part in parts},
         run.counts,
         frozenset(column for topics, columns in empty for column in columns if run.is_zero(topics, column)),

@@ -169,13 +169,13 @@ def test_what_a_user_writes_as_a_value_holds_no_marks() -> None:
 def test_what_leaves_a_function_names_keywords_and_at_the_prompt_flags(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "run").write_text("1 Q0 d 1 1 t\n")
     (tmp_path / "qrels").write_text("1 0 d 1\n2 0 d 1\n")
-    assert "exclude it with --topics both" in cli("run", "qrels", "-m", "ap").err.decode()
+    assert "exclude missing topics with --topics both" in cli("run", "qrels", "-m", "ap").err.decode()
     assert "--depth: 0 is too small" in cli("run", "qrels", "--depth", "0").err.decode()
     run, qrels = {"1": {"d": 1.0}}, {"1": {"d": 1}, "2": {"d": 1}}
     with pytest.warns(gradedeval.EvaluationWarning) as warned:
         scores = gradedeval.evaluate(run, qrels, "ap")
     assert [str(one.message) for one in warned] == scores.notes
-    assert 'exclude it with topics="both"' in scores.notes[0]
+    assert 'exclude missing topics with topics="both"' in scores.notes[0]
     with pytest.raises(InputError, match=r"^like: .*did you mean 'gdeval'"):
         gradedeval.evaluate(run, qrels, "ap", like="gdevl")
 

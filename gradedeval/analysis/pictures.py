@@ -170,15 +170,10 @@ def label_text(name: str, longest: int = LONGEST) -> str:
     return ("\u200b" if text.startswith("_") else "") + text.replace("$", r"\$")
 
 
-def short_names(runs: Iterable[str]) -> tuple[dict[str, str], str]:
-    """Return the short name of each run, and the pattern of all, as in tables."""
-    from gradedeval.kernel.formats import fitting  # not for a help page
-
-    return fitting.short_names(runs)
-
-
 def run_labels(runs: Iterable[str]) -> dict[str, str]:
-    """Return the label of each run in legends: its name as in tables, without the parts that all share."""
+    """Return the label of each run in legends: its name without the parts that all share."""
+    from gradedeval.analysis.short_names import short_names  # not for a help page
+
     names = list(dict.fromkeys(map(str, runs)))
     short, _ = short_names(names)
     return {name: label_text(short.get(name, name)) for name in names}
@@ -200,6 +195,8 @@ def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0, runs: 
     points = float(ax.xaxis.get_major_ticks(1)[0].label1.get_fontsize())
     looks = {name: STYLE[f"legend.{name}"] for name in ("frameon", "handlelength", "columnspacing", "borderpad")}
     looks |= {"fontsize": points, "borderaxespad": 0.2, "handletextpad": 0.8}
+    from gradedeval.analysis.short_names import short_names  # not for a help page
+
     if pattern := short_names(runs)[1]:
         looks |= {"title": f"runs: {label_text(pattern, 40)}", "title_fontsize": points, "alignment": "left"}
     measured = ax.legend(handles, labels, **looks)

@@ -747,11 +747,18 @@ class Baseline:
 
 
 def full_name(word: str, names: Sequence[str]) -> str:
-    """Return the name of a run that tables show as this word, without the parts that all names share; or the word."""
-    from gradedeval.kernel.formats.fitting import short_names  # not where scores are made
+    """Return the name of the run that a terminal shows as this word, cut in the middle, or a picture, without the parts
+    that all names share; the word itself if there is none, or more than one."""
+    from gradedeval.analysis.short_names import short_names  # not where scores are made
+    from gradedeval.kernel.formats.fitting import ELLIPSIS
 
-    short, _ = short_names(names) if word not in names else ({}, "")
-    return next((name for name, abbreviation in short.items() if abbreviation == word), word)
+    if word in names:
+        return word
+    start, ellipsis, end = word.partition(ELLIPSIS)
+    matches = [name for name, short in short_names(names)[0].items() if short == word]
+    if ellipsis and start and end:
+        matches += [name for name in names if visible(name).startswith(start) and visible(name).endswith(end)]
+    return matches[0] if len(matches) == 1 else word
 
 
 def first_baseline_notes(matrix: Matrix, baseline: str | None, *, fewest: int = 3, named: bool = False) -> list[Note]:

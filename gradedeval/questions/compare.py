@@ -349,7 +349,7 @@ class Comparison(ScoredFrame):
             frame = kernel.results.joined([frame, self.slices])
             frame.insert(3, "slice", frame.pop("slice"))
         columns, signature = self._columns(), signature_lines(self.settings_text, matrix.signature)
-        document = replace(frame_document(frame, layout, columns, signature, signed=True), runs=matrix.runs)
+        document = frame_document(frame, layout, columns, signature, signed=True)
         anova = [_anova_table(matrix, layout)] if self.settings.test == "anova" else []
         if layout == "long":
             rows = [dict(zip(table.names, row, strict=True)) for table in anova for row in table.rows]
@@ -586,7 +586,7 @@ def describe_reversal(row: Row, reversible: frozenset[pairs.Pair] = frozenset())
     if row["reversing"] is None:
         return pairs.prospect(row, reversible)
     noun, verb = plural(row["unjudged"], "doc"), "is" if row["reversing"] == 1 else "are"
-    return f"reverses if {row['reversing']:,} of {row['unjudged']:,} unjudged {noun} {verb} relevant"
+    return f"reversed if {row['reversing']:,} of {row['unjudged']:,} unjudged {noun} {verb} relevant"
 
 
 def judging_legend(frame: pd.DataFrame, matrix: Matrix) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
@@ -78,7 +78,7 @@ class Risk(ScoredFrame):
             Column("GeoRisk", "score"): itemgetter("geo_risk"),
         }
         under = signature_lines(self.settings_text, self.scores.signature)
-        return replace(frame_document(self.frame, layout, columns, under, signed=True), runs=self.scores.runs)
+        return frame_document(self.frame, layout, columns, under, signed=True)
 
 
 def _is_mean(baseline: Any, scores: AnyScores) -> bool:

@@ -293,12 +293,12 @@ def _without_weights(measure: Measure) -> InputError:
     """Return the error for a measure without fixed weights, with alternatives."""
     if measure.name[0] == "n" and measure.name[1:] in ("dcg", "rbp"):
         kin = measure.name[1:] + ("" if measure.cutoff is None else f"@{measure.cutoff}")
-        problem = "has no fixed rank weights: it is normalized per topic"
-        return InputError(f"'{measure}'", problem, f"try '{kin}'", usage=True)
-    hint = "try p@10, rbp or dcg"
+        problem = f"{measure} has no fixed rank weights: it is normalized per topic"
+        return InputError("", problem, f"try '{kin}'", usage=True)
+    problem, hint = f"{measure} has no fixed rank weights", "try p@10, rbp or dcg"
     if measure.definition.weights_in_ranking:
-        hint = "give RUN... QRELS: its weights depend on the rankings"
-    return InputError(f"'{measure}'", "has no fixed rank weights", hint, usage=True)
+        problem, hint = f"{problem}: they depend on the ranking", "give RUN... QRELS"
+    return InputError("", problem, hint, usage=True)
 
 
 def _share_beyond(measure: Measure, weights: Floats) -> float:

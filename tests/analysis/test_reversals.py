@@ -186,8 +186,8 @@ def test_a_table_of_its_own_tells_what_it_takes(tmp_path: Path, cli: Command) ->
     done = cli(*words, "--judging")
     table, text = done.words, done.text
     # Two topics of 40 behind: the third document reverses it. 21 - 9 topics behind: the 13th of 31.
-    assert re.search(r"p@1 +behind .* reverses if 3 of 21 unjudged docs are relevant ", table)
-    assert re.search(r"p@1 +far .* reverses if 13 of 31 unjudged docs are relevant ", table)
+    assert re.search(r"p@1 +behind .* reversed if 3 of 21 unjudged docs are relevant ", table)
+    assert re.search(r"p@1 +far .* reversed if 13 of 31 unjudged docs are relevant ", table)
     assert re.search(r"bpref +behind .* unknown$", text, re.M)
     assert "a reversal assumes that unjudged documents of the trailing run get the top grade" in table
     rows = pd.read_csv(tmp_path / "out.csv") if cli(*words, "-o", "out.csv").code == 0 else None
@@ -198,16 +198,16 @@ def test_a_table_of_its_own_tells_what_it_takes(tmp_path: Path, cli: Command) ->
     (tmp_path / "close").write_text(SESSION["behind"].replace("20 Q0 u", "20 Q0 a").replace("21 Q0 u", "21 Q0 b"))
     near = cli("compare", "ahead", "close", "qrels", "-m", "p@1", "--judging").text
     assert re.search(
-        r"reverses if 2 of 19 unjudged docs are relevant ", " ".join(near.split())
+        r"reversed if 2 of 19 unjudged docs are relevant ", " ".join(near.split())
     )  # by one they come level
 
 
 def test_one_document_is() -> None:
     row = {"same_order": False, "reversing": 1, "unjudged": 19}
-    assert describe_reversal(row) == "reverses if 1 of 19 unjudged docs is relevant"
-    assert describe_reversal(row | {"unjudged": 1}) == "reverses if 1 of 1 unjudged doc is relevant"
+    assert describe_reversal(row) == "reversed if 1 of 19 unjudged docs is relevant"
+    assert describe_reversal(row | {"unjudged": 1}) == "reversed if 1 of 1 unjudged doc is relevant"
     assert describe_reversal(row | {"reversing": 1200, "unjudged": 3000}).startswith(
-        "reverses if 1,200 of 3,000 unjudged docs are"
+        "reversed if 1,200 of 3,000 unjudged docs are"
     )
 
 
@@ -225,7 +225,7 @@ def test_a_measure_is_known_by_the_name_that_was_asked(tmp_path: Path, cli: Comm
     for name, content in SESSION.items():
         (tmp_path / name).write_text(content)
     table = cli("compare", "ahead", "behind", "qrels", "-m", "P@1", "--judging").words
-    assert re.search(r"P@1 +behind .* reverses if 3 of 21 unjudged docs are relevant ", table)
+    assert re.search(r"P@1 +behind .* reversed if 3 of 21 unjudged docs are relevant ", table)
 
 
 def test_what_can_be_read_once_only_is_known_where_it_is_scored(tmp_path: Path, cli: Command) -> None:
@@ -241,4 +241,4 @@ def test_what_can_be_read_once_only_is_known_where_it_is_scored(tmp_path: Path, 
     for name, content in SESSION.items():
         (tmp_path / name).write_text(content)
     table = cli("compare", "ahead", "-", "qrels", "-m", "p@1 p@2", "--judging", stdin=SESSION["behind"].encode()).words
-    assert re.search(r"p@1 +stdin +ahead .* reverses if 3 of 21 unjudged docs are relevant ", table)
+    assert re.search(r"p@1 +stdin +ahead .* reversed if 3 of 21 unjudged docs are relevant ", table)

@@ -143,7 +143,7 @@ def test_odd_runs_give_the_same_bytes_every_way(form: str, tmp_path: Path, cli: 
 def test_a_bad_run_is_reported_last_and_others_print(jobs: str, folder: Path, cli: Command, shared_out: None) -> None:
     outcome = cli("runs/0.run", "runs/bad.run", "runs/none.run", "runs/1.run", "qrels.txt", "-m", "ap", "--jobs", jobs)
     assert outcome.code == 1
-    assert [line.split()[0] for line in outcome.text.splitlines()[:4]] == ["run", "---", "0", "1"]
+    assert [line.split()[0] for line in outcome.text.splitlines()[:4]] == ["run", "-----", "0.run", "1.run"]
     assert outcome.messages == [
         "runs/bad.run:1: score 'much' is not a number; remove the line if it is a header, "
         "or skip it with --run-format trec+header",

@@ -53,7 +53,7 @@ def test_notes_of_a_kind_are_one_line_that_counts_and_names_three(notable: str, 
     (unjudged,) = [note for note in shared if "unjudged topic" in note]
     assert ties.partition(")")[0].endswith("(runs/run01.txt, runs/run03.txt, runs/run05.txt, …")
     assert "many documents have equal scores, and means depend on their order; break the ties" in ties
-    assert rising.endswith("or negate the scores (if the scores are right, --order score silences this note)")
+    assert rising.endswith("or negate the scores (if they are right, --order score silences this note)")
     assert unjudged.endswith("1 unjudged topic (13); ignored")
     heads = [note.partition("): ")[2].partition(";")[0] for note in notes if " runs (" in note]
     assert len(heads) == len(set(heads))

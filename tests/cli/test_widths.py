@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from gradedeval.analysis.short_names import short_names
 from gradedeval.kernel.formats import Column, Document, Table, View, formats_for, render
-from gradedeval.kernel.formats.fitting import short_names, wrapped
+from gradedeval.kernel.formats.fitting import LEAST_NAME, cut_names, wrapped
 from support.commands import Command
 from support.every_command import POSITIONS, WORDS, collection, filled, forms_of
 from support.generated_docs import LEAVES
@@ -113,7 +114,7 @@ def test_scores_by_many_measures_keep_a_row_a_line_off_a_terminal_and_are_cut_on
     assert len(rows) == 2 + len(names)
     assert widest(rows[0]) > 200
     shown = on_terminal(words, 80, files)
-    assert shown.count("\nb ") > 3
+    assert shown.count("\nb.run ") > 3
     assert sum(line.count("ndcg@") + line.count("rbp(") for line in shown.partition("gradedeval")[0].splitlines()) == 16
 
 
@@ -137,6 +138,65 @@ def test_names_lose_what_all_of_them_have(names: list[str], short: list[str]) ->
     assert all(pattern.replace("*", value) == name for name, value in result.items())
 
 
+ALIKE = [f"covid-round1-{system}-title-2s.lr" for system in ("bm25", "bm25-rm3", "dense", "fused")]
+
+
+@pytest.mark.parametrize("width", range(LEAST_NAME, 40))
+def test_names_are_cut_in_the_middle_and_stay_different(width: int) -> None:
+    assert cut_names(["covidex.t5.round1.2s.lr"], 13) == {"covidex.t5.round1.2s.lr": "covide….2s.lr"}
+    short = cut_names(ALIKE, width)
+    assert set(short) in (set(), set(ALIKE))
+    assert len(set(short.values())) == len(short)
+    for name, text in short.items():
+        assert len(text) == min(width, len(name))
+        start, mark, end = text.partition("…")
+        assert text == name or (mark and start and end and name.startswith(start) and name.endswith(end))
+    if width >= len("covid-round1-bm25-…"):
+        assert short
+
+
+def test_wide_characters_and_invisible_ones_of_a_name_count_as_shown() -> None:
+    assert cut_names(["系統系統系統系統系統"], 13) == {"系統系統系統系統系統": "系統系…統系統"}
+    assert all("\x1b" not in text for text in cut_names(["a\x1b[31m" * 9, "b" * 30], 20).values())
+
+
+def names_in(columns: int, terminal: bool, names: list[str], *more: Column) -> str:
+    """A table of runs, at a terminal or in a file."""
+    rows = [[name, *([0.5] * len(more))] for name in names]
+    view = View(columns, terminal=terminal)
+    return render(lambda _: Document([Table([Column("run"), *more], rows)]), "table", view=view)
+
+
+def test_names_are_whole_but_at_a_terminal_that_they_do_not_fit() -> None:
+    scores = [Column(f"m{number}", "score") for number in range(5)]
+    whole = names_in(80, True, ALIKE, *scores[:2])
+    assert all(name in whole for name in ALIKE)
+    cut = names_in(60, True, ALIKE, *scores)
+    rows = [line.split() for line in cut.splitlines()[2:]]
+    assert [len(row) for row in rows] == [6] * 4
+    assert max(map(widest, cut.splitlines())) == 60
+    assert all("…" in row[0][1:-1] for row in rows)
+    assert all(row[0].endswith("s.lr") for row in rows)
+    for columns in (40, 60):
+        table = names_in(columns, False, ALIKE, *scores)
+        assert all(name in table for name in ALIKE)
+        assert "…" not in table
+
+
+@pytest.mark.parametrize("form", formats_for("wide", "long", "trec"))
+def test_names_are_whole_in_every_format(form: str) -> None:
+    columns, rows = [Column("measure"), Column("run"), Column("score", "score")], [["ap", name, 0.5] for name in ALIKE]
+    text = render(lambda _: Document([Table(columns, rows)]), form, view=View(30, terminal=form != "table"))
+    assert all(name in text.replace("\\", "") for name in ALIKE)
+
+
+def test_a_name_is_a_baseline_as_the_terminal_cuts_it(files: Path, cli: Command) -> None:
+    words = ("compare", *filled(("{run}.run", "b.run", "c{run}.run"), LONG), "qrels", "-m", "ndcg", "-f", "csv")
+    name = filled(("{run}.run",), LONG)[0]
+    assert cli(*words, "--baseline", f"{name[:5]}…{name[-6:]}").out == cli(*words, "--baseline", name).out
+    assert "is neither a file nor one of the runs" in cli(*words, "--baseline", "…run").messages[-1]
+
+
 def test_wide_columns_are_shown_where_they_are_asked_for() -> None:
     table = Table([Column("run"), Column("mean", "score"), Column("effect", "score", wide=True)], [["a", 0.5, 0.25]])
     for form in formats_for("wide"):
@@ -144,7 +204,7 @@ def test_wide_columns_are_shown_where_they_are_asked_for() -> None:
         assert "effect" in render(lambda _: Document([table]), form, view=View(wide=True))
     assert "effect" in render(lambda _: Document([table]), "csv")
     message = render(lambda _: Document([table]), "table", view=View(80, terminal=True))
-    assert message.endswith("\n\n--wide adds effect\n")
+    assert message.endswith("\n\neffect is not shown; --wide shows it\n")
 
 
 def test_the_baseline_goes_by_either_name_and_is_the_first_run_unless_named(files: Path, cli: Command) -> None:

@@ -127,8 +127,8 @@ def test_the_command_prints_the_nearest_first(cli: Command, tmp_path: Path) -> N
     ("words", "message"),
     [
         (["-m", "dcg(p=0.1..0.2)"], "'dcg': unknown parameter 'p'; it takes log, gain, rel"),
-        (["-m", "ap"], "'ap': has no fixed rank weights; give its weights over runs with --weights, as "
-                       "`gradedeval weights RUN... QRELS -m ap` writes them"),
+        (["-m", "ap"], "ap has no fixed rank weights: they depend on the ranking; give its weights over runs with "
+                       "--weights, as `gradedeval weights RUN... QRELS -m ap` writes them"),
         (["--weights", "none.csv"], "none.csv: no such file; check the path"),
     ],
 )  # fmt: skip

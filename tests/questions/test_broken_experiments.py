@@ -175,7 +175,7 @@ FITS = [
     bad("more ranks than weights", ("fit", "--to-weights", "w.csv", "-m", "rbp(p=0.1..0.9)", "--ranks", "5"),
         "--ranks: 5 is out of range for 2 weights; give 1 to 2", w_csv=b"1,0.5\n2,0.5\n"),
     bad("weights of a measure without", ("fit", "--to-weights", "w.csv", "-m", "nerr10(phi=0.1..0.9)"),
-        "'nerr10(phi=0.1)': has no fixed rank weights; …", w_csv=b"1,0.5\n2,0.5\n"),
+        "nerr10(phi=0.1) has no fixed rank weights; …", w_csv=b"1,0.5\n2,0.5\n"),
 ]  # fmt: skip
 
 STANDARD = [

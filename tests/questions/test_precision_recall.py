@@ -104,7 +104,7 @@ def test_the_command_prints_the_frame_and_a_table_for_people(cli: Command) -> No
     assert [float(row["precision"]) for row in rows] == frame["precision"].tolist()
     table = cli(*words).text.splitlines()
     assert table[0] == "precision, gap"
-    assert table[2].split() == ["recall", "bm25", "neural"]
+    assert table[2].split() == ["recall", "rivers-bm25.run", "rivers-neural.run"]
     assert [line.split()[0] for line in table[4:7]] == ["0", "0.1", "0.2"]
 
 

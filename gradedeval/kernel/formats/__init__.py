@@ -192,21 +192,21 @@ def render(
         hint = did_you_mean(form, FORMATS) or f"choose from {', '.join(FORMATS)}"
         raise InputError(flag.format, f"unknown format '{form}'", hint, usage=True)
     document = make(FORMATS[form].layout)
-    blocks, uncommon = list[Table | str](), bool(document.runs)
+    blocks, has_wide = list[Table | str](), False
     for block in document.blocks:
         if isinstance(block, str):
             blocks.append(with_flags(block) if view.flags else with_keywords(block))
             continue
         blocks.append(block)
         for column in block.columns:
-            uncommon = uncommon or column.wide or column.of_run or column.names_runs
+            has_wide = has_wide or column.wide
     document = replace(document, blocks=blocks)
     if FORMATS[form].layout != "wide":
         return FORMATS[form].write(document, digits)
     if (visible_signature := sign(document.signature)) != document.signature:
         document = replace(document, signature=visible_signature, full=document.signature if visible_signature else "")
-    if uncommon:
-        from gradedeval.kernel.formats.fitting import for_people
+    if has_wide:
+        from gradedeval.kernel.formats.fitting import without_wide_columns
 
-        document = for_people(document, view)
+        document = without_wide_columns(document, view)
     return as_text(document, digits, view) if form == "table" else FORMATS[form].write(document, digits)

@@ -1,4 +1,4 @@
-"""Tables for people: choice of columns, short names of runs, and lines that fit."""
+"""Tables for people: choice of columns, names of runs, and lines that fit."""
 
 from __future__ import annotations
 
@@ -6,88 +6,106 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from gradedeval.kernel.formats.tables import GAP, Document, Table, View, across, aligned, cut
+from gradedeval.errors import visible
+from gradedeval.kernel.formats.tables import GAP, Document, Table, View, across, aligned, beginning, cut
 
 # Names of runs.
 
-SEPARATORS = "-_./: "
 ELLIPSIS = "…"
 
+LEAST_NAME = 13
+"""The minimum width of a cut name."""
 
-def short_names(names: Iterable[str]) -> tuple[dict[str, str], str]:
-    """Shorten names by their common beginning and end; return name -> short name, and a pattern such as `rivers-*.run`.
 
-    Names are cut only at separators. Both results are empty if there is no common part, or if a short name would be
-    empty or equal another run's name.
+def cut_names(names: Iterable[str], width: int) -> dict[str, str]:
+    """Cut names that are wider than `width` in the middle; return name -> cut name.
+
+    The ellipsis moves from the middle where cut names would be equal. The result is empty if they are equal wherever it
+    stands.
     """
     distinct = list(dict.fromkeys(names))
-    if len(distinct) < 2:
-        return {}, ""
-    prefix, suffix = _start(distinct), _start([name[::-1] for name in distinct])[::-1]
-    for start, end in ((prefix, suffix), ("", suffix), (prefix, "")):
-        short = {name: name[len(start) : len(name) - len(end)] for name in distinct}
-        whole = min(map(len, distinct)) > len(start) + len(end) and not set(short.values()) & set(distinct)
-        if start + end and whole and all(re.search(r"\w", name) for name in short.values()):
-            return short, f"{start}*{end}"
-    return {}, ""
+    for head in sorted(range(width - 2, 0, -1), key=lambda head: abs(width - 1 - 2 * head)):
+        short = {name: _cut_name(visible(name), head, width) for name in distinct}
+        if len(set(short.values())) == len(distinct):
+            return short
+    return {}
 
 
-def _start(names: Sequence[str]) -> str:
-    """Return the common beginning of all names, up to a separator."""
-    first, last = min(names), max(names)  # all names between them share their prefix
-    length = next((n for n, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
-    return first[: 1 + max(first.rfind(sign, 0, length) for sign in SEPARATORS)]
+def _cut_name(name: str, head: int, width: int) -> str:
+    """Cut a name to its first `head` columns, an ellipsis, and its end."""
+    if across(name) <= width:
+        return name
+    return beginning(name, head) + ELLIPSIS + beginning(name[::-1], width - 1 - head)[::-1]
 
 
-def _runs_of(tables: Sequence[Table]) -> list[str]:
-    """Return the names of runs in the cells of tables and above their columns."""
-    names: list[str] = []
-    for table in tables:
-        names += [column.name for column in table.columns if column.of_run]
-        for number, column in enumerate(table.columns):
-            if column.names_runs:
-                names += [row[number] for row in table.rows if row[number] not in (None, "", ELLIPSIS)]
-    return names
+def _runs_of(table: Table) -> list[str]:
+    """Return the names of runs in the cells of a table and above its columns."""
+    names = [column.name for column in table.columns if column.of_run]
+    for number, column in enumerate(table.columns):
+        if column.names_runs:
+            names += [row[number] for row in table.rows if row[number] not in (None, "", ELLIPSIS)]
+    return list(dict.fromkeys(names))
 
 
-def _with_short(table: Table, short: dict[str, str]) -> Table:
+def _with_cut_names(table: Table, digits: int | None, width: int) -> Table:
+    """Return the table with names of runs that are cut as little as it takes to fit.
+
+    If it fits with no cut, names have half of a line; a single row, which becomes a block of lines, keeps them whole.
+    """
+    names = _runs_of(table)
+    longest = max((across(visible(name)) for name in names), default=0)
+    of_names = [number for number, column in enumerate(table.columns) if column.names_runs]
+    room = _room_of_names(table, digits, width, longest)
+    if room is None and len(table.rows) > 1:
+        room = max(LEAST_NAME, width // 2 // max(1, len(of_names)))
+    if room is None or room >= longest:
+        return table
+    short = next(short for size in range(room, longest + 1) if (short := cut_names(names, size)))
     columns = [replace(c, name=short.get(c.name, c.name)) if c.of_run else c for c in table.columns]
-    of_runs = [number for number, column in enumerate(columns) if column.names_runs]
-    rows = table.rows
-    if of_runs:
-        rows = [
-            [short.get(cell, cell) if number in of_runs else cell for number, cell in enumerate(row)] for row in rows
-        ]
+    rows = [[short.get(cell, cell) if n in of_names else cell for n, cell in enumerate(row)] for row in table.rows]
     return replace(table, columns=columns, rows=rows)
 
 
-def for_people(document: Document, view: View) -> Document:
-    """Return the document without wide columns, unless `view.wide`, and with short names of runs."""
+def _room_of_names(table: Table, digits: int | None, width: int, longest: int) -> int | None:
+    """Return the greatest width of names, up to `longest`, at which the table fits with narrow headers and wrapped
+    text; None if there is none."""
+    header, body = table.header(), table.cells(digits)
+    cells = [max(map(across, column), default=0) for column in zip(*body, strict=True)] if body else [0] * len(header)
+    needed = list[int]()
+    for name, column, cell in zip(header, table.columns, cells, strict=True):
+        narrow = max(map(across, _lines_of_header(name, cell)))
+        needed.append(max(narrow, min(cell, 2 * LEAST)) if column.kind == "text" and needed else max(narrow, cell))
+    for room in range(longest, LEAST_NAME - 1, -1):
+        widths = [
+            max(across(name), min(cell, room))
+            if column.names_runs
+            else max(cell, min(across(name), room))
+            if column.of_run
+            else width_needed
+            for name, column, cell, width_needed in zip(header, table.columns, cells, needed, strict=True)
+        ]
+        if _total(widths) <= width:
+            return room
+    return None
+
+
+def without_wide_columns(document: Document, view: View) -> Document:
+    """Return the document without the columns that only --wide shows, and with a remark on them at a terminal."""
     tables = [block for block in document.blocks if isinstance(block, Table)]
-    hidden = [] if view.wide else [column.name for table in tables for column in table.columns if column.wide]
-    runs = [*document.runs, *_runs_of(tables)]
-    short, pattern = short_names(runs) if len(runs) > 1 else ({}, "")
-    other_names = {column.name for table in tables for column in table.columns if not column.of_run}
-    if other_names & set(short.values()):  # a short name would equal a column's
-        short, pattern = {}, ""
-    if not hidden and not short:
+    hidden = [column.name for table in tables for column in table.columns if column.wide]
+    if view.wide or not hidden:
         return document
-    blocks: list[Table | str] = []
-    for block in document.blocks:
-        if isinstance(block, Table):
-            block = (
-                block
-                if view.wide
-                else _of_columns(block, [n for n, column in enumerate(block.columns) if not column.wide])
-            )
-            block = _with_short(block, short) if short else block
-        blocks.append(block)
-    remarks = [f"runs: {pattern}"] if short else []
-    if hidden and view.terminal:
-        remarks.append(f"--wide adds {', '.join(dict.fromkeys(hidden))}")
-    return replace(
-        document, blocks=blocks, signature="\n".join(part for part in (*remarks, document.signature) if part)
-    )
+    blocks = [_of_columns(b, [n for n, c in enumerate(b.columns) if not c.wide]) if isinstance(b, Table) else b
+              for b in document.blocks]  # fmt: skip
+    remark = _remark_on(list(dict.fromkeys(hidden))) if view.terminal else ""
+    return replace(document, blocks=blocks, signature="\n".join(filter(None, (remark, document.signature))))
+
+
+def _remark_on(hidden: Sequence[str]) -> str:
+    """Return where hidden columns are shown."""
+    names = " and ".join(filter(None, (", ".join(hidden[:-1]), hidden[-1])))
+    verb, pronoun = ("is", "it") if len(hidden) == 1 else ("are", "them")
+    return f"{names} {verb} not shown; --wide shows {pronoun}"
 
 
 def _of_columns(table: Table, columns_kept: Sequence[int]) -> Table:
@@ -166,8 +184,9 @@ def fitted(table: Table, digits: int | None, view: View) -> str:
     """Write a plain table: columns two spaces apart, a rule below the header.
 
     A table that is too wide gets narrow headers, then its columns of text are wrapped; else it is split into tables
-    of some columns each, or each row becomes a block of lines.
+    of some columns each, or each row becomes a block of lines. Names of runs are cut at a terminal only.
     """
+    table = _with_cut_names(table, digits, view.width) if view.terminal else table
     header, body = table.header(), table.cells(digits)
     widths = [max(map(across, column)) for column in zip(header, *body, strict=True)]
     if _total(widths) > view.width and any(column.cut for column in table.columns):

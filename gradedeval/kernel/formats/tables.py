@@ -241,7 +241,6 @@ class Document:
     row_signatures  the signature of each row for programs: the last column in formats without a place for `signature`
     caption         of the table, in a layout for people
     legend          the meaning of the marks: below the table, also in LaTeX
-    runs            the names of all its runs, if its tables do not contain them all
     messages        whether programs also read its paragraphs: lines are not broken unless the output is a terminal
     """
 
@@ -254,7 +253,6 @@ class Document:
     row_signatures: Sequence[str | None] = ()
     caption: str = ""
     legend: Marked = ()
-    runs: Sequence[str] = ()
     messages: bool = False
 
     @property
@@ -330,7 +328,7 @@ def cut(line: str, width: int) -> str:
     """Cut a line to a width: at the end of a clause if most of the line remains, else of a word, else within a word."""
     if across(line) <= width:
         return line
-    room = _beginning(line, width - 1)
+    room = beginning(line, width - 1)
     clauses = [room[: end.start()] for end in re.finditer(r"[:;,] | \(", room)]
     complete = [
         clause for clause in clauses if 3 * across(clause) > 2 * width and clause.count("(") == clause.count(")")
@@ -341,7 +339,7 @@ def cut(line: str, width: int) -> str:
     return f"{room.rstrip()}…"
 
 
-def _beginning(text: str, width: int) -> str:
+def beginning(text: str, width: int) -> str:
     """Return as many characters as fit."""
     end = columns = 0
     while end < len(text) and (columns := columns + _column(text[end])) <= width:

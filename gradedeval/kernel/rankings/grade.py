@@ -46,14 +46,14 @@ LEAST = 3
 ROWS = 512
 """Documents checked if topics alternate."""
 
-RISING = "scores rise with the rank, as distances do, so the document ranked last comes first"
+RISING = "scores rise with the rank, as distances do, so the last document comes first"
 """The note on a run that lists distances."""
 
-RISING_AS_LISTED = "scores rise in the order listed, as distances do, so the document listed last comes first"
+RISING_AS_LISTED = "scores rise as listed, as distances do, so the last document comes first"
 """The note on a run without ranks that lists distances."""
 
 
-RIGHT = f"if the scores are right, {flag.order:score} silences this note"
+RIGHT = f"if they are right, {flag.order:score} silences this note"
 
 
 @dataclass(eq=False, repr=False)
@@ -62,13 +62,11 @@ class OrderCheck:
 
     looked    number of topics sampled whose ranks count up
     rising    number of these topics in which scores rise with the rank
-    in_order  whether documents are listed by rank
     stated    whether ranks are stated; if not, the order of the list counts as rank
     """
 
     looked: int = 0
     rising: int = 0
-    in_order: bool = True
     stated: bool = True
 
     def notes(self, place: str, options: Options) -> list[Note]:
@@ -78,8 +76,7 @@ class OrderCheck:
         if not self.stated:
             hint = f"use {flag.order:file}, or negate the scores ({RIGHT})"
             return [Note(RISING_AS_LISTED, hint, place=place, kind="rising-scores", common=RISING)]
-        rank = f"{flag.order:rank} or {flag.order:file}" if self.in_order else f"{flag.order:rank}"
-        hint = f"use {rank}, or negate the scores ({RIGHT})"
+        hint = f"use {flag.order:rank}, or negate the scores ({RIGHT})"
         return [Note(RISING, hint, place=place, kind="rising-scores")]
 
 
@@ -94,17 +91,16 @@ def order_check_of(topics: Iterable[Any], stated: Iterable[Any], scores: Iterabl
             by_topic.setdefault(topic, []).append((float(rank), score))
         except (TypeError, ValueError):
             return NOT_CHECKED  # ranks are words
-    looked, rising, in_order = 0, 0, True
+    looked, rising = 0, 0
     for documents in by_topic.values():
         ranks, values = zip(*documents, strict=True)
         if len(set(ranks)) < len(ranks) or len(ranks) < LEAST:
             continue
         looked += 1
         if not all(map(lt, ranks, ranks[1:])):
-            in_order = False
             _, values = zip(*sorted(documents), strict=True)
         rising += sum(map(gt, values[1:], values)) > 2 * sum(map(lt, values[1:], values))
-    return OrderCheck(looked, rising, in_order)
+    return OrderCheck(looked, rising)
 
 
 # Parts of a run, and their grader.
@@ -154,9 +150,9 @@ class PartResult(Generic[Made]):
         self.changed += part.changed
         self.own += part.own
         first_check, next_check = self.order_check, part.order_check
-        in_order, stated = first_check.in_order and next_check.in_order, first_check.stated and next_check.stated
+        stated = first_check.stated and next_check.stated
         self.order_check = OrderCheck(
-            first_check.looked + next_check.looked, first_check.rising + next_check.rising, in_order, stated
+            first_check.looked + next_check.looked, first_check.rising + next_check.rising, stated
         )
 
     @property
@@ -669,7 +665,7 @@ def _missing_note(place: str, missing: list[bytes], judged: int, options: Option
             "counts as an empty ranking" if is_single else "count as empty rankings",
             "count as empty rankings",
         )
-        hint = f"exclude {'it' if is_single else 'them'} with {flag.topics:both}"
+        hint = f"exclude missing topics with {flag.topics:both}"
     share = f"{len(missing)} of {judged} judged {plural(judged, 'topic')}"
     text = f"{share} {'is' if is_single else 'are'} missing ({_names(missing)}) and {fate}"
     common = f"judged topics are missing and {fates}"

@@ -286,7 +286,7 @@ class Qrels:
         duplicates = self._rules.duplicates
         if {options.duplicates, duplicates} != {"first", "last"}:
             return self.notes
-        problem = f"{self.place}: read with duplicates='{duplicates}'; '{options.duplicates}' counts for runs alone"
+        problem = f"{self.place}: read with duplicates='{duplicates}', so '{options.duplicates}' counts for runs alone"
         return [*self.notes, Note(problem, "give the same to Qrels")]
 
     @property

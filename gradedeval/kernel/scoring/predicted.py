@@ -423,9 +423,9 @@ def _chosen_notes(scores: Scores, judged: set[str]) -> list[str]:
     if (p := chosen_p(values[topics], values[~topics])) >= CHOSEN:
         return []
     label = scores.labels[columns[0]]
-    words = f"{label} is {values[topics].mean():.4f} by the machine, the others {values[~topics].mean():.4f}"
-    text = f"the topics that people judged are not a random sample: their {words} (p = {p:.4f})"
-    return [Note(text, "estimates are biased unless topics are drawn at random")]
+    words = f"{label} is {values[topics].mean():.4f} by the machine, others {values[~topics].mean():.4f}"
+    text = f"topics that people judged are no random sample: their {words} (p = {p:.4f})"
+    return [Note(text, "estimates are biased unless drawn at random")]
 
 
 def could_be_saved(people: Scores, machine: Scores, column: int) -> tuple[Floats, Floats]:
@@ -602,8 +602,8 @@ def heavy_notes(estimates: Iterable[tuple[str, float, str]]) -> list[Note]:
     named = [f"topic {topic} has {100 * share:.0f}% of that of {label}" for topic, share, label in estimates]
     if not named:
         return []
-    problem = f"one judged topic has more than half of the variance behind an interval: {shorten(named)}"
-    cure = "compare its judgments by people and by the machine; take such an interval as a rough guide"
+    problem = f"one judged topic has over half of the variance of an interval: {shorten(named)}"
+    cure = "check its judgments, and take the interval as a rough guide"
     return [Note(problem, cure, kind="heavy-topic")]
 
 

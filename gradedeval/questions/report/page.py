@@ -232,13 +232,15 @@ def _reversing(row: dict[str, Any], topics: str, reversible: frozenset[Pair]) ->
     run, baseline, difference = row["run"], row["baseline"], row["difference"]
     ahead, behind = (run, baseline) if difference > 0 else (baseline, run)
     pair = f"The order of {ahead} (higher by {abs(difference):.4f}{topics}) and {behind}"
+    event = f"{behind} would overtake {ahead} (ahead by {abs(difference):.4f}{topics})"
     if difference == 0:
         pair = f"The tie of {run} and {baseline}{topics}"
+        event = f"{pair} would be broken"
     if row["reversing"] is None:
         return f"{pair} {_PROSPECTS[pairs.prospect(row, reversible)]}"
     count, unjudged = row["reversing"], row["unjudged"]
-    are = f"{count:,} of {unjudged:,} unjudged {plural(unjudged, 'document')} {'is' if count == 1 else 'are'} relevant"
-    return f"{pair} reverses if {are} (top grade); the deepest is at rank {row['reversing_rank']}"
+    documents = f"{count:,} of {unjudged:,} unjudged {plural(unjudged, 'document')}"
+    return f"{event} if {documents} were relevant (top grade); the deepest is at rank {row['reversing_rank']}"
 
 
 def sizes(findings: Findings) -> Iterator[str]:

@@ -121,7 +121,7 @@ def test_another_choice_among_duplicates_than_the_qrels_were_read_with_is_named(
     with pytest.warns(EvaluationWarning) as warned:
         evaluate(io.BytesIO(run), of_bytes(judgments, duplicates="last"), "rr", duplicates="first")
     assert [str(warning.message) for warning in warned] == [
-        "<file>: read with duplicates='last'; 'first' counts for runs alone; give the same to Qrels",
+        "<file>: read with duplicates='last', so 'first' counts for runs alone; give the same to Qrels",
         ONE_TOPIC,
     ]
     # Qrels that were read without a choice have nothing to choose from.

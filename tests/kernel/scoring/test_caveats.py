@@ -26,11 +26,9 @@ from support.paths import DATA, QRELS, SAMPLES, shared
 from support.sessions import in_process
 
 COVID_QRELS = DATA / "covid-round1" / "qrels.txt"
-SAID = "scores rise with the rank, as distances do, so the document ranked last comes first"
+SAID = "scores rise with the rank, as distances do, so the last document comes first"
 RANGE = re.compile(r".*: many documents have equal scores: (.*) between ([\d.]+) and ([\d.]+), by the order of ties")
-CURE = (
-    "use --order rank or --order file, or negate the scores (if the scores are right, --order score silences this note)"
-)
+CURE = "use --order rank, or negate the scores (if they are right, --order score silences this note)"
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 
@@ -105,7 +103,7 @@ def test_runs_that_lack_the_same_topics_are_named_in_one_note() -> None:
     assert whole(runs, topics="relevant")[:1] == [left_out]
     lacking = "1 of 3 judged topics is missing (2) and counts as an empty ranking"
     assert [note for note in whole(runs) if "missing" in note] == [
-        f'2 of 3 runs (x, y): {lacking}; exclude it with topics="both"'
+        f'2 of 3 runs (x, y): {lacking}; exclude missing topics with topics="both"'
     ]
     one = {"x": runs["x"], "z": runs["z"]}
     assert [note.split(":")[0] for note in whole(one) if "missing" in note] == ["x"]
@@ -121,11 +119,11 @@ def test_a_run_of_several_that_is_held_in_python_is_named(bad: Any, place: str) 
 
 
 def test_each_run_with_rising_scores_is_counted_once() -> None:
-    listed = [OrderCheck(looked=2, rising=2, in_order=of != "b") for of in "ab"]
+    listed = [OrderCheck(looked=2, rising=2) for _ in "ab"]
     notes = [note for name, one in zip("ab", listed, strict=True) for note in one.notes(name, Options())]
     (note,) = caveats.merge_run_notes(notes, 2)
-    alone = "use --order rank, or negate the scores (if the scores are right, --order score silences this note)"
-    assert note == f"2 runs (a, b): {SAID}; {alone}"  # the file of one of them is in no order
+    alone = "use --order rank, or negate the scores (if they are right, --order score silences this note)"
+    assert note == f"2 runs (a, b): {SAID}; {alone}"
     assert caveats.merge_run_notes(notes[:1], 2) == notes[:1]
 
 
@@ -144,13 +142,13 @@ def test_a_file_that_is_not_in_order_is_mended_by_its_ranks_alone(tmp_path: Path
     run = Path(changed("rivers-neural.run", tmp_path, ranks_as_scores))
     run.write_text("".join(reversed(run.read_text().splitlines(keepends=True))))
     (note,) = notes("rising-scores", str(run), QRELS, "ap")
-    assert 'use order="rank", or negate the scores (if the scores are right, order="score" silences this note)' in note
+    assert 'use order="rank", or negate the scores (if they are right, order="score" silences this note)' in note
 
 
 @pytest.mark.parametrize("form", ["dict", "frame", "rows"])
 def test_rising_scores_are_noted_in_runs_without_ranks(form: str) -> None:
-    text = "scores rise in the order listed, as distances do, so the document listed last comes first; "
-    text += 'use order="file", or negate the scores (if the scores are right, order="score" silences this note)'
+    text = "scores rise as listed, as distances do, so the last document comes first; "
+    text += 'use order="file", or negate the scores (if they are right, order="score" silences this note)'
     qrels = {str(topic): {"d1": 2, "d5": 1} for topic in range(3)}
     columns = ["topic", "docno", "score"]
 

@@ -454,7 +454,7 @@ def test_notes_go_to_standard_error_and_numbers_to_standard_output(files: Path, 
     assert re.fullmatch(rb"ap +\tall\t\d\.\d{4}\n", outcome.out)
     assert sorted(outcome.messages) == [
         "extra.run: 1 of 3 judged topics is missing (303) and counts as an empty ranking; "
-        "exclude it with --topics both",
+        "exclude missing topics with --topics both",
         "extra.run: 1 topic of --topics-from is neither here nor in more.txt (398)",
         "more.txt: 1 judgment repeated with the same grade; counted once",
     ]
@@ -464,7 +464,7 @@ def test_notes_go_to_standard_error_and_numbers_to_standard_output(files: Path, 
 def test_topics_left_out_are_counted(files: Path, cli: Command) -> None:
     (files / "extra.run").write_text("301 Q0 a 1 1 t\n398 Q0 a 1 1 t\n399 Q0 a 1 1 t\n")
     for topics, missing, unjudged in (
-        ("qrels", "count as empty rankings; exclude them with --topics both", "ignored"),
+        ("qrels", "count as empty rankings; exclude missing topics with --topics both", "ignored"),
         ("both", "are left out", "ignored"),
         ("run", "are left out", "counted, with no relevant documents"),
     ):

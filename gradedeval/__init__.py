@@ -46,11 +46,7 @@ if TYPE_CHECKING:
     from gradedeval.kernel.scoring.evaluate_arrays import evaluate_arrays as evaluate_arrays
     from gradedeval.kernel.scoring.scores import Scores as Scores
     from gradedeval.questions.agreement import Agreement as Agreement
-    from gradedeval.questions.agreement import Reproduction as Reproduction
     from gradedeval.questions.agreement import agreement as agreement
-    from gradedeval.questions.agreement import reproduction as reproduction
-    from gradedeval.questions.assessors import AssessorAgreement as AssessorAgreement
-    from gradedeval.questions.assessors import assessor_agreement as assessor_agreement
     from gradedeval.questions.check import check as check
     from gradedeval.questions.compare import Comparison as Comparison
     from gradedeval.questions.compare import Letters as Letters
@@ -79,6 +75,10 @@ if TYPE_CHECKING:
     from gradedeval.questions.precision_recall import PrecisionRecall as PrecisionRecall
     from gradedeval.questions.precision_recall import precision_recall as precision_recall
     from gradedeval.questions.published import table as table
+    from gradedeval.questions.ranking_agreement import RankingAgreement as RankingAgreement
+    from gradedeval.questions.ranking_agreement import Reproduction as Reproduction
+    from gradedeval.questions.ranking_agreement import ranking_agreement as ranking_agreement
+    from gradedeval.questions.ranking_agreement import reproduction as reproduction
     from gradedeval.questions.report.page import html_report as html_report
     from gradedeval.questions.risk import risk as risk
     from gradedeval.questions.runs import run_summaries as run_summaries
@@ -111,8 +111,7 @@ _PUBLIC = {
     "kernel.scoring.evaluate": "evaluate",
     "kernel.scoring.evaluate_arrays": "evaluate_arrays",
     "kernel.scoring.scores": "Scores",
-    "questions.agreement": "Agreement Reproduction agreement reproduction",
-    "questions.assessors": "AssessorAgreement assessor_agreement",
+    "questions.agreement": "Agreement agreement",
     "questions.check": "check",
     "questions.compare": "Comparison Letters compare letters",
     "questions.correlate": "correlate",
@@ -128,6 +127,7 @@ _PUBLIC = {
     "questions.power": "plan_topics power",
     "questions.precision_recall": "PrecisionRecall precision_recall",
     "questions.published": "table",
+    "questions.ranking_agreement": "RankingAgreement Reproduction ranking_agreement reproduction",
     "questions.report.page": "html_report",
     "questions.risk": "risk",
     "questions.runs": "run_summaries",

@@ -78,7 +78,7 @@ def test_an_argument_that_is_missing_is_named(name: str) -> None:
         ("compare(RUNS, QRELS, baselin='a')", "unknown option 'baselin'; did you mean 'baseline'?"),
         ("compare(RUNS, QRELS, n_jobs=2)", "unknown option 'n_jobs'; did you mean 'jobs'?"),
         ("run_summaries()", "run_summaries: needs runs; as in run_summaries(runs, qrels, measures)"),
-        ("agreement(RUNS, p=0.9)", "unknown option 'p'; did you mean 'persistence'?"),
+        ("ranking_agreement(RUNS, p=0.9)", "unknown option 'p'; did you mean 'persistence'?"),
         ("clicks.models('log', test='x')", "unknown option 'test'; did you mean 'test_log'?"),
         ("plot.runs(None, measures='ap')", "unknown option 'measures'; did you mean 'measure'?"),
         ("evaluate(RUNS, QRELS, 'ap ndcg', k=10)",

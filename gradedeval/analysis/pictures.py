@@ -11,6 +11,7 @@ from itertools import cycle, islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gradedeval import __version__
+from gradedeval.analysis.short_names import short_names as short_names
 from gradedeval.errors import InputError, did_you_mean, flag, plural, public, shorten, visible
 from gradedeval.kernel.formats import in_utf8
 from gradedeval.kernel.measures.parse import canonical, parse_measures
@@ -172,8 +173,6 @@ def label_text(name: str, longest: int = LONGEST) -> str:
 
 def run_labels(runs: Iterable[str]) -> dict[str, str]:
     """Return the label of each run in legends: its name without the parts that all share."""
-    from gradedeval.analysis.short_names import short_names  # not for a help page
-
     names = list(dict.fromkeys(map(str, runs)))
     short, _ = short_names(names)
     return {name: label_text(short.get(name, name)) for name in names}
@@ -195,8 +194,6 @@ def legend(ax: Axes, *, handles: Sequence[Any] = (), bottom: float = 1.0, runs: 
     points = float(ax.xaxis.get_major_ticks(1)[0].label1.get_fontsize())
     looks = {name: STYLE[f"legend.{name}"] for name in ("frameon", "handlelength", "columnspacing", "borderpad")}
     looks |= {"fontsize": points, "borderaxespad": 0.2, "handletextpad": 0.8}
-    from gradedeval.analysis.short_names import short_names  # not for a help page
-
     if pattern := short_names(runs)[1]:
         looks |= {"title": f"runs: {label_text(pattern, 40)}", "title_fontsize": points, "alignment": "left"}
     measured = ax.legend(handles, labels, **looks)

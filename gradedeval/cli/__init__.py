@@ -36,6 +36,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "risk": ("cli.commands.risk:command", "Report the risk of runs against a baseline."),
         "power": ("cli.commands.power:command", "Report the discriminative power of measures."),
         "pool": ("cli.commands.pool:command", "Pool statistics, and which documents to judge next."),
+        "agreement": ("cli.commands.agreement:command", "Compare two sets of judgments: kappa, alpha, order of runs."),
         "collections": (
             "cli.commands.named_qrels:command",
             "List test collections by name, and which of them are here.",
@@ -207,7 +208,7 @@ class Commands(CommandGroup):
 )
 @click.version_option(__version__, prog_name="gradedeval", message="%(prog)s %(version)s")
 def gradedeval() -> None:
-    """Evaluate ranked retrieval with graded relevance judgments: ERR, nDCG, RBP, AP, GAP and many more.
+    """Evaluate rankings by graded relevance judgments: ERR, nDCG, RBP, AP, GAP …
 
     \b
     gradedeval run.txt qrels.txt                        the default measures

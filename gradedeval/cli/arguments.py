@@ -149,6 +149,11 @@ def runs_and_qrels(files: tuple[str, ...], options: Mapping[str, Any] = MappingP
     if missing:
         check_qrels_last(files)
     *words, qrels = files
+    if len(words) > 1 and are_two_qrels(files[-2:]):
+        *words, first = words
+        runs_given = " ".join(words) if len(words) < 4 else "RUN..."
+        hint = f"`gradedeval agreement {first} {qrels} {runs_given}` compares judgments, and the orders of runs by each"
+        raise InputError(first, f"is a file of qrels, and so is {qrels}", hint, usage=True)
     runs = [file for word in words for file in files_of(word, [qrels])]
     return runs, qrels
 
@@ -333,6 +338,11 @@ def _is_run(file: str) -> bool:
     from gradedeval.kernel.trec.line_reader import looks_like
 
     return is_named(file) and (looks_like(first_bytes(Source(file)), RUN) or is_certain_run(Source(file)))
+
+
+def are_two_qrels(files: Collection[str]) -> bool:
+    """Return whether all these files, read once more later, hold judgments."""
+    return all(os.path.isfile(file) for file in files) and all(map(is_qrels, files))
 
 
 def check_qrels_last(files: tuple[str, ...]) -> None:

@@ -34,8 +34,8 @@ from gradedeval.kernel import (
     resolve_options,
     takes_options,
 )
-from gradedeval.questions.agreement import TOPICS, Measures
 from gradedeval.questions.explain import BEYOND, DEFAULT, DOCUMENT
+from gradedeval.questions.ranking_agreement import TOPICS, Measures
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -56,7 +56,7 @@ def agreements(true: Floats, second: Floats, measure: Measure) -> tuple[float, f
     return correlate.agreement("tau", *values), correlate.agreement("tau-ap", *values)
 
 
-Measured = Annotated["str | Measure | Iterable[str | Measure]", Setting("Measure of --leave-one-out and --agreement; "
+Measured = Annotated["str | Measure | Iterable[str | Measure]", Setting("Measure of --leave-one-out; "
     "of --to-judge (ndcg@10). Repeat -m, or separate measures by spaces.", metavar="MEASURE",
     section="Measures and gains", spelled=("-m", "--measure"), measure="several",
         short="Measure, such as err@20; may be repeated.")]  # fmt: skip

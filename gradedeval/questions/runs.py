@@ -227,14 +227,12 @@ def run_notes(frame: pd.DataFrame) -> list[str]:
 
 def draw_runs(ax: Axes, frame: pd.DataFrame, scale: tuple[float, float] | None = None) -> None:
     """Draw the runs of one measure; `scale` is the minimum range of its axis."""
-    from gradedeval.analysis.short_names import short_names  # not for a help page
-
     frame = frame[np.isfinite(frame["score"])]
     order = np.argsort(-frame["sign"].iloc[0] * frame["score"].to_numpy(), kind="stable")
     frame = frame.iloc[order]
     ax.use_sticky_edges = False  # leaves a margin beyond the bars
     _draw_bars(ax, frame)
-    short, pattern = short_names(frame["run"].tolist())
+    short, pattern = pictures.short_names(frame["run"].tolist())
     ax.set_yticks(np.arange(len(frame)), pictures.side_labels(ax, [short.get(run, run) for run in frame["run"]]))
     ax.set_ylim(len(frame) - 0.4, -0.6)
     if scale is not None:

@@ -15,7 +15,7 @@ from gradedeval.analysis.correlation import kendall_taus
 from gradedeval.analysis.rank_overlap import RankedLists, Ties, rank_biased_overlap
 from gradedeval.kernel import parallel
 from gradedeval.kernel.parallel import Limits
-from gradedeval.questions.agreement import NUMBERS
+from gradedeval.questions.ranking_agreement import NUMBERS
 
 Groups = list[list[int]]
 TIES: tuple[Ties, ...] = ("a", "b")
@@ -242,8 +242,8 @@ def test_runs_in_blocks_have_the_numbers_of_their_topics_one_by_one(count: int) 
         for cells, together in ((1 << 18, 64), (1000, 2), (150, 1), (1, 64)):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(parallel, "LIMITS", Limits(cells=cells))
-                patch.setattr(sys.modules["gradedeval.questions.agreement"], "RUNS_PER_TASK", together)
-                frames.append(gradedeval.agreement(runs, at=at, persistence=p).frame)
+                patch.setattr(sys.modules["gradedeval.questions.ranking_agreement"], "RUNS_PER_TASK", together)
+                frames.append(gradedeval.ranking_agreement(runs, at=at, persistence=p).frame)
         for row in frames[0].to_dict("records"):
             expected = plainly(runs[row["run"]][row["topic"]], runs[row["other"]][row["topic"]], at, p)
             assert [row[name] for name in NUMBERS] == pytest.approx(expected, abs=1e-12, nan_ok=True)

@@ -224,12 +224,12 @@ def test_help_knows_every_option_of_every_command(name: str, cli: Command) -> No
 
 
 def test_help_says_where_else_a_word_stands(cli: Command) -> None:
-    named = cli("help", "agreement").text
-    assert named.startswith("--agreement QRELS2\n")
-    assert "\nAlso in:\n  plot  " in named
+    named = cli("help", "topics").text
+    assert named.startswith("--topics NAME\n")
+    assert "\nAlso in:\n  eval --topics-from  " in named
     subject = cli("help", "kappa").text
     assert subject.startswith("Nothing is called 'kappa'; it stands in:\n")
-    assert "Compare the judgments with a second qrels." in subject
+    assert "Compare two sets of judgments" in subject
     assert "docs/how-to/latex-table.md" in cli("help", "latex").text
     assert cli("help", "beir").text.startswith("--run-format beir or --qrels-format beir\n")
 

@@ -28,6 +28,7 @@ FILES = {
     "prior": "1 1 0.3\n1 2 0.7\n2 1 1\n3 1 0.5\n3 2 0.5\n",
     "topics": "1\n2\n",
     "costs": "Q0 2\n",
+    "chunks": "d1,d1\nd2,d1\nd3,d3\nd9,d3\n",
     "fill": "topic,docno,gain\n3,d9,0.5\n",
     "gains.csv": "grade,gain\n0,0\n1,0.2\n2,0.9\n",
     "weights.csv": "rank,weight\n1,0.7\n2,0.3\n",
@@ -50,6 +51,7 @@ LINES = """
 {runs/a.run} {qrels} -m 'wp(file={weights.csv}) cascade(utility=@{phi})'
 {runs/a.run} {qrels} -m 'err@5 ap' --gain @{gains.csv} --topics-from {topics}
 {runs/a.run} {qrels} -m rbp --costs {costs}
+{runs/a.run} {qrels} -m rbp --collapse {chunks} --collapse-qrels {chunks}
 {runs/b.run} {qrels} -m err@5 --fill {fill}
 {runs/} {qrels} -m err@5 --replicates {systems}
 {runs/b.run} {qrels} -m err@5 -q --queries {q.tsv} --slices {labels}
@@ -69,7 +71,7 @@ explain {runs/a.run} {qrels} -m err@5 --topic 1
 diff {runs/a.run} {runs/b.run} {qrels} -m err@5
 diff {runs/a.run} {runs/b.run} {qrels} -m err@5 --reproduce {c.run} {runs/a.run}
 pool {runs/*.run} {qrels} --groups {groups}
-pool {runs/*.run} {qrels} --agreement {other.qrels}
+agreement {qrels} {other.qrels} {runs/*.run}
 fit {runs/a.run} {runs/b.run} {c.run} {qrels} -m 'rbp(p=0.5..0.9)' --to ap --precision 0.1 --validate {topics}
 fit -m 'rbp(p=0.5..0.9)' --precision 0.1 --to-weights {weights.csv} --curve {curve.csv}
 power {runs/*.run} {c.run} {qrels} -m err@5 --draws 20 --curve {power.csv}

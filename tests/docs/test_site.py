@@ -1,5 +1,5 @@
-"""The site of docs/: it is built without a warning, has few entries at the top, and its search finds pages in a real
-browser."""
+"""The site of docs/: it is built without a warning, has few entries at the top, and in a real browser its search finds
+pages, and a telephone shows them."""
 
 import os
 import re
@@ -79,3 +79,18 @@ def test_the_search_finds_pages(words: str, page: str, address: str) -> None:
         browser.close()
     assert any(page in link for link in found), found
     assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium here")
+def test_wide_tables_and_samples_scroll_within_a_page(address: str) -> None:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    widths = {}
+    with sync_api.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        tab = browser.new_page(viewport={"width": 400, "height": 900})
+        for page in sorted((ROOT / "docs").rglob("*.md")):
+            tab.goto(f"{address}/{page.relative_to(ROOT / 'docs').with_suffix('.html').as_posix()}")
+            widths[str(page)] = tab.evaluate("document.documentElement.scrollWidth")
+        browser.close()
+    assert {name: width for name, width in widths.items() if width > 400} == {}

@@ -157,7 +157,7 @@ def _left_out(case: Case, folder: Path, groups: list[str]) -> str | None:
 
 
 def _assessors(case: Case, folder: Path) -> str | None:
-    found = command.run(["pool", *RUNS, "qrels", "--agreement", "qrels", *case.words, "-f", "csv"], folder)
+    found = command.run(["agreement", "qrels", "qrels", *RUNS, *case.words, "-f", "csv"], folder)
     if wrong := command.unclean(found):
         return f"assessors {wrong}"
     for row in rows(found.text):

@@ -246,12 +246,12 @@ def test_two_runs_may_stand_in_a_list_or_a_dict() -> None:
 def test_the_numbers_of_two_runs() -> None:
     runs = {"A": {"t": {"a": 3.0, "b": 2.0, "c": 1.0}, "only": {"x": 1.0}}, "B": {"t": {"b": 9.0, "a": 8.0, "d": 7.0}}}
     with pytest.warns(gradedeval.EvaluationWarning, match="1 of 2 topics left out of a pair: not in both runs"):
-        found = gradedeval.agreement(runs, at=2)
+        found = gradedeval.ranking_agreement(runs, at=2)
     (row,) = found.frame.to_dict("records")
     assert (row["topic"], row["overlap"], row["tau"], row["common"]) == ("t", 1, -1, 2)
     assert row["residual"] == pytest.approx(row["rbo_high"] - row["rbo_low"])
     assert list(found.means["topics"]) == [1]
-    assert gradedeval.agreement([BM25, RM3]).of_topic("301").frame["overlap"].tolist() == [0.2]
+    assert gradedeval.ranking_agreement([BM25, RM3]).of_topic("301").frame["overlap"].tolist() == [0.2]
 
 
 def test_a_reproduced_experiment_is_the_original() -> None:
@@ -301,7 +301,7 @@ def test_two_runs_by_topic_and_more_as_a_matrix(cli: Command) -> None:
 def test_runs_without_a_topic_in_common() -> None:
     runs: Any = {"A": {"t": {"a": 1.0}}, "B": {"u": {"a": 1.0}}}
     with pytest.raises(InputError, match="shares no topics with"):
-        gradedeval.agreement(runs)
+        gradedeval.ranking_agreement(runs)
 
 
 @pytest.mark.parametrize("words", [("diff", BM25, RM3), ("pool", BM25, RM3)])
@@ -311,7 +311,7 @@ def test_runs_without_a_topic_that_is_listed(words: tuple[str, ...], tmp_path: P
     said = f"--topics-from: no topic of {BM25} is listed; its topics are 301, 302, 303, 304, 305, …"
     assert (done.code, done.out, done.messages) == (1, b"", [said])
     with pytest.raises(InputError, match=r"^A: is empty"):
-        gradedeval.agreement({"A": {}, "B": {"t": {"a": 1.0}}})
+        gradedeval.ranking_agreement({"A": {}, "B": {"t": {"a": 1.0}}})
 
 
 def test_ktu_orders_the_union_by_docno_as_repro_eval() -> None:

@@ -321,8 +321,8 @@ def test_equal_means_of_other_rankings_are_open() -> None:
 def test_agreement_of_systems_is_that_of_pairs_of_seeds(apart: Mapping[str, None]) -> None:
     """In plain loops over what plain runs have; a run in no system has no seeds to agree."""
     systems = {"A": [run for run in SEEDS["A"] if run not in apart], "B": SEEDS["B"]}
-    found = gradedeval.agreement(RUNS, replicates=systems)
-    plain = gradedeval.agreement(RUNS).frame
+    found = gradedeval.ranking_agreement(RUNS, replicates=systems)
+    plain = gradedeval.ranking_agreement(RUNS).frame
     of = {frozenset((row["run"], row["other"])): {} for row in plain.to_dict("records")}
     for row in plain.to_dict("records"):
         of[frozenset((row["run"], row["other"]))][row["topic"]] = row
@@ -350,7 +350,9 @@ def test_the_matrix_of_systems_has_the_agreement_of_seeds_on_its_diagonal(files:
     words = ("--replicates", "B=b-*", "--replicates", "A=a-[12]*")
     found = cli("diff", *files[:-1], *words)
     lines = found.text.splitlines()
-    means = gradedeval.agreement(RUNS, replicates={"B": "b-*", "A": "a-[12]*"}).means.set_index(["run", "other"])
+    means = gradedeval.ranking_agreement(RUNS, replicates={"B": "b-*", "A": "a-[12]*"}).means.set_index(
+        ["run", "other"]
+    )
     assert lines[0].split() == ["seeds", "a-0.run", "A", "B", "tau", "of", "seeds"]
     rows = {line.split()[0]: line.split()[1:] for line in lines[2:5]}
     rbo, tau = means["rbo"], means["tau"]
@@ -365,7 +367,7 @@ def test_the_matrix_of_systems_has_the_agreement_of_seeds_on_its_diagonal(files:
 
 def test_two_systems_by_topic_have_the_agreement_of_their_seeds_beside_it(files: tuple[str, ...], cli: Command) -> None:
     text = cli("diff", *files[:-1], *GIVEN, "--top", "2").text
-    means = gradedeval.agreement(RUNS, replicates=SYSTEMS).means.set_index(["run", "other"])["rbo"]
+    means = gradedeval.ranking_agreement(RUNS, replicates=SYSTEMS).means.set_index(["run", "other"])["rbo"]
     lines = {line[:10].strip(): line.split() for line in text.splitlines()}
     assert text.startswith("A (3 seeds) and B (4 seeds)\n")
     assert lines["topic"] == ["topic", "rbo", "A", "B", "residual", "overlap", "tau", "common"]

@@ -16,7 +16,7 @@ import gradedeval
 from gradedeval import InputError
 from gradedeval.kernel.scoring.predicted import could_save
 from gradedeval.questions import to_judge
-from gradedeval.questions.assessors import cohen_kappa, ordinal_alpha
+from gradedeval.questions.agreement import cohen_kappa, ordinal_alpha
 from gradedeval.questions.to_judge import BY_MEASURE, STRATEGIES
 from support.commands import Command
 from support.paths import QRELS, SAMPLES
@@ -327,7 +327,7 @@ def test_the_scale_is_that_of_both_qrels() -> None:
     """0, 1, 2, 3, of which 2 is used only outside the common documents: 3 stands three steps from 0, not two."""
     first = {"t": {"a": 0, "b": 1, "c": 3, "d": 3, "x": 2}}
     second = {"t": {"a": 0, "b": 3, "c": 1, "d": 3}}
-    found = gradedeval.assessor_agreement(first, second)
+    found = gradedeval.agreement(first, second)
     assert found.confusion.index.tolist() == ["0", "1", "2", "3"]
     # Observed: two of distance 2 of four. By chance (1·1·0 + …): rows 1 1 0 2, columns 1 1 0 2.
     distance = np.abs(np.arange(4)[:, None] - np.arange(4))
@@ -352,13 +352,13 @@ def test_alpha_by_hand() -> None:
 def test_two_assessors_and_the_order_of_runs() -> None:
     runs, qrels = random_runs(6)
     other = {topic: {docno: min(grade, 1) for docno, grade in judged.items()} for topic, judged in qrels.items()}
-    found = gradedeval.assessor_agreement(qrels, other, runs, "ap ndcg@5")
+    found = gradedeval.agreement(qrels, other, runs, "ap ndcg@5")
     assert found.documents == sum(map(len, qrels.values()))
     assert found.confusion.loc["2", "1"] == sum(grade == 2 for judged in qrels.values() for grade in judged.values())
     by_measure = found.orders.set_index("measure")
     assert by_measure.loc["ap", "tau"] == pytest.approx(1)  # of binary relevance they agree
     with pytest.raises(InputError, match="shares no topics"):
-        gradedeval.assessor_agreement(qrels, {"other": {"d": 1}})
+        gradedeval.agreement(qrels, {"other": {"d": 1}})
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
@@ -369,7 +369,7 @@ def test_savings_by_a_second_assessor_agree_with_a_second_implementation() -> No
         topic, _, docno, grade = line.split()
         qrels.setdefault(topic, {})[docno] = max(0, int(grade))
     other = {topic: {docno: min(grade, 2) for docno, grade in judged.items()} for topic, judged in qrels.items()}
-    found = gradedeval.assessor_agreement(qrels, other, RUNS, "ndcg@10")
+    found = gradedeval.agreement(qrels, other, RUNS, "ndcg@10")
     sides = [gradedeval.evaluate(RUNS, one, "ndcg@10", top_grade=4) for one in (qrels, other)]
     h, m = (np.array([run.score[:, 0] for run in scores.runs]) for scores in sides)
     narrower, times = could_save(h, m)
@@ -379,7 +379,7 @@ def test_savings_by_a_second_assessor_agree_with_a_second_implementation() -> No
     (row,) = found.orders.to_dict("records")
     assert [row["narrower"], row["times"]] == pytest.approx([np.median(narrower), np.median(times)])
     assert [row["narrower_differences"], row["times_differences"]] == pytest.approx(of_pairs.tolist())
-    few = gradedeval.assessor_agreement({topic: qrels[topic] for topic in list(qrels)[:4]}, other, RUNS, "ndcg@10")
+    few = gradedeval.agreement({topic: qrels[topic] for topic in list(qrels)[:4]}, other, RUNS, "ndcg@10")
     assert few.orders["times"].isna().all()
     assert any("topics saved" in block.names for block in found.document("wide").blocks if not isinstance(block, str))
 
@@ -409,10 +409,10 @@ def test_each_question_has_a_table(cli: Command, tmp_path: Path) -> None:
     assert "judged depth" in statistics.text
     left = cli("pool", *RUNS, QRELS, "--leave-one-out", "-m", "ap").text
     assert "largest drop" in left
-    agreement = cli("pool", *RUNS, QRELS, "--agreement", QRELS, "-m", "ap").text
+    agreement = cli("agreement", QRELS, QRELS, *RUNS, "-m", "ap").text
     assert "100.0%  1.0000        1.0000           1.0000" in agreement
     assert "are unknown: scores by both are the same, or do not vary over topics" in " ".join(agreement.split())
-    assert "100.0%" in cli("pool", QRELS, "--agreement", QRELS).text  # no run is needed
+    assert "100.0%" in cli("agreement", QRELS, QRELS).text  # no run is needed
 
 
 @pytest.mark.parametrize(
@@ -452,3 +452,26 @@ def test_leaving_out_needs_qrels_and_two_runs(cli: Command) -> None:
     assert "--leave-one-out: 1 run given" in cli("pool", RUNS[0], QRELS, "--leave-one-out").messages[-1]
     with pytest.raises(InputError, match="unknown run 'Z'"):
         gradedeval.pool({"A": {"t": {"a": 1.0}}}, {"t": {"a": 1}}, groups={"Z": "team"})
+
+
+@pytest.mark.parametrize("words", ["{0} {1} {2}", "{2} {0} {1}"])
+def test_both_qrels_come_first_or_last(words: str, cli: Command, tmp_path: Path) -> None:
+    stricter = tmp_path / "stricter.qrels"
+    rows = [line.split() for line in Path(QRELS).read_text().splitlines()]
+    stricter.write_text("".join(f"{topic} 0 {docno} {int(int(grade) > 1)}\n" for topic, _, docno, grade in rows))
+    found = cli("agreement", *words.format(QRELS, stricter, " ".join(RUNS)).split(), "-m", "ap", "-f", "csv")
+    assert found.code == 0, found.messages
+    assert found.text == cli("agreement", QRELS, str(stricter), *RUNS, "-m", "ap", "-f", "csv").text
+    assert f"\ntau,ap,,,{gradedeval.agreement(QRELS, stricter, RUNS, 'ap').orders['tau'].item()}\n" in found.text
+
+
+@pytest.mark.parametrize("command", ["", "correlate", "compare", "check --min ap=0"])
+def test_two_qrels_name_the_command_that_takes_them(command: str, cli: Command) -> None:
+    found = cli(*command.split(), *RUNS, QRELS, QRELS)
+    assert found.code == 2
+    assert f"{QRELS}: is a file of qrels, and so is {QRELS}; `gradedeval agreement {QRELS} " in found.messages[-1]
+
+
+def test_agreement_needs_two_qrels(cli: Command) -> None:
+    said = cli("agreement", QRELS).messages
+    assert said == ["expected two qrels files; usage: gradedeval agreement QRELS QRELS2 [RUN]..."]

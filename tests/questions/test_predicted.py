@@ -270,7 +270,7 @@ def test_what_is_told_of_the_topics(cli: Command, files: None, tmp_path: Path) -
 
 def test_agreement_on_few_topics_says_why_nothing_is_saved(cli: Command, files: None, tmp_path: Path) -> None:
     write_qrels(tmp_path / "people.qrels", {topic: PEOPLE[topic] for topic in JUDGED[:4]})
-    text = cli("pool", "a.run", "b.run", "people.qrels", "--agreement", "machine.qrels", "-m", "ndcg@10").text
+    text = cli("agreement", "people.qrels", "machine.qrels", "a.run", "b.run", "-m", "ndcg@10").text
     said = "judgments are unknown: 4 topics are judged in both, and prediction-powered inference needs 5"
     assert said in " ".join(text.split())
     assert "interval of" not in text

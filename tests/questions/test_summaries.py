@@ -252,7 +252,7 @@ def test_topics_that_are_left_out_have_their_reason(six: Path, cli: Command) -> 
 def test_measures_of_one_name_are_told_apart_by_what_differs(six: Path, cli: Command) -> None:
     words = ("one", "qrels", "-m", "err err(gain=linear) rbp rbp(gain=exp) ap ap(rel=2)", "--signature", "full")
     line = cli(*words).words[cli(*words).words.index("gradedeval 0") :]
-    assert line.split(" | ")[4:] == [
+    assert line.split(" | ")[4:-1] == [
         "err, rbp(gain=exp,p=0.8): exp gains",
         "err(gain=linear), rbp(p=0.8): linear gains",
         "ap: rel 1",

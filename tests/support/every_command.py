@@ -39,10 +39,10 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
             ("--to-judge",),
             ("--to-judge", "--strategy", "pairs"),
             ("--leave-one-out",),
-            ("--agreement", "second.qrels"),
             ("--groups", "groups"),
         )
     ),
+    "agreement": (("qrels", "second.qrels"), ("qrels", "second.qrels", *RUNS)),
     "history": (("history",), ("history", "--run", "{run}.run")),
     "report": ((*RUNS, "qrels", *M),),
     "verify": (("record.json",),),

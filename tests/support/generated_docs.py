@@ -243,9 +243,9 @@ PYTHON_PAGES = {
     "measures": "parse_measures intent_aware Measure load_measures measure Gains row_sums safe_divide",
     "user models": "cwl UserState weights Weights fit fit_weights",
     "compare": "compare Comparison letters Letters topic_table topic_differences risk anova standardize",
-    "explain": "explain Explanation diff Diff agreement Agreement reproduction Reproduction",
+    "explain": "explain Explanation diff Diff ranking_agreement RankingAgreement reproduction Reproduction",
     "compare measures": "correlate power plan_topics informativeness Informativeness precision_recall PrecisionRecall",
-    "judge": "pool Pool to_judge ToJudge leave_one_out LeftOut assessor_agreement AssessorAgreement",
+    "judge": "pool Pool to_judge ToJudge leave_one_out LeftOut agreement Agreement",
     "gate": "check Bound testing.assert_scores testing.assert_no_worse append_history read_history History",
     "publish": "table html_report verify Verification",
     "plot": "plot.runs plot.topics plot.explain plot.weights plot.pr plot.correlate plot.scatter plot.power plot.fit"

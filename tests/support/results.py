@@ -17,9 +17,9 @@ def calls_on(runs: dict[str, Any], qrels: dict[str, Any]) -> dict[str, Callable[
     pair, scored = first | second, (runs, qrels, "err ndcg")
     ranged, vector, bounds = "rbp(p=0.2..0.8)", [0.5, 0.3, 0.2], [gradedeval.Bound("min", "err", 0.1)]
     return {
-        "agreement": partial(gradedeval.agreement, runs),
+        "ranking_agreement": partial(gradedeval.ranking_agreement, runs),
         "anova": partial(gradedeval.anova, *scored),
-        "assessor_agreement": partial(gradedeval.assessor_agreement, qrels, qrels, runs),
+        "agreement": partial(gradedeval.agreement, qrels, qrels, runs),
         "check": lambda **given: gradedeval.check(gradedeval.evaluate(*scored, residuals="total"), bounds, **given),
         "compare": partial(gradedeval.compare, *scored, draws=50),
         "correlate": partial(gradedeval.correlate, *scored),

@@ -17,8 +17,14 @@ from gradedeval.cli.settings import check_mode, pop_settings, resolve_measures, 
 from gradedeval.errors import InputError, flag
 from gradedeval.kernel.options import ranges, resolve_options
 from gradedeval.kernel.options.settings import settings_of
-from gradedeval.questions.agreement import TOPICS, Agreement, Reproduction, agreement, reproduction
 from gradedeval.questions.diff import Diff, Only, diff, two_runs_error
+from gradedeval.questions.ranking_agreement import (
+    TOPICS,
+    RankingAgreement,
+    Reproduction,
+    ranking_agreement,
+    reproduction,
+)
 
 if TYPE_CHECKING:
     from gradedeval.kernel.options.metadata import Replicates
@@ -35,7 +41,7 @@ VIEWS = [
            "judging could reverse.", short="Only worse, better or reversible topics."),
 ]  # fmt: skip
 SETTINGS = [
-    *setting_options(agreement),
+    *setting_options(ranking_agreement),
     *setting_options(reproduction, without=("measures", "persistence")),
     BASELINE,
     *setting_options(diff),
@@ -44,9 +50,9 @@ SETTINGS = [
 USED = ("unseen", "queries", "slices", "replicates")
 READING = scoring_options(*USED)
 OF_CHANGES = {*settings_of(diff), "baseline", "topic", "top", "only", *USED}
-OF_RANKINGS = {*settings_of(agreement), "topic", "top", "unseen", "replicates"}
+OF_RANKINGS = {*settings_of(ranking_agreement), "topic", "top", "unseen", "replicates"}
 OF_REPRODUCTION = {*settings_of(reproduction), "unseen", "replicates"}
-FUNCTIONS = (diff, agreement, reproduction)
+FUNCTIONS = (diff, ranking_agreement, reproduction)
 
 
 @command_line("diff", "A B [QRELS]", SETTINGS, READING, output_options(digits="4"), [WIDE],
@@ -111,13 +117,13 @@ def _changes(runs: list[str], qrels: str, seeds: Replicates | None, options: dic
     return replace(result, digits=kernel.options.preset_digits(options["like"]))
 
 
-def _agreement(runs: list[str], seeds: Replicates | None, options: dict[str, Any]) -> Agreement:
+def _agreement(runs: list[str], seeds: Replicates | None, options: dict[str, Any]) -> RankingAgreement:
     """Return the agreement of the rankings of runs or systems."""
-    settings = pop_settings(agreement, options, *FUNCTIONS)
+    settings = pop_settings(ranking_agreement, options, *FUNCTIONS)
     options.pop("measures_from")
     check_without_qrels(options)
     named: Any = ranked_runs.name_two_runs(*runs) if len(runs) == 2 else runs
-    result: Agreement = call(agreement, named, replicates=seeds, **settings, **options)
+    result: RankingAgreement = call(ranking_agreement, named, replicates=seeds, **settings, **options)
     return result
 
 

@@ -1,4 +1,4 @@
-"""`gradedeval pool`: statistics of a pool, documents to judge next, reusability, agreement with other qrels."""
+"""`gradedeval pool`: statistics of a pool, documents to judge next, reusability."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 from gradedeval.cli.arguments import (
     check_without_qrels,
-    is_qrels,
     measure_table,
     named_measures,
     note_unused_cutoff,
@@ -20,7 +19,6 @@ from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import check_mode, chosen_mode, pop_settings, setting_options
 from gradedeval.errors import InputError
 from gradedeval.kernel.options.settings import settings_of
-from gradedeval.questions.assessors import assessor_agreement
 from gradedeval.questions.leave_one_out import leave_one_out
 from gradedeval.questions.pool import pool
 from gradedeval.questions.to_judge import qrels_lines, to_judge
@@ -42,21 +40,18 @@ SETTINGS = [
     *setting_options(to_judge, without=("pool_depth", "measure")),
     LEAVE_ONE_OUT,
     *setting_options(leave_one_out, without=("groups", "pool_depth")),
-    *setting_options(assessor_agreement, without=("measures",)),
     *setting_options(pool),
 ]
 READING = scoring_options("queries")
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "--to-judge": to_judge,
     "--leave-one-out": leave_one_out,
-    "--agreement": assessor_agreement,
     "": pool,
 }
 """Flag of a mode -> its function."""
 OPTIONS_OF_MODE = {
     "--to-judge": {*settings_of(to_judge), "measures", "as_qrels", "queries"},
     "--leave-one-out": settings_of(leave_one_out),
-    "--agreement": settings_of(assessor_agreement),
     "": settings_of(pool),
 }
 """Flag of a mode -> the options that it takes and another mode does not."""
@@ -67,7 +62,7 @@ MEASURES, MEASURE_TO_JUDGE = ("err@20",), "ndcg@10"
 
 
 @command_line("pool", "RUN... [QRELS]", SETTINGS, READING, output_options(),
-              most_used="--to-judge --strategy --budget --as-qrels --leave-one-out --groups --agreement -m --at "
+              most_used="--to-judge --strategy --budget --as-qrels --leave-one-out --groups -m --at "
               "--pool-depth -f -o -k --gain --queries --quiet")  # fmt: skip
 def command(
     files: tuple[str, ...],
@@ -84,12 +79,11 @@ def command(
     gradedeval pool runs/*.run qrels.txt --groups teams.txt
     gradedeval pool runs/*.run qrels.txt --to-judge --as-qrels -o next.qrels
     gradedeval pool runs/*.run qrels.txt --leave-one-out -m ap
-    gradedeval pool runs/*.run qrels.txt --agreement second.qrels
     """
-    mode = chosen_mode({"--to-judge": judged_next, "--leave-one-out": one_left_out, "--agreement": options["other"]})
+    mode = chosen_mode({"--to-judge": judged_next, "--leave-one-out": one_left_out})
     check_mode(mode, OPTIONS_OF_MODE)
     if context_option("k") is not None and not mode:
-        hint = "add --to-judge or --leave-one-out or --agreement"
+        hint = "add --to-judge or --leave-one-out"
         raise InputError("-k", "cuts measures, and none are taken here", hint, usage=True)
     if as_qrels:
         if options["output_format"] is not None:
@@ -111,13 +105,11 @@ def command(
         destination.print(result)
 
 
-def _runs_and_qrels(files: tuple[str, ...], mode: str, options: dict[str, Any]) -> tuple[list[str] | None, str | None]:
-    """Return the runs and the qrels. --agreement needs no runs; --to-judge and statistics of the pool need no qrels."""
-    if mode == "--agreement" and len(files) == 1 and is_qrels(files[0]):
-        return None, files[0]
+def _runs_and_qrels(files: tuple[str, ...], mode: str, options: dict[str, Any]) -> tuple[list[str], str | None]:
+    """Return the runs and the qrels; --to-judge and statistics of the pool need no qrels."""
     runs, qrels = runs_and_optional_qrels(files, options)
     if qrels is None:
         check_without_qrels(options, FUTURE_GRADES if mode == "--to-judge" else ())
-        if mode in ("--leave-one-out", "--agreement"):
+        if mode == "--leave-one-out":
             raise InputError(mode, "needs qrels", "add QRELS", usage=True)
     return runs, qrels

@@ -356,7 +356,7 @@ Negative = Literal["judged", "unjudged"]
 Duplicates = Literal["error", "first", "last", "refuse"]
 CollapseBy = Literal["score", "first"]
 Residuals = Literal["total", "split", "difference"]
-Depth = Literal["cutoff", "full"]
+ResidualDepth = Literal["cutoff", "full"]
 
 
 @dataclass(frozen=True)
@@ -439,7 +439,7 @@ class Options:
         signature=lambda _, kind: "signed differences" if kind == "difference" else "",
         use="has_residual", users="measures with a residual, such as err and ap",
         short="How much unjudged documents could add.")
-    residual_depth: Depth = option("cutoff", "Ranks that a residual takes into account: down to the cutoff, or all.",
+    residual_depth: ResidualDepth = option("cutoff", "Ranks that a residual takes into account: down to the cutoff, or all.",
         section=RESIDUALS, commands="eval",
         use="is_cut_residual", users="residuals of measures with a cutoff, such as err@20",
         short="Ranks of a residual: to the cutoff, or all.")
@@ -672,7 +672,7 @@ class OptionKwargs(TypedDict, total=False):
     collapse_qrels: "str | os.PathLike[str] | Mapping[str, str] | Collapse | None"
     ignore_identical_ids: bool
     residuals: Residuals | bool | None
-    residual_depth: Depth | None
+    residual_depth: ResidualDepth | None
     max_residual: float | None
     bounds: bool
     unseen: float | str | None

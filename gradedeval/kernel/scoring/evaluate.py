@@ -146,19 +146,19 @@ def evaluate(
     progress  show a bar, by tqdm if it is installed
     executor  any `concurrent.futures.Executor` to do the work: a pool of threads, of processes, of loky or of mpi4py,
               or `client.get_executor()` of a dask client. `jobs` is its number of workers if it reports none
-    record    a file to write a record to, with the digests of all inputs, which are files then: see `verify`
+    record    a file for the record with digests of all inputs, which are files then: see `verify`
     keywords  options, as in gain="exp", residuals=True, depth=1000; see `gradedeval.Options`. Some take values beside
               text and files: a list of gains, a dict type -> cost, a list of topics
 
-    Returns `Scores`: `.means`, `.topics`, `.frame`, `.residuals`, `.signature`, `.by_topic(measure)`. Skipped input and
-    assumptions are warnings of the class `gradedeval.EvaluationWarning`, also in `.notes`. Raises
+    For repeated calls read the qrels once: `qrels = gradedeval.Qrels("qrels.txt")`. Returns `Scores`: `.means`,
+    `.topics`, `.frame`, `.residuals`, `.signature`, `.by_topic(measure)`; its pickle has neither qrels nor runs.
+    Skipped input and assumptions are warnings (`gradedeval.EvaluationWarning`), also in `.notes`. Raises
     `gradedeval.InputError` (a ValueError) for a wrong measure, option, run or qrels.
 
     >>> run, qrels = {"q1": {"d1": 1.2, "d3": 0.4}}, {"q1": {"d1": 2, "d2": 1}}
     >>> gradedeval.evaluate(run, qrels, "ap p@2").means
     {'ap': 0.5, 'p@2': 0.5}
     """
-    ranges.JOBS.check(jobs)
     workers = _workers(jobs, executor, progress)
     settings = {"like": like, **keywords}
     if record is None:
@@ -197,6 +197,7 @@ def _recorded(
 
 def _workers(jobs: int, executor: Executor | None, has_bar: bool) -> Workers:
     """Return the workers: processes of this machine, or an executor."""
+    ranges.JOBS.check(jobs)
     progress = progress_in_python if has_bar else no_progress
     if executor is None:
         return Workers.of(jobs, progress)

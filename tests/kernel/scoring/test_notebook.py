@@ -51,7 +51,7 @@ def test_a_history_shows_itself(tmp_path: Any) -> None:
 
 
 def test_every_public_result_shows_itself() -> None:
-    plain = {"Bound", "Gains", "Measure", "Options", "Qrels", "RelevanceEvaluator", "UserState"}
+    plain = {"Bound", "Gains", "Measure", "Options", "Qrels", "RelevanceEvaluator", "UserState", "Verification"}
     classes = {name for name in gradedeval.__all__ if isinstance(getattr(gradedeval, name), type)}
     errors = {name for name in classes if issubclass(getattr(gradedeval, name), Exception)}
     shown = {name for name in classes if issubclass(getattr(gradedeval, name), InNotebook)}
@@ -109,7 +109,7 @@ def long_scores() -> gradedeval.Scores:
 
 LONG: dict[str, Callable[[], Any]] = {
     "long diff": lambda: gradedeval.diff({"one": LONG_RUNS["one"]}, {"two": LONG_RUNS["two"]}, LONG_QRELS),
-    "long agreement": lambda: gradedeval.agreement(LONG_RUNS),
+    "long agreement": lambda: gradedeval.ranking_agreement(LONG_RUNS),
     "long compare": lambda: gradedeval.compare(long_scores(), draws=50),
     "long risk": lambda: gradedeval.risk(long_scores()),
     "long check": lambda: gradedeval.check(

@@ -158,6 +158,9 @@ def test_it_fits_a_screen_and_paper(width: int, scheme: str, report: Path, brows
     tab = Tab(browser, report, viewport={"width": width, "height": 800}, color_scheme=scheme)
     assert tab.page.evaluate("document.documentElement.scrollWidth") == width
     assert tab.page.locator("#view .lines").is_visible() == (width > 400)
+    assert tab.page.locator("#runs .overview td:last-child").first.is_visible() == (width > 400)
+    below = tab.page.locator("#runs .overview tbody th").first.evaluate("th => getComputedStyle(th, '::after').content")
+    assert ("unjudged" in below) == (width == 400)
     paper = tab.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
     if (width, scheme) == (1280, "light"):

@@ -2,7 +2,8 @@
 
 Topics are drawn with replacement from those of TREC-COVID, round 1: the same draws for all rules, pairs and losses. The
 40 best runs by ndcg@10 are paired; the new run is scaled to the mean of the old one, times 1 − loss. It prints tables
-in Markdown and the claims that they bear out; the exit code is 1 if one fails.
+in Markdown, and the claims that they do not bear out; the exit code is 1 if there is one. 2,000 draws take less than
+four minutes of a processor.
 
     nice python tests/benchmarks/gates.py [--draws N] [--reference GATE.py]
 """
@@ -149,25 +150,32 @@ def whole(values: Any) -> str:
 
 
 def rules(draws: int) -> None:
-    """The named pairs by kind: all rules on the same draws."""
-    names = scores()[0]
-    for kind, pairs in kinds().items():
-        print(f"\n{kind.capitalize()} pairs (old, new):", "; ".join(f"{names[a]}, {names[b]}" for a, b in pairs))
-        rules_of([pair("ndcg@10", *at) for at in pairs], draws)
-    print(f"\nThe most alike, with differences shrunk to a deviation of {ALIKE:.1%}, as of two versions of one system:")
-    rules_of([shrunk(pair("ndcg@10", *at)) for at in kinds()["most alike"]], draws)
+    """All rules on the same draws: the pair most alike, the same shrunk, and the median pair."""
+    names, ordered = scores()[0], all_pairs("ndcg@10")
+    alike, median = ordered[0], ordered[len(ordered) // 2]
+    for kind, (old, new), of in (
+        ("two versions of one system: the pair most alike with its differences shrunk", alike, shrunk(alike)),
+        ("the pair most alike", alike, pair("ndcg@10", *alike)),
+        ("the median pair", median, pair("ndcg@10", *median)),
+    ):
+        print(
+            f"\n{kind.capitalize()}: {names[old]} (old), {names[new]} (new); deviation of the differences {of.sd:.1%}"
+        )
+        rules_of(of, draws)
 
 
 ALIKE = 0.145
+"""Deviation of the differences, of the mean, of two versions of one system."""
 
 
-def shrunk(of: Pair) -> Pair:
-    return Pair(of.old, of.old + (of.new - of.old) * ALIKE / of.sd)
+def shrunk(at: tuple[int, int], sd: float = ALIKE) -> Pair:
+    of = pair("ndcg@10", *at)
+    return Pair(of.old, of.old + (of.new - of.old) * sd / of.sd)
 
 
-def rules_of(pairs: list[Pair], draws: int) -> None:
-    """Print the rates of each rule, the means over pairs."""
-    print("(deviation of the differences, of the mean: ", ", ".join(f"{of.sd:.1%}" for of in pairs), ")\n", sep="")
+def rules_of(of: Pair, draws: int) -> None:
+    """Print the rates of each rule."""
+    print()
     head("rule", "true loss", *(f"n = {topics}" for topics in SIZES))
     by_rule: dict[str, Callable[[Pair, Floats], str | list[float]]] = {
         "--max-drop 2%: fails": lambda of, drawn: [float(drops(of, drawn).mean())],
@@ -176,9 +184,7 @@ def rules_of(pairs: list[Pair], draws: int) -> None:
     }
     for rule, rate in by_rule.items():
         for loss in LOSSES:
-            cells = [
-                np.mean([rate(of.losing(loss), counts(topics, draws)) for of in pairs], axis=0) for topics in SIZES
-            ]
+            cells = [rate(of.losing(loss), counts(topics, draws)) for topics in SIZES]
             show(rule, f"{loss:.0%}", *map(whole, cells))
 
 
@@ -188,10 +194,12 @@ MOST = {"ndcg@10": 0.055, "rr": 0.06, "p@10": 0.06}
 
 def over_all_pairs(draws: int) -> None:
     """Wrong answers over all pairs, by measure: mean, and 95th percentile of the pairs."""
-    print("\nOver all pairs, wrong answers of --no-worse 5%, mean (95 % of pairs have at most):\n")
+    print(
+        "\nWrong answers of --no-worse 5% over all pairs (every fourth by ap and rbp): the mean (95 % have at most):\n"
+    )
     head("measure", "pairs", "truth", *(f"n = {topics}" for topics in SIZES))
     for measure in ("ndcg@10", "rr", "p@10", "ap", "rbp"):
-        pairs = all_pairs(measure)[:: 1 if measure == "ndcg@10" else 4]
+        pairs = all_pairs(measure)[:: 1 if measure in MOST else 4]
         for truth, loss, wrong in (("equal: worse", 0.0, WORSE), ("5 % lost: no worse", 0.05, NO_WORSE)):
             cells = []
             for topics in SIZES:
@@ -215,7 +223,7 @@ def promises(draws: int) -> None:
         of, cells = pair("ndcg@10", *at), []
         for topics in SIZES:
             drop = 0.0
-            for _ in range(30):  # a loss changes the deviation, too
+            for _ in range(8):  # a loss changes the deviation, too
                 drop = no_worse.smallest_drop(of.losing(drop).sd, topics, MARGIN.value)
             rate = float((answers(of.losing(drop), counts(topics, draws)) == WORSE).mean())
             cells.append(f"{drop:.1%}: {rate:.1%}")
@@ -236,7 +244,7 @@ def promises(draws: int) -> None:
 
 def five_measures(draws: int) -> None:
     """Equal runs by five measures, Holm over them."""
-    print("\nFive measures (", ", ".join(MEASURES), "), all equal: worse on any, over all pairs", sep="", end=":\n\n")
+    print(f"\nFive measures ({', '.join(MEASURES)}), all equal, over every fourth pair: worse on any:\n")
     head("topics", "pairs", "worse on any")
     pairs = all_pairs("ndcg@10")[::4]
     for topics in SIZES:
@@ -254,34 +262,49 @@ def five_measures(draws: int) -> None:
 
 def beyond(draws: int) -> None:
     """What no interval cures, at 50 topics: the best run and twenty equal ones, with differences shrunk as above."""
-    print("\nWhat no interval cures, at 50 topics, with differences shrunk as above:\n")
+    print(f"\nWhat no interval cures, at 50 topics, with the differences of runs shrunk to {ALIKE:.1%}:\n")
     head("what", "share")
-    of, drawn, rng = scores()[1]["ndcg@10"], counts(50, draws), np.random.default_rng(5)
-    old, equal = of[0], [shrunk(pair("ndcg@10", 0, new)).new for new in range(1, 21)]
-    gross = []
-    topics = np.random.default_rng(50).integers(0, len(old), (draws, 50))
-    for new in equal:
-        lost = rng.random(topics.shape) < 0.05
-        arrays = new[topics] * ~lost, old[topics]
-        ends, p = no_worse.intervals(*arrays, True), no_worse.p_of_drop(*arrays, MARGIN)
-        gross.append(float((no_worse.answer(*arrays, MARGIN, ends, p) == NO_WORSE).mean()))
-    show("nothing left on 5 % of topics: no worse", f"{np.mean(gross):.1%}")
-    any_worse = np.any([answers(Pair(old, new), drawn) == WORSE for new in equal], axis=0)
+    old, topics = scores()[1]["ndcg@10"][0], np.random.default_rng(50).integers(0, 30, (draws, 50))
+    equal, rng = [shrunk((0, new)).new for new in range(1, 21)], np.random.default_rng(5)
+    passed = [compared(new[topics] * (rng.random(topics.shape) >= 0.05), old[topics]) == NO_WORSE for new in equal]
+    show("nothing left on 5 % of topics: no worse", f"{np.mean(passed):.1%}")
+    any_worse = np.any([compared(new[topics], old[topics]) == WORSE for new in equal], axis=0)
     show("twenty equal runs on the same topics: some is worse", f"{any_worse.mean():.1%}")
-    for name, pinned in (("baseline is the last accepted run", False), ("pinned baseline", True)):
-        lost = [ratchet(old, equal, row, rng.permutation(20)[:10], pinned) for row in drawn[: draws // 4]]
-        show(f"ten commits of −1 %, {name}: true loss at the end", f"{np.mean(lost):.1%}")
+
+    print(
+        "\nTen commits, each 1 % below the last that was accepted, with changes of its own; the same 50 topics for all."
+    )
+    print("True loss at the end:\n")
+    head("deviation of a commit's changes", "accepted", "baseline is the last accepted", "pinned baseline")
+    for sd in (0.05, 0.1, ALIKE):
+        for rule, accepts in (("if no worse", [NO_WORSE]), ("unless worse", [NO_WORSE, CANNOT_TELL])):
+            lost = [ratchet(topics, sd, accepts, pinned) for pinned in (False, True)]
+            show(f"{sd:.1%}", rule, *(f"{loss:.1%}" for loss in lost))
 
 
-def ratchet(old: Floats, runs: list[Floats], row: Floats, order: Any, pinned: bool) -> float:
-    """The true loss after ten commits, each 1 % below the last that was accepted: those that are no worse."""
-    baseline, accepted = old, 0
-    for index in order:
-        new = runs[index] * 0.99 ** (accepted + 1)
-        if answers(Pair(baseline, new), row[None])[0] == NO_WORSE:
-            accepted += 1
-            baseline = baseline if pinned else new
-    return float(1 - 0.99**accepted)
+def compared(new: Floats, old: Floats) -> Any:
+    """The answer of each row of topics."""
+    ends, p = no_worse.intervals(new, old, True), no_worse.p_of_drop(new, old, MARGIN)
+    return no_worse.answer(new, old, MARGIN, ends, p)
+
+
+def ratchet(topics: Any, sd: float, accepts: list[str], pinned: bool) -> float:
+    """The true loss after ten commits, the mean over draws.
+
+    A commit adds to the last accepted run the differences of another real run from the best, shrunk to `sd`, which
+    change no mean, and takes 1 % away.
+    """
+    old, rng = scores()[1]["ndcg@10"][0], np.random.default_rng(10)
+    changes = np.array([shrunk((0, new), sd).new - old for new in range(1, 21)])
+    order = rng.permuted(np.tile(np.arange(20), (len(topics), 1)), axis=1)[:, :10]
+    accepted = baseline = np.tile(old, (len(topics), 1))
+    for each in order.T:
+        new = 0.99 * (accepted + changes[each])
+        samples = (np.take_along_axis(run, topics, axis=1) for run in (new, baseline))
+        passes = np.isin(compared(*samples).astype(str), accepts)
+        accepted = np.where(passes[:, None], new, accepted)
+        baseline = baseline if pinned else accepted
+    return float(1 - accepted.mean() / old.mean())
 
 
 def claim(holds: bool, text: str) -> None:
@@ -296,19 +319,18 @@ def same_as_reference(path: str, draws: int) -> None:
     assert spec.loader is not None
     reference = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(reference)
-    differ = compared = 0
+    differ = samples = 0
     for of, topics in named_samples():
         drawn = counts(topics, draws)[:50]
         found = answers(of, drawn)
         rows = [np.repeat(np.arange(len(of.old)), row.astype(int)) for row in drawn]
         arrays = np.array([of.new[row] for row in rows]), np.array([of.old[row] for row in rows])
-        ends, p = no_worse.intervals(*arrays, True), no_worse.p_of_drop(*arrays, MARGIN)
-        assert (no_worse.answer(*arrays, MARGIN, ends, p) == found).all()
+        assert (compared(*arrays) == found).all()
         theirs = [reference.verdict(*sample, MARGIN.value) for sample in zip(*arrays, strict=True)]
         differ += int((np.array(theirs, dtype=object) != found).sum())
-        compared += len(found)
-    print(f"\nThe reference program differs in {differ} of {compared} answers on the named pairs.")
-    claim(differ <= 0.03 * compared, f"{differ} of {compared} answers are not those of the reference")
+        samples += len(found)
+    print(f"\nThe reference program differs in {differ} of {samples} answers on the named pairs.")
+    claim(differ <= 0.03 * samples, f"{differ} of {samples} answers are not those of the reference")
 
 
 def named_samples() -> Iterator[tuple[Pair, int]]:

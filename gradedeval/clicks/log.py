@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import re
 from codecs import BOM_UTF8
@@ -222,7 +223,7 @@ COLUMNS = (*NEEDED, "shown", "user", "session", "time", "count")
 Pieces = Iterator[tuple[int, list[bytes]]]
 """Blocks of lines, each with the number of its first line."""
 
-EXPECTED = "expected a header such as topic, clicks, shown between tabs, or JSON Lines with these keys"
+EXPECTED = "expected a header such as topic, clicks, shown between tabs or commas, or JSON Lines with these keys"
 
 
 def file_blocks(
@@ -243,12 +244,12 @@ def file_blocks(
         if stream.peek(64)[skip:].lstrip()[:1] == b"{":
             yield from _json_blocks(kernel.checked_lines(stream, problems, longest=None, skip=skip), extra, problems)
         else:
-            yield from _tab_blocks(kernel.checked_lines(stream, problems, skip=skip), extra, problems)
+            yield from _line_blocks(kernel.checked_lines(stream, problems, skip=skip), extra, problems)
 
 
-def _tab_blocks(pieces: Pieces, extra: Collection[str], problems: ProblemList) -> Iterator[Block]:
+def _line_blocks(pieces: Pieces, extra: Collection[str], problems: ProblemList) -> Iterator[Block]:
     names: list[str] = []
-    width, chosen = 0, {}
+    width, chosen, separator = 0, {}, b"\t"
     for number, lines in pieces:
         numbers: Sequence[int] = range(number, number + len(lines))
         if b"" in lines:
@@ -256,19 +257,33 @@ def _tab_blocks(pieces: Pieces, extra: Collection[str], problems: ProblemList) -
                 [position for position, line in zip(numbers, lines, strict=True) if line],
                 list(filter(None, lines)),
             )
-        rows = [line.split(b"\t") for line in lines]
         if not names:
             header = next((index for index, line in enumerate(lines) if line.strip()), None)
             if header is None:
                 continue
+            separator = b"," if b"," in lines[header] and b"\t" not in lines[header] else separator
+        rows = [_cells(line, separator) for line in lines]
+        if not names:
             names = list(our_names(tuple(decode(cell.strip()) for cell in rows[header])))
             check_header(names, extra, f"{problems.place}:{numbers[header]}")
             width, chosen = len(names), {name: names.index(name) for name in columns_read(names, extra)}
             rows, numbers = rows[header + 1 :], numbers[header + 1 :]
-        yield _tab_block(numbers, rows, width, chosen, names, problems)
+        yield _block_of_rows(numbers, rows, width, chosen, names, problems)
 
 
-def _tab_block(
+def _cells(line: bytes, separator: bytes) -> list[bytes]:
+    """Return the fields of a line. Between commas they may stand in quotes, as in CSV; a quote that does not end on its
+    line makes a line without fields."""
+    if separator == b"\t" or b'"' not in line:
+        return line.split(separator)
+    try:
+        (cells,) = csv.reader([decode(line)], strict=True)
+    except (csv.Error, ValueError):
+        return []
+    return [encode(cell) for cell in cells]
+
+
+def _block_of_rows(
     numbers: Sequence[int],
     rows: list[list[bytes]],
     width: int,
@@ -281,9 +296,10 @@ def _tab_block(
         for number, row in zip(numbers, rows, strict=True):
             if len(row) == width:
                 kept.append((number, row))
-            elif any(row) and not row[0].startswith(b"#"):
+            elif not row or (any(row) and not row[0].startswith(b"#")):
                 problem = f"{len(row)} {plural(len(row), 'field')}, expected {width} ({shorten(names, 8)})"
-                problems.add(number, problem, "separate the fields of the header by one tab each", "fields")
+                problem = problem if row else "a quote does not end on its line"
+                problems.add(number, problem, "separate the fields as in the header", "fields")
         numbers, rows = [number for number, _ in kept], [row for _, row in kept]
     columns = list(zip(*rows, strict=True)) or [()] * width
     return Block(numbers, {name: columns[index] for name, index in chosen.items()})
@@ -301,10 +317,6 @@ def check_header(names: Sequence[str], extra: Collection[str], place: str) -> No
     extra = [name for name in extra if name != "shown"] if has_results(names) else extra
     for name in (*needed, *extra):
         if name not in names:
-            if name in NEEDED and len(names) == 1 and "," in names[0]:
-                raise InputError(
-                    place, "the header has commas, and no tab", "separate the fields by tabs", kind="fields"
-                )
             problem = "no column 'topic' in the header" if not set(names) & set(COLUMNS) else f"no column '{name}'"
             hint = EXPECTED if name in NEEDED else did_you_mean(name, names) or f"there are {shorten(names, 10)}"
             raise InputError(place, problem, hint, kind="fields")
@@ -467,7 +479,7 @@ def read_log(
 
     source     a path, `-`, an open file or a DataFrame with the columns topic and clicks, and optionally shown, user,
                session, time (seconds) and count; or with a row for each result shown: session, query, rank, docid and
-               click (0 or 1). A file has columns separated by tabs under a header, or is JSON Lines;
+               click (0 or 1). A file has columns between tabs or commas under a header, or is JSON Lines;
                it may be compressed
     clicks_as  "rank": clicks are ranks from 1; "docno": they are docnos of the shown list
     depth      cut lists to this depth, and ignore clicks below

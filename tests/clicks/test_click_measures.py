@@ -288,7 +288,6 @@ def test_the_commands_print_what_the_functions_find(cli: Command) -> None:
             ["measures", "qrels.txt", "log.tsv"],
             "log.tsv: is a click log; expected qrels; `gradedeval clicks` reads logs, before the qrels",
         ),
-        (["observe", "commas.csv"], "commas.csv:1: the header has commas, and no tab; separate the fields by tabs"),
         (["correlate", "log.tsv", "qrels.txt", "--pairs", "1"], "--pairs: 1 is too small; it must be at least 2"),
         (
             ["correlate", "log.tsv", "qrels.txt", "--depth", "9"],
@@ -301,7 +300,6 @@ def test_the_commands_print_what_the_functions_find(cli: Command) -> None:
 )
 def test_what_is_wrong_is_one_line(words: list[str], message: str, cli: Command, files: Path) -> None:
     (files / "bare.tsv").write_text("topic\tclicks\np\t1\n")
-    (files / "commas.csv").write_text("topic,clicks\np,1\n")
     outcome = cli("clicks", *words)
     assert outcome.messages[-1:] == [message]
     assert outcome.code in (1, 2)

@@ -135,8 +135,22 @@ def test_the_order_of_time_is_told_and_no_more() -> None:
 
 RANKS = "ranks are counted from 1"
 NOT_WHOLE = 'is not a whole number; write ranks separated by spaces; clicks_as="docno" reads docnos'
-HEADER = "expected a header such as topic, clicks, shown between tabs, or JSON Lines with these keys"
+HEADER = "expected a header such as topic, clicks, shown between tabs or commas, or JSON Lines with these keys"
 COUNT = "is not a whole number from 1; write the number of sessions"
+
+
+def test_fields_may_be_between_commas_and_in_quotes() -> None:
+    rows = [["topic", "clicks", "shown"], ["q", "1 2", "a b"], ["p, or r", "", "c"]]
+    tabs = "".join("\t".join(row) + "\n" for row in rows).encode()
+    commas = b'topic,clicks,shown\nq,1 2,"a b"\n"p, or r",,c\n'
+    first, second = log_of(tabs), log_of(commas)
+    assert first.topics == second.topics == ["q", "p, or r"]
+    assert first.frame().equals(second.frame())
+
+
+def test_a_quote_ends_on_its_line() -> None:
+    with pytest.raises(InputError, match=r"^log:2: a quote does not end on its line"):
+        log_of(b'topic,clicks,shown\n"q,1,a\nq,1,a"\n')
 
 
 @pytest.mark.parametrize(
@@ -151,7 +165,7 @@ COUNT = "is not a whole number from 1; write the number of sessions"
         ("q\t1 3\ta b", "a click on rank 3, but 2 documents shown; ranks are those of the shown list, from 1"),
         ("q\t1\ta b a", "'a' is shown twice; give each document of a list once"),
         ("\t1\ta b", "no topic in this line; fill the field, or remove the line"),
-        ("q\t1", "2 fields, expected 3 (topic, clicks, shown); separate the fields of the header by one tab each"),
+        ("q\t1", "2 fields, expected 3 (topic, clicks, shown); separate the fields as in the header"),
         ("q\t1\ta\x00b", "control byte 0x00; save the file as UTF-8"),
     ],
 )

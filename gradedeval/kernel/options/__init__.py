@@ -439,8 +439,8 @@ class Options:
         signature=lambda _, kind: "signed differences" if kind == "difference" else "",
         use="has_residual", users="measures with a residual, such as err and ap",
         short="How much unjudged documents could add.")
-    residual_depth: ResidualDepth = option("cutoff", "Ranks that a residual takes into account: down to the cutoff, or all.",
-        section=RESIDUALS, commands="eval",
+    residual_depth: ResidualDepth = option("cutoff",
+        "Ranks that a residual takes into account: down to the cutoff, or all.", section=RESIDUALS, commands="eval",
         use="is_cut_residual", users="residuals of measures with a cutoff, such as err@20",
         short="Ranks of a residual: to the cutoff, or all.")
     max_residual: float | None = option(None, "Exclude topics whose residual exceeds X from each measure's mean.",

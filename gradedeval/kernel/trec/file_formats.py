@@ -592,8 +592,10 @@ class _Sample:
         fields = self.first.split()
         if len(fields) > self.trec.width and has_long_tag(fields, self.trec):
             return None
-        if self._is_trec() and {len(line.split()) for line in self.lines} == {self.trec.width}:
-            return None
+        rows = [line.split() for line in self.lines]
+        is_trec = self._is_trec() and {len(row) for row in rows} == {self.trec.width}
+        if is_trec and (self.holds == "run" or any(row[1].isdigit() or row[1] == b"Q0" for row in rows)):
+            return None  # an iteration: not the second word of a topic
         tabbed = copy(self)
         tabbed.lines = [line.strip(b"\r\n ").replace(b" ", b"_") for line in self.lines]
         tabbed.first, tabbed.is_tabbed = tabbed.lines[0], True

@@ -299,6 +299,16 @@ def test_lines_whose_topics_have_blanks_are_split_at_tabs(run: str, qrels: str, 
     assert {"all,ap,0.75", "red shoes,ap,0.5"} <= set(rows)
 
 
+def test_topics_of_two_words_are_not_taken_for_a_topic_and_its_iteration(plain: Path, cli: Command) -> None:
+    (plain / "tabs.run").write_text("red shoes\td2\t7.5\nred shoes\td7\t3\nblue hat\td4\t1.5\n")
+    (plain / "tabs.qrels").write_text("red shoes\td1\t1\nred shoes\td2\t1\nblue hat\td4\t2\n")
+    rows = scores(cli, str(plain / "tabs.run"), str(plain / "tabs.qrels"))
+    assert {"all,ap,0.75", "red shoes,ap,0.5"} <= set(rows)
+    (plain / "mixed.qrels").write_text("1 0\td1\t1\n1 0\td2\t1\n2 0\td4\t2\n")
+    (plain / "mixed.run").write_text("1 Q0 d2 1 7.5 a\n1 Q0 d7 2 3 a\n2 Q0 d4 1 1.5 a\n")
+    assert "all,ap,0.75" in scores(cli, str(plain / "mixed.run"), str(plain / "mixed.qrels"))
+
+
 def test_tabs_split_no_line_that_has_a_known_form_between_blanks(plain: Path, cli: Command) -> None:
     (plain / "tags.run").write_text(RUN.replace(" ", "\t").replace("\ta\n", "\tmy tag\n"))
     done = cli(str(plain / "tags.run"), str(plain / "plain.qrels"), "-m", "ap")

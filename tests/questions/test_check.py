@@ -678,6 +678,20 @@ def test_a_baseline_of_means_is_over_the_same_topics(
     assert not says or found.messages == [f"means.csv: rr of 'few.run' is {says}; {again}"]
 
 
+def test_a_baseline_of_means_without_signature_or_of_another_version_is_noted(words: Path, cli: Command) -> None:
+    cli("main.run", "qrels.txt", "-m", "rr", "-o", "means.csv")
+    saved = (words / "means.csv").read_text()
+    versions = f"scores come from several versions: the runs by gradedeval {gradedeval.__version__}, means.csv by"
+    for content, says in (
+        ("".join(line.partition(',"')[0].removesuffix(",signature") + "\n" for line in saved.splitlines()),
+         "means.csv: no signature, so qrels and options cannot be checked"),
+        (saved.replace(f"gradedeval {gradedeval.__version__}", "gradedeval 0.0.9"), f"{versions} gradedeval 0.0.9"),
+    ):  # fmt: skip
+        (words / "means.csv").write_text(content)
+        found = cli(*NEW, "--max-drop", "rr=90%", "--baseline", "means.csv")
+        assert (found.code, found.messages[0]) == (0, says)
+
+
 def test_a_slice_of_a_baseline_of_means_is_not_known(words: Path, cli: Command) -> None:
     cli("main.run", "qrels.txt", "-m", "rr", "-o", "means.csv")
     (words / "slices.tsv").write_text("topic\tintent\n1\ttail\n2\ttail\n")

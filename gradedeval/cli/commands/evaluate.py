@@ -74,7 +74,8 @@ EVAL_OPTIONS = [
     Option("-q", "--by-topic", section="Output", is_flag=True, help="Print a row per topic, then the summary."),
     *output_options(formats=SCORE_FORMATS, digits="4"),
     Option("--cwl", section="Output", is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "
-           "eu, etu, ec, etc, ed.", short="The five quantities of C/W/L measures."),
+           "eu, etu, ec, etc, ed. p, rr and ap are taken as cwlp, cwlrr and cwlap.",
+           short="The five quantities of C/W/L measures."),
     Option("--sort", section="Output", metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first, or "
         "descending if it has no preferred direction. Ties (within 1e-12) are ordered by name.",
         short="Sort runs by a measure, best first."),

@@ -10,10 +10,11 @@ from itertools import repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from gradedeval.errors import InputError, flag, plural, shorten
+from gradedeval.errors import InputError, emit_notes, flag, plural, shorten
 from gradedeval.kernel import formats
 from gradedeval.kernel.formats import PAGE, Column, Document, Layout, Mark, Marked, Table, View
 from gradedeval.kernel.measures.definition import ALL, MEASURES, QUANTITIES, Measure
+from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.options import preset_digits
 from gradedeval.kernel.scoring.signature import SIGNATURES
 
@@ -256,12 +257,17 @@ def _trec_lines(row: Row, topic: str, parts: Sequence[str]) -> list[tuple[str, s
 
 
 def all_quantities(measures: Iterable[Measure]) -> list[Measure]:
-    """Return each C/W/L measure as expected utility, total utility, cost, total cost and depth.
+    """Return each C/W/L measure as expected utility, total utility, cost, total cost and depth. p, rr and ap become
+    their C/W/L forms, with a note.
 
     Raises InputError (usage) for other measures, and for a measure that states its quantity.
     """
     quantities: list[Measure] = []
-    for measure in measures:
+    given = list(measures)
+    in_cwl = [_cwl_form(measure) for measure in given]
+    if renamed := [f"{measure} as {form}" for measure, form in zip(given, in_cwl, strict=True) if form is not measure]:
+        emit_notes([f"{flag.cwl} takes {', '.join(renamed)}"])
+    for measure in in_cwl:
         if not measure.definition.cwl:
             family = [name for name, candidate in MEASURES.items() if candidate.definition.cwl]
             problem, hint = f"{measure} is not a C/W/L measure", f"those are {shorten(family, 30)}"
@@ -271,6 +277,16 @@ def all_quantities(measures: Iterable[Measure]) -> list[Measure]:
             raise InputError(flag.cwl, problem, f"{flag.cwl} prints all five; leave out of=", usage=True)
         quantities += [measure if of == "eu" else measure(of=of) for of in QUANTITIES]
     return quantities
+
+
+CWL_FORMS = {"p": "cwlp", "rr": "cwlrr", "ap": "cwlap"}
+"""Measure -> the same measure as a model of a C/W/L user."""
+
+
+def _cwl_form(measure: Measure) -> Measure:
+    """Return the C/W/L form of a measure that has another definition, or the measure itself."""
+    form = CWL_FORMS.get(measure.name)
+    return measure if form is None else parse_measures(str(measure).replace(measure.name, form, 1))[0]
 
 
 def _tall(scores: Scores, percent: bool) -> Table:

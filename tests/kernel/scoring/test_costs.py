@@ -243,3 +243,10 @@ def test_the_five_quantities_are_not_standardized(folder: Path, cli: Command) ->
     outcome = cli("run.txt", "run.txt", "qrels.txt", "--cwl", "-m", "rbp", "--standardize")
     assert (outcome.code, outcome.out) == (2, b"")
     assert outcome.messages == ["--cwl: standardized costs have no meaning; leave out --standardize"]
+
+
+def test_measures_of_other_definitions_become_their_cwl_forms(folder: Path, cli: Command) -> None:
+    found = succeed(cli("run.txt", "qrels.txt", "--cwl", "-m", "P@2 RBP@0.5 RR AP INST@2", "-f", "csv"))
+    same = succeed(cli("run.txt", "qrels.txt", "--cwl", "-m", "cwlp@2 RBP@0.5 cwlrr cwlap INST@2", "-f", "csv"))
+    assert found.text == same.text
+    assert "--cwl takes p@2 as cwlp@2, rr as cwlrr, ap as cwlap" in found.messages

@@ -16,7 +16,7 @@ from gradedeval import kernel
 from gradedeval.analysis import pictures, score_matrix
 from gradedeval.analysis.tables import DisplayColumns, Row, format_range, frame_document, plain_columns, signature_lines
 from gradedeval.arrays import Bools, Floats, Ints, chunks, np
-from gradedeval.errors import InputError, Note, check_choice, flag, plural, public, shorten
+from gradedeval.errors import InputError, Note, check_choice, emit_notes, flag, plural, public, shorten
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -135,7 +135,26 @@ def read_ranges(
     return [_read_range(word, table) for word in dict.fromkeys(cut)]
 
 
+USUAL_RANGES = {"p": "0.05..0.95", "phi": "0.05..0.95", "T": "0.5..5"}
+"""Parameter -> its range if none is given."""
+USUAL_CUTOFFS = "1..40"
+
+
+def _with_usual_range(text: str, table: Mapping[str, Measure] | None) -> str:
+    """Return a measure without a range, parameters or a cutoff with the usual range, and a note."""
+    definition = (kernel.MEASURES if table is None else table).get(text)
+    if definition is None:
+        return text
+    parameter = next((name for name in definition.definition.parameters if name in USUAL_RANGES), None)
+    if parameter is None and definition.definition.cutoff == "none":
+        return text
+    whole = f"{text}@{USUAL_CUTOFFS}" if parameter is None else f"{text}({parameter}={USUAL_RANGES[parameter]})"
+    emit_notes([f"{text} has no range; trying {whole}"])
+    return whole
+
+
 def _read_range(text: str, table: Mapping[str, Measure] | None) -> MeasureRange:
+    text = _with_usual_range(text, table)
     matches = list(_RANGE.finditer(text))
     if len(matches) != 1:
         problem = f"has {len(matches)} ranges" if matches else "has no range"

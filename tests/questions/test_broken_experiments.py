@@ -143,7 +143,7 @@ CHECK = [
 FIT = ("fit", "run.txt", "b.run", "qrels.txt", "--to", "err@20")
 FITS = [
     bad("fit without a measure", FIT, "no measure with a range; for example -m …"),
-    bad("fit without a range", (*FIT, "-m", "rbp"), "'rbp': has no range; write one, for example …"),
+    bad("fit without a range", (*FIT, "-m", "rbp@5"), "'rbp@5': has no range; write one, for example …"),
     bad("fit backwards", (*FIT, "-m", "rbp(p=0.9..0.1)"), "'rbp(p=0.9..0.1)': invalid range 0.9..0.1; …"),
     bad("fit beyond what is valid", (*FIT, "-m", "rbp(p=0.5..3)"), "'rbp': p=3 is not …; …"),
     bad("fit to nothing", (*FIT[:-2], "-m", "rbp(p=0.1..0.9)"),

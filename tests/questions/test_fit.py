@@ -1,5 +1,6 @@
 """`fit`: ranges, the search over them, agreement with another measure, validation, and the nearest weights by rank."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -82,7 +83,7 @@ def test_whole_ends_are_no_whole_numbers_where_the_measure_takes_others() -> Non
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("rbp", "'rbp': has no range; write one"),
+        ("rbp@5", "'rbp@5': has no range; write one"),
         ("rbp(p=0.1..0.5)@1..3", "has 2 ranges"),
         ("rbp(p=0.9..0.1)", "invalid range 0.9..0.1; write LOW..HIGH"),
         ("rbp(p=0.5..0.5)", "invalid range 0.5..0.5"),
@@ -366,3 +367,18 @@ def test_the_nearest_weights_to_a_file_at_the_prompt(cli: Command, tmp_path: Pat
 def test_options_that_exclude_weights_are_refused(words: tuple[str, ...], says: str, cli: Command) -> None:
     done = cli("fit", *words, "-m", "rbp(p=0.2..0.8)")
     assert (done.code, done.messages[-1]) == (2, says)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("rbp", "rbp(p=0.05..0.95)"),
+        ("nerr10", "nerr10(phi=0.05..0.95)"),
+        ("nerr11", "nerr11(T=0.5..5)"),
+        ("nerr8", "nerr8@1..40"),
+        ("ndcg", "ndcg@1..40"),
+    ],
+)
+def test_a_measure_without_a_range_has_the_usual_one_and_says_so(text: str, meant: str) -> None:
+    with pytest.warns(gradedeval.EvaluationWarning, match=f"{text} has no range; trying {re.escape(meant)}"):
+        assert read_ranges([text]) == read_ranges([meant])

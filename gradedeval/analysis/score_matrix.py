@@ -239,9 +239,9 @@ class Matrix:
         return np.asarray(self.included.any((0, 2)) | np.isnan(self.machine).all((0, 2)))
 
     def omission_notes(self) -> list[str]:
-        """Return a note for each measure with topics left out of comparisons. Topics that a machine lacks have notes of
-        their own."""
-        notes, judged = [], self.judged
+        """Return the notes on topics left out of comparisons, one for all measures that lack as many. Topics that a
+        machine lacks have notes of their own."""
+        measures_of, judged = dict[str, list[str]](), self.judged
         if self.machine is not None:
             judged &= ~np.isnan(self.machine).all((0, 2))
         for column, measure in enumerate(self.measures):
@@ -251,8 +251,9 @@ class Matrix:
                 reason = f"not every run is scored on {'it' if omitted == 1 else 'them'}"
                 chosen = {origin.signature for origin in self.origin[:, column] if origin.signature}
                 why = sorted({part for signature in chosen for part in signature.parts if _CHOICE.match(part)})
-                notes.append(f"{measure}: {count} left out: {reason}" + (f" ({', '.join(why)})" if why else ""))
-        return notes
+                text = f"{count} left out: {reason}" + (f" ({', '.join(why)})" if why else "")
+                measures_of.setdefault(text, []).append(measure)
+        return [f"{shorten(measures, 3)}: {text}" for text, measures in measures_of.items()]
 
 
 @dataclass(frozen=True, eq=False)

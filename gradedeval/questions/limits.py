@@ -23,6 +23,8 @@ RELATIVE = ("max-drop", "no-worse")
 LIMIT = kernel.ranges.Number("the limit")
 EVERY_MEASURE = ("max-drop", "no-worse", "significant", "min-topics")
 """Bounds whose bare value applies to each measure."""
+UNTESTED = ("max-drop", "min-topics")
+"""Those among them that apply to the default measures if none is named: a test is corrected over chosen measures."""
 
 
 @dataclass(frozen=True)
@@ -118,16 +120,19 @@ def resolve_bounds(
 ) -> tuple[list[Bound], list[Measure]]:
     """Return the bounds, one of each kind, measure and slice, and all measures that they need.
 
-    measures  the measures of -m, which bare values bound
+    measures  the measures of -m, which bare values bound; without any, the default measures
 
     Raises InputError (usage) for an invalid limit or measure, for a bare value without exactly one measure, and for
     a repeated bound, under any name of its measure: only the command line overrides a file.
     """
     measures, written = list(measures), list(specs)
-    chosen = list(measures)
     bounds: dict[tuple[Kind, str, str], Bound] = {}
     spec_of: dict[tuple[Kind, str, str], BoundSpec] = {}
     bare = [spec for spec in written if spec.kind in EVERY_MEASURE and spec.measure is None]
+    if not measures and bare == written and all(spec.kind in UNTESTED for spec in bare):
+        # Coverage, as by judged@20, is no quality.
+        measures = [measure for measure in parse_measures(kernel.parse.DEFAULT) if measure.definition.gain is not None]
+    chosen = list(measures)
     # Such a value bounds every measure, of -m or else of the remaining bounds, so it is resolved last.
     for spec in [*(spec for spec in written if spec not in bare), *bare]:
         limit, relative = _limit(spec)

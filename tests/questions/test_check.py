@@ -872,3 +872,8 @@ def keys_of(value: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]
     for key, inner in value.items() if isinstance(value, dict) else ():
         yield (*above, key)
         yield from keys_of(inner, (*above, key))
+
+
+def test_a_bare_drop_without_measures_bounds_the_default_ones(words: Path, cli: Command) -> None:
+    passed, lines = outcome(cli, "--baseline", "main.run", "--max-drop", "100%")
+    assert (passed, lines) == (0, [f"+max-drop {name}" for name in ("err@20", "ndcg@20", "rbp", "ap", "gap", "p@10")])

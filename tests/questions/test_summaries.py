@@ -247,6 +247,9 @@ def test_topics_that_are_left_out_have_their_reason(six: Path, cli: Command) -> 
     compared = ("compare", "one", "three", "qrels", "-m", "p@3")
     found = cli(*compared, "--topics", "both")
     assert "p@3: 3 of 6 topics left out: not every run is scored on them (topics both)" in found.messages
+    several = cli(*compared, "-m", "ap rr gap", "--topics", "both").messages
+    said = "p@3, ap, rr, …: 3 of 6 topics left out: not every run is scored on them (topics both)"
+    assert [message for message in several if "left out: not" in message] == [said]
 
 
 def test_measures_of_one_name_are_told_apart_by_what_differs(six: Path, cli: Command) -> None:

@@ -262,12 +262,11 @@ def _line_blocks(pieces: Pieces, extra: Collection[str], problems: ProblemList) 
             if header is None:
                 continue
             separator = b"," if b"," in lines[header] and b"\t" not in lines[header] else separator
-        rows = [_cells(line, separator) for line in lines]
-        if not names:
-            names = list(our_names(tuple(decode(cell.strip()) for cell in rows[header])))
+            names = list(our_names(tuple(decode(cell.strip()) for cell in _cells(lines[header], separator))))
             check_header(names, extra, f"{problems.place}:{numbers[header]}")
             width, chosen = len(names), {name: names.index(name) for name in columns_read(names, extra)}
-            rows, numbers = rows[header + 1 :], numbers[header + 1 :]
+            lines, numbers = lines[header + 1 :], numbers[header + 1 :]
+        rows = [_cells(line, separator) for line in lines]
         yield _block_of_rows(numbers, rows, width, chosen, names, problems)
 
 

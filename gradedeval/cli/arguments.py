@@ -341,8 +341,24 @@ def _is_run(file: str) -> bool:
 
 
 def are_two_qrels(files: Collection[str]) -> bool:
-    """Return whether all these files, read once more later, hold judgments."""
-    return all(os.path.isfile(file) for file in files) and all(map(is_qrels, files))
+    """Return whether all these files are certainly qrels of TREC: four fields a line, the last one a number. Tables of
+    other forms may be runs."""
+    if click.get_current_context().params.get("run_format"):
+        return False
+    return all(map(_is_trec_qrels, files))
+
+
+def _is_trec_qrels(file: str) -> bool:
+    from gradedeval.kernel.trec.line_reader import looks_like
+
+    if not os.path.isfile(file):
+        return False
+    try:
+        head = first_bytes(Source(file))
+    except (InputError, OSError):  # told where the file is read
+        return False
+    lines = [line.split() for line in head.split(b"\n") if line.strip() and not line.startswith(b"#")]
+    return looks_like(head, QRELS) and lines[0][-1].lstrip(b"-").isdigit()
 
 
 def check_qrels_last(files: tuple[str, ...]) -> None:

@@ -475,3 +475,14 @@ def test_two_qrels_name_the_command_that_takes_them(command: str, cli: Command) 
 def test_agreement_needs_two_qrels(cli: Command) -> None:
     said = cli("agreement", QRELS).messages
     assert said == ["expected two qrels files; usage: gradedeval agreement QRELS QRELS2 [RUN]..."]
+
+
+@pytest.mark.parametrize("header", ["query-id\tcorpus-id\tscore", "qid\tdocno\trank\tscore"])
+def test_two_runs_with_headers_of_qrels_are_runs(header: str, cli: Command, tmp_path: Path) -> None:
+    for name in "ab":
+        fields = [
+            {"query-id": "301", "qid": "301", "rank": "1", "score": "2.5"}.get(one, "d") for one in header.split()
+        ]
+        (tmp_path / name).write_text(header + "\n" + "\t".join(fields) + "\n")
+    found = cli(str(tmp_path / "a"), str(tmp_path / "b"), QRELS, "-m", "rr")
+    assert found.code == 0, found.messages

@@ -38,7 +38,7 @@ from gradedeval.cli.options import (
     registry_options,
 )
 from gradedeval.cli.output import STDOUT, context_option, print_error, print_message, view_of, write, write_colored
-from gradedeval.errors import SHOWN, InputError, Note, emit_notes, flag
+from gradedeval.errors import SHOWN, InputError, Note, emit_notes, flag, redacted
 from gradedeval.kernel.formats import SCORE_FORMATS
 from gradedeval.kernel.measures.parse import CWL_DEFAULT, DEFAULT
 from gradedeval.kernel.options import OPTIONS, resolve_options
@@ -79,8 +79,8 @@ EVAL_OPTIONS = [
     Option("--sort", section="Output", metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first, or "
         "descending if it has no preferred direction. Ties (within 1e-12) are ordered by name.",
         short="Sort runs by a measure, best first."),
-    Option("--run-name", section="Output", type=click.Choice(["file", "tag"]), default="file", help="Name runs after "
-           "their file or their tag. Default: file."),
+    Option("--run-name", section="Output", type=click.Choice(["file", "tag", "path"]), default="file", help="Name runs "
+           "after their file, their tag, or their path as given. Default: file."),
     JOBS,
     CLUSTER,
     *HISTORY_OPTIONS,
@@ -118,21 +118,21 @@ def command(
     (gz, bz2, xz, zst), and one of them may be - for standard input. RUN may also be a folder of runs or a quoted
     pattern. `gradedeval measures` lists the measures.
     """
-    given = {name: value for name, value in options.items() if is_given(value)}
-    by_tag, output_format = run_name == "tag", output_format or format_of_output(output, SCORE_FORMATS)
-    recorder, table = Recorder(given, measures_from, by_tag, output_format), measure_table(measures_from)
+    given, output_format = _given(options), output_format or format_of_output(output, SCORE_FORMATS)
+    recorder, table = Recorder(given, measures_from, run_name, output_format), measure_table(measures_from)
     extras = None if given.keys() <= PLAIN_OPTIONS else Extras(given, table, by_topic)
     chosen = extras.measures(measures) if extras else named_measures(measures or DEFAULT, table)
     note_unused_cutoff()
     runs, qrels = runs_and_qrels(files, given)
     recorder.check(runs, qrels)
-    scoring = extras.options(output_format, None if by_tag else runs) if extras else resolve_options(**given)
+    files_named = runs if run_name == "file" else None
+    scoring = extras.options(output_format, files_named) if extras else resolve_options(**given)
     scores = kernel.evaluate_runs(
-        kernel.named_runs(runs),
+        _named_runs(runs, run_name),
         qrels,
         chosen,
         scoring,
-        by_tag=by_tag,
+        by_tag=run_name == "tag",
         by_topic=by_topic or recorder.target is not None or (extras is not None and extras.needs_topics),
         keep_going=True,
         predicts=True,
@@ -149,6 +149,19 @@ def command(
         _write_table(scores, output_format, output, by_topic=by_topic, digits=digits, **additions)
     if scores.errors:
         _exit_with_errors(scores, None if is_written else output, recorder.target)
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options on the command line."""
+    return {name: value for name, value in options.items() if is_given(value)}
+
+
+def _named_runs(runs: list[str], run_name: str) -> dict[str, str]:
+    """Return name -> run: by path if `run_name` is path, else by file; tags are known once runs are read."""
+    named = kernel.named_runs(runs)
+    if run_name != "path":
+        return named
+    return {redacted(path) if path != "-" else name: path for name, path in named.items()}
 
 
 def _write_table(scores: Scores, output_format: str, output: str | None, **keywords: Any) -> None:
@@ -178,12 +191,14 @@ class Recorder:
 
     given          name -> value of the options on the command line; --record is popped
     measures_from  files of measures
-    by_tag         whether runs are named by their tags
+    run_name       the value of --run-name
 
     Without any of the three nothing is digested.
     """
 
-    def __init__(self, given: dict[str, Any], measures_from: tuple[str, ...], by_tag: bool, output_format: str) -> None:
+    def __init__(
+        self, given: dict[str, Any], measures_from: tuple[str, ...], run_name: str, output_format: str
+    ) -> None:
         self.target: str | None = given.pop("record", None)
         self._inputs: InputsRead | None = None
         if self.target is None and output_format != "json" and context_option("signature") != "full":
@@ -191,7 +206,10 @@ class Recorder:
         if self.target in STDOUT[1:]:
             hint = "name it, as in result.json"
             raise InputError(flag.record, f"'{self.target}' is not a file beside the inputs", hint, usage=True)
-        table: dict[str, Any] = {"measures_from": measures_from or None, "run_name": "tag" if by_tag else None}
+        table: dict[str, Any] = {
+            "measures_from": measures_from or None,
+            "run_name": run_name if run_name != "file" else None,
+        }
         table |= {"standardize": given.get("standardize") or "save_reference" in given}
         names = (*OPTIONS, *kernel.records.COMMAND_SETTINGS)
         self._settings = {name: value for name, value in {**given, **table}.items() if name in names}
@@ -261,7 +279,7 @@ class Extras:
         """Return the options of reading and scoring.
 
         output_format  name of the format
-        runs  the files, which --baseline may name; None if runs are named by their tags, which are not read yet
+        runs  the files, which --baseline may name; None if runs are named by their tags or paths
         """
         table = {name: self._given.pop(name) for name in [*self._given] if name not in OPTIONS}
         if table:

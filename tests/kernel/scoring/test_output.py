@@ -317,6 +317,17 @@ def test_runs_are_named_by_tag_on_request(files: Path, cli: Command) -> None:
     assert listed(cli(*SEVERAL, "-f", "csv", "--run-name", "file")) == list(RUNS)
 
 
+def test_runs_are_named_by_path_on_request(files: Path, cli: Command) -> None:
+    (files / "a").mkdir()
+    (files / "a/bm25.run").write_text(run_lines(RUNS["bm25.run"], "t"))
+    words = ("a/bm25.run", "./dense.run", "qrels.txt", "-m", "ap", "--run-name", "path")
+    assert listed(cli(*words, "-f", "csv")) == ["a/bm25.run", "./dense.run"]
+    marked = cli(*words, "--baseline", "./dense.run", "--test", "t")
+    assert (marked.code, "./dense.run" in marked.text) == (0, True)
+    assert cli(*words, "--record", "record.json").code == 0
+    assert cli("verify", "record.json").code == 0
+
+
 @pytest.mark.parametrize(
     ("paths", "names"),
     [

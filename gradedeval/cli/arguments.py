@@ -302,9 +302,13 @@ def _is_certainly_qrels(file: str) -> bool:
 
 
 def _names_file(word: str) -> bool:
-    """Return if an argument is a file or folder that exists, or standard input, a pattern, a URL or a named dataset."""
-    is_remote = is_url(word) or word.startswith(IR_DATASETS)
-    return word == "-" or is_remote or bool(set(word) & set("*?")) or os.path.exists(word)
+    """Return if an argument is a file or folder that exists, or standard input, a pattern of existing files, a URL or
+    a named dataset. A question is no pattern."""
+    from glob import glob  # rarely needed: the shell expands most patterns
+
+    if word == "-" or is_url(word) or word.startswith(IR_DATASETS) or os.path.exists(word):
+        return True
+    return bool(set(word) & set("*?") and glob(word, recursive=True))
 
 
 def is_qrels(file: str) -> bool:
@@ -337,7 +341,24 @@ def _is_run(file: str) -> bool:
     from gradedeval.kernel.trec.blocks import is_certain_run
     from gradedeval.kernel.trec.line_reader import looks_like
 
-    return is_named(file) and (looks_like(first_bytes(Source(file)), RUN) or is_certain_run(Source(file)))
+    if not is_named(file):
+        return False
+    head = first_bytes(Source(file))
+    if looks_like(head, RUN) and not (b"\t" in head and _has_tabbed_judgments(file)):
+        return True
+    return is_certain_run(Source(file))
+
+
+def _has_tabbed_judgments(file: str) -> bool:
+    """Return if a file is read as qrels whose topics have blanks."""
+    from gradedeval.kernel.trec.blocks import format_of
+
+    with closing(Stream(Source(file))) as stream:
+        try:
+            layout = format_of(stream, "qrels")
+        except InputError:
+            return False
+    return not isinstance(layout, WholeFile) and layout.separator == b"\t"
 
 
 def are_two_qrels(files: Collection[str]) -> bool:

@@ -760,6 +760,13 @@ def test_a_topic_may_begin_with_a_minus(arguments: tuple[str, ...], cli: Command
         assert cli("plot", "explain", "-o", "a.svg", *arguments).code == 0
 
 
+@pytest.mark.parametrize("topic", ["what are red shoes?", "what is 5*3"])
+def test_a_topic_may_be_a_question(topic: str, cli: Command, tmp_path: Path) -> None:
+    (tmp_path / "run").write_text(f"{topic}\tQ0\ta\t1\t1\tx\n")
+    (tmp_path / "qrels").write_text(f"{topic}\t0\ta\t1\n")
+    assert f"topic {topic} of run" in succeed(cli("explain", "run", "qrels", topic)).text
+
+
 def test_a_topic_that_reads_as_an_option_has_a_cure(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "run").write_text("-zeta Q0 a 1 1 x\n")
     (tmp_path / "qrels").write_text("-zeta 0 a 1\n")

@@ -63,6 +63,13 @@ def readable(source: Any, kind: str, place: str) -> Any:
 
     Raises InputError if the source is neither.
     """
+    table = _readable(source, kind, place)
+    if kind == "run" and (topics := bare_topics(table)) and not len(table):  # nothing was returned for any topic
+        return {topic: {} for topic in topics}
+    return table
+
+
+def _readable(source: Any, kind: str, place: str) -> Any:
     if isinstance(source, Mapping):
         if (table := read_document_of_lists(source, kind, place)) is not None:
             return table
@@ -70,7 +77,7 @@ def readable(source: Any, kind: str, place: str) -> Any:
         return _of_lists(source, kind, place)
     table = readable_table(source, kind, place)
     if table is not None:
-        if not len(table):
+        if not len(table) and not bare_topics(table):
             raise _empty(kind, place)
         return table
     if callable(convert := getattr(source, "to_dict", None)):  # ranx
@@ -88,7 +95,7 @@ def with_own_names(source: Any, requested: str | None, kind: str, place: str) ->
     if not (fields := chosen_fields(requested or "")):
         return source
     records = source if isinstance(source, Mapping) or not isinstance(source, list | tuple) else list(source)
-    if isinstance(records, Mapping | list) and (shape := find_shape(records, fields)) is not None:
+    if isinstance(records, Mapping | list) and (shape := find_shape(records, fields, place=place)) is not None:
         return read_shape(*shape, kind, Skipped(place), fields)
     table = readable_table(source, kind, place)
     if table is None:
@@ -311,9 +318,9 @@ def _of_lists(nested: Mapping[Any, Any], kind: str, place: str) -> Any:
     third = "rank" if kind == "run" and True not in kinds else VALUES[kind]
     note = NO_GRADES_LISTED if kinds == {False} and kind == "qrels" else ""
     bare = tuple(topic for topic, documents in nested.items() if not len(documents))
-    if not rows:
+    if not rows and not (kind == "run" and bare):
         raise _empty(kind, place)
-    columns = dict(zip(("topic", "docno", third), zip(*rows, strict=True), strict=True))
+    columns = dict(zip(("topic", "docno", third), zip(*rows, strict=True) if rows else ((), (), ()), strict=True))
     return TableColumns(list(columns), lambda name: columns[name], len(rows), note, bare=bare)
 
 

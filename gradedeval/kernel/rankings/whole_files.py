@@ -72,13 +72,13 @@ def _without_bad(content: Any, source_kind: str, skipped: Skipped, labels: Grade
     good = (
         _entries(source, value, skipped) if isinstance(source, Mapping) else _rows(source, source_kind, value, skipped)
     )
+    if skipped.count == count_before:
+        return source
     if not good:
         problem = f"no {'documents' if source_kind == 'run' else 'judgments'}"
         raise InputError(
             skipped.place, f"{problem} ({skipped.count} bad skipped)", "write the file again", kind="empty"
         )
-    if skipped.count == count_before:
-        return source
     if isinstance(good, TableColumns) and isinstance(source, TableColumns):
         return replace(good, note=source.note, bare=source.bare)
     return good
@@ -106,6 +106,8 @@ def _entries(nested: Mapping[Any, Any], value: Callable[[Any], float], skipped: 
         except InputError as error:
             skipped.add(error, f"topic '{topic}'")
             continue
+        if not listed:  # nothing was returned
+            good.setdefault(topic, {})
         for docno, entry in listed.items():
             try:
                 ident(topic, "", "topic")

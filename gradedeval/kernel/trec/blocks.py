@@ -76,7 +76,8 @@ def is_certain_run(source: Source) -> bool:
             return False
         if isinstance(form, WholeFile) or form.format == MSMARCO.format:
             return form.format == MSMARCO.format
-        index = form.position("score") if form.format in ("beir", "tsv", "csv", "headed") else None
+        has_three_columns = form.format in ("beir", "tsv", "csv", "headed", "topic,docno,score")
+        index = form.position("score") if has_three_columns else None
         lines = stream.peek(FIRST)[form.skip :].split(b"\n")[:-1]
     return index is not None and any(
         decimal(fields[index]) % 1 for line in lines if len(fields := form.split(line)) > index

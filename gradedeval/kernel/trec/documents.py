@@ -388,10 +388,7 @@ def _shape_of(document: Any, form: WholeFile, place: str) -> tuple[Shape, Any] |
     """Return the shape of a document that lists documents, as `find_shape`. Raises InputError if the user asked for
     another."""
     only = form.format if form.format in SHAPE_NAMES else ""
-    try:
-        shape = find_shape(document, form.fields, only)
-    except InputError as error:
-        raise error.replace(place=place) from None
+    shape = find_shape(document, form.fields, only, place)
     if only and shape is None:
         record = document[0] if isinstance(document, list) and document else document
         problem, hint = f"is not of the shape {only} ({_describe(record)})", f"expected {FORMATS[only][1]}"

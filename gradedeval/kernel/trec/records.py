@@ -28,7 +28,7 @@ _LISTS = [shape for shape in SHAPES if shape.layout == "lists"]
 _INSIDE = [shape for shape in SHAPES if shape.inside]
 MARKS = frozenset(
     name for shape in _INSIDE for name in (shape.needs or (shape.inside.partition(".")[0],)) if name != "*"
-) | frozenset(name.partition(".")[0] for shape in _LISTS for name in (*shape.run, *shape.qrels))
+) | frozenset(("error", *(name.partition(".")[0] for shape in _LISTS for name in (*shape.run, *shape.qrels))))
 """Names, one of which is in each object of these shapes."""
 
 _MISSING = object()
@@ -67,25 +67,42 @@ def _documents(record: Any, shape: Shape, kind: str, fields: Fields) -> tuple[st
     return look_up(record, shape.documents(kind))
 
 
-def find_shape(document: Any, fields: Fields | None = None, only: str = "") -> tuple[Shape, Any] | None:
+def find_shape(
+    document: Any, fields: Fields | None = None, only: str = "", place: str = ""
+) -> tuple[Shape, Any] | None:
     """Return the shape of a document whose topics list documents, and its records or its object of topics; None for
     any other.
 
     fields  names that the user gave
     only    the name of the shape that the user asked for; empty: any
+
+    Raises InputError if no record has the list that the user named.
     """
     fields = fields or {}
     if isinstance(document, Mapping):
         for shape in _INSIDE:
-            if only in ("", shape.name) and (inner := _inside(document, shape)) is not None:
+            if only in ("", shape.name) and (inner := _inside(document, shape, place)) is not None:
                 return shape, inner
     records = [document] if isinstance(document, Mapping) else document
-    first = next((record for record in records if isinstance(record, Mapping)), None)
+    first = next((record for record in records if isinstance(record, Mapping) and not _has_failed(record)), None)
+    all_failed = first is None and any(isinstance(record, Mapping) for record in records)
     for shape in _LISTS:
-        is_near = only in ("", shape.name) and first is not None and _lists(first, shape, fields)
+        if only not in ("", shape.name):
+            continue
+        if all_failed and shape.counted:
+            return shape, records
+        is_near = first is not None and _lists(first, shape, fields)
         if is_near and (shape.counted or look_up(first, [fields["topic"]] if "topic" in fields else _TOPICS)[0]):
             return shape, records
+    if "documents" in fields and first is not None and not look_up(first, [fields["documents"]])[0]:
+        problem = f"no field '{fields['documents']}' for the documents among {shorten(list(map(str, first)), 8)}"
+        raise InputError(place, problem, "see the names of its fields", kind="format")
     return None
+
+
+def _has_failed(record: Mapping[Any, Any]) -> bool:
+    """Return whether a record is the response of Elasticsearch or OpenSearch to a search that failed."""
+    return "error" in record and isinstance(record.get("status"), int)
 
 
 def lists_judgments_alone(document: Any) -> bool:
@@ -109,11 +126,11 @@ def read_document_of_lists(source: Any, kind: str, place: str) -> TableColumns |
     first = source if isinstance(source, Mapping) else source[0]
     if not isinstance(first, Mapping) or not any(mark in first for mark in MARKS):
         return None
-    shape = find_shape(source)
+    shape = find_shape(source, place=place)
     return None if shape is None else read_shape(*shape, kind, Skipped(place))
 
 
-def _inside(document: Mapping[str, Any], shape: Shape) -> Any:
+def _inside(document: Mapping[str, Any], shape: Shape, place: str) -> Any:
     """Return the records or topics inside a document of a shape; None if it has another."""
     if not all(name in document for name in shape.needs):
         return None
@@ -124,7 +141,7 @@ def _inside(document: Mapping[str, Any], shape: Shape) -> Any:
         if name == "*":
             keys = [key for key in inner if key not in shape.needs]
             if len(keys) > 1:
-                raise InputError("", f"holds {len(keys)} subsets or splits: {shorten(keys, 8)}", "keep one of them")
+                raise InputError(place, f"holds {len(keys)} subsets or splits: {shorten(keys, 8)}", "keep one of them")
             name = keys[0] if keys else ""
         inner = inner.get(name)
     wanted = (list, Mapping) if shape.layout == "lists" else (Mapping,)
@@ -191,10 +208,12 @@ class _Reader:
         if self.unused and self.count > self.skipped.count:
             content, name = next(iter(self.unused.items()))
             raise self._error("", f"no field '{name}' for the {content}", "see the names of its fields")
-        if not self.topics:
-            problem = "no documents" if self.kind == "run" else "no judgments"
+        if not self.topics and not (self.kind == "run" and self.empty):
+            problem, hint = ("no documents" if self.kind == "run" else "no judgments"), f"expected {self.shape.meaning}"
             problem += f" ({self.skipped.count} bad skipped)" if self.skipped.count else ""
-            raise InputError(self.skipped.place, problem, f"expected {self.shape.meaning}", kind="empty")
+            if self.empty:
+                problem, hint = f"{problem}: all lists are empty", "list a relevant document of at least one topic"
+            raise InputError(self.skipped.place, problem, hint, kind="empty")
         third, values, note = ("score" if self.kind == "run" else "grade"), self.values, ""
         if self.kind == "run" and True not in self.valued:
             third, values = "rank", list(map(len, self._ranks()))
@@ -260,6 +279,8 @@ class _Reader:
         if self.names is not None:
             return self.names[self.count - 1] if self.count <= len(self.names) else str(self.count)
         name, topic = self._field("topic", record, _TOPICS)
+        if topic in (None, "") and "topic" not in self.fields:  # an id without a value is no id
+            name, topic = self._field("topic", record, _TEXTS)
         if name and isinstance(topic, str | int) and topic != "" and not isinstance(topic, bool):
             return topic
         if not name and self.shape.counted and not self.of_topic.keys() - {str(at) for at in range(1, self.count)}:
@@ -274,11 +295,11 @@ class _Reader:
         for content in ("documents", "docno"):
             if name and self.fields.get(content) == name:
                 self.unused.pop(content, None)
-        if name and "error" not in record:
+        if self.shape.counted and isinstance(record, Mapping) and "error" in record:
+            raise self._error(position, "is the response to a search that failed", "repeat the search")
+        if name:
             self._check_list(position, name, documents)
             return name, documents
-        if isinstance(record, Mapping) and "error" in record:
-            raise self._error(position, "is the response to a search that failed", "repeat the search")
         noun, names = ("results", self.shape.run) if self.kind == "run" else ("relevant documents", self.shape.qrels)
         raise self._lacks(position, record, f"no list of {noun} ({', '.join(names)})")
 
@@ -328,8 +349,9 @@ class _Reader:
         id_name, docno = self._field("docno", entry, _DOCNOS)
         given = ", ".join(map(str, list(entry)[:8]))
         if not id_name or docno in (None, ""):
-            hint = did_you_mean(next(map(str, entry), ""), _DOCNOS) or f"known names: {', '.join(_DOCNOS[:8])}, id"
-            raise self._error(position, f"'{name}' lists a document without an id, only {given or 'nothing'}", hint)
+            missing = f"'{self.fields['docno']}'" if "docno" in self.fields else "an id"
+            problem = f"'{name}' lists a document without {missing}, only {given or 'nothing'}"
+            raise self._error(position, problem, self._id_hint(entry))
         content = "score" if self.kind == "run" else "grade"
         value_name, value = self._field(content, entry, _VALUES[self.kind])
         if self.kind == "qrels" and value_name and value is None:
@@ -341,6 +363,15 @@ class _Reader:
                 hint = f"name it, as in {Flag('--qrels-format'):grade={next(iter(others))}}"
                 raise self._error(position, f"'{name}' lists a document without a grade, only {given}", hint)
         return docno, value
+
+    def _id_hint(self, entry: Mapping[Any, Any]) -> str:
+        """Return the hint for a document whose id was not found: the path to an id inside, or known names."""
+        if "docno" in self.fields:
+            return "name a field that each document has, with a value"
+        for key, inner in entry.items():
+            if (id_name := look_up(inner, _DOCNOS)[0]) and "." not in str(key):
+                return f"name it, as in {Flag(f'--{self.kind}-format'):docno={key}.{id_name}}"
+        return did_you_mean(next(map(str, entry), ""), _DOCNOS) or f"known names: {', '.join(_DOCNOS[:8])}, id"
 
 
 _SCORES = "give each document a score, or list ids in order"

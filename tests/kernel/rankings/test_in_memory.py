@@ -166,7 +166,6 @@ NEITHER = [
         {"q1": ["a", ("b", 2)]},
         {"q1": ["a"], "q2": {"b": 1}},
         {"q1": [None]},
-        {"q1": []},
         {None: {"a": 1}},
     ),
     *(np.zeros(3), np.zeros((2, 3)), np.array("x"), pd.Series([1, 2]), pd.DataFrame(), pd.DataFrame({"a": [1]})),

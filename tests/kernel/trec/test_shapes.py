@@ -152,6 +152,57 @@ def test_topics_whose_lists_are_empty_stay(tmp_path: Path, cli: Command) -> None
     assert any("1 of 3 topics has no relevant documents (b)" in message for message in done.messages)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("golden", '{"query": "1", "retrieved": []}\n{"query": "2", "retrieved": []}\n'),
+        ("hits", '{"responses": [{"hits": {"hits": []}}, {"hits": {"hits": []}}]}'),
+        ("nested", '{"1": [], "2": []}'),
+        ("objects", '{"1": {}, "2": {}}'),
+    ],
+)
+@pytest.mark.parametrize("options", [(), ("--lenient",)])
+def test_a_run_that_returned_nothing_is_scored(
+    name: str, content: str, options: tuple[str, ...], plain: Path, cli: Command
+) -> None:
+    (plain / f"{name}.json").write_text(content)
+    (plain / "silent.qrels").write_text("1 0 d1 1\n2 0 d1 0\n")
+    words = (str(plain / f"{name}.json"), str(plain / "silent.qrels"), "-m", "ap silence", "-f", "csv", *options)
+    rows = [line.split(",")[1:4] for line in cli(*words).text.splitlines()[1:]]
+    assert rows == [["all", "ap", "0.0"], ["all", "silence", "1.0"]]
+    source = json.loads(content) if name != "golden" else [json.loads(line) for line in content.splitlines()]
+    means = gradedeval.evaluate(source, {"1": {"d1": 1}, "2": {"d1": 0}}, ["ap", "silence"]).means
+    assert means == {"ap": 0, "silence": 1}
+
+
+def test_a_topic_that_returned_nothing_stays_beside_a_bad_entry(plain: Path, cli: Command) -> None:
+    (plain / "run.json").write_text('{"1": {"d1": 1, "d2": "high"}, "2": {}}')
+    done = cli(str(plain / "run.json"), str(plain / "plain.qrels"), "--lenient", "--topics", "run", *VALUES)
+    assert [line.split(",")[1] for line in done.text.splitlines() if ",ap," in line] == ["1", "2", "all"]
+
+
+@pytest.mark.parametrize("without", ["null", '""'])
+def test_an_id_without_a_value_leaves_the_query(without: str, tmp_path: Path, cli: Command) -> None:
+    content = f'{{"id": {without}, "question": "boots", "expected": ["d"], "retrieved": ["d"]}}\n'
+    assert "golden.jsonl,boots,ap,1.0" in of(cli, tmp_path, content).text
+
+
+def test_a_field_named_error_is_no_failed_search(tmp_path: Path, cli: Command) -> None:
+    content = '{"question": "a", "expected": ["d"], "retrieved": ["d"], "error": null}\n'
+    assert "golden.jsonl,a,ap,1.0" in of(cli, tmp_path, content).text
+
+
+def test_a_named_field_that_is_missing_is_named(tmp_path: Path, cli: Command) -> None:
+    content = '{"question": "a", "expected": ["d"], "retrieved": [{"id": "d"}]}\n'
+    for options, says in [
+        (("--qrels-format", "documents=chunks"), "no field 'chunks' for the documents among question, expected"),
+        (("--run-format", "docno=doc.id"), "'retrieved' lists a document without 'doc.id', only id"),
+    ]:
+        refused = of(cli, tmp_path, content, *options)
+        assert refused.code == 1
+        assert says in refused.messages[-1]
+
+
 def test_an_id_is_the_topic_before_the_query(tmp_path: Path, cli: Command) -> None:
     done = of(cli, tmp_path, '{"id": "q9", "question": "red shoes", "relevant": ["d1"], "results": ["d1"]}\n')
     assert "golden.jsonl,q9,ap,1.0" in done.text
@@ -193,7 +244,8 @@ def test_fields_of_ones_own_are_named(tmp_path: Path, cli: Command) -> None:
         ('{"question": "a", "expected": ["d"], "retrieved": ["d"]}\n' * 2, "topic 'a' again, first in record 1"),
         ('{"question": "a", "expected": ["d"], "retrieved": ["d", {"id": "e", "score": 1}]}', "some have none"),
         ('{"question": "a", "answer": "b"}', "nearest is golden"),
-        ('{"question": "a", "expected": [], "retrieved": ["d"]}', "no judgments"),
+        ('{"question": "a", "expected": [], "retrieved": ["d"]}', "no judgments: all lists are empty"),
+        ('{"question": "a", "expected": ["d"], "retrieved": [{"doc": {"id": "d"}}]}', "--run-format docno=doc.id"),
     ],
 )
 def test_what_is_missing_is_named_in_one_line(content: str, says: str, tmp_path: Path, cli: Command) -> None:
@@ -239,12 +291,27 @@ def test_topics_of_responses_are_in_order_or_in_a_file(form: str, plain: Path, c
     assert "has 1 topic, and the file 2 responses" in refused.messages[0]
 
 
-def test_a_failed_search_is_an_error(plain: Path, cli: Command) -> None:
-    (plain / "hits.json").write_text(
-        json.dumps({"responses": [response("d2"), {"error": {"type": "x"}, "status": 400}]})
-    )
+@pytest.mark.parametrize("form", ["msearch", "lines", "list"])
+@pytest.mark.parametrize("place", [1, 2])
+def test_a_failed_search_is_an_error(form: str, place: int, plain: Path, cli: Command) -> None:
+    responses = [response("d2")]
+    responses.insert(place - 1, {"error": {"type": "x"}, "status": 400})
+    text = {
+        "msearch": json.dumps({"responses": responses}),
+        "lines": "\n".join(map(json.dumps, responses)),
+        "list": json.dumps(responses),
+    }[form]
+    (plain / "hits.json").write_text(text)
     refused = cli(str(plain / "hits.json"), str(plain / "plain.qrels"), "-m", "ap")
-    assert "hits.json:2: is the response to a search that failed" in refused.messages[0]
+    assert f"hits.json:{place}: is the response to a search that failed" in refused.messages[0]
+    with pytest.raises(gradedeval.InputError, match=f"{place}: is the response to a search that failed"):
+        gradedeval.evaluate(responses, str(plain / "plain.qrels"), ["ap"])
+
+
+def test_a_file_of_one_failed_search_is_named(plain: Path, cli: Command) -> None:
+    (plain / "hits.json").write_text('{"error": {"type": "x"}, "status": 400}')
+    refused = cli(str(plain / "hits.json"), str(plain / "plain.qrels"), "-m", "ap")
+    assert "hits.json:1: is the response to a search that failed" in refused.messages[0]
 
 
 def test_ratings_exported_by_quepid_are_qrels(plain: Path, cli: Command) -> None:
@@ -307,6 +374,21 @@ def test_topics_of_two_words_are_not_taken_for_a_topic_and_its_iteration(plain: 
     (plain / "mixed.qrels").write_text("1 0\td1\t1\n1 0\td2\t1\n2 0\td4\t2\n")
     (plain / "mixed.run").write_text("1 Q0 d2 1 7.5 a\n1 Q0 d7 2 3 a\n2 Q0 d4 1 1.5 a\n")
     assert "all,ap,0.75" in scores(cli, str(plain / "mixed.run"), str(plain / "mixed.qrels"))
+    assert cli("diff", *(str(plain / name) for name in ("mixed.run", "plain.run", "mixed.qrels")), "-m", "ap").code == 0
+
+
+@pytest.mark.parametrize("topic", ["red shoes", "what is new", "who sells red shoes"])
+def test_a_command_tells_runs_from_qrels_whose_topics_have_blanks(topic: str, plain: Path, cli: Command) -> None:
+    (plain / "short.run").write_text(f"{topic}\td1\t0.5\n{topic}\td2\t0.25\n")
+    (plain / "long.run").write_text(f"{topic}\tQ0\td2\t1\t2.5\ta\n{topic}\tQ0\td1\t2\t1.5\ta\n")
+    (plain / "named.qrels").write_text(f"{topic}\t0\td1\t1\n{topic}\t0\td2\t0\n")
+    first, second, qrels = (str(plain / name) for name in ("short.run", "long.run", "named.qrels"))
+    assert cli("diff", first, second).code == 0
+    assert cli("diff", second, first).code == 0
+    for runs in [(first, second), (second, first)]:
+        assert "ap" in cli("diff", *runs, qrels, "-m", "ap").text
+    for run in (first, second):
+        assert f"topic {topic} of" in cli("explain", run, qrels, topic, "-m", "ap").text
 
 
 def test_tabs_split_no_line_that_has_a_known_form_between_blanks(plain: Path, cli: Command) -> None:

@@ -447,10 +447,16 @@ SPREADSHEETS = ("xlsx", "xls", "ods", "excel")
 def check_choice(value: str, choices: tuple[str, ...], place: str) -> None:
     """Raise InputError (usage) unless the value is among the choices."""
     if value not in choices:
-        hint = did_you_mean(value, choices) or f"choose from {', '.join(choices)}"
-        if value in SPREADSHEETS and "csv" in choices:
-            hint = "spreadsheets open csv"
-        raise InputError(place, f"invalid value '{value}'", hint, usage=True)
+        raise InputError(place, f"invalid value '{value}'", choice_hint(value, choices), usage=True)
+
+
+def choice_hint(value: str, choices: tuple[str, ...]) -> str:
+    """Return the hint for a value that is not among the choices: one that may be meant, or all."""
+    if value in SPREADSHEETS and "csv" in choices:
+        return "spreadsheets open csv"
+    if "qrels" in choices and value[:1].isdigit():
+        return f"to choose topics, list their ids in a file: {flag.topics_from:FILE}"
+    return hint_of("values", value.lower(), choices, 0.6) or f"choose from {', '.join(choices)}"
 
 
 # Suggestions for unknown words: names in other tools, and misspellings.

@@ -18,6 +18,7 @@ from gradedeval.cli.hints import MAX_LINE, MIN_SIMILARITY, corrected_command_lin
 from gradedeval.errors import Guess, InputError, did_you_mean, hint_of, is_pointer, synonyms
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.parse import parse_measures
+from gradedeval.kernel.options import OPTIONS
 from gradedeval.kernel.scoring.results import InNotebook
 from support.commands import Command
 from support.generated_docs import LEAVES
@@ -56,6 +57,10 @@ def vocabularies(kind: str) -> list[list[str]]:
         return [gradedeval.__all__]
     if kind == "measures":
         return [list(MEASURES)]
+    if kind == "values":
+        options = [param for command in LEAVES.values() for param in command.params]
+        choices = [list(param.type.choices) for param in options if isinstance(param.type, click.Choice)]
+        return [*choices, *(list(option.choices) for option in OPTIONS.values() if option.choices)]
     if kind == "parameters":
         return [list(measure.definition.accepted.names) for measure in MEASURES.values()]
     if kind == "attributes":
@@ -206,7 +211,7 @@ def files(tmp_path: Any) -> Any:
         ("A Q --max-grade=4", "A Q --top-grade 4"),
         ("A Q --max_grade 4", "A Q --top-grade 4"),
         ("compare A B Q --bonferroni", "compare A B Q --correction bonferroni"),
-        ("compare A B Q --test ttest", None),
+        ("compare A B Q --test ttest", "compare A B Q --test t"),
         ("compare A B Q --pairwise", "compare A B Q --all-pairs"),
         ("diff A B Q --worst 5", "diff A B Q --top 5"),
         ("ttest A B Q", "compare --test t A B Q"),

@@ -15,7 +15,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args, get_origin
 
 from gradedeval.arrays import as_float
-from gradedeval.errors import Flag, InputError, did_you_mean, flag, hint_of, plural, safe_repr
+from gradedeval.errors import Flag, InputError, choice_hint, flag, hint_of, plural, safe_repr
 from gradedeval.kernel.measures.notation import LAST_CUTOFF, Value, plain_value, read_value
 from gradedeval.kernel.trec.lines import formats_of
 from gradedeval.lazy import Late
@@ -289,7 +289,7 @@ class Option:
             return value
         if self.choices:
             if value not in self.choices:
-                hint = did_you_mean(str(value), self.choices) or f"choose from {', '.join(self.choices)}"
+                hint = choice_hint(str(value), self.choices)
                 raise self.error(f"invalid value '{value}'", hint)
         elif self.number is not None:
             return self.number.check(value)

@@ -14,7 +14,7 @@ import click
 from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, Option, given_flags
 from gradedeval.cli.output import KEPT_IN_CONTEXT, context_option
 from gradedeval.cli.progress import with_progress
-from gradedeval.errors import SPREADSHEETS, InputError, Note, emit_notes, shorten
+from gradedeval.errors import SPREADSHEETS, InputError, Note, emit_notes, flag, shorten
 from gradedeval.kernel.formats import EXTENSIONS
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure, parse_measures
@@ -364,7 +364,7 @@ def _has_tabbed_judgments(file: str) -> bool:
 def are_two_qrels(files: Collection[str]) -> bool:
     """Return whether all these files are certainly qrels of TREC: four fields a line, the last one a number. Tables of
     other forms may be runs."""
-    if click.get_current_context().params.get("run_format"):
+    if click.get_current_context().params.get(flag.run_format.keyword):
         return False
     return all(map(_is_trec_qrels, files))
 

@@ -240,7 +240,8 @@ class Comparison:
             return f"{measure} unchanged on all topics: {answer} ({self._count}; {alike})"
         facts = [self._count]
         if self.smallest_drop is not None:
-            facts.append(f"a drop of about {self.text(self.smallest_drop)} would be called worse in 8 of 10")
+            change = "drop" if self.margin.sign > 0 else "rise"
+            facts.append(f"a {change} of about {self.text(self.smallest_drop)} would be called worse in 8 of 10")
         elif self.topics < FEWEST:
             facts.append(f"an answer needs {FEWEST}")
         if self.low is not None:

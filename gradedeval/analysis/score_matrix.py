@@ -240,14 +240,15 @@ class Matrix:
 
     def omission_notes(self) -> list[str]:
         """Return the notes on topics left out of comparisons, one for all measures that lack as many. Topics that a
-        machine lacks have notes of their own."""
+        machine lacks have notes of their own; topics that no run is scored on are in no mean."""
         measures_of, judged = dict[str, list[str]](), self.judged
         if self.machine is not None:
             judged &= ~np.isnan(self.machine).all((0, 2))
         for column, measure in enumerate(self.measures):
-            omitted = int((~self.included[:, judged, column].all(0)).sum())
+            scored = judged & ~np.isnan(self.score[:, :, column]).all(0)
+            omitted = int((~self.included[:, scored, column].all(0)).sum())
             if omitted:
-                count = f"{omitted} of {judged.sum()} {plural(int(judged.sum()), 'topic')}"
+                count = f"{omitted} of {scored.sum()} {plural(int(scored.sum()), 'topic')}"
                 reason = f"not every run is scored on {'it' if omitted == 1 else 'them'}"
                 chosen = {origin.signature for origin in self.origin[:, column] if origin.signature}
                 why = sorted({part for signature in chosen for part in signature.parts if _CHOICE.match(part)})

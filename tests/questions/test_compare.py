@@ -362,3 +362,11 @@ def test_compare_q_prints_topics_and_runs(cli: Command) -> None:
     assert len(cli(*words, "-f", "jsonl", "-m", "ap").text.splitlines()) == 2 * 51
     said = cli(*words, "--alpha", "0.1").messages
     assert said == ["--alpha: does not apply to -q, which tests nothing; leave it out"]
+
+
+def test_topics_that_no_run_is_scored_on_are_not_left_out(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n3 0 a 1\n4 0 a 0\n")
+    (tmp_path / "one").write_text("1 Q0 a 1 2 x\n2 Q0 a 1 2 x\n3 Q0 a 1 2 x\n4 Q0 a 1 2 x\n")
+    (tmp_path / "two").write_text("1 Q0 a 1 2 x\n2 Q0 b 1 2 x\n2 Q0 a 2 1 x\n3 Q0 b 1 2 x\n4 Q0 a 1 2 x\n")
+    messages = cli("compare", "one", "two", "qrels", "-m", "rank1").messages
+    assert "rank1: 1 of 3 topics left out: not every run is scored on it" in messages

@@ -221,6 +221,7 @@ def test_where_lower_is_better_a_drop_is_a_rise(tmp_path: Path, cli: Command) ->
     assert code == 1
     assert more["answer"] == "worse"
     assert more["value"] == more["change"] == pytest.approx(0.6)
+    assert "a rise of about" in more["verdict"]
     assert "worse, perhaps by less than 5%" in more["verdict"] or "worse than +5%" in more["verdict"]
     assert "topics that rose most" in more["worst"][0] if isinstance(more["worst"][0], str) else more["worst"]
 

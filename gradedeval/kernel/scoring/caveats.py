@@ -269,23 +269,29 @@ def _short_list_notes(
     lengths = list(filter(None, length_of.values()))
     if len(lengths) < FEW_FOR_MEANS or lengths[0] >= SHORT or len(set(lengths)) > 1:
         return []
-    uncut = [
-        names[column] if names else measure.label
-        for column, measure in enumerate(scorer.measures)
-        if measure.cutoff is None and measure.definition.summary != "total"
-    ]
-    return [_short_list_note(place, lengths[0], lengths[0], uncut)] if uncut else []
+    uncut, cuttable = [], []
+    for column, measure in enumerate(scorer.measures):
+        definition = measure.definition
+        if measure.cutoff is None and definition.summary != "total" and measure.name != "silence":  # no rank matters
+            uncut.append(names[column] if names else measure.label)
+            cuttable += uncut[-1:] if definition.cutoff != "none" else []
+    example = cuttable[0] if cuttable else ""
+    return [_short_list_note(place, lengths[0], lengths[0], uncut, example)] if uncut else []
 
 
-def _short_list_note(place: str, shortest: int, longest: int, uncut: Sequence[str]) -> Note:
-    """Return the note on lists of these lengths and on measures without a cutoff."""
+def _short_list_note(place: str, shortest: int, longest: int, uncut: Sequence[str], example: str) -> Note:
+    """Return the note on lists of these lengths and on measures without a cutoff.
+
+    example  one of the measures that takes a cutoff; empty if none does
+    """
     length = f"{shortest} to {longest} documents"
     if shortest == longest:
         length = f"{shortest} {plural(shortest, 'document')}"
     look = "looks" if len(uncut) == 1 else "look"
-    hint = f"give longer lists, or cut the {plural(len(uncut), 'measure')}, as in {uncut[0].partition('@')[0]}@10"
+    cut = f", or cut the {plural(len(uncut), 'measure')}, as in {example.partition('@')[0]}@10" if example else ""
+    hint = f"give longer lists{cut}"
     text = f"each topic has {length}, and {', '.join(uncut)} {look} at all ranks"
-    return Note(text, hint, place=place, kind="short-lists", about=(str(shortest), *uncut))
+    return Note(text, hint, place=place, kind="short-lists", about=(str(shortest), example, *uncut))
 
 
 def merge_run_notes(notes: Iterable[str], count: int) -> list[str]:
@@ -334,7 +340,8 @@ def _merged_short_lists(notes: Sequence[Note]) -> Note:
     lengths = [int(note.about[0]) for note in notes]
     runs = shorten([note.place for note in notes], NAMED)
     place = runs if len(notes) == 1 else f"{len(notes)} runs ({runs})"
-    return _short_list_note(place, min(lengths), max(lengths), notes[0].about[1:])
+    _, example, *uncut = notes[0].about
+    return _short_list_note(place, min(lengths), max(lengths), uncut, example)
 
 
 def few_topics_notes(most: int) -> list[Note]:

@@ -399,6 +399,19 @@ def test_short_lists_are_noted_if_a_measure_looks_further() -> None:
     assert note.endswith("or cut the measures, as in ap@10")
     assert not notes("short-lists", run, QRELS, "ap@10 err@20 rbp@10 num_ret")
     assert not notes("short-lists", run, QRELS, "ap", depth=10)
+    assert not notes("short-lists", run, QRELS, "silence")  # one document is enough
+
+
+@pytest.mark.parametrize("measure", sorted(name for name, one in gradedeval.MEASURES.items() if one.cutoff is None))
+def test_the_cure_of_short_lists_is_a_measure(measure: str) -> None:
+    grades, scores = [[0, 1, 1, 0]] * 12, [[4.0, 3.0, 2.0, 1.0]] * 12
+    try:
+        told = gradedeval.evaluate_arrays(grades, scores, measure).notes
+    except gradedeval.InputError:  # it needs subtopics, a sample or parameters
+        return
+    for note in told:
+        if "or cut the measure, as in " in note:
+            gradedeval.parse_measures(note.rpartition(" ")[2])
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -166,14 +166,18 @@ def single_file(files: tuple[str, ...], noun: str) -> str:
     return files[0]
 
 
-def runs_and_optional_qrels(files: tuple[str, ...], options: Mapping[str, Any]) -> tuple[list[str], str | None]:
+def runs_and_optional_qrels(
+    files: tuple[str, ...], options: Mapping[str, Any], needed: bool = False
+) -> tuple[list[str], str | None]:
     """Return the runs among the arguments, and the qrels if the last file holds judgments.
+
+    needed  whether the command needs qrels: then a last file of results and judgments is the qrels
 
     Raises InputError as `runs_and_qrels` does.
     """
     if not files:
         raise InputError("", "no run given", usage(), usage=True)
-    if len(files) > 1 and is_qrels(files[-1]):
+    if len(files) > 1 and is_qrels(files[-1], needed):
         return runs_and_qrels(files, options)
     check_qrels_last(files)
     check_standard_input(files, options)
@@ -311,9 +315,12 @@ def _names_file(word: str) -> bool:
     return bool(set(word) & set("*?") and glob(word, recursive=True))
 
 
-def is_qrels(file: str) -> bool:
+def is_qrels(file: str, needed: bool = False) -> bool:
     """Return if the first line of a file is a judgment. A file of a format for both runs and judgments, such as JSON,
-    counts as a run, unless its shape lists judgments alone."""
+    counts as a run, unless its shape lists judgments alone.
+
+    needed  whether judgments in the file are enough, beside results
+    """
     from gradedeval.kernel.trec.blocks import format_of
     from gradedeval.kernel.trec.line_reader import looks_like
 
@@ -330,9 +337,10 @@ def is_qrels(file: str) -> bool:
         except InputError as error:
             return error.kind == NO_GRADES
         if isinstance(layout, WholeFile) and layout.format == "json":
-            from gradedeval.kernel.trec.documents import holds_judgments_alone  # few files are
+            from gradedeval.kernel.trec.documents import kinds_in  # few files are
 
-            return holds_judgments_alone(stream)
+            kinds = kinds_in(stream)
+            return kinds == "qrels" or (needed and "qrels" in kinds)
     return layout.format in ("letor", PAIRS) if isinstance(layout, WholeFile) else layout is not QRELS
 
 

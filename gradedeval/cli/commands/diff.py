@@ -10,7 +10,7 @@ import click
 from gradedeval import kernel
 from gradedeval.analysis import ranked_runs, score_matrix
 from gradedeval.cli.arguments import check_without_qrels, runs_and_optional_qrels
-from gradedeval.cli.options import READS, WIDE, Option, command_line, output_options, scoring_options
+from gradedeval.cli.options import READS, WIDE, Option, command_line, is_given, output_options, scoring_options
 from gradedeval.cli.output import context_option
 from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import check_mode, pop_settings, resolve_measures, setting_options
@@ -87,7 +87,7 @@ def command(
     gradedeval diff base.run new.run qrels.txt -m ap --reproduce a.run b.run
     """
     destination = Destination(options)
-    runs, qrels = runs_and_optional_qrels(files, options)
+    runs, qrels = runs_and_optional_qrels(files, options, needed=is_given(options["measures"]))
     seeds = resolve_options(replicates=replicates).replicates
     if originals:
         check_mode("--reproduce", {"--reproduce": OF_REPRODUCTION, "": OF_CHANGES | OF_RANKINGS})

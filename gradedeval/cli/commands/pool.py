@@ -107,7 +107,7 @@ def command(
 
 def _runs_and_qrels(files: tuple[str, ...], mode: str, options: dict[str, Any]) -> tuple[list[str], str | None]:
     """Return the runs and the qrels; --to-judge and statistics of the pool need no qrels."""
-    runs, qrels = runs_and_optional_qrels(files, options)
+    runs, qrels = runs_and_optional_qrels(files, options, needed=mode == "--leave-one-out")
     if qrels is None:
         check_without_qrels(options, FUTURE_GRADES if mode == "--to-judge" else ())
         if mode == "--leave-one-out":

@@ -98,6 +98,8 @@ def with_own_names(source: Any, requested: str | None, kind: str, place: str) ->
     if isinstance(records, Mapping | list) and (shape := find_shape(records, fields, place=place)) is not None:
         return read_shape(*shape, kind, Skipped(place), fields)
     table = readable_table(source, kind, place)
+    if table is None and isinstance(records, list) and records and isinstance(records[0], Mapping):
+        table = _of_rows(records, kind, place)
     if table is None:
         hint = "give a DataFrame or a file, or rename them"
         raise InputError(place, f"has no fields that {kind}_format could name", hint, usage=True)
@@ -222,8 +224,11 @@ def is_ids(values: Any) -> bool:
 
 def is_row(row: Any) -> bool:
     """Check for a row of a run or of judgments: values, a namedtuple, a record, or an object with such attributes."""
-    if isinstance(row, Mapping) or (names := _fields(row)) is None:
-        return isinstance(row, Mapping) and (_has_id_names(row) or lists_documents(row))
+    if isinstance(row, Mapping):  # a topic of a run is neither text nor a number: such a dict has fields
+        has_values = any(isinstance(value, str | int | float) for value in row.values())
+        return has_values or _has_id_names(row) or lists_documents(row)
+    if (names := _fields(row)) is None:
+        return False
     return _has_id_names(names) if names else len(row) > 2 and (isinstance(row[0], Ids) or is_missing(row[0]))
 
 

@@ -37,7 +37,7 @@ from gradedeval.kernel.trec.records import (
     Numbered,
     find_shape,
     has_lists_alone,
-    lists_judgments_alone,
+    listed_kinds,
     nearest,
     read_shape,
 )
@@ -374,14 +374,14 @@ def _json(data: bytes, skipped: Skipped, form: WholeFile, kind: str) -> tuple[st
     return _of_rows_or_topics(document, skipped, kind)
 
 
-def holds_judgments_alone(stream: Stream) -> bool:
-    """Return whether JSON has a shape with judgments and no results."""
+def kinds_in(stream: Stream) -> str:
+    """Return what JSON lists by its shape, as `listed_kinds`."""
     data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
     text = data.lstrip().partition(b"\n")[0] if _begins_with_a_value(data) else data
     try:
-        return lists_judgments_alone(read_json(decode(text)))
+        return listed_kinds(read_json(decode(text)))
     except json.JSONDecodeError:
-        return False
+        return ""
 
 
 def _shape_of(document: Any, form: WholeFile, place: str) -> tuple[Shape, Any] | None:

@@ -105,15 +105,16 @@ def _has_failed(record: Mapping[Any, Any]) -> bool:
     return "error" in record and isinstance(record.get("status"), int)
 
 
-def lists_judgments_alone(document: Any) -> bool:
-    """Return whether a document lists judgments and no results."""
+def listed_kinds(document: Any) -> str:
+    """Return what the first record of a document lists: run, qrels or both, with a space between; empty for a document
+    of no known shape."""
     try:
         shape = find_shape(document)
     except InputError:
-        return False
+        return ""
     if shape is None or shape[0].layout == "topics":
-        return shape is not None and shape[0].holds == ("qrels",)
-    return any(_lists(record, shape[0], {}) == "qrels" for record in shape[1][:1])
+        return "" if shape is None else " ".join(shape[0].holds)
+    return next((_lists(record, shape[0], {}) for record in shape[1]), "")
 
 
 def lists_documents(source: Mapping[Any, Any]) -> bool:

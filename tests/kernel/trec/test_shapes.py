@@ -203,9 +203,42 @@ def test_a_named_field_that_is_missing_is_named(tmp_path: Path, cli: Command) ->
         assert says in refused.messages[-1]
 
 
+def test_a_golden_set_is_the_qrels_of_runs_even_with_results(plain: Path, cli: Command) -> None:
+    golden = plain / "golden.jsonl"
+    golden.write_text(renamed(SHAPES[0].example))
+    for run in ("a.run", "b.run"):
+        (plain / run).write_text(RUN)
+    runs = (str(plain / "a.run"), str(plain / "b.run"))
+    changes = cli("diff", *runs, str(golden), "-m", "ap").text
+    assert "ap: 0.7500 → 0.7500 (+0.0000) | 2 topics: 0 worse, 0 better, 2 equal" in changes
+    assert "golden" in cli("diff", *runs, str(golden)).text  # a third ranking without a measure
+    assert cli("pool", *runs, str(golden), "--leave-one-out").code == 0
+
+
 def test_an_id_is_the_topic_before_the_query(tmp_path: Path, cli: Command) -> None:
     done = of(cli, tmp_path, '{"id": "q9", "question": "red shoes", "relevant": ["d1"], "results": ["d1"]}\n')
     assert "golden.jsonl,q9,ap,1.0" in done.text
+
+
+def test_records_with_fields_of_ones_own_are_one_run() -> None:
+    rows = [
+        {"q": "1", "chunk": "d2", "s": 7.5},
+        {"q": "1", "chunk": "d7", "s": 3.25},
+        {"q": "2", "chunk": "d4", "s": 1},
+    ]
+    judged = {"1": {"d1": 1, "d2": 1}, "2": {"d4": 2}}
+    named = gradedeval.evaluate(rows, judged, "ap", run_format="topic=q,docno=chunk,score=s")
+    assert named.means == {"ap": 0.75}
+    lists = [{"q": "1", "found": ["d2", "d7"]}, {"q": "2", "found": ["d4"]}]
+    with pytest.warns(gradedeval.EvaluationWarning, match="ordered by rank"):
+        assert gradedeval.evaluate(lists, judged, "ap", run_format="topic=q,documents=found").means == {"ap": 0.75}
+    with pytest.raises(gradedeval.InputError, match="run: no column 'docno' among q, chunk, s"):
+        gradedeval.evaluate(rows, judged, "ap")
+    with pytest.warns(gradedeval.EvaluationWarning):
+        assert gradedeval.evaluate([{"1": ["d2"]}, {"2": {"d4": 1.0}}], judged, "ap").means_by_run.keys() == {
+            "run1",
+            "run2",
+        }
 
 
 def test_fields_of_objects_in_python_are_named_too() -> None:

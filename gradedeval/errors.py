@@ -456,7 +456,8 @@ def choice_hint(value: str, choices: tuple[str, ...]) -> str:
         return "spreadsheets open csv"
     if "qrels" in choices and value[:1].isdigit():
         return f"to choose topics, list their ids in a file: {flag.topics_from:FILE}"
-    return hint_of("values", value.lower(), choices, 0.6) or f"choose from {', '.join(choices)}"
+    meant = hint_of("values", value.lower(), choices) or did_you_mean(value, choices)
+    return meant or f"choose from {', '.join(choices)}"
 
 
 # Suggestions for unknown words: names in other tools, and misspellings.

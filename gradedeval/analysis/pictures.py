@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -11,7 +12,6 @@ from itertools import cycle, islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gradedeval import __version__
-from gradedeval.analysis.short_names import short_names as short_names
 from gradedeval.errors import InputError, did_you_mean, flag, plural, public, shorten, visible
 from gradedeval.kernel.formats import in_utf8
 from gradedeval.kernel.measures.parse import canonical, parse_measures
@@ -169,6 +169,36 @@ def label_text(name: str, longest: int = LONGEST) -> str:
         text = f"{text[:head]}…{text[len(text) - (longest - 1 - head) :]}"
     # A label that begins with _ stands in no legend of matplotlib: a space of no width before it helps.
     return ("\u200b" if text.startswith("_") else "") + text.replace("$", r"\$")
+
+
+SEPARATORS = "-_./: "
+"""Where names of runs may be cut."""
+
+
+def short_names(names: Iterable[str]) -> tuple[dict[str, str], str]:
+    """Shorten names by their common beginning and end, for pictures; return name -> short name, and a pattern such as
+    `rivers-*.run`.
+
+    Names are cut only at separators. Both results are empty if there is no common part, or if a short name would be
+    empty or equal another run's name.
+    """
+    distinct = list(dict.fromkeys(names))
+    if len(distinct) < 2:
+        return {}, ""
+    prefix, suffix = _start(distinct), _start([name[::-1] for name in distinct])[::-1]
+    for start, end in ((prefix, suffix), ("", suffix), (prefix, "")):
+        short = {name: name[len(start) : len(name) - len(end)] for name in distinct}
+        whole = min(map(len, distinct)) > len(start) + len(end) and not set(short.values()) & set(distinct)
+        if start + end and whole and all(re.search(r"\w", name) for name in short.values()):
+            return short, f"{start}*{end}"
+    return {}, ""
+
+
+def _start(names: Sequence[str]) -> str:
+    """Return the common beginning of all names, up to a separator."""
+    first, last = min(names), max(names)  # all names between them share their prefix
+    length = next((n for n, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))
+    return first[: 1 + max(first.rfind(sign, 0, length) for sign in SEPARATORS)]
 
 
 def run_labels(runs: Iterable[str]) -> dict[str, str]:

@@ -751,7 +751,7 @@ class Baseline:
 def full_name(word: str, names: Sequence[str]) -> str:
     """Return the name of the run that a terminal shows as this word, cut in the middle, or a picture, without the parts
     that all names share; the word itself if there is none, or more than one."""
-    from gradedeval.analysis.short_names import short_names  # not where scores are made
+    from gradedeval.analysis.pictures import short_names  # not where scores are made
     from gradedeval.kernel.formats.fitting import ELLIPSIS
 
     if word in names:

@@ -387,7 +387,8 @@ def _is_trec_qrels(file: str) -> bool:
     except (InputError, OSError):  # told where the file is read
         return False
     lines = [line.split() for line in head.split(b"\n") if line.strip() and not line.startswith(b"#")]
-    return looks_like(head, QRELS) and lines[0][-1].lstrip(b"-").isdigit()
+    # Qrels have 0 in the second field; a run that lacks fields has Q0.
+    return looks_like(head, QRELS) and lines[0][1] != b"Q0" and lines[0][-1].lstrip(b"-").isdigit()
 
 
 def check_qrels_last(files: tuple[str, ...]) -> None:

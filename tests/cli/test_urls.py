@@ -28,6 +28,7 @@ FILES = {
     "prior": "1 1 0.3\n1 2 0.7\n2 1 1\n3 1 0.5\n3 2 0.5\n",
     "topics": "1\n2\n",
     "costs": "Q0 2\n",
+    "topic-weights": "topic,weight\n1,2\n2,1\n3,1\n",
     "chunks": "d1,d1\nd2,d1\nd3,d3\nd9,d3\n",
     "fill": "topic,docno,gain\n3,d9,0.5\n",
     "gains.csv": "grade,gain\n0,0\n1,0.2\n2,0.9\n",
@@ -51,6 +52,7 @@ LINES = """
 {runs/a.run} {qrels} -m 'wp(file={weights.csv}) cascade(utility=@{phi})'
 {runs/a.run} {qrels} -m 'err@5 ap' --gain @{gains.csv} --topics-from {topics}
 {runs/a.run} {qrels} -m rbp --costs {costs}
+{runs/a.run} {qrels} -m rbp --topic-weights {topic-weights}
 {runs/a.run} {qrels} -m rbp --collapse {chunks} --collapse-qrels {chunks}
 {runs/b.run} {qrels} -m err@5 --fill {fill}
 {runs/} {qrels} -m err@5 --replicates {systems}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gradedeval.analysis.short_names import short_names
+from gradedeval.analysis.pictures import short_names
 from gradedeval.kernel.formats import Column, Document, Table, View, formats_for, render
 from gradedeval.kernel.formats.fitting import LEAST_NAME, cut_names, wrapped
 from support.commands import Command

@@ -29,6 +29,7 @@ WORDS = {
     "compare": "a.run b.run qrels -m ap --test bayes",
     "diff": "a.run b.run qrels -m ap",
     "pool": "a.run b.run qrels",
+    "agreement": "qrels qrels a.run b.run",
     "history": "history.jsonl",
     "report": "a.run b.run qrels -m ap -o page.html --test bayes",
     "risk": "a.run b.run qrels -m ap",

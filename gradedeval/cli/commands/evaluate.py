@@ -80,7 +80,8 @@ EVAL_OPTIONS = [
         "descending if it has no preferred direction. Ties (within 1e-12) are ordered by name.",
         short="Sort runs by a measure, best first."),
     Option("--run-name", section="Output", type=click.Choice(["file", "tag", "path"]), default="file", help="Name runs "
-           "after their file, their tag, or their path as given. Default: file."),
+           "after their file, their tag, or their path as given. Default: file.",
+           short="Name runs by file, tag or path."),
     JOBS,
     CLUSTER,
     *HISTORY_OPTIONS,

@@ -529,10 +529,15 @@ Ranking = tuple[list[Any], Floats, Floats, "array[int] | range", list[bytes]]
 """Docnos, scores, ranks (or none), row numbers, and types (or none)."""
 
 
+def empty_topics(source: Mapping[Any, Any]) -> list[Any]:
+    """Return the topics of a dict whose documents are an empty dict: topics without relevant documents."""
+    return [topic for topic, documents in source.items() if isinstance(documents, Mapping) and not documents]
+
+
 def usual_judgments(source: Any, place: str = "qrels") -> Listed | None:
     """Return the judgments of a dict or DataFrame of usual content; None otherwise."""
     if isinstance(source, Mapping):
-        usual = usual_dict({topic: documents for topic, documents in source.items() if documents})
+        usual = None if empty_topics(source) else usual_dict(source)
     elif hasattr(source, "columns") and not bare_topics(source) and find_grades(source.columns) is not None:
         columns = [column(source, accepted, place) for accepted in (TOPIC, DOCNO, GRADE)]
         usual = usual_columns(*columns)

@@ -23,6 +23,7 @@ from gradedeval.kernel.rankings.in_memory import (
     Judgment,
     arrow_judgments,
     coded_floats,
+    empty_topics,
     ident,
     judgments_in,
     lines_of,
@@ -108,7 +109,8 @@ def judgments_of_object(
             labels, code = coded_floats(usual.values)
             return QrelsData((usual.topics, usual.docnos, code), labels, could_be_run=could_be_run)
     rows = judgments_in(source, rules.part, place, rules.labels)
-    bare = [ident(topic, place, "topic") for topic in bare_topics(source)]
+    empty = empty_topics(source) if isinstance(source, Mapping) else bare_topics(source)
+    bare = [ident(topic, place, "topic") for topic in empty]
     return replace(_of_rows(rows, place, rules, notes, bare), could_be_run=could_be_run)
 
 

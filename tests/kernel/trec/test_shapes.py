@@ -175,6 +175,15 @@ def test_a_run_that_returned_nothing_is_scored(
     assert means == {"ap": 0, "silence": 1}
 
 
+@pytest.mark.parametrize("judged", [{"1": {"d1": 1}, "2": {}}, {"1": ["d1"], "2": []}])
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_a_topic_without_judged_documents_has_no_answer(judged: Any, plain: Path) -> None:
+    (plain / "judged.json").write_text(json.dumps(judged))
+    run = {"1": {"d1": 1.0}, "2": {"d1": 1.0}}
+    for qrels in (judged, str(plain / "judged.json")):
+        assert gradedeval.evaluate(run, qrels, ["ap", "silence"]).means == {"ap": 0.5, "silence": 0}
+
+
 def test_a_topic_that_returned_nothing_stays_beside_a_bad_entry(plain: Path, cli: Command) -> None:
     (plain / "run.json").write_text('{"1": {"d1": 1, "d2": "high"}, "2": {}}')
     done = cli(str(plain / "run.json"), str(plain / "plain.qrels"), "--lenient", "--topics", "run", *VALUES)

@@ -339,5 +339,5 @@ def _report(error: click.UsageError | InputError, context: click.Context, argume
     with context:
         problem = error if isinstance(error, InputError) else usage_error(error)
         print_error(problem)
-        if line := corrected_command_line(arguments, problem.raw[1]):
+        if line := corrected_command_line(gradedeval, arguments, problem.raw[1]):
             print_message(f"  {line}", "page")

@@ -74,8 +74,9 @@ def test_a_misspelt_command_is_said_before_any_work(words: str, cli: Command) ->
     [
         ("evaluate run.txt qrels.txt", "no such command 'evaluate'; did you mean 'eval'?"),
         ("significance a b qrels", "no such command 'significance'; did you mean 'compare'?"),
+        ("eval a q --qrels q", "unknown option '--qrels'; files are arguments: RUN... QRELS"),
         (
-            "eval a q --qrels q",
+            "eval a --qrels q --qrels r",
             "unknown option '--qrels'; files are arguments: RUN... QRELS; "
             "`gradedeval agreement QRELS QRELS2 RUN...` compares two qrels",
         ),

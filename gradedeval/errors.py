@@ -520,7 +520,7 @@ def hint_of(kind: str, typed: str, known: Collection[str], cutoff: float = 0.7) 
     for choice in ours.split(" | "):
         needed, asks, text = choice.rpartition("? ")
         if asks and needed in known:
-            return text
+            return Guess(typed, text) if is_pointer(kind, text, known) else text
         if not asks and is_pointer(kind, choice, known):
             drop_in = " `gradedeval trec_eval` takes trec_eval's options"
             return Guess(typed, choice, drop_in if tool == "trec_eval" and kind == "options" else "")

@@ -80,10 +80,11 @@ def test_a_word_of_another_tool_says_what_it_is_here(kind: str, word: str, ours:
     for choice in ours.split(" | "):
         needed, asks, sentence = choice.rpartition("? ")
         assert not asks or any(needed in known for known in without)
-        if asks or (" " in choice and not any(is_pointer(kind, choice, known) for known in without)):
+        takers = [known for known in without if not asks or needed in known]
+        if " " in sentence and not any(is_pointer(kind, sentence, known) for known in takers):
             check_sentence(sentence)
         else:
-            check_pointer(kind, choice, without)
+            check_pointer(kind, sentence, takers)
     assert any(hint_of(kind, word, known) for known in without) or kind == "measures"
 
 
@@ -215,6 +216,19 @@ def files(tmp_path: Any) -> Any:
         ("compare A B Q --test ttest", "compare A B Q --test t"),
         ("compare A B Q --pairwise", "compare A B Q --all-pairs"),
         ("diff A B Q --worst 5", "diff A B Q --top 5"),
+        ("check A Q --junit x.xml", "check A Q -f junit -o x.xml"),
+        ("A Q --junit x.xml", None),
+        ("A Q --csv x.csv", "A Q -f csv -o x.csv"),
+        ("A Q --markdown x.md", "A Q -f markdown -o x.md"),
+        ("A Q --chunk-sep '#'", "A Q --collapse '#'"),
+        ("A Q --decimal 3", "A Q --digits 3"),
+        ("compare A B Q --worst 3", None),
+        ("compare A B Q --boxplot", "compare A B Q --by-topic"),
+        ("explain A Q -q 1 -m ap", "explain A Q --topic 1 -m ap"),
+        ("boxplot A B Q", "plot topics A B Q"),
+        ("plot boxplot A B Q", "plot topics A B Q"),
+        ("leaderboard A B Q", None),
+        ("rrf A B", None),
         ("ttest A B Q", "compare --test t A B Q"),
         ("evaluate A Q", "eval A Q"),
         ("comapre A B Q", "compare A B Q"),
@@ -258,6 +272,32 @@ def test_the_command_line_is_printed_as_it_is_meant(typed: str, meant: str | Non
     assert done.corrected == ([] if meant is None else [f"gradedeval {meant}"])
     if meant is not None:
         assert cli(*shlex.split(meant)).corrected == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ("similarity D", "no such command 'similarity'; did you mean 'diff'?"),
+        ("similarity D --threshold 0.9", "no such command 'similarity'; did you mean 'diff'?"),
+        ("plagiarism", "no such command 'plagiarism'; did you mean 'lint'?"),
+        ("xyzzy D", "no such command 'xyzzy', and no such file"),
+        ("xyzzy", "no such command 'xyzzy', and no such file"),
+        ("xyzzy A B", "no such command 'xyzzy', and no such file"),
+        ("rrf A B", "no such command 'rrf'; rankings are not fused here: fuse them with another tool"),
+    ],
+)
+def test_a_first_word_that_is_no_file_is_no_command(typed: str, says: str, files: Any, cli: Command) -> None:
+    (files / "D").mkdir()
+    done = cli(*shlex.split(typed))
+    assert done.code == 2
+    assert done.messages[0].startswith(says)
+
+
+def test_a_word_that_only_one_command_can_follow_is_a_sentence_elsewhere(cli: Command) -> None:
+    flags = FLAGS["check"]
+    assert hint_of("options", "--junit", flags) == "did you mean '-f junit -o'?"
+    assert hint_of("options", "--junit", FLAGS["eval"]).startswith("`gradedeval check RUN QRELS")
+    assert cli("diff", "A", "B", "--rbo").messages[0].endswith("--persistence sets its depth")
 
 
 def test_a_long_command_line_is_not_printed_and_no_file_is_renamed() -> None:

@@ -15,7 +15,7 @@ import click
 
 from gradedeval import __version__
 from gradedeval.cli.output import DocstringCommand, is_closed_pipe, print_error, print_message, silence_stdout
-from gradedeval.errors import InputError, did_you_mean
+from gradedeval.errors import Guess, InputError, did_you_mean, synonyms
 
 # Summaries are here, not with the commands, so that `--help` imports no command.
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
@@ -169,7 +169,10 @@ class InnerGroup(CommandGroup):
             ctx.exit(2)
         if not args[0].startswith("-") and args[0] not in self.table:
             group = str(ctx.info_name)
-            hint = did_you_mean(args[0], self.table) or f"choose from {', '.join(self.table)}"
+            ours, _ = synonyms()["commands"].get(args[0], ("", ""))
+            meant = ours.removeprefix(f"{group} ")
+            hint = Guess(args[0], meant) if meant in self.table else did_you_mean(args[0], self.table)
+            hint = hint or f"choose from {', '.join(self.table)}"
             usual, file = self.usual.split()
             if os.path.exists(args[0]) or args[0] == file.lower():
                 hint = f"did you mean `gradedeval {group} {usual} {args[0]}`?"

@@ -40,14 +40,15 @@ QRELS_OPTIONS = ("--qrels", "--qrel", "--qrels2")
 
 def check_mistyped_command(word: str, arguments: Sequence[str], commands: Iterable[str]) -> None:
     """Raise InputError (usage) if a first word that is not a file is probably a mistyped command: it resembles one, or
-    existing files follow it and it is not a measure.
+    existing files, a folder or nothing follow it and it is not a measure.
 
     arguments  the words after it
     """
     if hint := hint_of("commands", word, [*commands, "--version"]):
         raise InputError("", f"no such command '{word}'", hint, usage=True)
     files = list(takewhile(lambda argument: not argument.startswith("-"), arguments))
-    if len(files) > 1 and all(map(os.path.exists, files)) and not is_measure(word):
+    follows = (len(files) > 1 and all(map(os.path.exists, files))) or any(map(os.path.isdir, files)) or not arguments
+    if follows and not is_measure(word):
         hint = "to score runs, give files alone: gradedeval RUN... QRELS"
         raise InputError("", f"no such command '{word}', and no such file", hint, usage=True)
 

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import nullcontext
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import Any
 
 import click
@@ -22,7 +22,7 @@ from gradedeval.cli.output import (
     size_of,
 )
 from gradedeval.cli.progress import with_progress
-from gradedeval.errors import InputError, check_choice, handling_notes
+from gradedeval.errors import Guess, InputError, check_choice, handling_notes
 from gradedeval.kernel.formats import TABLE_FORMATS
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure
 from gradedeval.kernel.options import (
@@ -186,7 +186,7 @@ class Command(DocstringCommand):
         optional value or NO_VALUE.
         """
         words: list[str] = []
-        for word in args:
+        for previous, word in pairwise(("", *args)):
             if words and words[-1] in OPTIONAL_VALUES:
                 is_value = OPTIONAL_VALUES[words[-1]].takes(word)
                 words[-1] += f"={word if is_value else NO_VALUE}"
@@ -198,6 +198,9 @@ class Command(DocstringCommand):
                     flags = {flag for param in self.params for flag in param.opts}
                     alias = alias if name not in flags and alias[0] in flags else None
                 words += [*alias, *([value] if equals else [])] if alias else [word]
+            elif _names_output(previous, word):
+                hint = Guess(previous, f"-f {OPTION_ALIASES[previous][1]} -o")
+                raise InputError(previous, f"takes no file, here '{word}'", hint, usage=True)
             elif words[-1:] in (["-f"], ["--format"]):
                 words.append(FORMAT_ALIASES.get(word.lower(), word))
             elif words[-2:-1] in (["-m"], ["--measure"]) and not os.path.exists(word) and is_measure(word):
@@ -240,6 +243,13 @@ class Command(DocstringCommand):
             finally:
                 count_other_notes()
             report_written_files(sizes)
+
+
+def _names_output(option: str, word: str) -> bool:
+    """Return whether the word after --csv or the option of another format names a file to write."""
+    first, *format_name = OPTION_ALIASES.get(option, ("",))
+    suffix = os.path.splitext(word)[1].removeprefix(".").lower()
+    return first == "-f" and [FORMAT_ALIASES.get(suffix, suffix)] == format_name and not os.path.exists(word)
 
 
 def _check_output_is_no_format(flag: str, file: str, ctx: click.Context) -> None:

@@ -7,7 +7,7 @@ import os
 from array import array
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Literal, TypeVar
 
@@ -112,6 +112,8 @@ class Submission:
                     for topic, ranking in topics.items()
                 }
             )
+        if not len(run.listed):
+            run.count_alike()
         if not len(run.listed) and not run.defects:
             run.error("empty", "no documents", line_reader.expected_lines(RUN))
         return run
@@ -130,6 +132,20 @@ class Submission:
         """Add a defect, with long words of its texts truncated."""
         texts = (truncate_words(self.words(text)) for text in (problem, hint))
         self.defects.append(Defect(weight, kind, self._place(line), *texts))
+
+    def count_alike(self) -> None:
+        """Merge defects of the format with the same problem, as all lines of a file in another format have, into the
+        first."""
+        alike: dict[tuple[str, ...], list[Defect]] = {}
+        for defect in self.defects:
+            place = "" if defect.kind in ("fields", "format") else defect.place
+            alike.setdefault((place, defect.weight, defect.kind, defect.problem, defect.hint), []).append(defect)
+        self.defects = [
+            replace(first, problem=f"{first.problem}, here and {len(more)} more {plural(len(more), 'time')}")
+            if more
+            else first
+            for first, *more in alike.values()
+        ]
 
     def _place(self, line: int | None) -> str:
         return self.place if line is None else f"{self.place}:{line}"
@@ -180,6 +196,8 @@ class Judgments(Submission):
 
         columns = None if by_line or labels else partial(_judged_columns, qrels)
         form = _read(path, qrels, format_name, "qrels have lines of", columns, add)
+        if qrels.valid is None:
+            qrels.count_alike()
         if qrels.valid is None and not qrels.defects:
             qrels.error("empty", "no judgments", line_reader.expected_lines(QRELS))
         elif qrels.valid is not None and qrels.valid.labels[-1] <= 0:

@@ -260,7 +260,7 @@ def _width_problem(fields: list[bytes], layout: LineLayout) -> str:
 def _width_hint(fields: list[bytes], layout: LineLayout) -> str:
     holds, width, count = layout.holds, layout.width, len(fields)
     if count == 1 and fields[0].count(b",") >= 2:
-        columns = "topic,docno,score" if holds == "run" else "topic,docno,grade"
+        holds, columns = _comma_columns(fields[0].split(b","), holds)
         return f"separate fields by spaces or tabs, or name the columns, as in {Flag(f'--{holds}-format'):{columns}}"
     if layout is RUN and count == 5 and all(decimal(field) == decimal(field) for field in fields[3:]):
         return f"add the tag, or read five columns with {flag.run_format:topic,q0,docno,rank,score}"
@@ -272,6 +272,33 @@ def _width_hint(fields: list[bytes], layout: LineLayout) -> str:
     if layout is QRELS and count == width - 1:
         return "add a 0 after the topic if the file has no iteration"
     return "add the missing fields" + ("; Q0, iteration and tag may be any word" if layout in (RUN, QRELS) else "")
+
+
+_NUMBERS = frozenset(("rank", "score", "grade"))
+
+_OF_WIDTH: dict[str, dict[int, tuple[str, ...]]] = {
+    "run": {
+        3: ("topic,docno,score",),
+        4: ("topic,q0,docno,score", "topic,docno,rank,score", "topic,docno,score,tag"),
+        5: ("topic,q0,docno,rank,score", "topic,docno,rank,score,tag"),
+        6: ("topic,q0,docno,rank,score,tag",),
+    },
+    "qrels": {3: ("topic,docno,grade",), 4: ("topic,iteration,docno,grade",)},
+}
+"""Kind of file -> number of columns -> columns that a line separated by commas may have."""
+
+
+def _comma_columns(cells: list[bytes], holds: str) -> tuple[str, str]:
+    """Return the kind of file, and the columns of a line separated by commas: those whose numbers are numbers there."""
+    if len(cells) == QRELS.width and cells[1] == b"0" and cells[3].isdigit():
+        holds = "qrels"
+    numbers = {index for index, cell in enumerate(cells) if decimal(cell) == decimal(cell)}
+    for columns in _OF_WIDTH[holds].get(len(cells), ()):
+        names = columns.split(",")
+        has_second = "q0" not in names or cells[1] in (b"Q0", b"q0", b"0")
+        if has_second and all(index in numbers for index, name in enumerate(names) if name in _NUMBERS):
+            return holds, columns
+    return holds, _OF_WIDTH[holds][3][0]
 
 
 def expected_lines(layout: LineLayout) -> str:

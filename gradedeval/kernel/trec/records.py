@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -302,7 +303,7 @@ class _Reader:
             self._check_list(position, name, documents)
             return name, documents
         noun, names = ("results", self.shape.run) if self.kind == "run" else ("relevant documents", self.shape.qrels)
-        raise self._lacks(position, record, f"no list of {noun} ({', '.join(names)})")
+        raise self._lacks(position, record, f"no list of {noun} ({shorten(names, NAMES)})")
 
     def _check_list(self, position: int | str, name: str, documents: Any) -> None:
         if not isinstance(documents, list | Mapping):
@@ -324,8 +325,7 @@ class _Reader:
         """Return the error of a record that lacks a field."""
         given = f" among {', '.join(map(str, list(record)[:8]))}" if isinstance(record, Mapping) else ""
         given = given or f": it is {_kind_of(record)}"
-        flag = Flag(f"--{self.kind}-format")
-        return self._error(position, f"{missing}{given}", f"name it, as in {flag:topic=question,documents=chunks}")
+        return self._error(position, f"{missing}{given}", f"name it, as in {_naming(record, self.kind)}")
 
     def _field(self, content: str, record: Any, names: Sequence[str]) -> tuple[str, Any]:
         """Return the name and the value of a field of a record, by the user's name if there is one."""
@@ -410,7 +410,7 @@ def has_lists_alone(document: Mapping[Any, Any]) -> bool:
 
 def nearest(record: Mapping[Any, Any], kind: str) -> str:
     """Return the hint for an object of no known shape: the nearest one, and what is missing; empty if none is near."""
-    best, most = "", 0
+    best, most, topic, name = "", 0, "", ""
     for shape in (shape for shape in SHAPES if shape.inside or shape.layout == "lists"):
         names = shape.documents(kind) or shape.run or shape.qrels
         needed = [*shape.needs, *([shape.inside] if shape.inside.isidentifier() else [])]
@@ -421,7 +421,37 @@ def nearest(record: Mapping[Any, Any], kind: str) -> str:
             near = bool(topic) + bool(name)
             lacking = [] if topic or shape.counted else [f"no topic ({', '.join(_TEXTS)} or id)"]
             if not isinstance(value, list | Mapping):
-                lacking.append(f"'{name}' is {_kind_of(value)}, no list of ids" if name else f"no {' or '.join(names)}")
+                absent = f"no {shorten(names, NAMES)}"
+                lacking.append(f"'{name}' is {_kind_of(value)}, no list of ids" if name else absent)
         if lacking and near > most:
             best, most = f"nearest is {shape.name}, {shape.meaning}: {' and '.join(lacking)}", near
+            if topic and shape.name == "golden" and not name and _unnamed_lists(record):
+                best = f"name the list of documents, as in {_naming(record, kind)}"
     return best
+
+
+NAMES = 4
+"""Maximum number of known names that a message lists."""
+
+_NEAR_IDS = re.compile("id|doc|chunk|passage|context|node")
+
+_OF_QUERIES = re.compile("tag|label|keyword|categor|embedding|vector|meta|message|history|filter")
+"""Lists that describe a query."""
+
+
+def _unnamed_lists(record: Mapping[Any, Any]) -> list[str]:
+    """Return the fields of a record that may list documents and have no known name, the likely ones first."""
+    known = {plain(name) for shape in _LISTS for name in (*shape.run, *shape.qrels)}
+    names = [str(name) for name, value in record.items() if isinstance(value, list | Mapping) and value]
+    names = [name for name in names if plain(name) not in known and not {",", "="} & {*name}]
+    names = [name for name in names if not _OF_QUERIES.search(name.lower())]
+    return sorted(names, key=lambda name: not _NEAR_IDS.search(name.lower()))
+
+
+def _naming(record: Any, kind: str) -> str:
+    """Return the option that names the topic and the documents of a record, by its own fields if it has such."""
+    texts, lists = list[str](), list[str]()
+    if isinstance(record, Mapping):
+        texts, lists = [str(name) for name, value in record.items() if isinstance(value, str)], _unnamed_lists(record)
+    topic = look_up(record, _TOPICS)[0] or next(iter(texts), "question")
+    return f"{Flag(f'--{kind}-format'):topic={topic},documents={next(iter(lists), 'chunks')}}"

@@ -19,9 +19,19 @@ DOCUMENT_IDS = ("node_id", "id", "_id", "hit._id")
 
 EXPECTED = (
     *("expected", "relevant", "relevant_docs", "expected_ids", "relevant_ids", "ground_truth_ids"),
-    "reference_context_ids",
+    *("reference_context_ids", "expected_docs", "expected_documents", "expected_doc_ids", "expected_document_ids"),
+    *("expected_chunk_ids", "expected_context_ids", "relevant_documents", "relevant_doc_ids", "relevant_document_ids"),
+    *("relevant_chunk_ids", "relevant_passage_ids", "gold", "gold_ids", "gold_docs", "gold_documents", "gold_doc_ids"),
+    *("gold_document_ids", "gold_chunk_ids", "ground_truth_docs", "ground_truth_doc_ids", "ground_truth_document_ids"),
+    *("ground_truth_chunk_ids", "positive_ids", "positive_docs", "positive_doc_ids", "positive_chunk_ids"),
+    "positive_passages",
 )
-RETRIEVED = ("retrieved", "results", "retrieved_ids", "retrieved_context_ids")
+RETRIEVED = (
+    *("retrieved", "results", "retrieved_ids", "retrieved_context_ids", "retrieved_docs", "retrieved_documents"),
+    *("retrieved_doc_ids", "retrieved_document_ids", "retrieved_chunk_ids", "retrieved_passage_ids", "result_ids"),
+    "hit_ids",
+)
+"""Names such as `doc_ids`, `chunk_ids` or `hits` are of either kind, or of something else: the user names those."""
 
 SCORES = ("similarity", "_score", "hit._score")
 """The score of a listed document."""

@@ -45,6 +45,34 @@ def test_comma_separated_fields_get_a_hint(tmp_path: Path) -> None:
         evaluate(tmp_path / "run", {"51": {"d7": 1}}, ["ap"], run_format="trec")
 
 
+COMMAS = [
+    ("run", "51,Q0,d{rank},{rank},{score},tag", "--run-format topic,q0,docno,rank,score,tag"),
+    ("run", "51,Q0,d{rank},{rank},{score}", "--run-format topic,q0,docno,rank,score"),
+    ("run", "51,d{rank},{rank},{score},tag", "--run-format topic,docno,rank,score,tag"),
+    ("run", "51,Q0,d{rank},{score}", "--run-format topic,q0,docno,score"),
+    ("run", "51,d{rank},{rank},{score}", "--run-format topic,docno,rank,score"),
+    ("run", "51,d{rank},{score},tag", "--run-format topic,docno,score,tag"),
+    ("run", "51,d{rank},{score}", "--run-format topic,docno,score"),
+    ("qrels", "51,0,d{rank},1", "--qrels-format topic,iteration,docno,grade"),
+    ("qrels", "51,d{rank},1", "--qrels-format topic,docno,grade"),
+]
+
+
+@pytest.mark.parametrize(("kind", "line", "option"), COMMAS, ids=lambda text: text)
+def test_a_file_with_commas_is_read_by_the_option_of_its_message(
+    kind: str, line: str, option: str, folder: Path, cli: Command
+) -> None:
+    (folder / "commas").write_text("".join(line.format(rank=rank, score=9.5 - rank) + "\n" for rank in range(1, 9)))
+    files = ("commas", "trec.qrels") if kind == "run" else ("trec.run", "commas")
+    refused = cli(*files, "-m", "ap")
+    assert refused.code == 1
+    assert [message.endswith(f"as in {option}") for message in refused.messages] == [True], refused.messages
+    done = cli(*files, "-m", "ap", *option.split())
+    assert done.code == 0, done.messages
+    checked = cli("lint", *(files[:1] if kind == "run" else ("trec.run", "--qrels", "commas")), "-f", "csv").text
+    assert checked.count("here and 7 more times") == checked.count("error,fields") == 1
+
+
 @pytest.mark.parametrize("comment", ["#docid:D3", "# docno=D3", "# docid = D3 inc = 1", "#D3", "# 5 docno: D3"])
 def test_letor_names_its_documents_in_several_ways(comment: str, tmp_path: Path) -> None:
     (tmp_path / "FILE").write_text(f"2 qid:51 1:0.5 {comment}\n")

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import gradedeval
-from gradedeval.kernel.trec.shapes import SHAPES, Shape
+from gradedeval.kernel.trec.shapes import EXPECTED, RETRIEVED, SHAPES, Shape
 from support.commands import Command
 
 RUN = "1 Q0 d2 1 7.5 a\n1 Q0 d7 2 3.25 a\n2 Q0 d4 1 1.5 a\n"
@@ -294,6 +294,53 @@ def test_what_is_missing_is_named_in_one_line(content: str, says: str, tmp_path:
     refused = of(cli, tmp_path, content)
     assert refused.code == 1
     assert [says in message for message in refused.messages] == [True], refused.messages
+
+
+@pytest.mark.parametrize("expected", EXPECTED)
+def test_the_names_of_expected_documents_are_known(expected: str, plain: Path, cli: Command) -> None:
+    content = f'{{"id": "1", "{expected}": ["d1", "d2"], "answer": "x"}}\n{{"id": "2", "{expected}": {{"d4": 2}}}}\n'
+    (plain / "FILE").write_text(renamed(content))
+    assert scores(cli, str(plain / "plain.run"), str(plain / "FILE")) == scores(
+        cli, str(plain / "plain.run"), str(plain / "plain.qrels")
+    )
+
+
+@pytest.mark.parametrize("retrieved", RETRIEVED)
+def test_the_names_of_retrieved_documents_are_known(retrieved: str, plain: Path, cli: Command) -> None:
+    (plain / "FILE").write_text(
+        f'{{"query": "1", "{retrieved}": ["d2", "d7"]}}\n{{"query": "2", "{retrieved}": ["d4"]}}\n'
+    )
+    assert scores(cli, str(plain / "FILE"), str(plain / "plain.qrels")) == scores(
+        cli, str(plain / "plain.run"), str(plain / "plain.qrels")
+    )
+
+
+@pytest.mark.parametrize("name", ["my_key", "doc_ids", "hits", "chunk ids", "mine"])
+@pytest.mark.parametrize("topic", ["question", "id"])
+@pytest.mark.parametrize("kind", ["run", "qrels"])
+def test_a_record_with_other_names_is_read_by_the_option_of_its_message(
+    name: str, topic: str, kind: str, plain: Path, cli: Command
+) -> None:
+    listed = (["d2", "d7"], ["d4"]) if kind == "run" else (["d1", "d2"], {"d4": 2})
+    records = [{topic: query, "tags": ["x"], name: ids} for query, ids in zip(("1", "2"), listed, strict=True)]
+    (plain / "FILE").write_text("\n".join(map(json.dumps, records)))
+    files = ("FILE", "plain.qrels") if kind == "run" else ("plain.run", "FILE")
+    refused = cli(*(str(plain / file) for file in files), "-m", "ap")
+    assert refused.code == 1
+    option = f"--{kind}-format topic={topic},documents={name}"
+    assert [option in message for message in refused.messages] == [True], refused.messages
+    done = cli(*(str(plain / file) for file in files), "-m", "ap", *option.split(" ", 1))
+    assert done.code == 0, done.messages
+
+
+@pytest.mark.parametrize("form", ["lines", "list"])
+def test_lint_counts_records_of_an_unknown_layout_once(form: str, tmp_path: Path, cli: Command) -> None:
+    records = [{"id": f"q{at}", "my_key": ["d1"]} for at in range(20)]
+    (tmp_path / "golden").write_text("\n".join(map(json.dumps, records)) if form == "lines" else json.dumps(records))
+    done = cli("lint", str(tmp_path / "golden"))
+    assert done.code == 1
+    assert "1 error, 0 warnings" in done.text
+    assert done.text.count("my_key, here and 19 more times; name the list of documents") == 1
 
 
 def test_a_bad_record_is_skipped_if_lenient(tmp_path: Path, cli: Command) -> None:

@@ -337,10 +337,13 @@ def _interruptible() -> Iterator[None]:
 
 def _report(error: click.UsageError | InputError, context: click.Context, arguments: Sequence[str]) -> None:
     """Print the error of a command or of its arguments, and a corrected command line if there is one."""
-    from gradedeval.cli.hints import corrected_command_line, usage_error  # only for an error
+    from gradedeval.cli.hints import corrected_command_line, usage_error, with_right_order  # only for an error
+    from gradedeval.cli.options import RUNNING
 
     with context:
         problem = error if isinstance(error, InputError) else usage_error(error)
+        if (running := context.meta.get(RUNNING)) is not None:
+            problem = with_right_order(problem, running)
         print_error(problem)
         if line := corrected_command_line(gradedeval, arguments, problem.raw[1]):
             print_message(f"  {line}", "page")

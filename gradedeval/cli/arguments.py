@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from importlib import import_module
+from itertools import takewhile
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +19,7 @@ from gradedeval.errors import SPREADSHEETS, InputError, Note, emit_notes, flag, 
 from gradedeval.kernel.formats import EXTENSIONS
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure, parse_measures
-from gradedeval.kernel.options import GAINS, OPTIONS
+from gradedeval.kernel.options import GAINS, OPTIONS, Options
 from gradedeval.kernel.trec.lines import NO_GRADES, PAIRS, QRELS, RUN, STRATA, WholeFile
 from gradedeval.kernel.trec.stream import (
     IR_DATASETS,
@@ -171,17 +172,25 @@ def runs_and_optional_qrels(
 ) -> tuple[list[str], str | None]:
     """Return the runs among the arguments, and the qrels if the last file holds judgments.
 
-    needed  whether the command needs qrels: then a last file of results and judgments is the qrels
+    needed  whether the command needs qrels, as with -m: then the last file is the qrels unless it is certainly a run
 
     Raises InputError as `runs_and_qrels` does.
     """
     if not files:
         raise InputError("", "no run given", usage(), usage=True)
-    if len(files) > 1 and is_qrels(files[-1], needed):
+    if len(files) > 1 and (is_qrels(files[-1], needed) or _is_last_qrels(files[-1], options, needed)):
         return runs_and_qrels(files, options)
     check_qrels_last(files)
     check_standard_input(files, options)
     return [file for word in files for file in files_of(word)], None
+
+
+def _is_last_qrels(file: str, options: Mapping[str, Any], needed: bool) -> bool:
+    """Return whether the last file is the qrels because options need qrels. With --qrels-format it is, in a form that
+    its content alone may not tell."""
+    if not (is_named(file) and _names_file(file)) or os.path.isdir(file):
+        return False
+    return options.get("qrels_format") is not None or (needed and not _is_run(file))
 
 
 def check_standard_input(files: Collection[str | None], options: Mapping[str, Any] = MappingProxyType({})) -> None:
@@ -280,9 +289,12 @@ def split_measures(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, 
     return ((), words) if are_measures else (words, ())
 
 
-def split_qrels(files: tuple[str, ...]) -> tuple[tuple[str, ...], str | None]:
-    """Return the arguments as files and qrels: the last file that certainly holds judgments, if any."""
+def split_qrels(files: tuple[str, ...], options: Mapping[str, Any], needed: bool) -> tuple[tuple[str, ...], str | None]:
+    """Return the arguments as files and qrels: the last file that certainly holds judgments, if any, or else the last
+    one if options need qrels, as in `runs_and_optional_qrels`."""
     qrels = next(filter(_is_certainly_qrels, reversed(files)), None)
+    if qrels is None and files and _is_last_qrels(files[-1], options, needed and len(files) > 1):
+        qrels = files[-1]
     return tuple(file for file in files if file != qrels), qrels
 
 
@@ -367,6 +379,32 @@ def _has_tabbed_judgments(file: str) -> bool:
         except InputError:
             return False
     return not isinstance(layout, WholeFile) and layout.separator == b"\t"
+
+
+def named_files(words: Iterable[str]) -> list[str]:
+    """Return the words up to the first that is no file."""
+    return list(takewhile(_names_file, words))
+
+
+def kind_if_qrels_first(files: Sequence[str], options: Mapping[str, Any]) -> str:
+    """Return what the last file is, if it is certainly not the qrels and only the first certainly is; else ""."""
+    if len(files) < 2 or "-" in (files[0], files[-1]):
+        return ""
+    from gradedeval.kernel.rankings.run import is_readable_only_as  # only for an error
+
+    formats = Options(run_format=options.get("run_format"), qrels_format=options.get("qrels_format"))
+    try:
+        if not (_is_certainly_qrels(files[0]) or is_readable_only_as("qrels", files[0], formats)):
+            return ""
+        if any(map(_is_certainly_qrels, files[1:])):
+            return ""
+        if os.path.isdir(files[-1]):
+            return "a folder"
+        if not os.path.exists(files[-1]) and not is_url(files[-1]):
+            return "a pattern"
+        return "a run" if _is_run(files[-1]) or is_readable_only_as("run", files[-1], formats) else ""
+    except (InputError, OSError):  # the error of the command says more
+        return ""
 
 
 def are_two_qrels(files: Collection[str]) -> bool:

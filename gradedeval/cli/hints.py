@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from contextlib import redirect_stdout
 from glob import glob
-from itertools import groupby, takewhile
+from itertools import dropwhile, groupby, takewhile
 from pathlib import Path
 
 import click
@@ -134,6 +134,52 @@ def _help_of(error: click.UsageError) -> str:
 # The corrected command line.
 
 
+class Moved(str):
+    """A hint that a word of the command line belongs behind another, for the corrected command line."""
+
+    word: str
+    last: str
+
+    def __new__(cls, hint: str, word: str, last: str) -> Moved:
+        moved = super().__new__(cls, hint)
+        moved.word, moved.last = word, last
+        return moved
+
+
+def with_right_order(error: InputError, running: click.Context) -> InputError:
+    """Return the error of a command whose first file is certainly the qrels, and whose last certainly none, with the
+    right order as its hint; any other error unchanged. An error that says so keeps its text.
+
+    running  the context of the command
+    """
+    from gradedeval.cli.arguments import kind_if_qrels_first, named_files  # only for an error
+
+    words = running.params.get("files", ())
+    says_so = "swap" in error.hint
+    asks_for_files = not {"QRELS", "run", "run,"}.isdisjoint(error.hint.split())
+    is_of_files = says_so or asks_for_files or error.place.startswith(_beginnings(words))
+    takes_runs = any(RUNS_FIRST.match(str(param.metavar)) for param in running.command.params)
+    if not (is_of_files and takes_runs):
+        return error
+    files = named_files(words)
+    if not (kind := kind_if_qrels_first(files, running.params)):
+        return error
+    first, *_, last = files
+    if says_so:
+        return error.replace(hint=Moved(error.raw[1], first, last))
+    hint = Moved("swap them: the order is RUN... QRELS", first, last)
+    return error.replace(place=first, problem=f"looks like qrels, and {last} is {kind}", hint=hint, also=(), beyond=0)
+
+
+RUNS_FIRST = re.compile(r".*\b(RUN|A)\b.*\bQRELS\b")
+"""Matches the metavar of files of which the qrels are the last."""
+
+
+def _beginnings(words: Iterable[str]) -> tuple[str, ...]:
+    """Return how places of errors begin that are about these files, or about files in these folders and patterns."""
+    return tuple(filter(None, (re.split(r"[*?\[]", word, maxsplit=1)[0] for word in words)))
+
+
 def corrected_command_line(program: click.Group, arguments: Sequence[str], hint: str) -> str:
     """Return the command line with the hint's replacement, and those of further faults, ready to be copied.
 
@@ -144,6 +190,8 @@ def corrected_command_line(program: click.Group, arguments: Sequence[str], hint:
         before = words
         if isinstance(hint, FilesHint):
             words, files = _with_files_in_place(words, hint.context)
+        elif isinstance(hint, Moved):
+            words = _with_word_moved(words, hint)
         elif isinstance(hint, Guess) and not hint.typed.isdigit():
             words = _replaced(words, hint)
         if words == before:
@@ -158,6 +206,24 @@ def corrected_command_line(program: click.Group, arguments: Sequence[str], hint:
         # An option may have taken one of the files, or another argument stands behind the qrels.
         return _line(words) if not files or list(arguments_read or ()) == files else ""
     return ""
+
+
+def _with_word_moved(arguments: Sequence[str], hint: Moved) -> list[str]:
+    """Return the arguments with a word behind another; unchanged if the value of an option may be the same word."""
+    after = list(dropwhile(lambda word: word != hint.word, arguments))
+    has_option = any(word.startswith("-") for word in takewhile(lambda word: word != hint.last, after))
+    if arguments.count(hint.word) > 1 or (after.count(hint.last) > 1 and has_option):
+        return list(arguments)
+    words, is_held = list[str](), False
+    for word in arguments:
+        if word == hint.word:
+            is_held = True
+            continue
+        words.append(word)
+        if is_held and word == hint.last:
+            words.append(hint.word)
+            is_held = False
+    return list(arguments) if is_held else words
 
 
 def _replaced(arguments: Sequence[str], hint: Guess) -> list[str]:

@@ -63,6 +63,9 @@ READS, WRITES, APPENDS = "reads", "writes", "appends to"
 NO_VALUE = ""
 """Stands for the value of an option that is typed without one."""
 
+RUNNING = f"{__name__}.running"
+"""Key in the `meta` of click's contexts. Its value is the context of the running command, which its caller lacks."""
+
 TOPICS = "[TOPIC]"
 """Part of the metavar of arguments that are topics."""
 
@@ -115,7 +118,7 @@ class Files(click.Argument):
 class Command(DocstringCommand):
     """A command with options in sections, a short help page (`-h`) and a full one (`--help`).
 
-    The word after an option with an optional value is its value only if it is one of its choices or a number.
+    The word after an option with an optional value is its value only if the option takes such a word.
 
     most_used  the flags of the short page, in order, separated by spaces; empty: all if they are few, else -m, the
                command's own options, and those of `EVERYDAY`
@@ -188,7 +191,7 @@ class Command(DocstringCommand):
         words: list[str] = []
         for previous, word in pairwise(("", *args)):
             if words and words[-1] in OPTIONAL_VALUES:
-                is_value = OPTIONAL_VALUES[words[-1]].takes(word)
+                is_value = OPTIONAL_VALUES[words[-1]](word)
                 words[-1] += f"={word if is_value else NO_VALUE}"
                 if is_value:
                     continue
@@ -213,6 +216,7 @@ class Command(DocstringCommand):
 
     def invoke(self, ctx: click.Context) -> None:
         """Run the command, print its notes, and refuse to write a file that is also read."""
+        ctx.meta[RUNNING] = ctx
         inputs: list[tuple[str, str]] = []
         outputs: list[tuple[str, str]] = []
         sizes: dict[str, int | None] = {}
@@ -277,8 +281,17 @@ OPTION_ALIASES = {
 """Option of other tools -> our option."""
 FORMAT_ALIASES = {"md": "markdown", "tex": "latex", "text": "table", "txt": "table"}
 """Other name of a format -> our name."""
-OPTIONAL_VALUES = {metadata.flag: metadata for metadata in OPTIONS.values() if metadata.optional_value}
-"""Options with an optional value, by flag."""
+
+
+def _is_no_option_and_no_file(word: str) -> bool:
+    return word != "" and not word.startswith("-") and (is_measure(word) or not os.path.exists(word))
+
+
+OPTIONAL_VALUES: dict[str, Callable[[str], bool]] = {
+    "--sort": _is_no_option_and_no_file,
+    **{metadata.flag: metadata.takes for metadata in OPTIONS.values() if metadata.optional_value},
+}
+"""Flag of each option with an optional value -> whether it takes a word as its value."""
 
 
 def flags_and_value(option: click.Option) -> str:

@@ -137,7 +137,7 @@ def test_the_tables_have_no_more_than_they_need() -> None:
         (click.Option(["--alpha"], metavar="P", help="A loss weighs 1 + P times as much as a gain."), "meanings"),
         (click.Option(["--ranks"], is_flag=True, help="Number the runs of --sort."), "kinds"),
         (click.Option(["--ranks"], metavar="N", help="Deepest of them."), "meanings"),
-        (click.Option(["--sort"], metavar="MEASURE", help="Order the topics by a measure."), "meanings"),
+        (click.Option(["--sort"], metavar="[MEASURE]", help="Order the topics by a measure."), "meanings"),
     ],
 )
 def test_a_new_meaning_of_an_old_name_is_found(new: click.Option, found: str) -> None:

@@ -27,6 +27,7 @@ from gradedeval.cli.options import (
     MANY_RUNS,
     MEASURE_OPTIONS,
     MEASURES_FROM,
+    NO_VALUE,
     PUBLISHED,
     READS,
     STANDARDIZATION,
@@ -76,8 +77,9 @@ EVAL_OPTIONS = [
     Option("--cwl", section="Output", is_flag=True, help="Print the five quantities of each C/W/L measure as columns: "
            "eu, etu, ec, etc, ed. p, rr and ap are taken as cwlp, cwlrr and cwlap.",
            short="The five quantities of C/W/L measures."),
-    Option("--sort", section="Output", metavar="MEASURE", help="Sort runs by their summary of MEASURE, best first, or "
-        "descending if it has no preferred direction. Ties (within 1e-12) are ordered by name.",
+    Option("--sort", section="Output", metavar="[MEASURE]", help="Sort runs by their summary of MEASURE, best first, "
+        "or descending if it has no preferred direction. Without MEASURE: by the first of the table. Ties (within "
+        "1e-12) are ordered by name.",
         short="Sort runs by a measure, best first."),
     Option("--run-name", section="Output", type=click.Choice(["file", "tag", "path"]), default="file", help="Name runs "
            "after their file, their tag, or their path as given. Default: file.",
@@ -260,7 +262,9 @@ class Extras:
         """Return the named measures, or the default ones."""
         chosen = named_measures(named or (CWL_DEFAULT if self._cwl else DEFAULT), self._table)
         chosen = self._quantities(chosen) if self._cwl else chosen
-        if self._sort is not None:
+        if self._sort == NO_VALUE:
+            self._order = chosen[0]
+        elif self._sort is not None:
             self._order = single_measure("--sort", self._sort, self._table)
         return chosen
 

@@ -74,7 +74,7 @@ def command(
     there are errors, or warnings with --strict.
     """
     if qrels is None:
-        files, qrels = split_qrels(files)
+        files, qrels = split_qrels(files, options, bool(measures))
     for flag, is_used in (("-m", measures), ("-k", context_option("k") is not None)):
         if is_used and qrels is None:
             raise InputError(flag, "needs qrels", "add QRELS", usage=True)

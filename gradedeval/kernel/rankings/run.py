@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints
-from gradedeval.errors import InputError, Note, ProblemList, flag
+from gradedeval.errors import InputError, Note, ProblemList, either, flag
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.rankings.batch import LAST_RANK, Batch, Documents
 from gradedeval.kernel.rankings.docnos import Docnos, TopicCodes
@@ -665,10 +665,44 @@ MANY = 10
 """Maximum distinct grades of qrels; more are taken for scores, if the run has few and whole values."""
 
 
-def check_files_swapped(run: Any, qrels: Any) -> None:
-    """Raise InputError if two files have the fields of each other."""
-    if all(is_path(source) and is_named(source) for source in (run, qrels)):
+SWAP = either("swap them: the order is RUN... QRELS", "swap them, and give the run first: evaluate(run, qrels)")
+
+
+def check_swapped(run: Any, qrels: Any, options: Options) -> None:
+    """Raise InputError if a run and qrels have the form of each other, as files or as values in Python.
+
+    options  may name formats
+    """
+    are_files = all(is_path(source) and is_named(source) for source in (run, qrels))
+    if are_files:
         check_fields_swapped(Source(run), Source(qrels))
+    elif not all(isinstance(source, Mapping) or hasattr(source, "columns") for source in (run, qrels)):
+        return  # an iterator is read once
+    if is_readable_only_as("qrels", run, options) and is_readable_only_as("run", qrels, options):
+        place, name = (Source(qrels).place, Source(run).place) if are_files else ("qrels", "the run")
+        raise InputError(place, f"looks like a run, and {name} like qrels", SWAP)
+
+
+def is_readable_only_as(kind: str, source: Any, options: Options) -> bool:
+    """Return whether a source can be read as a run or as qrels, and not as the other. Fields of TREC tell by their
+    number: such a file, which may be large, counts as neither."""
+    if is_path(source) and any(looks_like(first_bytes(Source(source), HEAD), layout) for layout in (RUN, QRELS)):
+        return False
+    other = "qrels" if kind == "run" else "run"
+    return _is_readable_as(kind, source, options) and not _is_readable_as(other, source, options)
+
+
+def _is_readable_as(kind: str, source: Any, options: Options) -> bool:
+    try:
+        if kind == "qrels":
+            Qrels(source, subtopics=options.subtopics, format=options.qrels_format, labels=options.labels)
+            return True
+        if is_path(source):
+            return _of_file(Source(source), options.run_format) is not None
+        read_run(source, Options())
+    except InputError:
+        return False
+    return True
 
 
 def check_fields_swapped(run: Source, qrels: Source) -> None:
@@ -681,7 +715,7 @@ def check_fields_swapped(run: Source, qrels: Source) -> None:
         raise InputError(qrels.place, f"{problem}, as does {run.place}", "the qrels file comes last")
     if looks_like(head, QRELS):
         problem += f", and {run.place} like qrels ({QRELS.width} fields per line)"
-        raise InputError(qrels.place, problem, "swap them: the order is RUN... QRELS")
+        raise InputError(qrels.place, problem, SWAP)
 
 
 def check_not_run(qrels: Any, hint: str) -> None:
@@ -716,6 +750,8 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
         return
     scores = _values(run)
     if not scores:
+        if not is_file(run) and is_readable_only_as("qrels", run, options):
+            raise InputError(qrels.place, "looks like a run, and the run like qrels", SWAP, usage=True)
         return
     distinct = np.unique(np.concatenate(scores))
     count = sum(map(len, scores))
@@ -761,11 +797,11 @@ def _values(run: Any) -> list[np.ndarray[Any, Any]]:
     return [values for values in topics if len(values)]
 
 
-def _of_file(source: Source) -> Run | None:
+def _of_file(source: Source, requested: str | None = None) -> Run | None:
     if source.is_read_once:
         return None
     with closing(Stream(source)) as stream:
-        form = format_of(stream, "run")
+        form = format_of(stream, "run", requested)
         if isinstance(form, WholeFile):
             from gradedeval.kernel.trec.documents import read_document
 

@@ -366,10 +366,10 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
             jobs=jobs,
         )
     except InputError:
-        from gradedeval.kernel.rankings.run import check_files_swapped  # most qrels are right
+        from gradedeval.kernel.rankings.run import check_swapped  # most qrels are right
 
         if not is_stratified(options.qrels_format):  # with a field too many, such a line is as wide as a line of a run
-            check_files_swapped(first, qrels)
+            check_swapped(first, qrels, options)
         raise
     if judged.could_be_run:
         from gradedeval.kernel.rankings.run import check_values_swapped  # most are files of TREC

@@ -306,6 +306,24 @@ def test_runs_keep_their_order_or_are_sorted_by_a_measure(files: Path, cli: Comm
     assert listed(cli(*words, "--sort", "num_ret")) == ["bm25.run", "best.run", "dense.run"]
 
 
+@pytest.mark.parametrize("first", ["err@20", "num_ret"])
+def test_sorting_without_a_measure_is_by_the_first_and_takes_no_option_or_file(
+    first: str, files: Path, cli: Command
+) -> None:
+    runs, measures = (
+        ("dense.run", "bm25.run", "best.run", "qrels.txt"),
+        " ".join(sorted(("err@20", "num_ret"), key=first.__ne__)),
+    )
+    expected = listed(cli(*runs, "-m", measures, "-f", "csv", "--sort", first))
+    for words in (
+        (*runs, "-m", measures, "--sort", "-f", "csv"),
+        (*runs, "-m", measures, "-f", "csv", "--sort"),
+        ("--sort", *runs, "-m", measures, "-f", "csv"),
+    ):
+        assert listed(succeed(cli(*words))) == expected
+    assert "unknown measure 'errx'" in cli(*runs, "--sort", "errx").messages[-1]
+
+
 def test_sorting_knows_a_measure_by_its_alias_and_after_the_options(files: Path, cli: Command) -> None:
     words = ("dense.run", "best.run", "qrels.txt", "-m", "map ndcg@10", "--gain", "exp", "-f", "csv")
     for name in ("ap", "map", "MAP", "ndcg@10", "ndcg(gain=exp)@10", "ndcg_cut_10"):

@@ -16,8 +16,8 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, distinct, np
+from gradedeval.clicks.result_rows import CONTENTS, Block, by_session, has_results, our_names
 from gradedeval.clicks.result_rows import NEEDED as RESULT_COLUMNS
-from gradedeval.clicks.result_rows import Block, by_session, has_results, our_names
 from gradedeval.errors import InputError, Note, ProblemList, check_choice, did_you_mean, flag, plural, public, shorten
 from gradedeval.kernel import Setting, decimal, decode, encode, ranges
 
@@ -223,7 +223,9 @@ COLUMNS = (*NEEDED, "shown", "user", "session", "time", "count")
 Pieces = Iterator[tuple[int, list[bytes]]]
 """Blocks of lines, each with the number of its first line."""
 
-EXPECTED = "expected a header such as topic, clicks, shown between tabs or commas, or JSON Lines with these keys"
+EXPECTED = (
+    "expected a header such as topic, clicks, shown between tabs, commas or semicolons, or JSON Lines with these keys"
+)
 
 
 def file_blocks(
@@ -261,7 +263,8 @@ def _line_blocks(pieces: Pieces, extra: Collection[str], problems: ProblemList) 
             header = next((index for index, line in enumerate(lines) if line.strip()), None)
             if header is None:
                 continue
-            separator = b"," if b"," in lines[header] and b"\t" not in lines[header] else separator
+            marks = (b"\t", b",", b";")
+            separator = next((mark for mark in marks if mark in lines[header]), separator)
             names = list(our_names(tuple(decode(cell.strip()) for cell in _cells(lines[header], separator))))
             check_header(names, extra, f"{problems.place}:{numbers[header]}")
             width, chosen = len(names), {name: names.index(name) for name in columns_read(names, extra)}
@@ -271,12 +274,12 @@ def _line_blocks(pieces: Pieces, extra: Collection[str], problems: ProblemList) 
 
 
 def _cells(line: bytes, separator: bytes) -> list[bytes]:
-    """Return the fields of a line. Between commas they may stand in quotes, as in CSV; a quote that does not end on its
-    line makes a line without fields."""
+    """Return the fields of a line. Between commas and semicolons they may stand in quotes, as in CSV; a quote that does
+    not end on its line makes a line without fields."""
     if separator == b"\t" or b'"' not in line:
         return line.split(separator)
     try:
-        (cells,) = csv.reader([decode(line)], strict=True)
+        (cells,) = csv.reader([decode(line)], delimiter=decode(separator), strict=True)
     except (csv.Error, ValueError):
         return []
     return [encode(cell) for cell in cells]
@@ -318,6 +321,10 @@ def check_header(names: Sequence[str], extra: Collection[str], place: str) -> No
         if name not in names:
             problem = "no column 'topic' in the header" if not set(names) & set(COLUMNS) else f"no column '{name}'"
             hint = EXPECTED if name in NEEDED else did_you_mean(name, names) or f"there are {shorten(names, 10)}"
+            if name in RESULT_COLUMNS and has_results(names):
+                unknown = [column for column in names if column not in (*COLUMNS, *RESULT_COLUMNS)]
+                hint = f"rename {shorten(unknown, 10)} if it holds it; " if len(unknown) == 1 else ""
+                hint += f"known names: {', '.join(CONTENTS[name])}"
             raise InputError(place, problem, hint, kind="fields")
         if list(names).count(name) > 1:
             raise InputError(place, f"two columns '{name}'", "give each column a different name", kind="fields")
@@ -478,7 +485,7 @@ def read_log(
 
     source     a path, `-`, an open file or a DataFrame with the columns topic and clicks, and optionally shown, user,
                session, time (seconds) and count; or with a row for each result shown: session, query, rank, docid and
-               click (0 or 1). A file has columns between tabs or commas under a header, or is JSON Lines;
+               click (0 or 1). A file has columns between tabs, commas or semicolons under a header, or is JSON Lines;
                it may be compressed
     clicks_as  "rank": clicks are ranks from 1; "docno": they are docnos of the shown list
     depth      cut lists to this depth, and ignore clicks below

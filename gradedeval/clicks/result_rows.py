@@ -8,13 +8,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gradedeval.errors import InputError, ProblemList, shorten
-from gradedeval.kernel import decode
+from gradedeval.kernel import decode, file_formats
 
 CONTENTS = {
-    "session": ("session", "session_id", "sessionid"),
-    "topic": ("topic", "query", "query_id", "qid", "topic_id"),
-    "rank": ("rank", "position"),
-    "docno": ("docno", "docid", "doc_id", "document_id", "url"),
+    "session": ("session", "session_id"),
+    "topic": file_formats.TOPIC,
+    "rank": file_formats.RANK,
+    "docno": file_formats.DOCNO,
     "click": ("click", "clicked", "is_click"),
 }
 """Content of a column of a log with a row for each result -> its known names."""
@@ -32,22 +32,27 @@ class Block(NamedTuple):
 
 @lru_cache(maxsize=64)
 def our_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the columns of a log, in our spelling if it has a row for each result: with a rank, a docno
-    and whether it was clicked, and no list of clicks."""
-    plain = [name.lower().replace("-", "_").replace(" ", "_") for name in names]
-    place = {
-        content: next((plain.index(known) for known in row if known in plain), None)
-        for content, row in CONTENTS.items()
-    }
-    if "clicks" in plain or None in (place["rank"], place["docno"], place["click"]):
-        return names
-    content_at = {index: content for content, index in place.items() if index is not None}
-    return tuple(content_at.get(index, name) for index, name in enumerate(names))
+    """Return the names of the columns of a log in our spelling: that of the topic, and all if it has a row for each
+    result."""
+    found = {content: _find(names, row) for content, row in CONTENTS.items()}
+    if "clicks" in map(file_formats.plain, names) or not has_results(
+        [content for content, name in found.items() if name]
+    ):
+        found = {"topic": found["topic"]}
+    content_of = {names.index(name): content for content, name in found.items() if name}
+    return tuple(content_of.get(index, name) for index, name in enumerate(names))
+
+
+def _find(names: tuple[str, ...], aliases: tuple[str, ...]) -> str:
+    """Return the name that comes first among some aliases; empty if there is none."""
+    present, known = {file_formats.plain(name): name for name in reversed(names)}, map(file_formats.plain, aliases)
+    return next((present[name] for name in known if name in present), "")
 
 
 def has_results(names: Collection[str]) -> bool:
-    """Return whether columns, in our spelling, are of a log with a row for each result."""
-    return "clicks" not in names and {"rank", "docno", "click"} <= set(names)
+    """Return whether columns, in our spelling, are of a log with a row for each result: no list of clicks, and two or
+    more of a rank, a docno and whether it was clicked."""
+    return "clicks" not in names and len({"rank", "docno", "click"} & set(names)) > 1
 
 
 @dataclass(eq=False, repr=False)

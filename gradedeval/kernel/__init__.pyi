@@ -16,6 +16,7 @@ from gradedeval.kernel import options as options
 
 from gradedeval.kernel.trec import stream as stream
 from gradedeval.kernel.trec import documents as documents
+from gradedeval.kernel.trec import file_formats as file_formats
 from gradedeval.kernel.trec.small_tables import SmallTable as SmallTable
 from gradedeval.kernel.trec.line_reader import checked_lines as checked_lines
 from gradedeval.kernel.trec.atomic_write import append_lines as append_lines

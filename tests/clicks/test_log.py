@@ -135,7 +135,9 @@ def test_the_order_of_time_is_told_and_no_more() -> None:
 
 RANKS = "ranks are counted from 1"
 NOT_WHOLE = 'is not a whole number; write ranks separated by spaces; clicks_as="docno" reads docnos'
-HEADER = "expected a header such as topic, clicks, shown between tabs or commas, or JSON Lines with these keys"
+HEADER = (
+    "expected a header such as topic, clicks, shown between tabs, commas or semicolons, or JSON Lines with these keys"
+)
 COUNT = "is not a whole number from 1; write the number of sessions"
 
 

@@ -170,6 +170,9 @@ SAMPLES = [
            note=f"{IGNORED}unnamed"),
     Sample("tsv", "run", "pandas, with its index", lambda path: run_frame().to_csv(path, sep="\t"),
            note=f"{IGNORED}unnamed"),
+    Sample("csv", "run", "a spreadsheet where commas are decimal", lines(
+        [(t, d, str(s).replace(".", ",")) for t, d, s in PAIRS], ";", "Search Term;Product ID;Score"),
+           note="commas in numbers are decimal: '12,5' is 12.5"),
     Sample("csv", "run", "pyarrow, write_csv", pyarrow_csv),
     Sample("csv", "run", "polars, write_csv", lambda path: polars().write_csv(path), needs="polars"),
     Sample("headed", "run", "pandas, with spaces", lambda path: run_frame().to_csv(path, sep=" ", index=False)),
@@ -187,6 +190,8 @@ SAMPLES = [
     Sample("jsonl", "run", "ir_datasets export", text("".join(
         json.dumps({"query_id": t, "doc_id": d, "score": s}) + "\n" for t, d, s in PAIRS))),
     Sample("jsonl", "run", "a script", text("".join(json.dumps(row) + "\n" for row in RECORDS))),
+    Sample("jsonl", "run", "a search service, with positions", text("".join(
+        json.dumps({"query": t, "asin": d, "position": r}) + "\n" for t, d, r, _ in RUN)), note=RANKS),
     Sample("parquet", "run", "pandas", lambda path: run_frame().to_parquet(path)),
     Sample("parquet", "run", "pandas, with the names of ranx",
            lambda path: run_frame("q_id", "doc_id").drop(columns="rank").to_parquet(path)),
@@ -201,6 +206,9 @@ SAMPLES = [
     Sample("csv", "qrels", "an annotation tool", lines(list(QRELS), ",", "query,url,label")),
     Sample("tsv", "qrels", "pandas, with the names of ir_measures",
            lambda path: qrels_frame("query_id", "doc_id", "relevance").to_csv(path, sep="\t", index=False)),
+    Sample("csv", "qrels", "a spreadsheet where commas are decimal", lines(list(QRELS), ";", "keyword;sku;grade")),
+    Sample("csv", "qrels", "a click model, `clicks models --write-relevance`",
+           lines([(t, d, g, 10) for t, d, g in QRELS], ",", "topic,docno,gain,seen"), note=f"{IGNORED}seen"),
     Sample("ntcir", "qrels", "NTCIREVAL", lines([(t, d, f"L{g}") for t, d, g in QRELS], " ")),
     Sample("trec", "qrels", "assessors, with words", text(
         "".join(f"{t} 0 {d} {('NRel', 'Rel', 'HRel')[g]}\n" for t, d, g in QRELS)),
@@ -298,8 +306,9 @@ WRONG = [
     Wrong("CSV with a column of an unknown name", "run", lines(list(RUN), ",", "qid,docno,rank,scor"),
           "FILE: no column 'score' among qid, docno, rank, scor; did you mean 'score'?"),
     Wrong("CSV without a column of docnos", "run", lines(PAIRS, ",", "qid,hit,score"),
-          "FILE: no column 'docno' among qid, hit, score; known names: docno, doc_id, docid, corpus_id, document_id, "
-          "pid, passage_id, url"),
+          "FILE: no column 'docno' among qid, hit, score; name it, as in --run-format docno=hit"),
+    Wrong("CSV with the two columns that it needs only", "run", lines([(t, d) for t, d, _ in PAIRS], ",", "qid,docno"),
+          "FILE: no column 'score' among qid, docno; known names: score, sim"),
     Wrong("CSV with two columns of one name", "run", lines(RUN, ",", "qid,docno,docno,score"),
           "FILE: has several columns 'docno'; give each column a different name"),
     Wrong("CSV with a field too few in a line", "run", text("qid,docno,score\n51,d7,2\n52,d3\n"),
@@ -325,7 +334,7 @@ WRONG = [
     Wrong("JSON of another kind", "run", text('{"version": 2, "results": []}'),
           "FILE: holds JSON in an unknown layout (object of version, results); nearest is golden, a record for each "
           "query, with the documents expected, retrieved, or both: no topic (query, question, input, user_input, "
-          "query_text or id)"),
+          "query_text, search_term, search_query, keyword or id)"),
     Wrong("JSON Lines with a score that is text", "run", text(
         '{"qid": "51", "docno": "d7", "score": 2}\n{"qid": "52", "docno": "d3", "score": "high"}\n'),
           "FILE:2: score 'high' is not a finite number; expected a number for each score"),
@@ -338,10 +347,14 @@ WRONG = [
           "columns are, in order, as in --qrels-format topic,docno,grade+header"),
     Wrong("TSV with a header of unknown names", "run", lines(
         [(r, f'"{d}, x"', t, s) for t, d, r, s in RUN], "\t", "nr\tpassage\tquestion\tweight"),
-          "FILE: no known name for a topic and a docno in the header 'nr\\tpassage\\tquestion\\tweight'; say what the "
+          "FILE: no known name for a docno in the header 'nr\\tpassage\\tquestion\\tweight'; say what the "
           "columns are, in order, as in --run-format -,docno,topic,score+header"),
-    Wrong("semicolons", "run", lines(PAIRS, ";", "qid;docno;score"),
-          r"FILE: fields are separated by ';'; separate them by tabs, as tr ';' '\t' <OLD >NEW does"),
+    Wrong("semicolons without a header", "run", lines(PAIRS, ";"),
+          "FILE: fields are separated by ';'; say what the columns are, as in --run-format topic,docno,score"),
+    Wrong("semicolons with decimal commas and points", "run", text("qid;docno;score\n51;d7;1,5\n52;d3;0.5\n"),
+          "FILE:3: score '0.5' has a '.', unlike line 2; write all numbers with a decimal point, or all with a comma"),
+    Wrong("semicolons with thousands", "run", text("qid;docno;score\n51;d7;1.234,5\n52;d3;5,5\n"),
+          "FILE:2: score '1.234,5' is not a number; expected a finite decimal such as 12.5"),
     Wrong("bars", "qrels", lines(list(QRELS), "|"),
           r"FILE: fields are separated by '|'; separate them by tabs, as tr '|' '\t' <OLD >NEW does"),
     Wrong("topic, docno, score and tag", "run", lines([(t, d, s, "bm25") for t, d, s in PAIRS], " "),

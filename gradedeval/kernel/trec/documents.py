@@ -32,6 +32,7 @@ from gradedeval.kernel.trec.lines import (
     LineLayout,
     WholeFile,
     decode,
+    separator_in,
 )
 from gradedeval.kernel.trec.records import (
     Numbered,
@@ -611,7 +612,7 @@ def _pairs(stream: Stream, skipped: Skipped, has_header: bool) -> TableColumns:
         if not line.strip() or line.startswith(b"#"):
             continue
         if is_first:
-            separator = next((mark for mark in (b"\t", b",") if mark in line), b"")
+            separator = separator_in(line)
             layout = replace(layout, separator=separator)
             is_first = False
             names = [decode(field) for field in layout.split(line)]

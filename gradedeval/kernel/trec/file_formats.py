@@ -31,8 +31,11 @@ from gradedeval.kernel.trec.lines import (
     decode,
     encode,
     formats_of,
+    separator_in,
+    with_point,
 )
 from gradedeval.kernel.trec.stream import Stream
+from gradedeval.kernel.trec.unsupported import check_bytes
 
 if TYPE_CHECKING:
     from gradedeval.arrays import Floats
@@ -42,13 +45,20 @@ if TYPE_CHECKING:
 # Names of columns: one table for DataFrames, headed files, records and the values of --run-format.
 
 
-# Our names first, then those of ir_measures, PyTerrier, BEIR, ranx, MS MARCO and annotation tools. Where a table has
-# more than one name of a row, the first counts: PyTerrier's docno, not its internal docid, and qid, not its query text.
-TOPIC = ("topic", "query_id", "qid", "topic_id", "query", "question", "input", "user_input", "query_text")
-DOCNO = ("docno", "doc_id", "docid", "corpus_id", "document_id", "pid", "passage_id", "chunk_id", "url")
+# Our names first, then those of ir_measures, PyTerrier, BEIR, ranx, MS MARCO, annotation tools and shops. Where a table
+# has more than one name of a row, the first counts: PyTerrier's docno, not its internal docid, and qid, not its query
+# text; an id of a product before its name.
+TOPIC = (
+    *("topic", "query_id", "qid", "topic_id", "query", "question", "input", "user_input", "query_text"),
+    *("search_term", "search_query", "keyword"),
+)
+DOCNO = (
+    *("docno", "doc_id", "docid", "corpus_id", "document_id", "pid", "passage_id", "chunk_id", "url"),
+    *("segment_id", "product_id", "item_id", "sku", "asin", "product", "item"),
+)
 SCORE = ("score", "sim")
-RANK = ("rank",)
-GRADE = ("grade", "relevance", "rel", "label", "rating", "judgment", "judgement")
+RANK = ("rank", "position")
+GRADE = ("grade", "relevance", "rel", "label", "rating", "judgment", "judgement", "gain")
 SUBTOPIC = ("subtopic", "subtopic_id", "iteration", "iter", "intent")
 STRATUM = ("stratum",)
 TYPE = ("type", "element_type", "q0")
@@ -171,15 +181,38 @@ def _is_fraction(value: Any) -> bool:
         return False
 
 
-def missing_column(names: Iterable[Any], aliases: tuple[str, ...], place: str) -> InputError:
-    """Return the error of a table that lacks a column."""
+def missing_column(names: Iterable[Any], aliases: tuple[str, ...], place: str, holds: str = "") -> InputError:
+    """Return the error of a table that lacks a column.
+
+    holds  run or qrels, of a file whose columns an option can name
+    """
     names = list(map(str, names))
     others = [name for name in names if not any(find_column([name], row) for row in COLUMNS.values())]
     near = next(
         (hint for name in others if (hint := did_you_mean(name, aliases))), f"known names: {', '.join(aliases)}"
     )
+    if holds and (fields := _missing_fields(names, others, holds)):
+        near = f"name it, as in {Flag(f'--{holds}-format'):{fields}}"
     among = f" among {', '.join(names)}" if names else ": the table has no columns"
     return InputError(place, f"no column '{aliases[0]}'{among}", near)
+
+
+def _missing_fields(names: list[str], others: list[str], holds: str) -> str:
+    """Return an example of names for the contents that no column is known to hold, as in `docno=my_id`; empty if too
+    few names are left.
+
+    others  the columns of unknown content
+    """
+    value = find_grades(names) if holds == "qrels" else find_column(names, SCORE) or find_column(names, RANK)
+    present = {"topic": find_column(names, TOPIC), "docno": find_column(names, DOCNO), _example(holds)[-1]: value}
+    remaining, fields = [name for name in others if name and not set(name) & set(",=")], dict[str, str]()
+    for content in (content for content, name in present.items() if name is None):
+        if not remaining:
+            return ""
+        pattern = _MAY_BE[content]
+        fields[content] = next((name for name in remaining if re.search(pattern, name.lower())), remaining[0])
+        remaining.remove(fields[content])
+    return ",".join(f"{content}={name}" for content, name in fields.items())
 
 
 def format_name(value: str, holds: str) -> str:
@@ -353,30 +386,6 @@ def bare_topics(source: Any) -> Sequence[Any]:
 # numbers is an error that names both.
 
 
-# Unsupported formats, with problem and cure.
-
-_UNPACK = "extract it, and give its files"
-_REFUSED = {
-    b"PK\x03\x04": ("is a zip archive", _UNPACK),
-    b"7z\xbc\xaf\x27\x1c": ("is a 7z archive", _UNPACK),
-    b"Rar!": ("is a rar archive", _UNPACK),
-    b"\x80": ("is a Python pickle, which could run code when it is read", "save it as JSON, CSV or Parquet"),
-    b"\x04\x22\x4d\x18": ("is compressed with lz4 twice, as ranx packs CBOR", "save it from ranx as JSON or Parquet"),
-    b"SQLite format 3\x00": ("is an SQLite database", "export the table as CSV"),
-    b"Obj\x01": ("is an Avro file", "save it as Parquet or CSV"),
-    b"ORC": ("is an ORC file", "save it as Parquet or CSV"),
-    b"\x93NUMPY": ("is a NumPy array", "save a table with columns as Parquet or CSV"),
-    b"______LightGBM_Binary_File_Token______": (
-        "is a Dataset of LightGBM, which holds no docids",
-        "its arrays are for evaluate_arrays in Python",
-    ),
-}
-_TEXT_OR_NOT = (b"\x80", b"ORC")
-"""Beginnings that text in some encoding may share."""
-_CONTROL = re.compile(rb"[\x00-\x08]")
-_MARKUP = re.compile(rb"\s*<(\?xml|!doctype|html|table)\b", re.IGNORECASE)
-_TAR = slice(257, 262)
-_WORKBOOK = b"[Content_Types].xml"
 LINES = 50
 """Number of first lines examined."""
 
@@ -390,42 +399,32 @@ _MAY_BE = {
 }
 
 
-def check_bytes(head: bytes, place: str) -> None:
-    """Raise InputError for recognized but unsupported data: UTF-16, archives, pickles, zeros."""
-    if head and not any(head[:64]):
-        raise InputError(place, "begins with zero bytes instead of text", "copy or write the file again", kind="format")
-    sides = head[0:64:2], head[1:64:2]
-    if head.startswith(BYTE_ORDER_MARKS[1:]) or any(len(side) > 3 and not any(side) for side in sides):
-        raise InputError(place, "is UTF-16", "save the file as UTF-8", kind="format")
-    if head[_TAR] == b"ustar":
-        raise InputError(place, "is a tar archive", _UNPACK, kind="format")
-    for magic, (problem, hint) in _REFUSED.items():
-        if head.startswith(magic) and (magic not in _TEXT_OR_NOT or _CONTROL.search(head, 1, 64)):
-            if _WORKBOOK in head:
-                problem, hint = "is an Excel workbook", "save the table as CSV"
-            raise InputError(place, problem, hint, kind="format")
-    if _MARKUP.match(head):
-        raise InputError(place, "is XML or HTML", "save the table as CSV", kind="format")
-
-
 def check_lines(lines: list[bytes], holds: str, width: int, place: str) -> None:
     """Raise InputError for lines with separators other than tabs, commas and spaces, and for a header without known
-    names.
+    names. Semicolons need a header or named columns.
 
     width  the fields of a TREC line, about which the line reader reports
     """
     lines = lines[:LINES]
+    _check_header(lines, holds, width, place)
     for mark in (b";", b"|"):
         if lines and all(line.count(mark) > 1 and len(line.split()) < line.count(mark) + 1 for line in lines):
             delimiter = decode(mark)
             hint = rf"separate them by tabs, as tr '{delimiter}' '\t' <OLD >NEW does"
+            if mark == b";":
+                hint = f"say what the columns are, as in {Flag(f'--{holds}-format'):{','.join(_example(holds))}}"
             raise InputError(place, f"fields are separated by '{delimiter}'", hint, kind="format")
-    separator = next((mark for mark in (b"\t", b",") if lines and mark in lines[0]), b"")
+
+
+def _check_header(lines: list[bytes], holds: str, width: int, place: str) -> None:
+    """Raise InputError for the header of a click log, and for one without known names for the topic and the docno."""
+    separator = separator_in(lines[0]) if lines else b""
     header, *rows = [cells(separator, line) for line in lines] or [[]]
     if {"topic", "clicks"} <= set(header):
         hint = f"expected {'qrels' if holds == 'qrels' else 'a run'}; `gradedeval clicks` reads logs, before the qrels"
         raise InputError(place, "is a click log", hint, kind="format")
-    if len(header) < 3 or {len(row) for row in rows} != {len(header)} or (len(header) == width and separator != b","):
+    is_trec = len(header) == width and separator in (b"", b"\t")
+    if len(header) < 3 or {len(row) for row in rows} != {len(header)} or is_trec:
         return
     numbers = [all(_is_number(row[i]) for row in rows) for i in range(len(header))]
     if any(map(_is_number, header)) or not any(numbers):
@@ -440,7 +439,7 @@ def check_lines(lines: list[bytes], holds: str, width: int, place: str) -> None:
 
 
 def _is_number(cell: str) -> bool:
-    number = decimal(encode(cell))
+    number = decimal(with_point(encode(cell)))
     return number == number
 
 
@@ -493,6 +492,7 @@ SAMPLE = 1 << 16
 """Number of first bytes examined."""
 
 _SEPARATORS = {"tsv": b"\t", "csv": b",", "headed": b"", "beir": b"\t"}
+"""Format of lines below a header -> the separator of fields; of csv also a semicolon."""
 _LINES = ("trec", "strata", "msmarco", "ntcir", *_SEPARATORS)
 _COLUMNS = {
     "run": ("topic", "docno", "score", "rank", "type", "tag"),
@@ -608,7 +608,7 @@ class _Sample:
 
     def _has_pairs(self) -> bool:
         """Return whether all lines are of a topic and a docno, perhaps below a header that names no more than both."""
-        separator = next((mark for mark in (b"\t", b",") if mark in self.first), b"")
+        separator = separator_in(self.first)
         rows = [line.split(separator or None) for line in self.lines]
         if not rows or {len(row) for row in rows} != {2}:
             return False
@@ -649,7 +649,7 @@ class _Sample:
             return WholeFile(binary, self.notes, dict(fields))
         self._check_first()
         for format in ("tsv", "csv", "headed"):
-            names = cells(_SEPARATORS[format], self.first)
+            names = cells(self._separator(format), self.first)
             if len(names) > 1 and (fields["topic"] if "topic" in fields else next(iter(fields.values()))) in names:
                 layout = self._named_layout(format, with_names(names, fields, self.place))
                 return replace(layout, format=requested)
@@ -666,18 +666,29 @@ class _Sample:
             problem = f"the first line looks like data, but is skipped: '{self._first_line()}'"
             self.notes = (*self.notes, f"{problem}; leave out {HEADER} if it is not a header")
 
+    def _decimal_notes(self, layout: LineLayout) -> tuple[str, ...]:
+        """Return the note on decimal commas in a file between semicolons."""
+        if layout.separator != b";":
+            return ()
+        positions = [at for name in ("score", "grade") if (at := layout.position(name)) is not None]
+        rows = [cells(b";", line) for line in self.lines]
+        tokens = (encode(row[at]) for row in rows if len(row) == layout.width for at in positions)
+        token = next((token for token in tokens if with_point(token) != token), b"")
+        return (f"commas in numbers are decimal: '{decode(token)}' is {decode(with_point(token))}",) if token else ()
+
     def _fields(self, line: int) -> list[bytes]:
         return self.lines[line].split() if line < len(self.lines) else []
 
     def _column_layout(self, columns: str, header: bool) -> LineLayout:
         """Return the layout of columns named by the user, with the separator that gives as many in most lines."""
         names, lines = tuple(columns.split(",")), self.lines[header:]
-        layouts = [LineLayout(columns, names, separator) for separator in (b"", b"\t", b",")]
+        layouts = [LineLayout(columns, names, separator) for separator in (b"", b"\t", b",", b";")]
         fitting = [sum(len(layout.split(line)) == len(names) for line in lines) for layout in layouts]
         if any(fitting):
-            return layouts[fitting.index(max(fitting))]
+            layout = layouts[fitting.index(max(fitting))]
+            return replace(layout, notes=self._decimal_notes(layout))
         last = lines[-1] if lines else b""
-        return LineLayout(columns, names, next((mark for mark in (b"\t", b",") if mark in last), b""))
+        return LineLayout(columns, names, separator_in(last))
 
     def _layout(self, layout: LineLayout, skip: int = 0, requested: str = "") -> LineLayout:
         """Return the layout for this file, whose lines may not begin at its start."""
@@ -690,9 +701,14 @@ class _Sample:
 
     # Lines with a header
 
+    def _separator(self, format: str) -> bytes:
+        """Return the separator of fields below a header: spreadsheets write semicolons where commas are decimal."""
+        is_semicolon = format == "csv" and separator_in(self.first.replace(b" ", b"")) == b";"
+        return b";" if is_semicolon else _SEPARATORS[format]
+
     def _headed_layout(self, format: str) -> LineLayout | None:
         """Return the layout named by the first line; None if it names no columns."""
-        names = cells(_SEPARATORS[format], self.first)
+        names = cells(self._separator(format), self.first)
         topic, docno = find_column(names, TOPIC), find_column(names, DOCNO)
         known_names = [name for name in names if any(find_column([name], row) for row in COLUMNS.values())]
         if self.holds == "qrels" and len(names) == 2 and None not in (topic, docno):
@@ -700,7 +716,7 @@ class _Sample:
         if topic is None or docno is None or len(names) < 2:
             if len(known_names) < 2 or len(known_names) * 2 <= len(names) or not _SEPARATORS[format]:
                 return None
-            raise missing_column(names, TOPIC if topic is None else DOCNO, self.place)
+            raise missing_column(names, TOPIC if topic is None else DOCNO, self.place, self.holds)
         beir = format in ("tsv", "beir") and [plain(name) for name in names] == ["queryid", "corpusid", "score"]
         if format == "beir" and not beir:
             return None
@@ -711,22 +727,26 @@ class _Sample:
 
     def _named_layout(self, format: str, names: list[str]) -> LineLayout:
         """Return the layout of lines below a header of names."""
-        columns = self._columns(names, _SEPARATORS[format])
+        separator = self._separator(format)
+        columns = self._columns(names, separator)
         pairs = zip(names, columns, strict=True)
         ignored = [name or "unnamed" for name, column in pairs if column.startswith(IGNORED)]
         notes = (f"ignored columns: {', '.join(ignored)}",) if ignored else ()
         skip = self.skip + self.after_first
         whole = self.holds == "qrels" and find_column(names, SCORE) == names[columns.index("grade")]
-        return LineLayout(format, columns, _SEPARATORS[format], skip, (*self.notes, *notes), whole)
+        layout = LineLayout(format, columns, separator, skip, (*self.notes, *notes), whole)
+        return replace(layout, notes=(*layout.notes, *self._decimal_notes(layout)))
 
     def _columns(self, names: list[str], separator: bytes) -> tuple[str, ...]:
         """Return the content of each column; ignored columns keep their names after a hyphen."""
         holds = {find_column(names, COLUMNS[column]): column for column in _COLUMNS[self.holds]}
         value = find_grades(names) if self.holds == "qrels" else find_column(names, SCORE) or find_column(names, RANK)
         if value is None:
-            raise missing_column(names, COLUMNS["grade" if self.holds == "qrels" else "score"], self.place)
+            raise missing_column(names, GRADE if self.holds == "qrels" else SCORE, self.place, self.holds)
         if self.holds == "run" and value == find_column(names, RANK):
             rows = [cells(separator, line) for line in self.lines[1:]]
+            if separator == b";":
+                rows = [[decode(with_point(encode(cell))) for cell in row] for row in rows]
             values = {name: [row[i] for row in rows if i < len(row)] for i, name in enumerate(names)}
             check_no_score(values, self.place)
         if self.holds == "qrels":

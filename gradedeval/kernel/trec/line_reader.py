@@ -19,6 +19,7 @@ from gradedeval.kernel.trec.lines import (
     decode,
     encode,
     long_line,
+    with_point,
 )
 
 if TYPE_CHECKING:
@@ -226,10 +227,11 @@ def has_long_tag(fields: list[bytes], layout: LineLayout) -> bool:
 
 
 def _separated(pieces: Pieces, layout: LineLayout, problems: Problems) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield number and fields of lines separated by tabs or commas: an ignored field may be empty, and the first may
-    begin with `#`."""
+    """Yield number and fields of lines separated by tabs, commas or semicolons: an ignored field may be empty, and the
+    first may begin with `#`."""
     needed = [(name, layout.columns.index(name)) for name in ("topic", "docno")]
-    for number, fields in _cells(pieces, layout, problems):
+    rows = _cells(pieces, layout, problems)
+    for number, fields in _with_points(rows, layout, problems) if layout.separator == b";" else rows:
         if len(fields) == layout.width:
             missing = next((name for name, position in needed if not fields[position]), "")
             if missing:
@@ -238,6 +240,31 @@ def _separated(pieces: Pieces, layout: LineLayout, problems: Problems) -> Iterat
                 yield number, fields
         elif any(fields) and not fields[0].startswith(b"#"):
             problems.add(number, _width_problem(fields, layout), "use the fields of the first line", kind="fields")
+
+
+def _with_points(
+    rows: Iterable[tuple[int, list[bytes]]], layout: LineLayout, problems: Problems
+) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield number and fields of lines between semicolons, with decimal points for decimal commas. A comma in a file
+    that has points, too, is a problem: it may group thousands."""
+    positions = [position for name in ("score", "grade") if (position := layout.position(name)) is not None]
+    first = dict[bytes, int]()
+    for number, fields in rows:
+        is_good = True
+        for position in positions if len(fields) == layout.width else ():
+            token = fields[position]
+            fields[position] = with_point(token)
+            is_point = b"." in token and decimal(token) == decimal(token)
+            mark = b"," if fields[position] != token else b"." if is_point else b""
+            other = first.get(b"." if mark == b"," else b",") if mark else None
+            if mark:
+                first.setdefault(mark, number)
+            if other is not None:
+                problem = f"{layout.columns[position]} '{decode(token)}' has a '{decode(mark)}', unlike line {other}"
+                problems.add(number, problem, "write all numbers with a decimal point, or all with a comma", "number")
+                is_good = False
+        if is_good:
+            yield number, fields
 
 
 def _cells(pieces: Pieces, layout: LineLayout, problems: Problems) -> Iterator[tuple[int, list[bytes]]]:

@@ -23,13 +23,13 @@ class LineLayout:
 
     format     its name in the signature and in --run-format
     columns    the content of the columns, as in `file_formats.COLUMNS`; ignored columns have other names
-    separator  a tab or a comma; empty: any mix of spaces and tabs, as in TREC files
+    separator  a tab, a comma or a semicolon; empty: any mix of spaces and tabs, as in TREC files
     skip       bytes before the first line that counts: a byte order mark, a header
     notes      about the file, for the user
     whole      whether grades must be whole numbers: a column `score` may be of a run
     width      number of columns
     by_rank    whether a run has ranks but no scores: then the rank orders its documents
-    in_blocks  whether the block reader reads such lines: they begin with a topic
+    in_blocks  whether the block reader reads such lines: they begin with a topic, and have no decimal commas
     """
 
     format: str
@@ -45,7 +45,7 @@ class LineLayout:
     def __post_init__(self) -> None:
         self.width = len(self.columns)
         self.by_rank = "score" not in self.columns and "rank" in self.columns
-        self.in_blocks = self.columns[0] == "topic"
+        self.in_blocks = self.columns[0] == "topic" and self.separator != b";"
 
     def position(self, column: str) -> int | None:
         """Return the index of a column; None if there is none."""
@@ -148,6 +148,22 @@ def decimal(token: bytes) -> float:
     return value if math.isfinite(value) else math.nan
 
 
+_DECIMAL_COMMA = re.compile(rb"[+-]?(?:\d+,\d+|,\d+)(?:[eE][+-]?\d+)?")
+
+
+def with_point(token: bytes) -> bytes:
+    """Return a number that has a decimal comma with a decimal point, and anything else unchanged: `1.234,5` is no
+    number."""
+    return token.replace(b",", b".") if _DECIMAL_COMMA.fullmatch(token) else token
+
+
+def separator_in(line: bytes) -> bytes:
+    """Return the separator of fields in a line: a tab, a comma, or a semicolon if the line has no blanks; empty without
+    one."""
+    found = next((mark for mark in (b"\t", b",", b";") if mark in line), b"")
+    return b"" if found == b";" and len(line.split()) > 1 else found
+
+
 def decode(name: bytes) -> str:
     """Return an id as text; bytes that are not UTF-8 survive a round trip through `encode`."""
     return name.decode("utf-8", "surrogateescape")
@@ -168,7 +184,7 @@ FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
     "ntcir": (("qrels",), "`topic docno L2`"),
     "letor": (("qrels",), "`label qid:… features # docid`, as of LETOR and SVMlight"),
     "tsv": (BOTH, "tabs, and a header that names columns in any order"),
-    "csv": (BOTH, "commas, and a header that names columns in any order"),
+    "csv": (BOTH, "commas or semicolons, and a header that names columns in any order"),
     "headed": (BOTH, "spaces, and a header that names columns in any order"),
     "json": (BOTH, "topic → docno → number, or records"),
     "jsonl": (BOTH, "a record in each line"),

@@ -22,7 +22,8 @@ Fields = Mapping[str, str]
 
 _TEXTS = TOPIC[TOPIC.index("query") :]
 _TOPICS = (*TOPIC[: TOPIC.index("query")], *TOPIC_IDS, *_TEXTS)
-_DOCNOS = (*DOCNO, *DOCUMENT_IDS)
+_GOODS = DOCNO.index("segment_id")
+_DOCNOS = (*DOCNO[:_GOODS], *DOCUMENT_IDS, *DOCNO[_GOODS:])  # a product is the content of a document that has an id
 _VALUES = {"run": (*SCORE, *SCORES), "qrels": (*GRADE, *SCORE)}
 
 _LISTS = [shape for shape in SHAPES if shape.layout == "lists"]
@@ -65,7 +66,9 @@ def _documents(record: Any, shape: Shape, kind: str, fields: Fields) -> tuple[st
         return look_up(record, [fields["documents"]])
     if "docno" in fields and isinstance((found := look_up(record, [fields["docno"]]))[1], list):
         return found
-    return look_up(record, shape.documents(kind))
+    name, documents = look_up(record, shape.documents(kind))
+    # An object is the part of a response whose hits were left out, not documents with scores.
+    return ("", None) if shape.counted and isinstance(documents, Mapping) else (name, documents)
 
 
 def find_shape(

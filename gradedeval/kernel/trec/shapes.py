@@ -88,11 +88,12 @@ SHAPES = (
     ),
     Shape(
         "hits", ("run",), "lists",
-        "responses of Elasticsearch or OpenSearch: of one search, of `_msearch`, or one in each line",
+        "responses of Elasticsearch or OpenSearch: of one search, of `_msearch`, or one in each line; "
+        "`hits` may be a flat list of objects with `id` and `score`",
         '{"responses": [{"hits": {"hits": [{"_id": "d2", "_score": 7.5}, {"_id": "d7", "_score": 3.25}]}}, '
         '{"hits": {"hits": [{"_id": "d4", "_score": 1.5}]}}]}',
         "curl -s HOST:9200/INDEX/_msearch -H 'Content-Type: application/x-ndjson' --data-binary @searches > hits.json",
-        inside="responses", run=("hits.hits", "response.hits.hits"), counted=True,
+        inside="responses", run=("hits.hits", "response.hits.hits", "hits"), counted=True,
     ),
     Shape(
         "rank_eval", ("qrels",), "lists",

@@ -1,8 +1,8 @@
 """Read small tables given by users: weights, gains, costs, probabilities, saved scores; texts and labels of topics.
 
-Each may be compressed; have tabs, commas or spaces between columns; have a byte order mark, a header, blank lines and
-comments (lines that begin with `#`); and list ranks in any order. Topics are read from TREC topics (SGML or XML),
-tables, JSON, JSON Lines as in BEIR, Parquet, Arrow, Python objects, or the package ir_datasets.
+Each may be compressed; have tabs, commas, semicolons or spaces between columns; have a byte order mark, a header, blank
+lines and comments (lines that begin with `#`); and list ranks in any order. Topics are read from TREC topics (SGML or
+XML), tables, JSON, JSON Lines as in BEIR, Parquet, Arrow, Python objects, or the package ir_datasets.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from gradedeval.errors import InputError, ProblemList, plural, safe_repr, shorten
-from gradedeval.kernel.trec.file_formats import plain
+from gradedeval.kernel.trec.file_formats import COLUMNS, TOPIC, find_column, plain
 from gradedeval.kernel.trec.line_reader import Pieces, csv_rows, duplicate, settle_duplicates, whole_lines
-from gradedeval.kernel.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
+from gradedeval.kernel.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode, with_point
 from gradedeval.kernel.trec.stream import IR_DATASETS, Source, Stream, is_url
 
 SPACE = " \t\r"
@@ -70,7 +70,7 @@ class SmallTable:
                 continue
             if may_be_header and _is_header(cells, columns[0][0], words):
                 may_be_header = False
-                unnamed_header = 0 if cells[0].lower() == columns[0][0].lower() else line
+                unnamed_header = 0 if _is_name(cells[0], columns[0][0]) else line
                 continue
             may_be_header = False
             shape = widths.get(len(cells))
@@ -132,7 +132,11 @@ class SmallTable:
         cell = row.cells[column]
         value = decimal(encode(cell))
         if value != value:
-            self.problems.add(row.line, f"{column} '{cell}' is not a number", "expected a finite decimal such as 12.5")
+            point = decode(with_point(encode(cell)))
+            hint = (
+                "expected a finite decimal such as 12.5" if point == cell else f"write a decimal point, as in {point}"
+            )
+            self.problems.add(row.line, f"{column} '{cell}' is not a number", hint)
         elif not minimum <= value <= maximum:
             limits = f"from {minimum:g} to {maximum:g}" if maximum < math.inf else f"of {minimum:g} or more"
             self.problems.add(row.line, f"{column} {cell} is out of range", f"expected a number {limits}")
@@ -174,8 +178,13 @@ class SmallTable:
 
 
 def _is_header(cells: list[str], first: str, words: bool) -> bool:
-    is_named = cells[0].lower() == first.lower()
+    is_named = _is_name(cells[0], first) if len(cells) > 1 else cells[0].lower() == first.lower()
     return (is_named or not words) and all(math.isnan(decimal(encode(cell))) for cell in cells)
+
+
+def _is_name(cell: str, column: str) -> bool:
+    """Return whether a cell names a column, perhaps as other tools do."""
+    return cell.lower() == column.lower() or (column in COLUMNS and find_column([cell], COLUMNS[column]) is not None)
 
 
 def _records(
@@ -230,9 +239,10 @@ def _refuse_in(place: str) -> Callable[[int, str, str], None]:
 
 
 def _separator(line: bytes, widths: Collection[int]) -> str | None:
-    """Return the column separator: a tab or a comma if the first line has it, else None for spaces. Tabs may occur
-    among spaces, but not at the end, where a cell would be missing."""
-    present = [separator for separator in (b"\t", b",") if separator in line]
+    """Return the column separator: a tab, a semicolon or a comma if the first line has it, else None for spaces. Tabs
+    may occur among spaces, but not at the end, where a cell would be missing. With semicolons a comma may be decimal.
+    """
+    present = [separator for separator in (b"\t", b";", b",") if separator in line]
     fitting = [separator for separator in present if len(line.split(separator)) in widths or not widths]
     if not fitting and len(line.split()) in widths and not line.rstrip(b" \r").endswith(b"\t"):
         return None
@@ -245,8 +255,10 @@ Record = dict[str, Any]
 """A topic: column -> value."""
 
 TOPIC_NAMES = ("topic", "query_id", "qid", "topic_id", "_id", "id", "number", "num", "topic_number", "query_number")
+LABELED_NAMES = (*TOPIC_NAMES, *(name for name in TOPIC if name not in TOPIC_NAMES))
 TEXT_NAMES = ("query", "text", "title", "question", "content", "description", "desc", "topic_text", "query_text")
-"""Names of the columns of topics and of their texts; the first one present counts."""
+"""Names of the columns of topics, of topics with labels, where a text may be the topic, and of texts; the first one
+present counts."""
 
 LABEL = "slice"
 """The column of unnamed labels."""
@@ -288,8 +300,9 @@ def topic_table(source: Any, content: Literal["queries", "slices"]) -> TopicTabl
     if (parsed := _records_of(source, content)) is None:
         return None
     place, records = parsed
-    if (column := _named(records, TOPIC_NAMES)) is None:
-        raise _no_column(place, TOPIC_NAMES, records)
+    aliases = TOPIC_NAMES if content == "queries" else LABELED_NAMES
+    if (column := _named(records, aliases)) is None:
+        raise _no_column(place, aliases, records)
     topics: dict[str, Record] = {}
     for record in records:
         topic = _id(record.pop(column, None), place)
@@ -447,12 +460,13 @@ def _json(text: str, place: str, noun: str) -> list[Any]:
 
 
 def _rows(text: str, place: str, content: str) -> list[Record]:
-    """Return the records of lines with tabs, commas, `topic:text`, or spaces between topic and text."""
+    """Return the records of lines with tabs, commas, semicolons, `topic:text`, or spaces between topic and text."""
     lines = [line.rstrip("\r") for line in text.split("\n")]
     first = next(line for line in lines if line.strip() and not line.startswith("#"))
-    separator = "\t" if "\t" in first else "," if re.match(r'\s*("[^"]*"|[^\s,]+)\s*,', first) else ""
-    if separator == ",":
-        rows = _csv(text, place)
+    mark = re.match(r'\s*("[^"]*"|[^\s,;]+)\s*([,;])', first)
+    separator = "\t" if "\t" in first else mark[2] if mark else ""
+    if separator in (",", ";"):
+        rows = _csv(text, place, separator)
     else:
         numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
         with_colon = bool(_COLON.match(first))
@@ -462,13 +476,14 @@ def _rows(text: str, place: str, content: str) -> list[Record]:
         ]
         rows = [(number, [_unquoted(cell) for cell in cells]) for number, cells in parts]
     header = rows[0][1]
-    aliases = {plain(name) for name in (*TOPIC_NAMES, *(TEXT_NAMES[:1] if content == "queries" else ()))}
+    aliases = {plain(name) for name in (*LABELED_NAMES, *(TEXT_NAMES[:1] if content == "queries" else ()))}
     if plain(header[0]) in aliases or any(plain(name) in map(plain, TOPIC_NAMES) for name in header):
         return [_of_cells(header, cells, f"{place}:{number}") for number, cells in rows[1:]]
     names = [TOPIC_NAMES[0], TEXT_NAMES[0] if content == "queries" else LABEL]
     if content == "slices" and len(header) > 2:
-        hint = "begin with a line such as 'topic,intent,language'"
-        raise InputError(f"{place}:{rows[0][0]}", "has no header with column names", hint, kind="format")
+        hint = f"begin with a line such as 'topic,intent,language'; names of topics: {', '.join(LABELED_NAMES)}"
+        problem = f"has no header with a column of topics, but {shorten(header)}"
+        raise InputError(f"{place}:{rows[0][0]}", problem, hint, kind="format")
     joint = [(number, [cells[0], (separator or " ").join(cells[1:])]) for number, cells in rows]
     return [_of_cells(names, cells, f"{place}:{number}") for number, cells in joint]
 
@@ -493,10 +508,10 @@ def _of_cells(names: Sequence[str], cells: Sequence[str], place: str) -> Record:
     return {name.strip(): cell.strip() for name, cell in zip(names, cells, strict=True)}
 
 
-def _csv(text: str, place: str) -> list[tuple[int, list[str]]]:
-    """Return the first line number and cells of each comma-separated row; quoted cells may contain line breaks."""
+def _csv(text: str, place: str, separator: str) -> list[tuple[int, list[str]]]:
+    """Return the first line number and cells of each separated row; quoted cells may contain line breaks."""
     pieces = iter([(1, encode(re.sub("\r\n?", "\n", text)))])
-    rows = csv_rows(pieces, ",", _refuse_in(place), multiline=True)
+    rows = csv_rows(pieces, separator, _refuse_in(place), multiline=True)
     return [(line, cells) for line, cells in rows if any(map(str.strip, cells)) and not cells[0].startswith("#")]
 
 

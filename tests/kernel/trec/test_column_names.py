@@ -1,10 +1,13 @@
 """Columns of DataFrames go by the names of other tools; what could be taken for another column is refused."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
 import gradedeval
 from gradedeval.kernel.trec.file_formats import COLUMNS, DOCNO, GRADE, TOPIC, find_column, find_grades
+from support.commands import Command
 
 MEANS = {"ap": 1.0}
 
@@ -28,6 +31,63 @@ def test_a_run_has_its_columns_under_the_names_of_other_tools(names: str) -> Non
 @pytest.mark.parametrize("names", [*QRELS.split(), "Query,URL,Label"])
 def test_qrels_have_their_columns_under_the_names_of_other_tools(names: str) -> None:
     assert gradedeval.evaluate({"1": {"a": 2.5}}, frame(names, "1", "a", 2), "ap").means == MEANS
+
+
+KINDS = [(content, name) for content in ("topic", "docno") for name in COLUMNS[content]]
+
+
+@pytest.mark.parametrize(("content", "name"), KINDS)
+def test_runs_qrels_labels_weights_and_clicks_have_the_same_names(content: str, name: str, tmp_path: Path) -> None:
+    """A name that qrels had was unknown to slices, topic weights or click logs."""
+    names = {"topic": "topic", "docno": "docno", content: name}
+    both = f"{names['topic']},{names['docno']}"
+    files = {
+        "run.csv": f"{both},score\n1,a,2.5\n1,b,1.5\n2,a,1\n",
+        "qrels.csv": f"{both},grade\n1,b,1\n2,a,1\n",
+        "slices.csv": f"{names['topic']},kind,size\n1,new,small\n2,old,small\n",
+        "weights.csv": f"{names['topic']},weight\n1,3\n2,1\n",
+        "clicks.csv": f"session,{both},position,clicked\ns,1,a,1,0\ns,1,b,2,1\n",
+    }
+    for file, text in files.items():
+        (tmp_path / file).write_text(text)
+        (tmp_path / file.replace(".", ";.")).write_text(text.replace(",", ";"))
+    for end in (".csv", ";.csv"):
+        path = {kind: str(tmp_path / f"{kind}{end}") for kind in ("run", "qrels", "slices", "weights", "clicks")}
+        scores = gradedeval.evaluate(
+            path["run"], path["qrels"], "rr", slices=path["slices"], topic_weights=path["weights"]
+        )
+        assert scores.means == {"rr": (3 * 0.5 + 1) / 4}
+        log = gradedeval.clicks.read_log(path["clicks"])
+        assert (log.topics, log.shown, log.clicks.sum()) == (["1"], [("a", "b")], 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "header", "option"),
+    [
+        ("run", "query,my_id,score", "--run-format docno=my_id"),
+        ("run", "request,my_id,score,rank,tag", "--run-format topic=request,docno=my_id"),
+        ("run", "query,sku,points", "--run-format score=points"),
+        ("qrels", "my_id,query,label", "--qrels-format docno=my_id"),
+        ("qrels", "query,product_id,stars", "--qrels-format grade=stars"),
+    ],
+)
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_refusal_names_an_option_that_reads_the_file(
+    kind: str, header: str, option: str, separator: str, tmp_path: Path, cli: Command
+) -> None:
+    values = {"score": "2", "points": "2", "label": "1", "stars": "1", "query": "1", "request": "1", "rank": "1"}
+    row = [values.get(name, "a") for name in header.split(",")]
+    files = {"run": tmp_path / "run.trec", "qrels": tmp_path / "qrels.trec"}
+    files["run"].write_text("1 Q0 a 1 2 x\n")
+    files["qrels"].write_text("1 0 a 1\n")
+    files[kind].write_text(f"{separator.join(header.split(','))}\n{separator.join(row)}\n")
+    command = ["eval", str(files["run"]), str(files["qrels"]), "-m", "rr", "-f", "csv"]
+    refused = cli(*command)
+    assert refused.code == 1
+    assert refused.messages[-1].endswith(f"name it, as in {option}"), refused.messages
+    read = cli(*command, *option.split(" "))
+    assert read.code == 0, read.messages
+    assert "rr,1" in read.text
 
 
 def test_the_best_known_of_competing_column_names_counts() -> None:

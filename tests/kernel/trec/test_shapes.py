@@ -281,7 +281,10 @@ def test_fields_of_ones_own_are_named(tmp_path: Path, cli: Command) -> None:
         ('{"question": "a", "expected": [{"id": "d", "grade": null}], "retrieved": ["d"]}', "whose grade is null"),
         ('{"question": "a", "expected": ["d"], "retrieved": [0.5]}', "'retrieved' lists a number: 0.5"),
         ('{"question": "a", "expected": ["d"]}', "no list of results (retrieved, results"),
-        ('{"expected": ["d"], "retrieved": ["d"]}', "no topic (query, question, input, user_input, query_text or id)"),
+        (
+            '{"expected": ["d"], "retrieved": ["d"]}',
+            "no topic (query, question, input, user_input, query_text, search_term, search_query, keyword or id)",
+        ),
         ('{"question": ["a"], "expected": ["d"], "retrieved": ["d"]}', "the topic 'question' is a list"),
         ('{"question": "a", "expected": ["d"], "retrieved": ["d"]}\n' * 2, "topic 'a' again, first in record 1"),
         ('{"question": "a", "expected": ["d"], "retrieved": ["d", {"id": "e", "score": 1}]}', "some have none"),
@@ -485,3 +488,26 @@ def test_tabs_split_no_line_that_has_a_known_form_between_blanks(plain: Path, cl
     done = cli(str(plain / "tags.run"), str(plain / "plain.qrels"), "-m", "ap")
     assert "0.7500" in done.text
     assert "run format" not in done.text
+
+
+@pytest.mark.parametrize(
+    "hits",
+    [
+        [{"id": "d2", "score": 7.5}, {"id": "d7", "score": 3.25}],
+        [{"_id": "d2", "_score": 7.5, "product": "shoe"}, {"_id": "d7", "_score": 3.25, "product": "shoe"}],
+        {"total": 2, "hits": [{"_id": "d2", "_score": 7.5}, {"_id": "d7", "_score": 3.25}]},
+        [{"sku": "d2"}, {"sku": "d7"}],
+    ],
+)
+def test_hits_are_a_flat_list_or_inside_hits(hits: object, tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "run.jsonl").write_text(json.dumps({"query": "1", "hits": hits}) + "\n")
+    (tmp_path / "qrels.txt").write_text("1 0 d7 1\n")
+    found = cli("eval", str(tmp_path / "run.jsonl"), str(tmp_path / "qrels.txt"), "-m", "rr", "-f", "csv")
+    assert found.code == 0, found.messages
+    assert "rr,0.5" in found.text
+
+
+def test_an_object_of_totals_is_no_list_of_hits(tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "run.json").write_text('{"query": "1", "hits": {"total": 5}}')
+    (tmp_path / "qrels.txt").write_text("1 0 d7 1\n")
+    assert cli("eval", str(tmp_path / "run.json"), str(tmp_path / "qrels.txt")).code == 1

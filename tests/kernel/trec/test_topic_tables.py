@@ -137,7 +137,7 @@ def test_labels_may_be_columns_of_the_queries(tmp_path: Path) -> None:
 
 def test_labels_need_names(tmp_path: Path) -> None:
     (tmp_path / "s").write_text("1\ta\tb\n")
-    with pytest.raises(InputError, match="has no header with column names"):
+    with pytest.raises(InputError, match="has no header with a column of topics, but 1, a, b"):
         read_slices(str(tmp_path / "s"))
 
 

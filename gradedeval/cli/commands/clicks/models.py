@@ -19,7 +19,7 @@ WRITTEN = [
     Option("--write-model", metavar="FILE.json", file=WRITES, help="Write the only model, for `clicks simulate "
            "--model-from`.", short="Write the model, for simulate."),
     Option("--write-relevance", metavar="FILE.csv", file=WRITES, help="Write the relevance of each document by the "
-           "only model, as lines of topic,docno,gain,seen, for --fill.",
+           "only model, as lines of topic,docno,gain,seen, for --fill or as qrels.",
            short="Write the relevance of documents, for --fill."),
     Option(number=ranges.MIN_SEEN, metavar="N", help="Leave out of --write-relevance documents shown in fewer "
            f"than N sessions. Default: {MIN_SEEN}.", short="Leave out what fewer than N sessions saw."),

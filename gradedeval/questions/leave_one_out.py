@@ -11,7 +11,7 @@ from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import GROUP, display_table
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, merge_close, np
-from gradedeval.errors import InputError, ProblemList, did_you_mean, emit_notes, flag, plural, public, shorten
+from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, emit_notes, flag, plural, public, shorten
 from gradedeval.kernel import (
     Document,
     Layout,
@@ -234,10 +234,18 @@ def leave_one_out(
     order, labels = list(named), [measure.label for measure in scorer.measures]
     rows.sort(key=lambda row: (labels.index(row["measure"]), order.index(row["run"])))
     counts = [(int(run.listed.sum()), run.missing) for run in ranked.runs]
-    listed = [run.listed.tobytes() for run in ranked.runs]
-    remarks = emit_notes([*scorer.notes, *ranked.notes, *scorer.unequal_topics(listed), *group_notes])
+    listed, depth_notes = [run.listed.tobytes() for run in ranked.runs], _unknown_depth_notes(ranked, pool_depth)
+    remarks = emit_notes([*scorer.notes, *ranked.notes, *scorer.unequal_topics(listed), *group_notes, *depth_notes])
     under, frame = kernel.signature(judged, scorer.options, scorer.measures, counts), kernel.results.to_frame(rows)
     return LeftOut(frame, _orders(frame, scorer.measures), scorer.measures, under, remarks)
+
+
+def _unknown_depth_notes(ranked: RankedRuns, depth: int | None) -> list[str]:
+    """Return the note that the pool is shallower than the runs by an unknown depth, if not all documents are judged."""
+    if depth is not None or all(ranked.judged[run.document].all() for run in ranked.runs):
+        return []
+    problem = "without a pool depth, a judgment counts as contributed by each run that has the document at any rank"
+    return [Note(f"{problem}, so changes may be too small", f"give {flag.pool_depth:N}", place=flag.leave_one_out)]
 
 
 def _rows(ranked: RankedRuns, scorer: kernel.Scorer, group_of: list[str], depth: int | None) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from gradedeval import kernel
 from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import display_table
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct, np
-from gradedeval.errors import InputError, check_choice, emit_notes, flag, plural, public
+from gradedeval.errors import InputError, Note, check_choice, emit_notes, flag, plural, public
 from gradedeval.kernel import (
     Column,
     Document,
@@ -349,6 +349,8 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 BY_MEASURE: tuple[Strategy, ...] = ("residual", "pairs")
 DEFAULT: Strategy = "rbp-c"
 """The best strategy for the order of runs in nine of ten draws of topics: tests/benchmarks/judging.py."""
+DEFAULT_BUDGET = 100
+"""Maximum number of documents if neither a budget nor a depth is given: with a depth, the whole pool is expected."""
 RUNS_LISTED = 3
 """Number of runs listed for each document in a table for people."""
 
@@ -356,11 +358,12 @@ Weighing = Annotated[Strategy, Setting("How --to-judge weights documents: by bes
     "methods A, B and C of Moffat, Webber & Zobel, by residual, or by the pairs of runs whose order they could "
     "reverse (pairs).", short="How to choose the documents to judge.")]  # fmt: skip
 Budget = Annotated[
-    int,
+    int | None,
     Setting(
         "Maximum number of documents that --to-judge lists.",
         ranges.BUDGET,
         "N",
+        default_text=f"{DEFAULT_BUDGET}, or with --pool-depth or --depth all",
         short="Maximum number of documents to judge.",
     ),
 ]
@@ -374,10 +377,13 @@ PoolDepth = Annotated[int | None, Setting("Depth to which a run contributes to t
 
 @dataclass(frozen=True)
 class JudgingSettings:
-    """Settings of the choice of documents: see `to_judge`. Raises InputError (usage) for an invalid value."""
+    """Settings of the choice of documents: see `to_judge`. Raises InputError (usage) for an invalid value.
+
+    budget  None: all documents
+    """
 
     strategy: Strategy = DEFAULT
-    budget: int = 100
+    budget: int | None = None
     persistence: float = 0.8
     pool_depth: int | None = None
 
@@ -426,7 +432,8 @@ class ToJudge(kernel.results.InNotebook):
         if layout == "long":
             return Document([kernel.results.to_table(frame)], signature)
         line = f"{count} {plural(count, 'document')} to judge, {self.remaining} more unjudged"
-        if self.settings.strategy in BY_MEASURE and self.remaining and count < self.settings.budget:
+        stopped = self.settings.budget is None or count < self.settings.budget
+        if self.settings.strategy in BY_MEASURE and self.remaining and stopped:
             effect = "the order of two runs by " if self.settings.strategy == "pairs" else ""
             line += f", none of which could change {effect}{self.measure.label}"
         return Document([line, self._table()] if count else [line], signature)
@@ -463,7 +470,7 @@ def to_judge(
     qrels: Any = None,
     strategy: Weighing = DEFAULT,
     *,
-    budget: Budget = 100,
+    budget: Budget = None,
     measure: By = "ndcg@10",
     persistence: Persistence = 0.8,
     pool_depth: PoolDepth = None,
@@ -480,7 +487,7 @@ def to_judge(
                  too. `residual`: rise of the means of runs by `measure`, summed, if the document and all chosen
                  before have the top gain. `pairs`: change of the differences of runs whose order judging could
                  reverse, in the same way
-    budget       maximum number of documents
+    budget       maximum number of documents; None: 100, or all if `pool_depth` or `depth` is given
     measure      of `residual` and `pairs`
     persistence  persistence of the RBP methods
     pool_depth   last rank of candidates; None: all ranks
@@ -496,17 +503,26 @@ def to_judge(
     >>> gradedeval.to_judge(runs, budget=2).frame["docno"].tolist()
     ['d1', 'd3']
     """
-    options = resolve_options(like, **keywords)
-    named, by = kernel.named_runs(runs), parse_measures(measure)[0]
-    settings = JudgingSettings(strategy, budget, persistence, pool_depth)
+    options, named, by = resolve_options(like, **keywords), kernel.named_runs(runs), parse_measures(measure)[0]
+    default = DEFAULT_BUDGET if pool_depth is None and options.depth is None else None
+    settings = JudgingSettings(strategy, default if budget is None else budget, persistence, pool_depth)
     scorer = _scorer(named, qrels, by, options, strategy)
     ranked = ranked_runs.rank_runs(named, scorer.grader)
     candidates = _candidates(ranked, scorer, settings.pool_depth)
     chosen, weights = choose(ranked, scorer, candidates, settings)
-    notes = emit_notes(ranked.notes if qrels is None else [*scorer.notes, *ranked.notes])
     ranks = _ranks_by_run(ranked, chosen)
-    frame = _frame(ranked, chosen, weights, ranked.best_rank, ranks)
-    return ToJudge(frame, ranks, len(candidates) - len(chosen), settings, scorer.measures[0], notes, options.texts)
+    frame, (by,) = _frame(ranked, chosen, weights, ranked.best_rank, ranks), scorer.measures
+    notes = [*([] if qrels is None else scorer.notes), *ranked.notes]
+    notes += [] if budget else _default_budget_notes(settings, by, len(chosen), len(candidates))
+    return ToJudge(frame, ranks, len(candidates) - len(chosen), settings, by, emit_notes(notes), options.texts)
+
+
+def _default_budget_notes(settings: JudgingSettings, measure: Measure, chosen: int, candidates: int) -> list[str]:
+    """Return the note that the default budget leaves out documents, if it does."""
+    if chosen != settings.budget or chosen == candidates:
+        return []
+    those = f"that could change {measure.label}" if settings.strategy in BY_MEASURE else "of them"
+    return [Note(f"{chosen} of {candidates:,} unjudged documents", f"{flag.budget:{candidates}} takes all {those}")]
 
 
 def _scorer(runs: Mapping[str, Any], qrels: Any, measure: Measure, options: Options, strategy: Strategy) -> Scorer:
@@ -537,21 +553,20 @@ def choose(ranked: RankedRuns, scorer: Scorer, candidates: Ints, settings: Judgi
     """Return the documents to judge, among the candidates, and their weights; the most informative first, ties by
     better rank, then in the order of topics and docnos."""
     names, best = ranked.numbers.names(candidates), ranked.best_rank[candidates]
+    budget = len(candidates) if settings.budget is None else settings.budget
     # Bytes sort faster, in the same order if ASCII.
     docnos = np.array(names) if b"".join(names).isascii() else ranked.docnos(candidates).astype(str)
     candidates = candidates[np.lexsort((docnos, ranked.topic[candidates], best))]
     if settings.strategy in BY_MEASURE:
         pairs = settings.strategy == "pairs"
-        chosen, weights = choose_by_measure(ranked, scorer, candidates, settings.budget, pairs=pairs)
+        chosen, weights = choose_by_measure(ranked, scorer, candidates, budget, pairs=pairs)
     elif settings.strategy in ("rbp-b", "rbp-c"):
         cubed = settings.strategy == "rbp-c"
-        chosen, weights = choose_by_residual(
-            ranked, scorer, candidates, settings.budget, settings.persistence, cubed=cubed
-        )
+        chosen, weights = choose_by_residual(ranked, scorer, candidates, budget, settings.persistence, cubed=cubed)
     else:
         each = depth_weights(ranked) if settings.strategy == "depth" else rbp_weights(ranked, settings.persistence)
         weights = each[candidates]
-        chosen = np.argsort(-weights, kind="stable")[: settings.budget]
+        chosen = np.argsort(-weights, kind="stable")[:budget]
         weights = weights[chosen]
     return candidates[chosen], weights
 

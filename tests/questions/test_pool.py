@@ -400,6 +400,67 @@ def test_lines_to_judge_become_qrels(cli: Command, tmp_path: Path) -> None:
     assert not set(lines) & set(again)
 
 
+def many_documents() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Two runs with 120 unjudged documents of 121."""
+    ranking = {f"d{number:03}": 200.0 - number for number in range(121)}
+    relevant = {"d000": 1, **{f"x{number}": 1 for number in range(200)}}  # every document can change ap
+    return {"A": {"t": ranking}, "B": {"t": ranking | {"d120": 900.0}}}, {"t": relevant}
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_default_budget_says_what_it_leaves_out(strategy: Any) -> None:
+    runs, qrels = many_documents()
+    short = gradedeval.to_judge(runs, qrels, strategy, measure="ap")
+    all_documents = gradedeval.to_judge(runs, qrels, strategy, measure="ap", budget=120)
+    note = [note for note in short.notes if note.startswith("100 of 120 unjudged documents; budget=120 takes all ")]
+    assert (len(short.frame), short.remaining, len(note)) == (100, 20, 1)
+    assert len(all_documents.frame) == 120
+    assert not any("unjudged documents; budget" in note for note in all_documents.notes)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("depth", ["pool_depth", "depth"])
+def test_with_a_depth_the_whole_pool_is_to_judge(strategy: Any, depth: str) -> None:
+    runs, qrels = many_documents()
+    keywords: dict[str, Any] = {depth: 115}
+    found = gradedeval.to_judge(runs, qrels, strategy, measure="ap", **keywords)
+    assert len(found.frame) == 115  # 114 down to rank 115 of A, and the first of B
+    assert found.remaining == 0
+    assert not any("unjudged documents; budget" in note for note in found.notes)
+    some = gradedeval.to_judge(runs, qrels, strategy, measure="ap", budget=7, **keywords)
+    assert some.frame.equals(found.frame[:7])
+
+
+def test_a_list_that_the_default_budget_cuts_says_so_at_the_prompt(cli: Command, tmp_path: Path) -> None:
+    out = tmp_path / "next.qrels"
+    words = ("pool", *RUNS, QRELS, "--to-judge", "--as-qrels", "-o", str(out))
+    (note,) = [line for line in cli(*words).messages if "unjudged documents" in line]
+    budget = note.split("--budget ")[1].split()[0]
+    assert note == f"100 of {int(budget):,} unjudged documents; --budget {budget} takes all of them"
+    assert len(out.read_text().splitlines()) == 100
+    assert not any("unjudged documents" in line for line in cli(*words, "--budget", budget).messages)
+    assert len(out.read_text().splitlines()) == int(budget)
+
+
+def test_a_file_of_statistics_says_that_it_lists_no_documents(cli: Command, tmp_path: Path) -> None:
+    out = tmp_path / "pool.txt"
+    note = f"{out}: has statistics of the pool, not its documents; --to-judge --as-qrels lists documents to judge"
+    assert cli("pool", *RUNS, QRELS, "--depth", "20", "-o", str(out)).messages.count(note) == 1
+    for words in ((), ("-o", str(tmp_path / "pool.csv")), ("--to-judge", "-o", str(out))):
+        assert note not in cli("pool", *RUNS, QRELS, *words).messages
+
+
+def test_runs_left_out_of_a_pool_of_unknown_depth_say_so(cli: Command) -> None:
+    words = ("pool", *RUNS, QRELS, "--leave-one-out", "-m", "ap")
+    (note,) = [line for line in cli(*words).messages if "pool depth" in line]
+    assert note.startswith("--leave-one-out: without a pool depth, a judgment counts as ")
+    assert note.endswith("; give --pool-depth N")
+    assert not any("pool depth" in line for line in cli(*words, "--pool-depth", "10").messages)
+    runs: Any = {"A": {"t": {"a": 2.0}}, "B": {"t": {"b": 2.0}}}
+    judged = gradedeval.leave_one_out(runs, {"t": {"a": 1, "b": 0}}, "ap")  # every rank is in the pool
+    assert not any("pool depth" in note for note in judged.notes)
+
+
 def test_each_question_has_a_table(cli: Command, tmp_path: Path) -> None:
     groups = tmp_path / "teams.txt"
     groups.write_text("rivers-bm25.run ours\nrivers-bm25-rm3.run ours\n")

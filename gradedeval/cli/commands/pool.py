@@ -14,10 +14,10 @@ from gradedeval.cli.arguments import (
     single_measure,
 )
 from gradedeval.cli.options import Option, command_line, output_options, scoring_options
-from gradedeval.cli.output import context_option, write_colored
+from gradedeval.cli.output import STDOUT, context_option, write_colored
 from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import check_mode, chosen_mode, pop_settings, setting_options
-from gradedeval.errors import InputError
+from gradedeval.errors import InputError, Note, emit_notes
 from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.leave_one_out import leave_one_out
 from gradedeval.questions.pool import pool
@@ -103,6 +103,9 @@ def command(
         write_colored(qrels_lines(result), destination.output)
     else:
         destination.print(result)
+    if not mode and destination.format == "table" and destination.output not in STDOUT:
+        hint = "--to-judge --as-qrels lists documents to judge"
+        emit_notes([Note("has statistics of the pool, not its documents", hint, place=destination.output)])
 
 
 def _runs_and_qrels(files: tuple[str, ...], mode: str, options: dict[str, Any]) -> tuple[list[str], str | None]:

@@ -246,7 +246,7 @@ def check_topics(run: kernel.submissions.Submission, facts: Facts, expected: Seq
         run.warn("topics", problem, "missing topics are scored as empty rankings")
     if facts.extra:
         count = f"{len(facts.extra)} {plural(len(facts.extra), 'topic')} not in {source} ({shorten(facts.extra)})"
-        run.warn("topics", count, "they are ignored")
+        run.warn("unknown-topics", count, "they are ignored")
 
 
 def check_same_topics(runs: Sequence[kernel.submissions.Submission], facts: Sequence[Facts]) -> None:

@@ -354,6 +354,20 @@ def test_problems_of_many_runs_are_listed_by_kind_and_their_folder_once(cli: Com
     assert "more files" not in cli("lint", "deep/runs", "--all").text
 
 
+def test_unknown_topics_stand_beside_missing_ones(cli: Command, tmp_path: Path) -> None:
+    """However many files there are: by file and by kind, without --all."""
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n3 0 a 1\n")
+    for count in (1, 3, 6):
+        folder = tmp_path / f"runs{count}"
+        folder.mkdir()
+        for name in "abcdef"[:count]:
+            (folder / name).write_text(f"1 Q0 {name} 1 2 {name}\nX{name} Q0 a 1 2 {name}\n")
+        text = cli("lint", str(folder), "--qrels", "qrels").text
+        for name in "abcdef"[:count]:
+            assert f"(X{name})" in text
+            assert "(2, 3)" in text
+
+
 def test_a_tag_with_spaces_is_a_warning(tmp_path: Path, cli: Command) -> None:
     for tag, warnings in (("my run", 1), ("my_run", 0)):
         (tmp_path / "a.run").write_text(f"1 Q0 d 1 2 {tag}\n")

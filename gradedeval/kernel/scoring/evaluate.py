@@ -369,7 +369,10 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
         from gradedeval.kernel.rankings.run import check_swapped  # most qrels are right
 
         if not is_stratified(options.qrels_format):  # with a field too many, such a line is as wide as a line of a run
-            check_swapped(first, qrels, options)
+            try:
+                check_swapped(first, qrels, options)
+            except InputError as swapped:
+                raise swapped from None
         raise
     if judged.could_be_run:
         from gradedeval.kernel.rankings.run import check_values_swapped  # most are files of TREC

@@ -2,6 +2,7 @@
 
 import json
 import re
+import traceback
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,23 @@ def test_a_run_in_the_place_of_the_qrels_is_an_error(name: str, folder: Path, cl
     assert f"{run}: looks like a run (12 different grades" in refused.messages[0]
     named = {"json": "json", "tsv": "beir"}[name]
     assert cli(qrels, run, "-m", "ap", "--qrels-format", named).code == 0
+
+
+@pytest.mark.parametrize("swapped", [("trec.qrels", "trec.run"), ("trec.run", "trec.run")])
+def test_the_error_of_swapped_files_follows_no_other_error(swapped: tuple[str, str], folder: Path) -> None:
+    with pytest.raises(InputError, match="looks like a run") as raised:
+        evaluate(*(folder / name for name in swapped), "ap")
+    trace = "".join(traceback.format_exception(raised.value))
+    assert trace.count("Traceback") == 1
+    assert "During handling" not in trace
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda one: one.what)
+def test_an_error_about_a_file_hides_the_errors_that_it_replaces(wrong: Wrong, folder: Path) -> None:
+    wrong.write(folder / "FILE")
+    with pytest.raises(InputError) as raised:
+        evaluate(*(folder / name for name in wrong.files), "ap")
+    assert "During handling" not in "".join(traceback.format_exception(raised.value))
 
 
 def test_swapped_dicts_are_an_error_and_fractional_grades_none() -> None:

@@ -12,6 +12,7 @@ internal.
 from __future__ import annotations
 
 import importlib
+import sys
 
 __version__ = "0.1.0"
 
@@ -146,6 +147,16 @@ def __dir__() -> list[str]:
     return __all__
 
 
+def _check_import(name: str, hint: str) -> None:
+    """Raise ImportError with the hint if `from gradedeval import NAME` asked for an unknown name: Python replaces the
+    text of an AttributeError there. It asks for submodules, too, before it imports them."""
+    from importlib.util import find_spec  # needed for errors only
+
+    asked_by = sys._getframe(2).f_code.co_name
+    if hint and asked_by == "_handle_fromlist" and find_spec(f"{__name__}.{name}") is None:
+        raise ImportError(f"cannot import name '{name}' from 'gradedeval'; {hint}", name=__name__)
+
+
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"gradedeval.{name}")
@@ -154,6 +165,7 @@ def __getattr__(name: str) -> Any:
         if not name.startswith("_"):
             hint = importlib.import_module(f"{__name__}.errors").hint_of("functions", name, __all__)
             problem += f"; {hint}" if hint else ""
+            _check_import(name, hint)
         raise AttributeError(problem)
     value = globals()[name] = getattr(importlib.import_module(f"gradedeval.{_MODULE_OF[name]}"), name)
     return value

@@ -1,8 +1,11 @@
 """The words of other tools: none is ours, each says what it is here, and that is there."""
 
 import inspect
+import pkgutil
 import re
 import shlex
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -230,6 +233,10 @@ def files(tmp_path: Any) -> Any:
         ("leaderboard A B Q", None),
         ("rrf A B", None),
         ("ttest A B Q", "compare --test t A B Q"),
+        ("loo A B Q", "pool --leave-one-out A B Q"),
+        ("leave-one-out A B Q", "pool --leave-one-out A B Q"),
+        ("reusability A B Q", "pool --leave-one-out A B Q"),
+        ("pool A B Q --unjudged", "pool A B Q --to-judge"),
         ("evaluate A Q", "eval A Q"),
         ("comapre A B Q", "compare A B Q"),
         ("A Q --ties bset", "A Q --ties best"),
@@ -377,6 +384,28 @@ def test_an_unknown_function_says_what_is_meant(name: str, says: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "hint"),
+    [("calc_aggregate", "; write evaluate(run, qrels, measures)"), ("evalute", "; did you mean 'evaluate'?")],
+)
+def test_an_import_of_an_unknown_name_says_what_is_meant(name: str, hint: str) -> None:
+    with pytest.raises(ImportError) as raised:
+        exec(f"from gradedeval import {name}")
+    assert str(raised.value) == f"cannot import name '{name}' from 'gradedeval'{hint}"
+    assert not hasattr(gradedeval, name)
+
+
+def test_submodules_are_imported_whatever_they_resemble() -> None:
+    """Python asks for the attribute first: an error with a hint must not come in place of the import."""
+    names = [module.name for module in pkgutil.iter_modules(gradedeval.__path__) if not module.name.startswith("_")]
+    for name in names:
+        code = f"from gradedeval import {name}; print({name}.__name__)"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        assert done.stdout == f"gradedeval.{name}\n"
+    with pytest.raises(ImportError, match=r"cannot import name 'zzz' from 'gradedeval' \("):
+        exec("from gradedeval import zzz")
+
+
+@pytest.mark.parametrize(
     ("name", "says"),
     [
         ("df", "; did you mean 'frame'?"),
@@ -450,11 +479,14 @@ def test_guesses_of_keywords_are_told_the_same() -> None:
         evaluate({"1": {"a": 1.0}}, {"1": {"a": 1}}, "rr", groups={})
 
 
+PLOT = "`gradedeval plot runs RUN... QRELS -o FILE` draws a picture"
+
 GONE = [
     ("eval --color", "the variables NO_COLOR=1 and FORCE_COLOR=1 decide"),
     ("eval --strata", "did you mean '--qrels-format strata'?"),
     ("compare --allow-mismatch", "score the saved runs again with the same qrels and options"),
     ("compare --fill", "`gradedeval eval -q --fill FILE` saves what --from-scores reads"),
+    *((f"eval --{name}", f"{PLOT}; `gradedeval plot --help` lists others") for name in ("plot", "figure")),
     *((f"plot runs --{name}", "write --size WIDTHxHEIGHT, as in --size 7x3") for name in ("width", "height", "dpi")),
     ("clicks simulate --lists", "`gradedeval clicks simulate RUN...` shows the lists of runs"),
 ]

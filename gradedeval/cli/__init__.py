@@ -171,7 +171,8 @@ class InnerGroup(CommandGroup):
             group = str(ctx.info_name)
             ours, _ = synonyms()["commands"].get(args[0], ("", ""))
             meant = ours.removeprefix(f"{group} ")
-            hint = Guess(args[0], meant) if meant in self.table else did_you_mean(args[0], self.table)
+            is_picture = ours.startswith(f"{group} ") and meant in self.table
+            hint = Guess(args[0], meant) if is_picture else did_you_mean(args[0], self.table)
             hint = hint or f"choose from {', '.join(self.table)}"
             usual, file = self.usual.split()
             if os.path.exists(args[0]) or args[0] == file.lower():

@@ -150,7 +150,8 @@ def runs_and_qrels(files: tuple[str, ...], options: Mapping[str, Any] = MappingP
     if missing:
         check_qrels_last(files)
     *words, qrels = files
-    if len(words) > 1 and are_two_qrels(files[-2:]):
+    is_run = words[-1] in click.get_current_context().params["files"]  # and not the baseline
+    if len(words) > 1 and is_run and are_two_qrels(files[-2:]):
         *words, first = words
         runs_given = " ".join(words) if len(words) < 4 else "RUN..."
         hint = f"`gradedeval agreement {first} {qrels} {runs_given}` compares judgments, and the orders of runs by each"
@@ -386,13 +387,12 @@ def named_files(words: Iterable[str]) -> list[str]:
     return list(takewhile(_names_file, words))
 
 
-def kind_if_qrels_first(files: Sequence[str], options: Mapping[str, Any]) -> str:
+def kind_if_qrels_first(files: Sequence[str], formats: Options) -> str:
     """Return what the last file is, if it is certainly not the qrels and only the first certainly is; else ""."""
     if len(files) < 2 or "-" in (files[0], files[-1]):
         return ""
     from gradedeval.kernel.rankings.run import is_readable_only_as  # only for an error
 
-    formats = Options(run_format=options.get("run_format"), qrels_format=options.get("qrels_format"))
     try:
         if not (_is_certainly_qrels(files[0]) or is_readable_only_as("qrels", files[0], formats)):
             return ""

@@ -18,6 +18,7 @@ import click
 from gradedeval.cli.options import TOPICS
 from gradedeval.errors import Guess, InputError, handling_notes, hint_of, shorten, synonyms
 from gradedeval.kernel.measures.parse import is_measure
+from gradedeval.kernel.options import Options
 
 MIN_SIMILARITY = 0.75
 """Minimum share of letters that a mistyped option has in common with the suggested one."""
@@ -155,14 +156,17 @@ def with_right_order(error: InputError, running: click.Context) -> InputError:
     from gradedeval.cli.arguments import kind_if_qrels_first, named_files  # only for an error
 
     words = running.params.get("files", ())
-    says_so = "swap" in error.hint
-    asks_for_files = not {"QRELS", "run", "run,"}.isdisjoint(error.hint.split())
-    is_of_files = says_so or asks_for_files or error.place.startswith(_beginnings(words))
+    if error.kind == "unknown-measure":
+        return error
+    says_so = error.kind == "swapped-files"
+    is_of_files = says_so or error.place in ("", "-m") or error.place.startswith(_beginnings(words))
     takes_runs = any(RUNS_FIRST.match(str(param.metavar)) for param in running.command.params)
     if not (is_of_files and takes_runs):
         return error
     files = named_files(words)
-    if not (kind := kind_if_qrels_first(files, running.params)):
+    chosen = running.params
+    formats = Options(run_format=chosen.get("run_format"), qrels_format=chosen.get("qrels_format"))
+    if not (kind := kind_if_qrels_first(files, formats)):
         return error
     first, *_, last = files
     if says_so:

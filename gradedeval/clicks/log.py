@@ -16,8 +16,8 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, distinct, np
-from gradedeval.clicks.result_rows import CONTENTS, Block, by_session, has_results, our_names
 from gradedeval.clicks.result_rows import NEEDED as RESULT_COLUMNS
+from gradedeval.clicks.result_rows import Block, by_session, has_results, known_names, our_names
 from gradedeval.errors import InputError, Note, ProblemList, check_choice, did_you_mean, flag, plural, public, shorten
 from gradedeval.kernel import Setting, decimal, decode, encode, ranges
 
@@ -324,7 +324,7 @@ def check_header(names: Sequence[str], extra: Collection[str], place: str) -> No
             if name in RESULT_COLUMNS and has_results(names):
                 unknown = [column for column in names if column not in (*COLUMNS, *RESULT_COLUMNS)]
                 hint = f"rename {shorten(unknown, 10)} if it holds it; " if len(unknown) == 1 else ""
-                hint += f"known names: {', '.join(CONTENTS[name])}"
+                hint += f"known names: {', '.join(known_names()[name])}"
             raise InputError(place, problem, hint, kind="fields")
         if list(names).count(name) > 1:
             raise InputError(place, f"two columns '{name}'", "give each column a different name", kind="fields")

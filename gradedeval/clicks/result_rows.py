@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
+from gradedeval import kernel
 from gradedeval.errors import InputError, ProblemList, shorten
-from gradedeval.kernel import decode, file_formats
+from gradedeval.kernel import decode
 
-CONTENTS = {
-    "session": ("session", "session_id"),
-    "topic": file_formats.TOPIC,
-    "rank": file_formats.RANK,
-    "docno": file_formats.DOCNO,
-    "click": ("click", "clicked", "is_click"),
-}
-"""Content of a column of a log with a row for each result -> its known names."""
+NEEDED = ("session", "topic", "rank", "docno", "click")
+"""Contents of the columns of a log with a row for each result."""
 
-NEEDED = tuple(CONTENTS)
 _CLICKED = {b"1": True, b"true": True, b"True": True, b"0": False, b"false": False, b"False": False, b"": False}
 
 
@@ -30,12 +24,20 @@ class Block(NamedTuple):
     columns: Mapping[str, Sequence[bytes]]
 
 
+@cache
+def known_names() -> dict[str, tuple[str, ...]]:
+    """Return the names of columns: content -> its known names."""
+    names = kernel.file_formats  # not for a help page
+    of_sessions, of_clicks = ("session", "session_id"), ("click", "clicked", "is_click")
+    return dict(zip(NEEDED, (of_sessions, names.TOPIC, names.RANK, names.DOCNO, of_clicks), strict=True))
+
+
 @lru_cache(maxsize=64)
 def our_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of the columns of a log in our spelling: that of the topic, and all if it has a row for each
     result."""
-    found = {content: _find(names, row) for content, row in CONTENTS.items()}
-    if "clicks" in map(file_formats.plain, names) or not has_results(
+    found = {content: _find(names, row) for content, row in known_names().items()}
+    if "clicks" in map(kernel.file_formats.plain, names) or not has_results(
         [content for content, name in found.items() if name]
     ):
         found = {"topic": found["topic"]}
@@ -45,8 +47,9 @@ def our_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _find(names: tuple[str, ...], aliases: tuple[str, ...]) -> str:
     """Return the name that comes first among some aliases; empty if there is none."""
-    present, known = {file_formats.plain(name): name for name in reversed(names)}, map(file_formats.plain, aliases)
-    return next((present[name] for name in known if name in present), "")
+    plain = kernel.file_formats.plain
+    present = {plain(name): name for name in reversed(names)}
+    return next((present[name] for name in map(plain, aliases) if name in present), "")
 
 
 def has_results(names: Collection[str]) -> bool:

@@ -141,7 +141,7 @@ def test_where_no_process_can_be_started_one_does_the_work(folder: Path) -> None
     words = ["0.run", "1.run", "qrels.txt", "-m", "ap", "--jobs", "2"]
     done = limited(folder, resource.RLIMIT_NOFILE, 8, *words)
     assert (done.returncode, FEW.sub(b"", done.stderr)) == (0, b"")
-    assert [line.split() for line in done.stdout.splitlines()[2:4]] == [[b"0", b"0.2698"], [b"1", b"0.2698"]]
+    assert [line.split() for line in done.stdout.splitlines()[2:4]] == [[b"0.run", b"0.2698"], [b"1.run", b"0.2698"]]
 
 
 @pytest.mark.parametrize("output", ["out.csv", "file:///{}/out.csv"])

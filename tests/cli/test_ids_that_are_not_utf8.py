@@ -17,8 +17,9 @@ from support.paths import ROOT
 
 # What stands for the byte in an output: itself, or what can stand in JSON, LaTeX, and other text that is UTF-8.
 STANDS = re.compile(rb"\xe9|\\udce9|\\textbackslash\{\}xe9|\\?\\xe9")
-# Names of the judgments by their content, what fills columns up, and quotes around words of a command line.
-VARIES = re.compile(rb"\b[0-9a-f]{6}\b|[ -]+|&#39;")
+# Names of judgments and digests of files by their content, what fills columns up, and quotes around words of a command
+# line.
+VARIES = re.compile(rb"\b[0-9a-f]{6}\b|\b[0-9a-f]{12}\b|\b[0-9a-f]{64}\b|[ -]+|&#39;")
 
 PICTURES = ("plot runs", "plot topics")
 """Those that the quick run draws."""

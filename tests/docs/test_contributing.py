@@ -90,7 +90,7 @@ def test_an_output_format_is_a_function_and_its_row(copy: Path) -> None:
     commands = [shlex.split(command.removeprefix("$ ")) for command in typed(session)]
     evaluate, compare = (python(copy, "-m", *words) for words in commands)
     assert re.search(r"^=+  =+\nmeasure +score\n=+  =+\nerr@20 +0\.2886\n=+  =+\n\ngradedeval ", evaluate)
-    assert re.search(r"^err@20 +neural +0\.7176 ", compare, re.M)
+    assert re.search(r"^err@20 +rivers-neural\.run +0\.7176 ", compare, re.M)
     assert compare.startswith("=====")
     python(copy, "-m", *commands[1][:-2], "-o", "compared.rst")
     assert (copy / "compared.rst").read_text(encoding="utf-8") == compare

@@ -16,7 +16,8 @@ DRAW = np.random.default_rng(19)
 
 
 def takes_arrays(measure: Measure) -> bool:
-    return not (measure.by_intent or measure.definition.uses_strata or measure.types)
+    stated = measure.definition
+    return not (measure.by_intent or stated.uses_strata or stated.may_skip or measure.types)
 
 
 CLOSED = [measure for measure in VARIANTS if measure.rank_sum is not None and takes_arrays(measure)]

@@ -80,7 +80,7 @@ COMPARE = [
         "--baseline: 'b.run' is a run, and there are no qrels to score it with; …"),
     bad("a correction of Tukey's test", ("compare", *TWO, "--test", "tukey-hsd", "--correction", "holm"),
         "--correction: tukey-hsd already corrects for all pairs; …"),
-    bad("an unknown test", ("compare", *TWO, "--test", "ttest"), "--test: invalid value 'ttest'; choose from …"),
+    bad("an unknown test", ("compare", *TWO, "--test", "ttest"), "--test: invalid value 'ttest'; did you mean 't'?"),
     bad("saved scores without the measure", ("compare", "--from-scores", "s.csv", "-m", "err@10"),
         "no scores by 'err@10'; did you mean 'err@20'?"),
     bad("runs without a measure in common", ("compare", "--from-scores", "s.csv", "--from-scores", "t.csv"),

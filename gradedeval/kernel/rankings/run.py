@@ -680,7 +680,7 @@ def check_swapped(run: Any, qrels: Any, options: Options) -> None:
         return  # an iterator is read once
     if is_readable_only_as("qrels", run, options) and is_readable_only_as("run", qrels, options):
         place, name = (Source(qrels).place, Source(run).place) if are_files else ("qrels", "the run")
-        raise InputError(place, f"looks like a run, and {name} like qrels", SWAP)
+        raise InputError(place, f"looks like a run, and {name} like qrels", SWAP, kind="swapped-files")
 
 
 def is_readable_only_as(kind: str, source: Any, options: Options) -> bool:
@@ -715,7 +715,7 @@ def check_fields_swapped(run: Source, qrels: Source) -> None:
         raise InputError(qrels.place, f"{problem}, as does {run.place}", "the qrels file comes last")
     if looks_like(head, QRELS):
         problem += f", and {run.place} like qrels ({QRELS.width} fields per line)"
-        raise InputError(qrels.place, problem, SWAP)
+        raise InputError(qrels.place, problem, SWAP, kind="swapped-files")
 
 
 def check_not_run(qrels: Any, hint: str) -> None:
@@ -751,7 +751,8 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
     scores = _values(run)
     if not scores:
         if not is_file(run) and is_readable_only_as("qrels", run, options):
-            raise InputError(qrels.place, "looks like a run, and the run like qrels", SWAP, usage=True)
+            problem = "looks like a run, and the run like qrels"
+            raise InputError(qrels.place, problem, SWAP, usage=True, kind="swapped-files")
         return
     distinct = np.unique(np.concatenate(scores))
     count = sum(map(len, scores))
@@ -771,7 +772,9 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
     problem = f"looks like a run ({len(qrels.labels)} different grades from {low} to {high}), and the run like qrels"
     hint = "swap them: the run comes first; if they are right, "
     hint += f"add {flag.qrels_format:{qrels.format}}" if qrels.format else "give Qrels(...) of the qrels"
-    raise InputError(qrels.place, f"{problem} (whole numbers, {len(distinct)} different)", hint, usage=True)
+    raise InputError(
+        qrels.place, f"{problem} (whole numbers, {len(distinct)} different)", hint, usage=True, kind="swapped-files"
+    )
 
 
 def _look_like_scores(qrels: Qrels) -> bool:

@@ -318,7 +318,7 @@ def test_the_names_of_retrieved_documents_are_known(retrieved: str, plain: Path,
     )
 
 
-@pytest.mark.parametrize("name", ["my_key", "doc_ids", "hits", "chunk ids", "mine"])
+@pytest.mark.parametrize("name", ["my_key", "doc_ids", "answers", "chunk ids", "mine"])
 @pytest.mark.parametrize("topic", ["question", "id"])
 @pytest.mark.parametrize("kind", ["run", "qrels"])
 def test_a_record_with_other_names_is_read_by_the_option_of_its_message(

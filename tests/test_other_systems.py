@@ -139,7 +139,7 @@ def test_lines_may_end_as_on_windows(which: str, tmp_path: Path) -> None:
         assert computed == expected
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+@pytest.mark.parametrize("encoding", [pytest.param("cp1252", marks=pytest.mark.exhaustive), "ascii"])
 def test_output_is_utf8_on_any_console(encoding: str) -> None:
     words = ["compare", *RUNS, QRELS, "-m", "ap", "--quiet"]
     outputs = [

@@ -330,6 +330,7 @@ def test_files_that_make_a_line_long_are_a_pattern_if_it_names_the_same(
     assert corrected_command_line(program, ["correlation", *runs[::-1], "Q"], guess) == ""
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", sorted(LEAVES))
 def test_a_line_that_is_printed_for_an_option_of_another_tool_parses(name: str) -> None:
     """Also where the option is the last word, and where it has a value that it may not take."""

@@ -131,11 +131,14 @@ def cases(count: int) -> Iterator[tuple[random.Random, str, list[Line], dict[str
         yield draw, separator, drawn_run(draw, separator), drawn_options(draw)
 
 
+@pytest.mark.parametrize("count", [30, pytest.param(500, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("block", [1, 1 << 21])
-def test_a_thousand_runs_fold_as_by_a_slow_program(block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_thousand_runs_fold_as_by_a_slow_program(
+    block: int, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(parallel, "LIMITS", Limits(block=block, gathered=5))
     run, slow = tmp_path / "run", tmp_path / "slow"
-    for number, (draw, separator, lines, options) in enumerate(cases(500)):
+    for number, (draw, separator, lines, options) in enumerate(cases(count)):
         qrels, listed = judgments_of(lines, separator, draw), draw.choice((lines, interleaved(lines)))
         collapse: Any = separator
         if draw.random() < 0.3:
@@ -145,6 +148,7 @@ def test_a_thousand_runs_fold_as_by_a_slow_program(block: int, tmp_path: Path, m
         assert scores_of(run, qrels, collapse=collapse, **options) == wanted, number
 
 
+@pytest.mark.exhaustive
 def test_every_form_of_a_run_is_folded_alike(tmp_path: Path) -> None:
     names = ["topic", "docno", "rank", "score"]
     for number, (draw, separator, lines, options) in enumerate(cases(60)):

@@ -150,8 +150,8 @@ def runs_and_qrels(files: tuple[str, ...], options: Mapping[str, Any] = MappingP
     if missing:
         check_qrels_last(files)
     *words, qrels = files
-    is_run = words[-1] in click.get_current_context().params["files"]  # and not the baseline
-    if len(words) > 1 and is_run and are_two_qrels(files[-2:]):
+    has_baseline = len(files) > len(click.get_current_context().params["files"])
+    if len(words) > 1 and not has_baseline and are_two_qrels(files[-2:]):
         *words, first = words
         runs_given = " ".join(words) if len(words) < 4 else "RUN..."
         hint = f"`gradedeval agreement {first} {qrels} {runs_given}` compares judgments, and the orders of runs by each"

@@ -187,6 +187,7 @@ def needed(words: Sequence[str]) -> dict[str, bytes]:
     named, files = " ".join(words), inputs()
     found = {name for name in files if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", named)}
     found |= {"b.run"} if "config.toml" in found else set()
+    found |= {"a.run", "qrels"} if "record.json" in found else set()
     return {name: files[name] for name in sorted(found)}
 
 

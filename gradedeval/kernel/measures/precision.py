@@ -400,7 +400,7 @@ def esl(g: Gains, *, n: int = 1, docs: float = 0) -> Floats:
     return np.where(count >= n, begin - above + (n - above) * (size - tied) / (tied + 1), beyond)
 
 
-@measure(better="lower", may_skip=True)
+@measure(better="lower", monotone=False, may_skip=True)
 def rank1(g: Gains) -> Floats:
     """The rank of the first relevant document; a topic without one is left out of the mean, so lower is better only
     beside the share of topics with one, success.

@@ -56,7 +56,7 @@ CODES = {0, 1, 2, *(code for exits in EXIT_CODES.values() for code in (exits.dat
 """The exit codes of the program."""
 
 
-FINDS = ("lint", "check")
+FINDS = ("lint", "verify", "check")
 """Commands whose exit code 1 says what they found, which they print."""
 
 

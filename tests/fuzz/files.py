@@ -253,6 +253,11 @@ def draw_packed(dice: random.Random) -> Case:
     return Case({"run": packed, "qrels": qrels}, (), {}, more)
 
 
+def without_digests(output: bytes) -> bytes:
+    """Return an output without digests and sizes of files, which differ where bytes do."""
+    return re.sub(rb'"size": \d+|\b[0-9a-f]{12}\b|\b[0-9a-f]{64}\b', b"", output)
+
+
 def check_packed(case: Case, folder: Path) -> str | None:
     case.write(folder)
     source = "-" if case.more["stdin"] else "run"
@@ -269,7 +274,7 @@ def check_packed(case: Case, folder: Path) -> str | None:
         return f"half a file is scored: {found.out[:200]!r}"
     (folder / "run").write_bytes(case.more["plain"])
     right = command.run([source, "qrels", *words], folder, case.more["plain"] if case.more["stdin"] else b"")
-    if found.out != right.out:
+    if without_digests(found.out) != without_digests(right.out):
         return f"another result: {found.out[:300]!r} instead of {right.out[:300]!r}"
     return None
 

@@ -259,7 +259,13 @@ def check_gains(
 ) -> None:
     """Raise Refused for gains that the measure cannot use; `given_options` are those of no preset."""
     given = dict(asked.parameters)
-    if scale.top <= 0 or asked.name in reference.BLIND or is_binary(asked.name) or "rel" in given:
+    if (
+        scale.top <= 0
+        or asked.name in reference.BLIND
+        or is_binary(asked.name)
+        or asked.name in ("rank1", "silence")
+        or "rel" in given
+    ):
         return
     gain = given.get("gain")
     # The top grade of a preset is not one that has to occur.

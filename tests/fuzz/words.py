@@ -174,14 +174,12 @@ def plain_table(content: bytes, names: str, numeric: list[int], widths: list[int
         for line in text.replace("\r\n", "\n").split("\n")
         if line.strip(" \t\r") and not line.strip().startswith("#")
     ]
-    between, width, space = (
-        next((sign for sign in "\t," if lines and sign in lines[0]), " "),
-        len(names.split(",")),
-        " \r",
-    )
-    # Tabs among spaces are spaces, a line that begins with one included; at its end a cell is missing.
-    if between == "\t" and len(lines[0].split("\t")) not in widths and not lines[0].rstrip(space).endswith("\t"):
-        between = "\t" if len(lines[0].split()) not in widths else " "
+    width, space = len(names.split(",")), " \r"
+    present = [sign for sign in "\t;," if lines and sign in lines[0]]
+    fitting = [sign for sign in present if len(lines[0].split(sign)) in widths]
+    # Tabs and semicolons among spaces are not between cells; a line with a tab at its end lacks a cell.
+    among_spaces = lines and len(lines[0].split()) in widths and not lines[0].rstrip(space).endswith("\t")
+    between = " " if among_spaces and not fitting else next(iter([*fitting, *present]), " ")
     if between == " ":
         between, space = "[ \t\r]+", " \t\r"
     rows = [[cell.strip(" \t\r") for cell in re.split(between, line.strip(space))] for line in lines]
@@ -192,7 +190,7 @@ def plain_table(content: bytes, names: str, numeric: list[int], widths: list[int
     if (
         rows
         and not any(map(is_number, rows[0]))
-        and (len(numeric) == width or rows[0][0].lower() == names.split(",")[0])
+        and (len(numeric) == width or re.sub(r"^\s+|\s+$|[-_ ]", "", rows[0][0].lower()) == names.split(",")[0])
     ):
         rows = rows[1:]
     good = all(len(row) == width and all(is_number(row[column]) for column in numeric) for row in rows)

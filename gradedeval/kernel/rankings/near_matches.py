@@ -113,9 +113,10 @@ def _common(pairs: Pairs, at_end: bool) -> str:
         known = frozenset(others)
         for name in list(names)[: TRIED - tried]:
             tried += 1
-            for position in range(1, len(name)):
+            for length in range(1, min(len(name), LONGEST + 1)):
+                position = len(name) - length if at_end else length
                 affix, rest = (name[position:], name[:position]) if at_end else (name[:position], name[position:])
-                if len(affix) <= LONGEST and rest in known and _kind(name[position - 1]) != _kind(name[position]):
+                if rest in known and _kind(name[position - 1]) != _kind(name[position]):
                     often[affix] += 1
     return often.most_common(1)[0][0] if often else ""
 

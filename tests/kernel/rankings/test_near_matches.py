@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import gradedeval
+from gradedeval.kernel.rankings import near_matches
 from gradedeval.kernel.rankings.near_matches import SEPARATORS, near_match
 from gradedeval.kernel.scoring import tasks
 from support.commands import Command
@@ -107,3 +108,16 @@ def test_every_command_says_so(words: str, tmp_path: Path, cli: Command) -> None
     place = "2 runs (run, two)" if "two" in words else "run"
     note = f"{place}: none of its documents is judged in its topic, but 100 % of 2 are when cut at the last '#'"
     assert f"{note}; add --collapse '#'" in outcome.messages
+
+
+def test_of_a_very_long_id_only_the_ends_are_looked_at() -> None:
+    parts = 0
+
+    class Counted(str):
+        def __getitem__(self, key: object) -> str:
+            nonlocal parts
+            parts += 1
+            return super().__getitem__(key)  # type: ignore[index]
+
+    near_matches._common([([Counted("x" * 100_000)], ["a"])], at_end=False)
+    assert 0 < parts <= 4 * near_matches.LONGEST

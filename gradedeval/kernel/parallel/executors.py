@@ -559,7 +559,8 @@ def connect(address: str) -> Iterator[Any]:
     import logging
     import warnings
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors are reported as errors of runs
+    for name in ("distributed", "tornado.application"):  # errors are reported as errors of runs
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     _reach(address)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sending large graph")  # judgments are large, and sent once per worker

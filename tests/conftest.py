@@ -4,9 +4,10 @@ import gc
 import io
 import subprocess
 import sys
+import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -17,6 +18,7 @@ from hypothesis import settings
 from gradedeval.cli import main
 from support.commands import HIDDEN, Outcome, environment
 from support.paths import DATA
+from support.processes import end_fsspec
 
 PATCHED = """
     analysis.greatest_differences analysis.reversals analysis.pictures analysis.score_matrix questions.to_judge
@@ -83,6 +85,16 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     except UnicodeEncodeError:
         report.longrepr = str(report.longrepr).encode(errors="backslashreplace").decode()
     return report
+
+
+@pytest.fixture(autouse=True)
+def no_thread_is_left() -> Iterator[None]:
+    """Beside another thread no process is forked, in any test that follows."""
+    running = set(threading.enumerate())
+    yield
+    if "fsspec.asyn" in sys.modules:
+        end_fsspec()
+    assert not set(threading.enumerate()) - running
 
 
 @pytest.fixture

@@ -198,6 +198,7 @@ def test_an_outcome_refuses_what_holds_marks() -> None:
         Outcome(0, f"use {flag.depth:5}".encode(), b"")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", sampled(sorted(CALLS), 5))
 def test_messages_hold_no_marks(name: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each option with a value that means nothing, and each file with text that is none: `Outcome` looks for marks."""

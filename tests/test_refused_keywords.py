@@ -74,6 +74,7 @@ def test_every_function_that_takes_options_is_walked() -> None:
 CASES = [*((name, CALLS[name]) for name in NAMES if name not in OTHERS), *OF_RUNS.items()]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("name", "call"), CASES)
 def test_an_option_is_used_noted_or_refused(name: str, call: Callable[..., Any], folder: Path) -> None:
     plain, before = outcome(call, folder)

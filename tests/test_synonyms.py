@@ -76,6 +76,7 @@ def vocabularies(kind: str) -> list[list[str]]:
 VOCABULARIES = {kind: vocabularies(kind) for kind in synonyms()}
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(("kind", "word", "ours"), ENTRIES, ids=lambda text: str(text)[:30])
 def test_a_word_of_another_tool_says_what_it_is_here(kind: str, word: str, ours: str) -> None:
     without = [known for known in VOCABULARIES[kind] if word not in known]

@@ -45,6 +45,7 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", TAKERS)
 def test_results_of_single_runs_are_as_one_of_all(name: str) -> None:
     taken = TAKERS[name]

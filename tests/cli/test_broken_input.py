@@ -49,7 +49,7 @@ def test_a_missing_option_is_no_crash(name: str, tmp_path: Path, monkeypatch: py
             assert done.code == 0 or done.messages or done.out, words
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @by_name
 def test_broken_input_is_a_clear_message_and_nothing_else(case: Broken, tmp_path: Path, cli: Command) -> None:
     case.write(tmp_path)

@@ -215,6 +215,7 @@ def test_help_on_an_option_names_its_commands(cli: Command) -> None:
     assert cli("help", "--metrics").text.startswith("-m, --measure MEASURE\n")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", LEAVES)
 def test_help_knows_every_option_of_every_command(name: str, cli: Command) -> None:
     context = click.Context(program)

@@ -56,6 +56,7 @@ def calls(name: str) -> Iterator[tuple[str, list[str]]]:
             yield word, [*words[:index], "pointer", *words[index + 1 :], *output]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", LEAVES)
 def test_a_pointer_is_one_line_wherever_a_file_is_read(name: str, cli: Command, here: Path) -> None:
     for where, words in calls(name):

@@ -31,6 +31,7 @@ def call(name: str) -> list[str]:
     return [*filled(words, IDS), *(["-o", output] if output else [])]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", TAKE_RUNS)
 @pytest.mark.parametrize("runs_in", ["files", "folder"])
 def test_every_command_prints_its_line_with_the_qrels_last(name: str, runs_in: str, cli: Command) -> None:
@@ -71,6 +72,7 @@ def forms(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("typed", "says", "meant"),
     [

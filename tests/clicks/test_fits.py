@@ -137,6 +137,7 @@ def test_what_cannot_be_fitted_is_one_line(words: list[str], message: str, cli: 
     assert cli("clicks", "fit", "log.tsv", *words).messages == [message]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("words", "measures"),
     [

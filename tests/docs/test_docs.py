@@ -25,6 +25,7 @@ SLOW = (
 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "page",
     [pytest.param(page, marks=pytest.mark.exhaustive if page.name in SLOW else ()) for page in PAGES],

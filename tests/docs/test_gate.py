@@ -106,6 +106,7 @@ def test_where_nothing_can_be_checked_the_page_says_why(folder: Path) -> None:
     assert ElementTree.parse(ended.out / "junit.xml").getroot().get("errors") == "1"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("undecided", "code", "mark"), [("", 4, "❔"), ("pass", 0, "✅"), ("fail", 1, "❌")])
 def test_what_cannot_be_told_is_shown_and_ends_as_asked(folder: Path, undecided: str, code: int, mark: str) -> None:
     (folder / "gradedeval.toml").write_text('no_worse = ["rr=5%"]\n')

@@ -52,6 +52,7 @@ def test_pytrec_eval_differs_for_the_reasons_listed(family: str) -> None:
         assert mean == pytest.approx(float(summary(case, right)), abs=1e-12, nan_ok=True), (name, case.name)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("family", FAMILIES["ir_measures"])
 def test_ir_measures_differs_for_the_reasons_listed(family: str) -> None:
     theirs = pytest.importorskip("ir_measures", reason="ir_measures is missing: pip install ir-measures[cwl-eval]")
@@ -83,6 +84,7 @@ def program_scores(case: Case, folder: Path, call: Callable[[list[str]], str]) -
     return {topic: float(score) for _, topic, score in rows if topic != "all"}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("family", FAMILIES["trec_eval"])
 @pytest.mark.parametrize(
     "program",

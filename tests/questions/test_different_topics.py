@@ -57,6 +57,7 @@ CASES = [
 """All commands where topics may differ between runs and where they may not; --topics run and relevant by `eval`."""
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("differ", "topics", "name", "words", "own"), CASES, indirect=["differ"])
 def test_different_sets_are_noted(name: str, words: str, own: bool, topics: str, differ: bool, cli: Command) -> None:
     found = cli(*name.split(), *words.format(runs="first second qrels").split(), "--topics", topics)

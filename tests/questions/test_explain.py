@@ -737,6 +737,7 @@ def test_of_two_runs_it_is_the_topic_with_the_largest_difference(files: Path, cl
     assert "the largest ap difference" in found.messages[0]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "arguments",
     [

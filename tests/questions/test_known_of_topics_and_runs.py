@@ -119,7 +119,7 @@ def with_options(command: str, feature: str) -> tuple[str, ...]:
 CASES = [(command, form, feature) for command, (_, forms) in COMMANDS.items() for form in forms for feature in FEATURES]
 
 
-@pytest.mark.one_in(10)
+@pytest.mark.one_in(25)
 @pytest.mark.parametrize(("command", "form", "feature"), CASES)
 def test_texts_are_shown_or_refused(command: str, form: str, feature: str, cli: Command, tmp_path: Path) -> None:
     target = None

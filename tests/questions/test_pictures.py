@@ -591,7 +591,7 @@ def outside(figure: Figure) -> list[str]:
 MANY_MEASURES = "ndcg@20 ap p@5 rbp(p=0.8) err@20 bpref rr"
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize(("measures", "width"), [("ndcg@20", "3.3"), (MANY_MEASURES, "3.3"), (MANY_MEASURES, "7")])
 @pytest.mark.parametrize("picture", PICTURES)
 def test_nothing_of_a_picture_is_cut_off_and_no_axes_are_squeezed(

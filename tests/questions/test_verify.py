@@ -255,6 +255,7 @@ def test_the_walk_has_every_option_that_reads_a_file() -> None:
     assert reading == READS.keys() - {"gain", "measure"}
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("option", READS)
 def test_files_of_every_option_are_in_the_record_and_found_elsewhere(
     option: str, cli: Command, folder: Path, tmp_path: Path

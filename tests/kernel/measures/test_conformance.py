@@ -53,6 +53,7 @@ def qrels_of(data: dict[str, Any], options: dict[str, Any]) -> Any:
     return nested
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("family", families())
 def test_scores_are_those_of_the_vectors(family: str) -> None:
     read = contents(family)

@@ -158,8 +158,9 @@ def closed_processes() -> Executor:
 
 @pytest.mark.parametrize("made", [closed_threads, broken_threads, closed_processes], ids=lambda made: made.__name__)
 def test_an_executor_without_capacity_is_blamed_rather_than_the_run(made: Callable[[], Executor]) -> None:
-    with pytest.raises(InputError, match=r"^executor: takes no more tasks \(.*\); give a new one$"):
-        list(Workers.of(executor=made()).imap_unordered(squared, range(3)))
+    says = r"^executor: takes no more tasks \(.*\); give a new one$"
+    with made() as executor, pytest.raises(InputError, match=says):
+        list(Workers.of(executor=executor).imap_unordered(squared, range(3)))
 
 
 @linux

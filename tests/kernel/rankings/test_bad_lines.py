@@ -200,6 +200,7 @@ def skipped(notes: Sequence[str]) -> tuple[int, int]:
     return (int(found[0][1]), int(found[0][2])) if found else (0, 0)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 @pytest.mark.parametrize(("form", "what", "line", "is_bad"), CASES)
 def test_a_bad_line_costs_itself(form: Form, what: str, line: str, is_bad: bool, tmp_path: Path) -> None:

@@ -131,6 +131,7 @@ def cases(count: int) -> Iterator[tuple[random.Random, str, list[Line], dict[str
         yield draw, separator, drawn_run(draw, separator), drawn_options(draw)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("count", [30, pytest.param(500, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("block", [1, 1 << 21])
 def test_a_thousand_runs_fold_as_by_a_slow_program(

@@ -203,6 +203,7 @@ def outputs(name: str, cli: Command) -> list[tuple[Outcome, dict[str, bytes]]]:
     return every
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("secrets", [SECRETS[2:3], pytest.param(SECRETS[1::2], marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_outputs_ignore_secrets(name: str, secrets: list[bytes], cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -212,6 +212,7 @@ def test_a_dict_of_columns_is_told_how_to_become_a_table(held: Any) -> None:
             mean(run)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("grades", [254, 255, 256, 257])
 @pytest.mark.parametrize("ids", ["object", "string[pyarrow]"])

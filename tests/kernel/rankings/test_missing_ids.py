@@ -119,6 +119,7 @@ def message_of(source: Any, holds: str, **options: Any) -> str:
     return str(error.value)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("holds", VALUES)
 @pytest.mark.parametrize("column", COLUMNS)
 @pytest.mark.parametrize("missing", [None, math.nan, pd.NA, ""], ids=["None", "nan", "NA", "empty"])

@@ -77,6 +77,7 @@ def test_every_command_says_that_scores_rise(words: tuple[str, ...], cli: Comman
     assert rises in (outcome.out + outcome.err).decode().replace("\n", " ")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("command", ["eval", "risk", "correlate", "pool", "report -o r.html", "pr", "trec_eval"])
 def test_rising_scores_note_once(command: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rising = [changed(f"rivers-{name}.run", tmp_path, ranks_as_scores, name) for name in ("neural", "bm25")]

@@ -139,6 +139,7 @@ def test_every_option_about_measures_is_walked() -> None:
     } == VALUES.keys()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("beside", ["alone", "bounds", pytest.param("residuals", marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("name", VALUES)
 def test_options_that_change_no_number_are_noted(
@@ -207,6 +208,7 @@ COMMANDS = {
 """What a command is called with: a measure that uses neither option, or one that does."""
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_says_once_which_option_is_not_used(
     name: str, folder: Path, cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

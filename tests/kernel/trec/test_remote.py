@@ -3,7 +3,6 @@
 import gzip
 import socket
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from gradedeval.kernel.scoring.evaluate import file_names, named_runs
 from gradedeval.kernel.trec import remote
 from gradedeval.kernel.trec.remote import fault
 from gradedeval.kernel.trec.stream import files_of
-from support.processes import end_fsspec
 
 RUN, QRELS = "1 Q0 a 1 2 t\n2 Q0 b 1 1 t\n1 Q0 b 2 1 t\n", "1 0 b 1\n2 0 b 1\n"
 
@@ -73,14 +71,6 @@ def test_a_missing_package_is_one_line_with_its_installation(monkeypatch: pytest
             assert hint == "pip install 'gradedeval[remote]' and the fsspec package of the storage, such as s3fs"
 
 
-@pytest.fixture
-def alone() -> Iterator[None]:
-    """No thread of fsspec is left."""
-    yield
-    end_fsspec()
-
-
-@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize(
     ("listens", "message"),
     [

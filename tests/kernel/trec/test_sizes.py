@@ -55,6 +55,7 @@ def peak(*words: str) -> tuple[int, int]:
     return code, size
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", READ)
 @pytest.mark.parametrize("what", [b" ", b"d"])
 def test_a_line_that_is_too_long_is_one_immediate_error(what: bytes, name: str, cli: Command, folder: Path) -> None:

@@ -152,6 +152,7 @@ def test_topics_without_counterpart_are_counted() -> None:
 SHAPES = ["1: b c", "2 b c", "3\tb", "4,b", "5", ": b", "6:b", '"7" b', "::", "8 b: c"]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(("first", "second"), list(product(SHAPES, repeat=2)))
 @pytest.mark.parametrize("option", ["--queries", "--slices"])
 def test_lines_of_any_two_shapes_are_read_or_refused(option: str, first: str, second: str, cli: Command) -> None:

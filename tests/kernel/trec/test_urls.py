@@ -16,7 +16,6 @@ from gradedeval.kernel.trec import remote
 from gradedeval.kernel.trec.remote import PROTOCOLS, check_url
 from gradedeval.kernel.trec.stream import Source, files_of
 from support.commands import Command
-from support.processes import end_fsspec
 from support.web import Handler, Web, redirect, web_of
 
 fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed")
@@ -27,11 +26,10 @@ SCORE = {"rr": 0.5}
 
 
 @pytest.fixture(autouse=True)
-def alone() -> Iterator[None]:
-    """No thread of fsspec is left, and none of its settings."""
+def unchanged_settings() -> Iterator[None]:
+    """Keep the settings of fsspec."""
     kept = dict(fsspec.config.conf)
     yield
-    end_fsspec()
     fsspec.config.conf.clear()
     fsspec.config.conf.update(kept)
 

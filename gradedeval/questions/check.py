@@ -687,6 +687,15 @@ class Checked(kernel.results.FrameResult):
         runs |= dict.fromkeys((verdict.run for verdict in self.undecided), None)
         return runs | dict.fromkeys((verdict.run for verdict in self.failed), False)
 
+    @property
+    def answers(self) -> dict[tuple[str, str], no_worse.Answer]:
+        """The answers of margins on all topics: (run, measure) -> no worse, worse or cannot tell."""
+        return {
+            (verdict.run, verdict.bound.measure): verdict.comparison.answer
+            for verdict in self.verdicts
+            if verdict.comparison is not None and not verdict.bound.slice
+        }
+
 
 def summary(verdicts: Sequence[Verdict]) -> str:
     """Return the numbers of failed and of undecided bounds in words."""

@@ -31,6 +31,7 @@ from gradedeval.kernel import (
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gradedeval.analysis.no_worse import Answer
     from gradedeval.analysis.score_matrix import Matrix
     from gradedeval.kernel import Scores
 
@@ -40,7 +41,7 @@ TEXTS, NUMBERS = {"time", "label", "run", "signature"}, ("score", "low", "high",
 FOREIGN = "is not a line of a history", "they are written by `gradedeval eval --history`"
 REMOVE = "remove the line"
 COLUMNS = ("run", "measure", "time", "label", "score", "low", "high", "topics", "change", "from_best", "changed",
-           "passed", "check", "signature")  # fmt: skip
+           "passed", "answer", "check", "signature")  # fmt: skip
 CHECKS = {True: "passed", False: "FAILED", None: "cannot tell"}
 """Result of a check in a line -> its words; a line without it was not checked."""
 LAST = 20
@@ -61,7 +62,8 @@ class History(kernel.results.InNotebook):
     frame  a row for each evaluation of a run by a measure: run, measure, time, label, score, low, high (95% interval),
            topics, change (from the evaluation before), from_best (from the best so far; 0 for the best), changed
            (settings that differ from the evaluation before; change and from_best then begin again), passed (of
-           `check`; None without one, and if it cannot tell), check (passed, FAILED or cannot tell), signature
+           `check`; None without one, and if it cannot tell), answer (of `check --no-worse`: no worse, worse or cannot
+           tell), check (passed, FAILED or cannot tell), signature
     notes  on skipped lines
     last   number of evaluations to show of each run and measure; None: 20 in tables for people, all elsewhere
     """
@@ -84,6 +86,7 @@ class History(kernel.results.InNotebook):
             latest = rows[-(LAST if self.last is None else self.last) :]
             marked = marked or any(row["changed"] for row in latest)
             checked = any(row["check"] is not None for row in latest)
+            answered = any(row["answer"] is not None for row in latest)
             columns = [
                 Column("time (UTC)"),
                 Column("label"),
@@ -91,21 +94,22 @@ class History(kernel.results.InNotebook):
                 Column(f"{LEVEL:.0%} interval", "figures"),
                 Column("change", "signed"),
                 Column("from best", "signed"),
+                *([Column("beside the baseline")] if answered else []),
                 *([Column("check")] if checked else []),
                 Column(""),
             ]
             left_out = len(rows) - len(latest)
             blocks += [visible(str(run)) + (f" ({left_out} before)" if left_out else ""),
-                       Table(columns, [_cells(row, checked) for row in latest])]  # fmt: skip
+                       Table(columns, [_cells(row, answered, checked) for row in latest])]  # fmt: skip
         return Document(blocks, MARK if marked else "")
 
     def __repr__(self) -> str:
         return f"<History {self.place}: {len(self.frame)} scores>"
 
 
-def _cells(row: dict[str, Any], checked: bool) -> list[Any]:
+def _cells(row: dict[str, Any], answered: bool, checked: bool) -> list[Any]:
     interval = None if row["low"] is None or row["high"] is None else f"{row['low']:.4f} to {row['high']:.4f}"
-    verdict = [row["check"]] if checked else []
+    verdict = [row[name] for name, is_shown in (("answer", answered), ("check", checked)) if is_shown]
     mark = f"≠ {row['changed']}" if row["changed"] else None
     time = as_time(row["time"])
     minute = None if time is None else f"{time.astimezone(UTC):%Y-%m-%d %H:%M}"
@@ -161,11 +165,13 @@ def lines_of(
     time: datetime | None,
     label: str,
     passed: Mapping[str, bool | None] | None = None,
+    answers: Mapping[tuple[str, str], Answer] | None = None,
 ) -> list[str]:
     """Return a line for each run; time None means now.
 
     measures  of the matrix
     passed    run -> whether it passed a check, None if the check cannot tell; other runs have no line
+    answers   (run, measure) -> answer of `check --no-worse`
     """
     signature = saved_scores.without_interval(matrix.signature)
     timestamp = (time or datetime.now(UTC)).isoformat(timespec="seconds")
@@ -183,6 +189,8 @@ def lines_of(
                 **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
                 "topics": int(kept.sum()),
             }
+            if answers and (run, measure.label) in answers:
+                results[measure.label]["answer"] = answers[run, measure.label]
         entry = {KEY: VERSION, "time": timestamp, "label": label, "run": run}
         if passed is not None:
             entry["passed"] = passed[run]
@@ -262,6 +270,7 @@ def _score_rows(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
                     "from_best": score - best[key] if score is not None else None,
                     "changed": changed,
                     "passed": entry.get("passed"),
+                    "answer": result.get("answer"),
                     "check": CHECKS[entry["passed"]] if "passed" in entry else None,
                     "signature": entry["signature"],
                 }
@@ -297,6 +306,8 @@ def _entries(stream: kernel.stream.Stream) -> tuple[list[dict[str, Any]], list[s
 
 def _problem(entry: dict[str, Any]) -> tuple[str, str] | None:
     """Return the problem of an entry and its cure; None for a valid entry."""
+    from gradedeval.analysis.no_worse import ANSWERS  # not for a help page
+
     version, scores = entry[KEY], entry.get("scores")
     if type(version) is not int:
         return f"has {json.dumps(version)[:20]} as version of the format, which is not a whole number", REMOVE
@@ -316,6 +327,8 @@ def _problem(entry: dict[str, Any]) -> tuple[str, str] | None:
             value = result.get(name)
             if value is not None and not (type(value) in (int, float) and abs(value) < LARGEST):
                 return f"'{name}' of '{measure}' is not a number", REMOVE
+        if result.get("answer") not in (None, *ANSWERS):
+            return f"'answer' of '{measure}' is none of {', '.join(ANSWERS)}", REMOVE
     try:
         as_time(entry["time"])
     except InputError as error:

@@ -138,6 +138,10 @@ WHOLE: dict[str, Any] = {"gradedeval_history": 1, "time": "2026-01-01", "label":
         ({"signature": None}, "'signature' is not text"),
         ({"run": ["r"]}, "'run' is not text"),
         ({"time": 5}, "'time' is not text"),
+        (
+            {"scores": {"ap": {"score": 1, "answer": "maybe"}}},
+            "'answer' of 'ap' is none of no worse, worse, cannot tell",
+        ),
         ({"gradedeval_history": "1"}, 'has "1" as version of the format, which is not a whole number; remove the line'),
     ],
 )

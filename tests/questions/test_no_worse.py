@@ -18,7 +18,8 @@ from gradedeval import Bound, EvaluationWarning, InputError
 from gradedeval.analysis import no_worse
 from gradedeval.kernel.formats import formats_for
 from gradedeval.questions.check import REPORTS
-from support.commands import Command
+from support.commands import Command, succeed
+from support.pages import Page
 
 SCORE_OF = {1: "abc", 2: "bac", 3: "bca"}
 """Rank of the relevant document -> ranking."""
@@ -90,6 +91,22 @@ def test_every_answer_stands_in_every_format(case: str, form: str, tmp_path: Pat
     assert [line for line in outcome.messages if line.startswith(note)] == (
         [f"{note} rr=5%` says how many topics a margin takes"] if is_open else []
     )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_answer_stands_on_the_page_of_a_report_and_in_a_history(case: str, tmp_path: Path, cli: Command) -> None:
+    pytest.importorskip("jinja2")
+    new, main, margin = CASES[case]
+    write(tmp_path, new, main)
+    verdict = cli(*NEW, "--no-worse", f"rr={margin}", "--history", "h.jsonl").text.splitlines()[0]
+    sentence = verdict.partition("new.run: ")[2].partition("; topic")[0]
+    succeed(cli("report", *NEW[1:], "-m", "p@1", "--no-worse", f"rr={margin}", "-o", "r.html", "--quiet"))
+    (row,) = Page((tmp_path / "r.html").read_text()).table("Runs that must be no worse than the baseline")[1:]
+    assert row[:3] == ["new.run", "rr", answer_of(case)]
+    assert row[3].startswith(sentence)
+    (kept,) = (json.loads(line) for line in cli("history", "h.jsonl", "-f", "jsonl").text.splitlines())
+    assert (kept["answer"], kept["passed"]) == (answer_of(case), {0: True, 1: False, 4: None}[CODES[case]])
+    assert answer_of(case) in cli("history", "h.jsonl").text
 
 
 def test_the_sentences_say_what_the_topics_can_show(tmp_path: Path, cli: Command) -> None:

@@ -161,7 +161,8 @@ def command(
     if history is not None:
         scored = kernel.parse.without_duplicates(kernel.scores.with_defaults(measure, scoring) for measure in measures)
         selected = matrix.select(measures=[measure.label for measure in scored])
-        kernel.append_lines(history, lines_of(selected, scored, None, label or "", checked.passed_by_run))
+        lines = lines_of(selected, scored, None, label or "", checked.passed_by_run, checked.answers)
+        kernel.append_lines(history, lines)
     _print(checked, destination)
     if checked.passed is not True:
         click.get_current_context().exit(1 if checked.failed else CANNOT_TELL)

@@ -52,7 +52,9 @@ def command(files: tuple[str, ...], output: str, **options: Any) -> None:
     test = significance.TestSettings(
         **{name: settings[name] for name in significance.TestSettings.__annotations__ if name in settings}
     )
-    views = ReportSettings(test, settings.get("at", DEFAULT_DEPTH), settings.get("show", SHOW))
+    views = ReportSettings(
+        test, settings.get("at", DEFAULT_DEPTH), settings.get("show", SHOW), settings.get("no_worse", ())
+    )
     if output != "-" and extension_of(output) not in (".html", ".htm"):
         raise InputError(f"'{output}'", "a report is an HTML page", "name a .html file", usage=True)
     problem = f"'{baseline}' holds saved scores, and a report shows rankings"

@@ -28,11 +28,13 @@ from gradedeval.kernel import (
     takes_options,
 )
 from gradedeval.questions.compare import format_wins
+from gradedeval.questions.limits import margins
 from gradedeval.questions.report import views
 from gradedeval.questions.report.views import (
     SHOW,
     Findings,
     ReportSettings,
+    answers_table,
     as_json,
     collect,
     differences_caption,
@@ -59,6 +61,9 @@ Baseline = Annotated[str | None, Setting("Compare every run with this one: one o
     default_text="the first", reads=True, short="Run to compare with; the first by default.")]  # fmt: skip
 At = Annotated[int, Setting("Depth of the count of unjudged documents.", ranges.AT, "N")]
 Show = Annotated[int, Setting("Number of ranks of each ranking.", ranges.SHOW, "N")]
+NoWorse = Annotated[Any, Setting("Say whether each run is no worse than the baseline, as `check --no-worse` does: "
+    "whether the topics rule out a drop of the mean by X, or by X percent of the baseline's mean.",
+    metavar="[MEASURE=]X|X%", repeats=True, short="Say whether a drop by X is ruled out.")]  # fmt: skip
 
 SCORE = Column("", "score")
 
@@ -287,6 +292,7 @@ def html_report(
     seed: Seed = 0,
     at: At = DEFAULT_DEPTH,
     show: Show = SHOW,
+    no_worse: NoWorse = (),
     like: str | None = None,
     jobs: int = 1,
     progress: bool = False,
@@ -299,6 +305,7 @@ def html_report(
     test      and correction, draws, alpha, seed, rope: as in `compare`; 1 − alpha is also the level of intervals
     at        depth of the count of unjudged documents next to the scores
     show      number of ranks of each ranking
+    no_worse  margins, as of `check`: the page says whether each run is no worse than the baseline
 
     The remaining arguments are as in `evaluate`, except for `residuals` and `interval`, which the page always has.
     Needs jinja2 (`pip install 'gradedeval[report]'`). Raises InputError as `evaluate` and `compare` do; skipped data
@@ -309,7 +316,7 @@ def html_report(
     >>> page.startswith("<!DOCTYPE html>")
     True
     """
-    settings = ReportSettings(significance.TestSettings(test, correction, draws, alpha, seed, rope), at, show)
+    settings = ReportSettings(significance.TestSettings(test, correction, draws, alpha, seed, rope), at, show, no_worse)
     return report_of(runs, qrels, measures, settings, resolve_options(like, **keywords), baseline)
 
 
@@ -328,6 +335,8 @@ def report_of(
     """
     page_template()  # fails before runs are read if jinja2 is missing
     chosen = parse_measures(measures)
+    limits = margins(settings.no_worse, [measure.label for measure in chosen])
+    chosen = kernel.parse.without_duplicates([*chosen, *(parse_measures(limit.measure)[0] for limit in limits)])
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
     findings = collect(kernel.named_runs(runs, qrels), qrels, chosen, options, baseline, settings)
@@ -387,6 +396,7 @@ def _context(findings: Findings, command: str) -> dict[str, Any]:
             function.__name__: function for function in (judged_by_run, unjudged_by_run, unique_by_run, grades_by_topic)
         },
         "sortable": sortable,
+        "answers_table": answers_table,
         "differences_caption": differences_caption,
         "legend": legend(findings),
         "slices": views.slice_tables(findings),

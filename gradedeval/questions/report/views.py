@@ -17,6 +17,7 @@ from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, Note, flag, handling_notes, plural, visible
 from gradedeval.kernel import Column, Measure, Options, Table, ranges
 from gradedeval.questions.compare import compare_pairs
+from gradedeval.questions.limits import margins
 from gradedeval.questions.shared import DEFAULT_DEPTH
 from gradedeval.questions.topic_table import RUN_SUMMARIES, topic_table
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Matrix
     from gradedeval.analysis.significance import TestSettings
     from gradedeval.kernel import Document, Scores
+    from gradedeval.questions.check import Verdict
     from gradedeval.questions.pool import Pool
 
 
@@ -43,11 +45,13 @@ class ReportSettings:
     test  test of differences from the baseline
     at    depth of the count of unjudged documents on the first page
     show  number of ranks of each ranking
+    no_worse  margins, as of `check`
     """
 
     test: TestSettings
     at: int = DEFAULT_DEPTH
     show: int = SHOW
+    no_worse: Any = ()
 
     def __post_init__(self) -> None:
         ranges.AT.check_field(self, "at")
@@ -101,6 +105,7 @@ class Findings:
     pool        result of `pool`; `unjudged` by run and depth, `unique` relevant documents that a single run has
     ranked      rankings, the runs in the same order, and `terms` the contributions of their first documents
     notes       skipped data and assumptions
+    answers     whether each run is no worse than the baseline, if there are margins
     systems     the systems, if there are replicates
     """
 
@@ -116,6 +121,7 @@ class Findings:
     ranked: RankedRuns
     terms: RankedTerms
     notes: list[str]
+    answers: Sequence[Verdict] = ()
     systems: Systems | None = None
 
     @property
@@ -151,16 +157,21 @@ def collect(
     scores, ranking = ranked_runs.scored_and_ranked(runs, qrels, measures, options, kernel.Workers.current())
     scores = scores.sorted_by(scores.measures[0])
     scorer = kernel.Scorer(scores.qrels, scores.measures, replace(options, interval=None))
-    matrix, notes = score_matrix.to_matrix(scores), []
+    matrix = score_matrix.to_matrix(scores)
+    notes: list[str] = []
     systems, matrix = matrix if matrix.seeds is not None else None, matrix.seeds or matrix
     if baseline is None and len(runs) > 1:
         baseline = next(iter(runs))
         note = f"using the first run, {visible(baseline)}, as baseline"
         notes += [Note(note, f"change it with {flag.baseline:RUN}")] if len(runs) > 2 else []
-    from gradedeval.questions.pool import pool_statistics, uniquely_relevant, unjudged_by_depth  # not for a help page
-
     ranked = ranking.of(matrix.runs)
     compared = _compared(matrix, baseline, settings.test, reversals.RereadRuns.of_runs(scorer, scores.sources, ranked))
+    from gradedeval.questions.check import verdicts  # neither is for a help page
+    from gradedeval.questions.pool import pool_statistics, uniquely_relevant, unjudged_by_depth
+
+    limits = margins(settings.no_worse, matrix.measures)
+    with handling_notes(notes.extend):
+        answers = verdicts(matrix, limits, baseline, settings.test) if limits else []
     return Findings(
         scores,
         settings,
@@ -176,8 +187,20 @@ def collect(
         list(
             dict.fromkeys([*scores.notes, *scores.unequal_topics(), *matrix.omission_notes(), *notes, *compared.notes])
         ),
+        answers,
         None if systems is None else _systems(scores, systems, baseline, settings.test),
     )
+
+
+def answers_table(findings: Findings) -> Table:
+    """Return a row for each run and margin, with the answer in words."""
+    names = ("run", "measure", "answer", "change, interval, and what these topics can show")
+    rows = [
+        [verdict.run, verdict.bound.measure, verdict.comparison.answer, verdict.sentence]
+        for verdict in findings.answers
+        if verdict.comparison is not None
+    ]
+    return Table([*map(Column, names)], rows)
 
 
 def _tables(document: Document) -> list[Table]:

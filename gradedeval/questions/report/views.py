@@ -166,12 +166,10 @@ def collect(
         notes += [Note(note, f"change it with {flag.baseline:RUN}")] if len(runs) > 2 else []
     ranked = ranking.of(matrix.runs)
     compared = _compared(matrix, baseline, settings.test, reversals.RereadRuns.of_runs(scorer, scores.sources, ranked))
-    from gradedeval.questions.check import verdicts  # neither is for a help page
-    from gradedeval.questions.pool import pool_statistics, uniquely_relevant, unjudged_by_depth
+    from gradedeval.questions.pool import pool_statistics, uniquely_relevant, unjudged_by_depth  # not for a help page
 
-    limits = margins(settings.no_worse, matrix.measures)
     with handling_notes(notes.extend):
-        answers = verdicts(matrix, limits, baseline, settings.test) if limits else []
+        answers = _answers(matrix, baseline, settings)
     return Findings(
         scores,
         settings,
@@ -190,6 +188,14 @@ def collect(
         answers,
         None if systems is None else _systems(scores, systems, baseline, settings.test),
     )
+
+
+def _answers(matrix: Matrix, baseline: str | None, settings: ReportSettings) -> list[Verdict]:
+    """Return whether each run is no worse than the baseline; nothing without margins."""
+    from gradedeval.questions.check import verdicts  # not for a help page
+
+    limits = margins(settings.no_worse, matrix.measures)
+    return verdicts(matrix, limits, baseline, settings.test) if limits else []
 
 
 def answers_table(findings: Findings) -> Table:

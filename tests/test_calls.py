@@ -116,3 +116,12 @@ def test_an_error_inside_a_function_is_not_taken_for_a_wrong_call() -> None:
 def test_a_public_function_is_pickled_by_its_name_and_has_its_own_signature() -> None:
     assert pickle.loads(pickle.dumps(gradedeval.compare)) is gradedeval.compare
     assert next(iter(inspect.signature(gradedeval.compare).parameters)) == "runs"
+
+
+def test_all_unknown_keywords_are_named_at_once_each_with_its_hint() -> None:
+    with pytest.raises(TypeError) as error:
+        gradedeval.evaluate("A", "Q", metrics=["ap"], per_query=True, zzz=1)  # type: ignore[call-arg]
+    assert str(error.value) == (
+        "unknown options metrics, per_query, zzz; for metrics: did you mean 'measures'?; "
+        "for per_query: scores.by_topic(measure) has a number a topic, scores.topics a row a topic"
+    )

@@ -18,7 +18,7 @@ import gradedeval
 from gradedeval import evaluate
 from gradedeval.cli import ABOUT, COMMANDS
 from gradedeval.cli import gradedeval as program
-from gradedeval.cli.hints import MAX_LINE, MIN_SIMILARITY, corrected_command_line, option_error
+from gradedeval.cli.hints import MAX_LINE, MIN_SIMILARITY, _parsed, corrected_command_line, option_error
 from gradedeval.errors import Guess, InputError, did_you_mean, hint_of, is_pointer, synonyms
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.parse import parse_measures
@@ -82,6 +82,12 @@ def test_a_word_of_another_tool_says_what_it_is_here(kind: str, word: str, ours:
     without = [known for known in VOCABULARIES[kind] if word not in known]
     assert without, f"{word} is ours"
     for choice in ours.split(" | "):
+        meant, replaces, sentence = choice.partition(" := ")
+        if replaces:
+            check_sentence(sentence.format(meant))
+            assert kind in ("measures", "parameters")
+            assert meant in FLAGS["eval"] if kind == "parameters" else parse_measures(meant)
+            continue
         needed, asks, sentence = choice.rpartition("? ")
         assert not asks or any(needed in known for known in without)
         takers = [known for known in without if not asks or needed in known]
@@ -186,7 +192,8 @@ def test_measures_of_other_tools_are_unknown_here() -> None:
 def files(tmp_path: Any) -> Any:
     for name in "AB":
         (tmp_path / name).write_text("1 Q0 a 1 2 t\n")
-    (tmp_path / "Q").write_text("1 0 a 1\n")
+    for name in "QR":
+        (tmp_path / name).write_text("1 0 a 1\n")
     return tmp_path
 
 
@@ -205,7 +212,33 @@ def files(tmp_path: Any) -> Any:
         ("A Q -m ndgc@10 -m 'ap ndgc@5'", "A Q -m ndcg@10 -m 'ap ndcg@5'"),
         ("A Q -m NDGC@10", "A Q -m ndcg@10"),
         ("A Q -m hitrate@5", "A Q -m hit_rate@5"),
-        ("A Q -m context_precision", None),
+        ("A Q -m context_precision", "A Q -m 'ap(norm=k)@5'"),
+        ("A Q -m 'context_precision@3 id_based_context_recall'", "A Q -m 'ap(norm=k)@3 set_recall'"),
+        ("A Q -m id_based_context_precision -m id_based_context_recall", "A Q -m set_p -m set_recall"),
+        ("A Q -m 'err(max=4)'", "A Q -m err --top-grade 4"),
+        ("A Q -m 'ap err(max=4,rel=1)@3'", "A Q -m 'ap err(rel=1)@3' --top-grade 4"),
+        ("A Q -m all_trec", "trec_eval -m all_trec Q A"),
+        ("Q A -m official -q", "trec_eval -m official -q Q A"),
+        ("A Q -N 4", "trec_eval -N 4 Q A"),
+        ("A Q ap ndcg@10", "A Q -m 'ap ndcg@10'"),
+        ("A B Q --bonferroni", "compare A B Q --correction bonferroni"),
+        ("A B Q --ttest --baseline A", "A B Q --test t --baseline A"),
+        ("A B Q --pairwise", "compare A B Q --all-pairs"),
+        ("compare A B Q --fail-if-worse 0.01", "check A B Q --max-drop 0.01"),
+        ("compare A B Q -m ap --max-drop 1%", "check A B Q -m ap --max-drop 1%"),
+        ("compare A B Q --fail-under ap=.3", "check A B Q --min ap=.3"),
+        ("power A B Q --delta 0.03", "power A B Q --difference 0.03"),
+        ("power A B Q --power .9", None),
+        ("correlate A B Q --qrels R", "agreement Q R A B"),
+        ("correlate A B Q --against R", "agreement Q R A B"),
+        ("compare A B Q --other-qrels R -m ap", "agreement Q R A B -m ap"),
+        ("plot A B Q --pr -o x.png", "plot pr A B Q -o x.png"),
+        ("plot A B Q", "plot runs A B Q -o picture.svg"),
+        ("plot weights rbp", "plot weights rbp -o picture.svg"),
+        ("report A B Q", "report A B Q -o report.html"),
+        ("pool A B Q -k 10", "pool A B Q --pool-depth 10"),
+        ("unjudged A Q", "pool --to-judge A Q"),
+        ("diff A B Q --sort", None),
         ("A Q -m id_based_context_precision@5", "A Q -m set_p@5"),
         ("A Q -m precision_at_k", "A Q -m precision@10"),
         ("A Q -m map_at_k", "A Q -m map"),
@@ -229,9 +262,9 @@ def files(tmp_path: Any) -> Any:
         ("compare A B Q --worst 3", None),
         ("compare A B Q --boxplot", "compare A B Q --by-topic"),
         ("explain A Q -q 1 -m ap", "explain A Q --topic 1 -m ap"),
-        ("boxplot A B Q", "plot topics A B Q"),
-        ("plot boxplot A B Q", "plot topics A B Q"),
-        ("leaderboard A B Q", None),
+        ("boxplot A B Q", "plot topics A B Q -o picture.svg"),
+        ("plot boxplot A B Q", "plot topics A B Q -o picture.svg"),
+        ("leaderboard A B Q", "eval A B Q"),
         ("rrf A B", None),
         ("ttest A B Q", "compare --test t A B Q"),
         ("loo A B Q", "pool --leave-one-out A B Q"),
@@ -241,7 +274,7 @@ def files(tmp_path: Any) -> Any:
         ("evaluate A Q", "eval A Q"),
         ("comapre A B Q", "compare A B Q"),
         ("A Q --ties bset", "A Q --ties best"),
-        ("plot rns A Q", "plot runs A Q"),
+        ("plot rns A Q", "plot runs A Q -o picture.svg"),
         ("A Q --zzz", None),
         ("lint A --digits 3", None),
         ("A Q -m xyzzy", None),
@@ -260,7 +293,7 @@ def files(tmp_path: Any) -> Any:
         ("eval A Q --qrels Q", "eval A Q"),
         ("eval --qrels Q --qrels Q --run A", None),
         ("explain --qrels Q --run A 1", "explain A Q 1"),
-        ("plot runs --qrels Q --run A", "plot runs A Q"),
+        ("plot runs --qrels Q --run A", "plot runs A Q -o picture.svg"),
         ("diff --run A --run B --qrels Q", "diff A B Q"),
         ("lint --run A --qrels Q", "lint A --qrels Q"),
         ("trec_eval --qrels Q --run A", "trec_eval Q A"),
@@ -341,8 +374,7 @@ def test_a_line_that_is_printed_for_an_option_of_another_tool_parses(name: str) 
         hint = option_error(click.NoSuchOption(word, ctx=context)).raw[1]
         for value in ([], ["2"]):
             if line := corrected_command_line(program, [*name.split(), "A", "B", word, *value], hint):
-                words = shlex.split(line)[1 + len(name.split()) :]
-                assert command.make_context(name, words).command is command
+                assert _parsed(program, shlex.split(line)[1:])
                 printed += 1
     assert printed
 

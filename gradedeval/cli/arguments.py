@@ -15,7 +15,7 @@ import click
 from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, Option, given_flags
 from gradedeval.cli.output import KEPT_IN_CONTEXT, context_option
 from gradedeval.cli.progress import with_progress
-from gradedeval.errors import SPREADSHEETS, InputError, Note, emit_notes, flag, shorten
+from gradedeval.errors import SPREADSHEETS, InputError, Note, Rewritten, emit_notes, flag, shorten
 from gradedeval.kernel.formats import EXTENSIONS
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure, parse_measures
@@ -141,9 +141,10 @@ def runs_and_qrels(files: tuple[str, ...], options: Mapping[str, Any] = MappingP
     is -m.
     """
     missing = [file for file in files if file != "-" and not os.path.exists(file)]
-    for file in missing:
-        if is_measure(file):
-            raise InputError(file, "no such file", f"did you mean -m '{file}'?", usage=True)
+    if measures := [file for file in missing if is_measure(file)]:
+        words = [word for word in click.get_current_context().find_root().obj or () if word not in measures]
+        hint = f"did you mean -m '{' '.join(measures)}'?"
+        raise InputError(measures[0], "no such file", Rewritten(hint, *words, "-m", " ".join(measures)), usage=True)
     if len(files) < 2:
         raise InputError("", "expected a run and a qrels file", usage(), usage=True)
     check_standard_input(files, options)

@@ -21,7 +21,7 @@ from gradedeval.analysis.pictures import (
 from gradedeval.cli.arguments import signature_formatter
 from gradedeval.cli.options import SIGNATURE, WRITES, Option
 from gradedeval.cli.output import context_option, write_bytes
-from gradedeval.errors import InputError, emit_notes, shorten
+from gradedeval.errors import Added, InputError, emit_notes, shorten
 from gradedeval.kernel.options import OUTPUT
 
 PICTURE_OPTIONS = [
@@ -39,6 +39,10 @@ def lines_under(result: Any) -> str:
     return "\n".join(part for part in (result.settings_text, result.signature) if part)
 
 
+PICTURE = "picture.svg"
+"""The file of hints on a missing one."""
+
+
 class Canvas:
     """The file and size of a picture. Pops -o and --size from the options of the command.
 
@@ -48,7 +52,7 @@ class Canvas:
     def __init__(self, options: dict[str, Any]) -> None:
         output, size = options.pop("output"), options.pop("size")
         if output is None:
-            raise InputError("-o", "missing file name", "for example -o picture.svg", usage=True)
+            raise InputError("-o", "missing file name", Added(f"for example -o {PICTURE}", "-o", PICTURE), usage=True)
         self.output: str = output
         self.format = extension(self.output, "-o")
         self.size = read_size(size)

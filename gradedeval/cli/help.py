@@ -68,6 +68,8 @@ def _explain(program: click.Context, words: tuple[str, ...], texts: Sequence[Ent
         if named := [entry for entry in texts if entry.kind == kind and names & {*entry.names}]:
             write(_entries_page(named, program))
             return named
+    if word.startswith("--"):  # a command, typed like an option
+        return _explain(program, (word.lstrip("-"), *words[1:]), texts)
     return []
 
 

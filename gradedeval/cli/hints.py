@@ -12,12 +12,14 @@ from contextlib import redirect_stdout
 from glob import glob
 from itertools import dropwhile, groupby, takewhile
 from pathlib import Path
+from typing import Any
 
 import click
 
+from gradedeval.cli.canvas import PICTURE
 from gradedeval.cli.options import TOPICS
-from gradedeval.errors import Guess, InputError, handling_notes, hint_of, shorten, synonyms
-from gradedeval.kernel.measures.parse import is_measure
+from gradedeval.errors import Added, Guess, InputError, Rewritten, flag, handling_notes, hint_of, shorten, synonyms
+from gradedeval.kernel.measures.parse import is_measure, parse_measures
 from gradedeval.kernel.options import Options
 
 MIN_SIMILARITY = 0.75
@@ -35,8 +37,14 @@ MAX_FAULTS = 8
 FILES = "files are arguments: "
 """Start of the sentence for options of other tools that name runs or qrels, which are arguments here."""
 
-QRELS_OPTIONS = ("--qrels", "--qrel", "--qrels2")
-"""Those that name qrels; the others name runs."""
+ITSELF = "it is an option of "
+"""Start of the hint that lists the commands with an option of exactly this name."""
+
+TREC_EVAL = "`gradedeval trec_eval"
+"""Start of the sentence for words that the command `trec_eval` knows."""
+
+QRELS_OPTIONS = ("--qrels", "--qrel", "--qrels2", "--against", "--other-qrels", "--second-qrels")
+"""Those that name qrels, the last four a second file; the others name runs."""
 
 
 def check_mistyped_command(word: str, arguments: Sequence[str], commands: Iterable[str]) -> None:
@@ -63,15 +71,39 @@ class FilesHint(str):
     context: click.Context
 
 
+class InCommand(str):
+    """The hint that another command has an option: `it is an option of check`.
+
+    command  its name
+    typed    the option as typed, and `meant` as it is called there, with a value if need be
+    context  the context of the command that was called
+    """
+
+    command: str
+    typed: str
+    meant: str
+    context: click.Context
+
+    def __new__(cls, hint: str, command: str, typed: str, meant: str, context: click.Context) -> InCommand:
+        made = super().__new__(cls, hint)
+        made.command, made.typed, made.meant, made.context = command, typed, meant, context
+        return made
+
+
 def option_error(error: click.NoSuchOption) -> InputError:
     """Return the error for an unknown option, with a similar option or the commands that have it as its hint."""
     params = error.ctx.command.params if error.ctx else []
     typed = error.option_name
-    flags = [flag for param in params for flag in param.opts if isinstance(param, click.Option)]
+    flags = [name for param in params for name in param.opts if isinstance(param, click.Option)]
     hint = hint_of("options", typed, flags, MIN_SIMILARITY)
     if hint.startswith(FILES) and error.ctx:
         hint = _files_hint(error.ctx)
-    hint = hint or _commands_with(typed, error.ctx)
+    is_similar = isinstance(hint, Guess) and typed.replace("_", "-") not in synonyms()["options"]
+    elsewhere = _commands_with(typed, error.ctx) if is_similar or not hint else ""
+    hint = elsewhere if elsewhere.startswith(ITSELF) else hint or elsewhere
+    if isinstance(hint, Guess) and error.ctx and _tests_nothing(hint, error.ctx):
+        text = f"did you mean `gradedeval compare` with {hint.meant}? Without {flag.baseline} no test is made here"
+        hint = InCommand(text, "compare", typed, hint.meant, error.ctx)
     if not hint:
         hint = _help_of(error)
         if any(isinstance(param, click.Argument) and TOPICS in str(param.metavar) for param in params):
@@ -79,14 +111,22 @@ def option_error(error: click.NoSuchOption) -> InputError:
     return InputError("", f"unknown option '{typed}'", hint, usage=True)
 
 
+def _tests_nothing(hint: Guess, context: click.Context) -> bool:
+    """Return whether a hint names an option of tests in `eval`, which tests against baselines alone."""
+    baselines = (word for word in context.find_root().obj or () if word.startswith("--baseline"))
+    return context.command.name == "eval" and hint.meant.startswith(("--test", "--correction")) and not any(baselines)
+
+
 def _files_hint(context: click.Context) -> str:
     """Return a hint that lists the files that a command takes as arguments; empty if it takes no runs and qrels."""
     metavar = _metavar(context.command)
     if "QRELS" not in metavar:
         return ""
-    given = [word for word in context.find_root().obj or () if word.partition("=")[0] in QRELS_OPTIONS]
+    names = (word.partition("=")[0] for word in context.find_root().obj or ())
+    given = [name for name in names if name in QRELS_OPTIONS]
+    has_two = len(given) > 1 or not {*given} <= {*QRELS_OPTIONS[:2]}
     both = "; `gradedeval agreement QRELS QRELS2 RUN...` compares two qrels"
-    hint = FilesHint(f"{FILES}{metavar}{both if len(given) > 1 and not metavar.startswith('QRELS') else ''}")
+    hint = FilesHint(f"{FILES}{metavar}{both if has_two and not metavar.startswith('QRELS') else ''}")
     hint.context = context
     return hint
 
@@ -101,18 +141,23 @@ def _commands_with(typed: str, context: click.Context | None) -> str:
 
     Commands on click logs have many options of common names, and are listed in each other's errors only.
     """
-    ours, _ = synonyms()["options"].get(typed, ("", ""))
+    ours, _ = synonyms()["options"].get(typed.replace("_", "-"), ("", ""))
     lines = Path(__file__).with_name("completion.txt").read_text(encoding="utf-8").splitlines()[1:]
     of_clicks = context is not None and "clicks" in context.command_path
-    for flag in (typed, *(choice.split()[0] for choice in ours.split(" | ") if choice)):
+    for meant in (typed, *filter(None, ours.split(" | "))):
+        name = meant.split()[0]
         commands = [
             line.split()[0].replace(":", " ")
             for line in lines
-            if any(flag in option.partition("=")[0].split(",") for option in line.split()[2:])
+            if any(name in option.partition("=")[0].split(",") for option in line.split()[2:])
         ]
         commands = [command for command in commands if of_clicks or "clicks" not in command]
         if commands:
-            return f"{'it' if flag == typed else flag} is an option of {shorten(commands, MAX_COMMANDS)}"
+            hint = f"{ITSELF if meant == typed else f'{name} is an option of '}{shorten(commands, MAX_COMMANDS)}"
+            takes_qrels = context is not None and "QRELS" in _metavar(context.command)
+            if context is not None and takes_qrels and len(commands) == 1 and commands != ["eval"]:
+                return InCommand(hint, commands[0], typed, meant, context)
+            return hint
     return ""
 
 
@@ -122,7 +167,7 @@ def usage_error(error: click.UsageError) -> InputError:
         return option_error(error)
     if isinstance(error, click.MissingParameter) and error.param is not None and error.param.opts[0] == "-o":
         example = str(error.param.metavar).replace("FILE", "report")
-        return InputError("-o", "missing file name", f"for example -o {example}", usage=True)
+        return InputError("-o", "missing file name", Added(f"for example -o {example}", "-o", example), usage=True)
     problem = error.format_message().strip().rstrip(".")
     return InputError("", f"{problem[:1].lower()}{problem[1:]}", _help_of(error), usage=True)
 
@@ -194,14 +239,12 @@ def corrected_command_line(program: click.Group, arguments: Sequence[str], hint:
         before = words
         if isinstance(hint, FilesHint):
             words, files = _with_files_in_place(words, hint.context)
-        elif isinstance(hint, Moved):
-            words = _with_word_moved(words, hint)
-        elif isinstance(hint, Guess) and not hint.typed.isdigit():
-            words = _replaced(words, hint)
+        else:
+            words = _corrected(words, hint)
         if words == before:
             return ""
         try:
-            arguments_read = _parsed(program, words).params.get("files") if words else None
+            arguments_read = _checked(program, words).get("files") if words else None
         except click.exceptions.Exit:  # --help, --version
             return _line(words)
         except (click.UsageError, InputError) as error:
@@ -210,6 +253,47 @@ def corrected_command_line(program: click.Group, arguments: Sequence[str], hint:
         # An option may have taken one of the files, or another argument stands behind the qrels.
         return _line(words) if not files or list(arguments_read or ()) == files else ""
     return ""
+
+
+def _corrected(words: list[str], hint: str) -> list[str]:
+    """Return the words of a command line as a hint means them; unchanged if it does not say."""
+    if isinstance(hint, Moved):
+        return _with_word_moved(words, hint)
+    if isinstance(hint, InCommand):
+        _, arguments = _split(words, hint.context)
+        return [*hint.command.split(), *_replaced(arguments, Guess(hint.typed, hint.meant))]
+    if isinstance(hint, Added):
+        return [*hint.words] if isinstance(hint, Rewritten) else [*words, *hint.words]
+    if hint.startswith(TREC_EVAL):
+        return _as_trec_eval(words)
+    if isinstance(hint, Guess) and not hint.typed.isdigit():
+        is_parameter = hint.meant.startswith("--") and "=" in hint.typed
+        return _with_option(words, hint) if is_parameter else _replaced(words, hint)
+    return words
+
+
+def _split(words: Sequence[str], context: click.Context) -> tuple[list[str], list[str]]:
+    """Return the name of the command of a context, if it was typed, and the words behind it."""
+    path = context.command_path.split()[1:]
+    return (path, list(words[len(path) :])) if list(words[: len(path)]) == path else ([], list(words))
+
+
+def _with_option(words: Sequence[str], hint: Guess) -> list[str]:
+    """Return the words with an option in place of the parameter of a measure: `err --top-grade 4` for `err(max=4)`."""
+    parameter = re.compile(rf"(?<=[(,]){re.escape(hint.typed)},?")
+    without = [re.sub(r"\(\)|,(?=\))", "", parameter.sub("", word)) for word in words]
+    return list(words) if without == list(words) else [*without, *hint.meant.split()]
+
+
+def _as_trec_eval(words: Sequence[str]) -> list[str]:
+    """Return the words of an evaluation of one run as those of the command `trec_eval`, whose qrels come first."""
+    from gradedeval.cli.arguments import kind_if_qrels_first  # only for an error
+
+    files = [word for word in words if os.path.isfile(word)]
+    if len(files) != 2 or words[0] == "trec_eval":
+        return list(words)
+    ordered = files if kind_if_qrels_first(files, Options()) else files[::-1]
+    return ["trec_eval", *(word for word in words if word not in files and word != "eval"), *ordered]
 
 
 def _with_word_moved(arguments: Sequence[str], hint: Moved) -> list[str]:
@@ -250,19 +334,18 @@ def _with_files_in_place(arguments: Sequence[str], context: click.Context) -> tu
 
     The words are unchanged if the command does not take as many.
     """
-    metavar, path = _metavar(context.command), context.command_path.split()[1:]
-    head = path if list(arguments[: len(path)]) == path else []
-    known = {flag for param in context.command.params for flag in param.opts}
-    words = deque(arguments[len(head) :])
+    metavar, (head, others) = _metavar(context.command), _split(arguments, context)
+    words = deque(others)
+    known = {name for param in context.command.params for name in param.opts}
     runs, qrels, rest = list[str](), list[str](), list[str]()
     while words:
         word = words.popleft()
-        flag, equals, value = word.partition("=")
-        sentence, _ = synonyms()["options"].get(flag, ("", ""))
-        if flag in known or not (sentence.startswith(FILES) or flag in QRELS_OPTIONS):
+        name, equals, value = word.partition("=")
+        sentence, _ = synonyms()["options"].get(name, ("", ""))
+        if name in known or not (sentence.startswith(FILES) or name in QRELS_OPTIONS):
             rest.append(word)
             continue
-        values = qrels if flag in QRELS_OPTIONS else runs
+        values = qrels if name in QRELS_OPTIONS else runs
         taken = [value] if equals else list(takewhile(_is_value, words))
         taken = taken[: None if values is runs and "TOPIC" not in metavar else 1]
         values += taken
@@ -271,12 +354,22 @@ def _with_files_in_place(arguments: Sequence[str], context: click.Context) -> tu
     first = list(takewhile(_is_value, rest))
     rest = rest[len(first) :]
     first = [file for file in first if file not in qrels]
+    if len(qrels) == 1 and len(first) > 1 and _is_qrels(first[-1], first[0]) and not metavar.startswith("QRELS"):
+        files = [first[-1], *qrels, *first[:-1], *runs]  # the order of runs under both
+        return ["agreement", *files, *rest], files
     if metavar.startswith("QRELS"):
         files = [*qrels, *first, *runs]
     else:
         files = [*runs, *qrels, *first] if runs and "TOPIC" in metavar else [*first, *runs, *qrels]
     has_too_many = len(qrels) > (2 if "QRELS2" in metavar else 1) or (runs and "LOG" in metavar)
     return (list(arguments), []) if has_too_many else ([*head, *files, *rest], files)
+
+
+def _is_qrels(file: str, run: str) -> bool:
+    """Return whether a file is certainly qrels, and another certainly not."""
+    from gradedeval.cli.arguments import kind_if_qrels_first, named_files  # only for an error
+
+    return bool(kind_if_qrels_first(named_files([file, run]), Options()))
 
 
 def _is_value(word: str) -> bool:
@@ -302,19 +395,43 @@ def _parsed(program: click.Group, words: Sequence[str]) -> click.Context:
         return command.make_context(name, list(words), parent=context)
 
 
+def _checked(program: click.Group, words: Sequence[str]) -> dict[str, Any]:
+    """Return the parameters of a command line, without executing it. Raises as `_parsed`, and InputError for an
+    unknown measure and the missing file of a picture."""
+    params = _parsed(program, words).params
+    if words[0] == "plot" and not params.get("output"):
+        raise InputError("-o", "missing file name", Added("", "-o", PICTURE), usage=True)
+    if not params.get("measures_from") and words[0] != "trec_eval":
+        for measures in params.get("measures") or ():
+            try:
+                parse_measures(measures)
+            except InputError as error:  # of any other kind for notations that only some commands take
+                if error.kind == "unknown-measure":
+                    raise
+    return params
+
+
 def _line(words: Sequence[str]) -> str:
     """Return the words as a command line, with a pattern for files that are many; empty if it is too long even so."""
     line = shlex.join(["gradedeval", *words])
     if len(line) <= MAX_LINE:
         return line
     quoted = list[str]()
-    for (folder, ending), group in groupby(words, lambda word: (os.path.dirname(word), os.path.splitext(word)[1])):
+    for folder, group in groupby(words, os.path.dirname):
         files = list(group)
-        pattern = os.path.join(folder, f"*{ending}")
-        # Only what the shell expands to the same files in the same order.
-        is_plain = shlex.quote(folder) in (folder, "''") and len(files) > 1
-        expanded = sorted(glob(pattern)) if is_plain else []
-        is_same = files in (expanded, sorted(expanded, key=lambda file: re.sub(r"[\W_]", "", file.casefold())))
-        quoted += [pattern] if expanded and is_same else map(shlex.quote, files)
+        quoted += _as_patterns(folder, files) if len(files) > 1 else map(shlex.quote, files)
     line = " ".join(["gradedeval", *quoted])
     return line if len(line) <= MAX_LINE else ""
+
+
+def _as_patterns(folder: str, files: Sequence[str]) -> list[str]:
+    """Return the pattern of all files of a folder or of an extension that the shell expands to these files in the same
+    order; else the quoted files."""
+    if shlex.quote(folder) not in (folder, "''"):
+        return [*map(shlex.quote, files)]
+    endings = {os.path.splitext(file)[1] for file in files}
+    for pattern in (f"*{ending}" for ending in ({""} if len(endings) > 1 else endings)):
+        expanded = sorted(glob(os.path.join(folder, pattern)))
+        if files in (expanded, sorted(expanded, key=lambda file: re.sub(r"[\W_]", "", file.casefold()))):
+            return [os.path.join(folder, pattern)]
+    return [*map(shlex.quote, files)]

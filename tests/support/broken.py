@@ -336,7 +336,7 @@ MEASURES = [
     bad_measure("rprec5", "unknown measure 'rprec5'; did you mean 'rprec'?"),
     bad_measure("hitrat@10", "unknown measure 'hitrat'; did you mean 'hit_rate'?"),
     bad_measure("hits10", "unknown measure 'hits10'; did you mean 'hits@10'?"),
-    bad_measure("all_trec", "unknown measure 'all_trec'; trec_eval has it: write gradedeval trec_eval -m all_trec"),
+    bad_measure("all_trec", "unknown measure 'all_trec'; `gradedeval trec_eval -m all_trec` prints it"),
     bad_measure("", "…no measure…; …"),
     bad_measure("err(p=1)", "'err': unknown parameter 'p'; it takes gain, rel"),
     bad_measure("ndcg(gian=exp)", "'ndcg': unknown parameter 'gian'; did you mean 'gain'?"),

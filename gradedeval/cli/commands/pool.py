@@ -17,7 +17,7 @@ from gradedeval.cli.options import Option, command_line, output_options, scoring
 from gradedeval.cli.output import STDOUT, context_option, write_colored
 from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import check_mode, chosen_mode, pop_settings, setting_options
-from gradedeval.errors import InputError, Note, emit_notes
+from gradedeval.errors import Guess, InputError, Note, emit_notes
 from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.leave_one_out import leave_one_out
 from gradedeval.questions.pool import pool
@@ -83,8 +83,10 @@ def command(
     mode = chosen_mode({"--to-judge": judged_next, "--leave-one-out": one_left_out})
     check_mode(mode, OPTIONS_OF_MODE)
     if context_option("k") is not None and not mode:
-        hint = "add --to-judge or --leave-one-out"
-        raise InputError("-k", "cuts measures, and none are taken here", hint, usage=True)
+        hint = "add --to-judge or --leave-one-out; --pool-depth is the depth of the pool"
+        raise InputError(
+            "-k", "cuts measures, and none are taken here", Guess("-k", "--pool-depth", text=hint), usage=True
+        )
     if as_qrels:
         if options["output_format"] is not None:
             raise InputError("-f", "does not apply to --as-qrels", "leave one of them out", usage=True)

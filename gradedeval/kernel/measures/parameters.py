@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from gradedeval.arrays import Floats
-from gradedeval.errors import InputError, hint_of, safe_repr
+from gradedeval.errors import Guess, InputError, hint_of, safe_repr
 from gradedeval.kernel.measures.notation import SCHEMES, Value, is_pairs, plain_value, read_value, write_value
 from gradedeval.kernel.trec.stream import Source, Stream, is_named, is_url
 
@@ -81,6 +81,8 @@ class Parameters:
         if not self.others:
             takes = f"it takes {', '.join(self.names)}" if self.names else "it takes none"
             hint = hint_of("parameters", name, self.names) or takes
+            if isinstance(hint, Guess) and hint.meant.startswith("--"):
+                hint = Guess(f"{name}={write_value(value)}", f"{hint.meant} {write_value(value)}", text=str(hint))
             raise InputError(self.place, f"unknown parameter '{name}'", hint, usage=True)
         if not isinstance(value, int | float):
             problem = f"{name}={write_value(value)} is not a number"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -574,9 +575,13 @@ def _head(explanation: Explanation) -> dict[str, Any]:
 
 
 def _summary(explained: Explained, digits: int) -> str:
-    """Return the line above a table: the score, the residual, and the number of relevant documents."""
-    score, residual = Column("", "score", digits).cells([explained.score, explained.residual])
-    line = f"{explained.measure.label}: {score}" + (f", residual {residual}" if residual else "")
+    """Return the line above a table: the score, also as a share of the ideal ranking's, the residual, and the number of
+    relevant documents."""
+    ideal = math.fsum(term for term in explained.columns.get("ideal_term", ()) if term is not None)
+    numbers = [explained.score, explained.residual, explained.score * ideal, ideal]
+    score, residual, gained, best = Column("", "score", digits).cells(numbers)
+    line = f"{explained.measure.label}: {score}" + (f" = {gained} / {best} (ideal)" if ideal > 0 else "")
+    line += f", residual {residual}" if residual else ""
     return line if explained.relevant is None else f"{line} | {explained.relevant} relevant"
 
 

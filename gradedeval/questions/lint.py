@@ -475,7 +475,8 @@ def _by_kind(report: Report, show_all: bool) -> list[str]:
     clean = sum(not file.defects for file in report.files)
     in_folder = f" in {visible(folder)}" if folder else ""
     counts = _counted(report.errors, report.warnings)
-    blocks = [f"{len(report.runs)} runs{in_folder}: {counts}; {clean} of {len(report.files)} files without problems"]
+    runs = f"{len(report.runs)} runs{in_folder}" + (" and the qrels" if len(report.files) > len(report.runs) else "")
+    blocks = [f"{runs}: {counts}; {clean} of {len(report.files)} files without problems"]
     by_kind: dict[tuple[str, str], list[tuple[kernel.submissions.Submission, kernel.submissions.Defect]]] = {}
     for file in report.files:
         for defect in file.defects:

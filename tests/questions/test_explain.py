@@ -5,6 +5,7 @@ import io
 import json
 import math
 import random
+import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -775,3 +776,18 @@ def test_a_topic_that_reads_as_an_option_has_a_cure(cli: Command, tmp_path: Path
         "unknown option '-z'; see `gradedeval explain --help`, or put -- before a topic that begins with -"
     ]
     assert cli("explain", "run", "qrels", "--", "-zeta").code == 0
+
+
+@pytest.mark.parametrize(
+    ("measure", "gained"),
+    [("ndcg@3", "dcg@3"), ("ndcg(gain=exp)@2", "dcg(gain=exp)@2"), ("nerr@4", "err@4"), ("ndcg", "dcg")],
+)
+def test_a_share_of_the_ideal_ranking_is_shown_as_a_fraction(measure: str, gained: str, cli: Command) -> None:
+    run, qrels = str(SAMPLES / "rivers-bm25.run"), str(SAMPLES / "rivers.qrels")
+    line = cli("explain", run, qrels, "306", "-m", measure).text.splitlines()[2]
+    found = re.match(rf"{re.escape(measure)}: (\S+) = (\S+) / (\S+) \(ideal\)", line)
+    assert found
+    score, above, below = map(float, found.groups())
+    assert above / below == pytest.approx(score, abs=2e-4)
+    scores = gradedeval.evaluate(run, qrels, gained).by_topic(gained)
+    assert above == pytest.approx(scores["306"], abs=5e-5)

@@ -20,7 +20,7 @@ from gradedeval.kernel.formats import EXTENSIONS
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure, parse_measures
 from gradedeval.kernel.options import GAINS, OPTIONS, Options
-from gradedeval.kernel.trec.lines import NO_GRADES, PAIRS, QRELS, RUN, STRATA, WholeFile
+from gradedeval.kernel.trec.lines import HEADED, NO_GRADES, PAIRS, QRELS, RUN, STRATA, WholeFile
 from gradedeval.kernel.trec.stream import (
     IR_DATASETS,
     Source,
@@ -137,9 +137,10 @@ def runs_and_qrels(files: tuple[str, ...], options: Mapping[str, Any] = MappingP
 
     options  options of the command, whose files may be standard input as well
 
-    Raises InputError if an argument is not a file, a folder or a pattern; if it is the name of a measure, the hint
-    is -m.
+    A single file that holds both is both. Raises InputError if an argument is not a file, a folder or a pattern; if it
+    is the name of a measure, the hint is -m.
     """
+    files = as_both(files)
     missing = [file for file in files if file != "-" and not os.path.exists(file)]
     if measures := [file for file in missing if is_measure(file)]:
         words = [word for word in click.get_current_context().find_root().obj or () if word not in measures]
@@ -161,6 +162,34 @@ def runs_and_qrels(files: tuple[str, ...], options: Mapping[str, Any] = MappingP
     return runs, qrels
 
 
+def as_both(files: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the only file twice if it holds a run and judgments; any other files unchanged."""
+    return (*files, *files) if len(files) == 1 and holds_both(files[0]) else files
+
+
+def holds_both(file: str) -> bool:
+    """Return whether each record or row of a file has results and judgments."""
+    from gradedeval.kernel.trec.blocks import format_of  # few files are alone
+
+    if not os.path.isfile(file):
+        return False
+    chosen = click.get_current_context().params
+    requested = [chosen.get(f"{kind}_format") for kind in ("run", "qrels")]
+    if all(requested):
+        return True
+    try:
+        with closing(Stream(Source(file))) as stream:
+            run, qrels = (format_of(stream, kind, name) for kind, name in zip(("run", "qrels"), requested, strict=True))
+    except InputError:
+        return False
+    if isinstance(run, WholeFile) or isinstance(qrels, WholeFile):
+        from gradedeval.kernel.trec.documents import has_both
+
+        return isinstance(run, WholeFile) and isinstance(qrels, WholeFile) and has_both(run, file)
+    grade, score, rank = qrels.position("grade"), run.position("score"), run.position("rank")
+    return run.format in HEADED and grade is not None and (score, rank) != (None, None) and grade not in (score, rank)
+
+
 def single_file(files: tuple[str, ...], noun: str) -> str:
     """Return the only argument. Raises InputError (usage) for none or several."""
     if len(files) != 1:
@@ -180,6 +209,7 @@ def runs_and_optional_qrels(
     """
     if not files:
         raise InputError("", "no run given", usage(), usage=True)
+    files = as_both(files) if needed else files
     if len(files) > 1 and (is_qrels(files[-1], needed) or _is_last_qrels(files[-1], options, needed)):
         return runs_and_qrels(files, options)
     check_qrels_last(files)
@@ -294,6 +324,8 @@ def split_measures(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, 
 def split_qrels(files: tuple[str, ...], options: Mapping[str, Any], needed: bool) -> tuple[tuple[str, ...], str | None]:
     """Return the arguments as files and qrels: the last file that certainly holds judgments, if any, or else the last
     one if options need qrels, as in `runs_and_optional_qrels`."""
+    if needed and as_both(files) != files:
+        return files, files[0]
     qrels = next(filter(_is_certainly_qrels, reversed(files)), None)
     if qrels is None and files and _is_last_qrels(files[-1], options, needed and len(files) > 1):
         qrels = files[-1]
@@ -302,6 +334,8 @@ def split_qrels(files: tuple[str, ...], options: Mapping[str, Any], needed: bool
 
 def split_topics(words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the arguments as files and the topics that follow them."""
+    if len(words) > 1 and not _names_file(words[1]) and as_both(words[:1]) != words[:1]:
+        return as_both(words[:1]), words[1:]
     topic_starts = (index for index, _ in enumerate(words) if index > 1 and not any(map(_names_file, words[index:])))
     files = words[: next(topic_starts, None)]
     if not files or _is_run(files[-1]):  # so that the next word is the qrels, misspelled

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gradedeval.analysis import origins, score_matrix
 from gradedeval.cli.arguments import (
     STANDARDIZATION_OPTIONS,
+    as_both,
     check_standard_input,
     make_workers,
     measure_table,
@@ -65,6 +66,7 @@ def runs_with_baseline(
     problem  with a baseline of saved scores; empty: there is none
     options  options of the command, whose files may be standard input as well
     """
+    files = as_both(files)
     resolved = score_matrix.Baseline.read(baseline, files[:-1])
     if problem and resolved.saved is not None:
         raise InputError(flag.baseline, problem, "give the baseline as a run", usage=True)

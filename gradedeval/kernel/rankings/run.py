@@ -49,7 +49,15 @@ from gradedeval.kernel.rankings.in_memory import (
 )
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.trec.blocks import format_of
-from gradedeval.kernel.trec.file_formats import RANK, SCORE, TOPIC, field_problem, find_column, is_header
+from gradedeval.kernel.trec.file_formats import (
+    RANK,
+    SCORE,
+    TOPIC,
+    TableColumns,
+    field_problem,
+    find_column,
+    is_header,
+)
 from gradedeval.kernel.trec.line_reader import (
     HEAD,
     KEEP_ONE,
@@ -118,6 +126,7 @@ class Run:
     changed      number of chunks whose document has another id
     own          number of documents left out because they have the id of their topic
     by_rank      whether it has ranks and no scores
+    numbered     whether its topics have no names, and are counted
     """
 
     place: str
@@ -129,6 +138,7 @@ class Run:
     changed: int = 0
     own: int = 0
     by_rank: bool = False
+    numbered: bool = False
 
     @cached_property
     def topics(self) -> dict[bytes, TopicResults]:
@@ -147,6 +157,13 @@ class Run:
     def listed(self) -> Listed | None:
         """Its documents as columns, which are graded faster; None if held by topic."""
         return self.held if isinstance(self.held, Listed) else None
+
+    @property
+    def empty(self) -> list[bytes]:
+        """The topics for which nothing was returned."""
+        if isinstance(self.held, Listed):
+            return [topic for topic, docnos in zip(self.held.topics, self.held.docnos, strict=True) if not docnos]
+        return [topic for topic, results in self.held.items() if not results.docnos]
 
     @property
     def names(self) -> list[bytes]:
@@ -169,7 +186,9 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
     usual = None if ranks or types or by_rank or changes else usual_run(source, place)
     order_check = _order_check(source, usual) if options.by_score else NOT_CHECKED
     if usual is not None:
-        return Run(place, usual, lines=() if isinstance(source, Mapping) else lines_of(source), order_check=order_check)
+        lines = () if isinstance(source, Mapping) else lines_of(source)
+        numbered = isinstance(source, TableColumns) and source.numbered
+        return Run(place, usual, lines=lines, order_check=order_check, numbered=numbered)
     if isinstance(source, Mapping):
         if by_rank:
             raise InputError(place, "a dict has no ranks", f"{flag.order:rank} needs a column of them", usage=True)
@@ -181,6 +200,7 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
         rankings = frame_ranking(source, ranks, types, place, by_rank)
     run = Run(place, {topic: TopicResults(*columns) for topic, columns in rankings.items()}, order_check=order_check)
     run.by_rank = hasattr(source, "columns") and ordered_by_rank(source)
+    run.numbered = isinstance(source, TableColumns) and source.numbered
     if run.by_rank and options.by_score:
         run.notes.append(by_rank_note(run.place))
     _settle_documents(run, options)
@@ -665,6 +685,13 @@ MANY = 10
 """Maximum distinct grades of qrels; more are taken for scores, if the run has few and whole values."""
 
 
+SCALE = 20
+"""Larger grades are on no usual scale."""
+
+FALLING, SURELY_FALLING = 3, 6
+"""Minimum pairs of neighbors whose grades fall: of grades beyond `SCALE`, and of any."""
+
+
 SWAP = either("swap them: the order is RUN... QRELS", "swap them, and give the run first: evaluate(run, qrels)")
 
 
@@ -741,10 +768,13 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
     are few.
 
     Checks only forms common to runs and qrels: dicts, JSON, columns named `score`. Grades may be fractions, and scores
-    whole: both together are suspect, unless the run counts down in each topic as ranks do.
+    whole: both together are suspect, unless the run counts down in each topic as ranks do. So are grades that fall in
+    each topic, with a run whose scores are few and tied.
     """
-    fractions = bool((qrels.labels % 1).any())
-    if not qrels.could_be_run or not (fractions or len(qrels.labels) > MANY):
+    if not qrels.could_be_run:
+        return
+    fractions, falls = bool((qrels.labels % 1).any()), _falls(qrels)
+    if not (fractions or falls or len(qrels.labels) > MANY):
         return
     if options.qrels_format or options.labels or options.subtopics:
         return
@@ -761,20 +791,45 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
         counts_down = counts_down and 0 not in distinct and len(qrels.labels) <= MANY
     if fractions and not (distinct % 1).any() and (not counts_down or _look_like_scores(qrels)):
         problem = f"{qrels.place}: grades are fractions, and the run's scores whole numbers"
-        qrels.notes.append(Note(problem, "are the two swapped? the run comes first", kind="swapped"))
-    if len(qrels.labels) <= MANY:
-        return
-    if np.abs(distinct).max() > HIGHEST or count < max(MANY, 2 * len(distinct)):
-        return  # too large, or repeated too rarely, to be grades
-    if (distinct % 1).any() or len(distinct) > min(FEW_GRADES, len(qrels.labels)) or counts_down:
-        return
-    low, high = f"{qrels.labels[0]:g}", f"{qrels.labels[-1]:g}"
-    problem = f"looks like a run ({len(qrels.labels)} different grades from {low} to {high}), and the run like qrels"
+        qrels.notes.append(Note(problem, SWAPPED, kind="swapped"))
+    are_many = len(qrels.labels) > max(MANY, len(distinct) - 1) and count >= max(MANY, 2 * len(distinct))
+    are_few = np.abs(distinct).max() <= HIGHEST and len(distinct) <= FEW_GRADES and not (distinct % 1).any()
+    if are_many and are_few and not counts_down:
+        low, high = f"{qrels.labels[0]:g}", f"{qrels.labels[-1]:g}"
+        raise _swapped(qrels, f"{len(qrels.labels)} different grades from {low} to {high}", distinct)
+    if falls and not fractions and _are_grades(scores, distinct):
+        if qrels.labels[-1] > SCALE:
+            raise _swapped(qrels, f"its grades fall in each topic, from up to {qrels.labels[-1]:g}", distinct)
+        problem = f"{qrels.place}: grades fall in each topic as scores do, and the run's scores are few whole numbers"
+        qrels.notes.append(Note(problem, SWAPPED, kind="swapped"))
+
+
+SWAPPED = "are the two swapped? the run comes first"
+
+
+def _swapped(qrels: Qrels, evidence: str, scores: Floats) -> InputError:
+    """Return the error of qrels that look like a run, with the evidence; `scores`: the different scores of the run."""
     hint = "swap them: the run comes first; if they are right, "
     hint += f"add {flag.qrels_format:{qrels.format}}" if qrels.format else "give Qrels(...) of the qrels"
-    raise InputError(
-        qrels.place, f"{problem} (whole numbers, {len(distinct)} different)", hint, usage=True, kind="swapped-files"
-    )
+    problem = f"looks like a run ({evidence}), and the run like qrels (whole numbers, {len(scores)} different)"
+    return InputError(qrels.place, problem, hint, usage=True, kind="swapped-files")
+
+
+def _falls(qrels: Qrels) -> bool:
+    """Return whether the grades of each topic are listed from the highest to the lowest, as scores are: all different,
+    or beyond `SCALE`."""
+    beyond, count = bool(len(qrels.labels) and qrels.labels[-1] > SCALE), qrels.counts.count
+    pairs = int(count.sum()) - len(qrels.topics)
+    if pairs < (FALLING if beyond else SURELY_FALLING) or (not beyond and bool((count > 1).any())):
+        return False
+    rises = np.diff(qrels.labels[qrels.columns.code])[np.diff(qrels.columns.index.topic) == 0]
+    return not (rises > 0).any() and int((rises < 0).sum()) >= FALLING
+
+
+def _are_grades(scores: list[np.ndarray[Any, Any]], distinct: Floats) -> bool:
+    """Return whether the scores of a run are few small whole numbers from 0 on, some of them tied in their topic."""
+    small = len(distinct) <= FEW_GRADES and distinct[0] >= 0 and distinct[-1] <= FEW_GRADES
+    return bool(small and not (distinct % 1).any() and any(len(np.unique(of)) < len(of) for of in scores))
 
 
 def _look_like_scores(qrels: Qrels) -> bool:

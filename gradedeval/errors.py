@@ -21,7 +21,15 @@ SHOWN = 10
 LONG, KEPT = 250, 100
 """Words of at least LONG characters, such as docnos, are truncated to KEPT in messages."""
 
+MOST = 1000
+"""Maximum characters of a problem, of a hint and of a note: whatever they quote, a message can be read."""
+
+LONGEST_PATH = 4096
+"""Longer paths cannot be opened: they are contents of files."""
+
 _LONG = rf"(?<!\S)\S{{{LONG},}}"
+_QUOTED = rf"'(?P<quoted>[^'\n]{{{LONG},}})'"
+_KEY = re.compile(rf"\[(?P<quote>['\"])(?P<key>.{{{LONG},}})(?P=quote)\]", re.DOTALL)
 
 # Control characters, line ends, and marks that change the direction of text.
 _INVISIBLE = "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\udc80-\udc9f]"
@@ -174,10 +182,12 @@ class InputError(ValueError):
 
     def _line(self, render: Callable[[str], str]) -> str:
         place, problem, hint = map(render, (self._place, *self.raw))
-        message = truncate_words(f"{problem}; {hint}" if hint else problem)
+        message = "; ".join(readable for part in (problem, hint) if (readable := within_line(part)))
         if not place:
             return visible(message)
-        # The user opens a path, so it must be whole.
+        # The user opens a path, so it must be whole, without keys behind it.
+        place = _KEY.sub(lambda match: f"[{match['quote']}{match['key'][:KEPT]}…{match['quote']}]", place)
+        place = place if len(place) <= LONGEST_PATH else f"{place[:KEPT]}…"
         place = truncate_words(place) if self.place.startswith(("'", "-")) else place
         return visible(f"{place}: {message}")
 
@@ -210,6 +220,14 @@ def truncate_words(text: str) -> str:
         return f"{match[0][:KEPT]}…{punctuation[:SHOWN]}"
 
     return re.sub(_LONG, shortened, text) if len(text) > LONG else text
+
+
+def within_line(text: str) -> str:
+    """Return a text whose long words and quoted values are truncated, and which ends after MOST characters."""
+    if len(text) <= LONG:
+        return text
+    text = truncate_words(re.sub(_QUOTED, lambda match: f"'{match['quoted'][:KEPT]}…'", text))
+    return text if len(text) <= MOST else f"{text[:MOST]}…"
 
 
 def _rebuild(parts: dict[str, Any]) -> InputError:
@@ -285,7 +303,8 @@ class Note(str):
         cls, text: str, hint: str = "", *, place: str = "", kind: str = "", about: Iterable[str] = (), common: str = ""
     ) -> Note:
         statement, text = text, f"{place}: {text}" if place else text
-        note = super().__new__(cls, with_flags(f"{text}; {hint}" if hint else text))
+        rendered = [within_line(with_flags(part)) for part in (text, hint) if part]
+        note = super().__new__(cls, "; ".join(rendered))
         note.place, note.raw, note.kind, note.about = place, (text, hint), kind, tuple(about)
         note.common = common or statement
         return note
@@ -427,9 +446,10 @@ def _without_user(url: re.Match[str]) -> str:
 
 
 def safe_repr(value: object) -> str:
-    """Return the repr of a value; Python refuses one for integers of thousands of digits."""
+    """Return the repr of a value, truncated as by `truncate`; Python refuses one for integers of thousands of
+    digits."""
     try:
-        return repr(value)
+        return truncate(repr(value))
     except ValueError:
         return f"a {type(value).__name__} of thousands of digits"
 
@@ -437,7 +457,7 @@ def safe_repr(value: object) -> str:
 def shorten(words: Iterable[str], maximum: int = 5) -> str:
     """Return the first few words for a message: `51, 52, …`."""
     words = list(words)
-    return ", ".join(words[:maximum]) + (", …" if len(words) > maximum else "")
+    return ", ".join(map(truncate, words[:maximum])) + (", …" if len(words) > maximum else "")
 
 
 SPREADSHEETS = ("xlsx", "xls", "ods", "excel")
@@ -654,6 +674,8 @@ def _check_call(function: Callable[..., Any], arguments: tuple[Any, ...], keywor
             hint = scores if positional and positional[0].name == "scores" else f"{usage}; name the rest"
         else:
             problem, hint = f"needs {' and '.join(missing)}" if missing else str(error), usage
+            if missing == ["qrels"] and positional[0].name in ("run", "runs"):
+                hint += f"; data that hold both are given twice: {name}(data, data)"
         raise WrongCall(name, problem, hint, usage=True) from None
 
 

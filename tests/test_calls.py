@@ -93,7 +93,11 @@ def test_an_argument_that_is_missing_is_named(name: str) -> None:
             "append_history: takes 2 positional arguments, but 3 were given; "
             "scores come from evaluate, as in append_history(evaluate(runs, qrels, measures))",
         ),
-        ("evaluate(RUNS)", "evaluate: needs qrels; as in evaluate(run, qrels, measures)"),
+        (
+            "evaluate(RUNS)",
+            "evaluate: needs qrels; as in evaluate(run, qrels, measures); data that hold both are given twice: "
+            "evaluate(data, data)",
+        ),
         ("evaluate(RUNS, QRELS, run='a')",
          "evaluate: multiple values for argument 'run'; as in evaluate(run, qrels, measures)"),
     ],

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gradedeval.arrays import Bools, Floats
-from gradedeval.errors import InputError, public
+from gradedeval.errors import InputError, public, safe_repr
 from gradedeval.kernel.measures.cascade_models import DEEPEST, NEGLIGIBLE, expected_utility
 from gradedeval.kernel.measures.definition import BELOW_1, SHARE, UP_TO_1, Arguments, Check, Measure, measure
 from gradedeval.kernel.measures.gains import Gains, divisor, row_sums, safe_divide
@@ -340,7 +340,7 @@ def intent_aware(measure: Measure, prior: str = UNIFORM) -> Measure:
     ia(err@20)
     """
     if not isinstance(measure, Measure):
-        raise InputError(IA, f"{measure!r} is not a measure", "for example intent_aware(err @ 20)", usage=True)
+        raise InputError(IA, f"{safe_repr(measure)} is not a measure", "for example intent_aware(err @ 20)", usage=True)
     place, definition = f"'{IA}({measure})'", measure.definition
     if measure.by_intent:
         problem = "is already averaged over intents" if measure.prior else "already takes all intents into account"

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from gradedeval.errors import Guess, InputError, did_you_mean, public
+from gradedeval.errors import Guess, InputError, did_you_mean, public, safe_repr
 from gradedeval.kernel.measures.definition import MEASURES, AnyMeasure, Measure
 from gradedeval.kernel.measures.notation import (
     IA,
@@ -72,7 +72,7 @@ def _of_object(part: Any, table: Mapping[str, Measure] | None, cutoff: int | Non
         hint = "decorate it: @gradedeval.measure(per_topic=True) of a function of one topic"
         raise InputError("", f"the function {getattr(part, '__name__', part)} is not a measure", hint, usage=True)
     hint = "pass text as in 'err@20', a Measure, or a list of these"
-    raise InputError("", f"{part!r} is not a measure", hint, usage=True)
+    raise InputError("", f"{safe_repr(part)} is not a measure", hint, usage=True)
 
 
 # Names and cutoffs depend on no file, so a caller in a loop parses them once.

@@ -63,7 +63,8 @@ class Fill:
         for topic, documents in self.of.items():
             for docno, gain in documents.items():
                 if isinstance(gain, bool) or not 0 <= gain <= 1:
-                    problem = f"gain {gain!r} of document '{decode(docno)}' of topic '{decode(topic)}' is outside 0..1"
+                    document = f"document '{decode(docno)}' of topic '{decode(topic)}'"
+                    problem = f"gain {safe_repr(gain)} of {document} is outside 0..1"
                     raise InputError(self.place, problem, "it is a probability")
 
     @property
@@ -118,7 +119,7 @@ def _fill_rows(fill: Any, columns: Sequence[str]) -> Iterator[tuple[Any, Any, An
     if isinstance(fill, Mapping):
         for topic, documents in fill.items():
             if not isinstance(documents, Mapping):
-                problem = f"topic '{topic}' has no dict of gains, but {documents!r}"
+                problem = f"topic '{topic}' has no dict of gains, but {safe_repr(documents)}"
                 raise InputError("fill", problem, "as in {'301': {'doc1': 0.5}}")
             yield from ((topic, docno, gain) for docno, gain in documents.items())
         return

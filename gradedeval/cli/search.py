@@ -47,7 +47,7 @@ class Entry(NamedTuple):
         """Return the first that has the word: 0 the names, 1 the summary, 2 the text, 3 none. A letter is no word of
         a text."""
         word = word.lstrip("-")
-        pattern = re.compile(rf"(?<![\w-]){re.escape(word)}s?(?!\w)", re.IGNORECASE)
+        pattern = re.compile(rf"(?<![\w-])_*{re.escape(word)}s?(?!\w)", re.IGNORECASE)
         names = " ".join(name.lstrip("-") for name in self.names)
         texts = (names.replace("-", " "), *((self.summary, self.text) if len(word) > 1 else ("", "")))
         return next((number for number, text in enumerate(texts) if pattern.search(text)), len(texts))

@@ -67,8 +67,8 @@ def lists_of(runs: Mapping[str, Any], qrels: Qrels, options: Options, depth: int
                 lists[topic, tuple(ranked.docnos(documents).tolist())] = None
     if not lists:
         raise InputError("", "no run has a document for any topic", "give runs of the topics in the qrels")
-    # A topic missing from a run shows no list, unlike an empty ranking.
-    notes = [note for note in ranked.notes if getattr(note, "kind", "") != "missing-topics"]
+    # A topic without documents in a run shows no list, unlike an empty ranking.
+    notes = [note for note in ranked.notes if getattr(note, "kind", "") not in ("missing-topics", "empty-topics")]
     return log_of_lists([topic for topic, _ in lists], [ranking for _, ranking in lists]), notes
 
 

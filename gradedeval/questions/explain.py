@@ -308,7 +308,8 @@ def _explain_topic(
         for column, (score, residual) in enumerate(zip(scores, residuals, strict=True))
     ]
     # Notes about topics of one file concern other topics if this topic is in both files.
-    elsewhere = ("missing-topics", "unjudged-topics") if topic in judged.row_of and batch.retrieved[0] else ()
+    of_topics = ("missing-topics", "empty-topics", "unjudged-topics")
+    elsewhere = of_topics if topic in judged.row_of and batch.retrieved[0] else ()
     notes = [note for note in run.notes if getattr(note, "kind", "") not in elsewhere]
     codes = batch.codes[0]
     return Explanation(

@@ -23,7 +23,8 @@ from gradedeval import EvaluationWarning, InputError
 from gradedeval.kernel.trec.shapes import SHAPES, Shape
 
 MEASURES = "ap ndcg@5 num_ret"
-DRAWN = [(shape, kind) for shape in SHAPES if not shape.format for kind in shape.holds]
+KEYED = ("keyed_responses", "keyed_golden", "documents")
+DRAWN = [(shape, kind) for shape in SHAPES if not shape.format or shape.name in KEYED for kind in shape.holds]
 TOPICS = ["red shoes", "12", "0", "été", "a\tb", "what is 2?", "q-7", "1e3", '"quoted"', "hits"]
 DOCNOS = ["d1", "2", "03", "1.5", "doc#3", "a b", "é", "1", "0", "x" * 40, "id", "score", "-1"]
 NAMES = {
@@ -61,8 +62,11 @@ def drawn(number: int) -> tuple[Shape, str, dict[str, Any], Any, bool]:
     shape, kind = dice.choice(DRAWN)
     count = dice.randint(1, 5)
     names = list(map(str, range(1, count + 1))) if shape.counted else dice.sample(TOPICS, count)
+    if shape.name in KEYED and names == ["hits"]:
+        names = ["boots"]  # alone, such an object is a response
     forms = ["ids", "objects", *(["object", "pairs", "ranks"] if kind == "run" else ["object", "pairs"])]
-    form = dice.choice(["objects"] if shape.name in ("hits", "rated_hits", "rank_eval", "judgments") else forms)
+    of_objects = ("hits", "rated_hits", "rank_eval", "judgments", "keyed_responses", "documents")
+    form = dice.choice(["objects"] if shape.name in of_objects else forms)
     form = "object" if shape.name == "mteb" else form
     topics: dict[str, Any] = {}
     for name in names:
@@ -76,6 +80,8 @@ def drawn(number: int) -> tuple[Shape, str, dict[str, Any], Any, bool]:
     breaks = dice.choice(["documents", "entry", "topic"]) if wrong else ""
     if breaks == "documents" or (breaks == "entry" and not isinstance(listed[broken], list)):
         bad = [value for value in WRONG if value not in ([], {})]
+        if shape.name in KEYED:  # a number may be the score of a document of that name, and text a number
+            bad = [value for value in bad if not isinstance(value, bool | float) and value != [["a", "2"]]]
         listed[broken] = dice.choice(bad)
     elif breaks == "entry":
         bad = [value for value in WRONG if value != "text"]
@@ -83,8 +89,8 @@ def drawn(number: int) -> tuple[Shape, str, dict[str, Any], Any, bool]:
     if shape.layout == "topics":
         if breaks == "topic":
             return shape, kind, topics, dict(zip(names, [5] * count, strict=True)), False
-        key = shape.documents(kind)
-        held = [{key[0]: value, "metric_score": 1} if key else value for value in listed]
+        paths = shape.documents(kind)
+        held = [within(dice.choice(paths), value) | {"metric_score": 1} if paths else value for value in listed]
         return shape, kind, topics, dict(zip(names, held, strict=True)), not wrong
     if shape.counted and breaks == "topic":
         listed[broken] = dice.choice(["text", None, 5])
@@ -95,6 +101,12 @@ def drawn(number: int) -> tuple[Shape, str, dict[str, Any], Any, bool]:
         records(dice, shape, kind, names, listed, broken if breaks == "topic" else -1),
         not wrong,
     )
+
+
+def within(path: str, value: Any) -> dict[str, Any]:
+    """The object in which a path leads to a value."""
+    first, _, rest = path.partition(".")
+    return {first: within(rest, value) if rest else value}
 
 
 def records(
@@ -119,7 +131,7 @@ def written(dice: random.Random, shape: Shape, content: Any) -> tuple[str, Any]:
     """The text of a file, and the object in Python that is the same."""
     if shape.layout == "topics":
         document = content
-        for name in reversed(shape.inside.split(".")):
+        for name in reversed(shape.inside.split(".") if shape.inside else []):
             document = {("default" if name == "*" else name): document}
         document |= {name: {} for name in shape.needs}
     elif shape.inside and (shape.name not in ("hits",) or dice.random() < 0.5):

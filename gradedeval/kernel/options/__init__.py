@@ -494,8 +494,9 @@ class Options:
         signature=elsewhere, needs_ids=True, short="Read column 2 of the qrels as the subtopic.")
     run_format: str | None = option(None, "Run format, if it cannot be detected: "
         f"{', '.join(formats_of('run'))}, or columns in order, as in topic,q0,docno,rank,score. Append +header to "
-        f"skip the first line.", metavar="FORMAT", default_text="detected from the content", accepts="the name of a "
-        "format",
+        "skip the first line. Fields by name: topic=question,docno=chunk_id; topic=@FILE names the queries of msearch "
+        "responses, one in each line.", metavar="FORMAT", default_text="detected from the content",
+        accepts="the name of a format",
         read=lambda value: read_format(value, "run"), signature=elsewhere, needs_ids=True,
         short="Run format, or its columns in order.")
     qrels_format: str | None = option(None, "Qrels format, if it cannot be detected: "

@@ -609,12 +609,19 @@ class RunFile:
 
 
 def choose_topics(
-    present: Collection[bytes], place: str, qrels: Qrels, options: Options
+    present: Collection[bytes],
+    place: str,
+    qrels: Qrels,
+    options: Options,
+    empty: Collection[bytes] = (),
+    numbered: bool = False,
 ) -> tuple[list[bytes], int, list[Note]]:
     """Choose the topics that count for a run; return them, the number that the run lacks, and notes.
 
-    `present` are the topics of the run, which all count without qrels. Raises InputError if it shares none with the
-    qrels, or if no topic is listed in `topics_from`.
+    present   the topics of the run, which all count without qrels; `empty`: those for which nothing was returned
+    numbered  whether they have no names in the file, and are counted
+
+    Raises InputError if the run shares none with the qrels, or if no topic is listed in `topics_from`.
     """
     chosen = options.topics_from
     candidates, source = (qrels.topics, qrels.place) if qrels.topics else (present, place)
@@ -628,7 +635,7 @@ def choose_topics(
     listed = set(present)
     both = [topic for topic in judged if topic in listed]
     if not both:
-        raise no_common_topics(place, present, qrels.place, judged)
+        raise (unnamed_topics if numbered else no_common_topics)(place, present, qrels.place, judged)
     missing = [topic for topic in judged if topic not in listed] if len(both) < len(judged) else []
     unjudged = present if len(both) < len(listed) else ()
     extra = [topic for topic in unjudged if topic not in qrels.row_of and (chosen is None or topic in chosen)]
@@ -641,12 +648,9 @@ def choose_topics(
         topics, notes = _relevant(both, place, qrels)
     if missing:
         notes.append(_missing_note(place, missing, len(judged), options))
-    unknown = sorted(chosen - listed - set(judged)) if chosen else ()
-    if unknown:
-        count = f"{len(unknown)} {plural(len(unknown), 'topic')}"
-        text = f"{count} of {flag.topics_from} {'is' if len(unknown) == 1 else 'are'} neither here nor in {qrels.place}"
-        common = f"topics of {flag.topics_from} are neither here nor in {qrels.place}"
-        notes.append(Note(f"{text} ({_names(unknown)})", place=place, kind="unknown-topics", common=common))
+    notes += _empty_notes(place, empty, topics, qrels)
+    if chosen and (unknown := sorted(chosen - listed - set(judged))):
+        notes.append(_unknown_note(place, unknown, qrels.place))
     if extra:
         fate = "counted, with no relevant documents" if options.topics == "run" else "ignored"
         text = f"{len(extra)} {plural(len(extra), 'unjudged topic')} ({_names(extra)})"
@@ -670,6 +674,44 @@ def _missing_note(place: str, missing: list[bytes], judged: int, options: Option
     text = f"{share} {'is' if is_single else 'are'} missing ({_names(missing)}) and {fate}"
     common = f"judged topics are missing and {fates}"
     return Note(text, hint, place=place, kind="missing-topics", common=common)
+
+
+def _unknown_note(place: str, unknown: list[bytes], qrels: str) -> Note:
+    """Return the note on topics of topics_from that neither a run nor the qrels have."""
+    count = f"{len(unknown)} {plural(len(unknown), 'topic')}"
+    text = f"{count} of {flag.topics_from} {'is' if len(unknown) == 1 else 'are'} neither here nor in {qrels}"
+    common = f"topics of {flag.topics_from} are neither here nor in {qrels}"
+    return Note(f"{text} ({_names(unknown)})", place=place, kind="unknown-topics", common=common)
+
+
+def _empty_notes(place: str, returned: Collection[bytes], topics: list[bytes], qrels: Qrels) -> list[Note]:
+    """Return the note on topics with relevant documents for which a run returned nothing.
+
+    returned  the topics of empty lists; `topics`: those that count
+    """
+    if not returned:
+        return []
+    listed = set(returned)
+    counts = qrels.counts_for([topic for topic in topics if topic in listed]).per_topic(qrels.labels > 0)
+    empty = [topic for topic, count in zip(filter(listed.__contains__, topics), counts.tolist(), strict=True) if count]
+    if not empty:
+        return []
+    is_single = len(empty) == 1
+    text = f"{len(empty)} {plural(len(empty), 'topic')} with relevant documents returned nothing ({_names(empty)})"
+    text += " and counts as an empty ranking" if is_single else " and count as empty rankings"
+    hint = f"to leave {'it' if is_single else 'them'} out, list the others in {flag.topics_from:FILE}"
+    common = "topics with relevant documents returned nothing and count as empty rankings"
+    return [Note(text, hint, place=place, kind="empty-topics", about=map(decode, empty), common=common)]
+
+
+def unnamed_topics(
+    run: str, topics: Collection[bytes], second_place: str, second_topics: Collection[bytes]
+) -> InputError:
+    """Build the error of responses without names of queries, none of whose numbers is a topic of the qrels."""
+    problem = f"does not name its queries, so they are numbered ({_names(topics, 2)})"
+    problem += f", and {second_place} names them ({_names(second_topics, 2)})"
+    hint = f"list the queries in the order of the responses, one a line, and add {flag.run_format:topic=@queries.txt}"
+    return InputError(run, problem, hint, kind="no-common-topics")
 
 
 def no_common_topics(

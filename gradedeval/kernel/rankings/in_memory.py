@@ -46,7 +46,7 @@ from gradedeval.kernel.trec.file_formats import (
 )
 from gradedeval.kernel.trec.line_reader import Skipped
 from gradedeval.kernel.trec.lines import decimal, encode
-from gradedeval.kernel.trec.records import find_shape, lists_documents, read_document_of_lists, read_shape
+from gradedeval.kernel.trec.records import DOCUMENTS, find_shape, lists_documents, read_document_of_lists, read_shape
 from gradedeval.kernel.trec.stream import Stream
 from gradedeval.kernel.trec.text_columns import Text, check_column, text_of_arrow
 
@@ -302,8 +302,11 @@ def _of_lists(nested: Mapping[Any, Any], kind: str, place: str) -> Any:
     """
     if all_dicts(nested.values()) or not any(map(is_ids, nested.values())):
         return nested
+    others = [documents for documents in nested.values() if not (is_ids(documents) and not len(documents))]
+    if others and all_dicts(others):  # an empty object, as PHP writes it
+        return {topic: documents if isinstance(documents, dict) else {} for topic, documents in nested.items()}
     if any(isinstance(entry, Mapping) for documents in nested.values() if is_ids(documents) for entry in documents):
-        return _of_records(nested, kind, place)
+        return read_shape(DOCUMENTS, nested, kind, Skipped(place))
     rows: list[tuple[Any, Any, Any]] = []
     kinds: set[bool] = set()
     for topic, documents in nested.items():
@@ -330,36 +333,13 @@ def _of_lists(nested: Mapping[Any, Any], kind: str, place: str) -> Any:
 
 
 def listed_docno(entry: Any) -> Any:
-    """Return the docno of a list entry: the entry, the first of a pair, or that field of a record."""
-    if isinstance(entry, Mapping):
-        return entry.get(find_column(entry, DOCNO))
+    """Return the docno of a list entry: the entry, or the first of a pair."""
     return entry[0] if isinstance(entry, list | tuple) and len(entry) == 2 else entry
 
 
 def all_dicts(values: Iterable[Any]) -> bool:
     """Check if all values are dicts; checks each type once, as there are few types."""
     return all(issubclass(kind, dict) for kind in set(map(type, values)))
-
-
-def _of_records(nested: Mapping[Any, Any], kind: str, place: str) -> TableColumns:
-    """Convert a dict topic -> records of documents to columns."""
-    rows: list[Mapping[Any, Any]] = []
-    for topic, documents in nested.items():
-        topic_place = f"{place}['{topic}']"
-        for position, record in enumerate(documents if is_ids(documents) else [documents]):
-            if not isinstance(record, Mapping) or find_column(record, DOCNO) is None:
-                raise InputError(
-                    topic_place, "holds something that is not a record of a document", "expected records with a docno"
-                )
-            if is_missing(docno := listed_docno(record)):
-                ident(docno, f"{topic_place}[{position}]", "docno")
-            topic_column = find_column(record, TOPIC)
-            if topic_column is not None and str(record[topic_column]) != str(topic):
-                hint = f"give the records alone, without '{topic}'"
-                raise InputError(topic_place, f"holds records of other topics, such as '{record[topic_column]}'", hint)
-            fields = {name: value for name, value in record.items() if name != topic_column}
-            rows.append({"topic": topic, **fields})
-    return _of_rows(rows, kind, place)
 
 
 # Nested dicts and columns of usual content, whole columns at once: a training loop scores thousands of runs.
@@ -539,7 +519,7 @@ def usual_judgments(source: Any, place: str = "qrels") -> Listed | None:
     if isinstance(source, Mapping):
         usual = None if empty_topics(source) else usual_dict(source)
     elif hasattr(source, "columns") and not bare_topics(source) and find_grades(source.columns) is not None:
-        columns = [column(source, accepted, place) for accepted in (TOPIC, DOCNO, GRADE)]
+        columns = [column(source, accepted, place, "qrels") for accepted in (TOPIC, DOCNO, GRADE)]
         usual = usual_columns(*columns)
     else:
         return None
@@ -565,7 +545,7 @@ def dict_judgments(
     }
     check_labels(place, words, labels, words)
     for topic, documents in judged.items():
-        name = ident(topic, f"{place}[{topic!r}]", "topic")
+        name = ident(topic, f"{place}[{safe_repr(topic)}]", "topic")
         for docno, value_or_parts in documents_of(documents, place, topic).items():
             entry = f"{place}['{topic}']['{docno}']"
             document = ident(docno, f"{place}['{topic}']", "docno")
@@ -584,10 +564,10 @@ def frame_judgments(
     frame: Any, part: tuple[str, ...], place: str = "qrels", labels: GradeOfWord = None
 ) -> list[Judgment]:
     """Return the judgments of a DataFrame with columns topic, docno, grade, and, for a `part`, subtopic or stratum."""
-    parts = _ids(frame, part, place) if part else []
-    topic, docno = _ids(frame, TOPIC, place), _ids(frame, DOCNO, place)
+    parts = _ids(frame, part, place, "qrels") if part else []
+    topic, docno = (_ids(frame, accepted, place, "qrels") for accepted in (TOPIC, DOCNO))
     documents: Iterable[Any] = zip(docno, parts, strict=True) if part else docno
-    grades, rows = column(frame, GRADE, place), lines_of(frame)
+    grades, rows = column(frame, GRADE, place, "qrels"), lines_of(frame)
     first: dict[bytes, int] = {}
     for value, row in zip(grades, rows, strict=True):
         if isinstance(value, str):
@@ -634,7 +614,7 @@ def dict_ranking(run: Mapping[Any, Any], ranks: bool, place: str = "run") -> dic
     # A finite sum proves that all scores are finite, faster than a check of each.
     with np.errstate(over="ignore", invalid="ignore"):
         rankings = {
-            ident(topic, f"{place}[{topic!r}]", "topic"): _dict_topic(
+            ident(topic, f"{place}[{safe_repr(topic)}]", "topic"): _dict_topic(
                 topic, documents_of(documents, place, topic), place
             )
             for topic, documents in run.items()
@@ -673,11 +653,11 @@ def usual_run(source: Any, place: str = "run") -> Listed | None:
         return usual_dict(source)
     if ordered_by_rank(source) or bare_topics(source):
         return None
-    docnos, topics = column(source, DOCNO, place), column(source, TOPIC, place)
+    docnos, topics = (column(source, accepted, place, "run") for accepted in (DOCNO, TOPIC))
     name = find_column(source.columns, SCORE)
     scores = None if name is None else getattr(stored_column(source, name, place), "array", None)
     numbers = np.asarray(scores) if getattr(getattr(scores, "dtype", None), "kind", "") == "f" else None
-    return usual_columns(topics, docnos, column(source, SCORE, place) if numbers is None else numbers)
+    return usual_columns(topics, docnos, column(source, SCORE, place, "run") if numbers is None else numbers)
 
 
 def frame_ranking(
@@ -686,15 +666,15 @@ def frame_ranking(
     """Return the documents of a DataFrame with columns topic, docno and score or rank; ranks and types on request."""
     if not len(frame):
         raise InputError(place, "is empty", "expected a row for each document")
-    docnos = column(frame, DOCNO, place)
+    docnos = column(frame, DOCNO, place, "run")
     if ordered_by_rank(frame):
         by_rank = True
         check_no_score({name: _values(frame, name) for name in frame.columns}, place)
-    topics = _ids(frame, TOPIC, place)
+    topics = _ids(frame, TOPIC, place, "run")
     lines = lines_of(frame)
     docnos = _docnos(docnos, place, lines)
-    stated = _numbers(column(frame, RANK, place), "rank", place, lines) if ranks or by_rank else NONE
-    scores = -stated if by_rank else _numbers(column(frame, SCORE, place), "score", place, lines)
+    stated = _numbers(column(frame, RANK, place, "run"), "rank", place, lines) if ranks or by_rank else NONE
+    scores = -stated if by_rank else _numbers(column(frame, SCORE, place, "run"), "score", place, lines)
     if (large := np.flatnonzero(np.abs(stated) > LAST_RANK)).size:
         raise InputError(f"{place}:{lines[large[0]]}", f"rank {stated[large[0]]:.0f} is too large", TOO_LARGE)
     kinds = _ids(frame, TYPE, place) if types else []
@@ -754,20 +734,21 @@ def stored_column(frame: Any, name: Any, place: str) -> Any:
     return values
 
 
-def _name_of(names: Iterable[Any], accepted: tuple[str, ...], place: str) -> Any:
-    """Return the name of the column with one of the accepted names. Raises InputError if there is none."""
+def _name_of(names: Iterable[Any], accepted: tuple[str, ...], place: str, kind: str = "") -> Any:
+    """Return the name of the column with one of the accepted names. Raises InputError if there is none; `kind`, run or
+    qrels, is of the option that could name it."""
     names = tuple(names)
     name = find_grades(names) if accepted is GRADE else find_column(names, accepted)
     if name is None:
-        raise missing_column(names, accepted, place)
+        raise missing_column(names, accepted, place, kind)
     if accepted is GRADE:
         check_one_grade(names, place)
     return name
 
 
-def column(frame: Any, accepted: tuple[str, ...], place: str) -> list[Any]:
-    """Return the values of a column as a list."""
-    name = _name_of(frame.columns, accepted, place)
+def column(frame: Any, accepted: tuple[str, ...], place: str, kind: str = "") -> list[Any]:
+    """Return the values of a column as a list; `kind` as in `_name_of`."""
+    name = _name_of(frame.columns, accepted, place, kind)
     values = stored_column(frame, name, place)
     if getattr(getattr(values, "dtype", None), "kind", "") == "O" and hasattr(values, "to_numpy"):
         values = values.to_numpy(object)  # pandas converts Arrow text one by one
@@ -790,8 +771,8 @@ def _check_whole(values: list[Any], name: Any, place: str, lines: Sequence[int])
             raise fractional_grades(str(name), f"{place}:{line}")
 
 
-def _ids(frame: Any, accepted: tuple[str, ...], place: str) -> list[bytes]:
-    names, id_of = column(frame, accepted, place), dict[Any, bytes]()
+def _ids(frame: Any, accepted: tuple[str, ...], place: str, kind: str = "") -> list[bytes]:
+    names, id_of = column(frame, accepted, place, kind), dict[Any, bytes]()
     try:
         return [
             id_of[name] if name in id_of else id_of.setdefault(name, ident(name, place, accepted[0])) for name in names
@@ -838,12 +819,14 @@ def ident(name: Any, place: str, column: str) -> bytes:
         try:
             return encode(name)
         except UnicodeEncodeError:
-            raise InputError(place, f"id {name!r} is not valid text", "use characters that UTF-8 can encode") from None
+            problem = f"id {safe_repr(name)} is not valid text"
+            raise InputError(place, problem, "use characters that UTF-8 can encode") from None
     if isinstance(name, bytes):
         return name
     if isinstance(name, int | np.integer) and not isinstance(name, bool):
         return str(name).encode()
-    raise InputError(place, f"id {name!r} is a {type(name).__name__}", "ids must be text: read them with dtype=str")
+    problem = f"id {safe_repr(name)} is a {type(name).__name__}"
+    raise InputError(place, problem, "ids must be text: read them with dtype=str")
 
 
 def number(value: Any, place: str, noun: str) -> float:
@@ -865,6 +848,8 @@ def is_ranking(run: Mapping[Any, Any]) -> bool:
     if lists_documents(run):
         return True
     for inner in run.values():
+        if is_ids(inner) and not len(inner):
+            continue
         if not isinstance(inner, Mapping):
             return is_ids(inner) and not any(map(is_row, islice(inner, 1)))
         for value in inner.values():

@@ -80,7 +80,7 @@ def _without_bad(content: Any, source_kind: str, skipped: Skipped, labels: Grade
             skipped.place, f"{problem} ({skipped.count} bad skipped)", "write the file again", kind="empty"
         )
     if isinstance(good, TableColumns) and isinstance(source, TableColumns):
-        return replace(good, note=source.note, bare=source.bare)
+        return replace(good, note=source.note, bare=source.bare, numbered=source.numbered)
     return good
 
 

@@ -45,7 +45,7 @@ SILENCE = "silence"
 MOST = 3
 """Maximum notes of KINDS per run; `lint` lists all."""
 
-KINDS = ("rising-scores", "missing-topics", "ties", "short-lists", "few-topics")
+KINDS = ("rising-scores", "missing-topics", "empty-topics", "ties", "short-lists", "few-topics")
 """Kinds of caveats, in order of output."""
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import cache, partial
 from itertools import chain, islice
@@ -15,6 +16,9 @@ from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.kernel.trec.decompression import check_growth
 from gradedeval.kernel.trec.file_formats import (
     DOCNO,
+    GRADE,
+    RANK,
+    SCORE,
     TOPIC,
     TableColumns,
     check_distinct,
@@ -42,8 +46,8 @@ from gradedeval.kernel.trec.records import (
     nearest,
     read_shape,
 )
-from gradedeval.kernel.trec.shapes import SHAPE_NAMES, SHAPES, Shape
-from gradedeval.kernel.trec.stream import Stream
+from gradedeval.kernel.trec.shapes import BOTH, SHAPE_NAMES, SHAPES, Shape
+from gradedeval.kernel.trec.stream import Source, Stream
 
 # Parquet and Arrow files, from which only requested columns are read.
 
@@ -269,7 +273,7 @@ def read_document(form: WholeFile, stream: Stream, kind: str, skipped: Skipped |
         raise InputError(stream.place, "is empty", f"expected {form.format}", kind="empty")
     read = _READERS.get(form.format) or partial(_json, form=form, kind=kind)
     format, content = read(data, skipped)
-    if isinstance(content, TableColumns) and form.fields and format not in SHAPE_NAMES:
+    if isinstance(content, TableColumns) and form.fields and form.format in _READERS:
         content = with_fields(content, form.fields, skipped.place)
     format = ",".join(f"{field}={name}" for field, name in form.fields.items()) or format
     surely_short = is_json and _has_short_texts(data)
@@ -364,15 +368,21 @@ def _json(data: bytes, skipped: Skipped, form: WholeFile, kind: str) -> tuple[st
         if (shape := _shape_of(first[1], form, place)) is not None:
             records = Numbered(pair for lines, rows in chain([first], pieces) for pair in zip(lines, rows, strict=True))
             return shape[0].name, read_shape(shape[0], records, kind, skipped, form.fields)
-        return "jsonl", _columns_of(chain([first], pieces), skipped, kind)
+        return "jsonl", _named(_columns_of(chain([first], pieces), skipped, kind), form, place)
     document = of_pandas(document, place)
     if document == []:
         raise InputError(place, "is empty", _JSON_HINT, kind="empty")
     if isinstance(document, TableColumns):
-        return "json", document
+        return "json", _named(document, form, place)
     if (shape := _shape_of(document, form, place)) is not None:
-        return shape[0].name, read_shape(*shape, kind, skipped, form.fields)
-    return _of_rows_or_topics(document, skipped, kind)
+        return shape[0].format or shape[0].name, read_shape(*shape, kind, skipped, form.fields)
+    format, content = _of_rows_or_topics(document, skipped, kind)
+    return format, _named(content, form, place)
+
+
+def _named(content: Any, form: WholeFile, place: str) -> Any:
+    """Return a table with the names that the user gave to its columns; nested dicts unchanged."""
+    return with_fields(content, form.fields, place) if isinstance(content, TableColumns) and form.fields else content
 
 
 def kinds_in(stream: Stream) -> str:
@@ -383,6 +393,18 @@ def kinds_in(stream: Stream) -> str:
         return listed_kinds(read_json(decode(text)))
     except json.JSONDecodeError:
         return ""
+
+
+def has_both(form: WholeFile, file: str) -> bool:
+    """Return whether a file that is read whole has results and judgments in each record or row."""
+    with closing(Stream(Source(file))) as stream:
+        if form.format == "json" and (kinds := kinds_in(stream)):
+            return kinds == " ".join(BOTH)
+    with closing(Stream(Source(file))) as stream:
+        content = read_document(form, stream, "run")[1]
+    names = content.columns if isinstance(content, TableColumns) else ()
+    scores = find_column(names, SCORE), find_column(names, RANK)
+    return scores != (None, None) and find_column(names, GRADE) is not None
 
 
 def _shape_of(document: Any, form: WholeFile, place: str) -> tuple[Shape, Any] | None:

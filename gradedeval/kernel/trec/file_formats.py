@@ -56,7 +56,7 @@ DOCNO = (
     *("docno", "doc_id", "docid", "corpus_id", "document_id", "pid", "passage_id", "chunk_id", "url"),
     *("segment_id", "product_id", "item_id", "sku", "asin", "product", "item"),
 )
-SCORE = ("score", "sim")
+SCORE = ("score", "sim", "pred", "y_pred", "prediction", "predicted_score", "model_score")
 RANK = ("rank", "position")
 GRADE = ("grade", "relevance", "rel", "label", "rating", "judgment", "judgement", "gain")
 SUBTOPIC = ("subtopic", "subtopic_id", "iteration", "iter", "intent")
@@ -117,7 +117,7 @@ def find_grades(names: Iterable[Any]) -> Any:
     names = list(names)
     name = find_column(names, GRADE)
     if name is None and find_column(names, RANK) is None and find_column(names, TAG) is None:
-        return find_column(names, SCORE)
+        name = find_column([name for name in names if plain(name) in SCORE[:2]], SCORE)  # predictions are no grades
     return name
 
 
@@ -169,9 +169,14 @@ def check_no_score(columns: Mapping[Any, Iterable[Any]], place: str) -> None:
         raise missing_column(names, SCORE, place)
     for name, values in columns.items():
         is_known = any(find_column([name], row) for row in COLUMNS.values())
-        if re.search(_SCORE_WORDS, plain(name)) or (not is_known and any(map(_is_fraction, values))):
+        if may_be_score(name) or (not is_known and any(map(_is_fraction, values))):
             problem = f"has ranks but no column 'score', only '{name}', which may be one"
             raise InputError(place, problem, f"name it 'score', or remove '{name}' to order by rank", usage=True)
+
+
+def may_be_score(name: Any) -> bool:
+    """Return whether an unknown name of a column may be that of a score."""
+    return re.search(_SCORE_WORDS, plain(name)) is not None
 
 
 def _is_fraction(value: Any) -> bool:
@@ -340,8 +345,8 @@ class TableColumns:
 
     note   an assumption for the user
     lines  the line of each row in its file; empty if rows are counted
-    array   return a column as one array of text or numbers, without an object per value; None for any other column
-    bare    topics without a row: nothing was returned for them
+    array  return a column as one array of text or numbers, without an object per value; None for any other column
+    bare   topics without a row: nothing was returned for them; `numbered`: topics have no names, and are counted
     """
 
     columns: list[str]
@@ -351,6 +356,7 @@ class TableColumns:
     lines: Sequence[int] = ()
     array: Callable[[str], Text | Floats | None] = _no_array
     bare: Sequence[Any] = ()
+    numbered: bool = False
 
     @classmethod
     def of(cls, values: Mapping[str, Sequence[Any]], lines: Sequence[int] = ()) -> TableColumns:

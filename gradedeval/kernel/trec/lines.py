@@ -194,6 +194,9 @@ FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
 }
 """Name of a format -> run or qrels or both, and a description."""
 
+HEADED = ("tsv", "csv", "headed")
+"""Formats of lines below a header that names their columns."""
+
 HEADER = "+header"
 """The suffix of a format whose first line is a header to skip."""
 

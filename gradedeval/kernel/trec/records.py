@@ -8,10 +8,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gradedeval.errors import Flag, InputError, did_you_mean, plural, safe_repr, shorten
-from gradedeval.kernel.trec.file_formats import DOCNO, GRADE, NO_GRADES_LISTED, RANK, SCORE, TOPIC, TableColumns, plain
+from gradedeval.kernel.trec.file_formats import (
+    COLUMNS,
+    DOCNO,
+    GRADE,
+    NO_GRADES_LISTED,
+    RANK,
+    SCORE,
+    TOPIC,
+    TableColumns,
+    check_one_grade,
+    find_column,
+    may_be_score,
+    plain,
+)
 from gradedeval.kernel.trec.line_reader import Skipped
 from gradedeval.kernel.trec.lines import decode
-from gradedeval.kernel.trec.shapes import DOCUMENT_IDS, SCORES, SHAPES, TOPIC_IDS, Shape
+from gradedeval.kernel.trec.shapes import DOCUMENT_IDS, RESPONSE, SCORES, SHAPES, TOPIC_IDS, Shape
 from gradedeval.kernel.trec.stream import Source, Stream
 
 Records = Iterable[tuple[int | str, Any]]
@@ -25,13 +38,19 @@ _TOPICS = (*TOPIC[: TOPIC.index("query")], *TOPIC_IDS, *_TEXTS)
 _GOODS = DOCNO.index("segment_id")
 _DOCNOS = (*DOCNO[:_GOODS], *DOCUMENT_IDS, *DOCNO[_GOODS:])  # a product is the content of a document that has an id
 _VALUES = {"run": (*SCORE, *SCORES), "qrels": (*GRADE, *SCORE)}
+_OTHERS = {"run": ("rank", "type"), "qrels": ("subtopic", "stratum")}
+"""Columns besides topic, docno and number, kept if each document of a list by topic has them."""
 
 _LISTS = [shape for shape in SHAPES if shape.layout == "lists"]
 _INSIDE = [shape for shape in SHAPES if shape.inside]
+_KEYED = [shape for shape in SHAPES if shape.layout == "topics" and not shape.inside and (shape.run or shape.qrels)]
+DOCUMENTS = next(shape for shape in SHAPES if shape.name == "documents")
 MARKS = frozenset(
     name for shape in _INSIDE for name in (shape.needs or (shape.inside.partition(".")[0],)) if name != "*"
 ) | frozenset(("error", *(name.partition(".")[0] for shape in _LISTS for name in (*shape.run, *shape.qrels))))
 """Names, one of which is in each object of these shapes."""
+
+_LIST_NAMES = {plain(name) for shape in _LISTS for name in (*shape.run, *shape.qrels)}
 
 _MISSING = object()
 
@@ -68,7 +87,7 @@ def _documents(record: Any, shape: Shape, kind: str, fields: Fields) -> tuple[st
         return found
     name, documents = look_up(record, shape.documents(kind))
     # An object is the part of a response whose hits were left out, not documents with scores.
-    return ("", None) if shape.counted and isinstance(documents, Mapping) else (name, documents)
+    return ("", None) if shape.run is RESPONSE and isinstance(documents, Mapping) else (name, documents)
 
 
 def find_shape(
@@ -87,6 +106,8 @@ def find_shape(
         for shape in _INSIDE:
             if only in ("", shape.name) and (inner := _inside(document, shape, place)) is not None:
                 return shape, inner
+        if (keyed := _keyed_shape(document, fields)) is not None and only in ("", keyed.format):
+            return keyed, document
     records = [document] if isinstance(document, Mapping) else document
     first = next((record for record in records if isinstance(record, Mapping) and not _has_failed(record)), None)
     all_failed = first is None and any(isinstance(record, Mapping) for record in records)
@@ -104,6 +125,32 @@ def find_shape(
     return None
 
 
+def _keyed_shape(topics: Mapping[Any, Any], fields: Fields) -> Shape | None:
+    """Return the shape of an object topic -> record of its documents, or -> list of documents; None for any other."""
+    if all(plain(name) in _LIST_NAMES for name in topics):
+        return None  # lists of a record without a topic
+    values = list(topics.values())
+    if all(isinstance(value, list | tuple) for value in values):
+        topic, entry = next(((topic, value[0]) for topic, value in topics.items() if value), ("", None))
+        return DOCUMENTS if isinstance(entry, Mapping) and not _is_row(entry, topic) else None
+    if not all(isinstance(value, Mapping) for value in values):
+        return None
+    first = next((value for value in values if not _has_failed(value)), dict[str, Any](hits=[]))
+    return next((shape for shape in _KEYED if _lists(first, shape, fields)), None)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
+
+
+def _is_row(entry: Mapping[Any, Any], topic: Any) -> bool:
+    """Return whether an object in a list by topic is of another topic, or lists documents: then it is a row of a
+    run, and the list has the name of the run."""
+    name, value = look_up(entry, TOPIC)
+    has_list = any(_is_list(_documents(entry, shape, kind, {})[1]) for shape in _LISTS for kind in shape.holds)
+    return bool(name) and (has_list or (bool(look_up(entry, _DOCNOS)[0]) and str(value) != str(topic)))
+
+
 def _has_failed(record: Mapping[Any, Any]) -> bool:
     """Return whether a record is the response of Elasticsearch or OpenSearch to a search that failed."""
     return "error" in record and isinstance(record.get("status"), int)
@@ -116,20 +163,34 @@ def listed_kinds(document: Any) -> str:
         shape = find_shape(document)
     except InputError:
         return ""
-    if shape is None or shape[0].layout == "topics":
-        return "" if shape is None else " ".join(shape[0].holds)
-    return next((_lists(record, shape[0], {}) for record in shape[1]), "")
+    if shape is None or shape[0] is DOCUMENTS:
+        return ""
+    if shape[0].inside and shape[0].layout == "topics":
+        return " ".join(shape[0].holds)
+    records = shape[1].values() if shape[0].layout == "topics" else shape[1]
+    return next((_lists(record, shape[0], {}) for record in records), "")
 
 
 def lists_documents(source: Mapping[Any, Any]) -> bool:
     """Return whether an object in Python has a shape whose topics list documents."""
-    return any(mark in source for mark in MARKS) and find_shape(source) is not None
+    return _is_marked(source) and find_shape(source) is not None
+
+
+def _is_marked(source: Mapping[Any, Any]) -> bool:
+    """Return whether an object in Python may have a shape whose topics list documents, by few of its names."""
+    if any(mark in source for mark in MARKS):
+        return True
+    first = next((value for value in source.values() if not _is_list(value) or value), None)
+    if isinstance(first, list | tuple):
+        return isinstance(first[0], Mapping)
+    return isinstance(first, Mapping) and any(mark in first for mark in MARKS)
 
 
 def read_document_of_lists(source: Any, kind: str, place: str) -> TableColumns | None:
     """Return the documents of an object in Python, or of a list of records, as `read_shape`; None for other shapes."""
     first = source if isinstance(source, Mapping) else source[0]
-    if not isinstance(first, Mapping) or not any(mark in first for mark in MARKS):
+    is_marked = isinstance(source, Mapping) and _is_marked(source)
+    if not is_marked and not (isinstance(first, Mapping) and any(mark in first for mark in MARKS)):
         return None
     shape = find_shape(source, place=place)
     return None if shape is None else read_shape(*shape, kind, Skipped(place))
@@ -189,13 +250,19 @@ class _Reader:
         self.empty: dict[Any, None] = {}
         self.of_topic: dict[str, int | str] = {}
         self.valued: dict[bool, int | str] = {}
+        self.others: dict[str, list[Any]] = {name: [] for name in _OTHERS[kind] if shape is DOCUMENTS}
+        self.scored: set[bool] = set()
+        self.found: dict[tuple[Any, ...], str] = {}
         self.unused = dict(fields)
         self.names = self._topics_of_file()
-        self.count = 0
+        self.count, self.numbered = 0, False
         if kind not in shape.holds:
             holds = "judgments and no results" if kind == "run" else "results and no judgments"
             other = "the qrels come last" if kind == "run" else "it is a run: give it before the qrels"
             raise self._error("", f"holds {holds} ({shape.name}: {shape.meaning})", other)
+        if self.names is not None and shape.layout == "topics":
+            hint = f"leave out {Flag(f'--{kind}-format'):topic={fields['topic']}}"
+            raise self._error("", f"names its topics ({shape.name}: {shape.meaning})", hint)
 
     def read(self, records: Records) -> None:
         for position, record in records:
@@ -226,8 +293,12 @@ class _Reader:
             note = NO_GRADES_LISTED
             if True in self.valued:
                 note = "some documents are listed without grades: they are relevant, with grade 1"
-        table = TableColumns.of({"topic": self.topics, "docno": self.docnos, third: values}, self.lines)
-        table.note, table.bare = note, tuple(self.empty)
+        if self.kind == "qrels" and self.shape is DOCUMENTS and self.scored == {True}:
+            third = "score"  # as in a table: fractions are refused
+        columns = {"topic": self.topics, "docno": self.docnos, third: values}
+        complete = {name: of for name, of in self.others.items() if not any(value is _MISSING for value in of)}
+        table = TableColumns.of({**complete, **columns}, self.lines)
+        table.note, table.bare, table.numbered = note, tuple(self.empty), self.numbered
         return table
 
     def _ranks(self) -> Iterator[range]:
@@ -255,17 +326,22 @@ class _Reader:
 
     def _add(self, position: int | str, record: Any) -> None:
         """Add the documents of a record, all or none."""
-        if self.shape.layout == "topics":
-            topic, name, documents = position, "", record
-            if isinstance(record, Mapping) and self.shape.documents(self.kind):
-                name, documents = look_up(record, self.shape.documents(self.kind))
-            self._check_list(position, name or str(position), documents)
-        else:
-            topic, name, documents = self._topic(position, record), *self._listed(position, record)
+        topic, name, documents = position, str(position), record
+        if self.shape.layout == "lists" or "topic" in self.fields:
+            topic = self._topic(position, record)
+        if self.shape.documents(self.kind) and (isinstance(record, Mapping) or self.shape.layout == "lists"):
+            name, documents = self._listed(position, record)
+        elif self.shape is DOCUMENTS and isinstance(record, Mapping) and find_column(record, DOCNO) is not None:
+            documents = [record]
+        self._check_list(position, name, documents)
         if self.kind == "run" and self.of_topic.setdefault(str(topic), position) != position:
             problem = f"topic '{topic}' again, first in record {self.of_topic[str(topic)]}"
             raise self._error(position, problem, "give each record an id, or each topic once")
-        entries = [self._entry(position, name or "its list", entry) for entry in self._in_order(documents)]
+        listed = list(self._in_order(documents))
+        if self.shape is DOCUMENTS:
+            for entry in listed:
+                self._check_row(position, topic, entry)
+        entries = [self._entry(position, name or "its list", entry) for entry in listed]
         if not entries:
             self.empty.setdefault(topic)
         kinds = {value is not None for _, value in entries}
@@ -279,6 +355,20 @@ class _Reader:
             self.docnos.append(docno)
             self.values.append(1 if value is None and self.kind == "qrels" else value)
             self.lines.append(position if isinstance(position, int) else self.count)
+        for column, values in self.others.items():
+            names = (find_column(entry, COLUMNS[column]) if isinstance(entry, Mapping) else None for entry in listed)
+            values += [_MISSING if name is None else entry[name] for name, entry in zip(names, listed, strict=True)]
+
+    def _check_row(self, position: int | str, topic: Any, entry: Any) -> None:
+        """Raise InputError if a document listed by topic is of another topic, or has several grades."""
+        if not isinstance(entry, Mapping):
+            return
+        name = None if "topic" in self.fields else find_column(entry, TOPIC)
+        if name is not None and str(entry[name]) != str(topic):
+            problem = f"holds records of other topics, such as '{entry[name]}'"
+            raise self._error(position, problem, f"give the records alone, without '{topic}'")
+        if self.kind == "qrels" and "grade" not in self.fields:
+            check_one_grade(entry, self.skipped.place)
 
     def _topic(self, position: int | str, record: Any) -> Any:
         if self.names is not None:
@@ -289,6 +379,7 @@ class _Reader:
         if name and isinstance(topic, str | int) and topic != "" and not isinstance(topic, bool):
             return topic
         if not name and self.shape.counted and not self.of_topic.keys() - {str(at) for at in range(1, self.count)}:
+            self.numbered = True
             return str(self.count)
         if name and topic not in (None, ""):
             raise self._error(position, f"the topic '{name}' is {_kind_of(topic)}", "expected text")
@@ -300,16 +391,15 @@ class _Reader:
         for content in ("documents", "docno"):
             if name and self.fields.get(content) == name:
                 self.unused.pop(content, None)
-        if self.shape.counted and isinstance(record, Mapping) and "error" in record:
+        if self.shape.run is RESPONSE and isinstance(record, Mapping) and "error" in record:
             raise self._error(position, "is the response to a search that failed", "repeat the search")
         if name:
-            self._check_list(position, name, documents)
             return name, documents
         noun, names = ("results", self.shape.run) if self.kind == "run" else ("relevant documents", self.shape.qrels)
         raise self._lacks(position, record, f"no list of {noun} ({shorten(names, NAMES)})")
 
     def _check_list(self, position: int | str, name: str, documents: Any) -> None:
-        if not isinstance(documents, list | Mapping):
+        if not isinstance(documents, list | tuple | Mapping):
             problem = f"'{name}' is {_kind_of(documents)}, not a list of ids"
             raise self._error(position, problem, f"expected ids of documents, {_OBJECTS[self.kind]}")
 
@@ -332,11 +422,16 @@ class _Reader:
 
     def _field(self, content: str, record: Any, names: Sequence[str]) -> tuple[str, Any]:
         """Return the name and the value of a field of a record, by the user's name if there is one."""
+        key = (content, *record) if content != "topic" and isinstance(record, Mapping) else ()
+        if (known := self.found.get(key)) is not None:
+            return known, record[known] if known else None
         if content in self.fields:
             names = [self.fields[content]]
         name, value = look_up(record, names)
         if name:
             self.unused.pop(content, None)
+        if key and (name in record or not name) and not {n.partition(".")[0] for n in names if "." in n} & {*record}:
+            self.found[key] = name
         return name, value
 
     def _entry(self, position: int | str, name: str, entry: Any) -> tuple[Any, Any]:
@@ -358,6 +453,10 @@ class _Reader:
             raise self._error(position, problem, self._id_hint(entry))
         content = "score" if self.kind == "run" else "grade"
         value_name, value = self._field(content, entry, _VALUES[self.kind])
+        if value_name:
+            self.scored.add(find_column([value_name], SCORE) is not None)
+        if self.kind == "run" and not value_name:
+            self._check_scores(position, name, entry)
         if self.kind == "qrels" and value_name and value is None:
             problem = f"'{name}' lists a document whose {value_name} is null"
             raise self._error(position, problem, "give it a grade, or leave the document out")
@@ -367,6 +466,13 @@ class _Reader:
                 hint = f"name it, as in {Flag('--qrels-format'):grade={next(iter(others))}}"
                 raise self._error(position, f"'{name}' lists a document without a grade, only {given}", hint)
         return docno, value
+
+    def _check_scores(self, position: int | str, name: str, entry: Mapping[Any, Any]) -> None:
+        """Raise InputError if a document without a known score has a number that may be one."""
+        near = next((field for field, value in entry.items() if _is_number(value) and may_be_score(field)), None)
+        if near is not None:
+            hint = f"name it, as in {Flag('--run-format'):score={near}}, or leave it out to order by the lists"
+            raise self._error(position, f"'{name}' lists documents without a score, but '{near}' may be one", hint)
 
     def _id_hint(self, entry: Mapping[Any, Any]) -> str:
         """Return the hint for a document whose id was not found: the path to an id inside, or known names."""
@@ -406,9 +512,9 @@ def _open(name: str) -> Any:
 
 def has_lists_alone(document: Mapping[Any, Any]) -> bool:
     """Return whether all names of an object are of lists of a record, whose topic is missing: they are no topics."""
-    names = {plain(name) for shape in _LISTS for name in (*shape.run, *shape.qrels)}
     listed = (entry for value in document.values() if isinstance(value, list) for entry in value)
-    return all(plain(name) in names for name in document) and not any(isinstance(entry, Mapping) for entry in listed)
+    rows = (entry for entry in listed if isinstance(entry, Mapping) and find_column(entry, TOPIC) is not None)
+    return all(plain(name) in _LIST_NAMES for name in document) and not any(rows)
 
 
 def nearest(record: Mapping[Any, Any], kind: str) -> str:
@@ -444,9 +550,8 @@ _OF_QUERIES = re.compile("tag|label|keyword|categor|embedding|vector|meta|messag
 
 def _unnamed_lists(record: Mapping[Any, Any]) -> list[str]:
     """Return the fields of a record that may list documents and have no known name, the likely ones first."""
-    known = {plain(name) for shape in _LISTS for name in (*shape.run, *shape.qrels)}
     names = [str(name) for name, value in record.items() if isinstance(value, list | Mapping) and value]
-    names = [name for name in names if plain(name) not in known and not {",", "="} & {*name}]
+    names = [name for name in names if plain(name) not in _LIST_NAMES and not {",", "="} & {*name}]
     names = [name for name in names if not _OF_QUERIES.search(name.lower())]
     return sorted(names, key=lambda name: not _NEAR_IDS.search(name.lower()))
 

@@ -33,12 +33,15 @@ RETRIEVED = (
 )
 """Names such as `doc_ids`, `chunk_ids` or `hits` are of either kind, or of something else: the user names those."""
 
+RESPONSE = ("hits.hits", "response.hits.hits", "hits")
+"""The hits of a response."""
+
 SCORES = ("similarity", "_score", "hit._score")
 """The score of a listed document."""
 
 Layout = Literal["lists", "topics", "table", "rows"]
-"""lists: records with a topic and its documents. topics: an object topic -> documents. table: a table of pandas. rows:
-a record for each document."""
+"""lists: records with a topic and its documents. topics: an object topic -> documents, or -> a record of them. table: a
+table of pandas. rows: a record for each document."""
 
 
 class Shape(NamedTuple):
@@ -88,12 +91,13 @@ SHAPES = (
     ),
     Shape(
         "hits", ("run",), "lists",
-        "responses of Elasticsearch or OpenSearch: of one search, of `_msearch`, or one in each line; "
+        "responses of Elasticsearch or OpenSearch: of one search, of `_msearch`, or one in each line (`topic=@FILE` "
+        "names their queries); "
         "`hits` may be a flat list of objects with `id` and `score`",
         '{"responses": [{"hits": {"hits": [{"_id": "d2", "_score": 7.5}, {"_id": "d7", "_score": 3.25}]}}, '
         '{"hits": {"hits": [{"_id": "d4", "_score": 1.5}]}}]}',
         "curl -s HOST:9200/INDEX/_msearch -H 'Content-Type: application/x-ndjson' --data-binary @searches > hits.json",
-        inside="responses", run=("hits.hits", "response.hits.hits", "hits"), counted=True,
+        inside="responses", run=RESPONSE, counted=True,
     ),
     Shape(
         "rank_eval", ("qrels",), "lists",
@@ -170,7 +174,27 @@ SHAPES = (
         'frame.to_json(path, orient="records", lines=True)', format="jsonl",
     ),
     Shape(
-        "nested", BOTH, "topics", "topic → docno → number, topic → docnos, or topic → records of documents",
+        "keyed_responses", ("run",), "topics", "an object query → response of Elasticsearch or OpenSearch",
+        '{"red shoes": {"took": 3, "hits": {"hits": [{"_id": "d2", "_score": 7.5}, {"_id": "d7", "_score": 3.25}]}}, '
+        '"boots": {"took": 2, "hits": {"hits": [{"_id": "d4", "_score": 1.5}]}}}',
+        '`json.dump({q: client.search(index="INDEX", q=q).body for q in queries}, f)`',
+        run=RESPONSE, format="hits",
+    ),
+    Shape(
+        "keyed_golden", BOTH, "topics", "an object query → record of the documents expected, retrieved, or both",
+        '{"red shoes": {"expected": ["d1", "d2"], "retrieved": ["d2", "d7"]}, '
+        '"boots": {"expected": {"d4": 2}, "retrieved": ["d4"]}}',
+        '`json.dump({q: {"expected": ids[q], "retrieved": found[q]} for q in queries}, f)`',
+        run=RETRIEVED, qrels=EXPECTED, format="golden",
+    ),
+    Shape(
+        "documents", BOTH, "topics", "an object query → list of documents with an id, such as hits",
+        '{"red shoes": [{"id": "d2", "score": 7.5}, {"id": "d7", "score": 3.25}], '
+        '"boots": [{"id": "d4", "score": 1.5}]}',
+        '`json.dump({q: client.search(index="INDEX", q=q)["hits"]["hits"] for q in queries}, f)`', format="json",
+    ),
+    Shape(
+        "nested", BOTH, "topics", "topic → docno → number, or topic → docnos",
         '{"1": {"d2": 7.5, "d7": 3.25}, "2": {"d4": 1.5}}',
         "json.dump(run, f)", format="json",
     ),

@@ -30,7 +30,7 @@ def test_json_of_records_by_topic_is_read(folder: Path, cli: Command) -> None:
         ({"results": [{"qid": "51", "docno": "d7", "score": 1}]}, "holds records of other topics, such as '51'"),
         ([{"qid": ["51"], "docno": "d7", "score": 1}], "id ['51'] is a list"),
         ([{"qid": "51", "docno": {"a": 1}, "score": 1}], "id {'a': 1} is a dict"),
-        ({"51": [{"docno": "d7", "score": 1}, 3]}, "holds something that is not a record of a document"),
+        ({"51": [{"docno": "d7", "score": 1}, 3]}, "some documents have scores and some have none"),
     ],
 )
 def test_invalid_json_does_not_affect_other_runs(content: object, says: str, folder: Path, cli: Command) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from gradedeval.arrays import as_float
 from gradedeval.errors import Flag, InputError, Note, did_you_mean, flag, plural, safe_repr, shorten
 from gradedeval.kernel.measures.notation import plain_value
-from gradedeval.kernel.trec.lines import decimal, decode, encode
+from gradedeval.kernel.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
 from gradedeval.kernel.trec.stream import Source, Stream, is_url
 
 # Documents: costs of their types, and gains of unjudged documents.
@@ -206,8 +206,15 @@ def read_collapse(value: Any, option: Flag = flag.collapse) -> Any:
         if not value:
             raise InputError(option, "is empty", "give a separator such as #, or a file", usage=True)
         return Collapse(encode(value), {})
+    return _table_of_chunks(value)
+
+
+def _table_of_chunks(value: str | os.PathLike[str]) -> Collapse:
+    """Read a table of chunk and document."""
     from gradedeval.kernel.trec.small_tables import SmallTable  # few evaluations need a table
 
+    if not is_url(value) and (plain := _plain_table(value)):
+        return Collapse(b"", plain, Source(value).place)
     columns = ("chunk", "document")
     rows = SmallTable.read(value, columns, hint="expected lines of chunk,document", words=True)
     documents: dict[bytes, bytes] = {}
@@ -220,6 +227,30 @@ def read_collapse(value: Any, option: Flag = flag.collapse) -> Any:
             rows.problems.add(row.line, problem, "list it once")
     rows.check()
     return Collapse(b"", documents, rows.place)
+
+
+def _plain_table(path: str | os.PathLike[str]) -> dict[bytes, bytes]:
+    """Return chunk -> document of a table with two plain cells in each line; nothing of any other, which is read line
+    by line. A table may have as many lines as a collection has chunks."""
+    from gradedeval.kernel.trec.line_reader import whole_lines
+
+    documents, count, separator = dict[bytes, bytes](), 0, b""
+    with closing(Stream(Source(path))) as stream:
+        for start, text in whole_lines(stream):
+            if start == 1:
+                first = text.partition(b"\n")[0]
+                separator = b"\t" if b"\t" in first else b"" if b";" in first else b","
+                if first.lower() == separator.join((b"chunk", b"document")):
+                    text = text[len(first) + 1 :]
+            special = (separator + b"\n", b"\n" + separator, b"\n#", b'"', b"\r", b" ", *BYTE_ORDER_MARKS)
+            if not separator or any(part in b"\n%b\n" % text for part in special):
+                return {}
+            pairs: list[Any] = [line.split(separator) for line in text.removesuffix(b"\n").split(b"\n")]
+            if any(len(pair) != 2 for pair in pairs) or pairs[0][0].lower() == b"chunk":
+                return {}
+            documents.update(pairs)
+            count += len(pairs)
+    return documents if len(documents) == count else {}
 
 
 def read_collapse_qrels(value: Any) -> Any:

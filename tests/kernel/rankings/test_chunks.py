@@ -16,11 +16,13 @@ import pytest
 import gradedeval
 from gradedeval.errors import InputError
 from gradedeval.kernel import parallel
+from gradedeval.kernel.options import metadata
 from gradedeval.kernel.options.metadata import Collapse
 from gradedeval.kernel.parallel import Limits
 from gradedeval.kernel.rankings import chunks as folding
 from gradedeval.kernel.rankings.chunks import cut_lengths, leaders
 from gradedeval.kernel.rankings.docnos import Docnos
+from gradedeval.kernel.trec.small_tables import SmallTable
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 
@@ -332,3 +334,38 @@ def test_folding_keeps_the_columns_of_a_run_that_has_no_chunk(monkeypatch: pytes
     monkeypatch.setattr(folding, "leaders", refuse)
     frame = pd.DataFrame([("q", "a", 1.0)], columns=["topic", "docno", "score"])
     assert gradedeval.evaluate(frame, QRELS, "num_rel_ret", collapse="#").means["num_rel_ret"] == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_table_read_at_once_is_as_if_read_line_by_line(seed: int, tmp_path: Path) -> None:
+    """Lines that are not plain are read one by one, with the same documents or the same error."""
+    dice, path, at_once = random.Random(seed), tmp_path / "table", 0
+    odd = [
+        "",
+        "#c\ta",
+        '"c",d',
+        "c d",
+        "c\t",
+        "\td",
+        "c\td\te",
+        "c;d",
+        "a#1\tz",
+        "chunk\tdocument",
+        "\ufeffc\td",
+        "c, d",
+    ]
+    for _ in range(300):
+        separator = dice.choice("\t\t,;")
+        lines = [f"{name}#{part}{separator}{name}" for name in "abc" for part in range(dice.choice((1, 2)))]
+        if dice.random() < 0.3:
+            lines.insert(0, f"chunk{separator}document")
+        if dice.random() < 0.5:
+            lines.insert(dice.randrange(len(lines) + 1), dice.choice(odd))
+        path.write_bytes((dice.choice(["\n", "\n", "\r\n"]).join(lines) + dice.choice(["", "\n"])).encode())
+        plain = metadata._plain_table(path)
+        at_once += bool(plain)
+        rows = SmallTable.read(path, ("chunk", "document"), hint="", words=True)
+        if plain:
+            assert not rows.problems.count
+            assert plain == {row.cells["chunk"].encode(): row.cells["document"].encode() for row in rows.rows}
+    assert at_once > 50

@@ -162,6 +162,8 @@ class Run:
     def empty(self) -> list[bytes]:
         """The topics for which nothing was returned."""
         if isinstance(self.held, Listed):
+            if all(self.held.docnos):
+                return []
             return [topic for topic, docnos in zip(self.held.topics, self.held.docnos, strict=True) if not docnos]
         return [topic for topic, results in self.held.items() if not results.docnos]
 

@@ -178,19 +178,19 @@ def lists_documents(source: Mapping[Any, Any]) -> bool:
 
 def _is_marked(source: Mapping[Any, Any]) -> bool:
     """Return whether an object in Python may have a shape whose topics list documents, by few of its names."""
-    if any(mark in source for mark in MARKS):
+    if source.keys() & MARKS:
         return True
-    first = next((value for value in source.values() if not _is_list(value) or value), None)
+    first = next((value for value in source.values() if not isinstance(value, list | tuple) or value), None)
     if isinstance(first, list | tuple):
         return isinstance(first[0], Mapping)
-    return isinstance(first, Mapping) and any(mark in first for mark in MARKS)
+    return isinstance(first, Mapping) and bool(first.keys() & MARKS)
 
 
 def read_document_of_lists(source: Any, kind: str, place: str) -> TableColumns | None:
     """Return the documents of an object in Python, or of a list of records, as `read_shape`; None for other shapes."""
     first = source if isinstance(source, Mapping) else source[0]
     is_marked = isinstance(source, Mapping) and _is_marked(source)
-    if not is_marked and not (isinstance(first, Mapping) and any(mark in first for mark in MARKS)):
+    if not is_marked and not (isinstance(first, Mapping) and first.keys() & MARKS):
         return None
     shape = find_shape(source, place=place)
     return None if shape is None else read_shape(*shape, kind, Skipped(place))

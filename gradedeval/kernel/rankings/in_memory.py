@@ -309,6 +309,7 @@ def _of_lists(nested: Mapping[Any, Any], kind: str, place: str) -> Any:
         return read_shape(DOCUMENTS, nested, kind, Skipped(place))
     rows: list[tuple[Any, Any, Any]] = []
     kinds: set[bool] = set()
+    bare = dict[Any, int]()
     for topic, documents in nested.items():
         topic_place = f"{place}['{topic}']"
         if not is_ids(documents):
@@ -316,6 +317,7 @@ def _of_lists(nested: Mapping[Any, Any], kind: str, place: str) -> Any:
         if kind == "run" and isinstance(documents, Set):
             raise InputError(topic_place, "is a set, which has no order", "expected a list, the best document first")
         listed = documents.tolist() if hasattr(documents, "tolist") else list(documents)
+        bare |= {} if listed else {topic: len(rows)}
         kinds |= {isinstance(entry, list | tuple) and len(entry) == 2 for entry in listed}
         if len(kinds) > 1:
             raise InputError(topic_place, "mixes docnos with pairs of docno and number", "expected one or the other")
@@ -325,7 +327,6 @@ def _of_lists(nested: Mapping[Any, Any], kind: str, place: str) -> Any:
             rows.append((topic, *entry) if True in kinds else (topic, entry, rank if kind == "run" else 1))
     third = "rank" if kind == "run" and True not in kinds else VALUES[kind]
     note = NO_GRADES_LISTED if kinds == {False} and kind == "qrels" else ""
-    bare = tuple(topic for topic, documents in nested.items() if not len(documents))
     if not rows and not (kind == "run" and bare):
         raise _empty(kind, place)
     columns = dict(zip(("topic", "docno", third), zip(*rows, strict=True) if rows else ((), (), ()), strict=True))
@@ -512,6 +513,20 @@ Ranking = tuple[list[Any], Floats, Floats, "array[int] | range", list[bytes]]
 def empty_topics(source: Mapping[Any, Any]) -> list[Any]:
     """Return the topics of a dict whose documents are an empty dict: topics without relevant documents."""
     return [topic for topic, documents in source.items() if isinstance(documents, Mapping) and not documents]
+
+
+def topics_in_order(source: Any) -> list[Any]:
+    """Return all topics of judgments in their order if nothing is listed for some of them; none otherwise."""
+    if isinstance(source, Mapping):
+        return list(source) if empty_topics(source) else []
+    if not (bare := bare_topics(source)):
+        return []
+    listed = [*source.values(find_column(source.columns, TOPIC))]
+    topics, start = list[Any](), 0
+    for topic, rows_before in bare.items():
+        topics += [*listed[start:rows_before], topic]
+        start = rows_before
+    return list(dict.fromkeys([*topics, *listed[start:]]))
 
 
 def usual_judgments(source: Any, place: str = "qrels") -> Listed | None:

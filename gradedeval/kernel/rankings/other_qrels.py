@@ -23,11 +23,11 @@ from gradedeval.kernel.rankings.in_memory import (
     Judgment,
     arrow_judgments,
     coded_floats,
-    empty_topics,
     ident,
     judgments_in,
     lines_of,
     readable,
+    topics_in_order,
     usual_judgments,
     with_own_names,
     words_of,
@@ -40,7 +40,6 @@ from gradedeval.kernel.trec.file_formats import (
     SUBTOPIC,
     TOPIC,
     TableColumns,
-    bare_topics,
     field_problem,
     find_column,
     find_grades,
@@ -109,9 +108,8 @@ def judgments_of_object(
             labels, code = coded_floats(usual.values)
             return QrelsData((usual.topics, usual.docnos, code), labels, could_be_run=could_be_run)
     rows = judgments_in(source, rules.part, place, rules.labels)
-    empty = empty_topics(source) if isinstance(source, Mapping) else bare_topics(source)
-    bare = [ident(topic, place, "topic") for topic in empty]
-    return replace(_of_rows(rows, place, rules, notes, bare), could_be_run=could_be_run)
+    topics = [ident(topic, place, "topic") for topic in topics_in_order(source)]
+    return replace(_of_rows(rows, place, rules, notes, topics), could_be_run=could_be_run)
 
 
 def _with_grade_one(source: Any) -> Any:
@@ -127,16 +125,15 @@ def _with_grade_one(source: Any) -> Any:
 
 
 def _of_rows(
-    rows: list[Judgment], place: str, rules: QrelsRules, notes: list[str], bare: Sequence[bytes] = ()
+    rows: list[Judgment], place: str, rules: QrelsRules, notes: list[str], topics: Sequence[bytes] = ()
 ) -> QrelsData:
     """Convert rows, perhaps with duplicates, subtopics or strata; append notes on duplicates.
 
-    bare  topics whose list of documents is empty
+    topics  all topics in their order, if some have no documents
     """
     part = rules.part
     graded = _by_topic(place, rows, rules.duplicates, notes, part)
-    for topic in bare:
-        graded.setdefault(topic, {})
+    graded = {topic: graded.get(topic, {}) for topic in topics} or graded
     if not graded:
         raise InputError(place, "no judgments", expected_lines(QRELS), kind="empty")
     if part and rules.collapse is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
@@ -346,7 +346,7 @@ class TableColumns:
     note   an assumption for the user
     lines  the line of each row in its file; empty if rows are counted
     array  return a column as one array of text or numbers, without an object per value; None for any other column
-    bare   topics without a row: nothing was returned for them; `numbered`: topics have no names, and are counted
+    bare   topic without a row -> the number of rows before it; `numbered`: topics have no names, and are counted
     """
 
     columns: list[str]
@@ -355,7 +355,7 @@ class TableColumns:
     note: str = ""
     lines: Sequence[int] = ()
     array: Callable[[str], Text | Floats | None] = _no_array
-    bare: Sequence[Any] = ()
+    bare: Mapping[Any, int] = field(default_factory=dict)
     numbered: bool = False
 
     @classmethod
@@ -383,9 +383,9 @@ NO_GRADES_LISTED = "no grades: the listed documents are relevant, with grade 1"
 """The note on judgments without grades."""
 
 
-def bare_topics(source: Any) -> Sequence[Any]:
-    """Return the topics of a table that have no row."""
-    return source.bare if isinstance(source, TableColumns) else ()
+def bare_topics(source: Any) -> Mapping[Any, int]:
+    """Return the topics of a table that have no row, each with the number of rows before it."""
+    return source.bare if isinstance(source, TableColumns) else {}
 
 
 # Recognition of files other than plain TREC by their first bytes. A file that could be read in two ways with different

@@ -247,7 +247,7 @@ class _Reader:
         self.docnos: list[Any] = []
         self.values: list[Any] = []
         self.lines = array("q")
-        self.empty: dict[Any, None] = {}
+        self.empty: dict[Any, int] = {}
         self.of_topic: dict[str, int | str] = {}
         self.valued: dict[bool, int | str] = {}
         self.others: dict[str, list[Any]] = {name: [] for name in _OTHERS[kind] if shape is DOCUMENTS}
@@ -298,7 +298,7 @@ class _Reader:
         columns = {"topic": self.topics, "docno": self.docnos, third: values}
         complete = {name: of for name, of in self.others.items() if not any(value is _MISSING for value in of)}
         table = TableColumns.of({**complete, **columns}, self.lines)
-        table.note, table.bare, table.numbered = note, tuple(self.empty), self.numbered
+        table.note, table.bare, table.numbered = note, self.empty, self.numbered
         return table
 
     def _ranks(self) -> Iterator[range]:
@@ -343,7 +343,7 @@ class _Reader:
                 self._check_row(position, topic, entry)
         entries = [self._entry(position, name or "its list", entry) for entry in listed]
         if not entries:
-            self.empty.setdefault(topic)
+            self.empty.setdefault(topic, len(self.topics))
         kinds = {value is not None for _, value in entries}
         if self.kind == "run" and len(kinds | self.valued.keys()) > 1:
             where = next((f"record {at}" for has, at in self.valued.items() if has not in kinds), "its first document")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 from collections import namedtuple
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -232,3 +234,39 @@ def test_dicts_and_tables_are_as_files_however_many_grades_there_are(ids: str, g
     framed = gradedeval.evaluate(table, qrels, measures, residuals=True)
     assert held.means == filed.means == framed.means
     assert held.residuals == filed.residuals == framed.residuals
+
+
+GRADED = {"4": {"a": 2}, "3": {}, "2": {"a": 1}, "10": {}, "1": {}}
+ALIKE = {
+    "grades": GRADED,
+    "lists": {topic: list(documents) for topic, documents in GRADED.items()},
+    "records": {topic: [{"docno": d, "grade": g} for d, g in of.items()] for topic, of in GRADED.items()},
+    "golden": [{"query_id": topic, "relevant": list(documents)} for topic, documents in GRADED.items()],
+    "ratings": {
+        "requests": [
+            {"id": topic, "request": {}, "ratings": [{"_id": d, "_index": "i", "rating": g} for d, g in of.items()]}
+            for topic, of in GRADED.items()
+        ]
+    },
+}
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+@pytest.mark.parametrize("judged", ALIKE.values(), ids=ALIKE)
+@pytest.mark.parametrize("as_file", [False, True], ids=["object", "file"])
+def test_topics_keep_the_order_of_the_judgments_even_if_nothing_is_listed(
+    judged: Any, as_file: bool, tmp_path: Path
+) -> None:
+    if as_file:
+        (tmp_path / "qrels.json").write_text(json.dumps(judged))
+    run = {topic: {"a": 1.0} for topic in sorted(GRADED)}
+    scores = gradedeval.evaluate(run, str(tmp_path / "qrels.json") if as_file else judged, "ap")
+    assert list(scores.topics.index) == list(GRADED)
+    assert scores.topics["ap"].tolist() == [1, 0, 1, 0, 0]
+
+
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
+def test_a_run_of_records_may_have_returned_nothing_for_a_topic() -> None:
+    run = {"1": [], "2": [{"docno": "a", "score": 1.0}], "3": []}
+    scores = gradedeval.evaluate(run, {topic: {"a": 1} for topic in "321"}, "ap", topics="both")
+    assert scores.topics["ap"].to_dict() == {"3": 0, "2": 1, "1": 0}

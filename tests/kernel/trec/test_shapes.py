@@ -148,7 +148,7 @@ def test_topics_whose_lists_are_empty_stay(tmp_path: Path, cli: Command) -> None
         '{"query": "c", "expected": ["d1"], "retrieved": ["d1"]}\n', "--topics", "both",
     )  # fmt: skip
     assert [line.split(",")[1:4] for line in done.text.splitlines() if ",ap," in line] == [
-        ["a", "ap", "0.0"], ["c", "ap", "1.0"], ["b", "ap", "0.0"], ["all", "ap", f"{1 / 3}"]
+        ["a", "ap", "0.0"], ["b", "ap", "0.0"], ["c", "ap", "1.0"], ["all", "ap", f"{1 / 3}"]
     ]  # fmt: skip
     assert any("1 of 3 topics has no relevant documents (b)" in message for message in done.messages)
 

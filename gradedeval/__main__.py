@@ -25,7 +25,7 @@ def run() -> NoReturn:
     try:
         code = _code()
     except KeyboardInterrupt:  # before the command line is there to say so
-        os.write(2, b"interrupted\n")
+        os.write(2, b"interrupted; nothing was written\n")
         os._exit(130)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:

@@ -14,8 +14,15 @@ from typing import ClassVar, NamedTuple
 import click
 
 from gradedeval import __version__
-from gradedeval.cli.output import DocstringCommand, is_closed_pipe, print_error, print_message, silence_stdout
-from gradedeval.errors import Guess, InputError, Rewritten, did_you_mean, synonyms
+from gradedeval.cli.output import (
+    DocstringCommand,
+    interruption,
+    is_closed_pipe,
+    print_error,
+    print_message,
+    silence_stdout,
+)
+from gradedeval.errors import Guess, InputError, did_you_mean, synonyms
 
 # Summaries are here, not with the commands, so that `--help` imports no command.
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
@@ -176,10 +183,7 @@ class InnerGroup(CommandGroup):
             hint = hint or f"choose from {', '.join(self.table)}"
             usual, file = self.usual.split()
             if os.path.exists(args[0]) or args[0] == file.lower():
-                named = [word for word in args if word.startswith("--") and word[2:] in self.table]  # as in --pr
-                meant = named[0][2:] if named else usual
-                words = [word for word in args if word not in named[:1]]
-                hint = Rewritten(f"did you mean `gradedeval {group} {meant} {args[0]}`?", group, meant, *words)
+                hint = f"did you mean `gradedeval {group} {usual} {args[0]}`?"
             raise InputError(group, f"no such {self.noun} '{args[0]}'", hint, usage=True)
         return super().parse_args(ctx, args)
 
@@ -291,7 +295,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except (click.exceptions.Abort, KeyboardInterrupt):
-        print_message("interrupted")
+        print_message(interruption(context))
         code = 130
     except (click.UsageError, InputError) as error:
         _report(error, context, arguments)

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from gradedeval.cli.output import (
+    FILES,
     KEPT_IN_CONTEXT,
     STDOUT,
     DocstringCommand,
@@ -233,6 +234,7 @@ class Command(DocstringCommand):
             files_in_use() if outputs else nullcontext() as files,
         ):
             if files is not None:
+                ctx.meta[FILES] = files
                 for flag, file in outputs:
                     _check_output_is_no_format(flag, file, ctx)
                     check_target(file)

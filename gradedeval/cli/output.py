@@ -26,6 +26,20 @@ def write(text: str, target: str | None = None) -> None:
     write_bytes(as_bytes(text), target)
 
 
+_PRINTED, FILES = f"{__name__}.printed", f"{__name__}.files"
+"""Keys of a context: whether something was printed, and the files in use."""
+
+
+def interruption(context: click.Context) -> str:
+    """Return the message of an interrupted command: what it has written before."""
+    files = context.meta.get(FILES)
+    if files is not None and files.completed:
+        return f"interrupted; only {', '.join(dict.fromkeys(files.completed))} was written"
+    if context.meta.get(_PRINTED):
+        return "interrupted; the output may be incomplete"
+    return "interrupted; nothing was written"
+
+
 def _escape(text: str) -> str:
     """Escape the control characters of a text, which could change a terminal."""
     return "".join(part if part in "\n\t" else visible(part) for part in re.split(r"([\n\t])", text))
@@ -40,6 +54,8 @@ def write_bytes(content: bytes, target: str | None = None) -> None:
     if target in STDOUT:
         if sys.stdout is None:
             raise InputError("<stdout>", "is closed", "write to a file with -o FILE")
+        if (context := click.get_current_context(silent=True)) is not None:
+            context.meta[_PRINTED] = True
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
         return

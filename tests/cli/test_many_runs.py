@@ -373,7 +373,7 @@ def test_ctrl_c_ends_at_once_without_litter(target: str, folder: Path) -> None:
     code, message, group = interrupted(
         script, *words, folder=folder, when=lambda group: len(processes_of(group)) == 3, all_of_them=target == "all"
     )
-    assert (code, message) == (130, b"interrupted\n")
+    assert (code, message) == (130, b"interrupted; nothing was written\n")
     assert processes_of(group) == []
     assert sorted(folder.rglob("*")) == original
 
@@ -424,3 +424,33 @@ def test_a_pipe_of_a_dead_process_is_read_once(folder: Path, monkeypatch: pytest
     outcome = cli("-", f"runs/{SIX[1]}", "qrels.txt", "-m", "num_ret", "-f", "csv", "--jobs", "2", stdin=piped)
     assert (outcome.code, outcome.messages[0]) == (1, "stdin: a worker process died; run it again from a file")
     assert outcome.out.count(b"num_ret") == 1
+
+
+@pytest.mark.parametrize(
+    ("where", "words", "message", "new"),
+    [
+        ("gradedeval.kernel.evaluate_runs", ("--history", "h", "-o", "t.csv"), "nothing was written", []),
+        (
+            "gradedeval.cli.commands.evaluate._write_table",
+            ("--history", "h", "-o", "t.csv"),
+            "only h was written",
+            ["h"],
+        ),
+        ("gradedeval.cli.commands.evaluate._write_table", ("--record", "r", "-o", "t"), "only r was written", ["r"]),
+        ("gradedeval.cli.commands.evaluate._write_table", (), "nothing was written", []),
+        ("gradedeval.cli.options.report_written_files", ("-o", "t"), "only t was written", ["t"]),
+        ("gradedeval.cli.options.report_written_files", (), "the output may be incomplete", []),
+    ],
+)
+def test_an_interruption_tells_what_was_written(
+    where: str, words: tuple[str, ...], message: str, new: list[str], folder: Path, cli: Command,
+    monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(where, interrupt)
+    before = {path.name for path in folder.iterdir()}
+    found = cli("runs/1.run", "qrels.txt", "-m", "ap", "--quiet", *words)
+    assert (found.code, found.messages) == (130, [f"interrupted; {message}"])
+    assert [path.name for path in folder.iterdir() if path.name not in before] == new

@@ -235,8 +235,9 @@ class Trials:
         for name in os.listdir(temporary):
             known = next((f"{one}*" for one in TEMPORARY if name.startswith(one)), "")
             (trial.left if outright and known else trial.found).append(known or f"temporary file {name}")
-        known_lines = {*said.err.splitlines(), b"interrupted"}
-        trial.found += [f"says {line!r}" for line in done.err.splitlines() if line not in known_lines]
+        known_lines = set(said.err.splitlines())
+        others = [line for line in done.err.splitlines() if not line.startswith(b"interrupted; ")]
+        trial.found += [f"says {line!r}" for line in others if line not in known_lines]
 
 
 def started(

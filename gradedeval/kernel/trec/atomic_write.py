@@ -13,7 +13,14 @@ from time import monotonic
 from typing import Any
 
 from gradedeval.errors import InputError, plural, reason, url_place
-from gradedeval.kernel.trec.stream import LFS_POINTER, check_pointer, check_written, is_url, local_path
+from gradedeval.kernel.trec.stream import (
+    LFS_POINTER,
+    check_pointer,
+    check_written,
+    is_url,
+    local_path,
+    mark_completed,
+)
 
 # Signals that end this process, deferred until a write is complete.
 
@@ -91,6 +98,7 @@ def write_file(content: bytes, target: str) -> None:
     check_written(target)
     try:
         if os.path.exists(target) and not os.path.isfile(target):
+            mark_completed(target)
             with open(target, "wb") as device:
                 device.write(content)
         else:
@@ -116,6 +124,7 @@ def _replace(target: str, content: bytes) -> None:
                 _sync(handle)  # otherwise a power failure could leave the new name empty
             Path(name).chmod(mode)
             Path(name).replace(path)
+            mark_completed(target)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
@@ -162,6 +171,7 @@ def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
                 check_pointer(os.read(handle, len(LFS_POINTER)), place)
                 if os.write(handle, data) != len(data):
                     raise OSError("the disk is full")
+                mark_completed(place)
                 _sync(handle)
             finally:
                 os.close(handle)

@@ -29,7 +29,7 @@ IR_DATASETS = "ir_datasets:"
 
 
 class FilesInUse:
-    """The files that the running command reads and writes.
+    """The files that the running command reads and writes; `completed` are those that it has written.
 
     Outputs are declared before any input is read. From then on every `Source` registers itself, so that a file named in
     a list of runs, a measure or a configuration is checked as an argument is.
@@ -39,6 +39,7 @@ class FilesInUse:
         self._written: dict[Identity, tuple[str, str]] = {}
         self._read: dict[Identity, str] = {}
         self._checked: set[str] = set()
+        self.completed: list[str] = []
 
     def will_write(self, path: str, flag: str) -> None:
         """Register an output. Raises InputError (usage) if another option names it too."""
@@ -121,6 +122,12 @@ def check_written(path: str) -> None:
     """Raise InputError (usage) if a file about to be written is an input of the running command."""
     if _current is not None:
         _current.check_written(path)
+
+
+def mark_completed(path: str) -> None:
+    """Register that the running command has written a file, or begun to write to a device."""
+    if _current is not None:
+        _current.completed.append(path)
 
 
 def identity(path: str, new: bool = False) -> Identity | None:

@@ -135,7 +135,7 @@ def test_ctrl_c_withdraws_submitted_tasks(client: Any, cluster: Started, tmp_pat
     )
     words = (*FILES, "-o", "out.csv", "--cluster", cluster.address)
     code, stderr, _ = interrupted(script, *words, folder=tmp_path, when=lambda _: tasks_on(client) > 0)
-    assert (code, stderr) == (130, b"interrupted\n")
+    assert (code, stderr) == (130, b"interrupted; nothing was written\n")
     assert list(tmp_path.iterdir()) == []
     wait_for(lambda: tasks_on(client) == 0)
     assert len(client.nthreads()) == WORKERS

@@ -277,6 +277,24 @@ def dynamic_players(gains: Path, costs: Path | None) -> dict[str, list[float]]:
 EXPECTED = sorted((CWL / "expected").glob("*.out"))
 
 
+@pytest.mark.parametrize(
+    ("continuation", "message"),
+    [
+        (
+            lambda rank, gain: 0.5,
+            r"C takes the state alone, .*; for example cwl\(lambda state: 0.9 - 0.5 \* state.gain",
+        ),
+        (lambda: 0.5, "C takes the state alone"),
+        (lambda state, *gains: 0.5, "C takes the state alone"),
+        (lambda state, p=0.5: p, r"parameters must follow a \*; def <lambda>\(state, \*, p=0.5\)"),
+        (lambda state, *, r: 0.9 - 0.5 * r, "the parameter r has no default; give it one, as in r=0.5"),
+    ],
+)
+def test_wrong_arguments_of_a_continuation_are_refused_at_once(continuation: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        gradedeval.cwl(continuation)
+
+
 @shared
 @pytest.mark.filterwarnings("ignore:.*without costs:gradedeval.EvaluationWarning")
 @pytest.mark.parametrize("file", EXPECTED, ids=lambda file: file.name)

@@ -390,11 +390,16 @@ class CWLProperties(Properties):
 def cwl(continuation: Continuation, **keywords: Any) -> Measure:
     """Make a measure of a continuation function C(state, *, parameters): the chance of going on from each rank.
 
+    C takes the state alone, which has ranks and gains; parameters of the measure follow `*` and have defaults.
+
     >>> @gradedeval.cwl
     ... def curious(state, *, p=0.5):
     ...     return p + (1 - p) / (state.rank + 1)
     >>> gradedeval.evaluate({"q1": {"d1": 2.0, "d2": 1.0}}, {"q1": {"d2": 1}}, curious).means
     {'curious': 0.25}
+    >>> impatient = gradedeval.cwl(lambda state: 0.9 - 0.5 * state.gain)
+    >>> round(gradedeval.evaluate({"q1": {"d1": 2.0, "d2": 1.0}}, {"q1": {"d2": 1}}, impatient).means["<lambda>"], 4)
+    0.1636
 
     The state is a `UserState`. Besides the parameters of C the measure takes `of` (eu, etu, ec, etc, ed) and `horizon`,
     the rank at which all sums end. A cutoff only ends the sum: W is the weight at full depth, unless the cutoff is
@@ -467,13 +472,22 @@ def _viewing(
 
 
 def _parameters(continuation: Continuation) -> tuple[list[inspect.Parameter], list[inspect.Parameter]]:
-    """Return the named parameters of C, and `**others`. Raises TypeError for positional parameters."""
-    _, *parameters = inspect.signature(continuation).parameters.values()
+    """Return the named parameters of C, and `**others`. Raises TypeError for further positional parameters, and for
+    parameters without a default."""
+    arguments = [*inspect.signature(continuation).parameters.values()]
+    parameters = arguments[1:]
     named = [parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY]
     any_others = [parameter for parameter in parameters if parameter.kind is parameter.VAR_KEYWORD]
-    if len(named) + len(any_others) < len(parameters):
-        listed = ", ".join(map(str, parameters))
-        raise TypeError(f"parameters must follow a *: def {continuation.__name__}(state, *, {listed})")
+    positional = [parameter for parameter in parameters if parameter not in [*named, *any_others]]
+    name, listed = continuation.__name__, ", ".join(map(str, parameters))
+    if not arguments or any(parameter.default is parameter.empty for parameter in positional):
+        problem = f"{name}: C takes the state alone, with state.rank and state.gain"
+        raise TypeError(f"{problem}; for example cwl(lambda state: 0.9 - 0.5 * state.gain)")
+    if positional:
+        raise TypeError(f"{name}: parameters must follow a *; def {name}(state, *, {listed})")
+    if missing := [parameter.name for parameter in named if parameter.default is parameter.empty]:
+        hint = f"give it one, as in {missing[0]}=0.5, or take state.rank or state.gain"
+        raise TypeError(f"{name}: the parameter {missing[0]} has no default; {hint}")
     return named, any_others
 
 

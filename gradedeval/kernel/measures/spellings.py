@@ -176,10 +176,6 @@ DIFFERENT: dict[str, Difference] = {
         "ir_measures leaves out topics in which nothing relevant is retrieved; here they score 0; in BEIR and "
         "sentence-transformers it is success"
     ),
-    "accuracy": Difference(
-        "as in ir_measures, pairs in the right order; accuracy at a rank of sentence-transformers, BEIR and MTEB is "
-        "success, as in -m success@3"
-    ),
     "rbp.": Difference("ranx adds up grades, against its documentation; here documents are relevant or not"),
 }
 """Measures of other tools with a different meaning here."""
@@ -376,15 +372,21 @@ def _as_here(word: str, spelling: Spelling, names: Container[str]) -> Spelling:
     return replace(target, parameters=tuple((dict(target.parameters) | settings).items()), cutoff=cutoff)
 
 
-def note_of_cwl_eval(measures: Iterable[Measure]) -> str | None:
-    """Return a note on measures written as in cwl_eval whose gains differ from there, or None."""
+def note_of_cwl_eval(measures: Iterable[Measure], highest: float) -> str | None:
+    """Return a note on measures written as in cwl_eval whose gains differ from there, or None.
+
+    highest  the highest grade: cwl_eval has no gains above 1
+    """
     labels = [
         measure.label
         for measure in measures
         if measure.gain != "grade" and measure.rel is None and _OF_CWL_EVAL.fullmatch(measure.label)
     ]
-    reason = f"in cwl_eval gains are the grades, and 1000 ranks count, in the order of the file; {flag.like:cwl_eval}"
-    return Note(f"{', '.join(labels)}: {reason}") if labels else None
+    if not labels:
+        return None
+    reason = "in cwl_eval gains are the grades, and 1000 ranks count, in the order of the file"
+    divided = "" if highest <= 1 else f" with {flag.gain:linear}, as grades above 1 are no gains there"
+    return Note(f"{', '.join(labels)}: {reason}", f"{flag.like:cwl_eval}{divided}")
 
 
 def note_of(label: str, lowest: float, top: float) -> str | None:
@@ -414,8 +416,7 @@ def hint_of(spelling: Spelling, table: Mapping[str, Measure]) -> str:
         return f"the mean of {name[:-3]} over intents is {IA}({name[:-3]})"
     stem = name.rstrip("0123456789")
     digits, stem = (name[len(stem) :], stem.rstrip("_-")) if name not in known_synonyms else ("", name)
-    ours, _ = known_synonyms.get(stem, (stem, ""))
-    synonym, _, sentence = ours.partition(" := ")
+    synonym, _ = known_synonyms.get(stem, (stem, ""))
     if " " in synonym:
         return synonym
     cutoff = int(digits[:9]) if digits else spelling.cutoff
@@ -428,7 +429,7 @@ def hint_of(spelling: Spelling, table: Mapping[str, Measure]) -> str:
         needs = measure is not None and measure.definition.cutoff == "required" and suggestion.cutoff is None
         suggestion = replace(suggestion, cutoff=10) if needs else suggestion
         if measure is not None and (suggestion.cutoff is None or measure.definition.cutoff != "none") and cutoff != 0:
-            return Guess(str(spelling), str(suggestion), text=sentence.format(suggestion))
+            return Guess(str(spelling), str(suggestion))
     return _nearest(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
 
 

@@ -16,7 +16,7 @@ from gradedeval.kernel import parallel
 from gradedeval.kernel.measures.definition import MEASURES, Measure
 from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, gain_table, run_measure, scores_of, thresholds
 from gradedeval.kernel.measures.parse import without_duplicates
-from gradedeval.kernel.options import PRESETS, Options, Order
+from gradedeval.kernel.options import PRESETS, Options, Order, exact
 from gradedeval.kernel.parallel import Limits
 from gradedeval.kernel.rankings.batch import Batch, condensed, count_unjudged
 from gradedeval.kernel.rankings.grade import Grader, PartResult
@@ -27,7 +27,7 @@ from gradedeval.kernel.scoring.caveats import (
     no_relevant_hint,
     no_relevant_text,
 )
-from gradedeval.kernel.scoring.scores import RunScores, with_defaults
+from gradedeval.kernel.scoring.scores import RunScores, gain_option, with_defaults
 from gradedeval.kernel.scoring.signature import compares_single
 from gradedeval.kernel.trec.lines import decode
 
@@ -249,15 +249,15 @@ def name_notes(scorer: Scorer) -> list[str]:
         if len(measure.spellings) > 1:
             names = ", ".join(map(redacted, measure.spellings))
             notes.append(f"{names}: the same measure, shown as {measure.label}")
-        # May be the name of another tool; accuracy at a rank is one of several.
-        if measure.label != str(measure) or (measure.definition.name == "accuracy" and measure.cutoff is not None):
+        if measure.label != str(measure):  # may be the name of another tool
             foreign.append(measure.label)
     if not foreign:
         return notes
     # Imported for names of other tools only.
     from gradedeval.kernel.measures.spellings import note_of, note_of_cwl_eval
 
-    notes += filter(None, [note_of_cwl_eval(scorer.measures)])
+    if scorer.options.like != "cwl_eval":
+        notes += filter(None, [note_of_cwl_eval(scorer.measures, float(scorer.qrels.labels[-1]))])
     lowest = float(scorer.qrels.labels[0]) if scorer.options.negative == "judged" else 0.0
     return notes + list(filter(None, (note_of(label, lowest, scorer.grades.top) for label in foreign)))
 
@@ -284,6 +284,24 @@ def convention_notes(scorer: Scorer, rel: int) -> list[str]:
         return []
     text = f"{scorer.qrels.place}: {', '.join(names)}: grade 1 counts as relevant here, and by convention only grades"
     return [Note(f"{text} from {rel}", f"add {flag.rel:{rel}}", kind="convention")]
+
+
+def fraction_notes(scorer: Scorer) -> list[str]:
+    """Return a note on binary measures to which grades between 0 and 1 are not relevant, by default."""
+    labels = scorer.qrels.labels
+    is_fraction = (labels > 0) & (labels < 1)
+    if not is_fraction.any():
+        return []
+    with_rel = replace(scorer.options, rel=1.0)  # the measures to which the option would apply
+    names = [measure.label for measure in scorer.requested if gain_option(measure, with_rel) == "rel"]
+    if not names:
+        return []
+    count = int(scorer.qrels.counts.per_topic(is_fraction).sum())
+    judged = int(scorer.qrels.counts.count.sum())
+    grade = exact(float(labels[is_fraction][0]))
+    verb, them = ("has a grade", "it") if count == 1 else ("have grades", "them")
+    text = f"{count:,} of {judged:,} judgments {verb} between 0 and 1, not relevant to {shorten(names)}"
+    return [Note(f"{scorer.qrels.place}: {text}", f"use {flag.rel:{grade}} to count {them}", kind="fractions")]
 
 
 def _sample_and_cost_notes(scorer: Scorer) -> list[str]:
@@ -495,6 +513,8 @@ class Scorer:
         collection = self.qrels._collection
         if collection is not None and collection.rel != 1 and self.options.rel is None:
             notes += convention_notes(self, collection.rel)
+        elif self.options.rel is None:
+            notes += fraction_notes(self)
         notes += name_notes(self) + _sample_and_cost_notes(self)
         if self.by_intent:
             notes += _intent_notes(self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gradedeval.errors import Flag, Note, shorten
+from gradedeval.errors import Flag, Note, plural, shorten
 from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.notation import write_value
 from gradedeval.kernel.options import OPTIONS, Option, Options, exact
@@ -136,16 +136,32 @@ def unused_options(measures: Sequence[Measure], options: Options, highest: float
     entries = [entry for name, entry in OPTIONS.items() if entry.use and name in options.given - options.may_be_unused]
     applied = [Applied(measure, options, highest) for measure in measures] if entries else []
     return [
-        unused_note(option_text(entry, options), measures, entry.users)
+        unused_note(option_text(entry, options), measures, entry.users, _stating(measures, entry.name, options))
         for entry in entries
         if not any(getattr(candidate, entry.use) for candidate in applied)
     ]
 
 
-def unused_note(option: str, measures: Sequence[Measure], users: str) -> Note:
-    """Return the note that no measure uses an option; `users` names measures that would."""
+def _stating(measures: Sequence[Measure], name: str, options: Options) -> list[str]:
+    """Return the notations of measures that do not use an option, but take its value as a parameter of that name."""
+    value, notations = getattr(options, name), list[str]()
+    for measure in measures:
+        taken = measure.definition.gain_parameters
+        others = dict(measure.parameters).keys() & {*taken} - {name}  # which exclude it
+        if name in taken and not others and isinstance(value, str | int | float):
+            notations.append(str(measure(**{name: value})))
+    return notations
+
+
+def unused_note(option: str, measures: Sequence[Measure], users: str, stating: Sequence[str] = ()) -> Note:
+    """Return the note that no measure uses an option.
+
+    users    names of measures that would
+    stating  notations of these measures with the value
+    """
     names = shorten([measure.label for measure in measures])
-    return Note(f"{option}: no measure here uses it ({names})", f"it is for {users}", kind="unused-option")
+    hint = f"state it in the {plural(len(stating), 'measure')}: {shorten(stating)}" if stating else f"it is for {users}"
+    return Note(f"{option}: no measure here uses it ({names})", hint, kind="unused-option")
 
 
 def option_text(entry: Option, options: Options) -> str:

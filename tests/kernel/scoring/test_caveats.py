@@ -502,3 +502,26 @@ def test_swapped_dicts_of_a_tutorial_are_noted() -> None:
     assert notes("swapped", {"q1": {"a": 1, "b": 0}, "q2": {"f": 1, "b": 0}}, run, "ndcg@10") == expected
     counting = {topic: {docno: 9 - place for place, docno in enumerate(documents)} for topic, documents in run.items()}
     assert not notes("swapped", counting, run, "ndcg@10")
+
+
+def test_grades_between_0_and_1_are_noted_where_a_binary_measure_takes_them_as_not_relevant() -> None:
+    run = {str(topic): {"a": 2.0, "b": 1.0} for topic in range(12)}
+    qrels = {topic: {"a": 0.37, "b": 1.0, "c": 0.5} for topic in run}
+
+    def noted(measures: str, judged: Any = qrels, **options: Any) -> list[str]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EvaluationWarning)
+            notes = gradedeval.evaluate(run, judged, measures, **options).notes
+        return [str(note) for note in notes if "between 0 and 1" in note]
+
+    text = "qrels: 24 of 36 judgments have grades between 0 and 1, not relevant to "
+    assert noted("ndcg ap p@10") == [f"{text}ap, p@10; use rel=0.37 to count them"]
+    assert noted("ap rr(rel=0.5) bpref") == [f"{text}ap, bpref; use rel=0.37 to count them"]
+    assert len(noted("rbp", like="ir_measures")) == 1
+    assert noted("p@1", rel=0.37) == []
+    assert gradedeval.evaluate(run, qrels, "p@1", rel=0.37).means == {"p@1": 1}
+    for measures in ("ndcg err@5 judged@5", "ap(rel=0.5)", "num_ret"):
+        assert noted(measures) == []
+    for grades in ((0, 1, 2), (0, 1.5, 2), (-0.5, 1, 3)):
+        judged = {topic: dict(zip("abc", grades, strict=True)) for topic in run}
+        assert noted("ap p@10", judged) == []

@@ -180,11 +180,33 @@ def test_one_of_several_measures_is_enough() -> None:
     assert unused_options(parse_measures("ndcg ap bpref"), options, 1) == []
     notes = unused_options(parse_measures("ndcg err@20"), options, 1)
     assert [str(note) for note in notes] == [
-        "--rel 2: no measure here uses it (ndcg, err@20); it is for binary measures that name no rel, such as ap and p",
+        "--rel 2: no measure here uses it (ndcg, err@20); state it in the measures: ndcg(rel=2), err(rel=2)@20",
         "--negative unjudged: no measure here uses it (ndcg, err@20); it is for measures of judged documents, such as"
         " bpref, and residuals",
     ]
     assert str(notes[0].in_python()).startswith("rel=2: ")
+
+
+@pytest.mark.parametrize("name", ["gain", "rel"])
+def test_a_parameter_that_a_measure_takes_is_named_in_its_notation(name: str) -> None:
+    """Every measure that takes the option's value as a parameter, but not from the option."""
+    value = {"gain": "exp", "rel": 2}[name]
+    options, hints = resolve_options(**{name: value}), 0
+    for measure in MEASURES:
+        notes = unused_options([measure], options, 1)
+        if not notes or "state it" not in notes[0].hint:
+            states_gains = dict(measure.parameters).keys() & {*measure.definition.gain_parameters}
+            assert not notes or states_gains or name not in measure.definition.gain_parameters, measure
+            continue
+        (notation,) = notes[0].hint.partition(": ")[2].split(" ")
+        (stated,) = parse_measures(notation)
+        assert (stated.name, dict(stated.parameters)[name]) == (measure.name, value)
+        hints += 1
+    assert hints > 0 or name == "gain"
+    (note,) = unused_options(parse_measures("rbp(gain=linear) err(gain=linear)@5"), resolve_options(gain="exp"), 1)
+    assert note.hint == "state it in the measures: rbp(gain=exp), err(gain=exp)@5"
+    (note,) = unused_options(parse_measures("ap"), resolve_options(gain="exp"), 1)
+    assert note.hint == "it is for graded measures that name no gains, such as err and ndcg"
 
 
 COMMANDS = {

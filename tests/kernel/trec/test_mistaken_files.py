@@ -135,8 +135,8 @@ def test_swapped_dicts_are_an_error_and_fractional_grades_none() -> None:
     evaluate(ranked, found, "ap(rel=0.5)")  # fractional grades, and scores that count ranks
     few = {"1": {"a": 2, "b": 1}}  # too few documents for an error: both may be what they are given for
     with pytest.warns(EvaluationWarning, match="are the two swapped"):
-        evaluate({"1": {"a": 5, "b": 3}}, {"1": {"a": 0.5, "b": 1, "c": 1 / 3}}, "ap")
-    evaluate(few, {"1": {"a": 0.5, "b": 1, "c": 1 / 3, "d": 0.25, "e": 2}}, "ap")
+        evaluate({"1": {"a": 5, "b": 3}}, {"1": {"a": 0.5, "b": 1, "c": 1 / 3}}, "ap(rel=0.5)")
+    evaluate(few, {"1": {"a": 0.5, "b": 1, "c": 1 / 3, "d": 0.25, "e": 2}}, "ap(rel=0.25)")
 
 
 def test_letor_of_six_fields_is_not_a_run(folder: Path, cli: Command) -> None:

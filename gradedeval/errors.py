@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, wraps
@@ -455,9 +455,10 @@ def safe_repr(value: object) -> str:
 
 
 def shorten(words: Iterable[str], maximum: int = 5) -> str:
-    """Return the first few words for a message: `51, 52, …`."""
+    """Return the first few words for a message: `51, 52, …`; those with a comma of their own are quoted."""
     words = list(words)
-    return ", ".join(map(truncate, words[:maximum])) + (", …" if len(words) > maximum else "")
+    shown = [f"'{truncate(word)}'" if ", " in word else truncate(word) for word in words[:maximum]]
+    return ", ".join(shown) + (", …" if len(words) > maximum else "")
 
 
 SPREADSHEETS = ("xlsx", "xls", "ods", "excel")
@@ -484,33 +485,18 @@ def choice_hint(value: str, choices: tuple[str, ...]) -> str:
 
 
 class Guess(str):
-    """The hint `did you mean 'rbp'?`, or a sentence, with both words: the program can correct the command line."""
+    """The hint `did you mean 'rbp'?`, with both words, so that the program can correct the command line."""
 
     typed: str
     meant: str
 
-    def __new__(cls, typed: str, meant: str, more: str = "", text: str = "") -> Guess:
-        guess = super().__new__(cls, text or f"did you mean '{meant}'?{more}")
+    def __new__(cls, typed: str, meant: str, more: str = "") -> Guess:
+        guess = super().__new__(cls, f"did you mean '{meant}'?{more}")
         guess.typed, guess.meant = typed, meant
         return guess
 
     def __reduce__(self) -> tuple[Any, ...]:
         return str, (str(self),)
-
-
-class Added(str):
-    """A hint that words are missing at the end of the command line."""
-
-    words: Sequence[str]
-
-    def __new__(cls, hint: str, *words: str) -> Added:
-        added = super().__new__(cls, hint)
-        added.words = words
-        return added
-
-
-class Rewritten(Added):
-    """A hint with all the words that the command line should have."""
 
 
 BEGINNING = 3
@@ -553,9 +539,6 @@ def hint_of(kind: str, typed: str, known: Collection[str], cutoff: float = 0.7) 
     if not ours:
         return did_you_mean(typed, known, cutoff)
     for choice in ours.split(" | "):
-        meant, replaces, sentence = choice.partition(" := ")
-        if replaces:
-            return Guess(typed, meant, text=sentence)
         needed, asks, text = choice.rpartition("? ")
         if asks and needed in known:
             return Guess(typed, text) if is_pointer(kind, text, known) else text
@@ -595,8 +578,11 @@ def public(function: Called) -> Called:
     @wraps(function)
     def checked(*arguments: Any, **keywords: Any) -> Any:
         if keywords and (known := _keywords(function)):
-            if not keywords.keys() <= {*known}:
-                raise WrongCall(*_unknown_keywords(function, arguments, keywords, known), usage=True)
+            for name in keywords:
+                if name not in known:
+                    hint = _cutoff_hint(function, arguments, keywords) if name in ("k", "cutoff") else ""
+                    hint = hint or hint_of("keywords", name, known) or f"see help({_name(function)})"
+                    raise WrongCall("", f"unknown option '{name}'", hint, usage=True)
             if refuse := vars(checked).get(REFUSING):
                 refuse(keywords)
         try:
@@ -623,23 +609,6 @@ def _keywords(function: Callable[..., Any]) -> Collection[str]:
                 return ()
             names += module[unpacked[1]].__annotations__
     return tuple(names)
-
-
-def _unknown_keywords(
-    function: Callable[..., Any], arguments: tuple[Any, ...], keywords: Mapping[str, Any], known: Collection[str]
-) -> tuple[str, str, str]:
-    """Return place, problem and hint for the unknown keywords of a call: of several, each with its own hint."""
-    hints = dict[str, str]()
-    for name in keywords:
-        if name not in known:
-            hint = _cutoff_hint(function, arguments, keywords) if name in ("k", "cutoff") else ""
-            hints[name] = hint or hint_of("keywords", name, known)
-    see = f"see help({_name(function)})"
-    if len(hints) == 1:
-        ((name, hint),) = hints.items()
-        return "", f"unknown option '{name}'", hint or see
-    each = [f"for {name}: {hint}" for name, hint in hints.items() if hint]
-    return "", f"unknown options {', '.join(hints)}", "; ".join(each) or see
 
 
 def _cutoff_hint(function: Callable[..., Any], arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> str:

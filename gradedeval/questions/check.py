@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -91,7 +92,7 @@ class Verdict:
         form = ("" if self.which in ALONE else "+") + (".0f" if self.counts else ".4f")
         texts = [f" ({topic_text(text, LONGEST)})" if text else "" for text in self.texts] or [""] * len(self.worst)
         topic_values = zip(self.worst, texts, strict=True)
-        topics = ", ".join(f"{topic}{text} {value:{form}}" for (topic, value), text in topic_values)
+        topics = ", ".join(f"{_in_list(topic)}{text} {value:{form}}" for (topic, value), text in topic_values)
         return topics and f"{plural(len(self.worst), 'topic')} {self.which}: {topics}"
 
     @property
@@ -126,6 +127,11 @@ class Verdict:
     def line(self) -> str:
         """The verdict and the worst topics in one line."""
         return visible("; ".join(part for part in (f"{self.run}: {self.sentence}", self.worst_words) if part))
+
+
+def _in_list(topic: str) -> str:
+    """Return a topic as it stands in a list between commas, before its value."""
+    return f"'{topic}'" if re.search(r"[\s,;']", topic) else topic
 
 
 def _numbers_of(comparison: no_worse.Comparison) -> dict[str, Any]:
@@ -502,15 +508,26 @@ def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests
         )
     if used < (every := int(matrix.judged.sum())) and bound.kind != "min-topics":
         sentence += f", on {used} of {every} topics"
-    badness = -values if which in (HIGHEST, ROSE, OPEN) else values
-    first = (
-        [] if passed is not False or bound.kind == "min-topics" else np.argsort(badness, kind="stable")[:SHOWN].tolist()
-    )
-    worst = tuple((topics[index], float(values[index])) for index in first if which in ALONE or badness[index] < 0)
-    counts = run_scores.reading.summary == "total" and all(score.is_integer() for _, score in worst)
+    is_total = run_scores.reading.summary == "total"
+    sign = -1 if which in (HIGHEST, ROSE, OPEN) else 1
+    limit = 0.0 if which not in ALONE else math.inf if is_total else sign * bound.limit
+    has_worst = passed is False and bound.kind != "min-topics"
+    worst = _worst_topics(topics, values, sign, limit) if has_worst else ()
+    counts = is_total and all(score.is_integer() for _, score in worst)
     texts = () if matrix.queries is None else tuple(matrix.queries.texts.get(topic, "") for topic, _ in worst)
     sentence = f"{bound.slice}: {sentence}" if bound.slice else sentence
     return Verdict(run, bound, value, passed, sentence, worst, which, used, counts, texts=texts, comparison=comparison)
+
+
+def _worst_topics(topics: Sequence[str], values: Floats, sign: int, limit: float) -> tuple[tuple[str, float], ...]:
+    """Return the first topics to look at, with their values: topics that meet the limit themselves are not at fault.
+
+    sign   1 if lower values are worse, −1 if higher ones are
+    limit  the least value, times `sign`, of a topic that meets it
+    """
+    badness = sign * values
+    first = np.argsort(badness, kind="stable")[:SHOWN].tolist()
+    return tuple((topics[index], float(values[index])) for index in first if badness[index] < limit)
 
 
 def _add_reversal(matrix: Matrix, verdict: Verdict, baseline: str, reread: RereadRuns | None) -> Verdict:

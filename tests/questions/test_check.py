@@ -877,3 +877,20 @@ def keys_of(value: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]
 def test_a_bare_drop_without_measures_bounds_the_default_ones(words: Path, cli: Command) -> None:
     passed, lines = outcome(cli, "--baseline", "main.run", "--max-drop", "100%")
     assert (passed, lines) == (0, [f"+max-drop {name}" for name in ("err@20", "ndcg@20", "rbp", "ap", "gap", "p@10")])
+
+
+def test_topics_that_meet_the_bound_are_not_at_fault_and_names_with_spaces_are_quoted() -> None:
+    names = ["iphone 15 case", "usb-c cable, 2m", "it's", "plain"]
+    qrels = {name: {"a": 1} for name in [*names, "whole"]}
+    run = {name: {"b": 2.0, "a": 1.0} for name in names} | {"whole": {"a": 1.0}}
+    with pytest.warns(EvaluationWarning):
+        scores = gradedeval.evaluate(run, qrels, "rr rank1 num_rel_ret")
+    checked = gradedeval.check(
+        scores, [Bound("min", "rr", 0.9), Bound("max", "rank1", 1.5), Bound("min", "num_rel_ret", 6)]
+    )
+    low, high, total = (verdict.worst_words for verdict in checked.verdicts)
+    listed = "'iphone 15 case' {0}, 'usb-c cable, 2m' {0}, 'it's' {0}, plain {0}"
+    assert low == f"topics with the lowest scores: {listed.format('0.5000')}"
+    assert high == f"topics with the highest scores: {listed.format('2.0000')}"
+    assert total.endswith(", whole 1")  # no limit of a total is that of a topic
+    assert [len(verdict.worst_topics) for verdict in checked.verdicts] == [4, 4, 5]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, wraps
@@ -485,18 +485,33 @@ def choice_hint(value: str, choices: tuple[str, ...]) -> str:
 
 
 class Guess(str):
-    """The hint `did you mean 'rbp'?`, with both words, so that the program can correct the command line."""
+    """The hint `did you mean 'rbp'?`, or a sentence, with both words: the program can correct the command line."""
 
     typed: str
     meant: str
 
-    def __new__(cls, typed: str, meant: str, more: str = "") -> Guess:
-        guess = super().__new__(cls, f"did you mean '{meant}'?{more}")
+    def __new__(cls, typed: str, meant: str, more: str = "", text: str = "") -> Guess:
+        guess = super().__new__(cls, text or f"did you mean '{meant}'?{more}")
         guess.typed, guess.meant = typed, meant
         return guess
 
     def __reduce__(self) -> tuple[Any, ...]:
         return str, (str(self),)
+
+
+class Added(str):
+    """A hint that words are missing at the end of the command line."""
+
+    words: Sequence[str]
+
+    def __new__(cls, hint: str, *words: str) -> Added:
+        added = super().__new__(cls, hint)
+        added.words = words
+        return added
+
+
+class Rewritten(Added):
+    """A hint with all the words that the command line should have."""
 
 
 BEGINNING = 3
@@ -539,6 +554,9 @@ def hint_of(kind: str, typed: str, known: Collection[str], cutoff: float = 0.7) 
     if not ours:
         return did_you_mean(typed, known, cutoff)
     for choice in ours.split(" | "):
+        meant, replaces, sentence = choice.partition(" := ")
+        if replaces:
+            return Guess(typed, meant, text=sentence)
         needed, asks, text = choice.rpartition("? ")
         if asks and needed in known:
             return Guess(typed, text) if is_pointer(kind, text, known) else text
@@ -578,11 +596,8 @@ def public(function: Called) -> Called:
     @wraps(function)
     def checked(*arguments: Any, **keywords: Any) -> Any:
         if keywords and (known := _keywords(function)):
-            for name in keywords:
-                if name not in known:
-                    hint = _cutoff_hint(function, arguments, keywords) if name in ("k", "cutoff") else ""
-                    hint = hint or hint_of("keywords", name, known) or f"see help({_name(function)})"
-                    raise WrongCall("", f"unknown option '{name}'", hint, usage=True)
+            if not keywords.keys() <= {*known}:
+                raise WrongCall(*_unknown_keywords(function, arguments, keywords, known), usage=True)
             if refuse := vars(checked).get(REFUSING):
                 refuse(keywords)
         try:
@@ -609,6 +624,23 @@ def _keywords(function: Callable[..., Any]) -> Collection[str]:
                 return ()
             names += module[unpacked[1]].__annotations__
     return tuple(names)
+
+
+def _unknown_keywords(
+    function: Callable[..., Any], arguments: tuple[Any, ...], keywords: Mapping[str, Any], known: Collection[str]
+) -> tuple[str, str, str]:
+    """Return place, problem and hint for the unknown keywords of a call: of several, each with its own hint."""
+    hints = dict[str, str]()
+    for name in keywords:
+        if name not in known:
+            hint = _cutoff_hint(function, arguments, keywords) if name in ("k", "cutoff") else ""
+            hints[name] = hint or hint_of("keywords", name, known)
+    see = f"see help({_name(function)})"
+    if len(hints) == 1:
+        ((name, hint),) = hints.items()
+        return "", f"unknown option '{name}'", hint or see
+    each = [f"for {name}: {hint}" for name, hint in hints.items() if hint]
+    return "", f"unknown options {', '.join(hints)}", "; ".join(each) or see
 
 
 def _cutoff_hint(function: Callable[..., Any], arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> str:

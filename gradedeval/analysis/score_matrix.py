@@ -7,6 +7,7 @@ import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -32,6 +33,7 @@ from gradedeval.kernel.parallel import Workers
 from gradedeval.kernel.scoring.caveats import different_topics_notes
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, file_names, named_runs
 from gradedeval.kernel.scoring.scores import Scores
+from gradedeval.kernel.scoring.signature import on_common_topics
 from gradedeval.kernel.trec.stream import is_named, is_url, same_file
 
 if TYPE_CHECKING:
@@ -238,23 +240,50 @@ class Matrix:
             return np.ones(len(self.topics), dtype=bool)
         return np.asarray(self.included.any((0, 2)) | np.isnan(self.machine).all((0, 2)))
 
+    @property
+    def common_signature(self) -> str:
+        """The signature of what is over the topics that all runs are scored on."""
+        is_scored = ~np.isnan(self.score).all(2)
+        return on_common_topics(self.signature, int((is_scored.all(0) & self.judged).sum()))
+
+    def other_notes(self) -> list[str]:
+        """Return the notes of the scores without those that `omission_notes` repeats for all runs."""
+        if not self.omission_notes():
+            return self.notes
+        left_out = "missing-topics"  # with a hint they are not left out, but count as empty rankings
+        return [n for n in self.notes if not (isinstance(n, Note) and n.kind == left_out and not n.raw[1])]
+
     def omission_notes(self) -> list[str]:
-        """Return the notes on topics left out of comparisons, one for all measures that lack as many. Topics that a
+        """Return the notes on topics left out of comparisons, one for all measures that lack the same. Topics that a
         machine lacks have notes of their own; topics that no run is scored on are in no mean."""
         measures_of, judged = dict[str, list[str]](), self.judged
         if self.machine is not None:
             judged &= ~np.isnan(self.machine).all((0, 2))
         for column, measure in enumerate(self.measures):
             scored = judged & ~np.isnan(self.score[:, :, column]).all(0)
-            omitted = int((~self.included[:, scored, column].all(0)).sum())
-            if omitted:
-                count = f"{omitted} of {scored.sum()} {plural(int(scored.sum()), 'topic')}"
-                reason = f"not every run is scored on {'it' if omitted == 1 else 'them'}"
-                chosen = {origin.signature for origin in self.origin[:, column] if origin.signature}
-                why = sorted({part for signature in chosen for part in signature.parts if _CHOICE.match(part)})
-                text = f"{count} left out: {reason}" + (f" ({', '.join(why)})" if why else "")
+            is_omitted = ~self.included[:, :, column] & scored
+            if is_omitted.any():
+                text = self._omission(column, is_omitted, int(scored.sum()))
                 measures_of.setdefault(text, []).append(measure)
         return [f"{shorten(measures, 3)}: {text}" for text, measures in measures_of.items()]
+
+    def _omission(self, column: int, is_omitted: Bools, scored: int) -> str:
+        """Return the text on topics left out for one measure: which, by which runs, and which options chose topics.
+
+        is_omitted  runs × topics
+        scored      number of topics that some run is scored on
+        """
+        of_topic, of_run = np.logical_or.reduce(is_omitted, axis=0), np.logical_or.reduce(is_omitted, axis=1)
+        topics, runs = list(compress(self.topics, of_topic.tolist())), list(compress(self.runs, of_run.tolist()))
+        them = "it" if len(topics) == 1 else "them"
+        lacks = f"{runs[0]} is not scored on {them}"
+        if len(runs) > 1:
+            same = (is_omitted[of_run] == of_topic).all()
+            lacks = f"{shorten(runs, 3)} are not scored on {'' if same else 'all of '}{them}"
+        chosen = {origin.signature for origin in self.origin[:, column] if origin.signature}
+        why = sorted({part for signature in chosen for part in signature.parts if _CHOICE.match(part)})
+        count = f"{len(topics)} of {scored} {plural(scored, 'topic')} left out ({shorten(topics)})"
+        return f"{count}: {lacks}" + (f" ({', '.join(why)})" if why else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -665,6 +694,7 @@ def scores_to_compare(
     keep: bool = False,
     predicts: bool = False,
     bounded: bool = True,
+    omits: bool = False,
 ) -> AnyScores:
     """Return the scores that a function compares.
 
@@ -674,6 +704,7 @@ def scores_to_compare(
     keep      keep the documents of runs with the scores, as `evaluate_runs` does
     predicts  whether the function supports estimates by --predicted, which is an error elsewhere
     bounded   have residuals
+    omits     whether the function emits `omission_notes`
 
     Raises InputError as `evaluate` does, and (usage) for options beside scores.
     """
@@ -688,8 +719,9 @@ def scores_to_compare(
         chosen = parse_measures(DEFAULT if measures is None else measures)
         settings: dict[str, Any] = {"keep": keep, "predicts": predicts, "workers": Workers.current()}
         scores = evaluate_runs(named_runs(runs, qrels), qrels, chosen, options, **settings)
-        emit_notes(scores.notes)
-        return with_estimates(scores)
+        scored = with_estimates(scores)
+        emit_notes(to_matrix(scored).other_notes() if omits else scores.notes)
+        return scored
     runs = with_estimates(runs) if predicts else runs
     resolve_options(**dict.fromkeys(keywords))  # which refuses what is no option
     metadata = {name: keywords.get(name) for name in METADATA_OPTIONS}

@@ -49,7 +49,7 @@ class ScoredFrame(FrameResult):
     @property
     def signature(self) -> str:
         """The settings and files that the scores depend on."""
-        return "" if self.scores is None else self.scores.signature
+        return "" if self.scores is None else self.scores.common_signature
 
     @property
     def texts(self) -> Mapping[str, str]:

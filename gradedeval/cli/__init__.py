@@ -22,7 +22,7 @@ from gradedeval.cli.output import (
     print_message,
     silence_stdout,
 )
-from gradedeval.errors import Guess, InputError, did_you_mean, synonyms
+from gradedeval.errors import Guess, InputError, Rewritten, did_you_mean, synonyms
 
 # Summaries are here, not with the commands, so that `--help` imports no command.
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
@@ -183,7 +183,10 @@ class InnerGroup(CommandGroup):
             hint = hint or f"choose from {', '.join(self.table)}"
             usual, file = self.usual.split()
             if os.path.exists(args[0]) or args[0] == file.lower():
-                hint = f"did you mean `gradedeval {group} {usual} {args[0]}`?"
+                named = [word for word in args if word.startswith("--") and word[2:] in self.table]  # as in --pr
+                meant = named[0][2:] if named else usual
+                words = [word for word in args if word not in named[:1]]
+                hint = Rewritten(f"did you mean `gradedeval {group} {meant} {args[0]}`?", group, meant, *words)
             raise InputError(group, f"no such {self.noun} '{args[0]}'", hint, usage=True)
         return super().parse_args(ctx, args)
 

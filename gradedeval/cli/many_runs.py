@@ -191,7 +191,8 @@ def note_assumptions(matrix: Matrix, paired: bool) -> None:
     """
     of_runs = matrix.seeds or matrix
     mismatches = origins.check_origins(of_runs.runs, of_runs.measures, of_runs.origin)
-    emit_notes([*matrix.notes, *mismatches, *matrix.reading_notes(), *(matrix.omission_notes() if paired else [])])
+    notes = [*matrix.other_notes(), *matrix.omission_notes()] if paired else matrix.notes
+    emit_notes([*notes, *mismatches, *matrix.reading_notes()])
 
 
 def _from_saved(

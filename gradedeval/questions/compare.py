@@ -155,7 +155,8 @@ def letters(
     settings = significance.TestSettings(test, correction, draws, alpha, seed)
     if test == "bayes":
         raise InputError("--test", "bayes gives no p, which letters need", "choose another test", usage=True)
-    matrix = score_matrix.comparable_matrix(score_matrix.scores_to_compare(runs, qrels, measures, like, keywords))
+    scores = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords, omits=True)
+    matrix = score_matrix.comparable_matrix(scores)
     score_matrix.require_single_runs("a letter display", matrix)
     score_matrix.require_two_runs("compare", len(matrix.runs))
     by_measure = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
@@ -348,7 +349,7 @@ class Comparison(ScoredFrame):
         if layout == "long" and self.slices is not None:
             frame = kernel.results.joined([frame, self.slices])
             frame.insert(3, "slice", frame.pop("slice"))
-        columns, signature = self._columns(), signature_lines(self.settings_text, matrix.signature)
+        columns, signature = self._columns(), signature_lines(self.settings_text, matrix.common_signature)
         document = frame_document(frame, layout, columns, signature, signed=True)
         anova = [_anova_table(matrix, layout)] if self.settings.test == "anova" else []
         if layout == "long":
@@ -661,7 +662,7 @@ def compare(
     """
     settings = significance.TestSettings(test, correction, draws, alpha, seed, rope)
     check_settings(baseline, all_pairs, settings, keywords.get("replicates"), keywords.get("predicted"))
-    scores = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords, judging, predicts=True)
+    scores = score_matrix.scores_to_compare(runs, qrels, measures, like, keywords, judging, predicts=True, omits=True)
     matrix, name = score_matrix.with_baseline(scores, baseline)
     return compare_scores(matrix, name, all_pairs, settings, judging)
 
@@ -769,5 +770,5 @@ def _frame_attributes(frame: pd.DataFrame, matrix: Matrix, settings: TestSetting
         "interval": " | ".join(pairs.describe_intervals(frame, settings)),
         "if_fully_judged": "; ".join(note.in_python() for note in pairs.unseen_notes(frame, matrix)),
         "alpha": settings.alpha,
-        "signature": matrix.signature,
+        "signature": matrix.common_signature,
     }

@@ -54,6 +54,11 @@ class Correlation(ScoredFrame):
     scores: Matrix
 
     @property
+    def signature(self) -> str:
+        """The settings and files that the scores depend on; only orders of runs are over the same topics."""
+        return self.scores.signature if set(self.frame["kind"]) <= set(BY_TOPIC) else self.scores.common_signature
+
+    @property
     def settings_text(self) -> str:
         """The line under the table: coefficients above and below the diagonal, and numbers of pairs or runs."""
         counts: dict[str, list[int]] = {}

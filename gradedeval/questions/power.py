@@ -142,7 +142,7 @@ class Plan(ScoredFrame):
             **plain_columns(Column("power", "share")),
             Column("interval width", "score"): itemgetter("width"),
         }
-        return frame_document(self.frame, layout, columns, signature_lines(self.settings_text, self.scores.signature))
+        return frame_document(self.frame, layout, columns, signature_lines(self.settings_text, self.signature))
 
 
 @takes_options("reading")
@@ -395,7 +395,7 @@ def power(
         f"paired bootstrap, studentized, {draws} draws, alpha {alpha:g}, seed {seed} | difference needed: {NEEDED}"
     )
     settings += "" if best_runs is None else f" | the best {min(best_runs, len(matrix.runs))} runs by each measure"
-    return Power(kernel.results.to_frame(rows), kernel.results.joined(curves), settings, matrix.signature, alpha)
+    return Power(kernel.results.to_frame(rows), kernel.results.joined(curves), settings, matrix.common_signature, alpha)
 
 
 def _check_draws(draws: int, alpha: float) -> None:

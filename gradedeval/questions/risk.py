@@ -77,7 +77,7 @@ class Risk(ScoredFrame):
             Column("ZRisk", "signed", digits=2): itemgetter("z_risk"),
             Column("GeoRisk", "score"): itemgetter("geo_risk"),
         }
-        under = signature_lines(self.settings_text, self.scores.signature)
+        under = signature_lines(self.settings_text, self.signature)
         return frame_document(self.frame, layout, columns, under, signed=True)
 
 

@@ -43,6 +43,11 @@ class RunSummaries(ScoredFrame):
     """Frame of `run_summaries` and the scores that it summarizes."""
 
     @property
+    def signature(self) -> str:
+        """The settings and files that the scores depend on; each run is summarized over its own topics."""
+        return "" if self.scores is None else self.scores.signature
+
+    @property
     def remarks(self) -> list[str]:
         """Notes on unused texts and labels of topics."""
         if self.scores is None:

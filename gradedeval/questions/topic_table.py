@@ -60,7 +60,7 @@ class TopicTable(ScoredFrame):
         if len(matrix.runs) > FEW_RUNS:
             return self._document_of_topics(layout)
         if layout == "long":
-            return Document([kernel.results.to_table(self.frame)], matrix.signature)
+            return Document([kernel.results.to_table(self.frame)], matrix.common_signature)
         blocks: list[Table | str] = []
         for name in matrix.measures:
             frame = self.frame[self.frame["measure"] == name]
@@ -71,14 +71,14 @@ class TopicTable(ScoredFrame):
             columns += [Column(title, "score") for title in RUN_SUMMARIES]
             rows = [[topic, *row, *summary] for topic, row, summary in zip(topics, scores, summaries, strict=True)]
             blocks.append(Table(columns, rows))
-        return Document(blocks, matrix.signature)
+        return Document(blocks, matrix.common_signature)
 
     def _document_of_topics(self, layout: Layout) -> Document:
         """Return a table of topics; people see the hardest and the easiest of each measure."""
         frame, matrix = self.topics, self.scores
         runs = f"{len(matrix.runs)} runs"
         legend = f"hardest topics first, by the median of {runs} | spread: between the quartiles of {runs}"
-        signature = "\n".join([legend, matrix.signature])
+        signature = "\n".join([legend, matrix.common_signature])
         if layout == "long":
             return Document([kernel.results.to_table(frame)], signature)
         columns = [Column("measure"), Column("topic"), *(Column(name, "score") for name in TOPIC_COLUMNS[2:])]

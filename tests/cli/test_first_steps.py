@@ -80,7 +80,7 @@ def test_a_misspelt_command_is_said_before_any_work(words: str, cli: Command) ->
             "unknown option '--qrels'; files are arguments: RUN... QRELS; "
             "`gradedeval agreement QRELS QRELS2 RUN...` compares two qrels",
         ),
-        ("eval a q --cutoffs 3", "unknown option '--cutoffs'; write cutoffs in measures, as in -m ndcg@10"),
+        ("eval a q --cutoffs 3", "unknown option '--cutoffs'; did you mean '-k'?"),
         ("eval a q -m p(x=1) -k 2", "'p': unknown parameter 'x'; it takes rel"),
         ("eval a q --resduals", "unknown option '--resduals'; did you mean '--residuals'?"),
         ("eval a q --pvalue", "unknown option '--pvalue'; see `gradedeval eval --help`"),

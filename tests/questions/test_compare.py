@@ -175,7 +175,7 @@ def test_only_topics_that_every_run_keeps_are_compared(files: Path, cli: Command
     succeed(cli(*RUNS, "qrels.txt", "-q", "-m", "rr p@1", "--max-residual", "0.3", "-o", "kept.csv"))
     outcome = cli("compare", "--from-scores", "kept.csv", "-f", "csv")
     assert {row["topics"] for row in rows_of(outcome) if row["measure"] == "p@1"} == {"2"}
-    assert "p@1: 2 of 4 topics left out: not every run is scored on them (max residual 0.3)" in outcome.messages
+    assert "p@1: 2 of 4 topics left out (1, 2): hazy.run is not scored on them (max residual 0.3)" in outcome.messages
 
 
 def test_one_topic_is_not_tested(files: Path, cli: Command, tmp_path: Path) -> None:
@@ -369,4 +369,4 @@ def test_topics_that_no_run_is_scored_on_are_not_left_out(tmp_path: Path, cli: C
     (tmp_path / "one").write_text("1 Q0 a 1 2 x\n2 Q0 a 1 2 x\n3 Q0 a 1 2 x\n4 Q0 a 1 2 x\n")
     (tmp_path / "two").write_text("1 Q0 a 1 2 x\n2 Q0 b 1 2 x\n2 Q0 a 2 1 x\n3 Q0 b 1 2 x\n4 Q0 a 1 2 x\n")
     messages = cli("compare", "one", "two", "qrels", "-m", "rank1").messages
-    assert "rank1: 1 of 3 topics left out: not every run is scored on it" in messages
+    assert "rank1: 1 of 3 topics left out (3): two is not scored on it" in messages

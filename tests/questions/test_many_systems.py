@@ -102,3 +102,24 @@ def test_what_is_typed_for_hard_topics_names_the_command(word: str, folders: Pat
     found = cli(word, "many", "qrels")
     assert found.code == 2
     assert found.messages[0] == f"no such command '{word}'; did you mean 'compare --by-topic'?"
+
+
+def test_topics_of_many_runs_are_by_one_measure_unless_measures_are_named(folders: Path, cli: Command) -> None:
+    def measures(*words: str) -> list[str]:
+        lines = succeed(cli("compare", *words, "--quiet")).text.splitlines()
+        return list(dict.fromkeys(line.split()[0] for line in lines if line.startswith(("err@", "ap", "p@10"))))
+
+    many = succeed(cli("compare", "-q", "many", "qrels"))
+    assert "6 runs: topics by err@20 alone; -m adds others, as in -m 'err@20 ndcg@20'" in many.messages
+    assert len(many.text.splitlines()) < 25
+    assert measures("-q", "many", "qrels") == ["err@20"]
+    assert measures("-q", "many", "qrels", "-m", "ap p@10") == ["ap", "p@10"]
+    assert not any("alone" in message for message in cli("compare", "-q", "many", "qrels", "-m", "ap p@10").messages)
+    assert "p@10" in measures("-q", "few", "qrels")
+    # Programs get all measures, as the frame in Python has them.
+    csv = succeed(cli("compare", "-q", "many", "qrels", "-f", "csv"))
+    runs = [str(path) for path in sorted((folders / "many").iterdir())]
+    with pytest.warns(gradedeval.EvaluationWarning):
+        table = gradedeval.topic_table(runs, str(folders / "qrels"))
+    assert {row["measure"] for row in rows(csv.text)} == set(table.frame["measure"]) > {"err@20", "ap"}
+    assert not any("alone" in message for message in csv.messages)

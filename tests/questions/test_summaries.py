@@ -1,6 +1,7 @@
 """Totals, geometric means and measures of which less is better: every command sums up and orders as `eval` does."""
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from gradedeval.analysis.saved_scores import Signature
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.kernel.measures.definition import Reading
 from gradedeval.questions.correlate import agreement
-from support.commands import Command, without_flips
+from support.commands import Command, succeed, without_flips
 from support.commands import rows as csv_rows
 
 # Three topics with one relevant document each: its rank in the run, 9 where it is missing.
@@ -246,10 +247,35 @@ def test_topics_that_are_left_out_have_their_reason(six: Path, cli: Command) -> 
     (six / "three").write_text("".join((six / "two").read_text().splitlines(keepends=True)[:12]))
     compared = ("compare", "one", "three", "qrels", "-m", "p@3")
     found = cli(*compared, "--topics", "both")
-    assert "p@3: 3 of 6 topics left out: not every run is scored on them (topics both)" in found.messages
+    assert "p@3: 3 of 6 topics left out (4, 5, 6): three is not scored on them (topics both)" in found.messages
     several = cli(*compared, "-m", "ap rr gap", "--topics", "both").messages
-    said = "p@3, ap, rr, …: 3 of 6 topics left out: not every run is scored on them (topics both)"
-    assert [message for message in several if "left out: not" in message] == [said]
+    said = "p@3, ap, rr, …: 3 of 6 topics left out (4, 5, 6): three is not scored on them (topics both)"
+    assert [message for message in several if "left out" in message] == [said]
+
+
+def test_the_signature_and_one_note_tell_the_topics_that_all_runs_share(six: Path, cli: Command) -> None:
+    """Whatever compares runs on the topics that all have; summaries of single runs are over the topics of each."""
+    (six / "three").write_text("".join((six / "two").read_text().splitlines(keepends=True)[:12]))
+    (six / "four").write_text("".join((six / "one").read_text().splitlines(keepends=True)[4:]))
+    words = ("one", "three", "qrels", "-m", "p@3 ap", "--topics", "both")
+    saved = succeed(cli(*words, "-q", "-o", "saved.csv"))
+    assert "topics 3..6 of 6" in saved.messages + succeed(cli(*words)).text.splitlines()[-1].split(" | ")
+    for command in (("compare",), ("compare", "-q"), ("compare", "--letters"), ("risk",), ("correlate",), ("power",)):
+        for source in (words, ("--from-scores", "saved.csv")):
+            for form in ("table", "json"):
+                found = succeed(cli(*command, *source, "-f", form))
+                parts = [part for part in re.split(r" \| |\n|\"", found.text) if part.startswith("topics ")]
+                assert parts[0] == "topics 3 of 6", (command, source, form, parts)
+                assert len([message for message in found.messages if "left out" in message]) == 1, found.messages
+    several = cli("compare", "one", "three", "four", "qrels", "-m", "ap", "--topics", "both").messages
+    assert [line for line in several if "left out" in line] == [
+        "ap: 4 of 6 topics left out (1, 4, 5, 6): three, four are not scored on all of them (topics both)"
+    ]
+    with pytest.warns(gradedeval.EvaluationWarning) as noted:
+        result = gradedeval.compare(["one", "three"], "qrels", "ap", topics="both")
+    assert " | topics 3 of 6 | " in result.signature
+    assert result.signature == result.frame.attrs["signature"]
+    assert len([note for note in noted if "left out" in str(note.message)]) == 1
 
 
 def test_measures_of_one_name_are_told_apart_by_what_differs(six: Path, cli: Command) -> None:

@@ -392,7 +392,7 @@ def test_fixed_and_background_weights_stand_side_by_side(files: Path, cli: Comma
     *notes, signed = found.messages
     assert notes == [LACKS, "ap, bpref(k=10,rel=1): weights go on past rank 4, and their sum is not known"]
     assert signed.startswith(f"gradedeval {gradedeval.__version__} | qrels ")
-    assert " | topics 2 of 2 (up to 1 missing) | ties docno-desc | ap, bpref: rel 1 | 2 runs | " in signed
+    assert " | topics 2 of 2 (1 missing in 1 of 2 runs) | ties docno-desc | ap, bpref: rel 1 | 2 runs | " in signed
     assert signed.endswith(" | ranks 1..4 | normalize none")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,8 +25,12 @@ from gradedeval.questions.compare import (
 from gradedeval.questions.shared import FEW_RUNS
 from gradedeval.questions.topic_table import topic_table
 
+if TYPE_CHECKING:
+    from gradedeval.analysis.score_matrix import Matrix
+
 BY_TOPIC = Option("-q", "--by-topic", is_flag=True, help="Print the scores of all runs on each topic, with median, "
-                  "best and worst, instead of comparisons; of more than five runs the topics alone, the hardest first.",
+                  "best and worst, instead of comparisons; of more than five runs the topics alone, the hardest first, "
+                  "and without -m by one measure.",
                   short="The scores of all runs on each topic.")  # fmt: skip
 LETTERS = Option("--letters", "by_letters", is_flag=True, help="Print a row for each run: letters, which it shares "
                  "with runs that do not differ from it, and its possible ranks. By Tukey's HSD unless --test names "
@@ -61,7 +65,10 @@ def command(
     check_mode(mode, OPTIONS_OF_MODE, ", which tests nothing" if by_topic else "")
     settings = pop_settings(letters if by_letters else compare, options, letters, compare)
     if by_topic:
+        has_measures = bool(options["measures"])
         matrix, _ = read_matrix(options, baseline)
+        if not has_measures and destination.layout == "wide":
+            matrix = _with_one_measure(matrix)
         destination.print(print_remarks(topic_table(matrix)))
         return
     if by_letters:
@@ -88,6 +95,16 @@ def command(
         emit_notes(score_matrix.first_baseline_notes(matrix, name))
     result = compare_scores(matrix, name, all_pairs, test, rereads, keep=True)
     destination.print(print_remarks(result), judging=judging)
+
+
+def _with_one_measure(matrix: Matrix) -> Matrix:
+    """Return the scores by the first measure alone, with a note, if there are many runs: each has a table of topics."""
+    first, *others = matrix.measures
+    if len(matrix.runs) <= FEW_RUNS or not others:
+        return matrix
+    text = f"{len(matrix.runs)} runs: topics by {first} alone"
+    emit_notes([Note(text, f"-m adds others, as in -m '{first} {others[0]}'")])
+    return matrix.select(measures=[first])
 
 
 def _has_option_of_pairs() -> bool:

@@ -78,8 +78,8 @@ EVAL_OPTIONS = [
            "eu, etu, ec, etc, ed. p, rr and ap are taken as cwlp, cwlrr and cwlap.",
            short="The five quantities of C/W/L measures."),
     Option("--sort", section="Output", metavar="[MEASURE]", help="Sort runs by their summary of MEASURE, best first, "
-        "or descending if it has no preferred direction. Without MEASURE: by the first of the table. Ties (within "
-        "1e-12) are ordered by name.",
+        "or descending if it has no preferred direction. Without MEASURE: by the first of the table. A measure that "
+        "is not in the table becomes the first. Ties (within 1e-12) are ordered by name.",
         short="Sort runs by a measure, best first."),
     Option("--run-name", section="Output", type=click.Choice(["file", "tag", "path"]), default="file", help="Name runs "
            "after their file, their tag, or their path as given. Default: file.",
@@ -259,13 +259,17 @@ class Extras:
         self._options: Options
 
     def measures(self, named: Sequence[str]) -> list[Measure]:
-        """Return the named measures, or the default ones."""
+        """Return the named measures, or the default ones, and the measure of --sort."""
         chosen = named_measures(named or (CWL_DEFAULT if self._cwl else DEFAULT), self._table)
-        chosen = self._quantities(chosen) if self._cwl else chosen
+        if self._sort not in (None, NO_VALUE):
+            self._order = single_measure("--sort", self._sort, self._table)
+            chosen = chosen if self._order in chosen else [self._order, *chosen]
+        if self._cwl:
+            chosen = self._quantities(chosen)
+            if self._order is not None and self._order not in chosen:
+                self._order = kernel.score_tables.all_quantities([self._order])[0]
         if self._sort == NO_VALUE:
             self._order = chosen[0]
-        elif self._sort is not None:
-            self._order = single_measure("--sort", self._sort, self._table)
         return chosen
 
     def _quantities(self, measures: list[Measure]) -> list[Measure]:

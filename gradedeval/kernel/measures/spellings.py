@@ -176,6 +176,10 @@ DIFFERENT: dict[str, Difference] = {
         "ir_measures leaves out topics in which nothing relevant is retrieved; here they score 0; in BEIR and "
         "sentence-transformers it is success"
     ),
+    "accuracy": Difference(
+        "as in ir_measures, pairs in the right order; accuracy at a rank of sentence-transformers, BEIR and MTEB is "
+        "success, as in -m success@3"
+    ),
     "rbp.": Difference("ranx adds up grades, against its documentation; here documents are relevant or not"),
 }
 """Measures of other tools with a different meaning here."""
@@ -416,7 +420,8 @@ def hint_of(spelling: Spelling, table: Mapping[str, Measure]) -> str:
         return f"the mean of {name[:-3]} over intents is {IA}({name[:-3]})"
     stem = name.rstrip("0123456789")
     digits, stem = (name[len(stem) :], stem.rstrip("_-")) if name not in known_synonyms else ("", name)
-    synonym, _ = known_synonyms.get(stem, (stem, ""))
+    ours, _ = known_synonyms.get(stem, (stem, ""))
+    synonym, _, sentence = ours.partition(" := ")
     if " " in synonym:
         return synonym
     cutoff = int(digits[:9]) if digits else spelling.cutoff
@@ -429,7 +434,7 @@ def hint_of(spelling: Spelling, table: Mapping[str, Measure]) -> str:
         needs = measure is not None and measure.definition.cutoff == "required" and suggestion.cutoff is None
         suggestion = replace(suggestion, cutoff=10) if needs else suggestion
         if measure is not None and (suggestion.cutoff is None or measure.definition.cutoff != "none") and cutoff != 0:
-            return Guess(str(spelling), str(suggestion))
+            return Guess(str(spelling), str(suggestion), text=sentence.format(suggestion))
     return _nearest(name, [*table, *ALIASES]) or "`gradedeval measures` lists them"
 
 

@@ -249,7 +249,8 @@ def name_notes(scorer: Scorer) -> list[str]:
         if len(measure.spellings) > 1:
             names = ", ".join(map(redacted, measure.spellings))
             notes.append(f"{names}: the same measure, shown as {measure.label}")
-        if measure.label != str(measure):  # may be the name of another tool
+        # May be the name of another tool; accuracy at a rank is one of several.
+        if measure.label != str(measure) or (measure.definition.name == "accuracy" and measure.cutoff is not None):
             foreign.append(measure.label)
     if not foreign:
         return notes

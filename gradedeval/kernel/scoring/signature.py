@@ -51,9 +51,7 @@ def signature(
     """
     top = options.top_of(float(qrels.labels[-1]))
     scored, missing = zip(*counts, strict=True)
-    topics = f"topics {_range(scored)} of {len(qrels)}"
-    if any(missing):
-        topics += f" ({'up to ' if min(missing) < max(missing) else ''}{max(missing)} missing)"
+    topics = f"topics {_range(scored)} of {len(qrels)}{_missing(missing)}"
     intents = "" if qrels.subtopics is None else f", intents {_range([*map(len, qrels.subtopics.names.values())])}"
     strata = "" if qrels.strata is None else f", {len(qrels.strata.names)} strata"
     parts = [
@@ -101,6 +99,36 @@ def _precision(measures: Sequence[Measure], options: Options) -> list[str]:
 def _range(values: Sequence[float] | Floats) -> str:
     low, high = min(values), max(values)
     return exact(low) if low == high else f"{exact(low)}..{exact(high)}"
+
+
+def _missing(counts: Sequence[int]) -> str:
+    """Return how many topics runs lack, as in ` (3 missing)`, or ` (up to 3 missing in 2 of 5 runs)` if runs differ."""
+    positive = [count for count in counts if count]
+    if not positive:
+        return ""
+    up_to = "up to " if min(positive) < max(positive) else ""
+    of = f" in {len(positive)} of {len(counts)} runs" if min(counts) < max(counts) else ""
+    return f" ({up_to}{max(positive)} missing{of})"
+
+
+COUNTED = re.compile(r"topics (?P<low>\d+)(\.\.(?P<high>\d+))? of (?P<all>\d+)(?P<missing> \([^)]+ missing[^)]*\))?")
+"""The part on topics."""
+
+
+def on_common_topics(text: str, common: int) -> str:
+    """Return the signature of scores on the topics that all runs are scored on.
+
+    text    signature of runs that may have different topics
+    common  number of topics that all runs are scored on
+    """
+    parts = re.split(BETWEEN, text)
+    counted = [match for match in map(COUNTED.fullmatch, parts) if match]
+    numbers = {match[name] for match in counted for name in ("low", "high") if match[name]}
+    if len(numbers) < 2:
+        return text
+    one = f"topics {common} of {max(int(match['all']) for match in counted)}"
+    kept = [one if COUNTED.fullmatch(part) else part for part in parts]
+    return " | ".join(part for index, part in enumerate(kept) if part != one or one not in kept[:index])
 
 
 def _percent(share: float) -> str:

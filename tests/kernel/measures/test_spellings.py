@@ -200,7 +200,7 @@ def test_cwl_eval_prints_its_metrics_so() -> None:
         ("nDCG(gains={0:1,1:2},dcg='exp-log2')@10", "dcg and gains both set the gains; give one of them"),
         ("SDCG(max_rel=4,dcg='exp-log2')@10", "dcg and max_rel both set the gains; give one of them"),
         ("RBPCWLMetric(0.9,3)", r"more values than RBPCWLMetric takes: p; leave out 3"),
-        ("relstring", "trec_eval has it: write gradedeval trec_eval -m relstring"),
+        ("relstring", "`gradedeval trec_eval -m relstring` prints it"),
         ("FooCWLMetric(2)", "unknown measure 'foocwlmetric'"),
     ],
 )
@@ -454,3 +454,11 @@ def test_a_range_of_cutoffs_goes_up_and_ends(written: str) -> None:
     says = r"is not an ascending range of at most 1,000 cutoffs; for example 'ndcg@1\.\.10'"
     with pytest.raises(InputError, match=says):
         parse_measures(written)
+
+
+def test_accuracy_at_a_rank_is_noted_to_be_that_of_ir_measures() -> None:
+    run, qrels = {"1": {"a": 1.0, "b": 0.5}}, {"1": {"a": 0, "b": 1}}
+    with pytest.warns(gradedeval.EvaluationWarning, match="^accuracy@2: as in ir_measures, pairs .* success@3$"):
+        gradedeval.evaluate(run, qrels, "accuracy@2")
+    notes = gradedeval.evaluate(run, qrels, "accuracy success@2").notes
+    assert not [note for note in notes if note.startswith("accuracy")]

@@ -324,6 +324,22 @@ def test_sorting_without_a_measure_is_by_the_first_and_takes_no_option_or_file(
     assert "unknown measure 'errx'" in cli(*runs, "--sort", "errx").messages[-1]
 
 
+def test_sorting_by_a_measure_that_is_not_named_adds_it(files: Path, cli: Command) -> None:
+    runs = ("dense.run", "bm25.run", "best.run", "qrels.txt")
+    for words in ((), ("-m", "ap"), ("-m", "ap num_ret"), ("--cwl",), ("--cwl", "-m", "rbp")):
+        plain = list(dict.fromkeys(row["measure"] for row in rows_of(cli(*runs, *words, "-f", "csv"))))
+        found = succeed(cli(*runs, *words, "--sort", "p@2", "-f", "csv"))
+        assert listed(found) == ["best.run", "bm25.run", "dense.run"]
+        measures = list(dict.fromkeys(row["measure"] for row in rows_of(found)))
+        assert [name for name in measures if "p@2" not in name and "p(" not in name] == plain
+        assert measures[0] in ("p@2", "cwlp@2", "cwlp(of=eu)@2")
+        again = succeed(cli(*runs, *words, "--sort", measures[-1], "-f", "csv"))
+        assert list(dict.fromkeys(row["measure"] for row in rows_of(again))) == plain
+    scores = gradedeval.evaluate(str(files / "bm25.run"), str(files / "qrels.txt"), "ap")
+    with pytest.raises(gradedeval.InputError, match=r"'p@2' is not among the measures .*; add measures="):
+        scores.sorted_by(gradedeval.parse_measures("p@2")[0])
+
+
 def test_sorting_knows_a_measure_by_its_alias_and_after_the_options(files: Path, cli: Command) -> None:
     words = ("dense.run", "best.run", "qrels.txt", "-m", "map ndcg@10", "--gain", "exp", "-f", "csv")
     for name in ("ap", "map", "MAP", "ndcg@10", "ndcg(gain=exp)@10", "ndcg_cut_10"):
@@ -407,7 +423,7 @@ def test_the_signature_counts_topics(files: Path, cli: Command) -> None:
     assert topics("dense.run", "qrels.txt") == "topics 3 of 3 (1 missing)"
     assert topics("dense.run", "qrels.txt", "--topics", "both") == "topics 2 of 3"
     assert topics("bm25.run", "dense.run", "qrels.txt", "--topics", "both") == "topics 2..3 of 3"
-    assert topics("bm25.run", "dense.run", "qrels.txt") == "topics 3 of 3 (up to 1 missing)"
+    assert topics("bm25.run", "dense.run", "qrels.txt") == "topics 3 of 3 (1 missing in 1 of 2 runs)"
 
 
 OPTIONS = [

@@ -11,7 +11,7 @@ import pytest
 
 import gradedeval
 import gradedeval.kernel.options.metadata as metadata
-from gradedeval.kernel.options import OPTIONS, PRESETS, Option, OptionKwargs, Options, option, resolve_options
+from gradedeval.kernel.options import OF_FILES, OPTIONS, PRESETS, Option, OptionKwargs, Options, option, resolve_options
 from gradedeval.kernel.scoring.evaluate import evaluate
 from gradedeval.questions.limits import OPTION_KEYS
 from support.commands import Command, succeed
@@ -86,7 +86,7 @@ def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it(
             name.removeprefix("plot "), levels.get(name)
         )  # a command that reads no run, or reads it in its own way, takes none of them
         wanted = {described.flag for described in OPTIONS.values() if level and level in described.taken_by}
-        wanted |= {"--run-format", "--qrels-format", "--labels"} if name == "lint" else set()
+        wanted |= {OPTIONS[each].flag for each in OF_FILES} if name == "lint" else set()
         says = ("compare", "check", "diff", "report", "plot topics")  # whether judging could reverse an order
         wanted |= {"--unseen"} if name in says else set()
         texts = ("compare", "check", "diff", "explain", "report", "pool", "plot topics", "plot runs", "plot explain")

@@ -285,10 +285,13 @@ def check_relevant(judged: kernel.submissions.Judgments, qrels: Qrels, measures:
 
 
 class TieOrders:
-    """Graded runs and their means under different orders of tied documents."""
+    """Graded runs and their means under different orders of tied documents.
 
-    def __init__(self, qrels: Qrels, measures: Sequence[Measure]) -> None:
-        self.qrels, self.measures = qrels, measures
+    options  how chunks are folded
+    """
+
+    def __init__(self, qrels: Qrels, measures: Sequence[Measure], options: Options) -> None:
+        self.qrels, self.measures, self.options = qrels, measures, options
         self._scorers: dict[Ties, Scorer] = {}
         self.counts: list[tuple[int, int]] = []
         """For each graded run: the numbers of its scored topics, and of the missing ones among them."""
@@ -301,7 +304,9 @@ class TieOrders:
 
     def _scorer(self, ties: Ties) -> Scorer:
         if ties not in self._scorers:  # a given order needs no warning about ties
-            options = Options(ties=ties, given=frozenset({"ties"}))
+            folding = self.options.given.intersection(kernel.options.FOLDING)
+            settings = {name: getattr(self.options, name) for name in folding}
+            options = Options(ties=ties, given=frozenset({"ties", *folding}), **settings)
             self._scorers[ties] = kernel.Scorer(self.qrels, self.measures, options)
         return self._scorers[ties]
 
@@ -403,17 +408,21 @@ def lint_runs(
 
     runs     name -> path
     qrels    path of the judgments
-    options  the formats of runs and qrels, and labels
+    options  the formats of runs and qrels, labels, and how chunks are folded
     words    names options by keywords or by flags in the texts of defects
     """
     max_depth, labels = ranges.MAX_DEPTH.check_or_none(max_depth), options.labels.of if options.labels else None
     read_qrels = kernel.submissions.Judgments.of_qrels
     judged = None if qrels is None else read_qrels(qrels, options.qrels_format, labels, words=words)
+    if judged is None and (folding := options.given.intersection(kernel.options.FOLDING)):
+        raise kernel.options.OPTIONS[min(folding)].error("needs qrels", "add QRELS")
     valid = None if judged is None else judged.valid
+    if valid is not None and options.collapse_qrels is not None:
+        valid = kernel.Qrels(valid.columns, collapse=options.collapse_qrels)
     report, orders = Report([], [], judged), None
     if judged is not None and valid is not None:
         check_relevant(judged, valid, measures)
-        orders = TieOrders(valid, measures)
+        orders = TieOrders(valid, measures, options)
     for name, path in kernel.parallel.progress("runs")(list(runs.items())):
         run = kernel.submissions.Submission.read(name, path, options.run_format, words=words)
         facts = collect_facts(run)
@@ -585,6 +594,9 @@ def lint(
     run_format: str | None = None,
     qrels_format: str | None = None,
     labels: Any = None,
+    collapse: Any = None,
+    collapse_by: Literal["score", "first"] | None = None,
+    collapse_qrels: Any = None,
 ) -> Report:
     """Check run files before scoring, as `gradedeval lint` does.
 
@@ -596,6 +608,7 @@ def lint(
     run_format       format of the runs; None: by content
     qrels_format     format of the qrels; None: by content
     labels           a dict label -> grade, if grades are words
+    collapse         with collapse_by, collapse_qrels: fold chunks into documents, as `evaluate` does
 
     Returns `Report`, whose `.frame` has a row for each defect, of qrels first: file, weight (`error`: an evaluator
     would refuse it, `warning`: it would score it, but not as intended), kind, place, problem, hint. No row: no
@@ -612,5 +625,6 @@ def lint(
         if not isinstance(source, str | os.PathLike):
             problem = f"is an object of type {type(source).__name__}"
             raise InputError(name, problem, "lint reads files: give a path", usage=True)
-    options = resolve_options(run_format=run_format, qrels_format=qrels_format, labels=labels)
+    given = (run_format, qrels_format, labels, collapse, collapse_by, collapse_qrels)
+    options = resolve_options(**dict(zip(kernel.options.OF_FILES, given, strict=True)))
     return lint_runs(named, qrels, parse_measures(measures), max_depth, tag_is_filename, options)

@@ -392,3 +392,18 @@ def test_a_file_gets_the_text_whatever_its_extension(name: str, tmp_path: Path, 
     outcome = cli("lint", str(run), "-o", str(target))
     assert (outcome.code, outcome.out) == (0, b"")
     assert target.read_bytes() == printed
+
+
+def test_chunks_are_folded_as_in_an_evaluation(tmp_path: Path) -> None:
+    run, qrels = tmp_path / "a.run", tmp_path / "qrels"
+    run.write_text("".join(f"1 Q0 d{rank % 5}#{rank} {rank} {40 - rank} t\n" for rank in range(1, 31)))
+    qrels.write_text("".join(f"1 0 d{name}_x {name % 3}\n" for name in range(4)))
+    settings = {"collapse": "#", "collapse_by": "first", "collapse_qrels": "_"}
+    report = gradedeval.lint(run, qrels, "err@20 ap", **settings)
+    assert not len(report.frame)
+    assert report.facts[0].unjudged["10"] == pytest.approx(1 / 5)
+    scores = gradedeval.evaluate(run, qrels, "err@20 ap", **settings)
+    assert {name: values["score"] for name, values in report.facts[0].moves.items()} == scores.means
+    assert scores.signature.partition(" | ")[2] in report.signature
+    with pytest.raises(gradedeval.InputError, match=r"^collapse: needs qrels; add QRELS$"):
+        gradedeval.lint(run, collapse="#")

@@ -28,7 +28,7 @@ from gradedeval.cli.options import (
 from gradedeval.cli.output import context_option
 from gradedeval.cli.results import Destination, print_remarks
 from gradedeval.errors import InputError, with_flags
-from gradedeval.kernel.options import ranges, resolve_options
+from gradedeval.kernel.options import OF_FILES, ranges, resolve_options
 from gradedeval.questions.lint import lint_runs
 
 OPTIONS = [
@@ -47,7 +47,7 @@ OPTIONS = [
     Option("--strict", is_flag=True, help="Exit with code 1 for warnings too."),
     CUTOFF,
     MEASURES_FROM,
-    *map(registry_option, ("run_format", "qrels_format", "labels")),
+    *map(registry_option, OF_FILES),
 ]  # fmt: skip
 
 

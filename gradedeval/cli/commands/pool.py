@@ -83,7 +83,7 @@ def command(
     mode = chosen_mode({"--to-judge": judged_next, "--leave-one-out": one_left_out})
     check_mode(mode, OPTIONS_OF_MODE)
     if context_option("k") is not None and not mode:
-        hint = "add --to-judge or --leave-one-out; --pool-depth is the depth of the pool"
+        hint = "add --to-judge, --leave-one-out, or --pool-depth for the depth of the pool"
         raise InputError(
             "-k", "cuts measures, and none are taken here", Guess("-k", "--pool-depth", text=hint), usage=True
         )

@@ -354,6 +354,10 @@ Order = Literal["score", "float32", "rank", "file"]
 Topics = Literal["qrels", "both", "run", "relevant"]
 Negative = Literal["judged", "unjudged"]
 Duplicates = Literal["error", "first", "last", "refuse"]
+FOLDING = ("collapse", "collapse_by", "collapse_qrels")
+"""Options that fold chunks into documents."""
+OF_FILES = ("run_format", "qrels_format", "labels", *FOLDING)
+"""Options on the content of files, which `lint` takes too."""
 CollapseBy = Literal["score", "first"]
 Residuals = Literal["total", "split", "difference"]
 ResidualDepth = Literal["cutoff", "full"]

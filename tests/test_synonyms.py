@@ -239,6 +239,8 @@ def files(tmp_path: Any) -> Any:
         ("pool A B Q -k 10", "pool A B Q --pool-depth 10"),
         ("unjudged A Q", "pool --to-judge A Q"),
         ("diff A B Q --sort", None),
+        ("compare A B Q -q -n 3", "compare A B Q -q --top 3"),
+        ("hardest A B Q -n 3", "compare --by-topic A B Q --top 3"),
         ("A Q -m id_based_context_precision@5", "A Q -m set_p@5"),
         ("A Q -m precision_at_k", "A Q -m precision@10"),
         ("A Q -m map_at_k", "A Q -m map"),

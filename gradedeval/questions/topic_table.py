@@ -11,7 +11,17 @@ from gradedeval.analysis import score_matrix
 from gradedeval.analysis.tables import ScoredFrame
 from gradedeval.arrays import np
 from gradedeval.errors import public
-from gradedeval.kernel import AnyMeasure, Column, Document, Layout, OptionKwargs, Table, shares_work, takes_options
+from gradedeval.kernel import (
+    AnyMeasure,
+    Column,
+    Document,
+    Layout,
+    OptionKwargs,
+    Table,
+    ranges,
+    shares_work,
+    takes_options,
+)
 from gradedeval.questions.shared import FEW_RUNS
 
 if TYPE_CHECKING:
@@ -54,11 +64,14 @@ class TopicTable(ScoredFrame):
         order = np.lexsort((reading.sign * by_topic.mean(1), goodness)).tolist()
         return of_topics.assign(spread=spread).iloc[[*order, len(order)]]
 
-    def document(self, layout: Layout) -> Document:
-        """Return a table of topics × runs for each measure; of many runs a table of topics, the hardest first."""
+    def document(self, layout: Layout, *, top: int | None = None) -> Document:
+        """Return a table of topics × runs for each measure; of many runs a table of topics, the hardest first.
+
+        top  the number of hardest topics to show, of any number of runs
+        """
         matrix = self.scores
-        if len(matrix.runs) > FEW_RUNS:
-            return self._document_of_topics(layout)
+        if len(matrix.runs) > FEW_RUNS or top is not None:
+            return self._document_of_topics(layout, ranges.TOP.check_or_none(top))
         if layout == "long":
             return Document([kernel.results.to_table(self.frame)], matrix.common_signature)
         blocks: list[Table | str] = []
@@ -73,22 +86,25 @@ class TopicTable(ScoredFrame):
             blocks.append(Table(columns, rows))
         return Document(blocks, matrix.common_signature)
 
-    def _document_of_topics(self, layout: Layout) -> Document:
-        """Return a table of topics; people see the hardest and the easiest of each measure."""
+    def _document_of_topics(self, layout: Layout, top: int | None) -> Document:
+        """Return a table of topics, the `top` hardest; without it people see the hardest and the easiest."""
         frame, matrix = self.topics, self.scores
         runs = f"{len(matrix.runs)} runs"
-        legend = f"hardest topics first, by the median of {runs} | spread: between the quartiles of {runs}"
-        signature = "\n".join([legend, matrix.common_signature])
+        spread = f"spread: between the quartiles of {runs} | all: means of the columns"
+        signature = "\n".join([f"hardest topics first, by the median of {runs} | {spread}", matrix.common_signature])
         if layout == "long":
+            if top is not None:
+                frame = frame.groupby("measure", sort=False).head(top)
             return Document([kernel.results.to_table(frame)], signature)
         columns = [Column("measure"), Column("topic"), *(Column(name, "score") for name in TOPIC_COLUMNS[2:])]
         blocks: list[Table | str] = []
         for name in matrix.measures:
             *topics, means = map(list, kernel.results.to_table(frame[frame["measure"] == name]).rows)
-            hidden = len(topics) - 2 * END_TOPICS
-            if hidden > 1:
+            hardest, easiest = (END_TOPICS, END_TOPICS) if top is None else (top, 0)
+            hidden = len(topics) - hardest - easiest
+            if hidden > (top is None):
                 gap = [name, f"… {hidden} more", *[None] * (len(TOPIC_COLUMNS) - 2)]
-                topics = [*topics[:END_TOPICS], gap, *topics[-END_TOPICS:]]
+                topics = [*topics[:hardest], gap, *topics[hardest + hidden :]]
             blocks.append(Table(columns, [*topics, means]))
         return Document(blocks, signature)
 

@@ -48,6 +48,7 @@ MEANINGS = {
     "--seed": "Random seed",
     "--show": "Number of ranks",
     "--test": "Significance test",
+    "--top": "[Ss]how the N (hardest )?topics",
     "--topic": "Topic to explain|Show this topic",
 }
 

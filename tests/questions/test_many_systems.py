@@ -86,7 +86,8 @@ def test_people_see_six_topics_at_each_end(folders: Path, cli: Command) -> None:
     shown = [line.split()[1] for line in lines[2 : lines.index("")]]
     assert shown == [*listed[:6], "…", *listed[14:]]
     assert lines[8].split() == ["ap", "…", "8", "more"]
-    assert "hardest topics first, by the median of 6 runs | spread: between the quartiles of 6 runs" in lines
+    legend = "hardest topics first, by the median of 6 runs | spread: between the quartiles of 6 runs | all: means of"
+    assert legend in " ".join(lines)
 
 
 def test_thirteen_topics_are_shown_whole() -> None:
@@ -123,3 +124,14 @@ def test_topics_of_many_runs_are_by_one_measure_unless_measures_are_named(folder
         table = gradedeval.topic_table(runs, str(folders / "qrels"))
     assert {row["measure"] for row in rows(csv.text)} == set(table.frame["measure"]) > {"err@20", "ap"}
     assert not any("alone" in message for message in csv.messages)
+
+
+@pytest.mark.parametrize("count", [2, 6])
+def test_top_shows_the_hardest_topics_of_any_number_of_runs(count: int, folders: Path, cli: Command) -> None:
+    runs = sorted(map(str, (folders / "many").iterdir()))[:count]
+    words = ("compare", "-q", *runs, "qrels", "-m", "rr")
+    every = [line.split(",")[1] for line in cli(*words, "-f", "csv", "--top", "99").text.splitlines()[1:]]
+    lines = cli(*words, "--top", "2").text.splitlines()
+    assert [line.split()[1] for line in lines[2:5]] == [*every[:2], "…"]
+    assert [line.split(",")[1] for line in cli(*words, "--top", "2", "-f", "csv").text.splitlines()[1:]] == every[:2]
+    assert cli("compare", *runs, "qrels", "--top", "2").messages == ["--top: needs -q; add -q"]

@@ -12,6 +12,7 @@ from gradedeval.cli.options import WIDE, Option, command_line, is_given, output_
 from gradedeval.cli.results import Destination, print_remarks
 from gradedeval.cli.settings import check_mode, chosen_mode, pop_settings, setting_options
 from gradedeval.errors import Note, emit_notes
+from gradedeval.kernel.options import ranges
 from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.compare import (
     EVALUATION_OPTIONS,
@@ -32,16 +33,19 @@ BY_TOPIC = Option("-q", "--by-topic", is_flag=True, help="Print the scores of al
                   "best and worst, instead of comparisons; of more than five runs the topics alone, the hardest first, "
                   "and without -m by one measure.",
                   short="The scores of all runs on each topic.")  # fmt: skip
+TOP = Option(number=ranges.TOP, metavar="N", help="With -q: show the N hardest topics. Default: the six hardest and "
+             "the six easiest in tables of more than five runs, else all.",
+             short="With -q: the N hardest topics.")  # fmt: skip
 LETTERS = Option("--letters", "by_letters", is_flag=True, help="Print a row for each run: letters, which it shares "
                  "with runs that do not differ from it, and its possible ranks. By Tukey's HSD unless --test names "
                  "another test. The default for more than five runs.",
                  short="Letters, shared by runs that do not differ.")  # fmt: skip
 JUDGING = Option("--judging", is_flag=True, help="Add a table: whether more judging could reverse the order of each "
                  "pair.", short="Whether judging could reverse a pair.")  # fmt: skip
-SETTINGS = [BY_TOPIC, LETTERS, *setting_options(letters, compare), JUDGING]
+SETTINGS = [BY_TOPIC, TOP, LETTERS, *setting_options(letters, compare), JUDGING]
 READING = matrix_options(*EVALUATION_OPTIONS)
 OPTIONS_OF_MODE = {
-    "-q": {"baseline", "replicates"},
+    "-q": {"baseline", "replicates", "top"},
     "--letters": {*settings_of(letters)},
     "": {*settings_of(compare), "judging", *EVALUATION_OPTIONS},
 }
@@ -52,7 +56,13 @@ OPTIONS_OF_MODE = {
               most_used="-m --baseline --test -q --all-pairs --letters --correction -f -o "
               "-k --gain --top-grade --topics --judging --like --quiet")  # fmt: skip
 def command(
-    baseline: str | None, all_pairs: bool, by_topic: bool, by_letters: bool, judging: bool, **options: Any
+    baseline: str | None,
+    all_pairs: bool,
+    by_topic: bool,
+    top: int | None,
+    by_letters: bool,
+    judging: bool,
+    **options: Any,
 ) -> None:
     """Compare runs: means, differences, wins, ties and losses per topic, effect sizes, confidence intervals,
     p-values.
@@ -69,7 +79,7 @@ def command(
         matrix, _ = read_matrix(options, baseline)
         if not has_measures and destination.layout == "wide":
             matrix = _with_one_measure(matrix)
-        destination.print(print_remarks(topic_table(matrix)))
+        destination.print(print_remarks(topic_table(matrix)), top=top)
         return
     if by_letters:
         matrix, _ = read_matrix(options)

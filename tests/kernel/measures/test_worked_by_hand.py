@@ -194,7 +194,7 @@ SCORES: list[tuple[str, str, Mapping[str, float], float]] = [
 
 
 @pytest.mark.filterwarnings(
-    "ignore:.*(each document costs 1|between 0 and 1, not relevant to rr):gradedeval.EvaluationWarning"
+    "ignore:.*(each document costs 1|between 0 and 1, not relevant to rr|pairs in):gradedeval.EvaluationWarning"
 )
 @pytest.mark.parametrize(("measure", "docnos", "judged", "worked"), SCORES)
 def test_a_score_worked_by_hand(measure: str, docnos: str, judged: Mapping[str, float], worked: float) -> None:

@@ -73,7 +73,7 @@ ONLY_OPTIONS = {
 """Options that no function has, and why."""
 
 ONLY_OPTIONS_OF = {
-    "compare": {"by_topic": "`topic_table`", "letters": "`letters`"},
+    "compare": {"by_topic": "`topic_table`", "letters": "`letters`", "top": "keyword of `.shown` of `topic_table`"},
     "informative": {"by_topic": "keyword of `.shown`", "curve": "attribute of the result"},
     "explain": {"show": "keyword of `.shown`"},
     "diff": dict.fromkeys(("topic", "top", "only"), "keywords of `.shown`"),

@@ -143,10 +143,12 @@ def check_pointer(kind: str, choice: str, without: list[list[str]]) -> None:
         assert name or choice == "--version"
         check_values(name, choice.removeprefix(name).split() if name else [])
     elif kind == "options":
-        flag, *value = choice.split()
-        takers = [name for name, flags in FLAGS.items() if flag in flags and flags in without]
+        options = [option.split() for option in re.split(" (?=-)", choice)]
+        names = {name for name, *_ in options}
+        takers = [name for name, flags in FLAGS.items() if names <= {*flags} and flags in without]
         assert takers, choice
-        check_values(takers[0], [flag, *value])
+        for option in options:
+            check_values(takers[0], option)
     else:
         first, _, attribute = choice.partition(".")
         assert any(first in known for known in without), choice

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from gradedeval.errors import Flag, InputError, did_you_mean, plural, safe_repr, shorten
 from gradedeval.kernel.trec.file_formats import (
@@ -58,7 +58,7 @@ _MISSING = object()
 def look_up(record: Any, names: Iterable[str]) -> tuple[str, Any]:
     """Return the first of some names that an object has, as it is spelled there, and its value; "" if there is none. A
     dot leads into an object."""
-    if not isinstance(record, Mapping):
+    if not _is_object(record):
         return "", None
     present = {plain(name): name for name in reversed(list(record))}
     for name in names:
@@ -109,8 +109,8 @@ def find_shape(
         if (keyed := _keyed_shape(document, fields)) is not None and only in ("", keyed.format):
             return keyed, document
     records = [document] if isinstance(document, Mapping) else document
-    first = next((record for record in records if isinstance(record, Mapping) and not _has_failed(record)), None)
-    all_failed = first is None and any(isinstance(record, Mapping) for record in records)
+    first = next((record for record in records if _is_object(record) and not _has_failed(record)), None)
+    all_failed = first is None and any(_is_object(record) for record in records)
     for shape in _LISTS:
         if only not in ("", shape.name):
             continue
@@ -132,7 +132,7 @@ def _keyed_shape(topics: Mapping[Any, Any], fields: Fields) -> Shape | None:
     values = list(topics.values())
     if all(isinstance(value, list | tuple) for value in values):
         topic, entry = next(((topic, value[0]) for topic, value in topics.items() if value), ("", None))
-        return DOCUMENTS if isinstance(entry, Mapping) and not _is_row(entry, topic) else None
+        return DOCUMENTS if _is_object(entry) and not _is_row(entry, topic) else None
     if not all(isinstance(value, Mapping) for value in values):
         return None
     first = next((value for value in values if not _has_failed(value)), dict[str, Any](hits=[]))
@@ -329,9 +329,9 @@ class _Reader:
         topic, name, documents = position, str(position), record
         if self.shape.layout == "lists" or "topic" in self.fields:
             topic = self._topic(position, record)
-        if self.shape.documents(self.kind) and (isinstance(record, Mapping) or self.shape.layout == "lists"):
+        if self.shape.documents(self.kind) and (_is_object(record) or self.shape.layout == "lists"):
             name, documents = self._listed(position, record)
-        elif self.shape is DOCUMENTS and isinstance(record, Mapping) and find_column(record, DOCNO) is not None:
+        elif self.shape is DOCUMENTS and _is_object(record) and find_column(record, DOCNO) is not None:
             documents = [record]
         self._check_list(position, name, documents)
         if self.kind == "run" and self.of_topic.setdefault(str(topic), position) != position:
@@ -356,12 +356,12 @@ class _Reader:
             self.values.append(1 if value is None and self.kind == "qrels" else value)
             self.lines.append(position if isinstance(position, int) else self.count)
         for column, values in self.others.items():
-            names = (find_column(entry, COLUMNS[column]) if isinstance(entry, Mapping) else None for entry in listed)
+            names = (find_column(entry, COLUMNS[column]) if _is_object(entry) else None for entry in listed)
             values += [_MISSING if name is None else entry[name] for name, entry in zip(names, listed, strict=True)]
 
     def _check_row(self, position: int | str, topic: Any, entry: Any) -> None:
         """Raise InputError if a document listed by topic is of another topic, or has several grades."""
-        if not isinstance(entry, Mapping):
+        if not _is_object(entry):
             return
         name = None if "topic" in self.fields else find_column(entry, TOPIC)
         if name is not None and str(entry[name]) != str(topic):
@@ -391,7 +391,7 @@ class _Reader:
         for content in ("documents", "docno"):
             if name and self.fields.get(content) == name:
                 self.unused.pop(content, None)
-        if self.shape.run is RESPONSE and isinstance(record, Mapping) and "error" in record:
+        if self.shape.run is RESPONSE and _is_object(record) and "error" in record:
             raise self._error(position, "is the response to a search that failed", "repeat the search")
         if name:
             return name, documents
@@ -407,7 +407,7 @@ class _Reader:
         """Return the entries of a list, by rank if all of them have ranks."""
         if isinstance(documents, Mapping):
             return map(_Pair, documents.items())
-        if self.kind == "run" and all(isinstance(entry, Mapping) for entry in documents):
+        if self.kind == "run" and all(_is_object(entry) for entry in documents):
             ranks = [self._field("rank", entry, RANK)[1] for entry in documents]
             if all(map(_is_number, ranks)):
                 return [documents[index] for index in sorted(range(len(ranks)), key=ranks.__getitem__)]
@@ -416,13 +416,13 @@ class _Reader:
 
     def _lacks(self, position: int | str, record: Any, missing: str) -> InputError:
         """Return the error of a record that lacks a field."""
-        given = f" among {', '.join(map(str, list(record)[:8]))}" if isinstance(record, Mapping) else ""
+        given = f" among {', '.join(map(str, list(record)[:8]))}" if _is_object(record) else ""
         given = given or f": it is {_kind_of(record)}"
         return self._error(position, f"{missing}{given}", f"name it, as in {_naming(record, self.kind)}")
 
     def _field(self, content: str, record: Any, names: Sequence[str]) -> tuple[str, Any]:
         """Return the name and the value of a field of a record, by the user's name if there is one."""
-        key = (content, *record) if content != "topic" and isinstance(record, Mapping) else ()
+        key = (content, *record) if content != "topic" and _is_object(record) else ()
         if (known := self.found.get(key)) is not None:
             return known, record[known] if known else None
         if content in self.fields:
@@ -442,7 +442,7 @@ class _Reader:
             return entry[0], entry[1]
         if isinstance(entry, str | int) and not isinstance(entry, bool) and entry != "":
             return entry, None
-        if not isinstance(entry, Mapping):
+        if not _is_object(entry):
             hint = f"expected ids of documents, {_OBJECTS[self.kind]}"
             raise self._error(position, f"'{name}' lists {_kind_of(entry)}: {safe_repr(entry)}", hint)
         id_name, docno = self._field("docno", entry, _DOCNOS)
@@ -499,6 +499,11 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _is_object(value: Any) -> TypeGuard[Mapping[Any, Any]]:
+    """Return whether a value has keys; most are dicts, for which this is a quarter of the time of `isinstance`."""
+    return type(value) is dict or isinstance(value, Mapping)
+
+
 def _kind_of(value: Any) -> str:
     words = {"list": "a list", "str": "text", "bool": "true or false", "NoneType": "null", "dict": "an object"}
     return words.get(type(value).__name__, "a number")
@@ -513,7 +518,7 @@ def _open(name: str) -> Any:
 def has_lists_alone(document: Mapping[Any, Any]) -> bool:
     """Return whether all names of an object are of lists of a record, whose topic is missing: they are no topics."""
     listed = (entry for value in document.values() if isinstance(value, list) for entry in value)
-    rows = (entry for entry in listed if isinstance(entry, Mapping) and find_column(entry, TOPIC) is not None)
+    rows = (entry for entry in listed if _is_object(entry) and find_column(entry, TOPIC) is not None)
     return all(plain(name) in _LIST_NAMES for name in document) and not any(rows)
 
 
@@ -559,7 +564,7 @@ def _unnamed_lists(record: Mapping[Any, Any]) -> list[str]:
 def _naming(record: Any, kind: str) -> str:
     """Return the option that names the topic and the documents of a record, by its own fields if it has such."""
     texts, lists = list[str](), list[str]()
-    if isinstance(record, Mapping):
+    if _is_object(record):
         texts, lists = [str(name) for name, value in record.items() if isinstance(value, str)], _unnamed_lists(record)
     topic = look_up(record, _TOPICS)[0] or next(iter(texts), "question")
     return f"{Flag(f'--{kind}-format'):topic={topic},documents={next(iter(lists), 'chunks')}}"

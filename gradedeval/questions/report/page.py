@@ -34,7 +34,6 @@ from gradedeval.questions.report.views import (
     SHOW,
     Findings,
     ReportSettings,
-    answers_table,
     as_json,
     collect,
     differences_caption,
@@ -396,7 +395,6 @@ def _context(findings: Findings, command: str) -> dict[str, Any]:
             function.__name__: function for function in (judged_by_run, unjudged_by_run, unique_by_run, grades_by_topic)
         },
         "sortable": sortable,
-        "answers_table": answers_table,
         "differences_caption": differences_caption,
         "legend": legend(findings),
         "slices": views.slice_tables(findings),

@@ -198,17 +198,6 @@ def _answers(matrix: Matrix, baseline: str | None, settings: ReportSettings) -> 
     return verdicts(matrix, limits, baseline, settings.test) if limits else []
 
 
-def answers_table(findings: Findings) -> Table:
-    """Return a row for each run and margin, with the answer in words."""
-    names = ("run", "measure", "answer", "change, interval, and what these topics can show")
-    rows = [
-        [verdict.run, verdict.bound.measure, verdict.comparison.answer, verdict.sentence]
-        for verdict in findings.answers
-        if verdict.comparison is not None
-    ]
-    return Table([*map(Column, names)], rows)
-
-
 def _tables(document: Document) -> list[Table]:
     return [block for block in document.blocks if isinstance(block, Table)]
 

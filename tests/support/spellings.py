@@ -90,6 +90,9 @@ EVALUATOR: dict[str, str] = {
     "euclidean_recall@1": "recall@1",
     "manhattan_mrr@10": "rr@10",
     "max_ndcg@10": "ndcg(rel=1)@10",
+    "maxsim_map@100": "ap(norm=k)@100",
+    "birds_cosine_mrr@10": "rr@10",
+    "NanoMSMARCO_dot_accuracy@1": "success@1",
 }
 """Names of sentence-transformers' evaluator."""
 """Without intents; those that differ are in `gradedeval.kernel.measures.spellings.DIFFERENT`."""

@@ -177,8 +177,8 @@ DIFFERENT: dict[str, Difference] = {
         "sentence-transformers it is success"
     ),
     "accuracy": Difference(
-        "as in ir_measures, pairs in the right order; accuracy at a rank of sentence-transformers, BEIR and MTEB is "
-        "success, as in -m success@3"
+        "as in ir_measures, pairs in the right order; MTEB's without a rank is recall@1; accuracy at a rank of "
+        "sentence-transformers, BEIR and MTEB is success, as in -m success@3"
     ),
     "rbp.": Difference("ranx adds up grades, against its documentation; here documents are relevant or not"),
 }
@@ -228,9 +228,9 @@ _PATTERNS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"(?:accuracy|cv_recall)_at_(\d+)|top_(\d+)_accuracy", r"success@\1\2"),
     (r"r_cap(?:@|_at_)(\d+)", r"recall(norm=k)@\1"),
     (r"(\w+)_at_(\d+)", r"\1@\2"),
-    # sentence-transformers, with the similarity before the name
+    # sentence-transformers, with the similarity before the name, and before it the name of the evaluator
     (
-        r"(?:cosine|cos_sim|dot|dot_score|euclidean|manhattan|max)[_-](accuracy|precision|recall|mrr|map|ndcg)@(\d+)",
+        r"(?:[\w-]+_)?(?:cosine|cos_sim|dot|dot_score|euclidean|manhattan|maxsim|max)[_-](accuracy|precision|recall|mrr|map|ndcg)@(\d+)",
         lambda found: f"{_OF_EVALUATOR[found[1].lower()]}@{found[2]}",
     ),
     # ranx

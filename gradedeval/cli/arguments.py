@@ -384,10 +384,10 @@ def is_qrels(file: str, needed: bool = False) -> bool:
             layout = format_of(stream, "qrels")
         except InputError as error:
             return error.kind == NO_GRADES
-        if isinstance(layout, WholeFile) and layout.format == "json":
+        if isinstance(layout, WholeFile) and layout.format not in ("letor", PAIRS):
             from gradedeval.kernel.trec.documents import kinds_in  # few files are
 
-            kinds = kinds_in(stream)
+            kinds = kinds_in(layout, stream)
             return kinds == "qrels" or (needed and "qrels" in kinds)
     return layout.format in ("letor", PAIRS) if isinstance(layout, WholeFile) else layout is not QRELS
 
@@ -406,7 +406,7 @@ def _is_run(file: str) -> bool:
 
 
 def _has_tabbed_judgments(file: str) -> bool:
-    """Return if a file is read as qrels whose topics have blanks."""
+    """Return if a file is read as qrels whose topics have blanks, or whose cells list documents."""
     from gradedeval.kernel.trec.blocks import format_of
 
     with closing(Stream(Source(file))) as stream:
@@ -414,7 +414,7 @@ def _has_tabbed_judgments(file: str) -> bool:
             layout = format_of(stream, "qrels")
         except InputError:
             return False
-    return not isinstance(layout, WholeFile) and layout.separator == b"\t"
+    return layout.format == "tsv" if isinstance(layout, WholeFile) else layout.separator == b"\t"
 
 
 def named_files(words: Iterable[str]) -> list[str]:

@@ -46,6 +46,7 @@ from gradedeval.kernel.trec.file_formats import (
 )
 from gradedeval.kernel.trec.line_reader import Skipped
 from gradedeval.kernel.trec.lines import decimal, encode
+from gradedeval.kernel.trec.list_tables import read_table_of_lists
 from gradedeval.kernel.trec.records import DOCUMENTS, find_shape, lists_documents, read_document_of_lists, read_shape
 from gradedeval.kernel.trec.stream import Stream
 from gradedeval.kernel.trec.text_columns import Text, check_column, text_of_arrow
@@ -77,6 +78,8 @@ def _readable(source: Any, kind: str, place: str) -> Any:
         return _of_lists(source, kind, place)
     table = readable_table(source, kind, place)
     if table is not None:
+        if (listed := read_table_of_lists(table, kind, Skipped(place))) is not None:
+            return listed
         if not len(table) and not bare_topics(table):
             raise _empty(kind, place)
         return table
@@ -103,6 +106,8 @@ def with_own_names(source: Any, requested: str | None, kind: str, place: str) ->
     if table is None:
         hint = "give a DataFrame or a file, or rename them"
         raise InputError(place, f"has no fields that {kind}_format could name", hint, usage=True)
+    if (listed := read_table_of_lists(table, kind, Skipped(place), fields)) is not None:
+        return listed
     columns = TableColumns(list(table.columns), lambda name: table[name].tolist(), len(table))
     return with_fields(columns, fields, place)
 

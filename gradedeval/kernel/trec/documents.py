@@ -24,6 +24,7 @@ from gradedeval.kernel.trec.file_formats import (
     check_distinct,
     find_column,
     is_record,
+    kinds_of_columns,
     with_fields,
 )
 from gradedeval.kernel.trec.line_reader import Skipped, numbered_lines
@@ -38,6 +39,7 @@ from gradedeval.kernel.trec.lines import (
     decode,
     separator_in,
 )
+from gradedeval.kernel.trec.list_tables import read_lines_of_lists, read_table_of_lists
 from gradedeval.kernel.trec.records import (
     Numbered,
     find_shape,
@@ -123,13 +125,19 @@ def _table(opened: Callable[[Any], Table], place: str, description: str) -> Tabl
 # Tables in a JSON document, as written by `DataFrame.to_json`: by column, by row, or split from their names.
 
 
-def of_pandas(document: Any, place: str) -> Any:
-    """Return the records or columns of a table of pandas in any orientation; any other document unchanged."""
+def of_pandas(document: Any, place: str, fields: Mapping[str, str]) -> Any:
+    """Return the records or columns of a table of pandas in any orientation; any other document unchanged.
+
+    fields  names that the user gave
+    """
     if isinstance(document, dict):
         for shape in SHAPES:
             is_table = shape.layout == "table" and document.keys() >= {*shape.needs}
             if is_table and (table := _TABLES[shape.name](document, place)) is not None:
                 return table
+        is_named = "documents" in fields and document.keys() >= {*fields.values()}
+        if (is_named or kinds_of_columns(document)) and _all_are(dict, document.values()):
+            return _columns(document, place)
     return document
 
 
@@ -156,8 +164,11 @@ def _by_row(document: dict[str, Any], place: str) -> list[Any] | None:
 
 def by_column(document: dict[str, Any], place: str) -> TableColumns | None:
     """Return the table of an object column -> values: lists, or index -> value."""
-    if not is_record(document) or not all(isinstance(values, dict | list) for values in document.values()):
-        return None
+    is_table = is_record(document) and all(isinstance(values, dict | list) for values in document.values())
+    return _columns(document, place) if is_table else None
+
+
+def _columns(document: dict[str, Any], place: str) -> TableColumns:
     columns = {name: list(values.values() if isinstance(values, dict) else values) for name, values in document.items()}
     if len({len(values) for values in columns.values()}) > 1:
         raise InputError(place, "columns of different lengths", "give each row a value in each", kind="format")
@@ -273,8 +284,8 @@ def read_document(form: WholeFile, stream: Stream, kind: str, skipped: Skipped |
         raise InputError(stream.place, "is empty", f"expected {form.format}", kind="empty")
     read = _READERS.get(form.format) or partial(_json, form=form, kind=kind)
     format, content = read(data, skipped)
-    if isinstance(content, TableColumns) and form.fields and form.format in _READERS:
-        content = with_fields(content, form.fields, skipped.place)
+    if form.format in _READERS:
+        content = _named(content, form, kind, skipped)
     format = ",".join(f"{field}={name}" for field, name in form.fields.items()) or format
     surely_short = is_json and _has_short_texts(data)
     if not surely_short and _longest_docno(content) > LONGEST:
@@ -368,26 +379,35 @@ def _json(data: bytes, skipped: Skipped, form: WholeFile, kind: str) -> tuple[st
         if (shape := _shape_of(first[1], form, place)) is not None:
             records = Numbered(pair for lines, rows in chain([first], pieces) for pair in zip(lines, rows, strict=True))
             return shape[0].name, read_shape(shape[0], records, kind, skipped, form.fields)
-        return "jsonl", _named(_columns_of(chain([first], pieces), skipped, kind), form, place)
-    document = of_pandas(document, place)
+        return "jsonl", _named(_columns_of(chain([first], pieces), skipped, kind), form, kind, skipped)
+    document = of_pandas(document, place, form.fields)
     if document == []:
         raise InputError(place, "is empty", _JSON_HINT, kind="empty")
     if isinstance(document, TableColumns):
-        return "json", _named(document, form, place)
+        return "json", _named(document, form, kind, skipped)
     if (shape := _shape_of(document, form, place)) is not None:
         return shape[0].format or shape[0].name, read_shape(*shape, kind, skipped, form.fields)
     format, content = _of_rows_or_topics(document, skipped, kind)
-    return format, _named(content, form, place)
+    return format, _named(content, form, kind, skipped)
 
 
-def _named(content: Any, form: WholeFile, place: str) -> Any:
-    """Return a table with the names that the user gave to its columns; nested dicts unchanged."""
-    return with_fields(content, form.fields, place) if isinstance(content, TableColumns) and form.fields else content
+def _named(content: Any, form: WholeFile, kind: str, skipped: Skipped) -> Any:
+    """Return a table with the names that the user gave to its columns, and a row for each document if its cells list
+    them; nested dicts unchanged."""
+    if not isinstance(content, TableColumns):
+        return content
+    if (listed := read_table_of_lists(content, kind, skipped, form.fields)) is not None:
+        return listed
+    return with_fields(content, form.fields, skipped.place) if form.fields else content
 
 
-def kinds_in(stream: Stream) -> str:
-    """Return what JSON lists by its shape, as `listed_kinds`."""
+def kinds_in(form: WholeFile, stream: Stream) -> str:
+    """Return what a file lists by topic, as `listed_kinds`; empty for a file with a record or row for each document."""
     data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
+    if form.format in _READERS:
+        return kinds_of_columns(_READERS[form.format](data, Skipped(stream.place))[1].columns)
+    if form.format != "json":
+        return ""
     text = data.lstrip().partition(b"\n")[0] if _begins_with_a_value(data) else data
     try:
         return listed_kinds(read_json(decode(text)))
@@ -398,7 +418,7 @@ def kinds_in(stream: Stream) -> str:
 def has_both(form: WholeFile, file: str) -> bool:
     """Return whether a file that is read whole has results and judgments in each record or row."""
     with closing(Stream(Source(file))) as stream:
-        if form.format == "json" and (kinds := kinds_in(stream)):
+        if kinds := kinds_in(form, stream):
             return kinds == " ".join(BOTH)
     with closing(Stream(Source(file))) as stream:
         content = read_document(form, stream, "run")[1]
@@ -664,6 +684,8 @@ def _label(token: bytes) -> float | str:
 _READERS: dict[str, Callable[[bytes, Skipped], tuple[str, Any]]] = {
     "parquet": read_parquet,
     "arrow": read_arrow,
+    "csv": read_lines_of_lists,
+    "tsv": read_lines_of_lists,
 }
 
 

@@ -11,7 +11,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import Flag, InputError, did_you_mean, flag
-from gradedeval.kernel.trec.line_reader import check_mark, csv_rows, has_long_tag, number_problem, too_long
+from gradedeval.kernel.trec.line_reader import cells, check_mark, has_long_tag, number_problem, too_long
 from gradedeval.kernel.trec.lines import (
     BYTE_ORDER_MARKS,
     FORMATS,
@@ -34,7 +34,16 @@ from gradedeval.kernel.trec.lines import (
     separator_in,
     with_point,
 )
+from gradedeval.kernel.trec.shapes import EXPECTED, RETRIEVED, TOPIC_IDS
 from gradedeval.kernel.trec.stream import Stream
+from gradedeval.kernel.trec.unnamed_fields import (
+    are_docnos,
+    are_scores,
+    follows,
+    has_docnos,
+    has_grades_for_docnos,
+    scores_rise,
+)
 from gradedeval.kernel.trec.unsupported import check_bytes
 
 if TYPE_CHECKING:
@@ -86,6 +95,11 @@ def _plain(name: str) -> str:
 
 
 _PLAIN = {known: tuple(map(plain, known)) for known in COLUMNS.values()}
+LISTED = {
+    content: frozenset(map(plain, names))
+    for content, names in (("topic", (*TOPIC, *TOPIC_IDS)), ("docno", DOCNO), ("run", RETRIEVED), ("qrels", EXPECTED))
+}
+"""Content of a column of a table that lists documents by topic -> its plain names; of `docno` in other tables."""
 
 
 def find_column(names: Iterable[Any], aliases: tuple[str, ...]) -> Any:
@@ -109,6 +123,15 @@ def _lookup(names: tuple[Any, ...], aliases: tuple[str, ...]) -> Any:
 def is_record(document: Mapping[str, Any]) -> bool:
     """Return whether an object has keys for a topic and a docno."""
     return find_column(document, TOPIC) is not None and find_column(document, DOCNO) is not None
+
+
+def kinds_of_columns(names: Iterable[Any]) -> str:
+    """Return what the columns of a table list by topic: run, qrels or both, with a space between; empty for a table
+    with a row for each document."""
+    present = set(map(plain, names))
+    if not present & LISTED["topic"] or present & LISTED["docno"]:
+        return ""
+    return " ".join(kind for kind in ("run", "qrels") if present & LISTED[kind])
 
 
 def find_grades(names: Iterable[Any]) -> Any:
@@ -475,20 +498,6 @@ def _guess_columns(names: list[str], numbers: list[bool], holds: str) -> list[st
     return columns
 
 
-def cells(separator: bytes, line_of: bytes) -> list[str]:
-    """Return the unquoted fields of a line as text; none if the separator is missing or a quote is not closed."""
-    if separator and separator not in line_of:
-        return []
-    # pandas writes a tab before the header, above its index.
-    line = decode(line_of.rstrip().lstrip(b" " if separator == b"\t" else None))
-    if not separator:
-        return line.split()
-    if '"' not in line:
-        return [cell.strip() for cell in line.split(decode(separator))]
-    rows = list(csv_rows(iter([(1, encode(line))]), decode(separator), lambda *problem: None))
-    return [cell.strip() for cell in rows[0][1]] if rows else []
-
-
 def shorten(text: str) -> str:
     """Truncate a line for a message."""
     return text if len(text) <= 60 else f"{text[:60]}…"
@@ -510,8 +519,6 @@ _BINARY = {
     b"FEA1": "arrow",
     b"\xff\xff\xff\xff": "arrow",  # a stream
 }
-HIGHEST_GRADE = 1000
-"""Larger numbers are taken for docnos if grades may be missing."""
 
 _LETOR = re.compile(rb"[+-]?\d+(\.\d*)?[ \t]+qid:\S")
 _LINE = re.compile(rb"[^\n]+")
@@ -574,6 +581,8 @@ class _Sample:
                 raise self._error("looks like qrels of LETOR", "the order is RUN... QRELS: are they swapped?")
             return WholeFile("letor", self.notes)
         self._check_first()
+        if format := self._format_of_lists():
+            return WholeFile(format, self.notes)
         for format in ("tsv", "csv", "headed"):
             if (layout := self._headed_layout(format)) is not None:
                 return layout
@@ -627,6 +636,8 @@ class _Sample:
             return self._with_fields(fields, requested)
         if base == PAIRS and self.holds == "qrels":
             return WholeFile(requested, self.notes)
+        if base in ("tsv", "csv", "golden") and (format := self._format_of_lists()) and base in (format, "golden"):
+            return WholeFile(format, self.notes)
         if base in FORMATS and base not in _LINES:
             return WholeFile(base, self.notes)
         self._check_first()
@@ -657,6 +668,8 @@ class _Sample:
         for format in ("tsv", "csv", "headed"):
             names = cells(self._separator(format), self.first)
             if len(names) > 1 and (fields["topic"] if "topic" in fields else next(iter(fields.values()))) in names:
+                if fields.get("documents") in names:
+                    return WholeFile(format, self.notes, dict(fields))
                 layout = self._named_layout(format, with_names(names, fields, self.place))
                 return replace(layout, format=requested)
         problem = f"has no header with the names of {Flag(f'--{self.holds}-format'):{requested}}"
@@ -731,6 +744,10 @@ class _Sample:
             return None  # TREC with a header only on request
         return replace(layout, format="beir") if beir else layout
 
+    def _format_of_lists(self) -> str:
+        """Return the format of lines whose cells list documents by the names of their header; empty for others."""
+        return next((name for name in ("tsv", "csv") if kinds_of_columns(cells(self._separator(name), self.first))), "")
+
     def _named_layout(self, format: str, names: list[str]) -> LineLayout:
         """Return the layout of lines below a header of names."""
         separator = self._separator(format)
@@ -779,7 +796,7 @@ class _Sample:
             if any(decimal(row[3]) % 1 for row in rows):
                 problem = "looks like a run of MS MARCO, whose lines are 'qid pid rank score'"
                 raise self._error(problem, "the order is RUN... QRELS: are they swapped?")
-        if self.trec is QRELS and _has_grades_for_docnos([line.split() for line in self.lines]):
+        if self.trec is QRELS and has_grades_for_docnos([line.split() for line in self.lines]):
             problem = f"has 4 fields in a line, and '{decode(fields[2])}' in the third, as grades are, and no docnos"
             raise self._ambiguous(problem, "topic,docno,grade,-", "trec")
         return number == number or (self.holds == "qrels" and _LABEL.fullmatch(fields[value]) is not None)
@@ -798,7 +815,7 @@ class _Sample:
             same = previous[0] == row[0]
             count = count + 1 if same else 1
             most = max(most, count)
-            if same and (not _follows(previous[rank], row[rank]) or previous[1] == row[1]):
+            if same and (not follows(previous[rank], row[rank]) or previous[1] == row[1]):
                 return False
             if not same and row[rank] not in ((b"1",) if surely else (b"0", b"1")):
                 return False
@@ -808,20 +825,20 @@ class _Sample:
         rows = [line.split() for line in self.lines]
         for layout in (MSMARCO_RANKS, MSMARCO):
             if self._has_counting_ranks(layout, surely=True):
-                return replace(MSMARCO, notes=(_RISES,)) if layout is MSMARCO and _rises(rows) else layout
+                return replace(MSMARCO, notes=(_RISES,)) if layout is MSMARCO and scores_rise(rows) else layout
         numbers = [all(decimal(row[-1]) == decimal(row[-1]) for row in rows if row)] if rows else [False]
         widths = {len(row) for row in rows}
-        if widths == {3} and all(numbers) and self.is_tabbed and _falls(rows):
+        if widths == {3} and all(numbers) and self.is_tabbed and are_scores(rows):
             return LineLayout("topic,docno,score", ("topic", "docno", "score"))
         if widths == {3} and all(numbers):
             few = self._has_counting_ranks(MSMARCO_RANKS)
             counts = "counts, but not from 1 to 3 or more" if few else "does not count 1, 2, 3, …"
             problem = f"has 3 fields in a line, and the third {counts} as the ranks of MS MARCO do"
             raise self._ambiguous(problem, "topic,docno,score", "topic,docno,rank")
-        ranked = widths == {4} and all(row[2].isdigit() for row in rows) and _has_docnos(rows)  # no iteration
+        ranked = widths == {4} and all(row[2].isdigit() for row in rows) and has_docnos(rows)  # no iteration
         if widths == {4} and all(numbers) and (any(decimal(row[3]) % 1 for row in rows) or ranked):
             raise self._ambiguous("has 4 fields in a line", "msmarco", "topic,q0,docno,score", "topic,docno,score,tag")
-        if widths == {4} and all(decimal(row[2]) == decimal(row[2]) for row in rows) and _has_docnos(rows):
+        if widths == {4} and all(decimal(row[2]) == decimal(row[2]) for row in rows) and has_docnos(rows):
             problem = f"has 4 fields in a line, and words such as '{decode(rows[0][3])}' in the last, as tags are"
             raise self._ambiguous(problem, "topic,docno,score,tag", "topic,docno,rank,tag")
         return self.trec
@@ -833,7 +850,7 @@ class _Sample:
         last = [row[2] for row in rows]
         if all(_LABEL.fullmatch(label) for label in last):
             return NTCIR
-        if {row[1] for row in rows} <= {b"0", b"Q0"} and _are_docnos(rows):
+        if {row[1] for row in rows} <= {b"0", b"Q0"} and are_docnos(rows):
             problem = "has 3 fields in a line, 'topic iteration docno': the grade is missing"
             raise InputError(self.place, problem, "fill it in as the fourth field", kind=NO_GRADES)
         if any(decimal(label) != decimal(label) for label in last):
@@ -858,43 +875,3 @@ class _Sample:
 
     def _first_line(self) -> str:
         return shorten(decode(self.first.strip()))
-
-
-def _are_docnos(rows: list[list[bytes]]) -> bool:
-    """Return whether the last of three fields cannot be grades or labels of a document named by the second."""
-    repeated = len({row[0] for row in rows}) < len(rows)  # if these were topic and docno: judged more than once
-    distinct = len({row[2] for row in rows}) == len(rows)
-    return (repeated or distinct) and any(not decimal(row[2]) <= HIGHEST_GRADE for row in rows)
-
-
-def _rises(rows: list[list[bytes]]) -> bool:
-    """Return whether MS MARCO scores increase with the rank in every topic, as distances do."""
-    pairs = [(previous, row) for previous, row in pairwise(rows) if previous[0] == row[0]]
-    return all(decimal(previous[3]) < decimal(row[3]) for previous, row in pairs)
-
-
-def _falls(rows: list[list[bytes]]) -> bool:
-    """Return whether the last of three fields has fractions and increases in no topic: so it is a score."""
-    pairs = [(previous, row) for previous, row in pairwise(rows) if previous[0] == row[0]]
-    falls = all(decimal(previous[2]) >= decimal(row[2]) for previous, row in pairs)
-    return falls and any(decimal(row[2]) % 1 for row in rows)
-
-
-def _has_grades_for_docnos(rows: list[list[bytes]]) -> bool:
-    """Return whether qrels seem to be 'topic docno grade iteration', as ir_datasets exports them: one-digit grades with
-    fewer values than the names before them, followed by a constant."""
-    if {len(row) for row in rows} != {QRELS.width}:
-        return False
-    _, names, grades, last = (set(column) for column in zip(*rows, strict=True))
-    are_docnos = len(names) > len(grades) and any(len(name) > 2 or not name.isdigit() for name in names)
-    return are_docnos and len(last) == 1 and all(grade.isdigit() and len(grade) == 1 for grade in grades)
-
-
-def _has_docnos(rows: list[list[bytes]]) -> bool:
-    """Return whether the second field may be a docno: not an iteration or Q0."""
-    second = {row[1] for row in rows}
-    return len(second) > 1 or not second & {b"0", b"1", b"Q0"}
-
-
-def _follows(previous: bytes, rank: bytes) -> bool:
-    return previous.isdigit() and rank.isdigit() and len(rank) < 20 and int(rank) == int(previous[:20]) + 1

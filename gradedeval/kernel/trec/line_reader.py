@@ -131,6 +131,20 @@ def csv_rows(
         is_broken = False
 
 
+def cells(separator: bytes, line_of: bytes) -> list[str]:
+    """Return the unquoted fields of a line as text; none if the separator is missing or a quote is not closed."""
+    if separator and separator not in line_of:
+        return []
+    # pandas writes a tab before the header, above its index.
+    line = decode(line_of.rstrip().lstrip(b" " if separator == b"\t" else None))
+    if not separator:
+        return line.split()
+    if '"' not in line:
+        return [cell.strip() for cell in line.split(decode(separator))]
+    rows = list(csv_rows(iter([(1, encode(line))]), decode(separator), lambda *problem: None))
+    return [cell.strip() for cell in rows[0][1]] if rows else []
+
+
 # Bytes not allowed in text: control characters, and a carriage return that does not end the line.
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\r(?!\n|\Z)")
 

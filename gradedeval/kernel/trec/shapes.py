@@ -14,7 +14,7 @@ BOTH = ("run", "qrels")
 TOPIC_IDS = ("question_id", "id", "_id")
 """The id of a record that lists documents; without one, its query is the topic."""
 
-DOCUMENT_IDS = ("node_id", "id", "_id", "hit._id")
+DOCUMENT_IDS = ("node_id", "id", "_id", "hit._id", "node.id_")
 """The id of a listed document. A dot leads into an object."""
 
 EXPECTED = (
@@ -86,7 +86,8 @@ SHAPES = (
         '{"question": "red shoes", "expected": ["d1", "d2"], "retrieved": ["d2", "d7"]}\n'
         '{"question": "boots", "expected": {"d4": 2}, "retrieved": ["d4"]}',
         '`print(json.dumps({"question": q, "expected": ids, "retrieved": found}), file=f)`; of ragas '
-        "`EvaluationDataset.to_jsonl(path)`; of LlamaIndex, for each result, `print(r.model_dump_json(), file=f)`",
+        "`EvaluationDataset.to_jsonl(path)` or `to_csv(path)`; of LlamaIndex, for each result, "
+        "`print(r.model_dump_json(), file=f)`",
         run=RETRIEVED, qrels=EXPECTED,
     ),
     Shape(

@@ -201,15 +201,20 @@ def _inside(document: Mapping[str, Any], shape: Shape, place: str) -> Any:
     if not all(name in document for name in shape.needs):
         return None
     inner: Any = document
+    path, several = list[str](), list[str]()
     for name in shape.inside.split("."):
         if not isinstance(inner, Mapping):
             return None
         if name == "*":
             keys = [key for key in inner if key not in shape.needs]
-            if len(keys) > 1:
-                raise InputError(place, f"holds {len(keys)} subsets or splits: {shorten(keys, 8)}", "keep one of them")
+            several = keys if len(keys) > 1 and not several else several
             name = keys[0] if keys else ""
+        path.append(name)
         inner = inner.get(name)
+    if several:
+        steps = "".join(f'["{name}"]' for name in path)
+        hint = f"keep one of them, as jq '.{steps}' does"
+        raise InputError(place, f"holds {len(several)} subsets or splits: {shorten(several, 8)}", hint)
     wanted = (list, Mapping) if shape.layout == "lists" else (Mapping,)
     return inner if isinstance(inner, wanted) else None
 

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -281,3 +282,26 @@ def test_predictions_of_mteb_have_its_figures(tmp_path: Path, cli: Command) -> N
     (tmp_path / "qrels.json").write_text(json.dumps(judged))
     found = means(cli, tmp_path / "BirdRetrieval_predictions.json", tmp_path / "qrels.json", " ".join(MTEB))
     assert found == pytest.approx(MTEB, abs=5e-6)
+
+
+@pytest.mark.parametrize(
+    ("subsets", "says"),
+    [
+        ({"en-fr": {"test": PREDICTED}, "fr": {"test": TIED}}, "2 subsets or splits: en-fr, fr"),
+        ({"default": {"dev": PREDICTED, "test": TIED}}, "2 subsets or splits: dev, test"),
+        ({"en-fr": {"dev": PREDICTED, "test": TIED}, "fr": {"test": TIED}}, "2 subsets or splits: en-fr, fr"),
+    ],
+)
+def test_one_of_several_subsets_of_mteb_is_kept_as_the_message_says(
+    subsets: dict[str, Any], says: str, tmp_path: Path, cli: Command
+) -> None:
+    document: Any = {"mteb_model_meta": {"model_name": "me/birds", "revision": "1"}, **subsets}
+    (tmp_path / "several.json").write_text(json.dumps(document))
+    (tmp_path / "qrels.txt").write_text("q1 0 geese-3 1\nq2 0 owls-2 1\n")
+    refused = cli(str(tmp_path / "several.json"), str(tmp_path / "qrels.txt"), "-m", "rr")
+    assert refused.code == 1
+    assert [says in message for message in refused.messages] == [True]
+    for name in re.findall(r'\["(.*?)"\]', refused.messages[0]):  # as jq does
+        document = document[name]
+    (tmp_path / "one.json").write_text(json.dumps(document))
+    assert means(cli, tmp_path / "one.json", tmp_path / "qrels.txt", "rr") == {"rr": pytest.approx((1 + 1 / 3) / 2)}

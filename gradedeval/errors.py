@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, wraps
+from itertools import takewhile
 from pickle import PicklingError
 from typing import Any, TypeVar
 
@@ -675,6 +676,8 @@ def _check_call(function: Callable[..., Any], arguments: tuple[Any, ...], keywor
             hint = scores if positional and positional[0].name == "scores" else f"{usage}; name the rest"
         else:
             problem, hint = f"needs {' and '.join(missing)}" if missing else str(error), usage
+            if "multiple values" in problem and len([*takewhile(lambda value: isinstance(value, str), values)]) > 2:
+                hint = f"give several runs as a list: {name}([{', '.join(map(repr, values[:-1]))}], {values[-1]!r}, …)"
             if missing == ["qrels"] and positional[0].name in ("run", "runs"):
                 hint += f"; data that hold both are given twice: {name}(data, data)"
         raise WrongCall(name, problem, hint, usage=True) from None

@@ -85,8 +85,10 @@ def test_a_word_of_another_tool_says_what_it_is_here(kind: str, word: str, ours:
         meant, replaces, sentence = choice.partition(" := ")
         if replaces:
             check_sentence(sentence.format(meant))
-            assert kind in ("measures", "parameters")
-            assert meant in FLAGS["eval"] if kind == "parameters" else parse_measures(meant)
+            if kind == "options":
+                check_pointer(kind, meant, without)
+            else:
+                assert meant in FLAGS["eval"] if kind == "parameters" else parse_measures(meant)
             continue
         needed, asks, sentence = choice.rpartition("? ")
         assert not asks or any(needed in known for known in without)
@@ -227,6 +229,8 @@ def files(tmp_path: Any) -> Any:
         ("A B Q --ttest --baseline A", "A B Q --test t --baseline A"),
         ("A B Q --pairwise", "compare A B Q --all-pairs"),
         ("compare A B Q --fail-if-worse 0.01", "check A B Q --max-drop 0.01"),
+        ("A Q -m ap -m rr --fail-under 0.75", "check A Q -m ap -m rr --min ap=0.75 --min rr=0.75"),
+        ("check A Q -m ap -m rr --min 0.75", "check A Q -m ap -m rr --min ap=0.75 --min rr=0.75"),
         ("compare A B Q -m ap --max-drop 1%", "check A B Q -m ap --max-drop 1%"),
         ("compare A B Q --fail-under ap=.3", "check A B Q --min ap=.3"),
         ("power A B Q --delta 0.03", "power A B Q --difference 0.03"),
@@ -239,10 +243,10 @@ def files(tmp_path: Any) -> Any:
         ("plot weights rbp", "plot weights rbp -o picture.svg"),
         ("report A B Q", "report A B Q -o report.html"),
         ("pool A B Q -k 10", "pool A B Q --pool-depth 10"),
-        ("unjudged A Q", "pool --to-judge A Q"),
+        ("unjudged A Q", "pool A Q --to-judge"),
         ("diff A B Q --sort", None),
         ("compare A B Q -q -n 3", "compare A B Q -q --top 3"),
-        ("hardest A B Q -n 3", "compare --by-topic A B Q --top 3"),
+        ("hardest A B Q -n 3", "compare A B Q --top 3 --by-topic"),
         ("A Q -m id_based_context_precision@5", "A Q -m set_p@5"),
         ("A Q -m precision_at_k", "A Q -m precision@10"),
         ("A Q -m map_at_k", "A Q -m map"),
@@ -269,12 +273,12 @@ def files(tmp_path: Any) -> Any:
         ("explain A Q -q 1 -m ap", "explain A Q --topic 1 -m ap"),
         ("boxplot A B Q", "plot topics A B Q -o picture.svg"),
         ("plot boxplot A B Q", "plot topics A B Q -o picture.svg"),
-        ("leaderboard A B Q", "eval A B Q"),
+        ("leaderboard A B Q -m ap", "eval A B Q -m ap --sort"),
         ("rrf A B", None),
-        ("ttest A B Q", "compare --test t A B Q"),
-        ("loo A B Q", "pool --leave-one-out A B Q"),
-        ("leave-one-out A B Q", "pool --leave-one-out A B Q"),
-        ("reusability A B Q", "pool --leave-one-out A B Q"),
+        ("ttest A B Q", "compare A B Q --test t"),
+        ("loo A B Q", "pool A B Q --leave-one-out"),
+        ("leave-one-out A B Q", "pool A B Q --leave-one-out"),
+        ("reusability A B Q", "pool A B Q --leave-one-out"),
         ("pool A B Q --unjudged", "pool A B Q --to-judge"),
         ("evaluate A Q", "eval A Q"),
         ("comapre A B Q", "compare A B Q"),
@@ -409,7 +413,8 @@ def test_an_option_of_another_command_is_named_there(cli: Command) -> None:
     [
         (
             "read_qrels",
-            "; qrels are a path, a DataFrame or a dict topic -> docno -> grade; Qrels(qrels) reads them once",
+            "; qrels are a path, a DataFrame or a dict topic -> docno -> grade, as in evaluate(run, qrels, measures); "
+            "Qrels(qrels) reads them once",
         ),
         ("report", "; did you mean 'html_report'?"),
         ("evalute", "; did you mean 'evaluate'?"),

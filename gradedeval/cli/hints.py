@@ -316,17 +316,19 @@ def _with_word_moved(arguments: Sequence[str], hint: Moved) -> list[str]:
 
 def _replaced(arguments: Sequence[str], hint: Guess) -> list[str]:
     """Return the words of a command line with what is meant in place of what was typed; no file is renamed."""
-    typed, words = re.escape(hint.typed), list[str]()
+    typed, words, others = re.escape(hint.typed), list[str](), list[str]()  # options of a command stand last
     for word in arguments:
         if hint.typed.startswith("-"):
             # -l2 is -l 2
             match = re.fullmatch(rf"{typed}(=?)(.*)" if len(hint.typed) == 2 else rf"{typed}(?:(=)(.*))?", word)
             words += [*hint.meant.split(), *filter(None, match.groups()[1:])] if match else [word]
         elif word == hint.typed and not os.path.exists(word):
-            words += hint.meant.split()
+            first, *rest = hint.meant.split()
+            words.append(first)
+            (others if len(words) == 1 and " -" in hint.meant else words).extend(rest)
         else:
             words.append(re.sub(rf"(?<![\w./-]){typed}(?![\w./-])", lambda _: hint.meant, word, flags=re.IGNORECASE))
-    return words
+    return [*words, *others]
 
 
 def _with_files_in_place(arguments: Sequence[str], context: click.Context) -> tuple[list[str], list[str]]:
@@ -401,6 +403,12 @@ def _checked(program: click.Group, words: Sequence[str]) -> dict[str, Any]:
     params = _parsed(program, words).params
     if words[0] == "plot" and not params.get("output"):
         raise InputError("-o", "missing file name", Added("", "-o", PICTURE), usage=True)
+    if words[0] == "check" and not params.get("config"):
+        from gradedeval.questions.limits import KINDS, read_bound, resolve_bounds  # only for an error
+
+        bounds = [read_bound(kind, word) for kind in KINDS for word in params.get(kind.replace("-", "_")) or ()]
+        if bounds:
+            resolve_bounds(bounds, parse_measures(list(params["measures"] or ())), Options())
     if not params.get("measures_from") and words[0] != "trec_eval":
         for measures in params.get("measures") or ():
             try:

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from gradedeval import kernel
 from gradedeval.analysis import significance
-from gradedeval.errors import InputError, check_choice, did_you_mean, flag
+from gradedeval.errors import Guess, InputError, check_choice, did_you_mean, flag
 from gradedeval.kernel import Measure, Options, parse_measures, resolve_options
 
 Kind = Literal["min", "max", "max-drop", "no-worse", "max-topic-drop", "significant", "max-unjudged", "min-topics"]
@@ -148,7 +148,8 @@ def resolve_bounds(
                 )
         chosen += [measure for measure in bounded if measure not in chosen and spec.measure is not None]
     if not bounds:
-        raise InputError("", "no bound to check", "for example --min err@20=0.25 or --max-drop err@20=5%", usage=True)
+        hint = "for example --min err@20=0.25 or --max-drop err@20=5%; `gradedeval lint` checks the files themselves"
+        raise InputError("", "no bound to check", hint, usage=True)
     return list(bounds.values()), list(dict.fromkeys(chosen))
 
 
@@ -176,10 +177,12 @@ def _measures_of(spec: BoundSpec, measures: list[Measure], table: Mapping[str, M
     if spec.kind in EVERY_MEASURE and unique:
         return unique
     if len(unique) != 1:
-        unnamed = f"names no measure, and there are {len(unique)}" if unique else "names no measure"
-        raise InputError(
-            spec.place, unnamed, f"write MEASURE=VALUE, for example err@20=0.25, or give one {flag.measure}", usage=True
-        )
+        if unique:
+            each = f" --{spec.kind} ".join(f"{measure.label}={spec.value}" for measure in unique)
+            hint = Guess(str(spec.value), each, text=f"write MEASURE=VALUE, as in {unique[0].label}={spec.value}")
+            raise InputError(spec.place, f"names no measure, and there are {len(unique)}", hint, usage=True)
+        hint = f"write MEASURE=VALUE, for example err@20=0.25, or give one {flag.measure}"
+        raise InputError(spec.place, "names no measure", hint, usage=True)
     return unique
 
 

@@ -411,7 +411,7 @@ OPTIONS = [
     bad_words("an unknown option", ("--unknown",), "unknown option '--unknown'; see `gradedeval eval --help`"),
     bad_words("a misspelt option", ("--digitss", "3"), "unknown option '--digitss'; did you mean '--digits'?"),
     bad_words("trec_eval's -c, renamed", ("-c",),
-              "unknown option '-c'; did you mean '--topics qrels'? `gradedeval trec_eval` takes trec_eval's options"),
+              "unknown option '-c'; judged topics that a run lacks count as 0 already, by --topics qrels; …"),
     bad_words("trec_eval's -M, renamed", ("-M", "100"), "unknown option '-M'; did you mean '--depth'? …"),
     bad_words("trec_eval's -l, renamed", ("-l2",), "unknown option '-l'; did you mean '--rel'? …"),
     bad_words("trec_eval's -Z, which we lack", ("-Z", "norms"),

@@ -765,18 +765,21 @@ def _is_document(source: Source) -> bool:
             return False
 
 
-def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
+def check_values_swapped(run: Any, qrels: Qrels, options: Options, judged: Any = None) -> None:
     """Raise InputError if the numbers of the qrels resemble scores, and the run's resemble grades; add a note if they
     are few.
 
     Checks only forms common to runs and qrels: dicts, JSON, columns named `score`. Grades may be fractions, and scores
     whole: both together are suspect, unless the run counts down in each topic as ranks do. So are grades that fall in
     each topic, with a run whose scores are few and tied.
+
+    judged  the qrels as given, whose numbers have types in a dict
     """
     if not qrels.could_be_run:
         return
     fractions, falls = bool((qrels.labels % 1).any()), _falls(qrels)
-    if not (fractions or falls or len(qrels.labels) > MANY):
+    of_types = 0 not in qrels.labels and not fractions and _types_of(judged) == {float} and _types_of(run) == {int}
+    if not (fractions or falls or of_types or len(qrels.labels) > MANY):
         return
     if options.qrels_format or options.labels or options.subtopics:
         return
@@ -804,6 +807,20 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options) -> None:
             raise _swapped(qrels, f"its grades fall in each topic, from up to {qrels.labels[-1]:g}", distinct)
         problem = f"{qrels.place}: grades fall in each topic as scores do, and the run's scores are few whole numbers"
         qrels.notes.append(Note(problem, SWAPPED, kind="swapped"))
+    elif of_types and 0 in distinct:
+        problem = f"{qrels.place}: grades are floats, and the run's scores integers from 0"
+        qrels.notes.append(Note(problem, SWAPPED, kind="swapped"))
+
+
+SMALL = 100
+"""Maximum numbers of topics, and of documents of each, whose types are looked at."""
+
+
+def _types_of(values: Any) -> set[type]:
+    """Return the types of the numbers in a small dict of dicts; nothing of any other object."""
+    if not (type(values) is dict and 0 < len(values) <= SMALL and all(type(each) is dict for each in values.values())):
+        return set()
+    return {type(number) for each in values.values() for number in list(each.values())[:SMALL]}
 
 
 SWAPPED = "are the two swapped? the run comes first"

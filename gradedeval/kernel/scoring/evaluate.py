@@ -377,7 +377,7 @@ def qrels_for(runs: Mapping[str, Any], qrels: Any, options: Options, jobs: int =
     if judged.could_be_run:
         from gradedeval.kernel.rankings.run import check_values_swapped  # most are files of TREC
 
-        check_values_swapped(first, judged, options)
+        check_values_swapped(first, judged, options, qrels)
     return judged
 
 

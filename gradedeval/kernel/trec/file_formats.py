@@ -188,11 +188,11 @@ def check_no_score(columns: Mapping[Any, Iterable[Any]], place: str) -> None:
     columns  name -> values, as numbers or text
     """
     names = list(columns)
-    if any(did_you_mean(str(name), SCORE) for name in names if find_column([name], RANK) is None):
+    unknown = [name for name in names if not any(find_column([name], row) for row in COLUMNS.values())]
+    if any(did_you_mean(str(name), SCORE) for name in unknown):
         raise missing_column(names, SCORE, place)
     for name, values in columns.items():
-        is_known = any(find_column([name], row) for row in COLUMNS.values())
-        if may_be_score(name) or (not is_known and any(map(_is_fraction, values))):
+        if may_be_score(name) or (name in unknown and any(map(_is_fraction, values))):
             problem = f"has ranks but no column 'score', only '{name}', which may be one"
             raise InputError(place, problem, f"name it 'score', or remove '{name}' to order by rank", usage=True)
 

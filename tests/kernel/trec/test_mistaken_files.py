@@ -136,6 +136,11 @@ def test_swapped_dicts_are_an_error_and_fractional_grades_none() -> None:
     few = {"1": {"a": 2, "b": 1}}  # too few documents for an error: both may be what they are given for
     with pytest.warns(EvaluationWarning, match="are the two swapped"):
         evaluate({"1": {"a": 5, "b": 3}}, {"1": {"a": 0.5, "b": 1, "c": 1 / 3}}, "ap(rel=0.5)")
+    with pytest.warns(
+        EvaluationWarning, match="grades are floats, and the run's scores integers from 0; are the two sw"
+    ):
+        evaluate({"1": {"a": 2, "b": 0, "d": 1}}, {"1": {"a": 3.0, "b": 2.0, "c": 1.0}}, "ap")
+    evaluate({"1": {"a": 2, "b": 0, "d": 1}}, {"1": {"a": 3, "b": 2, "c": 1}}, "ap")  # both are integers
     evaluate(few, {"1": {"a": 0.5, "b": 1, "c": 1 / 3, "d": 0.25, "e": 2}}, "ap(rel=0.25)")
 
 

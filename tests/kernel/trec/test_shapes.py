@@ -513,3 +513,13 @@ def test_an_object_of_totals_is_no_list_of_hits(tmp_path: Path, cli: Command) ->
     (tmp_path / "run.json").write_text('{"query": "1", "hits": {"total": 5}}')
     (tmp_path / "qrels.txt").write_text("1 0 d7 1\n")
     assert cli("eval", str(tmp_path / "run.json"), str(tmp_path / "qrels.txt")).code == 1
+
+
+@pytest.mark.parametrize("docno", ["product_id", "docno", "item_id", "sku", "asin"])
+@pytest.mark.parametrize("rank", ["rank", "position"])
+def test_a_table_of_ranks_needs_no_scores_whatever_its_docnos_are_called(
+    docno: str, rank: str, tmp_path: Path, cli: Command
+) -> None:
+    (tmp_path / "r.csv").write_text(f"query,{docno},{rank}\nred shoes,w1,2\nred shoes,w2,1\n")
+    (tmp_path / "q.csv").write_text(f"query,{docno},grade\nred shoes,w1,3\n")
+    assert cli("r.csv", "q.csv", "-m", "rr", "-f", "trec").text.split() == ["rr", "all", "0.5000"]

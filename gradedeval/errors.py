@@ -597,6 +597,7 @@ def public(function: Called) -> Called:
     @wraps(function)
     def checked(*arguments: Any, **keywords: Any) -> Any:
         if keywords and (known := _keywords(function)):
+            keywords = _with_measures(keywords, known)
             if not keywords.keys() <= {*known}:
                 raise WrongCall(*_unknown_keywords(function, arguments, keywords, known), usage=True)
             if refuse := vars(checked).get(REFUSING):
@@ -608,6 +609,19 @@ def public(function: Called) -> Called:
             raise
 
     return checked  # type: ignore[return-value]
+
+
+METRICS = ("metrics", "metric")
+"""Names of `measures`, or `measure`, in most other libraries, which are understood."""
+
+
+def _with_measures(keywords: dict[str, Any], known: Collection[str]) -> dict[str, Any]:
+    """Return the keywords with `measures` or `measure` in place of METRICS, if the function takes one of these."""
+    ours = next((name for name in ("measures", "measure") if name in known and name not in keywords), None)
+    theirs = next((name for name in METRICS if name in keywords and name not in known), None)
+    if ours is None or theirs is None:
+        return keywords
+    return {ours if name == theirs else name: value for name, value in keywords.items()}
 
 
 @cache

@@ -124,8 +124,18 @@ def test_a_public_function_is_pickled_by_its_name_and_has_its_own_signature() ->
 
 def test_all_unknown_keywords_are_named_at_once_each_with_its_hint() -> None:
     with pytest.raises(TypeError) as error:
-        gradedeval.evaluate("A", "Q", metrics=["ap"], per_query=True, zzz=1)  # type: ignore[call-arg]
+        gradedeval.evaluate("A", "Q", threads=2, per_query=True, zzz=1)  # type: ignore[call-arg]
     assert str(error.value) == (
-        "unknown options metrics, per_query, zzz; for metrics: did you mean 'measures'?; "
+        "unknown options threads, per_query, zzz; for threads: did you mean 'jobs'?; "
         "for per_query: scores.by_topic(measure) has a number a topic, scores.topics a row a topic"
     )
+
+
+def test_metrics_are_understood_as_measures() -> None:
+    run, qrels = {topic: {"a": 1.0, "b": 0.5} for topic in "12"}, {topic: {"b": 1} for topic in "12"}
+    for name in ("metrics", "metric"):
+        assert gradedeval.evaluate(run, qrels, **{name: "rr"}).means == {"rr": 0.5}  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="unknown option 'metrics'"):
+        gradedeval.evaluate(run, qrels, measures="rr", metrics="rr")  # type: ignore[call-arg]
+    frame = gradedeval.compare({"A": run, "B": run}, qrels, metrics="rr").frame  # type: ignore[call-arg]
+    assert set(frame["measure"]) == {"rr"}

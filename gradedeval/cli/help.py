@@ -10,7 +10,7 @@ import click
 
 from gradedeval.cli.options import OPTION_ALIASES
 from gradedeval.cli.output import write
-from gradedeval.errors import InputError, did_you_mean
+from gradedeval.errors import InputError, did_you_mean, synonyms
 
 if TYPE_CHECKING:
     from gradedeval.cli.search import Entry
@@ -40,14 +40,19 @@ def help_page(context: click.Context, words: tuple[str, ...]) -> None:
     texts, word = texts_of(program), " ".join(words)
     explained = _explain(program, words, texts)
     places = [entry for entry in texts if entry not in explained and entry.mentions(word)]
-    if not explained and not places:
+    theirs = [] if explained else _of_other_tools(word)
+    if theirs:
+        formatter = click.Context(program.command).make_formatter()
+        formatter.write_dl(theirs)
+        write(formatter.getvalue())
+    if not explained and not places and not theirs:
         commands = [entry.place for entry in texts if entry.kind == "command"]
         if words[0] in commands:
             return _run(program, *words, "--help")
         hint = did_you_mean(word, [*commands, "formats"]) or "`gradedeval help` lists the commands"
         raise InputError("help", f"no command, measure or option is called '{word}'", hint, usage=True)
     if places:
-        heading = "\nAlso in" if explained else f"Nothing is called '{word}'; it stands in"
+        heading = "\nAlso in" if explained or theirs else f"Nothing is called '{word}'; it stands in"
         write(_places(heading, places, word, program))
     return None
 
@@ -105,6 +110,18 @@ def _places(heading: str, places: Sequence[Entry], word: str, program: click.Con
         formatter.write_paragraph()
         formatter.write(f"{rest} more {'text has' if rest == 1 else 'texts have'} the word.\n")
     return formatter.getvalue()
+
+
+def _of_other_tools(word: str) -> list[tuple[str, str]]:
+    """Return what a word of another tool is here, or all words of a tool."""
+    entries = []
+    for kind in ("commands", "options", "measures"):
+        for theirs, (ours, tool) in synonyms()[kind].items():
+            if word.lower() in (theirs.lower().lstrip("-"), theirs.lower(), tool):
+                meant, _, sentence = ours.split(" | ")[0].rpartition("? ")[2].partition(" := ")
+                of_tool = "" if tool in ("plain", "gradedeval", "irtools") else f" ({tool})"
+                entries.append((f"{theirs}{of_tool}", sentence.replace("{}", meant) or meant))
+    return entries
 
 
 def _run(program: click.Context, *words: str) -> None:

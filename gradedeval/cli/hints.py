@@ -400,7 +400,13 @@ def _parsed(program: click.Group, words: Sequence[str]) -> click.Context:
 def _checked(program: click.Group, words: Sequence[str]) -> dict[str, Any]:
     """Return the parameters of a command line, without executing it. Raises as `_parsed`, and InputError for an
     unknown measure and the missing file of a picture."""
-    params = _parsed(program, words).params
+    context = _parsed(program, words)
+    params = context.params
+    if words[0] == "pool":
+        from gradedeval.cli.commands.pool import check_cutoff  # only for an error
+
+        with context:
+            check_cutoff(params["judged_next"], params["one_left_out"], params["measures"])
     if words[0] == "plot" and not params.get("output"):
         raise InputError("-o", "missing file name", Added("", "-o", PICTURE), usage=True)
     if words[0] == "check" and not params.get("config"):

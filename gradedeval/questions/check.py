@@ -257,7 +257,7 @@ def verdicts(
             raise InputError(place, f"--{bound.kind} needs a baseline", hint, usage=True)
     runs = [run for run in matrix.runs if run != baseline]
     if not runs:
-        raise InputError("", "the baseline is the only run", "add the run to check", usage=True)
+        raise InputError("", "the baseline is the only run", "add the run to check, which is another file", usage=True)
     if matrix.baseline is not None:
         emit_notes([_means_note(matrix.baseline, bounds)])
         baseline = None  # nothing by topic is compared with it

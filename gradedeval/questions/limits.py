@@ -148,7 +148,8 @@ def resolve_bounds(
                 )
         chosen += [measure for measure in bounded if measure not in chosen and spec.measure is not None]
     if not bounds:
-        hint = "for example --min err@20=0.25 or --max-drop err@20=5%; `gradedeval lint` checks the files themselves"
+        text = "for example --min err@20=0.25 or --max-drop err@20=5%; `gradedeval lint` checks the files themselves"
+        hint = Guess("check", "lint", text=text)
         raise InputError("", "no bound to check", hint, usage=True)
     return list(bounds.values()), list(dict.fromkeys(chosen))
 

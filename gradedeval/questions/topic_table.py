@@ -10,7 +10,7 @@ from gradedeval import kernel
 from gradedeval.analysis import score_matrix
 from gradedeval.analysis.tables import ScoredFrame
 from gradedeval.arrays import np
-from gradedeval.errors import public
+from gradedeval.errors import either, public
 from gradedeval.kernel import (
     AnyMeasure,
     Column,
@@ -86,6 +86,11 @@ class TopicTable(ScoredFrame):
             blocks.append(Table(columns, rows))
         return Document(blocks, matrix.common_signature)
 
+    def _hidden(self, top: int | None) -> int:
+        """Return the number of topics that a table for people leaves out."""
+        hidden = len(self.scores.topics) - (2 * END_TOPICS if top is None else top)
+        return hidden if hidden > (top is None) else 0
+
     def _document_of_topics(self, layout: Layout, top: int | None) -> Document:
         """Return a table of topics, the `top` hardest; without it people see the hardest and the easiest."""
         frame, matrix = self.topics, self.scores
@@ -100,12 +105,14 @@ class TopicTable(ScoredFrame):
         blocks: list[Table | str] = []
         for name in matrix.measures:
             *topics, means = map(list, kernel.results.to_table(frame[frame["measure"] == name]).rows)
-            hardest, easiest = (END_TOPICS, END_TOPICS) if top is None else (top, 0)
-            hidden = len(topics) - hardest - easiest
-            if hidden > (top is None):
+            hardest = END_TOPICS if top is None else top
+            hidden = self._hidden(top)
+            if hidden:
                 gap = [name, f"… {hidden} more", *[None] * (len(TOPIC_COLUMNS) - 2)]
                 topics = [*topics[:hardest], gap, *topics[hardest + hidden :]]
             blocks.append(Table(columns, [*topics, means]))
+        if self._hidden(top):
+            blocks.append(f"{either('--top N', '.shown(top=N)')} lists N topics")
         return Document(blocks, signature)
 
 

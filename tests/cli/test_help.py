@@ -229,7 +229,9 @@ def test_help_says_where_else_a_word_stands(cli: Command) -> None:
     assert named.startswith("--topics NAME\n")
     assert "\nAlso in:\n  eval --topics-from  " in named
     subject = cli("help", "kappa").text
-    assert subject.startswith("Nothing is called 'kappa'; it stands in:\n")
+    assert subject.startswith("kappa (statistics)    agreement\n")
+    assert "\nAlso in:\n" in subject
+    assert cli("help", "studentized").text.startswith("Nothing is called 'studentized'; it stands in:\n")
     assert "Compare two sets of judgments" in subject
     assert "docs/how-to/latex-table.md" in cli("help", "latex").text
     assert cli("help", "beir").text.startswith("--run-format beir or --qrels-format beir\n")
@@ -244,3 +246,16 @@ def test_help_on_what_does_not_exist_is_one_line(cli: Command) -> None:
     ]
     assert cli("help", "xyzzy").code == 2
     assert cli("help", "plot", "rns").messages == ["plot: no such picture 'rns'; did you mean 'runs'?"]
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("context_precision", "context_precision (ragas)  of ids it is id_based_context_precision, here set_p"),
+        ("ragas", "id_based_context_recall (ragas) set_recall"),
+        ("bonferroni", "--bonferroni (statistics) --correction bonferroni"),
+        ("leaderboard", "leaderboard eval --sort"),
+    ],
+)
+def test_a_word_of_another_tool_is_explained(word: str, says: str, cli: Command) -> None:
+    assert " ".join(says.split()) in " ".join(cli("help", word).text.split())

@@ -63,8 +63,7 @@ def test_k_cuts_the_measures_of_each(words: str, said: str, files: Path, cli: Co
         ("history x -k 2", "unknown option '-k'; it cuts measures, and none are named here"),
         (
             "pool one qrels -k 2",
-            "-k: cuts measures, and none are taken here; add --to-judge, --leave-one-out, or "
-            "--pool-depth for the depth of the pool",
+            "-k: cuts measures, and none are named here; write --pool-depth for the depth of the pool",
         ),
         ("diff one two -k 2", "-k: needs qrels; add QRELS"),
         ("compare one two qrels --baseline mean", NO_MEAN),

@@ -126,7 +126,7 @@ CHECK = [
     bad("a bound on what has no residual", ("check", *TWO, "--max-unjudged", "bpref=0.1"),
         "--max-unjudged bpref=0.1: bpref has no residual; set a minimum share of judged documents instead: …"),
     bad("the baseline alone", ("check", "run.txt", "qrels.txt", "--baseline", "run.txt", "--min", "rr=0"),
-        "the baseline is the only run; add the run to check"),
+        "the baseline is the only run; add the run to check, which is another file"),
     bad("no such settings", ("check", *TWO, "--config", "none.toml"), "none.toml: cannot be read (…); …"),
     bad("settings that are no UTF-8", ("check", *TWO, "--config", "x.toml"),
         "x.toml: not UTF-8 (…); save the file as UTF-8",

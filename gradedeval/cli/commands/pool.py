@@ -82,11 +82,7 @@ def command(
     """
     mode = chosen_mode({"--to-judge": judged_next, "--leave-one-out": one_left_out})
     check_mode(mode, OPTIONS_OF_MODE)
-    if context_option("k") is not None and not mode:
-        hint = "add --to-judge, --leave-one-out, or --pool-depth for the depth of the pool"
-        raise InputError(
-            "-k", "cuts measures, and none are taken here", Guess("-k", "--pool-depth", text=hint), usage=True
-        )
+    check_cutoff(judged_next, one_left_out, measures)
     if as_qrels:
         if options["output_format"] is not None:
             raise InputError("-f", "does not apply to --as-qrels", "leave one of them out", usage=True)
@@ -108,6 +104,14 @@ def command(
     if not mode and destination.format == "table" and destination.output not in STDOUT:
         hint = "--to-judge --as-qrels lists documents to judge"
         emit_notes([Note("has statistics of the pool, not its documents", hint, place=destination.output)])
+
+
+def check_cutoff(judged_next: bool, one_left_out: bool, measures: tuple[str, ...]) -> None:
+    """Raise InputError (usage) for a cutoff where no measure is named: the depth of the pool is meant."""
+    if context_option("k") is not None and not one_left_out and not (judged_next and measures):
+        hint = "write --pool-depth for the depth of the pool"
+        problem = "cuts measures, and none are named here"
+        raise InputError("-k", problem, Guess("-k", "--pool-depth", text=hint), usage=True)
 
 
 def _runs_and_qrels(files: tuple[str, ...], mode: str, options: dict[str, Any]) -> tuple[list[str], str | None]:

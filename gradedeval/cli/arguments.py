@@ -15,7 +15,7 @@ import click
 from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, Option, given_flags
 from gradedeval.cli.output import KEPT_IN_CONTEXT, context_option
 from gradedeval.cli.progress import with_progress
-from gradedeval.errors import SPREADSHEETS, InputError, Note, Rewritten, emit_notes, flag, shorten
+from gradedeval.errors import SPREADSHEETS, Guess, InputError, Note, Rewritten, emit_notes, flag, shorten
 from gradedeval.kernel.formats import EXTENSIONS
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.parse import DEFAULT, is_measure, parse_measures
@@ -130,6 +130,12 @@ def usage() -> str:
     context = click.get_current_context()
     files = " ".join(str(param.metavar) for param in context.command.params if isinstance(param, click.Argument))
     return f"usage: {context.command_path.removesuffix(' eval')} {files}"
+
+
+def no_measure_to_cut(option: str, means: str) -> InputError:
+    """Return the error for -k where no measure is named, and another option is meant."""
+    hint = Guess("-k", option, text=f"write {option} for {means}")
+    return InputError("-k", "cuts measures, and none are named here", hint, usage=True)
 
 
 def runs_and_qrels(files: tuple[str, ...], options: Mapping[str, Any] = MappingProxyType({})) -> tuple[list[str], str]:

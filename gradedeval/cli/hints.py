@@ -402,11 +402,13 @@ def _checked(program: click.Group, words: Sequence[str]) -> dict[str, Any]:
     unknown measure and the missing file of a picture."""
     context = _parsed(program, words)
     params = context.params
-    if words[0] == "pool":
-        from gradedeval.cli.commands.pool import check_cutoff  # only for an error
+    from gradedeval.cli.commands import explain, pool  # only for an error
 
-        with context:
-            check_cutoff(params["judged_next"], params["one_left_out"], params["measures"])
+    with context:
+        if words[0] == "pool":
+            pool.check_cutoff(params["judged_next"], params["one_left_out"], params["measures"])
+        elif words[0] == "explain":
+            explain.check_cutoff(params["measures"])
     if words[0] == "plot" and not params.get("output"):
         raise InputError("-o", "missing file name", Added("", "-o", PICTURE), usage=True)
     if words[0] == "check" and not params.get("config"):

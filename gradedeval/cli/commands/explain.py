@@ -5,9 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from gradedeval.analysis.tables import text_lines
-from gradedeval.cli.arguments import measure_table, named_measures, note_unused_cutoff, runs_and_qrels, split_topics
+from gradedeval.cli.arguments import (
+    measure_table,
+    named_measures,
+    no_measure_to_cut,
+    note_unused_cutoff,
+    runs_and_qrels,
+    split_topics,
+)
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
 from gradedeval.cli.options import WIDE, Option, command_line, measure_option, output_options, scoring_options
+from gradedeval.cli.output import context_option
 from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import hide_flag
 from gradedeval.errors import InputError, flag
@@ -70,6 +78,12 @@ def picture(
     canvas.draw(explanations.panels(show=show), explanations.signature, "\n".join(text_lines(explanations.texts)))
 
 
+def check_cutoff(measures: tuple[str, ...]) -> None:
+    """Raise InputError (usage) for a cutoff where no measure is named: the ranks to show are meant."""
+    if context_option("k") is not None and not measures:
+        raise no_measure_to_cut("--show", "the ranks to show")
+
+
 def _explain(
     files: tuple[str, ...],
     topics: tuple[str, ...],
@@ -78,6 +92,7 @@ def _explain(
     options: dict[str, Any],
 ) -> Explanations:
     """Explain the topics of --topic, and topics that follow the files."""
+    check_cutoff(measures)
     files, positional = split_topics(files)
     table = measure_table(measures_from)
     runs, qrels = runs_and_qrels(files, options)

@@ -9,6 +9,7 @@ from gradedeval.cli.arguments import (
     check_without_qrels,
     measure_table,
     named_measures,
+    no_measure_to_cut,
     note_unused_cutoff,
     runs_and_optional_qrels,
     single_measure,
@@ -17,7 +18,7 @@ from gradedeval.cli.options import Option, command_line, output_options, scoring
 from gradedeval.cli.output import STDOUT, context_option, write_colored
 from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import check_mode, chosen_mode, pop_settings, setting_options
-from gradedeval.errors import Guess, InputError, Note, emit_notes
+from gradedeval.errors import InputError, Note, emit_notes
 from gradedeval.kernel.options.settings import settings_of
 from gradedeval.questions.leave_one_out import leave_one_out
 from gradedeval.questions.pool import pool
@@ -109,9 +110,7 @@ def command(
 def check_cutoff(judged_next: bool, one_left_out: bool, measures: tuple[str, ...]) -> None:
     """Raise InputError (usage) for a cutoff where no measure is named: the depth of the pool is meant."""
     if context_option("k") is not None and not one_left_out and not (judged_next and measures):
-        hint = "write --pool-depth for the depth of the pool"
-        problem = "cuts measures, and none are named here"
-        raise InputError("-k", problem, Guess("-k", "--pool-depth", text=hint), usage=True)
+        raise no_measure_to_cut("--pool-depth", "the depth of the pool")
 
 
 def _runs_and_qrels(files: tuple[str, ...], mode: str, options: dict[str, Any]) -> tuple[list[str], str | None]:

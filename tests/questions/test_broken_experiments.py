@@ -105,7 +105,7 @@ COMPARE = [
 ]  # fmt: skip
 
 CHECK = [
-    bad("no bound", ("check", *TWO), "no bound to check; for example --min err@20=0.25 or --max-drop err@20=5%"),
+    bad("no bound", ("check", *TWO), "no bound to check; for example --min err@20=0.25 or --max-drop err@20=5%; …"),
     bad("a bound on no number", ("check", *TWO, "--min", "err@20=high"), "--min err@20=high: 'high' is not a "
         "number; …"),
     bad("a bound on a wrong measure", ("check", *TWO, "--min", "rpb=0.1"), "--min rpb=0.1: unknown measure 'rpb'; …"),

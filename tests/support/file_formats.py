@@ -308,7 +308,7 @@ WRONG = [
     Wrong("CSV without a column of docnos", "run", lines(PAIRS, ",", "qid,hit,score"),
           "FILE: no column 'docno' among qid, hit, score; name it, as in --run-format docno=hit"),
     Wrong("CSV with the two columns that it needs only", "run", lines([(t, d) for t, d, _ in PAIRS], ",", "qid,docno"),
-          "FILE: no column 'score' among qid, docno; known names: score, sim"),
+          "FILE: no column 'score' among qid, docno; known names: score, sim, …"),
     Wrong("CSV with two columns of one name", "run", lines(RUN, ",", "qid,docno,docno,score"),
           "FILE: has several columns 'docno'; give each column a different name"),
     Wrong("CSV with a field too few in a line", "run", text("qid,docno,score\n51,d7,2\n52,d3\n"),

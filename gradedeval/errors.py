@@ -30,7 +30,7 @@ LONGEST_PATH = 4096
 
 _LONG = rf"(?<!\S)\S{{{LONG},}}"
 _QUOTED = rf"'(?P<quoted>[^'\n]{{{LONG},}})'"
-_KEY = re.compile(rf"\[(?P<quote>['\"])(?P<key>.{{{LONG},}})(?P=quote)\]", re.DOTALL)
+_KEY = rf"(?s)\[(?P<quote>['\"])(?P<key>.{{{LONG},}})(?P=quote)\]"
 
 # Control characters, line ends, and marks that change the direction of text.
 _INVISIBLE = "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\udc80-\udc9f]"
@@ -187,7 +187,7 @@ class InputError(ValueError):
         if not place:
             return visible(message)
         # The user opens a path, so it must be whole, without keys behind it.
-        place = _KEY.sub(lambda match: f"[{match['quote']}{match['key'][:KEPT]}…{match['quote']}]", place)
+        place = re.sub(_KEY, lambda match: f"[{match['quote']}{match['key'][:KEPT]}…{match['quote']}]", place)
         place = place if len(place) <= LONGEST_PATH else f"{place[:KEPT]}…"
         place = truncate_words(place) if self.place.startswith(("'", "-")) else place
         return visible(f"{place}: {message}")

@@ -111,7 +111,7 @@ def _missing(counts: Sequence[int]) -> str:
     return f" ({up_to}{max(positive)} missing{of})"
 
 
-COUNTED = re.compile(r"topics (?P<low>\d+)(\.\.(?P<high>\d+))? of (?P<all>\d+)(?P<missing> \([^)]+ missing[^)]*\))?")
+COUNTED = r"topics (?P<low>\d+)(\.\.(?P<high>\d+))? of (?P<all>\d+)(?P<missing> \([^)]+ missing[^)]*\))?"
 """The part on topics."""
 
 
@@ -122,12 +122,12 @@ def on_common_topics(text: str, common: int) -> str:
     common  number of topics that all runs are scored on
     """
     parts = re.split(BETWEEN, text)
-    counted = [match for match in map(COUNTED.fullmatch, parts) if match]
+    counted = [match for part in parts if (match := re.fullmatch(COUNTED, part))]
     numbers = {match[name] for match in counted for name in ("low", "high") if match[name]}
     if len(numbers) < 2:
         return text
     one = f"topics {common} of {max(int(match['all']) for match in counted)}"
-    kept = [one if COUNTED.fullmatch(part) else part for part in parts]
+    kept = [one if re.fullmatch(COUNTED, part) else part for part in parts]
     return " | ".join(part for index, part in enumerate(kept) if part != one or one not in kept[:index])
 
 

@@ -148,13 +148,13 @@ def decimal(token: bytes) -> float:
     return value if math.isfinite(value) else math.nan
 
 
-_DECIMAL_COMMA = re.compile(rb"[+-]?(?:\d+,\d+|,\d+)(?:[eE][+-]?\d+)?")
+_DECIMAL_COMMA = rb"[+-]?(?:\d+,\d+|,\d+)(?:[eE][+-]?\d+)?"
 
 
 def with_point(token: bytes) -> bytes:
     """Return a number that has a decimal comma with a decimal point, and anything else unchanged: `1.234,5` is no
     number."""
-    return token.replace(b",", b".") if _DECIMAL_COMMA.fullmatch(token) else token
+    return token.replace(b",", b".") if re.fullmatch(_DECIMAL_COMMA, token) else token
 
 
 def separator_in(line: bytes) -> bytes:

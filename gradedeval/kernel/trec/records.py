@@ -50,7 +50,10 @@ MARKS = frozenset(
 ) | frozenset(("error", *(name.partition(".")[0] for shape in _LISTS for name in (*shape.run, *shape.qrels))))
 """Names, one of which is in each object of these shapes."""
 
-_LIST_NAMES = {plain(name) for shape in _LISTS for name in (*shape.run, *shape.qrels)}
+_LIST_NAMES = {
+    plain(part) for shape in _LISTS for name in (*shape.run, *shape.qrels) for part in (name, name.partition(".")[0])
+}
+"""Names of lists of documents, and of the objects that hold them."""
 
 _MISSING = object()
 
@@ -131,8 +134,9 @@ def _keyed_shape(topics: Mapping[Any, Any], fields: Fields) -> Shape | None:
         return None  # lists of a record without a topic
     values = list(topics.values())
     if all(isinstance(value, list | tuple) for value in values):
-        topic, entry = next(((topic, value[0]) for topic, value in topics.items() if value), ("", None))
-        return DOCUMENTS if _is_object(entry) and not _is_row(entry, topic) else None
+        firsts = [(topic, value[0]) for topic, value in topics.items() if value]
+        is_keyed = firsts and all(_is_object(entry) for _, entry in firsts) and not _is_row(firsts[0][1], firsts[0][0])
+        return DOCUMENTS if is_keyed else None
     if not all(isinstance(value, Mapping) for value in values):
         return None
     first = next((value for value in values if not _has_failed(value)), dict[str, Any](hits=[]))

@@ -523,3 +523,12 @@ def test_a_table_of_ranks_needs_no_scores_whatever_its_docnos_are_called(
     (tmp_path / "r.csv").write_text(f"query,{docno},{rank}\nred shoes,w1,2\nred shoes,w2,1\n")
     (tmp_path / "q.csv").write_text(f"query,{docno},grade\nred shoes,w1,3\n")
     assert cli("r.csv", "q.csv", "-m", "rr", "-f", "trec").text.split() == ["rr", "all", "0.5000"]
+
+
+@pytest.mark.parametrize("beside", ['"tags": ["x"]', '"total": 5'])
+def test_a_response_with_more_than_hits_is_no_object_by_query(beside: str, tmp_path: Path, cli: Command) -> None:
+    (tmp_path / "q").write_text("1 0 d2 1\n")
+    hits = '[{"id": "d1", "score": 9.5}, {"id": "d2", "score": 9.0}]'
+    for text in (f'{{"hits": {hits}, {beside}}}', f'{{"response": {{"hits": {{"hits": {hits}}}, {beside}}}}}'):
+        (tmp_path / "r.json").write_text(text)
+        assert cli("r.json", "q", "-m", "rr", "-f", "trec").text.split() == ["rr", "all", "0.5000"]

@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, wraps
-from itertools import takewhile
 from pickle import PicklingError
 from typing import Any, TypeVar
 
@@ -690,11 +689,22 @@ def _check_call(function: Callable[..., Any], arguments: tuple[Any, ...], keywor
             hint = scores if positional and positional[0].name == "scores" else f"{usage}; name the rest"
         else:
             problem, hint = f"needs {' and '.join(missing)}" if missing else str(error), usage
-            if "multiple values" in problem and len([*takewhile(lambda value: isinstance(value, str), values)]) > 2:
-                hint = f"give several runs as a list: {name}([{', '.join(map(repr, values[:-1]))}], {values[-1]!r}, …)"
             if missing == ["qrels"] and positional[0].name in ("run", "runs"):
                 hint += f"; data that hold both are given twice: {name}(data, data)"
+        names = [p.name for p in positional]
+        if names[:1] == ["runs"]:
+            has_measures = len(values) > most  # after the files; else `measures` may be a keyword as well
+            files = values[:-1] if has_measures else values if keywords.keys() & {*names[: len(values)]} else ()
+            hint = _with_list_of_runs(name, files) or hint
         raise WrongCall(name, problem, hint, usage=True) from None
+
+
+def _with_list_of_runs(name: str, files: Sequence[Any]) -> str:
+    """Return the hint to give several runs in a list, if these are paths of runs and qrels; else ""."""
+    if len(files) < 3 or not all(isinstance(file, str) for file in files):
+        return ""
+    *runs, qrels = map(repr, files)
+    return f"give several runs as a list, as in {name}([{', '.join(runs)}], {qrels}, measures)"
 
 
 def _name(function: Callable[..., Any]) -> str:

@@ -139,3 +139,12 @@ def test_metrics_are_understood_as_measures() -> None:
         gradedeval.evaluate(run, qrels, measures="rr", metrics="rr")  # type: ignore[call-arg]
     frame = gradedeval.compare({"A": run, "B": run}, qrels, metrics="rr").frame  # type: ignore[call-arg]
     assert set(frame["measure"]) == {"rr"}
+
+
+def test_several_runs_outside_a_list_are_told_to_be_in_one() -> None:
+    says = r"give several runs as a list, as in compare\(\['A', 'B'\], 'Q', measures\)"
+    for given, keywords in ((("A", "B", "Q"), {"metrics": "ap"}), (("A", "B", "Q", "ap"), {})):
+        with pytest.raises(TypeError, match=says):
+            gradedeval.compare(*given, **keywords)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"name the rest$"):
+        gradedeval.compare({}, {}, "ap", 1)  # type: ignore[call-arg]

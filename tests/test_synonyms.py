@@ -239,6 +239,8 @@ def files(tmp_path: Any) -> Any:
         ("correlate A B Q --qrels R", "agreement Q R A B"),
         ("correlate A B Q --against R", "agreement Q R A B"),
         ("compare A B Q --other-qrels R -m ap", "agreement Q R A B -m ap"),
+        ("correlate A B Q R -m ap", "agreement A B Q R -m ap"),
+        ("A B Q R", "agreement A B Q R"),
         ("plot A B Q --pr -o x.png", "plot pr A B Q -o x.png"),
         ("plot A B Q", "plot runs A B Q -o picture.svg"),
         ("plot weights rbp", "plot weights rbp -o picture.svg"),

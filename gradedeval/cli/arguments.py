@@ -163,9 +163,18 @@ def runs_and_qrels(files: tuple[str, ...], options: Mapping[str, Any] = MappingP
         *words, first = words
         runs_given = " ".join(words) if len(words) < 4 else "RUN..."
         hint = f"`gradedeval agreement {first} {qrels} {runs_given}` compares judgments, and the orders of runs by each"
-        raise InputError(first, f"is a file of qrels, and so is {qrels}", hint, usage=True)
+        context = click.get_current_context()
+        _, arguments = split_command(context.find_root().obj or (), context)
+        line = Rewritten(hint, "agreement", *arguments)
+        raise InputError(first, f"is a file of qrels, and so is {qrels}", line, usage=True)
     runs = [file for word in words for file in files_of(word, [qrels])]
     return runs, qrels
+
+
+def split_command(words: Sequence[str], context: click.Context) -> tuple[list[str], list[str]]:
+    """Return the name of the command of a context, if it was typed, and the words behind it."""
+    path = context.command_path.split()[1:]
+    return (path, list(words[len(path) :])) if list(words[: len(path)]) == path else ([], list(words))
 
 
 def as_both(files: tuple[str, ...]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 
+from gradedeval.cli.arguments import split_command
 from gradedeval.cli.canvas import PICTURE
 from gradedeval.cli.options import TOPICS
 from gradedeval.errors import Added, Guess, InputError, Rewritten, flag, handling_notes, hint_of, shorten, synonyms
@@ -260,7 +261,7 @@ def _corrected(words: list[str], hint: str) -> list[str]:
     if isinstance(hint, Moved):
         return _with_word_moved(words, hint)
     if isinstance(hint, InCommand):
-        _, arguments = _split(words, hint.context)
+        _, arguments = split_command(words, hint.context)
         return [*hint.command.split(), *_replaced(arguments, Guess(hint.typed, hint.meant))]
     if isinstance(hint, Added):
         return [*hint.words] if isinstance(hint, Rewritten) else [*words, *hint.words]
@@ -270,12 +271,6 @@ def _corrected(words: list[str], hint: str) -> list[str]:
         is_parameter = hint.meant.startswith("--") and "=" in hint.typed
         return _with_option(words, hint) if is_parameter else _replaced(words, hint)
     return words
-
-
-def _split(words: Sequence[str], context: click.Context) -> tuple[list[str], list[str]]:
-    """Return the name of the command of a context, if it was typed, and the words behind it."""
-    path = context.command_path.split()[1:]
-    return (path, list(words[len(path) :])) if list(words[: len(path)]) == path else ([], list(words))
 
 
 def _with_option(words: Sequence[str], hint: Guess) -> list[str]:
@@ -336,7 +331,7 @@ def _with_files_in_place(arguments: Sequence[str], context: click.Context) -> tu
 
     The words are unchanged if the command does not take as many.
     """
-    metavar, (head, others) = _metavar(context.command), _split(arguments, context)
+    metavar, (head, others) = _metavar(context.command), split_command(arguments, context)
     words = deque(others)
     known = {name for param in context.command.params for name in param.opts}
     runs, qrels, rest = list[str](), list[str](), list[str]()

@@ -490,7 +490,18 @@ def _is_worker_death(error: BaseException | None) -> bool:
     from concurrent.futures import BrokenExecutor
 
     dask = sys.modules.get("distributed")
-    return isinstance(error, BrokenExecutor) or (dask is not None and isinstance(error, dask.KilledWorker))
+    if isinstance(error, BrokenExecutor) or (dask is not None and isinstance(error, dask.KilledWorker)):
+        return True
+    # When a worker dies while its result is fetched, dask reads the result as an error, and fails in its own code.
+    return isinstance(error, TypeError) and _innermost_module(error) == "distributed.cfexecutor"
+
+
+def _innermost_module(error: BaseException) -> str:
+    """Return the name of the module whose code raised an error."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    return "" if place is None else str(place.tb_frame.f_globals.get("__name__"))
 
 
 def startable(most: int) -> int:

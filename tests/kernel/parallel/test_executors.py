@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -350,3 +350,28 @@ def test_a_script_from_standard_input_cannot_be_run_again(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "__main__", SimpleNamespace(__file__="<stdin>", __spec__=None))
     with pytest.raises(InputError, match=r"^jobs: new processes .* standard input cannot be read twice; save the"):
         check_script()
+
+
+@pytest.mark.parametrize(("module", "is_lost"), [("distributed.cfexecutor", True), ("a_measure", False)])
+def test_a_result_that_dask_lost_with_its_worker_is_asked_for_again(module: str, is_lost: bool) -> None:
+    """Dask unpacks the result as an error; the same error of a task is the task's."""
+    code = {"__name__": module}
+    exec("def unpack(result):\n    typ, exc, tb = result", code)
+    given = list[int]()
+
+    class Losing(Executor):
+        def submit(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Future[Any]:
+            future = Future[Any]()
+            given.append(len(given))
+            try:
+                future.set_result(code["unpack"](1) if given == [0] else function(*arguments))  # type: ignore[operator]
+            except TypeError as error:
+                future.set_exception(error)
+            return future
+
+    work = Workers(2, executor=Losing()).imap_unordered(abs, [-1, -2])
+    if is_lost:
+        assert sorted(work) == [(-2, 2), (-1, 1)]
+    else:
+        with pytest.raises(TypeError, match="cannot unpack"):
+            list(work)

@@ -13,18 +13,7 @@ from gradedeval.analysis import pairs
 from gradedeval.analysis.tables import display_table
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.errors import InputError, emit_notes, flag, plural, public
-from gradedeval.kernel import (
-    Column,
-    Document,
-    Layout,
-    Measure,
-    OptionKwargs,
-    Options,
-    Table,
-    parse_measures,
-    resolve_options,
-    takes_options,
-)
+from gradedeval.kernel import Column, Document, Layout, Measure, OptionKwargs, Options, Table
 from gradedeval.questions.leave_one_out import agreements, standing
 from gradedeval.questions.shared import Measures
 
@@ -156,7 +145,7 @@ def width_with(narrower: float, topics: int, others: float) -> float:
     return float((1 - (1 - (1 - narrower) ** 2) * share) ** 0.5)
 
 
-@takes_options("reading")
+@kernel.takes_options("reading")
 @public
 def agreement(
     qrels: Any,
@@ -179,7 +168,7 @@ def agreement(
     >>> gradedeval.agreement(first, second).kappa
     0.5
     """
-    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
+    options, chosen = kernel.resolve_options(like, **keywords), kernel.parse_measures(measures)
     sources = {} if runs is None else kernel.named_runs(runs)
     first, second = (kernel.qrels_for(sources, judgments, options) for judgments in (qrels, other))
     if options.subtopics or first.strata is not None:
@@ -266,11 +255,7 @@ def ordinal_alpha(table: Ints) -> float:
 
 
 def _orders_by_either(
-    runs: Mapping[str, Any],
-    first: Qrels,
-    second: Qrels,
-    measures: list[Measure],
-    options: Options,
+    runs: Mapping[str, Any], first: Qrels, second: Qrels, measures: list[Measure], options: Options
 ) -> tuple[pd.DataFrame, pd.DataFrame, str, list[str]]:
     """Return the orders of runs by each qrels, on the topics of both."""
     of_runs = ["measure", "run", "score", "other_score", "rank", "other_rank", *SAVED]

@@ -10,24 +10,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 from xml.sax.saxutils import quoteattr
 
-from gradedeval import analysis, kernel
+from gradedeval import analysis, errors, kernel
 from gradedeval.analysis import difference_bounds, no_worse, replicates, reversals, score_matrix, significance
 from gradedeval.analysis.tables import topic_text
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
-from gradedeval.errors import (
-    Flag,
-    InputError,
-    Note,
-    check_choice,
-    did_you_mean,
-    either,
-    emit_notes,
-    flag,
-    plural,
-    public,
-    shorten,
-    visible,
-)
+from gradedeval.errors import Flag, InputError, Note, either, emit_notes, flag, plural, public
 from gradedeval.kernel import Column, Document, Layout, Table
 from gradedeval.questions.limits import COMPARED, Bound, Undecided, margins
 
@@ -126,7 +113,7 @@ class Verdict:
     @property
     def line(self) -> str:
         """The verdict and the worst topics in one line."""
-        return visible("; ".join(part for part in (f"{self.run}: {self.sentence}", self.worst_words) if part))
+        return errors.visible("; ".join(part for part in (f"{self.run}: {self.sentence}", self.worst_words) if part))
 
 
 def _in_list(topic: str) -> str:
@@ -207,7 +194,7 @@ def check(
     """
     settings = significance.TestSettings(test, draws=draws, seed=seed)
     if undecided is not None:
-        check_choice(undecided, get_args(Undecided), "undecided")
+        errors.check_choice(undecided, get_args(Undecided), "undecided")
     matrix, name = score_matrix.with_baseline(scores, baseline, means_suffice=True)
     bounds = [*bounds, *margins(no_worse, matrix.measures)]
     name = baseline_of(matrix, bounds, name)
@@ -455,8 +442,10 @@ def _select_slice(matrix: Matrix, bound: Bound) -> Matrix:
         return matrix
     slice_topics = _slice_names(matrix)
     if bound.slice not in slice_topics:
-        hint = did_you_mean(bound.slice, slice_topics) or (
-            f"slices: {shorten(slice_topics)}" if slice_topics else f"add {flag.slices}, which gives topics labels"
+        hint = errors.did_you_mean(bound.slice, slice_topics) or (
+            f"slices: {errors.shorten(slice_topics)}"
+            if slice_topics
+            else f"add {flag.slices}, which gives topics labels"
         )
         raise InputError(bound.place, f"no slice '{bound.slice}'", hint, usage=True)
     return matrix.of_topics(slice_topics[bound.slice])
@@ -624,11 +613,7 @@ def _check_significance(paired: Paired, bound: Bound, p: float, method: str) -> 
         return p, True, f"{summaries.change} alike on all topics, so that {method} gives no p"
     significant = "not significant" if p > bound.limit else "significant"
     passed = summaries.drop <= 0 or p > bound.limit
-    return (
-        p,
-        passed,
-        f"{summaries.change}, p {significance.p_value(p)} ({method}), {significant} at {bound.limit:g}",
-    )
+    return (p, passed, f"{summaries.change}, p {significance.p_value(p)} ({method}), {significant} at {bound.limit:g}")
 
 
 def _check_unjudged(run_scores: Paired, unjudged: Floats, bound: Bound) -> tuple[float, bool, str]:
@@ -671,11 +656,7 @@ class Checked(kernel.results.FrameResult):
             rows = [verdict.row for verdict in self.verdicts]
             names = list(dict.fromkeys(name for row in sorted(rows, key=len, reverse=True) for name in row))
             bounds = [{**row, "worst": verdict.worst_topics} for row, verdict in zip(rows, self.verdicts, strict=True)]
-            nested = {
-                "signature": self.signature,
-                "passed": self.passed,
-                "bounds": bounds,
-            }
+            nested = {"signature": self.signature, "passed": self.passed, "bounds": bounds}
             table = Table([*map(Column, names)], [[row.get(name) for name in names] for row in rows])
             return Document([table], self.signature, nested=nested)
         columns = [*map(Column, ("", "run", "bound")), Column("allowed", "figures"), *map(Column, ("verdict", "worst"))]

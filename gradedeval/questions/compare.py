@@ -10,31 +10,11 @@ from string import ascii_letters
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
-from gradedeval.analysis import difference_bounds, pairs, replicates, reversals, score_matrix, significance
-from gradedeval.analysis.tables import (
-    DisplayColumns,
-    Row,
-    ScoredFrame,
-    describe_readings,
-    format_ratio,
-    frame_document,
-    plain_columns,
-    signature_lines,
-    total_formatter,
-)
+from gradedeval.analysis import difference_bounds, pairs, replicates, reversals, score_matrix, significance, tables
+from gradedeval.analysis.tables import DisplayColumns, Row, ScoredFrame, frame_document, plain_columns, total_formatter
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, np
 from gradedeval.errors import InputError, emit_notes, flag, plural, public, shorten, visible
-from gradedeval.kernel import (
-    AnyMeasure,
-    Column,
-    Document,
-    Layout,
-    OptionKwargs,
-    Setting,
-    Table,
-    shares_work,
-    takes_options,
-)
+from gradedeval.kernel import AnyMeasure, Column, Document, Layout, OptionKwargs, Setting, Table, shares_work
 from gradedeval.questions.shared import Alpha, Correction, Draws, Rope, Seed, Test, baseline_setting, texts_unused
 
 if TYPE_CHECKING:
@@ -85,7 +65,7 @@ class Letters(ScoredFrame):
             f"runs that share a letter do not differ significantly at {settings.alpha:g}",
             *tests,
             f"{settings.level} of ranks: bootstrap of topics, {settings.draws} draws, seed {settings.seed}",
-            *describe_readings(self.scores, measures, tested=False),
+            *tables.describe_readings(self.scores, measures, tested=False),
         ]
         return " | ".join(parts)
 
@@ -99,7 +79,7 @@ class Letters(ScoredFrame):
             Column(f"{self.settings.level} of ranks", "figures"): _format_ranks("rank_low", "rank_high"),
         }
         return frame_document(
-            self.frame, layout, columns, signature_lines(self.settings_text, self.signature), signed=True
+            self.frame, layout, columns, tables.signature_lines(self.settings_text, self.signature), signed=True
         )
 
 
@@ -114,7 +94,7 @@ def _format_ranks(first: str, last: str) -> Callable[[Row], str | None]:
     return format_row
 
 
-@takes_options("reading")
+@kernel.takes_options("reading")
 @public
 @shares_work
 def letters(
@@ -312,7 +292,7 @@ class Comparison(ScoredFrame):
         mark = f"* probability ≥ {1 - alpha:.10g}" if self.settings.test == "bayes" else f"* p ≤ {alpha:g}"
         interval, *more_lines = pairs.describe_intervals(frame, self.settings)
         baseline = [] if self._baselines_vary else [visible(f"baseline {frame['baseline'].iloc[0]}")]
-        line = " | ".join([*baseline, *tests, mark, interval, *describe_readings(self.scores, measures)])
+        line = " | ".join([*baseline, *tests, mark, interval, *tables.describe_readings(self.scores, measures)])
         return "\n".join([line, *more_lines, *self.slice_settings])
 
     @property
@@ -349,7 +329,7 @@ class Comparison(ScoredFrame):
         if layout == "long" and self.slices is not None:
             frame = kernel.results.joined([frame, self.slices])
             frame.insert(3, "slice", frame.pop("slice"))
-        columns, signature = self._columns(), signature_lines(self.settings_text, matrix.common_signature)
+        columns, signature = self._columns(), tables.signature_lines(self.settings_text, matrix.common_signature)
         document = frame_document(frame, layout, columns, signature, signed=True)
         anova = [_anova_table(matrix, layout)] if self.settings.test == "anova" else []
         if layout == "long":
@@ -451,7 +431,7 @@ def format_interval(alpha: float, row: Row) -> str | None:
     """Format the interval of a difference or ratio. If the test rejects equality, an end at 0 (ratio: 1) is open."""
     if row["low"] is None:
         return None
-    format_number, equality = (format_ratio, 1) if row["tested"] == "ratio" else ("{:+.4f}".format, 0)
+    format_number, equality = (tables.format_ratio, 1) if row["tested"] == "ratio" else ("{:+.4f}".format, 0)
     p = row.get("p", 1)
     rejected = p is not None and p <= alpha
     low, high = (
@@ -612,7 +592,7 @@ EVALUATION_OPTIONS = ("unseen", "queries", "slices", "replicates", "predicted")
 """Options of an evaluation that a comparison takes, too."""
 
 
-@takes_options("reading", *EVALUATION_OPTIONS)
+@kernel.takes_options("reading", *EVALUATION_OPTIONS)
 @public
 @shares_work
 def compare(

@@ -13,13 +13,7 @@ from gradedeval.analysis import correlation, pictures, score_matrix
 from gradedeval.analysis.tables import ScoredFrame, signature_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close, np
 from gradedeval.errors import InputError, check_choice, flag, plural, public
-from gradedeval.kernel import (
-    AnyMeasure,
-    OptionKwargs,
-    Setting,
-    shares_work,
-    takes_options,
-)
+from gradedeval.kernel import AnyMeasure, OptionKwargs, Setting, shares_work, takes_options
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,33 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
-from gradedeval import kernel
+from gradedeval import errors, kernel
 from gradedeval.analysis import difference_bounds, ranked_runs, replicates, reversals, score_matrix
 from gradedeval.arrays import TOLERANCE, Floats, Ints, np
-from gradedeval.errors import (
-    InputError,
-    Note,
-    check_choice,
-    did_you_mean,
-    either,
-    emit_notes,
-    flag,
-    plural,
-    public,
-    shorten,
-    visible,
-)
-from gradedeval.kernel import (
-    Column,
-    Document,
-    Layout,
-    Measure,
-    OptionKwargs,
-    Table,
-    parse_measures,
-    resolve_options,
-    takes_options,
-)
+from gradedeval.errors import InputError, Note, flag, plural, public, visible
+from gradedeval.kernel import Column, Document, Layout, Measure, OptionKwargs, Table
 from gradedeval.questions.explain import BEYOND, DEFAULT, DOCUMENT
 from gradedeval.questions.ranking_agreement import TOPICS, Measures
 
@@ -207,7 +185,7 @@ class Diff(kernel.results.InNotebook):
         """
         rows = np.ones(len(self.topics), dtype=bool)
         if kind is not None:
-            check_choice(kind, get_args(Only), flag.only)
+            errors.check_choice(kind, get_args(Only), flag.only)
             better = {measure.label: measure.reading.sign for measure in self.measures}
             change = self.topics["difference"] * [better[label] for label in self.topics["measure"]]
             same_order = self.topics["same_order"]
@@ -219,7 +197,7 @@ class Diff(kernel.results.InNotebook):
         if topic is not None:
             topic_ids = list(dict.fromkeys(self.topics["topic"]))
             if topic not in topic_ids:
-                hint = did_you_mean(topic, topic_ids) or f"as in {shorten(topic_ids)}"
+                hint = errors.did_you_mean(topic, topic_ids) or f"as in {errors.shorten(topic_ids)}"
                 scope = "both runs are" if self.seeds is None else "all seeds are"
                 raise InputError(flag.topic, f"'{topic}' is not a topic that {scope} scored on", hint, usage=True)
             rows &= self.topics["topic"] == topic
@@ -267,7 +245,7 @@ class Diff(kernel.results.InNotebook):
             if listed:
                 blocks.append(_topic_table(selected, listed, names, decimals))
             if len(changed) > len(listed):
-                more, top_n = len(changed) - len(listed), either("--top N", f".shown(top={len(changed)})")
+                more, top_n = len(changed) - len(listed), errors.either("--top N", f".shown(top={len(changed)})")
                 blocks.append(f"{more} more {plural(more, 'topic')} not shown; see them with {top_n}")
         return Document(blocks, self.signature)
 
@@ -307,7 +285,7 @@ def _resolve_arguments(
     return ranked_runs.name_two_runs(baseline, run), qrels, measures
 
 
-@takes_options("reading", "unseen", "queries", "slices", "replicates")
+@kernel.takes_options("reading", "unseen", "queries", "slices", "replicates")
 @public
 def diff(
     baseline: Any,
@@ -336,9 +314,9 @@ def diff(
     0    d1   rose              2     1
     1    d2   fell              1     2
     """
-    options = resolve_options(like, **keywords)
+    options = kernel.resolve_options(like, **keywords)
     runs, qrels, measures = _resolve_arguments(baseline, run, qrels, measures, options.replicates)
-    chosen = parse_measures(measures)
+    chosen = kernel.parse_measures(measures)
     systems = {run: [run] for run in runs}
     if options.replicates is not None:
         systems = ranked_runs.two_systems(list(runs), options.replicates)
@@ -373,7 +351,7 @@ def _diff(sides: Sides, scorer: Scorer, reread: RereadRuns | None, options: Opti
         kernel.results.joined(documents),
         scorer.measures,
         f"{signature} | {sides.in_words}" if sides.of_seeds else signature,
-        emit_notes([*scorer.notes, *ranked.notes, *few, *seeds, *unseen]),
+        errors.emit_notes([*scorer.notes, *ranked.notes, *few, *seeds, *unseen]),
         texts=options.texts,
         slices=kernel.results.joined(slices) if slices else None,
         seeds=sides.counts if sides.of_seeds else None,

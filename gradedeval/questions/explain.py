@@ -10,38 +10,10 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gradedeval import kernel
-from gradedeval.analysis import ranked_runs
-from gradedeval.analysis.pictures import (
-    BLACK,
-    GREY,
-    LIGHT,
-    VERMILION,
-    Panel,
-    draw_on,
-    label_text,
-    legend,
-    require_frame,
-    select_measure,
-    use_integer_ticks,
-)
+from gradedeval.analysis import pictures, ranked_runs
 from gradedeval.arrays import Bools, Floats, np
 from gradedeval.errors import InputError, Note, did_you_mean, emit_notes, flag, public, shorten, visible
-from gradedeval.kernel import (
-    AnyMeasure,
-    Column,
-    Document,
-    Layout,
-    Measure,
-    OptionKwargs,
-    Options,
-    Table,
-    decode,
-    encode,
-    parse_measures,
-    ranges,
-    resolve_options,
-    takes_options,
-)
+from gradedeval.kernel import AnyMeasure, Column, Document, Layout, Measure, OptionKwargs, Options, Table, decode
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,7 +154,7 @@ class Explanations(kernel.results.InNotebook):
             return side_by_side_document(first, others[0], layout, digits=digits, shown=show)
         return explanation_document(first, layout, digits=digits, shown=show)
 
-    def panels(self, *, show: int | None = None) -> list[Panel]:
+    def panels(self, *, show: int | None = None) -> list[pictures.Panel]:
         """Return a picture for each run, topic and measure."""
         panels = []
         for explanation in (explanation for rows in self.of_runs for explanation in rows):
@@ -190,11 +162,11 @@ class Explanations(kernel.results.InNotebook):
             for explained in explanation.measures:
                 rows = frame[frame["measure"] == explained.measure.label]
                 ranks = show or explained.measure.cutoff or RANKS
-                panels.append(Panel(partial(draw_ranks, frame=rows, ranks=ranks, grades=grades), 2.0))
+                panels.append(pictures.Panel(partial(draw_ranks, frame=rows, ranks=ranks, grades=grades), 2.0))
         return panels
 
 
-@takes_options("reading", "queries", "fill", "costs")
+@kernel.takes_options("reading", "queries", "fill", "costs")
 @public
 def explain(
     run: Any,
@@ -223,7 +195,7 @@ def explain(
     0    d1    1.0         0.125    0.125
     1    d2    4.0         0.250    0.375
     """
-    options, named = resolve_options(like, **keywords), kernel.named_runs(run)
+    options, named = kernel.resolve_options(like, **keywords), kernel.named_runs(run)
     chosen, topic = _measures_or_topic(measures, topic, named, qrels, options)
     judged = kernel.qrels_for(named, qrels, options)
     topic, notes = (topic, []) if topic is not None else _default_topic(named, judged, chosen, options)
@@ -236,12 +208,12 @@ def _measures_or_topic(
 ) -> tuple[list[Measure], str | bytes | int | None]:
     """Return the measures and the topic, which may replace them. Raises InputError (usage) for neither."""
     try:
-        return parse_measures(measures), topic
+        return kernel.parse_measures(measures), topic
     except InputError:
         word = str(measures) if isinstance(measures, str | int) and topic is None else ""
-        if not word or encode(word) not in kernel.qrels_for(runs, qrels, options).row_of:
+        if not word or kernel.encode(word) not in kernel.qrels_for(runs, qrels, options).row_of:
             raise
-    return parse_measures(DEFAULT), word
+    return kernel.parse_measures(DEFAULT), word
 
 
 def _default_topic(
@@ -338,12 +310,12 @@ def _topic_id(topic: str | bytes | int | None, qrels: Qrels, options: Options) -
     ]
     if topic is None:
         if len(topics) == 1:
-            return encode(topics[0])
+            return kernel.encode(topics[0])
         problem = f"{qrels.place} has {len(qrels)} topics ({shorten(topics)})"
         raise InputError(
             flag.topic, problem, f"choose one, as in {flag.topic:{topics[0]}}" if topics else "", usage=True
         )
-    topic_bytes = topic if isinstance(topic, bytes) else encode(str(topic))
+    topic_bytes = topic if isinstance(topic, bytes) else kernel.encode(str(topic))
     if options.topics_from is not None and topic_bytes not in options.topics_from:
         raise InputError(
             flag.topic, f"'{decode(topic_bytes)}' is not listed in {flag.topics_from}", "add it there", usage=True
@@ -650,9 +622,9 @@ def plot_explain(explanation: Any, measure: Any = None, *, show: int | None = No
     >>> axes.get_xlabel(), axes.get_ylabel()
     ('rank in topic q1 of run', 'part of err@20')
     """
-    show = ranges.SHOW.check_or_none(show)
-    frame = require_frame(explanation, COLUMNS, "explain", "what gradedeval.explain returns")
-    of_one_measure = select_measure(frame, measure, "explain")
+    show = kernel.ranges.SHOW.check_or_none(show)
+    frame = pictures.require_frame(explanation, COLUMNS, "explain", "what gradedeval.explain returns")
+    of_one_measure = pictures.select_measure(frame, measure, "explain")
     if len(kernel.results.distinct(of_one_measure, "run", "topic")) > 1:
         raise InputError("plot.explain", "several runs or topics", "give the explanation of one", usage=True)
     cutoff = None
@@ -661,7 +633,7 @@ def plot_explain(explanation: Any, measure: Any = None, *, show: int | None = No
             of_one_measure["measure"].iloc[0]
         ]
     grades = explanation.grades if isinstance(explanation, Explanation) else frame["grade"].dropna().unique().tolist()
-    return draw_on(partial(draw_ranks, frame=of_one_measure, ranks=show or cutoff or RANKS, grades=grades), ax)
+    return pictures.draw_on(partial(draw_ranks, frame=of_one_measure, ranks=show or cutoff or RANKS, grades=grades), ax)
 
 
 def draw_ranks(ax: Axes, frame: pd.DataFrame, ranks: int, grades: Sequence[float]) -> None:
@@ -675,34 +647,37 @@ def draw_ranks(ax: Axes, frame: pd.DataFrame, ranks: int, grades: Sequence[float
     rank, contribution, running, grade = (documents[name].to_numpy(dtype=float) for name in names)
     colors = _colors(grades)
     painted = [colors.get(value, "white") for value in grade.tolist()]
-    ax.bar(rank, contribution, width=0.8, color=painted, edgecolor=BLACK, linewidth=0.3, label="contribution")
+    ax.bar(rank, contribution, width=0.8, color=painted, edgecolor=pictures.BLACK, linewidth=0.3, label="contribution")
     handles: list[Any] = [
-        Patch(label=name, facecolor=color, edgecolor=BLACK, linewidth=0.3)
+        Patch(label=name, facecolor=color, edgecolor=pictures.BLACK, linewidth=0.3)
         for name, color in _legend_grades(grade, colors)
     ]
     # Cells above the axes show grades of documents without a contribution, too.
     hatches = ["////" if np.isnan(value) else "" for value in grade.tolist()]
-    ax.bar(rank, 0.05, bottom=1.01, width=0.8, color=painted, hatch=hatches, edgecolor=GREY, linewidth=0.3,
+    ax.bar(rank, 0.05, bottom=1.01, width=0.8, color=painted, hatch=hatches, edgecolor=pictures.GREY, linewidth=0.3,
            transform=ax.get_xaxis_transform(), clip_on=False, label="grade")  # fmt: skip
     unjudged = np.isnan(grade)
     could = documents["could_add"].to_numpy(dtype=float) if "could_add" in documents else np.zeros(len(rank))
     adds = unjudged & (could > 0)
-    ax.bar(rank[adds], could[adds], bottom=contribution[adds], width=0.8, color="white", edgecolor=GREY, hatch="////",
-           linewidth=0.3, label="could add")  # fmt: skip
+    open_look: dict[str, Any] = {"facecolor": "white", "edgecolor": pictures.GREY, "hatch": "////", "linewidth": 0.3}
+    ax.bar(rank[adds], could[adds], bottom=contribution[adds], width=0.8, label="could add", **open_look)
     if unjudged.any():
-        label = "unjudged, could add" if adds.any() else "unjudged"
-        handles.append(Patch(label=label, facecolor="white", edgecolor=GREY, hatch="////", linewidth=0.3))
-    (line,) = ax.plot(rank, running, color=VERMILION, marker=".", markersize=3, linewidth=1, label="score so far")
-    ax.axhline(0, color=BLACK, linewidth=0.6)
-    ax.grid(axis="y", color=LIGHT, linewidth=0.4)
+        handles.append(Patch(label="unjudged, could add" if adds.any() else "unjudged", **open_look))
+    (line,) = ax.plot(
+        rank, running, color=pictures.VERMILION, marker=".", markersize=3, linewidth=1, label="score so far"
+    )
+    ax.axhline(0, color=pictures.BLACK, linewidth=0.6)
+    ax.grid(axis="y", color=pictures.LIGHT, linewidth=0.4)
     ax.set_xlim(0.4, rank[-1] + 0.6)
     if not ax.dataLim.height:  # nothing counts
         ax.set_ylim(0, 1)
-    use_integer_ticks(ax)
+    pictures.use_integer_ticks(ax)
     head = frame.iloc[0]
-    ax.set_xlabel(f"rank in topic {label_text(str(head['topic']), 16)} of {label_text(str(head['run']))}")
-    ax.set_ylabel(f"part of {label_text(str(head['measure']))}")
-    legend(ax, handles=[*handles, line], bottom=1.06)
+    ax.set_xlabel(
+        f"rank in topic {pictures.label_text(str(head['topic']), 16)} of {pictures.label_text(str(head['run']))}"
+    )
+    ax.set_ylabel(f"part of {pictures.label_text(str(head['measure']))}")
+    pictures.legend(ax, handles=[*handles, line], bottom=1.06)
 
 
 def _colors(grades: Sequence[float]) -> dict[float, Any]:
@@ -712,7 +687,7 @@ def _colors(grades: Sequence[float]) -> dict[float, Any]:
     ascending = sorted(map(float, grades))
     relevant = [value for value in ascending if value > 0]
     scale = colormaps["viridis_r"]
-    colors: dict[float, Any] = dict.fromkeys(ascending, LIGHT)
+    colors: dict[float, Any] = dict.fromkeys(ascending, pictures.LIGHT)
     return colors | {value: scale((place + 1) / len(relevant)) for place, value in enumerate(relevant)}
 
 
@@ -725,7 +700,7 @@ def _legend_grades(present: Floats, colors: Mapping[float, Any]) -> list[tuple[s
     most `MOST_NAMED` in all, from the lowest to the highest."""
     ascending = sorted(set(present[np.isfinite(present)].tolist()))
     below, above = ([value for value in ascending if (value > 0) == relevant] for relevant in (False, True))
-    labels = [(f"grade {below[0]:g}" if len(below) == 1 else "grade ≤ 0", LIGHT)] if below else []
+    labels = [(f"grade {below[0]:g}" if len(below) == 1 else "grade ≤ 0", pictures.LIGHT)] if below else []
     places = np.linspace(0, len(above) - 1, min(len(above), MOST_NAMED - len(labels))).round().astype(int).tolist()
     return labels + [(f"grade {above[place]:g}", colors[above[place]]) for place in places]
 
@@ -743,7 +718,7 @@ def explain_runs(
     **keywords: Unpack[OptionKwargs],
 ) -> Explanations:
     """Explain several topics of one or two runs. Raises InputError (usage) for more runs."""
-    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
+    options, chosen = kernel.resolve_options(like, **keywords), kernel.parse_measures(measures)
     if len(runs) > 2:
         raise InputError("", f"{len(runs)} runs given", "explain one, or two side by side", usage=True)
     named = ranked_runs.name_two_runs(*runs) if len(runs) == 2 else kernel.named_runs(runs)

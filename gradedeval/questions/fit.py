@@ -17,21 +17,7 @@ from gradedeval.analysis import pictures, score_matrix
 from gradedeval.analysis.tables import DisplayColumns, Row, format_range, frame_document, plain_columns, signature_lines
 from gradedeval.arrays import Bools, Floats, Ints, chunks, np
 from gradedeval.errors import InputError, Note, check_choice, emit_notes, flag, plural, public, shorten
-from gradedeval.kernel import (
-    AnyMeasure,
-    Column,
-    Document,
-    Layout,
-    Measure,
-    OptionKwargs,
-    Options,
-    Setting,
-    parse_measures,
-    ranges,
-    resolve_options,
-    shares_work,
-    takes_options,
-)
+from gradedeval.kernel import AnyMeasure, Column, Document, Layout, Measure, OptionKwargs, Options, Setting, ranges
 from gradedeval.questions import weights as weighing
 from gradedeval.questions.correlate import BY_TOPIC, KINDS, NAMES, Kind, scores_agreement_with
 
@@ -86,7 +72,7 @@ class MeasureRange:
     def at(self, value: float) -> Measure:
         """Return the measure with a value in place of the range."""
         word = kernel.notation.write_value(int(value) if self.whole else round(value, 10))
-        return parse_measures(f"{self.prefix}{word}{self.suffix}", self.table)[0]
+        return kernel.parse_measures(f"{self.prefix}{word}{self.suffix}", self.table)[0]
 
     def end(self, value: float) -> str:
         """Return a note if the best value is an end of the range and the measure takes values beyond it."""
@@ -385,12 +371,7 @@ def divergence(reference: Floats, weights: Floats) -> float:
 
 @public
 def fit_weights(
-    weights: Vector,
-    measures: Ranges,
-    *,
-    ranks: Ranks = None,
-    normalize: Scaled = "none",
-    precision: Precision = 0.001,
+    weights: Vector, measures: Ranges, *, ranks: Ranks = None, normalize: Scaled = "none", precision: Precision = 0.001
 ) -> FitResult:
     """Fit the parameter of each static measure to a vector of rank weights, by Kullback–Leibler divergence.
 
@@ -694,9 +675,9 @@ OtherTopics = Annotated[Any, Setting("Evaluate the fitted values on the topics l
     reads=True, short="Evaluate the fit on the topics in FILE.")]  # fmt: skip
 
 
-@takes_options("reading", "residual_depth", "max_residual")
+@kernel.takes_options("reading", "residual_depth", "max_residual")
 @public
-@shares_work
+@kernel.shares_work
 def fit(
     runs: Any,
     qrels: Any,
@@ -733,13 +714,13 @@ def fit(
     0   pearson    0.2  0.15  0.26
     1  spearman    0.1  0.10  0.24
     """
-    options = resolve_options(like, **keywords)
+    options = kernel.resolve_options(like, **keywords)
     collection = Collection.read(runs, qrels, options)
     there = None
     if validate is not None:
-        topics = resolve_options(topics_from=validate).topics_from
+        topics = kernel.resolve_options(topics_from=validate).topics_from
         there = replace(collection, options=replace(options, topics_from=topics))
-    (target,) = parse_measures(to)
+    (target,) = kernel.parse_measures(to)
     kinds = [coefficient] if isinstance(coefficient, str) else list(coefficient)
     return fit_ranges(collection, read_ranges(measures), target, kinds, precision, there)
 

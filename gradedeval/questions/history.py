@@ -15,18 +15,7 @@ from gradedeval import kernel
 from gradedeval.analysis import saved_scores, score_matrix
 from gradedeval.arrays import LARGEST
 from gradedeval.errors import InputError, ProblemList, did_you_mean, emit_notes, plural, public, shorten, visible
-from gradedeval.kernel import (
-    AnyMeasure,
-    Column,
-    Document,
-    Layout,
-    Measure,
-    Setting,
-    Table,
-    append_lines,
-    parse_measures,
-    ranges,
-)
+from gradedeval.kernel import AnyMeasure, Column, Document, Layout, Measure, Setting, Table, parse_measures, ranges
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,11 +107,7 @@ def _cells(row: dict[str, Any], answered: bool, checked: bool) -> list[Any]:
 
 @public
 def append_history(
-    scores: Scores,
-    path: str | os.PathLike[str],
-    *,
-    time: str | datetime | None = None,
-    label: str = "",
+    scores: Scores, path: str | os.PathLike[str], *, time: str | datetime | None = None, label: str = ""
 ) -> None:
     """Append an evaluation to a history: one line for each run.
 
@@ -141,7 +126,7 @@ def append_history(
     <History history.jsonl: 1 scores>
     """
     scores = score_matrix.as_scores(scores)
-    append_lines(path, lines_of(score_matrix.to_matrix(scores), scores.measures, as_time(time), label))
+    kernel.append_lines(path, lines_of(score_matrix.to_matrix(scores), scores.measures, as_time(time), label))
     level = scores.options.interval
     if level is not None and level != LEVEL:
         kept = f"keeps intervals at {LEVEL:.0%}, as every history does, not at {100 * level:.10g}%"
@@ -199,13 +184,7 @@ def lines_of(
 
 
 @public
-def read_history(
-    path: str | os.PathLike[str],
-    *,
-    run: Run = None,
-    measures: Only = (),
-    last: Last = None,
-) -> History:
+def read_history(path: str | os.PathLike[str], *, run: Run = None, measures: Only = (), last: Last = None) -> History:
     """Read the scores of runs over time from a file by `append_history`, `gradedeval eval --history` or `check
     --history`.
 

@@ -12,7 +12,6 @@ from gradedeval.analysis import pictures
 from gradedeval.arrays import Floats, Ints, distinct, np
 from gradedeval.errors import InputError, did_you_mean, emit_notes, flag, plural, public, shorten
 from gradedeval.kernel import (
-    MEASURES,
     AnyMeasure,
     Column,
     Document,
@@ -23,12 +22,6 @@ from gradedeval.kernel import (
     Setting,
     Table,
     Workers,
-    decode,
-    parse_measures,
-    ranges,
-    resolve_options,
-    shares_work,
-    takes_options,
 )
 from gradedeval.questions import maximum_entropy
 
@@ -179,7 +172,7 @@ class Solver:
             f"rel={grade:g}": Users(np.ones(1), above[row : row + 1]) for row, grade in enumerate(self.grades[1:])
         }
         gain_of_grade = self.gain_of_grade(
-            kernel.gains.gain_table(MEASURES["gap"], self.scorer.grades), MEASURES["gap"]
+            kernel.gains.gain_table(kernel.MEASURES["gap"], self.scorer.grades), kernel.MEASURES["gap"]
         )
         return binary | ({GRADED: Users(np.diff(gain_of_grade), above)} if len(binary) > 1 else {})
 
@@ -235,7 +228,7 @@ class Solver:
                         lists.grades[row, :, :length], most.chances[row, :, :length]
                     )
                     result.precision[measure] += at_levels
-            result.topics.append(decode(batch.topics[topic]))
+            result.topics.append(kernel.decode(batch.topics[topic]))
             result.ranks.append(length)
             result.numbers.append(np.array(per_measure))
             result.rms.append(rms)
@@ -268,7 +261,7 @@ class Solver:
 By = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting("Measure, such as 'gap(g=1:1)' or ndcg@20. Repeat -m, or "
     "separate measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure="several")]  # fmt: skip
-MinFound = Annotated[int, Setting("Leave out lists with fewer documents of any grade above 0.", ranges.MIN_FOUND,
+MinFound = Annotated[int, Setting("Leave out lists with fewer documents of any grade above 0.", kernel.ranges.MIN_FOUND,
     metavar="N", short="Leave out lists with fewer relevant documents.")]  # fmt: skip
 ByTopic = Annotated[bool, Setting("Print a row per run and topic, then the means over them.", section="Output",
     spelled=("-q", "--by-topic"), short="A row per run and topic, then the means.")]  # fmt: skip
@@ -315,9 +308,9 @@ class Informativeness(kernel.results.InNotebook):
         return Document(blocks, self.signature)
 
 
-@takes_options("reading")
+@kernel.takes_options("reading")
 @public
-@shares_work
+@kernel.shares_work
 def informativeness(
     runs: Any,
     qrels: Any,
@@ -354,9 +347,9 @@ def informativeness(
     1            rr  0.000
     3  counts alone  0.236
     """
-    options = resolve_options(like, **keywords)
-    named, chosen = kernel.named_runs(runs, qrels), parse_measures(measures)
-    min_found = ranges.MIN_FOUND.check(min_found)
+    options = kernel.resolve_options(like, **keywords)
+    named, chosen = kernel.named_runs(runs, qrels), kernel.parse_measures(measures)
+    min_found = kernel.ranges.MIN_FOUND.check(min_found)
     _check(chosen, options)
     judged = kernel.qrels_for(named, qrels, options)
     scorer = kernel.Scorer(judged, chosen, options, kernel.Workers.current().limits)

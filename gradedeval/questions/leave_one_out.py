@@ -12,19 +12,7 @@ from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import GROUP, display_table
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, merge_close, np
 from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, emit_notes, flag, plural, public, shorten
-from gradedeval.kernel import (
-    Document,
-    Layout,
-    Measure,
-    OptionKwargs,
-    Setting,
-    Table,
-    parse_measures,
-    ranges,
-    resolve_options,
-    shares_work,
-    takes_options,
-)
+from gradedeval.kernel import Document, Layout, Measure, OptionKwargs, Setting, Table
 from gradedeval.questions import correlate
 from gradedeval.questions.to_judge import PoolDepth
 
@@ -185,9 +173,9 @@ class LeftOut(kernel.results.InNotebook):
         return f"<LeftOut: {len(kernel.results.distinct(self.frame, 'run'))} runs>"
 
 
-@takes_options("reading")
+@kernel.takes_options("reading")
 @public
-@shares_work
+@kernel.shares_work
 def leave_one_out(
     runs: Any,
     qrels: Any,
@@ -220,8 +208,8 @@ def leave_one_out(
     0     A  0.667           0.50
     1     B  0.667           0.25
     """
-    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
-    named, pool_depth = kernel.named_runs(runs), ranges.POOL_DEPTH.check_or_none(pool_depth)
+    options, chosen = kernel.resolve_options(like, **keywords), kernel.parse_measures(measures)
+    named, pool_depth = kernel.named_runs(runs), kernel.ranges.POOL_DEPTH.check_or_none(pool_depth)
     if len(named) < 2:
         count = f"{len(named)} {plural(len(named), 'run')} given"
         raise InputError(flag.leave_one_out, count, "the order of runs needs two or more", usage=True)

@@ -13,18 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from gradedeval import __version__, kernel
 from gradedeval.arrays import np
 from gradedeval.errors import SHOWN, InputError, either, flag, plural, public, shorten, truncate, visible, with_keywords
-from gradedeval.kernel import (
-    Column,
-    Document,
-    Layout,
-    Measure,
-    Options,
-    Table,
-    decode,
-    parse_measures,
-    ranges,
-    resolve_options,
-)
+from gradedeval.kernel import Column, Document, Layout, Measure, Options, Table, decode, ranges
 
 if TYPE_CHECKING:
     from gradedeval.kernel import Batch, Qrels, Scorer
@@ -626,5 +615,5 @@ def lint(
             problem = f"is an object of type {type(source).__name__}"
             raise InputError(name, problem, "lint reads files: give a path", usage=True)
     given = (run_format, qrels_format, labels, collapse, collapse_by, collapse_qrels)
-    options = resolve_options(**dict(zip(kernel.options.OF_FILES, given, strict=True)))
-    return lint_runs(named, qrels, parse_measures(measures), max_depth, tag_is_filename, options)
+    options = kernel.resolve_options(**dict(zip(kernel.options.OF_FILES, given, strict=True)))
+    return lint_runs(named, qrels, kernel.parse_measures(measures), max_depth, tag_is_filename, options)

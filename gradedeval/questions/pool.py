@@ -10,19 +10,7 @@ from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import GROUP, display_table
 from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.errors import emit_notes, public
-from gradedeval.kernel import (
-    Column,
-    Document,
-    Layout,
-    OptionKwargs,
-    Options,
-    Setting,
-    Table,
-    ranges,
-    resolve_options,
-    shares_work,
-    takes_options,
-)
+from gradedeval.kernel import Column, Document, Layout, OptionKwargs, Options, Setting, Table, ranges
 from gradedeval.questions.leave_one_out import Groups, contributed, group_counts, read_groups
 from gradedeval.questions.shared import DEFAULT_DEPTH
 from gradedeval.questions.to_judge import PoolDepth
@@ -115,9 +103,9 @@ class Pool(kernel.results.InNotebook):
         return f"<Pool of {len(self.runs)} runs, {len(self.topics)} topics>"
 
 
-@takes_options("reading")
+@kernel.takes_options("reading")
 @public
-@shares_work
+@kernel.shares_work
 def pool(
     runs: Any,
     qrels: Any = None,
@@ -148,7 +136,7 @@ def pool(
     0   A          2     1.0      0.5
     1   B          2     0.5      0.5
     """
-    options, named = resolve_options(like, **keywords), kernel.named_runs(runs)
+    options, named = kernel.resolve_options(like, **keywords), kernel.named_runs(runs)
     at, pool_depth = ranges.AT.check(at), ranges.POOL_DEPTH.check_or_none(pool_depth)
     group_of, notes = read_groups(groups, list(named))
     judged = kernel.Qrels.empty() if qrels is None else kernel.qrels_for(named, qrels, options)

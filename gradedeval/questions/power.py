@@ -12,31 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
 from gradedeval.analysis import no_worse as answers
-from gradedeval.analysis import pictures, score_matrix, significance
-from gradedeval.analysis.tables import (
-    DisplayColumns,
-    Row,
-    ScoredFrame,
-    confidence_level,
-    describe_scales,
-    format_ratio,
-    frame_document,
-    plain_columns,
-    signature_lines,
-)
+from gradedeval.analysis import pictures, score_matrix, significance, tables
+from gradedeval.analysis.tables import DisplayColumns, Row, ScoredFrame, frame_document, plain_columns, signature_lines
 from gradedeval.arrays import TOLERANCE, np
 from gradedeval.errors import InputError, flag, public
-from gradedeval.kernel import (
-    AnyMeasure,
-    Column,
-    Document,
-    Layout,
-    OptionKwargs,
-    Setting,
-    ranges,
-    shares_work,
-    takes_options,
-)
+from gradedeval.kernel import AnyMeasure, Column, Document, Layout, OptionKwargs, Setting, ranges, shares_work
 from gradedeval.questions.limits import Bound, margins
 
 if TYPE_CHECKING:
@@ -129,8 +109,8 @@ class Plan(ScoredFrame):
             level = f"paired t, one-sided, alpha {answers.ALPHA:g}, power {answers.POWER:g}"
             return f"topics with which an equal run is no worse | {level}"
         needed = f"topics to detect a difference of {self.aim.difference:g} with power {1 - self.aim.beta:g} at alpha"
-        interval = f"interval: {confidence_level(self.aim.alpha)}, as wide as that difference"
-        units = describe_scales(self.scores, self.scores.measures, "variance, difference and width")
+        interval = f"interval: {tables.confidence_level(self.aim.alpha)}, as wide as that difference"
+        units = tables.describe_scales(self.scores, self.scores.measures, "variance, difference and width")
         return " | ".join([f"{needed} {self.aim.alpha:g}", interval, *units])
 
     def document(self, layout: Layout) -> Document:
@@ -145,7 +125,7 @@ class Plan(ScoredFrame):
         return frame_document(self.frame, layout, columns, signature_lines(self.settings_text, self.signature))
 
 
-@takes_options("reading")
+@kernel.takes_options("reading")
 @public
 @shares_work
 def plan_topics(
@@ -336,7 +316,7 @@ class Power(kernel.results.InNotebook):
 
 
 def _needed(row: Row) -> Any:
-    return format_ratio(row["needed"]) if row["tested"] == "ratio" else row["needed"]
+    return tables.format_ratio(row["needed"]) if row["tested"] == "ratio" else row["needed"]
 
 
 def check_runs(runs: int) -> None:
@@ -344,7 +324,7 @@ def check_runs(runs: int) -> None:
     score_matrix.require_two_runs("power", runs)
 
 
-@takes_options("reading")
+@kernel.takes_options("reading")
 @public
 @shares_work
 def power(

@@ -11,18 +11,7 @@ from gradedeval import kernel
 from gradedeval.analysis import pictures
 from gradedeval.arrays import TOLERANCE, Floats, np
 from gradedeval.errors import InputError, emit_notes, plural, public
-from gradedeval.kernel import (
-    AnyMeasure,
-    Measure,
-    OptionKwargs,
-    Options,
-    Setting,
-    decode,
-    parse_measures,
-    resolve_options,
-    shares_work,
-    takes_options,
-)
+from gradedeval.kernel import AnyMeasure, Measure, OptionKwargs, Options, Setting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,9 +62,9 @@ class PrecisionRecall(kernel.results.InNotebook):
         return kernel.Document(blocks, self.signature)
 
 
-@takes_options("reading")
+@kernel.takes_options("reading")
 @public
-@shares_work
+@kernel.shares_work
 def precision_recall(
     runs: Any,
     qrels: Any,
@@ -108,8 +97,8 @@ def precision_recall(
     9      0.9       0.75
     10     1.0       0.75
     """
-    options = resolve_options(like, **keywords)
-    (chosen,) = parse_measures(measure)
+    options = kernel.resolve_options(like, **keywords)
+    (chosen,) = kernel.parse_measures(measure)
     named = kernel.named_runs(runs)
     _check(chosen, options)
     judged = kernel.qrels_for(named, qrels, options)
@@ -210,7 +199,7 @@ def _barren_notes(barren: Mapping[str, set[bytes]], qrels: Qrels, counted: int) 
     return [
         kernel.caveats.no_relevant_text(
             qrels.place,
-            [decode(topic) for topic in qrels.topics if topic in topics],
+            [kernel.decode(topic) for topic in qrels.topics if topic in topics],
             counted,
             names if len(alike) > 1 else (),
         )

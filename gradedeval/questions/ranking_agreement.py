@@ -11,33 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 from gradedeval import kernel
 from gradedeval.analysis import correlation, rank_overlap, ranked_runs, replicates, score_matrix
 from gradedeval.arrays import Floats, Ints, np
-from gradedeval.errors import (
-    InputError,
-    did_you_mean,
-    either,
-    emit_notes,
-    flag,
-    plural,
-    public,
-    shorten,
-    visible,
-)
-from gradedeval.kernel import (
-    AnyMeasure,
-    Column,
-    Document,
-    Layout,
-    Measure,
-    OptionKwargs,
-    Options,
-    Setting,
-    Table,
-    parse_measures,
-    ranges,
-    resolve_options,
-    shares_work,
-    takes_options,
-)
+from gradedeval.errors import InputError, did_you_mean, either, emit_notes, flag, plural, public, shorten, visible
+from gradedeval.kernel import AnyMeasure, Column, Document, Layout, Measure, OptionKwargs, Options, Setting, Table
 from gradedeval.questions.explain import DEFAULT
 
 if TYPE_CHECKING:
@@ -61,8 +36,8 @@ NUMBERS = ("rbo", "rbo_low", "rbo_high", "residual", "overlap", "tau", "common")
 TABLE_COLUMNS = ("rbo", "residual", "overlap", "tau", "common")
 
 Persistence = Annotated[float, Setting("Of rank-biased overlap: the probability of going on from rank to rank.",
-    ranges.PERSISTENCE, metavar="P", short="Persistence of rank-biased overlap.")]  # fmt: skip
-At = Annotated[int, Setting("Depth of the column overlap.", ranges.AT, metavar="N")]
+    kernel.ranges.PERSISTENCE, metavar="P", short="Persistence of rank-biased overlap.")]  # fmt: skip
+At = Annotated[int, Setting("Depth of the column overlap.", kernel.ranges.AT, metavar="N")]
 Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting("Measure to compare by. Repeat -m, or separate "
     "measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure="several")]  # fmt: skip
@@ -80,8 +55,8 @@ class RankingSettings:
     ties: Ties = "a"
 
     def __post_init__(self) -> None:
-        ranges.PERSISTENCE.check_field(self, "persistence")
-        ranges.AT.check_field(self, "at")
+        kernel.ranges.PERSISTENCE.check_field(self, "persistence")
+        kernel.ranges.AT.check_field(self, "at")
 
     def __str__(self) -> str:
         rbo = f"rbo: extrapolated, p {self.persistence:g}, mean over the orders of ties"
@@ -222,9 +197,9 @@ def _matrix(result: RankingAgreement) -> Table:
     )
 
 
-@takes_options("reading", "unseen", "replicates")
+@kernel.takes_options("reading", "unseen", "replicates")
 @public
-@shares_work
+@kernel.shares_work
 def ranking_agreement(
     runs: Any,
     *,
@@ -254,7 +229,7 @@ def ranking_agreement(
       topic    rbo  overlap    tau
     0    q1  0.955      1.0  0.333
     """
-    options = resolve_options(like, **keywords)
+    options = kernel.resolve_options(like, **keywords)
     named, workers = kernel.named_runs(runs), kernel.Workers.current()
     settings = RankingSettings(persistence, at)
     if len(named) < 2:
@@ -417,7 +392,7 @@ def _legend(result: Reproduction) -> str:
     return " | ".join([at_best, "ktu: union by docno", rbo, *(["blank: not defined"] if blank else [])])
 
 
-@takes_options("reading", "unseen", "replicates")
+@kernel.takes_options("reading", "unseen", "replicates")
 @public
 def reproduction(
     runs: Any,
@@ -447,7 +422,7 @@ def reproduction(
     4   A    0.0
     5   B    0.5
     """
-    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
+    options, chosen = kernel.resolve_options(like, **keywords), kernel.parse_measures(measures)
     settings = RankingSettings(persistence, OVERLAP_DEPTH, TIES_OF_ORIGINALS)
     _check_single_runs(options)
     reproduced, original_runs = kernel.named_runs(runs), kernel.named_runs(originals)

@@ -9,30 +9,11 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import kernel
-from gradedeval.analysis import score_matrix, significance
-from gradedeval.analysis.tables import (
-    DisplayColumns,
-    ScoredFrame,
-    describe_readings,
-    describe_scales,
-    frame_document,
-    plain_columns,
-    signature_lines,
-    total_formatter,
-)
+from gradedeval.analysis import score_matrix, significance, tables
+from gradedeval.analysis.tables import DisplayColumns, ScoredFrame, total_formatter
 from gradedeval.arrays import TOLERANCE, Floats, np
 from gradedeval.errors import InputError, emit_notes, flag, public, shorten, visible
-from gradedeval.kernel import (
-    AnyMeasure,
-    Column,
-    Document,
-    Layout,
-    OptionKwargs,
-    Setting,
-    ranges,
-    shares_work,
-    takes_options,
-)
+from gradedeval.kernel import AnyMeasure, Column, Document, Layout, OptionKwargs, Setting, ranges
 from gradedeval.questions.compare import WINS, format_wins
 from gradedeval.questions.shared import baseline_setting
 
@@ -61,14 +42,14 @@ class Risk(ScoredFrame):
         baseline, runs = self.frame["baseline"].iloc[0], len(kernel.results.distinct(self.frame, "run"))
         weight = f"α {self.aversion:g}: a loss counts {1 + self.aversion:g} times"
         measures = list(dict.fromkeys(self.frame["measure"]))
-        remarks = describe_readings(self.scores, measures, tested=False)
-        units = describe_scales(self.scores, measures, "URisk")
+        remarks = tables.describe_readings(self.scores, measures, tested=False)
+        units = tables.describe_scales(self.scores, measures, "URisk")
         return " | ".join([visible(f"baseline {baseline}"), weight, f"GeoRisk among {runs} runs", *remarks, *units])
 
     def document(self, layout: Layout) -> Document:
         """Return a table with a row for each run and measure."""
         columns: DisplayColumns = {
-            **plain_columns(Column("measure"), Column("run")),
+            **tables.plain_columns(Column("measure"), Column("run")),
             Column("mean", "score"): total_formatter(self.scores, "mean"),
             Column("baseline mean", "score", wide=True): total_formatter(self.scores, "baseline_mean"),
             WINS: format_wins,
@@ -77,8 +58,8 @@ class Risk(ScoredFrame):
             Column("ZRisk", "signed", digits=2): itemgetter("z_risk"),
             Column("GeoRisk", "score"): itemgetter("geo_risk"),
         }
-        under = signature_lines(self.settings_text, self.signature)
-        return frame_document(self.frame, layout, columns, under, signed=True)
+        under = tables.signature_lines(self.settings_text, self.signature)
+        return tables.frame_document(self.frame, layout, columns, under, signed=True)
 
 
 def _is_mean(baseline: Any, scores: AnyScores) -> bool:
@@ -92,9 +73,9 @@ def check_runs(runs: int) -> None:
     score_matrix.require_two_runs("risk", runs, f"add a run or {flag.baseline}")
 
 
-@takes_options("reading", "replicates")
+@kernel.takes_options("reading", "replicates")
 @public
-@shares_work
+@kernel.shares_work
 def risk(
     runs: Any,
     qrels: Any = None,

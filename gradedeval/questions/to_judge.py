@@ -13,21 +13,7 @@ from gradedeval.analysis import ranked_runs
 from gradedeval.analysis.tables import display_table
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct, np
 from gradedeval.errors import InputError, Note, check_choice, emit_notes, flag, plural, public
-from gradedeval.kernel import (
-    Column,
-    Document,
-    Layout,
-    Measure,
-    OptionKwargs,
-    Options,
-    Setting,
-    Table,
-    parse_measures,
-    ranges,
-    resolve_options,
-    shares_work,
-    takes_options,
-)
+from gradedeval.kernel import Column, Document, Layout, Measure, OptionKwargs, Options, Setting, Table, ranges
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -462,9 +448,9 @@ class ToJudge(kernel.results.InNotebook):
         return f"<ToJudge {len(self.frame)} documents by {self.settings.strategy}>"
 
 
-@takes_options("reading", "queries")
+@kernel.takes_options("reading", "queries")
 @public
-@shares_work
+@kernel.shares_work
 def to_judge(
     runs: Any,
     qrels: Any = None,
@@ -503,10 +489,10 @@ def to_judge(
     >>> gradedeval.to_judge(runs, budget=2).frame["docno"].tolist()
     ['d1', 'd3']
     """
-    options, named, by = resolve_options(like, **keywords), kernel.named_runs(runs), parse_measures(measure)[0]
+    options, named = kernel.resolve_options(like, **keywords), kernel.named_runs(runs)
     default = DEFAULT_BUDGET if pool_depth is None and options.depth is None else None
     settings = JudgingSettings(strategy, default if budget is None else budget, persistence, pool_depth)
-    scorer = _scorer(named, qrels, by, options, strategy)
+    scorer = _scorer(named, qrels, kernel.parse_measures(measure)[0], options, strategy)
     ranked = ranked_runs.rank_runs(named, scorer.grader)
     candidates = _candidates(ranked, scorer, settings.pool_depth)
     chosen, weights = choose(ranked, scorer, candidates, settings)

@@ -11,17 +11,7 @@ from gradedeval.analysis import score_matrix
 from gradedeval.analysis.tables import ScoredFrame
 from gradedeval.arrays import np
 from gradedeval.errors import either, public
-from gradedeval.kernel import (
-    AnyMeasure,
-    Column,
-    Document,
-    Layout,
-    OptionKwargs,
-    Table,
-    ranges,
-    shares_work,
-    takes_options,
-)
+from gradedeval.kernel import AnyMeasure, Column, Document, Layout, OptionKwargs, Table
 from gradedeval.questions.shared import FEW_RUNS
 
 if TYPE_CHECKING:
@@ -71,7 +61,7 @@ class TopicTable(ScoredFrame):
         """
         matrix = self.scores
         if len(matrix.runs) > FEW_RUNS or top is not None:
-            return self._document_of_topics(layout, ranges.TOP.check_or_none(top))
+            return self._document_of_topics(layout, kernel.ranges.TOP.check_or_none(top))
         if layout == "long":
             return Document([kernel.results.to_table(self.frame)], matrix.common_signature)
         blocks: list[Table | str] = []
@@ -116,9 +106,9 @@ class TopicTable(ScoredFrame):
         return Document(blocks, signature)
 
 
-@takes_options("reading", "queries", "replicates")
+@kernel.takes_options("reading", "queries", "replicates")
 @public
-@shares_work
+@kernel.shares_work
 def topic_table(
     runs: Any,
     qrels: Any = None,

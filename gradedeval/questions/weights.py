@@ -11,23 +11,7 @@ from gradedeval import __version__, kernel
 from gradedeval.analysis import pictures, ranked_runs
 from gradedeval.arrays import TOLERANCE, Bools, Floats, np
 from gradedeval.errors import InputError, Note, check_choice, emit_notes, flag, plural, public
-from gradedeval.kernel import (
-    AnyMeasure,
-    Column,
-    Document,
-    Layout,
-    Measure,
-    OptionKwargs,
-    Options,
-    Setting,
-    Table,
-    decode,
-    parse_measures,
-    ranges,
-    resolve_options,
-    shares_work,
-    takes_options,
-)
+from gradedeval.kernel import AnyMeasure, Column, Document, Layout, Measure, OptionKwargs, Options, Setting, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,7 +159,7 @@ def _without_relevant(barren: Mapping[Measure, set[bytes]], place: str, counted:
     for measure, topics in barren.items():
         alike.setdefault(frozenset(topics), []).append(measure.label)
     return [
-        kernel.caveats.no_relevant_text(place, sorted(map(decode, topics)), counted, names, "get weights of 0")
+        kernel.caveats.no_relevant_text(place, sorted(map(kernel.decode, topics)), counted, names, "get weights of 0")
         for topics, names in alike.items()
         if topics
     ]
@@ -188,8 +172,8 @@ def static_weights(measure: Measure, depth: int, tried: bool = False, progress: 
     done with another value of a parameter (`tried`). With `progress` a progress bar is shown. Raises InputError (usage)
     for a measure without fixed weights.
     """
-    if depth > ranges.MOST_RANKS + 1:  # C and L need one rank more
-        ranges.WEIGHED_RANKS.check(depth)
+    if depth > kernel.ranges.MOST_RANKS + 1:  # C and L need one rank more
+        kernel.ranges.WEIGHED_RANKS.check(depth)
     ranked_runs.check_by_rank(measure)
     if measure.types:
         problem = "its weights depend on the types of the documents"
@@ -341,7 +325,7 @@ By = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting("Measure, such as 'r
     "separate measures by spaces.", metavar="MEASURE", section="Measures and gains", spelled=("-m", "--measure"),
     measure="several", required="for example -m 'rbp(p=0.95)'")]  # fmt: skip
 Ranks = Annotated[int, Setting("Print ranks 1 to N. A table has ten unless N is given.",
-    ranges.WEIGHED_RANKS, metavar="N", short="Print ranks 1 to N.")]  # fmt: skip
+    kernel.ranges.WEIGHED_RANKS, metavar="N", short="Print ranks 1 to N.")]  # fmt: skip
 Scaled = Annotated[Normalize, Setting("'sum': scale the weights of ranks 1 to N to sum to 1; 'max': scale the largest "
     "to 1.", short="Scale weights: sum to 1, or largest 1.")]  # fmt: skip
 Of = Annotated[Quantity, Setting("W: the weights; C: the probability of going on from a rank to the next, W(i+1)/W(i); "
@@ -439,9 +423,9 @@ def weight_panels(weights: Weights, log: bool) -> list[Panel]:
     return [pictures.Panel(partial(draw_weights, frame=weights.frame, quantity=weights.quantity, log=log), 2.1)]
 
 
-@takes_options("reading")
+@kernel.takes_options("reading")
 @public
-@shares_work
+@kernel.shares_work
 def weights(
     measures: By,
     runs: Any = None,
@@ -477,9 +461,9 @@ def weights(
     1     2       0.250  0.5
     2     3       0.125  0.0
     """
-    options, chosen = resolve_options(like, **keywords), parse_measures(measures)
+    options, chosen = kernel.resolve_options(like, **keywords), kernel.parse_measures(measures)
     named = None if runs is None else kernel.named_runs(runs)
-    ranks = ranges.WEIGHED_RANKS.check(ranks)
+    ranks = kernel.ranges.WEIGHED_RANKS.check(ranks)
     _check_quantity(quantity, normalize)
     if not chosen:
         raise InputError("", "no measures given", "for example 'rbp(p=0.95) dcg'", usage=True)
@@ -605,7 +589,7 @@ def plot_weights(weights: Any, *, log: bool = False, ranks: int | None = None, a
     >>> [line.get_label() for line in axes.lines]
     ['rbp(p=0.5)', 'p@2']
     """
-    ranks = ranges.RANKS.check_or_none(ranks)
+    ranks = kernel.ranges.RANKS.check_or_none(ranks)
     frame = pictures.require_frame(weights, ["rank"], "weights", SOURCE)
     if len(frame.columns) == 1:
         raise InputError("plot.weights", "the frame has no column but rank", f"give {SOURCE}", usage=True)

@@ -13,43 +13,10 @@ from gradedeval import __version__, kernel
 from gradedeval.analysis import pairs, significance
 from gradedeval.arrays import TOLERANCE
 from gradedeval.errors import InputError, emit_notes, plural, public
-from gradedeval.kernel import (
-    AnyMeasure,
-    Column,
-    Measure,
-    OptionKwargs,
-    Options,
-    Setting,
-    Table,
-    parse_measures,
-    ranges,
-    resolve_options,
-    shares_work,
-    takes_options,
-)
+from gradedeval.kernel import AnyMeasure, Column, Measure, OptionKwargs, Options, Setting, Table, parse_measures, ranges
 from gradedeval.questions.compare import format_wins
 from gradedeval.questions.limits import margins
 from gradedeval.questions.report import views
-from gradedeval.questions.report.views import (
-    SHOW,
-    Findings,
-    ReportSettings,
-    as_json,
-    collect,
-    differences_caption,
-    grade_classes,
-    grades_by_topic,
-    inline,
-    judged_by_run,
-    legend,
-    most_different,
-    on_page,
-    page_template,
-    rankings,
-    scores_of_topics,
-    unique_by_run,
-    unjudged_by_run,
-)
 from gradedeval.questions.shared import DEFAULT_DEPTH, Alpha, Correction, Draws, Measures, Rope, Seed, Test
 
 if TYPE_CHECKING:
@@ -75,7 +42,7 @@ def number(value: float | None, measure: Measure | None = None) -> str:
     return f"{value:.0f}" if counted and float(value).is_integer() else SCORE.cells([float(value)])[0]
 
 
-def run_rows(findings: Findings) -> list[dict[str, Any]]:
+def run_rows(findings: views.Findings) -> list[dict[str, Any]]:
     """Return a row for each run: a cell for each measure, and the unjudged documents among its first ranks."""
     summaries = {(row.run, row.measure): row for row in findings.scores.rows(by_topic=False)}
     comparisons = {(row["run"], row["measure"]): row for row in findings.compared.rows}
@@ -104,13 +71,13 @@ def run_rows(findings: Findings) -> list[dict[str, Any]]:
     ]
 
 
-def _differing(findings: Findings, column: int) -> list[int]:
+def _differing(findings: views.Findings, column: int) -> list[int]:
     """Return the number of topics of each run's mean if the runs differ in topics; else nothing."""
     included = findings.matrix.included[:, :, column]
     return [] if (included == included[0]).all() else included.sum(1).tolist()
 
 
-def different_topics(findings: Findings) -> Iterator[str]:
+def different_topics(findings: views.Findings) -> Iterator[str]:
     """Yield a line for each measure by which the means of runs are over different topics."""
     for column, measure in enumerate(findings.measures):
         if counts := _differing(findings, column):
@@ -121,7 +88,7 @@ def different_topics(findings: Findings) -> Iterator[str]:
             yield f"{measure.label}: {problem}; {comparison}"
 
 
-def _on_topics(findings: Findings, column: int) -> str:
+def _on_topics(findings: views.Findings, column: int) -> str:
     """Return the topics on which runs are compared, in words; "" if all."""
     shared, topics = int(findings.matrix.included[:, :, column].all(0).sum()), len(findings.matrix.topics)
     return f" on the {shared} of {topics} topics that all runs are scored on" if 0 < shared < topics else ""
@@ -153,7 +120,7 @@ def _cell(
     row: kernel.scores.Row,
     measure: Measure,
     pair: dict[str, Any] | None,
-    findings: Findings,
+    findings: views.Findings,
     scale: tuple[float, float],
 ) -> dict[str, Any]:
     """Return a cell: its text and mark, and the bar of its interval and residual, in words too."""
@@ -183,7 +150,7 @@ def _mark(pair: dict[str, Any], test: TestSettings) -> tuple[str, str]:
     return ("", "") if p is None else ("*" if p <= test.alpha else "", f"p {significance.p_value(p)}")
 
 
-def unknowns(findings: Findings) -> list[dict[str, Any]]:
+def unknowns(findings: views.Findings) -> list[dict[str, Any]]:
     """Return by measure whether more judging could reverse the order of each run and the baseline: the pairs that keep
     it, and a sentence for each remaining pair, the most easily reversed first."""
     parts = []
@@ -247,7 +214,7 @@ def _reversing(row: dict[str, Any], topics: str, reversible: frozenset[Pair]) ->
     return f"{event} if {documents} were relevant (top grade); the deepest is at rank {row['reversing_rank']}"
 
 
-def sizes(findings: Findings) -> Iterator[str]:
+def sizes(findings: views.Findings) -> Iterator[str]:
     """Yield the numbers of runs, topics and measures, for the head of the page."""
     for count, noun in (
         (len(findings.runs), "run"),
@@ -266,7 +233,7 @@ NAMED_IN_MAP = 120
 MADE_WITH = ("numpy", "pandas", "scipy", "jinja2")
 
 
-@takes_options(
+@kernel.takes_options(
     "reading",
     "unseen",
     "queries",
@@ -276,7 +243,7 @@ MADE_WITH = ("numpy", "pandas", "scipy", "jinja2")
     interval="give alpha, as in alpha=0.05: a page always has it",
 )
 @public
-@shares_work
+@kernel.shares_work
 def html_report(
     runs: Any,
     qrels: Any,
@@ -290,7 +257,7 @@ def html_report(
     draws: Draws = 10_000,
     seed: Seed = 0,
     at: At = DEFAULT_DEPTH,
-    show: Show = SHOW,
+    show: Show = views.SHOW,
     no_worse: NoWorse = (),
     like: str | None = None,
     jobs: int = 1,
@@ -315,15 +282,17 @@ def html_report(
     >>> page.startswith("<!DOCTYPE html>")
     True
     """
-    settings = ReportSettings(significance.TestSettings(test, correction, draws, alpha, seed, rope), at, show, no_worse)
-    return report_of(runs, qrels, measures, settings, resolve_options(like, **keywords), baseline)
+    settings = views.ReportSettings(
+        significance.TestSettings(test, correction, draws, alpha, seed, rope), at, show, no_worse
+    )
+    return report_of(runs, qrels, measures, settings, kernel.resolve_options(like, **keywords), baseline)
 
 
 def report_of(
     runs: Any,
     qrels: Any,
     measures: AnyMeasure | Iterable[AnyMeasure],
-    settings: ReportSettings,
+    settings: views.ReportSettings,
     options: Options,
     baseline: str | None,
     command: str = "",
@@ -332,30 +301,30 @@ def report_of(
 
     command  the command line, for the page
     """
-    page_template()  # fails before runs are read if jinja2 is missing
+    views.page_template()  # fails before runs are read if jinja2 is missing
     chosen = parse_measures(measures)
     limits = margins(settings.no_worse, [measure.label for measure in chosen])
     chosen = kernel.parse.without_duplicates([*chosen, *(parse_measures(limit.measure)[0] for limit in limits)])
     if not chosen:
         raise InputError("", "no measure given", "for example 'err@20 ndcg@10'", usage=True)
-    findings = collect(kernel.named_runs(runs, qrels), qrels, chosen, options, baseline, settings)
+    findings = views.collect(kernel.named_runs(runs, qrels), qrels, chosen, options, baseline, settings)
     emit_notes(findings.notes)
     return page(findings, command)
 
 
-def page(findings: Findings, command: str = "", most_bytes: int = MOST_BYTES) -> str:
+def page(findings: views.Findings, command: str = "", most_bytes: int = MOST_BYTES) -> str:
     """Return the page.
 
     command     the command line; empty in Python
     most_bytes  maximum size, unless it is larger without any ranking
     """
-    template, context = page_template(), _context(findings, command)
-    by_name = dict(zip(findings.ranked.names, rankings(findings), strict=True))
+    template, context = views.page_template(), _context(findings, command)
+    by_name = dict(zip(findings.ranked.names, views.rankings(findings), strict=True))
     parts = [by_name.get(topic, "null") for topic in findings.matrix.topics]
 
     def text(topics: Sequence[int]) -> str:
         first = views.default_topic(findings, context["pair"], topics or range(len(parts)))
-        data = as_json({**context["data"], "shown": list(topics), "topic": first})
+        data = views.as_json({**context["data"], "shown": list(topics), "topic": first})
         return template.render({**context, "data": data}, rankings=[(topic, parts[topic]) for topic in topics])
 
     if sum(map(len, parts)) < most_bytes:  # as a rule all fit, and the page is made once
@@ -363,7 +332,7 @@ def page(findings: Findings, command: str = "", most_bytes: int = MOST_BYTES) ->
         if len(whole.encode()) <= most_bytes:
             return whole
     remaining = most_bytes - len(text([]).encode())
-    return text(sorted(_fitting(most_different(findings), parts, remaining)))
+    return text(sorted(_fitting(views.most_different(findings), parts, remaining)))
 
 
 def _fitting(order: Sequence[int], parts: Sequence[str], room: int) -> Iterator[int]:
@@ -379,12 +348,12 @@ AROUND = 80
 """Number of bytes of the element around the rankings of a topic, and of its number in the data."""
 
 
-def _context(findings: Findings, command: str) -> dict[str, Any]:
+def _context(findings: views.Findings, command: str) -> dict[str, Any]:
     """Return the values of the template, except for the rankings."""
     columns, matrix, pair = range(len(findings.measures)), findings.matrix, views.default_pair(findings)
     fitting = max(MOST_CELLS // (len(findings.runs) * len(columns)), 1)
-    mapped = sorted(most_different(findings)[:fitting])
-    (style, style_hash), (script, script_hash) = inline("report.css"), inline("report.js")
+    mapped = sorted(views.most_different(findings)[:fitting])
+    (style, style_hash), (script, script_hash) = views.inline("report.css"), views.inline("report.js")
     return {
         "findings": findings,
         "style": style,
@@ -392,25 +361,28 @@ def _context(findings: Findings, command: str) -> dict[str, Any]:
         "policy": f"style-src {style_hash}; script-src {script_hash}",
         **{function.__name__: function for function in (sizes, run_rows, different_topics, unknowns)},
         **{
-            function.__name__: function for function in (judged_by_run, unjudged_by_run, unique_by_run, grades_by_topic)
+            function.__name__: function
+            for function in (views.judged_by_run, views.unjudged_by_run, views.unique_by_run, views.grades_by_topic)
         },
         "sortable": sortable,
-        "differences_caption": differences_caption,
-        "legend": legend(findings),
+        "differences_caption": views.differences_caption,
+        "legend": views.legend(findings),
         "slices": views.slice_tables(findings),
         "mapped": mapped,
         "many": len(mapped) > NAMED_IN_MAP,
         "heat_maps": [views.heat_map(findings, column, mapped) for column in columns],
         "topic_rows": [views.topic_rows(findings, column, pair) for column in columns],
         "pair": pair,
-        "scores": as_json(scores_of_topics(findings) if len(mapped) == len(matrix.topics) else None),
+        "scores": views.as_json(views.scores_of_topics(findings) if len(mapped) == len(matrix.topics) else None),
         "data": {
-            "measures": [on_page(measure.label) for measure in findings.measures],
-            "runs": list(map(on_page, findings.runs)),
-            "topics": list(map(on_page, matrix.topics)),
-            "texts": [on_page(findings.texts.get(topic, "")) for topic in matrix.topics] if findings.texts else [],
+            "measures": [views.on_page(measure.label) for measure in findings.measures],
+            "runs": list(map(views.on_page, findings.runs)),
+            "topics": list(map(views.on_page, matrix.topics)),
+            "texts": [views.on_page(findings.texts.get(topic, "")) for topic in matrix.topics]
+            if findings.texts
+            else [],
             "show": findings.settings.show,
-            "grades": grade_classes(findings),
+            "grades": views.grade_classes(findings),
             "mapped": mapped,
             "pair": pair,
         },
@@ -425,7 +397,7 @@ def sortable(table: Table) -> dict[str, Any]:
     return {"names": names, "left": table.left, "rows": table.cells()}
 
 
-def how(findings: Findings, command: str) -> list[tuple[str, list[str]]]:
+def how(findings: views.Findings, command: str) -> list[tuple[str, list[str]]]:
     """Return how the page was made: headings, each with lines."""
     versions = [f"gradedeval {__version__}", f"Python {platform.python_version()}"]
     versions += [f"{name} {metadata.version(name)}" for name in MADE_WITH]

@@ -22,7 +22,8 @@ from gradedeval.kernel.options import OPTIONS, Options
 from gradedeval.kernel.options.metadata import seeds_in_words
 from gradedeval.kernel.parallel import Workers
 from gradedeval.kernel.rankings.batch import Batch, Codes, Documents, GradeCounts, coalesce
-from gradedeval.kernel.rankings.docnos import EVERY_TOPIC, Docnos, DocumentNumbers
+from gradedeval.kernel.rankings.docnos import Docnos
+from gradedeval.kernel.rankings.document_numbers import EVERY_TOPIC, DocumentNumbers
 from gradedeval.kernel.rankings.grade import Grader, no_common_topics
 from gradedeval.kernel.scoring.caveats import limit_caveats, merge_run_notes, notes_of_run
 from gradedeval.kernel.scoring.evaluate import evaluate_runs, named_runs, scorer_of

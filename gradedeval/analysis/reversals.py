@@ -21,7 +21,7 @@ from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.measures.gains import as_scores, scores_of
 from gradedeval.kernel.parallel import Workers, progress
 from gradedeval.kernel.rankings.batch import Batch
-from gradedeval.kernel.rankings.docnos import EVERY_TOPIC, DocumentNumbers
+from gradedeval.kernel.rankings.document_numbers import EVERY_TOPIC, DocumentNumbers
 from gradedeval.kernel.scoring.scorer import GainsCache, Scorer
 from gradedeval.kernel.scoring.scores import Scores
 from gradedeval.kernel.scoring.tasks import GradedRun, grade_run

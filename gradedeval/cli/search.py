@@ -14,6 +14,7 @@ from gradedeval.kernel.formats import FORMATS
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.measures.description import Description
 from gradedeval.kernel.measures.spellings import ALIASES, notation_of
+from gradedeval.kernel.trec.file_formats import DESCRIPTIONS
 from gradedeval.kernel.trec.lines import FORMATS as INPUT_FORMATS
 from gradedeval.kernel.trec.lines import formats_of
 
@@ -89,7 +90,8 @@ def _formats() -> Iterator[Entry]:
     for name, form in FORMATS.items():
         text = f"An output format, of files {form.extension}: {PURPOSES[form.layout]}."
         yield Entry("format", f"-f {name}", f"-f {name}", (name, form.extension), text, text)
-    for name, (holds, text) in INPUT_FORMATS.items():
+    for name, text in DESCRIPTIONS.items():
+        holds = INPUT_FORMATS[name]
         title = " or ".join(f"--{held}-format {name}" for held in holds)
         yield Entry("format", title, title, (name,), f"A format of {' and '.join(holds)}: {text}.", text)
 

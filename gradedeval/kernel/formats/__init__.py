@@ -46,25 +46,25 @@ def as_text(document: Document, digits: int | None, view: View = PAGE) -> str:
         *zip(document.blocks, repeat(line)),
         *zip((legend, document.signature), repeat(view.width)),
     ]
-    return "\n\n".join([_written(part, width, digits, view) for part, width in parts if part]) + "\n"
+    texts = list[str]()
+    for part, width in parts:
+        if isinstance(part, Table):
+            header, body = part.header(), part.cells(digits)
+            widths = [max(map(across, column)) for column in zip(header, *body, strict=True)]
+            rule = ["-" * column for column in widths]
+            if across(GAP.join(rule)) > view.width:
+                from gradedeval.kernel.formats.fitting import fitted  # most tables fit
 
+                texts.append(fitted(part, digits, view))
+            else:
+                texts.append(aligned(part, [header, rule, *body], widths))
+        elif width is not None and max(map(across, part.split("\n"))) > width:
+            from gradedeval.kernel.formats.fitting import wrapped
 
-def _written(part: Table | str, width: int | None, digits: int | None, view: View) -> str:
-    """Write a table, or a paragraph in lines of `width` columns; most fit and are written as they are."""
-    if isinstance(part, str):
-        if width is None or max(map(across, part.split("\n"))) <= width:
-            return part
-        from gradedeval.kernel.formats.fitting import wrapped
-
-        return wrapped(part, width)
-    header, body = part.header(), part.cells(digits)
-    widths = [max(map(across, column)) for column in zip(header, *body, strict=True)]
-    rule = ["-" * width for width in widths]
-    if across(GAP.join(rule)) <= view.width:
-        return aligned(part, [header, rule, *body], widths)
-    from gradedeval.kernel.formats.fitting import fitted
-
-    return fitted(part, digits, view)
+            texts.append(wrapped(part, width))
+        elif part:
+            texts.append(part)
+    return "\n\n".join(texts) + "\n"
 
 
 def as_markup(document: Document, digits: int | None, form: str) -> str:

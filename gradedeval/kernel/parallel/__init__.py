@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
     from gradedeval.kernel.parallel.executors import Raised, WorkerDied
 
+    class Progress(Protocol):
+        """Passes items on one by one, and may show how many are done.
+
+        items  a list of tasks; or with `count`, that many results as they arrive
+        label  the plural noun for the items
+        """
+
+        def __call__(self, items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterable[Item]: ...
+
+
 Item = TypeVar("Item")
-
-
-class Progress(Protocol):
-    """Passes items on one by one, and may show how many are done.
-
-    items  a list of tasks; or with `count`, that many results as they arrive
-    label  the plural noun for the items
-    """
-
-    def __call__(self, items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterable[Item]: ...
 
 
 def no_progress(items: Iterable[Item], count: int | None = None, label: str = "runs") -> Iterable[Item]:

@@ -15,7 +15,7 @@ from gradedeval.kernel.options import Options
 from gradedeval.kernel.rankings.docnos import Docnos
 
 if TYPE_CHECKING:
-    from gradedeval.kernel.rankings.docnos import DocumentNumbers
+    from gradedeval.kernel.rankings.document_numbers import DocumentNumbers
 
 Codes = NDArray[Any]
 

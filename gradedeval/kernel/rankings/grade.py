@@ -201,12 +201,11 @@ class Grader:
     gain_of_code: dict[tuple[bytes, float], Floats] = field(default_factory=dict)
 
     @cached_property
-    def chunks(self) -> Chunks | None:
-        """What turns chunks into documents; None: nothing does."""
-        if self.options.collapse is None:
-            return None
+    def chunks(self) -> Chunks:
+        """The folding of chunks into documents, for runs of chunks."""
         from gradedeval.kernel.rankings.chunks import Chunks  # most runs are of documents
 
+        assert self.options.collapse is not None
         return Chunks(self.options.collapse)
 
     @cached_property
@@ -228,20 +227,18 @@ class Grader:
         pool = self.qrels.counts_for(documents.topics)
         widths = np.maximum(np.maximum(documents.counts, pool.judged), self.least_width)
         if len(widths) == 1 or len(widths) * int(widths.max(initial=0)) <= self.limits.cells:
-            yield self._batch(documents, pool)
-            return
-        for rows in by_width(widths, self.limits.cells):
-            yield self._batch(documents.select(rows), pool.select(rows))
-
-    def _batch(self, documents: Documents, pool: GradeCounts) -> Batch:
+            parts: Iterable[tuple[Documents, GradeCounts]] = [(documents, pool)]
+        else:
+            rows = by_width(widths, self.limits.cells)
+            parts = ((documents.select(topics), pool.select(topics)) for topics in rows)
         rules = self.keep_docnos_for, self.keep_ties, self.last_rank, self.scores
-        if not self.both_orders:
-            return to_batch(documents, pool, self.judged, self.options, *rules)
-        single, double = (
-            to_batch(documents, pool, self.judged, replace(self.options, order=order), *rules)
-            for order in ("float32", "score")
-        )
-        return single if single.ranked_alike(double) else replace(single, as_double=double)
+        options = replace(self.options, order="float32") if self.both_orders else self.options
+        for part, counts in parts:
+            batch = to_batch(part, counts, self.judged, options, *rules)
+            if self.both_orders:
+                double = to_batch(part, counts, self.judged, replace(self.options, order="score"), *rules)
+                batch = batch if batch.ranked_alike(double) else replace(batch, as_double=double)
+            yield batch
 
     def down_to_last(self, batch: Batch) -> Batch:
         """Return a batch of all ranks without the ranks below `last_rank`."""
@@ -345,10 +342,8 @@ class Rows:
             chunks=self.chunks[rows] if self.chunks is not None else None,
         )
 
-    def without_own(self, options: Options) -> Rows:
-        """Return the rows without documents that have the id of their topic, if the options leave them out."""
-        if not options.ignore_identical_ids:
-            return self
+    def without_own(self) -> Rows:
+        """Return the rows without documents that have the id of their topic."""
         _, _, length, hashed = text_hashes(self.topics)
         topic = self.topic_of
         alike = np.flatnonzero((self.hashed == hashed[topic]) & (self.length == length[topic]))
@@ -363,35 +358,30 @@ class Rows:
         return replace(self, buffer=docnos.buffer, start=start, length=length, hashed=hashed, token=token)
 
 
-def grade_by_block(rows: Rows, topics: TopicCodes, grader: Grader) -> tuple[Rows, dict[bytes, int]]:
-    """Grade the documents of a block; return them topic after topic without duplicates, and topic -> number dropped.
+def grade_by_block(rows: Rows, grader: Grader) -> tuple[Rows, dict[bytes, int]]:
+    """Grade the documents of a block, after folding chunks; return them topic after topic without duplicates, and
+    topic -> number dropped.
 
     Raises NeedsLineReader if duplicate documents are an error.
     """
     if not (rows.topic[1:] > rows.topic[:-1]).all():  # not topic after topic
         rows = rows.keep(np.argsort(rows.topic_of.astype(np.min_scalar_type(len(rows.topics))), kind="stable"))
-    return grade_in_order(rows, topics.rows(grader.qrels.row_of), grader)
-
-
-def grade_in_order(rows: Rows, number: Ints, grader: Grader) -> tuple[Rows, dict[bytes, int]]:
-    """Grade documents that stand topic after topic, as `grade_by_block`; chunks are folded first.
-
-    number  topics: number of the topic in the qrels, −1 if it is not judged
-    """
     dropped: dict[bytes, int] = {}
-    if grader.chunks is not None:
+    if grader.options.collapse is not None:
         rows, dropped = settle_repeated(rows, grader.options)
         rows = grader.chunks.fold(rows, grader.options)
+    number = grader.qrels._rows_of(rows.topics)
     if _grade_from_judged(rows, number, grader):
         return rows, dropped
     grade_each(rows, number, grader.qrels)
-    return settle_repeated(rows, grader.options) if grader.chunks is None else (rows, dropped)
+    return settle_repeated(rows, grader.options) if grader.options.collapse is None else (rows, dropped)
 
 
-def grade_whole_topics(rows: Rows, topics: TopicCodes, grader: Grader) -> PartResult[Batch]:
+def grade_whole_topics(rows: Rows, grader: Grader) -> PartResult[Batch]:
     """Return the batches of a block. Raises NeedsLineReader as `grade_by_block`."""
-    rows, dropped = grade_by_block(rows, topics, grader)
-    rows = rows.without_own(grader.options)
+    rows, dropped = grade_by_block(rows, grader)
+    if grader.options.ignore_identical_ids:
+        rows = rows.without_own()
     batches = list(grader.batches(grader.countable(rows.documents())))
     part = PartResult(batches, dict.fromkeys(rows.topics), dropped=dropped, tag=rows.tag)
     return replace(part, order_check=rows.order_check, changed=rows.changed, own=rows.own)
@@ -565,14 +555,13 @@ class BlocksPart:
     def grade(self, grader: Grader) -> PartResult[Batch]:
         whole = PartResult[Batch]()
         for block in self.blocks:
-            topics = TopicCodes(grader.limits)
-            rows = read_rows(block, grader, topics)
+            rows = read_rows(block, grader, TopicCodes(grader.limits))
             if self.is_large and len(rows.topic) > FEW_REPEATED + 2 * len(rows.topics):
                 # Topics alternate, and will in other blocks: batches of this one would be of no use.
                 topic_ids = dict.fromkeys(rows.topics)
                 whole.add(PartResult([], topic_ids, tag=rows.tag, interleaved=True, order_check=rows.order_check))
                 break
-            whole.add(grade_whole_topics(rows, topics, grader))
+            whole.add(grade_whole_topics(rows, grader))
         if len(whole.batches) > 1:
             from gradedeval.kernel.rankings.batch import coalesce  # many runs are one block
 
@@ -648,7 +637,8 @@ def choose_topics(
         topics, notes = _relevant(both, place, qrels)
     if missing:
         notes.append(_missing_note(place, missing, len(judged), options))
-    notes += _empty_notes(place, empty, topics, qrels)
+    if empty:
+        notes += _empty_notes(place, empty, topics, qrels)
     if chosen and (unknown := sorted(chosen - listed - set(judged))):
         notes.append(_unknown_note(place, unknown, qrels.place))
     if extra:
@@ -689,8 +679,6 @@ def _empty_notes(place: str, returned: Collection[bytes], topics: list[bytes], q
 
     returned  the topics of empty lists; `topics`: those that count
     """
-    if not returned:
-        return []
     listed = set(returned)
     counts = qrels.counts_for([topic for topic in topics if topic in listed]).per_topic(qrels.labels > 0)
     empty = [topic for topic, count in zip(filter(listed.__contains__, topics), counts.tolist(), strict=True) if count]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,7 +97,7 @@ class Qrels:
         download: bool = False,
     ) -> None:
         form = None if format is None else read_format(format, "qrels")
-        strata = is_stratified(form)
+        strata = form is not None and is_stratified(form)
         if subtopics and strata:
             raise InputError("qrels", "subtopics and strata exclude each other", "leave out one of them", usage=True)
         part: tuple[str, ...] = ()
@@ -224,7 +225,8 @@ class Qrels:
             form = format_of(stream, "qrels", rules.format)
             judged: JudgmentColumns | QrelsData | None = None
             self.format = form.format
-            self.notes += [f"{self.place}: {note}" for note in form.notes]
+            for note in form.notes:
+                self.notes.append(f"{self.place}: {note}")
             if isinstance(form, WholeFile):
                 return self._of_whole_file(stream, form, rules)
             self.could_be_run = form.whole
@@ -305,8 +307,11 @@ class Qrels:
         """Return the counts of these topics, in any order; an unjudged topic has none."""
         if topics == self.topics:
             return self.counts
-        rows = np.array([self.row_of.get(topic, -1) for topic in topics], np.int64)
-        return self._pools.select(rows)
+        return self._pools.select(self._rows_of(topics))
+
+    def _rows_of(self, topics: list[bytes]) -> Ints:
+        """Return the row of each topic in `counts`, −1 for unjudged topics."""
+        return np.fromiter(map(self.row_of.get, topics, repeat(-1)), np.int64, len(topics))
 
     @cached_property
     def _pools(self) -> GradeCounts:

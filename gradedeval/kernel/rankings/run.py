@@ -538,7 +538,7 @@ class ArrowRun:
             buffer=self.docno.buffer,
             order_check=self.order_check,
         )
-        return grade_whole_topics(rows, topics, grader)
+        return grade_whole_topics(rows, grader)
 
 
 def arrow_run(source: Any, options: Options, place: str = "run") -> ArrowRun | None:
@@ -666,11 +666,12 @@ class RunColumns:
 
     def grade(self, grader: Grader) -> PartResult[Batch]:
         if self.graded is None or self.graded[0] is not grader.qrels:
-            unjudged, topics = len(grader.qrels.labels), TopicCodes(grader.limits)
-            topics.numbers(self.rows.topics)
+            unjudged = len(grader.qrels.labels)
             code = np.full(len(self), unjudged, dtype=np.min_scalar_type(unjudged + 1))
-            self.graded = grader.qrels, grade_by_block(replace(self.rows, code=code), topics, grader)[0]
-        rows = self.graded[1].without_own(grader.options)
+            self.graded = grader.qrels, grade_by_block(replace(self.rows, code=code), grader)[0]
+        rows = self.graded[1]
+        if grader.options.ignore_identical_ids:
+            rows = rows.without_own()
         batches = list(grader.batches(grader.countable(rows.documents())))
         return PartResult(batches, dict.fromkeys(rows.topics), own=rows.own)
 

@@ -24,8 +24,8 @@ from gradedeval.kernel.rankings.grade import (
     PartResult,
     Rows,
     RunFile,
+    grade_by_block,
     grade_each,
-    grade_in_order,
     read_rows,
     settle_repeated,
 )
@@ -102,8 +102,8 @@ def grade_as_listed(block: Block, grader: Grader, topics: TopicCodes, selected: 
     rows = read_rows(block, grader, topics, order_is_enough=False)
     if selected is not None and not selected.issuperset(topics.names):
         rows = rows.keep(np.flatnonzero(np.array([name in selected for name in topics.names])[rows.topic_of]))
-    if grader.chunks is None:  # chunks are graded when they are folded
-        grade_each(rows, topics.rows(grader.qrels.row_of), grader.qrels)
+    if grader.options.collapse is None:  # chunks are graded when they are folded
+        grade_each(rows, grader.qrels._rows_of(topics.names), grader.qrels)
     return rows
 
 
@@ -238,18 +238,17 @@ class GatheredRows:
 
     def grade(self, grader: Grader) -> PartResult[Batch]:
         rows = self.rows
-        topics = dict.fromkeys(rows.topics)
-        if grader.chunks is None:
+        if grader.options.collapse is None:
             rows, dropped = settle_repeated(rows, grader.options)
         else:
             docnos = rows.docnos(np.arange(len(rows.code)))
             text = docnos.buffer
             rows = rows.named(docnos, lambda start, length: text[start : start + length].tobytes())
-            number = np.array([grader.qrels.row_of.get(topic, -1) for topic in rows.topics], dtype=np.int64)
-            rows, dropped = grade_in_order(rows, number, grader)
-        rows = rows.without_own(grader.options)
+            rows, dropped = grade_by_block(rows, grader)
+        if grader.options.ignore_identical_ids:
+            rows = rows.without_own()
         batches = list(grader.batches(grader.countable(rows.documents())))
-        return PartResult(batches, topics, dropped=dropped, changed=rows.changed, own=rows.own)
+        return PartResult(batches, dict.fromkeys(rows.topics), dropped=dropped, changed=rows.changed, own=rows.own)
 
 
 class _Column:

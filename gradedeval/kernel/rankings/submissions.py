@@ -31,7 +31,7 @@ from gradedeval.kernel.trec.file_formats import field_problem, is_header
 from gradedeval.kernel.trec.line_reader import document, duplicate, looks_like, whole_lines
 from gradedeval.kernel.trec.lines import QRELS, RUN, LineLayout, NeedsLineReader, WholeFile, decimal, decode, encode
 from gradedeval.kernel.trec.stream import Source, Stream, without_suffix
-from gradedeval.kernel.trec.tokenizer import NEWLINE, PAD, Bytes, lines_of
+from gradedeval.kernel.trec.tokenizer import NEWLINE, PAD, Bytes, lines_of, run_starts
 
 Weight = Literal["error", "warning"]
 
@@ -243,7 +243,7 @@ def _columns_of(run: Submission, layout: LineLayout, stream: Stream) -> Callable
         columns.append((np.repeat(codes, size), *docno_columns, score, rank))
         for name, first_places in first.items():
             if (column := layout.position(name)) is not None:
-                starts = lines.starts(column)
+                starts = run_starts(lines.word(column), lines.length(column))
                 for token, place in zip(
                     lines.tokens(column, starts), lines.start(column)[starts].tolist(), strict=True
                 ):

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import InputError
-from gradedeval.kernel.parallel import Progress, Workers, no_progress, raise_malloc_threshold
+from gradedeval.kernel.parallel import Workers, no_progress, raise_malloc_threshold
 from gradedeval.kernel.parallel.executors import WorkerDied, keep_freed_memory
 from gradedeval.kernel.rankings.grade import Grader, PartResult, RunFile
 from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
@@ -21,6 +21,7 @@ from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader
 from gradedeval.kernel.trec.stream import PlacedPath, Source, Stream, is_file, is_path, is_url
 
 if TYPE_CHECKING:
+    from gradedeval.kernel.parallel import Progress
     from gradedeval.kernel.rankings.grade import RunPart
     from gradedeval.kernel.rankings.segments import SegmentPart
 

@@ -372,7 +372,7 @@ def score_and_keep(
     by_topic: bool = True,
 ) -> Iterator[tuple[int, RunResult]]:
     """Score runs as `score_in_turn`, and keep the graded runs by name, with numbers of their documents."""
-    from gradedeval.kernel.rankings.docnos import EVERY_TOPIC, DocumentNumbers
+    from gradedeval.kernel.rankings.document_numbers import EVERY_TOPIC, DocumentNumbers
 
     raise_malloc_threshold()
     grader, documents = replace(scorer.grader, keep_docnos_for=EVERY_TOPIC, last_rank=None), DocumentNumbers()

@@ -55,8 +55,10 @@ def format_of(stream: Stream, holds: str, requested: str | None = None) -> LineL
     A file of unknown format gets the layout of TREC, whose reader reports the problem. Raises InputError if the format
     is not supported, or ambiguous.
     """
-    trec = RUN if holds == "run" else STRATA if is_stratified(requested) else QRELS
-    requested = None if requested == STRATA.format else requested  # a file of any layout may have strata
+    trec = RUN if holds == "run" else QRELS
+    if requested is not None and is_stratified(requested):
+        trec = STRATA
+        requested = None if requested == STRATA.format else requested  # a file of any layout may have strata
     if requested is None:
         head = stream.peek(FIRST)
         if is_trec(head, trec) and not head.startswith(b"PK\x03\x04") and head[257:262] != b"ustar":

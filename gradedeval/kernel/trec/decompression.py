@@ -284,8 +284,19 @@ class ReplayablePipe:
             self._file.write(data)
         self._size += len(data)
 
-    def rewind(self) -> None:
-        self._position = 0
+    def readinto(self, view: memoryview) -> int:
+        data = self.read(min(len(view), PIECE))
+        view[: len(data)] = data
+        return len(data)
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, position: int) -> None:
+        self._position = position
+
+    def close(self) -> None:
+        self._pipe.close()
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeVar
 from gradedeval.errors import InputError, ProblemList, plural
 from gradedeval.kernel.trec.decompression import check_growth
 from gradedeval.kernel.trec.file_formats import (
+    DESCRIPTIONS,
     DOCNO,
     GRADE,
     RANK,
@@ -29,8 +30,8 @@ from gradedeval.kernel.trec.file_formats import (
 )
 from gradedeval.kernel.trec.line_reader import Skipped, numbered_lines
 from gradedeval.kernel.trec.lines import (
+    BOTH,
     BYTE_ORDER_MARKS,
-    FORMATS,
     HEADER,
     LONGEST,
     PAIRS,
@@ -48,7 +49,7 @@ from gradedeval.kernel.trec.records import (
     nearest,
     read_shape,
 )
-from gradedeval.kernel.trec.shapes import BOTH, SHAPE_NAMES, SHAPES, Shape
+from gradedeval.kernel.trec.shapes import SHAPE_NAMES, SHAPES, Shape
 from gradedeval.kernel.trec.stream import Source, Stream
 
 # Parquet and Arrow files, from which only requested columns are read.
@@ -434,7 +435,7 @@ def _shape_of(document: Any, form: WholeFile, place: str) -> tuple[Shape, Any] |
     shape = find_shape(document, form.fields, only, place)
     if only and shape is None:
         record = document[0] if isinstance(document, list) and document else document
-        problem, hint = f"is not of the shape {only} ({_describe(record)})", f"expected {FORMATS[only][1]}"
+        problem, hint = f"is not of the shape {only} ({_describe(record)})", f"expected {DESCRIPTIONS[only]}"
         raise InputError(place, problem, hint, kind="format")
     return shape
 

@@ -34,7 +34,7 @@ from gradedeval.kernel.trec.lines import (
     separator_in,
     with_point,
 )
-from gradedeval.kernel.trec.shapes import EXPECTED, RETRIEVED, TOPIC_IDS
+from gradedeval.kernel.trec.shapes import EXPECTED, RETRIEVED, SHAPES, TOPIC_IDS
 from gradedeval.kernel.trec.stream import Stream
 from gradedeval.kernel.trec.unnamed_fields import (
     are_docnos,
@@ -503,11 +503,30 @@ def shorten(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
+DESCRIPTIONS = {
+    "trec": "`topic Q0 docno rank score tag`, or `topic iteration docno grade`",
+    "msmarco": "`qid pid rank`, with or without a score; without it the rank orders",
+    "strata": "`topic iteration docno stratum grade` of a stratified sample",
+    "beir": "tabs, and the header `query-id corpus-id score`",
+    "ntcir": "`topic docno L2`",
+    "letor": "`label qid:… features # docid`, as of LETOR and SVMlight",
+    "tsv": "tabs, and a header that names columns in any order",
+    "csv": "commas or semicolons, and a header that names columns in any order",
+    "headed": "spaces, and a header that names columns in any order",
+    "json": "topic → docno → number, or records",
+    "jsonl": "a record in each line",
+    "parquet": "columns by name; `pip install 'gradedeval[parquet]'`",
+    "arrow": "Arrow files and streams, Feather; `pip install 'gradedeval[parquet]'`",
+    **{shape.name: shape.meaning for shape in SHAPES if not shape.format},
+}
+"""Name of a format in `lines.FORMATS` -> its description."""
+
 SAMPLE = 1 << 16
 """Number of first bytes examined."""
 
 _SEPARATORS = {"tsv": b"\t", "csv": b",", "headed": b"", "beir": b"\t"}
 """Format of lines below a header -> the separator of fields; of csv also a semicolon."""
+
 _LINES = ("trec", "strata", "msmarco", "ntcir", *_SEPARATORS)
 _COLUMNS = {
     "run": ("topic", "docno", "score", "rank", "type", "tag"),
@@ -645,7 +664,7 @@ class _Sample:
             layout = self._headed_layout(base)
             if layout is None:
                 problem = f"has no header with columns for {base}: the first line is '{self._first_line()}'"
-                raise self._error(problem, f"expected {FORMATS[base][1]}")
+                raise self._error(problem, f"expected {DESCRIPTIONS[base]}")
             return layout
         skip = self.after_first if header else 0
         if base == "msmarco":

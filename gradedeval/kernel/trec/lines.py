@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from gradedeval.kernel.trec.shapes import BOTH, SHAPES
-
 _WORDS = {"type": "Q0", "subtopic": "iteration"}
 """Names of columns in messages about TREC files."""
 
@@ -176,23 +174,23 @@ def encode(name: str) -> bytes:
 
 # Names of the formats of runs and qrels: values of `--run-format` and `--qrels-format`.
 
-FORMATS: dict[str, tuple[tuple[str, ...], str]] = {
-    "trec": (BOTH, "`topic Q0 docno rank score tag`, or `topic iteration docno grade`"),
-    "msmarco": (("run",), "`qid pid rank`, with or without a score; without it the rank orders"),
-    "strata": (("qrels",), "`topic iteration docno stratum grade` of a stratified sample"),
-    "beir": (BOTH, "tabs, and the header `query-id corpus-id score`"),
-    "ntcir": (("qrels",), "`topic docno L2`"),
-    "letor": (("qrels",), "`label qid:… features # docid`, as of LETOR and SVMlight"),
-    "tsv": (BOTH, "tabs, and a header that names columns in any order"),
-    "csv": (BOTH, "commas or semicolons, and a header that names columns in any order"),
-    "headed": (BOTH, "spaces, and a header that names columns in any order"),
-    "json": (BOTH, "topic → docno → number, or records"),
-    "jsonl": (BOTH, "a record in each line"),
-    "parquet": (BOTH, "columns by name; `pip install 'gradedeval[parquet]'`"),
-    "arrow": (BOTH, "Arrow files and streams, Feather; `pip install 'gradedeval[parquet]'`"),
-    **{shape.name: (shape.holds, shape.meaning) for shape in SHAPES if not shape.format},
+BOTH = ("run", "qrels")
+FORMATS: dict[str, tuple[str, ...]] = {
+    "trec": BOTH,
+    "msmarco": ("run",),
+    "strata": ("qrels",),
+    "beir": BOTH,
+    "ntcir": ("qrels",),
+    "letor": ("qrels",),
+    **dict.fromkeys(("tsv", "csv", "headed", "json", "jsonl", "parquet", "arrow", "golden"), BOTH),
+    "hits": ("run",),
+    "rank_eval": ("qrels",),
+    "judgments": ("qrels",),
+    "rated_hits": ("run",),
+    "evaluator": ("qrels",),
+    "mteb": ("run",),
 }
-"""Name of a format -> run or qrels or both, and a description."""
+"""Name of a format -> run or qrels or both; from `golden` on they are `shapes.SHAPES`."""
 
 HEADED = ("tsv", "csv", "headed")
 """Formats of lines below a header that names their columns."""
@@ -213,7 +211,7 @@ IGNORED = "-"
 
 def formats_of(holds: str) -> list[str]:
     """Return the names of the formats of runs or qrels."""
-    return [name for name, (of, _) in FORMATS.items() if holds in of]
+    return [name for name, contents in FORMATS.items() if holds in contents]
 
 
 @dataclass(eq=False, repr=False)

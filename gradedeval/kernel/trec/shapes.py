@@ -1,13 +1,14 @@
 """Define the shapes of JSON: how the records of a tool name topics, documents, scores and grades.
 
-Recognition, refusals, `--run-format` and the reference page go by `SHAPES`: to read another shape, add an entry.
+Recognition, refusals and the reference page go by `SHAPES`: to read another shape, add an entry, and its name to
+`lines.FORMATS`.
 """
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-BOTH = ("run", "qrels")
+from gradedeval.kernel.trec.lines import BOTH
 
 # Names of the fields of records, beside those of columns (`file_formats.COLUMNS`).
 

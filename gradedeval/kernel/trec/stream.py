@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeGuard
 from gradedeval.errors import InputError, reason, url_place
 
 if TYPE_CHECKING:
-    from gradedeval.kernel.trec.decompression import BackgroundDecompressor, ReplayablePipe
+    from gradedeval.kernel.trec.decompression import BackgroundDecompressor
     from gradedeval.kernel.trec.digests import InputsRead
 
 # Inputs and outputs of a command: no output may replace an input.
@@ -169,9 +169,9 @@ def is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
 
 def is_file(source: Any) -> bool:
     """Return whether this is a path or an open file, rather than a DataFrame or dict."""
-    if is_path(source) or hasattr(source, "iloc"):  # pandas, whose failed attribute lookups are slow
-        return is_path(source)
-    return hasattr(source, "read") and not hasattr(source, "columns")
+    if hasattr(source, "iloc"):  # pandas, whose failed attribute lookups are slow
+        return False
+    return is_path(source) or (hasattr(source, "read") and not hasattr(source, "columns"))
 
 
 @dataclass(eq=False, repr=False)
@@ -342,6 +342,7 @@ def without_suffix(path: str) -> str:
 # Files with random access, shared with other processes, and segments of them.
 
 
+@dataclass(eq=False, repr=False)
 class OpenFile:
     """A file on disk with random access. Other processes reopen it by its path, and check that it is the same.
 
@@ -349,12 +350,8 @@ class OpenFile:
     number  its descriptor
     """
 
-    def __init__(self, path: str, number: int) -> None:
-        self.path, self.number = path, number
-
-    @property
-    def size(self) -> int:
-        return os.fstat(self.number).st_size
+    path: str
+    number: int
 
     def reopen(self) -> OpenFile:
         return self  # it keeps no bytes
@@ -485,48 +482,44 @@ class Stream:
         with file_errors(self.place):
             self._raw = _open_source(source)
             self._opened_here = isinstance(source.target, str | os.PathLike) and os.fspath(source.target) != "-"
-            self._is_url = source.is_url
-            self._replay: ReplayablePipe | None = None
-            if not self._raw.seekable():
+            self._is_pipe = not self._raw.seekable()
+            if self._is_pipe:
                 from gradedeval.kernel.trec.decompression import ReplayablePipe
 
-                self._replay = ReplayablePipe(self._raw)
-            self._begin = self._raw.tell() if self._replay is None else 0
+                self._raw = ReplayablePipe(self._raw)
+            self._begin = self._raw.tell()
         self._decompressor: BackgroundDecompressor | None = None
-        self._ahead = self._peeked = b""
         self.again()
-        if self._ahead == LFS_POINTER[:8]:
-            check_pointer(self.peek(len(LFS_POINTER)), self.place)
 
     def _rewind(self) -> None:
         """Go back to the first stored byte."""
         if self._decompressor is not None:
             self._decompressor.close()
-        self._decompressor = None
-        if self._replay is not None:
-            self._replay.rewind()
-        else:
-            self._raw.seek(self._begin)
-        self._ahead = self._peeked = b""
+        self._decompressor, self._peeked = None, b""
+        self._raw.seek(self._begin)
 
     def stored(self) -> Iterator[bytes]:
         """Yield all bytes as stored, compressed if they are, from the beginning."""
         with file_errors(self.place):
             self._rewind()
-            while data := self._read(WHOLE):
+            while data := self._raw.read(WHOLE):
                 yield data
 
     def again(self) -> None:
         """Start again from the beginning."""
         self._rewind()
         with file_errors(self.place):
-            self._ahead = head = self._read(8)
+            head = self._raw.read(8) or b""
+            self._raw.seek(self._begin)
         if head.startswith(PACKED) or head[1:4] == ZST_FRAME:
             from gradedeval.kernel.trec.decompression import BackgroundDecompressor, packing_of
 
             if packing := packing_of(head, self.place):
-                self._decompressor = BackgroundDecompressor(packing, self._read, self.place, ahead=self._unpacks_ahead)
-        self.plain = self._decompressor is None and self._replay is None
+                read, ahead = self._raw.read, self._unpacks_ahead
+                self._decompressor = BackgroundDecompressor(packing, read, self.place, ahead=ahead)
+        self.plain = self._decompressor is None and not self._is_pipe
+        if head == LFS_POINTER[:8]:
+            check_pointer(self.peek(len(LFS_POINTER)), self.place)
 
     def peek(self, size: int) -> bytes:
         """Return the first `size` bytes, or all there are, without consuming them."""
@@ -540,38 +533,21 @@ class Stream:
     def file(self) -> Segment | None:
         """The segment of a file that holds all bytes; None for compressed data, URLs, pipes and objects in memory."""
         try:
-            number = self._raw.fileno() if self.plain and self._opened_here and not self._is_url else None
+            number = self._raw.fileno() if self.plain and self._opened_here and not self._source.is_url else None
         except (OSError, AttributeError):
             number = None
         if number is None:
             return None
-        file = OpenFile(self.place, number)
-        return Segment(file, self._begin, file.size)
+        return Segment(OpenFile(self.place, number), self._begin, os.fstat(number).st_size)
 
     def read_into(self, view: memoryview) -> int:
         """Fill the view as far as there are bytes; return their number."""
+        peeked = self._peeked[: len(view)]
+        view[: len(peeked)] = peeked
+        self._peeked = self._peeked[len(peeked) :]
+        some = self._raw.readinto if self._decompressor is None else self._decompressor.read_into
         with file_errors(self.place):
-            return fill(view, self._read_some)
-
-    def _read_some(self, view: memoryview) -> int:
-        if self._peeked:
-            data, self._peeked = self._peeked[: len(view)], self._peeked[len(view) :]
-            view[: len(data)] = data
-            return len(data)
-        if self._decompressor is not None:
-            return self._decompressor.read_into(view)
-        if self._replay is None and not self._ahead and hasattr(self._raw, "readinto"):
-            return self._raw.readinto(view) or 0
-        data = self._read(min(len(view), 1 << 20))
-        view[: len(data)] = data
-        return len(data)
-
-    def _read(self, size: int) -> bytes:
-        """Return the next stored bytes."""
-        if self._ahead:
-            data, self._ahead = self._ahead[:size], self._ahead[size:]
-            return data
-        return (self._replay.read(size) if self._replay is not None else self._raw.read(size)) or b""
+            return len(peeked) + fill(view[len(peeked) :], some)
 
     def whole(self) -> bytes:
         """Return all bytes, from the beginning."""

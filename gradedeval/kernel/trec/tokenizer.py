@@ -101,7 +101,9 @@ def hashes(word: Word, length: NDArray[Any]) -> Words:
             hashed += mixed
         else:
             hashed[rows] += mixed
-    return _finished(hashed)
+    hashed ^= hashed >> _HALF  # the highest bits depend on all others
+    hashed *= np.uint64(_ODD[1])
+    return hashed
 
 
 def keyed_hashes(word: Word, length: NDArray[Any], secret: bytes) -> Words:
@@ -122,11 +124,6 @@ def keyed_hashes(word: Word, length: NDArray[Any], secret: bytes) -> Words:
             hashed[rows : rows + 1] += mixed.sum()
         else:
             hashed[rows] += mixed
-    return _finished(hashed)
-
-
-def _finished(hashed: Words) -> Words:
-    """Mix sums in place, so that their highest bits depend on all others."""
     hashed ^= hashed >> _HALF
     hashed *= np.uint64(_ODD[1])
     return hashed
@@ -265,10 +262,6 @@ class Lines(Protocol):
     def hashes(self, column: int) -> Words:
         """Return a hash of a field in each line."""
         return hashes(self.word(column), self.length(column))
-
-    def starts(self, column: int) -> Ints:
-        """Return the first line of each stretch of lines with the same field; there must be a line."""
-        return run_starts(self.word(column), self.length(column))
 
     def joined(self, width: int, separator: int) -> Bytes:
         """Return the text of the lines, which have `width` fields, with one byte between fields and nothing else."""
@@ -754,7 +747,9 @@ def lines_of(buffer: Bytes, begin: int, end: int, layout: LineLayout) -> Lines:
     Raises NeedsLineReader if a line does not have the fields of the layout, or contains control bytes; and, if only
     tabs or commas separate fields, for anything that could shift them: a space or a quote in a field, an empty field.
     """
-    lines = split_lines(buffer, begin, end, layout.width)
+    lines: Lines | None = short_lines(buffer, begin, end, layout.width) if end > begin else None
+    if lines is None:
+        lines = _lines_of_any_length(buffer, begin, end, layout.width)
     if layout.separator:
         text = buffer[begin:end]
         tabs = np.count_nonzero(text == TAB)
@@ -763,13 +758,8 @@ def lines_of(buffer: Bytes, begin: int, end: int, layout: LineLayout) -> Lines:
     return lines
 
 
-def split_lines(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
-    """Return the fields of the lines in `buffer[begin:end]`, which ends with a newline.
-
-    Raises NeedsLineReader if a line does not have `width` fields, or contains control bytes.
-    """
-    if end > begin and (short := short_lines(buffer, begin, end, width)) is not None:
-        return short
+def _lines_of_any_length(buffer: Bytes, begin: int, end: int, width: int) -> Lines:
+    """Return the lines as `lines_of`, with `width` fields separated by spaces or tabs."""
     separated = buffer[begin:end] <= SPACE
     blank = 2 * SAMPLED * np.count_nonzero(separated[::SAMPLED]) > len(separated)
     stops = np.empty(0, dtype=np.int64) if blank else np.flatnonzero(separated)
@@ -806,7 +796,7 @@ def _regular(buffer: Bytes, stops: Ints, separated: Bools, begin: int, width: in
 
 
 def _normalized(buffer: Bytes, separated: Bools, begin: int, width: int) -> Lines:
-    """Return the fields as `split_lines` for any format: repeated spaces, spaces around fields, CRLF, comments. Memory
+    """Return the lines as `lines_of` for any format: repeated spaces, spaces around fields, CRLF, comments. Memory
     grows with fields, not with the bytes between them, which may be a million for each."""
     text = buffer[begin : begin + len(separated)]
     newline, returned = text == NEWLINE, text == RETURN

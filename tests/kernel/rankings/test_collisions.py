@@ -15,15 +15,8 @@ from gradedeval.kernel import parallel
 from gradedeval.kernel.parallel import Limits
 from gradedeval.kernel.rankings import docnos as columns
 from gradedeval.kernel.rankings import submissions
-from gradedeval.kernel.rankings.docnos import (
-    Docnos,
-    DocumentNumbers,
-    Index,
-    TopicBuckets,
-    hash_join,
-    most_probes,
-    repeats,
-)
+from gradedeval.kernel.rankings.docnos import Docnos, Index, TopicBuckets, hash_join, most_probes, repeats
+from gradedeval.kernel.rankings.document_numbers import DocumentNumbers
 from gradedeval.kernel.rankings.submissions import Submission
 from gradedeval.kernel.trec.tokenizer import Words
 from support.colliding_ids import colliding_ids, unlike_ids

@@ -11,8 +11,9 @@ import pytest
 from gradedeval import evaluate
 from gradedeval.errors import EvaluationWarning
 from gradedeval.kernel import parallel
-from gradedeval.kernel.rankings import docnos
-from gradedeval.kernel.rankings.docnos import Docnos, DocumentNumbers, Index, TopicBuckets
+from gradedeval.kernel.rankings import document_numbers
+from gradedeval.kernel.rankings.docnos import Docnos, Index, TopicBuckets
+from gradedeval.kernel.rankings.document_numbers import DocumentNumbers
 from gradedeval.kernel.trec.tokenizer import PAD, padded
 
 NAMES = {
@@ -42,7 +43,7 @@ def test_numbers_are_those_of_a_dict(name: str) -> None:
 
 def test_documents_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where all hashes of a topic are alike, and topics do not change them."""
-    monkeypatch.setattr(docnos, "TOPIC", np.uint64(0))
+    monkeypatch.setattr(document_numbers, "TOPIC", np.uint64(0))
     numbers, names = DocumentNumbers(), [b"a", b"b", b"long" * 5, b"", b"a"]
     column = Docnos.of(names)
     alike = Docnos(column.buffer, column.start, column.length, np.full(len(names), 7, dtype=np.uint64))

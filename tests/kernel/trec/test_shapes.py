@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 
 import gradedeval
+from gradedeval.kernel.trec.file_formats import DESCRIPTIONS
+from gradedeval.kernel.trec.lines import FORMATS
 from gradedeval.kernel.trec.shapes import EXPECTED, RETRIEVED, SHAPES, Shape
 from support.commands import Command
 
@@ -55,6 +57,11 @@ def plain(tmp_path: Path, cli: Command) -> Path:
     (tmp_path / "plain.run").write_text(RUN)
     (tmp_path / "plain.qrels").write_text(QRELS)
     return tmp_path
+
+
+def test_each_format_is_listed_and_described() -> None:
+    assert list(DESCRIPTIONS) == list(FORMATS)
+    assert {shape.name: shape.holds for shape in SHAPES if not shape.format}.items() <= FORMATS.items()
 
 
 @pytest.mark.parametrize(("shape", "kind"), READ, ids=lambda value: getattr(value, "name", value))

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gradedeval.kernel.trec import tokenizer as blocks
-from gradedeval.kernel.trec.lines import decimal
+from gradedeval.kernel.trec.lines import QRELS, decimal
 from gradedeval.kernel.trec.tokenizer import (
     PAD,
     decimals,
@@ -57,7 +57,7 @@ def test_words_of_short_lines_equal_words_of_the_text(
     text = b"\n".join([*lines, b""])
     buffer = padded(len(text))
     buffer[PAD : PAD + len(text)] = np.frombuffer(text, dtype=np.uint8)
-    fields = blocks.split_lines(buffer, PAD, PAD + len(text), 4)
+    fields = blocks.lines_of(buffer, PAD, PAD + len(text), QRELS)
     for column in range(4):
         start, end = fields.start(column), fields.end(column)
         tokens = [line.split()[column] for line in lines]

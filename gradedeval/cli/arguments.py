@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from gradedeval.cli.options import MANY_RUNS, READS, STANDARDIZATION, Option, given_flags
-from gradedeval.cli.output import KEPT_IN_CONTEXT, context_option
+from gradedeval.cli.options import KEPT_IN_CONTEXT, MANY_RUNS, READS, STANDARDIZATION, Option, given_flags
+from gradedeval.cli.output import context_option
 from gradedeval.cli.progress import with_progress
 from gradedeval.errors import SPREADSHEETS, Guess, InputError, Note, Rewritten, emit_notes, flag, shorten
 from gradedeval.kernel.formats import EXTENSIONS

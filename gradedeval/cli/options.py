@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from itertools import chain, islice, pairwise
 from typing import Any
 
@@ -13,7 +13,7 @@ import click
 
 from gradedeval.cli.output import (
     FILES,
-    KEPT_IN_CONTEXT,
+    OPTION_KEY,
     STDOUT,
     DocstringCommand,
     check_target,
@@ -96,8 +96,12 @@ class Option(click.Option):
             names = (*names, number.flag)
             settings |= {"type": str, "help": f"{settings['help']} {number.limits}".rstrip()}
         super().__init__(names, **settings)
-        self.section, self.file, self.number = section, file, number
-        self.short = short or _first_sentence(self.help or "")
+        self.section, self.file, self.number, self._short = section, file, number, short
+
+    @property
+    def short(self) -> str:
+        """Its text on the short help page."""
+        return self._short or _first_sentence(self.help or "")
 
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
         if self.number is not None and value is not None:
@@ -108,12 +112,6 @@ class Option(click.Option):
             for word in [value] if isinstance(value, str) else value:
                 check_choice(word, tuple(getattr(self.type, "choices", ())), self.opts[-1])
             raise
-
-
-class Files(click.Argument):
-    """The arguments of a command, all of them input files."""
-
-    file = READS
 
 
 class Command(DocstringCommand):
@@ -137,9 +135,6 @@ class Command(DocstringCommand):
         own = [min(option.opts, key=len) for option in options if is_short or option.section == THIS_COMMAND]
         flags = self.flags or list(dict.fromkeys(("-m", *own, *EVERYDAY.split())))
         return [option for flag in flags for option in options if flag in option.opts]
-
-    def get_help_option_names(self, ctx: click.Context) -> list[str]:
-        return ["--help"]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         params = super().get_params(ctx)
@@ -218,37 +213,47 @@ class Command(DocstringCommand):
     def invoke(self, ctx: click.Context) -> None:
         """Run the command, print its notes, and refuse to write a file that is also read."""
         ctx.meta[RUNNING] = ctx
-        inputs: list[tuple[str, str]] = []
-        outputs: list[tuple[str, str]] = []
-        sizes: dict[str, int | None] = {}
+        inputs: list[tuple[str, str, str]] = []
+        outputs: list[tuple[str, str, str]] = []
         for param in self.params:
-            for flag, file, use in _files_of(param, ctx.params.get(param.name or "")):
-                (inputs if use == READS else outputs).append((flag, file))
-                if use != READS:
-                    sizes[file] = size_of(file) if use == APPENDS else None
+            for used in _files_of(param, ctx.params.get(param.name or "")):
+                (inputs if used[-1] == READS else outputs).append(used)
         from gradedeval.kernel.parallel import Workers, using_workers  # late, so that help pages are quick
 
         with (
             handling_notes(print_notes),
             using_workers(Workers.of(None, with_progress)),
-            files_in_use() if outputs else nullcontext() as files,
+            _writing(inputs, outputs, ctx) if outputs else nullcontext(),
         ):
-            if files is not None:
-                ctx.meta[FILES] = files
-                for flag, file in outputs:
-                    _check_output_is_no_format(flag, file, ctx)
-                    check_target(file)
-                    files.will_write(file, flag)
-                for flag, file in inputs:
-                    files.will_read(file, flag)
             try:
                 super().invoke(ctx)
-            except click.exceptions.Exit:  # `check` has written its report
-                report_written_files(sizes)
-                raise
             finally:
                 count_other_notes()
+
+
+@contextmanager
+def _writing(
+    inputs: Collection[tuple[str, str, str]], outputs: Collection[tuple[str, str, str]], context: click.Context
+) -> Iterator[None]:
+    """Refuse to write a file that is also read, and afterwards report the files that a command has written.
+
+    inputs, outputs  flag, file and use of each file of the command
+    """
+    sizes = {file: size_of(file) if use == APPENDS else None for _, file, use in outputs}
+    with files_in_use() as used:
+        context.meta[FILES] = used
+        for flag, file, _ in outputs:
+            _check_output_is_no_format(flag, file, context)
+            check_target(file)
+            used.will_write(file, flag)
+        for flag, file, _ in inputs:
+            used.will_read(file, flag)
+        try:
+            yield
+        except click.exceptions.Exit:  # `check` has written its report
             report_written_files(sizes)
+            raise
+        report_written_files(sizes)
 
 
 def _names_output(option: str, word: str) -> bool:
@@ -312,8 +317,9 @@ def flags_and_value(option: click.Option) -> str:
 
 def _files_of(param: click.Parameter, values: Any) -> Iterator[tuple[str, str, str]]:
     """Yield flag, file and use of each file that a parameter names. Raises InputError (usage) for an unnamed output."""
-    flag = min(param.opts, key=len) if isinstance(param, click.Option) else ""
-    use: str = getattr(param, "file", "")
+    is_argument = isinstance(param, click.Argument)
+    flag = "" if is_argument else min(param.opts, key=len)
+    use: str = READS if is_argument and param.metavar != NAME else getattr(param, "file", "")
     for value in values if isinstance(values, tuple) else (values,):
         if value == "" and use in (WRITES, APPENDS):
             raise InputError(flag, "missing file name", f"name one, as in {flag} {param.metavar}", usage=True)
@@ -394,15 +400,19 @@ def _print_short_page(context: click.Context, _: click.Parameter, requested: boo
         context.exit()
 
 
+def _keep_in_context(context: click.Context, parameter: click.Parameter, value: bool | str | int | None) -> None:
+    """Store the value of an option in the context, as a callback of click."""
+    context.meta[f"{OPTION_KEY}{parameter.name}"] = value
+
+
+KEPT_IN_CONTEXT: dict[str, Any] = {"expose_value": False, "callback": _keep_in_context}
+"""Keywords of an option that is read by `output.context_option` and not passed to the command."""
+
 SHORT_HELP = Option("-h", section=HELP, is_flag=True, is_eager=True, expose_value=False, callback=_print_short_page,
     help="Show the options that most people need, one line each, and exit.")  # fmt: skip
-
-
 QUIET = Option("--quiet", section=OUTPUT, is_flag=True, help="Print results and errors only: no notes, and no "
                "signature line below a table.", **KEPT_IN_CONTEXT,
                short="No notes, and no signature below a table.")  # fmt: skip
-VERBOSE = {"section": OUTPUT, "is_flag": True, "help": "Print all notes, not only the first five.", **KEPT_IN_CONTEXT}
-"""Attributes of --verbose; -v is its short name unless a command has another -v."""
 WIDE = Option("--wide", section=OUTPUT, is_flag=True, help="Show all columns of tables, also those that few need.",
               **KEPT_IN_CONTEXT, short="All columns of tables.")  # fmt: skip
 SIGNATURE = Option("--signature", section=OUTPUT, type=click.Choice(["short", "full"]), help="Add a line with "
@@ -445,29 +455,22 @@ def curve_option(help: str, short: str) -> Option:
     return Option("--curve", metavar="FILE.csv", file=WRITES, help=help, short=short)
 
 
-def output_file_option(help: str = "Write to FILE, atomically.", **settings: Any) -> Option:
-    """Return -o."""
-    return Option("-o", "--output", section=OUTPUT, file=WRITES, help=help, **{"metavar": "FILE", **settings})
-
-
-def _some_formats(formats: Collection[str]) -> str:
-    """Return the short text of -f: the formats that most people need."""
-    if "trec" in formats:
-        return "Format, such as csv, json or, for pipes, trec."
-    return "Format, such as github or junit." if "junit" in formats else "Format, such as table, csv, json or latex."
+OUTPUT_FILE = Option("-o", "--output", section=OUTPUT, metavar="FILE", file=WRITES, help="Write to FILE, atomically.")
 
 
 def output_options(
     *,
     formats: Collection[str] = TABLE_FORMATS,
+    short: str = "Format, such as table, csv, json or latex.",
     default: str = "table",
     digits: str = "",
     by_extension: bool | str = True,
-    output: Option | None = None,
+    output: Option = OUTPUT_FILE,
 ) -> list[Option]:
     """Return -f, -o and --signature, and with `digits` also --digits.
 
     formats       the choices of -f
+    short         the short text of -f: formats that most people need
     default       the format without -f, in words
     digits        the default of --digits, in words
     by_extension  whether the extension of -o sets the format; or the extensions, in words
@@ -478,9 +481,8 @@ def output_options(
     options = [
         Option("-f", "--format", "output_format", section=OUTPUT, metavar="FORMAT",
                type=click.Choice(list(formats), case_sensitive=False),
-               help=f"Output format: {', '.join(formats)}. Default: {default}.",
-               short=_some_formats(formats)),
-        output or output_file_option(),
+               help=f"Output format: {', '.join(formats)}. Default: {default}.", short=short),
+        output,
         SIGNATURE,
     ]  # fmt: skip
     if digits:
@@ -494,16 +496,22 @@ NAME = "[NAME]"
 
 
 def command_line(
-    name: str, files: str, *groups: list[Option], **settings: Any
+    name: str,
+    files: str,
+    *groups: list[Option],
+    verbose: tuple[str, ...] = ("-v", "--verbose"),
+    **settings: Any,
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """Return a decorator that makes a function a command.
 
     files     metavar of its arguments
     groups    its options
+    verbose   flags of --verbose
     settings  keywords of `Command`
     """
-    options = [*chain(*groups), QUIET]
-    is_free = all("-v" not in option.opts for option in options)
-    options.append(Option(*(["-v"] if is_free else []), "--verbose", **VERBOSE))
-    arguments = (click.Argument if files == NAME else Files)(["files"], nargs=-1, metavar=files)
-    return click.command(name, cls=Command, params=[arguments, *options], **settings)
+    all_notes = Option(*verbose, section=OUTPUT, is_flag=True, help="Print all notes, not only the first five.",
+                       **KEPT_IN_CONTEXT)  # fmt: skip
+    arguments = click.Argument(["files"], nargs=-1, metavar=files)
+    params = [arguments, *chain(*groups), QUIET, all_notes]
+    return click.command(name, cls=Command, params=params, context_settings={"help_option_names": ["--help"]},
+                         **settings)  # fmt: skip

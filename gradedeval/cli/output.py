@@ -19,10 +19,15 @@ STDOUT = (None, "-", "/dev/stdout")
 """Names of standard output."""
 
 
-def write(text: str, target: str | None = None) -> None:
-    """Write text to standard output or a file, as `write_bytes` does. Control characters are escaped on a terminal."""
-    if target in STDOUT and sys.stdout is not None and sys.stdout.isatty():
-        text = _escape(text)
+def write(text: str, target: str | None = None, colored: bool = False) -> None:
+    """Write text to standard output or a file, as `write_bytes` does. Control characters are escaped on a terminal.
+
+    colored  color the text if `in_color`, as tables for people
+    """
+    if target in STDOUT and sys.stdout is not None:
+        colored = colored and in_color(sys.stdout)
+        text = _escape(text) if colored or sys.stdout.isatty() else text
+        text = color_table(text) if colored else text
     write_bytes(as_bytes(text), target)
 
 
@@ -76,14 +81,6 @@ def check_target(target: str) -> None:
         raise InputError(target, f"cannot be written ({os.strerror(errno.ENOENT)})", "nothing was written")
 
 
-def write_colored(text: str, target: str | None = None) -> None:
-    """Write a text for people, as `write` does, in color if `in_color`."""
-    if target in STDOUT and in_color(sys.stdout):
-        write_bytes(as_bytes(color_table(_escape(text))), target)
-        return
-    write(text, target)
-
-
 def in_color(stream: TextIO | None) -> bool:
     """Return if text is colored: on a terminal without NO_COLOR (no-color.org), and anywhere with FORCE_COLOR."""
     if os.environ.get("NO_COLOR"):
@@ -100,11 +97,11 @@ def print_message(text: str, kind: Literal["", "error", "note", "verdict", "page
 
     kind  sets the color; a page, such as a traceback, keeps its lines
     """
-    lines = [*map(visible, text.split("\n"))]
-    if kind != "page":
-        lines = [wrap_for_terminal(line, sys.stderr, hang=2) for line in lines]
-    if kind in ("error", "note", "verdict") and in_color(sys.stderr):
-        lines = [color_message(line, kind) for line in lines]
+    lines = list[str]()
+    is_colored = kind in COLORS and in_color(sys.stderr)
+    for line in map(visible, text.split("\n")):
+        wrapped = line if kind == "page" else wrap_for_terminal(line, sys.stderr, hang=2)
+        lines.append(color_message(wrapped, kind) if is_colored else wrapped)
     try:
         sys.stderr.buffer.write(as_bytes("\n".join(lines)) + b"\n")
         sys.stderr.buffer.flush()
@@ -177,20 +174,15 @@ def print_error(error: InputError) -> None:
         print_message(error.trace.rstrip(), "page")
 
 
-def _keep_in_context(context: click.Context, parameter: click.Parameter, value: bool | str | int | None) -> None:
-    """Store the value of an option in the context, as a callback of click."""
-    context.meta[f"{__name__}.{parameter.name}"] = value
-
-
-KEPT_IN_CONTEXT: dict[str, Any] = {"expose_value": False, "callback": _keep_in_context}
-"""Keywords of an option that is read by `context_option` and not passed to the command."""
+OPTION_KEY = f"{__name__}.option."
+"""Start of the key of an option in the `meta` of click's context."""
 
 
 def context_option(name: str) -> Any:
     """Return the value of -k, --quiet, --wide, --signature or --cluster in the running command; None or False if it is
     missing."""
     context = click.get_current_context(silent=True)
-    return None if context is None else context.meta.get(f"{__name__}.{name}")
+    return None if context is None else context.meta.get(f"{OPTION_KEY}{name}")
 
 
 UNKNOWN_WIDTH = 80

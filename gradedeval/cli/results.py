@@ -9,7 +9,7 @@ from typing import Any
 
 from gradedeval.cli import output
 from gradedeval.cli.arguments import format_of_output, make_workers, signature_formatter
-from gradedeval.cli.output import STDOUT, terminal_width, view_of, write, write_colored
+from gradedeval.cli.output import STDOUT, terminal_width, view_of, write
 from gradedeval.errors import InputError
 from gradedeval.kernel.formats import FORMATS, TABLE_FORMATS, render
 from gradedeval.kernel.scoring.results import InNotebook
@@ -58,7 +58,7 @@ class Destination:
             output.print_remarks([result.settings_text])
         make = partial(result.tables, **view)
         text = render(make, self.format, self.digits, signature_formatter(), view_of(self.output))
-        (write_colored if self.format == "table" else write)(text, self.output)
+        write(text, self.output, colored=self.format == "table")
 
 
 def guess_format(output: str | None, extensions: dict[str, str], default: str) -> str:

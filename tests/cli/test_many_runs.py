@@ -430,16 +430,11 @@ def test_a_pipe_of_a_dead_process_is_read_once(folder: Path, monkeypatch: pytest
     ("where", "words", "message", "new"),
     [
         ("gradedeval.kernel.evaluate_runs", ("--history", "h", "-o", "t.csv"), "nothing was written", []),
-        (
-            "gradedeval.cli.commands.evaluate._write_table",
-            ("--history", "h", "-o", "t.csv"),
-            "only h was written",
-            ["h"],
-        ),
-        ("gradedeval.cli.commands.evaluate._write_table", ("--record", "r", "-o", "t"), "only r was written", ["r"]),
-        ("gradedeval.cli.commands.evaluate._write_table", (), "nothing was written", []),
+        ("gradedeval.cli.commands.evaluate.write", ("--history", "h", "-o", "t.csv"), "only h was written", ["h"]),
+        ("gradedeval.cli.commands.evaluate.write", ("--record", "r", "-o", "t"), "only r was written", ["r"]),
+        ("gradedeval.cli.commands.evaluate.write", (), "nothing was written", []),
         ("gradedeval.cli.options.report_written_files", ("-o", "t"), "only t was written", ["t"]),
-        ("gradedeval.cli.options.report_written_files", (), "the output may be incomplete", []),
+        ("gradedeval.cli.options.count_other_notes", (), "the output may be incomplete", []),
     ],
 )
 def test_an_interruption_tells_what_was_written(

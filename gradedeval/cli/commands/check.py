@@ -23,15 +23,15 @@ from gradedeval.cli.many_runs import note_assumptions, scores_with_baseline
 from gradedeval.cli.options import (
     HISTORY_OPTIONS,
     READS,
+    WRITES,
     Option,
     command_line,
     is_given,
     measure_option,
-    output_file_option,
     output_options,
     scoring_options,
 )
-from gradedeval.cli.output import context_option, print_message, wrap_for_terminal, write, write_colored
+from gradedeval.cli.output import context_option, print_message, wrap_for_terminal, write
 from gradedeval.cli.results import Destination, guess_format
 from gradedeval.errors import InputError, emit_notes
 from gradedeval.kernel.formats import TABLE_FORMATS, formats_for
@@ -98,13 +98,12 @@ SETTINGS = [BASELINE, *BOUNDS, UNDECIDED, *HISTORY_OPTIONS, CONFIG, *TEST_OPTION
 READING = scoring_options("unseen", "queries", "slices", "replicates")
 OUTPUT = output_options(
     formats=(*REPORTS, *TABLE_FORMATS),
+    short="Format, such as github or junit.",
     default="text",
     by_extension=".md, .json, .xml for junit",
-    output=output_file_option(
-        "Write the report to FILE; what fails or cannot be told is also printed to stderr.",
-        short="Write the report to FILE.",
-    ),
-)
+    output=Option("-o", "--output", section="Output", metavar="FILE", file=WRITES, help="Write the report to FILE; "
+                  "what fails or cannot be told is also printed to stderr.", short="Write the report to FILE."),
+)  # fmt: skip
 
 
 CANNOT_TELL = 4
@@ -204,12 +203,10 @@ def _print(checked: Checked, destination: Destination) -> None:
     """Write the report, and what fails or cannot be told to stderr unless the report is a text for people on stdout."""
     if destination.format in REPORTS:
         report = REPORTS[destination.format](checked, signature_formatter())
-        if destination.format != "text":
-            write(report, destination.output)
-        elif destination.output is None:
-            write_colored(wrap_for_terminal(report, sys.stdout), None)
-        else:
-            write_colored(report, destination.output)
+        is_text = destination.format == "text"
+        if is_text and destination.output is None:
+            report = wrap_for_terminal(report, sys.stdout)
+        write(report, destination.output, colored=is_text)
     else:
         destination.print(checked)
     if destination.output is not None or destination.format not in ("text", "github", *formats_for("wide")):

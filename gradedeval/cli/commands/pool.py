@@ -15,7 +15,7 @@ from gradedeval.cli.arguments import (
     single_measure,
 )
 from gradedeval.cli.options import Option, command_line, output_options, scoring_options
-from gradedeval.cli.output import STDOUT, context_option, write_colored
+from gradedeval.cli.output import STDOUT, context_option, write
 from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import check_mode, chosen_mode, pop_settings, setting_options
 from gradedeval.errors import InputError, Note, emit_notes
@@ -99,7 +99,7 @@ def command(
     note_unused_cutoff()
     result = call(function, runs=runs, qrels=qrels, **settings, **options)
     if as_qrels:
-        write_colored(qrels_lines(result), destination.output)
+        write(qrels_lines(result), destination.output)
     else:
         destination.print(result)
     if not mode and destination.format == "table" and destination.output not in STDOUT:

@@ -10,11 +10,7 @@ import click
 from gradedeval.analysis import significance
 from gradedeval.cli.arguments import make_workers
 from gradedeval.cli.many_runs import runs_with_baseline
-from gradedeval.cli.options import (
-    command_line,
-    output_file_option,
-    scoring_options,
-)
+from gradedeval.cli.options import WRITES, Option, command_line, scoring_options
 from gradedeval.cli.output import write
 from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
 from gradedeval.errors import InputError, redacted
@@ -25,12 +21,9 @@ from gradedeval.questions.report.views import SHOW, ReportSettings
 from gradedeval.questions.shared import DEFAULT_DEPTH
 
 READING = scoring_options("unseen", "queries", "slices", "replicates")
-OUTPUT = output_file_option(
-    "Write to FILE.html, atomically; - is standard output.",
-    metavar="FILE.html",
-    required=True,
-    short="Write to FILE.html; - is standard output.",
-)
+OUTPUT = Option("-o", "--output", section="Output", metavar="FILE.html", file=WRITES, required=True,
+                help="Write to FILE.html, atomically; - is standard output.",
+                short="Write to FILE.html; - is standard output.")  # fmt: skip
 
 
 @command_line("report", "RUN... QRELS", setting_options(html_report), READING, [OUTPUT],

@@ -52,7 +52,7 @@ OPTIONS = [
 ]  # fmt: skip
 
 
-@command_line("trec_eval", "QRELS RUN...", OPTIONS, add_help_option=False)
+@command_line("trec_eval", "QRELS RUN...", OPTIONS, verbose=("--verbose",), add_help_option=False)
 def command(
     files: tuple[str, ...],
     by_topic: bool,

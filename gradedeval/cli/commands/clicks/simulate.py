@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradedeval.cli.arguments import runs_and_optional_qrels, runs_and_qrels
-from gradedeval.cli.options import (
-    READS,
-    Option,
-    command_line,
-    output_file_option,
-    scoring_options,
-)
+from gradedeval.cli.options import OUTPUT_FILE, READS, Option, command_line, scoring_options
 from gradedeval.cli.output import write
 from gradedeval.cli.results import call
 from gradedeval.cli.settings import pop_settings, resolve_measures, setting_option, setting_options
@@ -28,7 +22,7 @@ USERS = [
 ]  # fmt: skip
 
 
-@command_line("simulate", "RUN... [QRELS]", USERS, scoring_options(), [output_file_option()])
+@command_line("simulate", "RUN... [QRELS]", USERS, scoring_options(), [OUTPUT_FILE])
 def command(files: tuple[str, ...], model_from: str | None, output: str | None, **options: Any) -> None:
     """Simulate sessions of a known user model, as a click log.
 

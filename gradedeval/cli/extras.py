@@ -1,0 +1,223 @@
+"""What few evaluations ask for: a record, and additions to a plain table of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gradedeval import kernel
+from gradedeval.cli.arguments import check_history, measure_table, named_measures, single_measure
+from gradedeval.cli.options import NO_VALUE
+from gradedeval.cli.output import STDOUT, context_option
+from gradedeval.errors import InputError, Note, emit_notes, flag
+from gradedeval.kernel.measures.parse import CWL_DEFAULT, DEFAULT
+from gradedeval.kernel.options import OPTIONS, Options, resolve_options
+
+if TYPE_CHECKING:
+    from gradedeval.kernel.measures.definition import Measure
+    from gradedeval.kernel.scoring.scores import Scores
+    from gradedeval.kernel.trec.digests import InputsRead
+    from gradedeval.questions.published import Published
+
+
+class Extras:
+    """Additions to a plain table of scores: digests of inputs and a record, standardized scores, quantities of C/W/L
+    measures, sorted runs, a history, a table to publish, systems in place of their seeds, predicted judgments, and
+    texts of topics.
+
+    given          name -> value of the options on the command line; options of extras are popped
+    by_topic       whether the table has a row for each topic
+    output_format  name of the format
+    measures_from  files of measures
+    run_name       the value of --run-name
+
+    Raises InputError (usage) for options that exclude each other, before anything is read.
+    """
+
+    def __init__(
+        self,
+        given: dict[str, Any],
+        by_topic: bool,
+        output_format: str,
+        measures_from: tuple[str, ...],
+        run_name: str,
+    ) -> None:
+        self._given, self._by_topic, self._format, self._run_name = given, by_topic, output_format, run_name
+        self.record: str | None = given.pop("record", None)
+        self._measures_from = measures_from
+        self._inputs = self._recorded_inputs()
+        self._standardized: Callable[[Scores], Scores] | None = None
+        if not given.keys().isdisjoint(("standardize", "reference", "save_reference")):
+            from gradedeval.cli.many_runs import pop_standardization  # each extra imports only its own modules
+
+            self._standardized = pop_standardization(given)
+        self._cwl = given.pop("cwl", False)
+        self._sort = given.pop("sort", None)
+        self._history, self._label = given.pop("history", None), given.pop("label", None)
+        self._order: Measure | None = None
+        self._published: Published | None = None
+        self._options: Options
+
+    def _recorded_inputs(self) -> InputsRead | None:
+        """Return the digests of inputs, from now on, for a record, JSON and a full signature; else None."""
+        if self.record is None and self._format != "json" and context_option("signature") != "full":
+            return None
+        if self.record in STDOUT[1:]:
+            hint = "name it, as in result.json"
+            raise InputError(flag.record, f"'{self.record}' is not a file beside the inputs", hint, usage=True)
+        given = self._given
+        settings: dict[str, Any] = {
+            **given,
+            "measures_from": self._measures_from or None,
+            "run_name": self._run_name if self._run_name != "file" else None,
+            "standardize": given.get("standardize") or "save_reference" in given,
+        }
+        names = (*OPTIONS, *kernel.records.COMMAND_SETTINGS)
+        self._settings = {name: value for name, value in settings.items() if name in names}
+        return click.get_current_context().with_resource(kernel.records.recording())
+
+    def measures(self, named: Sequence[str]) -> list[Measure]:
+        """Return the named measures, or the default ones, and the measure of --sort."""
+        table = measure_table(self._measures_from)
+        chosen = named_measures(named or (CWL_DEFAULT if self._cwl else DEFAULT), table)
+        if self._sort not in (None, NO_VALUE):
+            self._order = single_measure("--sort", self._sort, table)
+            chosen = chosen if self._order in chosen else [self._order, *chosen]
+        if self._cwl:
+            chosen = self._quantities(chosen)
+            if self._order is not None and self._order not in chosen:
+                self._order = kernel.score_tables.all_quantities([self._order])[0]
+        if self._sort == NO_VALUE:
+            self._order = chosen[0]
+        return chosen
+
+    def _quantities(self, measures: list[Measure]) -> list[Measure]:
+        """Return all quantities of C/W/L measures."""
+        if "max_residual" in self._given:
+            reason = "of the five quantities only expected utility has a residual"
+            problem = f"cannot be combined with {flag.max_residual}: {reason}"
+            raise InputError(flag.cwl, problem, "leave out one of them", usage=True)
+        if "slices" in self._given:
+            raise InputError(flag.cwl, f"cannot be combined with {flag.slices}", "leave out one of them", usage=True)
+        if self._standardized is not None:
+            raise InputError(flag.cwl, "standardized costs have no meaning", "leave out --standardize", usage=True)
+        return kernel.score_tables.all_quantities(measures)
+
+    def options(self, runs: Sequence[str], qrels: str) -> Options:
+        """Return the options of reading and scoring. Raises InputError (usage) for files that cannot be recorded."""
+        if self.record is not None:
+            kernel.records.check_recordable(dict.fromkeys(runs, ""), qrels)
+        table = {name: self._given.pop(name) for name in [*self._given] if name not in OPTIONS}
+        if table:
+            self._published = self._to_publish(table, runs if self._run_name == "file" else None)
+        check_history(self._history, self._label)
+        self._options = resolve_options(**self._given)
+        if self._options.replicates is not None:
+            self._check_systems()
+        if self._options.predicted is not None:
+            self._check_predicted()
+        return self._options
+
+    def _to_publish(self, table: dict[str, Any], runs: Sequence[str] | None) -> Published:
+        """Return the extras of a table to publish, from their options.
+
+        runs  the files, which --baseline may name; None if runs are named by their tags or paths
+        """
+        from gradedeval.analysis.score_matrix import Baseline
+        from gradedeval.questions.published import Published
+
+        if runs is not None and "baselines" in table:
+            table["baselines"] = [Baseline.read(word, runs).name or word for word in table["baselines"]]
+        published = Published(**table)
+        published.check(self._format, by_topic=self._by_topic, cwl=self._cwl)
+        if runs is not None:
+            published.check_runs(list(kernel.named_runs(list(runs))))
+        return published
+
+    def _check_systems(self) -> None:
+        """Raise InputError (usage) for an option that a table of systems excludes."""
+        excluded = {
+            flag.cwl: self._cwl,
+            flag.interval: self._options.interval is not None,
+            flag.bounds: self._options.bounds,
+            flag.residuals: self._options.wants_residuals,
+            "the marks, percent and captions of a table to publish": self._published is not None,
+        }
+        if self._by_topic and not (self._cwl or self._published):  # then rows are of runs
+            return
+        for name, is_used in excluded.items():
+            if is_used:
+                row = "a row is the mean of a system over its seeds, and their deviation"
+                problem = f"cannot be combined with {name}: {row}"
+                raise InputError(flag.replicates, problem, "leave out one of them", usage=True)
+
+    def _check_predicted(self) -> None:
+        """Raise InputError (usage) for an option that excludes --predicted."""
+        excluded = {
+            str(flag.cwl): self._cwl,
+            str(flag.standardize): self._standardized is not None,
+            str(flag.history): self._history is not None,
+            "marks in tables, which are of scores by topic": bool(self._published and self._published.baselines),
+        }
+        for name, is_used in excluded.items():
+            if is_used:
+                is_mark = name.startswith("marks")
+                hint = "see `gradedeval compare --predicted`" if is_mark else "leave out one of them"
+                raise InputError(flag.predicted, f"cannot be combined with {name}", hint, usage=True)
+
+    @property
+    def needs_topics(self) -> bool:
+        """Whether the extras need the scores of topics."""
+        needs = (self._history is not None, self._standardized, self._published, self.record is not None)
+        return any(needs)
+
+    def apply(self, scores: Scores, qrels: str) -> Scores:
+        """Standardize and sort the scores, emit their notes, append them to the history, and record them unless some
+        runs have failed."""
+        scores = self._standardized(scores) if self._standardized else scores
+        emit_notes([*scores.notes, *self._unused()])
+        scores = scores.sorted_by(self._order) if self._order else scores
+        if self._history is not None and scores.runs:
+            from gradedeval.questions.history import append_history  # few evaluations have a history
+
+            append_history(scores, self._history, label=self._label or "")
+        if self._inputs is not None:
+            scores = kernel.records.with_digests(scores, self._inputs, qrels)
+            if self.record is not None and not scores.errors:
+                kernel.records.write_record(self.record, scores, self._inputs, qrels, self._settings)
+        return scores
+
+    def _unused(self) -> list[Note]:
+        """Return notes on texts of topics and on systems that the table does not show."""
+        notes = list[Note]()
+        if self._options.replicates is not None and self._by_topic:
+            notes.append(Note(f"{flag.replicates} is not used: rows are of runs", "leave out -q"))
+        if self._options.queries is None or (self._by_topic and self._format != "trec"):
+            return notes
+        from gradedeval.questions.shared import texts_unused  # few evaluations have texts
+
+        problem, hint = "rows are of all topics", "add -q"
+        if self._by_topic:
+            problem, hint = "trec has no place for texts", "choose another format with -f"
+        return [*notes, *texts_unused(self._options, problem, hint)]
+
+    def have_baselines(self, scores: Scores) -> bool:
+        """Return if all baselines have scores; a note names a baseline that could not be scored.
+
+        Raises InputError (usage) for a baseline that is not among the runs.
+        """
+        if self._published is None:
+            return True
+        names = [run.run for run in scores.runs]
+        if not scores.errors:
+            self._published.check_runs(names)
+        missing = [name for name in self._published.baselines if name not in names]
+        emit_notes(f"{flag.baseline}: '{name}' is not scored, so there is no table" for name in missing)
+        return not missing
+
+    def table_keywords(self, scores: Scores) -> dict[str, Any]:
+        """Return the keywords of `render_scores` that a plain table lacks."""
+        style = self._published.style(scores) if self._published else None
+        return {"cwl": self._cwl, "style": style}

@@ -287,13 +287,15 @@ class EvaluationWarning(UserWarning):
 class Note(str):
     """A note to the user, `place: text; hint`, with options as flags.
 
-    kind    a stable identifier for programs
-    about   all the names or numbers that the text abbreviates
-    common  the text without what holds for this run alone, which notes on several runs share; by default the text
-    raw     the text, with its place, and the hint before rendering
+    kind       a stable identifier for programs
+    about      all the names or numbers that the text abbreviates
+    statement  the text before rendering
+    common     the text without what holds for this run alone, which notes on several runs share; by default the text
+    raw        the text, with its place, and the hint before rendering
     """
 
     place: str
+    statement: str
     raw: tuple[str, str]
     kind: str
     about: tuple[str, ...]
@@ -303,10 +305,10 @@ class Note(str):
         cls, text: str, hint: str = "", *, place: str = "", kind: str = "", about: Iterable[str] = (), common: str = ""
     ) -> Note:
         statement, text = text, f"{place}: {text}" if place else text
-        rendered = [within_line(with_flags(part)) for part in (text, hint) if part]
-        note = super().__new__(cls, "; ".join(rendered))
+        rendered = within_line(with_flags(text)) + (f"; {within_line(with_flags(hint))}" if hint else "")
+        note = super().__new__(cls, rendered)
         note.place, note.raw, note.kind, note.about = place, (text, hint), kind, tuple(about)
-        note.common = common or statement
+        note.statement, note.common = statement, common or statement
         return note
 
     @property
@@ -316,11 +318,6 @@ class Note(str):
     @property
     def hint(self) -> str:
         return with_flags(self.raw[1])
-
-    @property
-    def statement(self) -> str:
-        """The unrendered text without its place."""
-        return self.raw[0].removeprefix(f"{self.place}: ") if self.place else self.raw[0]
 
     def in_python(self) -> Note:
         """Return the note with options as keywords."""

@@ -478,14 +478,14 @@ def _caveats(
     scores = [_as_read(run.topics[topic].scores, options) for topic in topics if topic in run.topics]
     counts = [np.unique(topic_scores, return_counts=True)[1] for topic_scores in scores]
     tied = sum(int(count[count > 1].sum()) for count in counts)
-    if not kernel.caveats.many_tied(tied, sum(map(len, scores))):
+    if tied <= kernel.caveats.TIED * sum(map(len, scores)):
         return warnings
     both = (line_scores, reversed_scores())
     ranges = []
     for column, line in enumerate(lines):
         if line.summed != "total":
             low, high = sorted(float(np.mean(values[:, column])) for values in both)
-            ranges += [f"{line.name} {low:.4f} or {high:.4f}"] if kernel.caveats.far_apart(low, high) else []
+            ranges += [f"{line.name} {low:.4f} or {high:.4f}"] if high - low > kernel.caveats.RANGE else []
     if ranges:
         problem = f"{run.place}: many documents have equal scores: {shorten(ranges, 3)}, as docnos ascend or descend"
         warnings.append(Note(problem, HINTS["ties"], kind="ties"))

@@ -551,7 +551,7 @@ def _rising(weights: Weights) -> list[str]:
 
 def _cost_notes(fixed: Sequence[Measure]) -> list[str]:
     """Return notes on fixed weights that depend on costs of documents: here each costs 1."""
-    units = {measure.name: measure.definition.cost_unit for measure in fixed if measure.definition.cost_unit}
+    units = {measure.name: cwl.cost_unit for measure in fixed if (cwl := measure.definition.cwl) and cwl.cost_unit}
     return [f"{name}: {unit}; the weights are those of documents that cost 1 each" for name, unit in units.items()]
 
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, wraps
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, Protocol, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, Protocol, TypeAlias, cast, overload
 
 from gradedeval.arrays import Floats, np
 from gradedeval.errors import InputError, NotImportable, did_you_mean, redacted
@@ -351,7 +351,7 @@ def decorator(properties: Callable[Keywords, Properties]) -> Callable[[Callable[
         documented: Any = decorate
         documented.__signature__ = inspect.Signature([first, *keywords.values()])
         classes = inspect.getmro(cast(type, properties))[-2::-1]  # all but `object`, from the general to the special
-        documented.__doc__ = "\n\n".join(inspect.cleandoc(part.__doc__ or "") for part in (define, *classes))
+        documented.__doc__ = "\n\n".join(filter(None, map(inspect.getdoc, (define, *classes))))
         return documented  # type: ignore[no-any-return]
 
     return decorate_definition
@@ -375,10 +375,12 @@ class Definition(MeasureProperties):
 
     function: Callable[..., Floats]
     cwl: CWLProperties | None = None
+    name: str = field(default="", init=False)
     code: str = field(default="", init=False)
     """Six digits of the checksum of a user's code; empty for measures of this package."""
 
     def __post_init__(self) -> None:
+        self.name = self.function.__name__.lower().rstrip("_")
         self.scale = None if self.gain in ("binary", None) else self.scale or "raw"
         if not f"{self.function.__module__}.".startswith("gradedeval."):
             from gradedeval.kernel.measures.user_functions import code_of  # few measures are a user's own
@@ -391,10 +393,6 @@ class Definition(MeasureProperties):
         if getattr(getattr(sys.modules.get(module), name, None), "definition", None) is not self:
             raise NotImportable(os.path.basename(inspect.getfile(inspect.unwrap(self.function))), name)
         return _defined, (module, name)
-
-    @cached_property
-    def name(self) -> str:
-        return self.function.__name__.lower().rstrip("_")
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
@@ -423,11 +421,6 @@ class Definition(MeasureProperties):
         checks |= {name: GAIN_CHECKS[name] for name in self.gain_parameters}
         any_other = NUMBER if inspect.Parameter.VAR_KEYWORD in kinds else None
         return Parameters(f"'{self.name}'", self.parameters, self.gain_parameters, checks, any_other)
-
-    @property
-    def cost_unit(self) -> str:
-        """The note on the unit of a cost parameter, as in `h is in seconds`."""
-        return self.cwl.cost_unit if self.cwl is not None else ""
 
     @property
     def paragraphs(self) -> list[str]:
@@ -502,17 +495,13 @@ class Measure:
         raise InputError(place, f"invalid cutoff {number}", "cutoffs start at 1", usage=True)
 
     def __str__(self) -> str:
-        return self._written
-
-    __repr__ = __str__
-
-    @cached_property
-    def _written(self) -> str:
         condensed = (("judged_only", "True"),) if self.judged_only else ()
         spelling = Spelling(self.name, (*self.parameters, *condensed), self.cutoff)
         if self.prior is None:
             return str(spelling)
         return str(Spelling(IA, () if self.prior == UNIFORM else (("prior", self.prior),), None, spelling))
+
+    __repr__ = __str__
 
     @cached_property
     def label(self) -> str:
@@ -655,13 +644,15 @@ class Measure:
         return self
 
 
-class ForeignMeasure(Protocol):
-    """A measure of ir_measures, which prints as it is written there."""
+if TYPE_CHECKING:
 
-    SUPPORTED_PARAMS: dict[str, Any]
+    class ForeignMeasure(Protocol):
+        """A measure of ir_measures, which prints as it is written there."""
+
+        SUPPORTED_PARAMS: dict[str, Any]
 
 
-AnyMeasure = str | Measure | ForeignMeasure
+AnyMeasure: TypeAlias = "str | Measure | ForeignMeasure"
 """A measure, or text that names one or more."""
 
 
@@ -755,7 +746,9 @@ class MeasureTable(Mapping[str, Measure]):
     """
 
     def __init__(self, lines: tuple[tuple[str, str], ...]) -> None:
-        self._home = {name: module for module, names in lines for name in names.split()}
+        self._home = dict[str, str]()
+        for module, names in lines:
+            self._home |= dict.fromkeys(names.split(), module)
         self._loaded: dict[str, Measure] = {}
 
     def __getitem__(self, name: str) -> Measure:

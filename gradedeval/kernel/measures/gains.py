@@ -124,21 +124,15 @@ def gain_table(measure: Measure, grades: Grades) -> GainTable:
     if scale == "thresholds":
         # Steps between the gains, rescaled so that they sum to 1.
         return GainTable(gains / top, 1.0) if top > 0 else GainTable(gains, 0.0)
-    return GainTable(gains, _top_in_unit(gains, top, grades, measure) if scale == "unit" else top)
-
-
-def _top_in_unit(gains: Floats, top: float, grades: Grades, measure: Measure) -> float:
-    """Return the top gain of a scale from 0 to 1: the preset maximum, or the scheme's. Raises InputError for gains
-    above 1."""
-    highest = gains.max(initial=0)
-    if highest > 1:
-        first = np.argmax(gains > 1)
-        problem = f"grade {grades.labels[first]:g} is worth {gains[first]:g}, outside 0..1"
-        raise InputError(f"'{measure}'", problem, "use gain=linear or gain=exp, or give values up to 1")
-    top = top if grades.max_gain is None else float(grades.max_gain)
-    if top > 1:
-        raise InputError(f"'{measure}'", f"the top gain {top:g} is outside 0..1", "give values up to 1")
-    return top
+    if scale == "unit":
+        if gains.max(initial=0) > 1:
+            first = np.argmax(gains > 1)
+            problem = f"grade {grades.labels[first]:g} is worth {gains[first]:g}, outside 0..1"
+            raise InputError(f"'{measure}'", problem, "use gain=linear or gain=exp, or give values up to 1")
+        top = top if grades.max_gain is None else float(grades.max_gain)
+        if top > 1:
+            raise InputError(f"'{measure}'", f"the top gain {top:g} is outside 0..1", "give values up to 1")
+    return GainTable(gains, top)
 
 
 def threshold_table(steps: tuple[float, ...] | None, grades: Grades, measure: Measure) -> GainTable:

@@ -528,10 +528,12 @@ class Options:
     # fmt: on
 
     def __post_init__(self) -> None:
-        chosen = [described for described in OPTIONS.values() if getattr(self, described.name) is not described.default]
-        for described in chosen:
-            object.__setattr__(self, described.name, described.check(getattr(self, described.name)))
-        if chosen:
+        is_default = True
+        for name, described in OPTIONS.items():
+            if (value := getattr(self, name)) is not described.default:
+                object.__setattr__(self, name, described.check(value))
+                is_default = False
+        if not is_default:
             self._check_together()
 
     def _check_together(self) -> None:
@@ -699,13 +701,15 @@ class OptionKwargs(TypedDict, total=False):
 Documented = TypeVar("Documented")
 
 About = Literal["runs", "scores", "gains"]
-ABOUT: dict[About, tuple[str, ...]] = {
-    "runs": ("ties", "order", "run_format", "costs", "topics", "topics_from", "judged_only"),
-    "scores": tuple(name for name, described in OPTIONS.items() if described.section in (RESIDUALS, OUTPUT)),
-    "gains": tuple(name for name, described in OPTIONS.items() if described.section == GAINS and name != "negative"),
-}
-"""Options by subject: reading and ranking of runs, and choice of topics (which does not apply to lists shown to users);
-outputs besides scores, such as residuals, bounds and intervals; and the gains of documents."""
+
+
+def _options_about(subject: About) -> Sequence[str]:
+    """Return the options for reading and ranking of runs and choice of topics, which does not apply to lists shown to
+    users; for outputs besides scores, such as residuals, bounds and intervals; or for the gains of documents."""
+    if subject == "runs":
+        return "ties", "order", "run_format", "costs", "topics", "topics_from", "judged_only"
+    sections = (GAINS,) if subject == "gains" else (RESIDUALS, OUTPUT)
+    return [name for name, described in OPTIONS.items() if described.section in sections and name != "negative"]
 
 
 def refuse_options(settings: Mapping[str, object], command: str, *about: About) -> None:
@@ -714,7 +718,7 @@ def refuse_options(settings: Mapping[str, object], command: str, *about: About) 
     settings  option -> value
     about     the subjects that the command does not deal with
     """
-    for name in chain.from_iterable(ABOUT[kind] for kind in about):
+    for name in chain.from_iterable(map(_options_about, about)):
         value = settings.get(name)
         if value is not None and value is not False:  # not by ==, which frames and arrays take cell by cell
             raise OPTIONS[name].error(f"does not apply to {command}", "leave it out")
@@ -814,10 +818,8 @@ def preset_digits(like: str | None) -> int:
     return PRESETS[like].digits if like else 4
 
 
-@cache
-def _defaults() -> Options:
-    """Return the default options, cached: a training loop asks for them thousands of times."""
-    return Options()
+_DEFAULTS = Options()
+"""A training loop asks for them thousands of times."""
 
 
 def resolve_options(like: str | None = None, **settings: Any) -> Options:
@@ -828,7 +830,7 @@ def resolve_options(like: str | None = None, **settings: Any) -> Options:
     Raises InputError (usage) for an unknown option or preset, or a value that is not allowed.
     """
     if like is None and not settings:
-        return _defaults()
+        return _DEFAULTS
     for name in settings:
         if name not in OPTIONS or OPTIONS[name].commands == "none":
             names = [name for name, described in OPTIONS.items() if described.commands != "none"]
@@ -836,7 +838,7 @@ def resolve_options(like: str | None = None, **settings: Any) -> Options:
             raise InputError("", f"unknown option '{name}'", hint, usage=True)
     settings = {name: value for name, value in settings.items() if value is not None and value is not False}
     if like is None and not settings:
-        return _defaults()
+        return _DEFAULTS
     OPTIONS["like"].check(like)
     explicit = {name: OPTIONS[name].read(value) for name, value in settings.items()}
     if isinstance(columns := explicit.get("slices"), tuple):

@@ -13,6 +13,7 @@ from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import Note, either, flag, plural, shorten
 from gradedeval.kernel.measures.definition import Measure, Reading
 from gradedeval.kernel.measures.gains import scores_of
+from gradedeval.kernel.measures.notation import LAST_CUTOFF
 from gradedeval.kernel.rankings.batch import Batch
 from gradedeval.kernel.trec.lines import encode
 
@@ -23,12 +24,9 @@ if TYPE_CHECKING:
     from gradedeval.kernel.scoring.tasks import GradedRun
 
 
-TIED, RANGE = 0.1, 0.01
+TIED, RANGE = 0.1, 0.01 + 1e-9
 """Ties get a note if their share of the scored documents is above TIED, and the means of the best and the worst order
-differ by more than RANGE."""
-
-TOLERANCE = 1e-9
-"""Rounding error of sums: a range of exactly RANGE is not above it."""
+differ by more than RANGE: by more than 0.01, up to the rounding error of sums."""
 
 KEPT = 1 << 17
 """Maximum topics × ranks of a batch whose orders of ties are scored late, only if many documents are tied."""
@@ -109,7 +107,7 @@ def add_tie_ranges(scorer: Scorer, batch: Batch, scored: BatchScores, *, at_once
     result[:2] = scored.values[0]
     for column, measure in enumerate(scorer.measures):
         result[2, :, column] = np.count_nonzero(ties.tied[:, : measure.last_rank], axis=1)
-        result[3, :, column] = _documents_to_cutoff(batch.retrieved, measure)
+        result[3, :, column] = np.minimum(batch.retrieved, measure.last_rank or LAST_CUTOFF)
     if not len(ties.rows):
         return replace(scored, ties=result)
     tied_topics = replace(
@@ -127,16 +125,6 @@ def add_tie_ranges(scorer: Scorer, batch: Batch, scored: BatchScores, *, at_once
         return replace(scored, ties=result, unscored_ties=tied_topics)
     result[:2, ties.rows] = _lowest_and_highest(scorer, tied_topics, range(len(scorer.measures)))
     return replace(scored, ties=result)
-
-
-def many_tied(tied: Any, documents: Any) -> Any:
-    """Return whether the share of tied documents is above TIED."""
-    return tied > TIED * documents
-
-
-def far_apart(low: float, high: float) -> bool:
-    """Return whether the means of two orders of ties differ by more than RANGE."""
-    return high - low > RANGE + TOLERANCE
 
 
 def _lowest_and_highest(scorer: Scorer, batch: Batch, columns: Sequence[int]) -> Floats:
@@ -194,13 +182,8 @@ def tie_notes(
 
     names  names of the measures; labels by default
     """
-    if scores.topics is scorer.topics:
-        row_of = scorer.qrels.row_of
-    else:
-        row_of = {encode(topic): row for row, topic in enumerate(scores.topics)}
-    rows = [np.array([row_of.get(topic, -1) for topic in batch.topics], dtype=np.int64) for batch in run.batches]
-    tied, documents = _tied_documents(run.batches, rows, scores, scorer)
-    columns = np.flatnonzero(many_tied(tied, documents)).tolist()
+    rows, tied, documents = _tied_documents(run.batches, scores, scorer)
+    columns = np.flatnonzero(tied > TIED * documents).tolist()
     if not columns:
         return []
     limits = np.stack([scores.score, scores.score])
@@ -208,10 +191,9 @@ def tie_notes(
         counted = index >= 0
         limits[:, index[counted]] = scores.score[index[counted]]
         if batch.ties is not None:
-            ends = batch.ties[:2].copy()
-            if (unscored := batch.unscored_ties) is not None:
-                position = {topic: row for row, topic in enumerate(batch.topics)}
-                ends[:, [position[topic] for topic in unscored.topics]] = _lowest_and_highest(scorer, unscored, columns)
+            ends, unscored = batch.ties[:2].copy(), batch.unscored_ties
+            if unscored is not None and unscored.ties is not None:
+                ends[:, unscored.ties.rows] = _lowest_and_highest(scorer, unscored, columns)
             limits[:, index[counted]] = ends[:, counted]
     ranges = []
     for column in columns:
@@ -219,7 +201,7 @@ def tie_notes(
         ends = np.ascontiguousarray(limits[:, scores.included[:, column], column])
         weights = None if scores.weights is None else scores.weights[scores.included[:, column]]
         low, high = Reading(measure.definition.summary).summarize(ends, weights).tolist()
-        if far_apart(low, high):
+        if high - low > RANGE:
             ranges.append(f"{names[column] if names else measure.label} between {low:.4f} and {high:.4f}")
     if not ranges:
         return []
@@ -230,29 +212,27 @@ def tie_notes(
 
 
 def _tied_documents(
-    batches: Sequence[BatchScores], rows: Sequence[Ints], scores: RunScores, scorer: Scorer
-) -> tuple[Floats, Floats]:
-    """Return the number of tied documents and of all documents, down to the cutoff of each measure.
-
-    rows  for each batch, the row of each topic in `scores`; -1 if it is not counted
-    """
-    counts = np.zeros((2, *scores.score.shape))
-    for batch, index in zip(batches, rows, strict=True):  # the last batch of a topic counts
+    batches: Sequence[BatchScores], scores: RunScores, scorer: Scorer
+) -> tuple[list[Ints], Floats, Floats]:
+    """Return for each batch the row of each topic in `scores`, -1 if it is not counted; and the number of tied
+    documents and of all documents, down to the cutoff of each measure."""
+    row_of = scorer.qrels.row_of
+    if scores.topics is not scorer.topics:
+        row_of = {encode(topic): row for row, topic in enumerate(scores.topics)}
+    rows, counts = list[Ints](), np.zeros((2, *scores.score.shape))
+    for batch in batches:  # the last batch of a topic counts
+        index = np.array([row_of.get(topic, -1) for topic in batch.topics], dtype=np.int64)
+        rows.append(index)
         counted = index >= 0
         if batch.ties is not None:
             counts[:, index[counted]] = batch.ties[2:, counted]
             continue
         counts[0, index[counted]] = 0
         for column, measure in enumerate(scorer.measures):
-            counts[1, index[counted], column] = _documents_to_cutoff(batch.retrieved[counted], measure)
+            documents = np.minimum(batch.retrieved[counted], measure.last_rank or LAST_CUTOFF)
+            counts[1, index[counted], column] = documents
     tied, documents = np.where(scores.included, counts, 0).sum(axis=1)
-    return tied, documents
-
-
-def _documents_to_cutoff(retrieved: Ints, measure: Measure) -> Ints:
-    """Return the number of documents of each topic that a measure reads."""
-    rank = measure.last_rank
-    return retrieved if rank is None else np.minimum(retrieved, rank)
+    return rows, tied, documents
 
 
 def _short_list_notes(

@@ -261,11 +261,12 @@ def _are_shared(runs: Sequence[tuple[str, Any]], workers: Workers) -> bool:
     """Return whether worker processes read the runs: for small runs, starting them takes longer than it saves."""
     if workers.executor is not None or workers.count == 1:
         return workers.executor is not None
-    if is_digesting() and any(is_path(source) and is_url(source) for _, source in runs):
-        return False  # only this process digests what it fetches
-    sizes = [None if is_path(source) and is_url(source) else size_of(source) for _, source in runs]
-    most = workers.limits.large_file if len(runs) == 1 else workers.limits.small_runs
-    return None in sizes or sum(filter(None, sizes)) > most
+    size = 0
+    for _, source in runs:
+        if is_path(source) and is_url(source):
+            return not is_digesting()  # only this process digests what it fetches
+        size += size_of(source)
+    return size > (workers.limits.large_file if len(runs) == 1 else workers.limits.small_runs)
 
 
 def scorer_of(
@@ -300,7 +301,7 @@ def collected(
 ) -> Scores:
     """Collect the scores and notes of all runs from their results. Raises InputError as `evaluate_runs` does."""
     options, scored, paths = scorer.options, dict[str, RunScores](), dict[str, str]()
-    errors, named, run_notes = list[InputError](), list[InputError](), list[str]()
+    errors, named, run_notes, most_topics = list[InputError](), list[InputError](), list[str](), 0
     for number, (name, source) in enumerate(runs):
         result = done[number]
         run_notes += result.notes
@@ -316,11 +317,15 @@ def collected(
                 raise InputError(result.place, problem, "leave out --run-name tag", usage=True)
             scored[run] = result.scores if result.scores.run == run else replace(result.scores, run=run)
             paths |= {run: os.fsdecode(source)} if is_path(source) else {}
+            most_topics = max([most_topics, *result.scores.counts])
     if errors and (not keep_going or (not scored and len({error.cli_text for error in errors}) == 1)):
         raise errors[0]  # of the only run, or of all runs alike
     if len(runs) > 1:
         run_notes = merge_run_notes(run_notes, len(runs))
-    notes = [*scorer.notes, *run_notes, *_notes_on_topics(scorer, list(scored.values()))]
+    notes = [*scorer.notes, *run_notes]
+    notes += [*no_relevant_notes(scorer, list(scored.values())), *few_topics_notes(most_topics)]
+    if options.replicates is not None:
+        notes += options.replicates.notes(scored)
     if len(runs) == 1:
         notes = limit_caveats(notes)
     if options.interval and (few := sorted(name for name, run in scored.items() if min(run.counts) < 3)):
@@ -329,15 +334,6 @@ def collected(
     sources = dict(runs) if options.wants_residuals and not by_tag else {}
     scores = Scores(list(scored.values()), scorer.measures, scorer.qrels, options, notes, errors=named)
     return replace(scores, sources=sources, paths=paths)
-
-
-def _notes_on_topics(scorer: Scorer, scored: Sequence[RunScores]) -> list[str]:
-    """Return notes on the topics of means, and on systems."""
-    most = max((max(run.counts, default=0) for run in scored), default=0)
-    notes = [*no_relevant_notes(scorer, scored), *few_topics_notes(most)]
-    if scorer.options.replicates is not None:
-        notes += scorer.options.replicates.notes(run.run for run in scored)
-    return notes
 
 
 def _with_run(error: InputError, place: str) -> InputError:

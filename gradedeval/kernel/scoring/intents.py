@@ -10,7 +10,7 @@ import numpy as np
 
 from gradedeval.errors import InputError, flag, plural, shorten
 from gradedeval.kernel.measures.definition import Measure
-from gradedeval.kernel.measures.gains import Gains, GainTable, Grades
+from gradedeval.kernel.measures.gains import Gains, GainTable, Grades, gain_table
 from gradedeval.kernel.measures.notation import UNIFORM
 from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.trec.lines import decode, encode
@@ -35,14 +35,10 @@ def prior_of(measure: Measure) -> str:
 class ByIntent:
     """The gains of one measure by intent; qrels without subtopics have one intent per topic.
 
-    table_of  the measure's gains on a scale of grades
-
     `notes` lists unused probabilities of intents. Raises InputError if they cannot be read.
     """
 
-    def __init__(
-        self, qrels: Qrels, measure: Measure, grades: Grades, table_of: Callable[[Measure, Grades], GainTable]
-    ) -> None:
+    def __init__(self, qrels: Qrels, measure: Measure, grades: Grades) -> None:
         self.qrels = qrels
         self.names = qrels.subtopics.names if qrels.subtopics else {}
         self.prior = None if prior_of(measure) == UNIFORM else read_prior(prior_of(measure)[1:])
@@ -50,11 +46,11 @@ class ByIntent:
         self.names = self.names if self.prior is None else self.prior.with_names(self.names)
         self.pools: dict[bytes, Pool] = {}
         if qrels.subtopics is None:
-            self.tables = [table_of(measure, grades)]
+            self.tables = [gain_table(measure, grades)]
             return
         # Documents have grade 0 for an intent without judgments.
         labels, code = np.unique(np.append(qrels.subtopics.grade, 0.0), return_inverse=True)
-        table = table_of(measure, replace(grades, labels=labels))
+        table = gain_table(measure, replace(grades, labels=labels))
         gain_of_cell = table.gain_of_label[code.ravel()]
         judged_gains = gain_of_cell[:-1].reshape(qrels.subtopics.grade.shape)
         unknown = [np.full(len(qrels.labels), gain_of_cell[-1])] * (

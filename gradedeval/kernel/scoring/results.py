@@ -137,26 +137,6 @@ ENDS = 30
 """Rows of each end of a long table in a notebook."""
 
 
-class _DocumentAttribute:
-    """An attribute computed once from the document for programs."""
-
-    def __init__(self, make: Callable[[Document], Any]) -> None:
-        self.make = make
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, result: Any, owner: type) -> Any:
-        if result is None:  # a dataclass that asks for a default
-            raise AttributeError(self.name)
-        value = result.__dict__[self.name] = self.make(result.tables("long"))
-        return value
-
-
-def _framed(document: Document) -> pd.DataFrame:
-    return to_frame(document.table.rows, columns=list(document.table.names))
-
-
 class InNotebook:
     """A result that notebooks show as tables in HTML; all content of files is escaped as text.
 
@@ -175,14 +155,19 @@ class InNotebook:
         def texts(self) -> Mapping[str, str]: ...
     else:
         texts = MappingProxyType({})
-        frame = _DocumentAttribute(_framed)
-        signature = _DocumentAttribute(lambda document: document.signature)
 
         def __getattr__(self, name):
-            """Raise AttributeError with a suggestion for a name of another library."""
+            """Return the frame or the signature of the document for programs; raise AttributeError with a suggestion
+            for a name of another library."""
             if name.startswith("_") or hasattr(type(self), name):  # a property that failed: raise its error
                 return object.__getattribute__(self, name)
-            hint = hint_of("attributes", name, [attribute for attribute in dir(self) if not attribute.startswith("_")])
+            if name in ("frame", "signature"):  # no property: it would be the default of a dataclass's field
+                document = self.tables("long")
+                names = list(document.table.names)
+                value = document.signature if name == "signature" else to_frame(document.table.rows, columns=names)
+                return self.__dict__.setdefault(name, value)
+            public = [attribute for attribute in dir(self) if not attribute.startswith("_")]
+            hint = hint_of("attributes", name, [*public, "frame", "signature"])
             problem = f"'{type(self).__name__}' has no attribute '{name}'"
             raise AttributeError(f"{problem}; {hint}" if hint else problem)
 

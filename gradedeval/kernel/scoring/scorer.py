@@ -6,6 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import compress
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -164,24 +166,19 @@ class GainsCache:
 
     def _gain(self, table: GainTable, unjudged: float, last: int | None) -> Floats:
         """Return topics × ranks: the gains down to rank `last`."""
-        whole, key = (table.key, unjudged, None), (table.key, unjudged, last)
+        whole, key, of_code = (table.key, unjudged, None), (table.key, unjudged, last), self.grader.gain_of_code
         if whole in self.gains:
             return self.gains[whole][:, :last]
         if key not in self.gains:
-            self.gains[key] = self._gain_of_code(table, unjudged).take(self.batch.codes[:, :last])
+            if key[:2] not in of_code:
+                gain, is_unjudged = table.by_code(len(self.is_judged)), ~self.is_judged
+                if table.filled is not None:
+                    is_unjudged[len(table.gain_of_label) : self.batch.unjudged_code] = False
+                gain[is_unjudged] = unjudged
+                gain[self.batch.padding_code] = 0
+                of_code[key[:2]] = gain
+            self.gains[key] = of_code[key[:2]].take(self.batch.codes[:, :last])
         return self.gains[key]
-
-    def _gain_of_code(self, table: GainTable, unjudged: float) -> Floats:
-        """Return the gain of each grade code."""
-        key, cache = (table.key, unjudged), self.grader.gain_of_code
-        if key not in cache:
-            gain, is_unjudged = table.by_code(len(self.is_judged)), ~self.is_judged
-            if table.filled is not None:
-                is_unjudged[len(table.gain_of_label) : self.batch.unjudged_code] = False
-            gain[is_unjudged] = unjudged
-            gain[self.batch.padding_code] = 0
-            cache[key] = gain
-        return cache[key]
 
     def _ideal(self, table: GainTable) -> tuple[Floats, dict[Any, Any]]:
         """Return topics × ranks, the positive gains of the pool, descending, padded with zeros; and the memo of values
@@ -313,8 +310,8 @@ def _sample_and_cost_notes(scorer: Scorer) -> list[str]:
             sampled[measure.name] = None
         if measure.definition.uses_strata:
             stratified[measure.name] = None
-        if measure.definition.cost_unit:
-            units[measure.name] = measure.definition.cost_unit
+        if (cwl := measure.definition.cwl) and cwl.cost_unit:
+            units[measure.name] = cwl.cost_unit
     notes, qrels = list[str](), scorer.qrels
     if sampled and scorer.options.negative == "judged" and qrels.strata is None and qrels.labels[0] < 0:
         text = f"{qrels.place}: grades below 0 count as judged and not relevant in {', '.join(sampled)}"
@@ -415,79 +412,85 @@ class BatchScores:
 class Scorer:
     """Scores runs with fixed qrels, measures and options."""
 
+    by_intent: Mapping[Measure, ByIntent] = MappingProxyType({})
+    fill_notes: Sequence[str] = ()
+
     def __init__(
         self, qrels: Qrels, measures: Sequence[Measure], options: Options, limits: Limits | None = None
     ) -> None:
-        self.qrels, self.options = qrels, options
-        self.requested = measures
+        self.qrels, self.options, self.requested = qrels, options, measures
         if options.like is not None or options.gain is not None or options.rel is not None:
             measures = [with_defaults(measure, options) for measure in measures]
         self.measures = without_duplicates(measures)
-        self.as_float32 = [compares_single(measure, options) for measure in self.measures]
-        if options.by_score and len(set(self.as_float32)) == 1:  # one order for all measures
-            order: Order = "float32" if self.as_float32[0] else "score"
-            if order != options.order:
-                self.options = options = replace(options, order=order)
-        self.grades = Grades(qrels.labels, options.top_of(float(qrels.labels[-1])), options.max_gain)
-        self.tables = tables_of(self.measures, qrels, options)
-        self.by_intent: dict[Measure, ByIntent] = {}
         self.types: dict[Measure, frozenset[bytes]] = {}
-        intents, uses_strata = list[Measure](), False
+        self.as_float32, self.skips, uses_strata = list[bool](), False, False
+        reading, intents, last = list[Measure](), list[Measure](), list[int | None]()
         for measure in self.measures:
-            if measure.by_intent:
-                intents.append(measure)
+            self.as_float32.append(compares_single(measure, options))
             if types := measure.types:
                 self.types[measure] = types
+            if measure.by_intent:
+                intents.append(measure)
+            if measure.reads_scores:
+                reading.append(measure)
+            last.append(None if measure.judged_only else measure.last_rank)
+            self.skips = self.skips or measure.definition.may_skip
             uses_strata = uses_strata or measure.definition.uses_strata
-        if intents:
-            from gradedeval.kernel.scoring.intents import ByIntent, check_intents  # for few measures only
-
-            check_intents(intents, qrels.subtopics is not None)
+        precisions = len(set(self.as_float32))
+        order: Order = "float32" if any(self.as_float32) else "score"
+        if options.by_score and precisions == 1 and order != options.order:
+            self.options = options = replace(options, order=order)
+        self.grades = Grades(qrels.labels, options.top_of(float(qrels.labels[-1])), options.max_gain)
+        self.tables = tables_of(self.measures, qrels, options)
         if options.ties == "average":
             _check_ties(self.measures)
-        for measure in intents:
-            grades, key = grades_of(measure, qrels, options), replace(measure, cutoff=None, judged_only=False)
-            self.by_intent[key] = ByIntent(qrels, measure, grades, gain_table)
-        self.skips = any(measure.definition.may_skip for measure in self.measures)
-        keep_types, keep_scores = options.costs is not None or bool(self.types), _reads_scores(self.measures, options)
-        graded, self.fill_notes = qrels, list[str]()
-        if options.fill is not None:
-            graded = self._fill_in(options.fill)
-        least_width = len(graded.labels) if uses_strata else 0
+        if intents:
+            self._weigh_intents(intents)
+        if reading and not options.by_score:
+            problem = f"{flag.order:{options.order}} ignores the scores that {reading[0].label} reads"
+            raise InputError("", problem, "leave out one of them", usage=True)
+        # The last rank that any measure reads; None for all ranks.
+        reads_all = options.residual_depth == "full" or options.ties == "average" or None in last
+        self.last_rank = None if reads_all else max(filter(None, last), default=None)
+        graded = qrels if options.fill is None else self._fill_in(options.fill)
         self.grader = Grader(
             graded,
-            options,
-            types=keep_types,
-            scores=keep_scores,
+            replace(options, order=order) if precisions > 1 else options,
+            types=options.costs is not None or bool(self.types),
+            scores=bool(reading),
             last_rank=self.last_rank,
-            least_width=least_width,
+            least_width=len(graded.labels) if uses_strata else 0,
             limits=limits or parallel.LIMITS,
+            both_orders=precisions > 1,
         )
-        if len(set(self.as_float32)) > 1:
-            self.grader = replace(self.grader, options=replace(options, order="float32"), both_orders=True)
+
+    def _weigh_intents(self, measures: Sequence[Measure]) -> None:
+        """Set the gains by intent of measures. Raises InputError (usage) if the qrels lack intents."""
+        from gradedeval.kernel.scoring.intents import ByIntent, check_intents  # for few measures only
+
+        check_intents(measures, self.qrels.subtopics is not None)
+        self.by_intent = {
+            replace(measure, cutoff=None, judged_only=False): ByIntent(
+                self.qrels, measure, grades_of(measure, self.qrels, self.options)
+            )
+            for measure in measures
+        }
 
     def _fill_in(self, fill: Fill) -> Qrels:
         """Return the qrels with codes of filled documents, and add their gains to the tables of measures that use
         them."""
         from gradedeval.kernel.rankings.other_qrels import filled  # for one option only
 
-        graded, gains, self.fill_notes = filled(self.qrels, fill)
+        graded, gains, notes = filled(self.qrels, fill)
         self.tables = [
             replace(table, filled=gains) if measure.takes_fill else table
             for table, measure in zip(self.tables, self.measures, strict=True)
         ]
         without = [measure.label for measure in self.measures if not measure.takes_fill]
         if without and len(without) < len(self.measures):  # otherwise there is a note on an unused option
-            self.fill_notes.append(Note(f"{flag.fill}: documents that it fills stay unjudged in {', '.join(without)}"))
+            notes.append(Note(f"{flag.fill}: documents that it fills stay unjudged in {', '.join(without)}"))
+        self.fill_notes = notes
         return graded
-
-    @property
-    def last_rank(self) -> int | None:
-        """The last rank that any measure reads; None for all ranks."""
-        if self.options.residual_depth == "full" or self.options.ties == "average":
-            return None
-        last = [None if measure.judged_only else measure.last_rank for measure in self.measures]
-        return None if None in last else max(filter(None, last), default=None)
 
     @cached_property
     def notes(self) -> list[str]:
@@ -508,7 +511,7 @@ class Scorer:
             notes.append(
                 Note(text, f"{flag.ignore_identical_ids:True} counts it as not retrieved", kind="own-relevant")
             )
-        notes += self.fill_notes + self.unused_notes
+        notes += [*self.fill_notes, *self.unused_notes]
         if self.options.top_grade is None and self.grades.top == 1:
             notes += grade_one_notes(self)
         collection = self.qrels._collection
@@ -615,8 +618,8 @@ class Scorer:
             definition = measure.definition
             if definition.gain is None or definition.summary == "total" or definition.may_skip or measure.by_intent:
                 continue
-            rows = np.flatnonzero(self.qrels.counts.per_topic(table.gain_of_label > 0) == 0).tolist()
-            columns.setdefault(tuple(self.topics[row] for row in rows), []).append(column)
+            is_without = self.qrels.counts.per_topic(table.gain_of_label > 0) == 0
+            columns.setdefault(tuple(compress(self.topics, is_without.tolist())), []).append(column)
         return columns
 
     @cached_property
@@ -627,10 +630,6 @@ class Scorer:
     def gains_cache(self, batch: Batch, missed: Ints | None = None) -> GainsCache:
         """Return a cache of the gains of a batch. Calling it returns the gains for a measure."""
         return GainsCache(batch, self.grader, self.by_intent, missed)
-
-    def grades_of(self, measure: Measure) -> Grades:
-        """Return the grade scale of a measure. Raises InputError as the function `grades_of`."""
-        return grades_of(measure, self.qrels, self.options)
 
     def score_batch(self, batch: Batch) -> BatchScores:
         """Score a batch, with residuals and bounds if requested."""
@@ -645,17 +644,8 @@ class Scorer:
                     bounds[:, :, column] = measure_bounds
         judged = int(np.count_nonzero(batch.codes < len(self.qrels.labels)))
         possible = int(np.minimum(batch.pool.judged, batch.codes.shape[1]).clip(max=batch.retrieved).sum())
-        empty = [topic for topic, count in zip(batch.topics, batch.retrieved.tolist(), strict=True) if not count]
+        empty = list(compress(batch.topics, (batch.retrieved == 0).tolist()))
         return BatchScores(batch.topics, values, batch.types, judged, possible, empty, batch.retrieved, bounds)
-
-
-def _reads_scores(measures: Sequence[Measure], options: Options) -> bool:
-    """Return whether a measure reads the scores of a run. Raises InputError (usage) if the options ignore them."""
-    reading = [measure for measure in measures if measure.reads_scores]
-    if reading and not options.by_score:
-        problem = f"{flag.order:{options.order}} ignores the scores that {reading[0].label} reads"
-        raise InputError("", problem, "leave out one of them", usage=True)
-    return bool(reading)
 
 
 def _check_ties(measures: Sequence[Measure]) -> None:
@@ -670,7 +660,7 @@ def _check_ties(measures: Sequence[Measure]) -> None:
 def no_relevant_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:
     """Return notes on measures whose means count topics without relevant documents as 0."""
     columns = scorer.topics_without_relevant if scorer.grades.top > 0 else {}
-    if not runs or not any(topics for topics in columns):
+    if not runs or not any(columns):
         return []
     # Thousands of runs share a list of topics, so each list is read once.
     counted = set().union(*{id(run.topics): run.topics for run in runs}.values())
@@ -682,7 +672,7 @@ def no_relevant_notes(scorer: Scorer, runs: Sequence[RunScores]) -> list[str]:
         zero = [scorer.measures[column].label for column in group if runs[0].is_zero(empty, column)]
         if empty and zero:
             text = no_relevant_text(scorer.qrels.place, empty, len(counted), zero if len(columns) > 1 else [])
-            has_relevant = any(relevant_counts[topic] for topic in empty)  # without a gain for these measures
+            has_relevant = any(map(relevant_counts.get, empty))  # without a gain for these measures
             hint = "" if has_relevant else no_relevant_hint(empty, scorer.measures)
             notes.append(Note(text, hint, kind="no-relevant"))
     return notes
@@ -699,7 +689,7 @@ def residuals_and_bounds(
     options = scorer.options
     shape = (2, len(score))
     residuals = bounds = np.full(shape, np.nan)
-    if scorer.grades_of(measure).top <= 0:
+    if grades_of(measure, scorer.qrels, options).top <= 0:
         return residuals, bounds
     if options.residuals == "difference":
         residuals = np.broadcast_to(_difference(measure, table, gains_of, score), shape)
@@ -745,7 +735,7 @@ def bounds_with_missed(scorer: Scorer, batch: Batch, column: int, missed: Ints) 
 
 def _low_score_high(scorer: Scorer, measure: Measure, table: GainTable, gains_of: GainsCache) -> Floats:
     score = scores_of(measure, gains_of(table, measure))
-    if measure.bounds == "none" or scorer.grades_of(measure).top <= 0:
+    if measure.bounds == "none" or grades_of(measure, scorer.qrels, scorer.options).top <= 0:
         low = high = np.full(len(score), np.nan)
     else:
         low, high = _bounds(scorer, measure, table, gains_of, score)
@@ -786,7 +776,8 @@ def _bounds(scorer: Scorer, measure: Measure, table: GainTable, gains_of: GainsC
     def highest_score() -> Floats:
         return _best(scorer, measure, table, gains_of, to_cutoff=True)[1]
 
-    return bounds_of(measure, score, scorer.grades_of(measure), as_judged, best_gains, highest_score)
+    grades = grades_of(measure, scorer.qrels, scorer.options)
+    return bounds_of(measure, score, grades, as_judged, best_gains, highest_score)
 
 
 def _best(

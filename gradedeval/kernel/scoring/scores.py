@@ -373,10 +373,10 @@ class Scores(InNotebook):
         summary of each slice if `sliced`."""
         for number, run in enumerate(self.runs):
             for column, measure in enumerate(self.measures):
-                columns: dict[str, Iterable[Any]] = {**self._filled(run, column, by_topic)}
+                columns: dict[str, Iterable[Any]] = dict.fromkeys(Row._fields, repeat(None))
                 columns |= {"run": repeat(run.run), "measure": repeat(measure.label)}
-                of_row = (columns.get(name, repeat(None)) for name in Row._fields)
-                yield from map(Row._make, zip(*of_row, strict=False))
+                columns |= self._filled(run, column, by_topic)
+                yield from map(Row._make, zip(*columns.values(), strict=False))
             for name, part in self._slices if sliced and self.options.slices is not None else ():
                 of_run = replace(part, runs=[part.runs[number]])
                 yield from (row._replace(slice=name) for row in of_run.rows(by_topic=False))
@@ -425,12 +425,12 @@ class Scores(InNotebook):
         """Return the columns of `column` that are not blank."""
         kept = run.included[:, column]
         topics = list(compress(run.topics, kept)) if by_topic else []
-        score = run.score[kept, column].tolist() if by_topic else []
+        score = run.score[kept, column] if by_topic else np.empty(0)
         summary = self.measures[column].definition.summary
         mean = run.summary("score", column, summary) if self.machine is None else self.summary(run, column)
         columns: dict[str, list[Any]] = {
             "topic": [*topics, ALL],
-            "score": [None if value != value else value for value in (*score, mean)],
+            "score": _blanked(np.append(score, mean)),
             "topics": [None] * len(topics) + [run.counts[column]],
         }
         if self.options.interval is not None or self.machine is not None:

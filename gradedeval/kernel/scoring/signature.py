@@ -65,7 +65,10 @@ def signature(
         if others := [name for name in dict.fromkeys(read_as) if name not in ("", "trec", "strata")]:
             parts.append(f"{holds} format {', '.join(others)}")
     parts += [f"collapse qrels {qrels.collapse.digest}"] if qrels.collapse else []
-    parts += _changed(options) + _precision(measures, options)
+    parts += _changed(options)
+    if single := [measure.name for measure in measures if compares_single(measure, options)]:
+        of = "" if len(single) == len(measures) else f" in {', '.join(dict.fromkeys(single))}"
+        parts.append(f"scores float32{of}")
     if options.interval is not None:
         parts.append(f"{_percent(options.interval)}% {INTERVAL}")
     return " | ".join(map(visible, [*parts, *_of_measures(measures, Grades(qrels.labels, top))]))
@@ -89,13 +92,6 @@ def compares_single(measure: Measure, options: Options) -> bool:
     return is_single and not (measure.by_intent or by_gdeval)
 
 
-def _precision(measures: Sequence[Measure], options: Options) -> list[str]:
-    """Return which measures compare scores as float32."""
-    names = [measure.name for measure in measures if compares_single(measure, options)]
-    of = "" if len(names) == len(measures) else f" in {', '.join(dict.fromkeys(names))}"
-    return [f"scores float32{of}"] if names else []
-
-
 def _range(values: Sequence[float] | Floats) -> str:
     low, high = min(values), max(values)
     return exact(low) if low == high else f"{exact(low)}..{exact(high)}"
@@ -103,7 +99,7 @@ def _range(values: Sequence[float] | Floats) -> str:
 
 def _missing(counts: Sequence[int]) -> str:
     """Return how many topics runs lack, as in ` (3 missing)`, or ` (up to 3 missing in 2 of 5 runs)` if runs differ."""
-    positive = [count for count in counts if count]
+    positive = list(filter(None, counts))
     if not positive:
         return ""
     up_to = "up to " if min(positive) < max(positive) else ""
@@ -188,7 +184,10 @@ def _listed(measure: Measure, with_gains: bool = False) -> str:
     with_gains  include stated parameters on gains, as in `err(gain=linear)`: measures of that name have different gains
     """
     definition, stated = measure.definition, dict(measure.parameters)
-    listed = {key: stated[key] for key in stated if with_gains and key in definition.gain_parameters}
+    listed = dict[str, Value]()
+    for key, value in stated.items():
+        if with_gains and key in definition.gain_parameters:
+            listed[key] = value
     for key, value in definition.parameters.items():
         if key not in ("of", "prior", *stated) and isinstance(value, int | float | str | tuple) and value != "":
             listed[key] = value

@@ -74,9 +74,8 @@ class Agreement(kernel.results.InNotebook):
             for row in kernel.results.to_rows(self.runs) if len(self.runs) else []:
                 columns_of_runs = ("score", "other_score", *SAVED)
                 rows += [[column, row["measure"], row["run"], None, row[column]] for column in columns_of_runs]
-            return Document(
-                [Table([*map(Column, ("what", "measure", "name", "other", "value"))], rows)], self.signature
-            )
+            names_of_columns = ("what", "measure", "name", "other", "value")
+            return Document([Table([*map(Column, names_of_columns)], rows)], self.signature)
         # Of two paths the folders would fill the headings of columns.
         names = os.path.basename(first), os.path.basename(second)
         first, second = names if names[0] != names[1] else (first, second)
@@ -115,15 +114,13 @@ def _savings(orders: pd.DataFrame) -> Table:
             for others in (row["others"], math.inf):
                 narrower = row[f"narrower{suffix}"]
                 if narrower is not None and others:
-                    width = width_with(narrower, row["topics"], others)
+                    # N further topics save N / (n + N) of the variance that very many save.
+                    share = 1.0 if others == math.inf else others / (row["topics"] + others)
+                    width = (1 - (1 - (1 - narrower) ** 2) * share) ** 0.5
                     count = "very many" if others == math.inf else f"{others}"
                     rows.append([row["measure"], quantity, count, 1 - width, f"×{1 / width**2:.1f}"])
-    columns = [
-        *map(Column, ("measure", "interval of", "other topics")),
-        Column("narrower", "share"),
-        Column("topics saved"),
-    ]
-    return Table(columns, rows)
+    names = map(Column, ("measure", "interval of", "other topics"))
+    return Table([*names, Column("narrower", "share"), Column("topics saved")], rows)
 
 
 def _why_unknown(orders: pd.DataFrame) -> str:
@@ -133,16 +130,6 @@ def _why_unknown(orders: pd.DataFrame) -> str:
         judged_in_both = f"{topics} {'topic is' if topics == 1 else 'topics are'} judged in both"
         return f"{problem}: {judged_in_both}, and prediction-powered inference needs {pairs.LEAST}"
     return f"{problem}: scores by both are the same, or do not vary over topics"
-
-
-def width_with(narrower: float, topics: int, others: float) -> float:
-    """Return the width of an interval with second judgments of `others` further topics, as a share of the width without
-    them.
-
-    narrower  the share saved by very many further topics; N further topics save N / (n + N) of that variance
-    """
-    share = 1.0 if others == math.inf else others / (topics + others)
-    return float((1 - (1 - (1 - narrower) ** 2) * share) ** 0.5)
 
 
 @kernel.takes_options("reading")
@@ -287,17 +274,10 @@ def _orders_by_either(
         columns = first_means.tolist(), second_means.tolist(), *places, *saved_for_means.T.tolist()
         rows += zip([measure.label] * len(runs), runs, *columns, strict=True)
     signature = f"{first_scores.signature}\n{second_scores.signature}"
-    notes += [
-        *first_scores.notes,
-        *first_scores.unequal_topics(),
-        *(note for note in second_scores.notes if note not in first_scores.notes),
-    ]
-    return (
-        kernel.results.to_frame(orders, columns=OF_ORDERS),
-        kernel.results.to_frame(rows, columns=of_runs),
-        signature,
-        notes,
-    )
+    notes += [*first_scores.notes, *first_scores.unequal_topics()]
+    notes += [note for note in second_scores.notes if note not in first_scores.notes]
+    frames = kernel.results.to_frame(orders, columns=OF_ORDERS), kernel.results.to_frame(rows, columns=of_runs)
+    return *frames, signature, notes
 
 
 def _medians(saved: Floats) -> list[float]:

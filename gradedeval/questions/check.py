@@ -217,16 +217,9 @@ def baseline_notes(matrix: Matrix, baseline: str | None) -> list[str]:
     count, total = int((scored & baseline_topics).sum()), int(scored.sum())
     if count == total:
         return []
-    problem = (
-        f"baseline '{baseline}' has scores of {count} of {total} {plural(total, 'topic')}: drops elsewhere go unnoticed"
-    )
-    return [
-        Note(
-            problem,
-            f"{either(f'--min-topics {total}', f'a bound min-topics of {total}')} makes that an error",
-            kind="baseline-topics",
-        )
-    ]
+    problem = f"baseline '{baseline}' has scores of {count} of {total} {plural(total, 'topic')}"
+    hint = f"{either(f'--min-topics {total}', f'a bound min-topics of {total}')} makes that an error"
+    return [Note(f"{problem}: drops elsewhere go unnoticed", hint, kind="baseline-topics")]
 
 
 def verdicts(
@@ -346,23 +339,20 @@ def _tests(
     if not tasks:
         return Tests({}, "", comparisons)
     if settings.test not in significance.PAIR_TESTS:
-        raise InputError(
-            flag.test, f"{settings.test} {significance.NOT_BY_PAIR[settings.test]}", "choose another test", usage=True
-        )
+        problem = f"{settings.test} {significance.NOT_BY_PAIR[settings.test]}"
+        raise InputError(flag.test, problem, "choose another test", usage=True)
     test, draws, seed = settings.test, settings.draws, settings.seed
     if matrix.seeds is not None:
         replicates.check_test(test)
-        for run, bound_of_run in tasks:
-            replicates.check_seeds(matrix, [baseline, run], bound_of_run.place or f"significant {bound_of_run.measure}")
+        for run, bound in tasks:
+            replicates.check_seeds(matrix, [baseline, run], bound.place or f"significant {bound.measure}")
         uncorrected = [
-            replicates.pair_p_value(_select_slice(matrix, bound_of_run), baseline, run, bound_of_run.measure)
-            for run, bound_of_run in tasks
+            replicates.pair_p_value(_select_slice(matrix, bound), baseline, run, bound.measure) for run, bound in tasks
         ]
         methods = {replicates.MODEL: None}
     else:
         pairs = [
-            _select_slice(matrix, bound_of_run).select(runs=[baseline, run]).paired(bound_of_run.measure)
-            for run, bound_of_run in tasks
+            _select_slice(matrix, bound).select(runs=[baseline, run]).paired(bound.measure) for run, bound in tasks
         ]
         _check_reach(pairs, [bound for _, bound in tasks], settings)
         uncorrected = [significance.p_values(_changes(pair.values)[None], test, draws, seed)[0] for pair in pairs]
@@ -442,10 +432,9 @@ def _select_slice(matrix: Matrix, bound: Bound) -> Matrix:
         return matrix
     slice_topics = _slice_names(matrix)
     if bound.slice not in slice_topics:
-        hint = errors.did_you_mean(bound.slice, slice_topics) or (
-            f"slices: {errors.shorten(slice_topics)}"
-            if slice_topics
-            else f"add {flag.slices}, which gives topics labels"
+        known = f"slices: {errors.shorten(slice_topics)}" if slice_topics else ""
+        hint = (
+            errors.did_you_mean(bound.slice, slice_topics) or known or f"add {flag.slices}, which gives topics labels"
         )
         raise InputError(bound.place, f"no slice '{bound.slice}'", hint, usage=True)
     return matrix.of_topics(slice_topics[bound.slice])
@@ -492,9 +481,8 @@ def _verdict(matrix: Matrix, run: str, bound: Bound, baseline: str | None, tests
     elif bound.kind == "max-topic-drop":
         value, passed, sentence = _check_topics(pair, bound)
     else:
-        value, passed, sentence = _check_significance(
-            pair, bound, tests.p[run, bound.measure, bound.slice], tests.method
-        )
+        p = tests.p[run, bound.measure, bound.slice]
+        value, passed, sentence = _check_significance(pair, bound, p, tests.method)
     if used < (every := int(matrix.judged.sum())) and bound.kind != "min-topics":
         sentence += f", on {used} of {every} topics"
     is_total = run_scores.reading.summary == "total"
@@ -543,29 +531,16 @@ def _check_count(topics: int, bound: Bound, fewer: bool) -> tuple[float, bool, s
     return topics, passed, f"{bound.measure} is over {count}, {'at least' if passed else 'fewer than'} {bound.limit:g}"
 
 
-def _compare_with_limit(value: float, bound: Bound) -> tuple[bool, str]:
-    """Return whether a limit holds, and the position of the value relative to it."""
-    if bound.kind == "min":
-        return (True, "at least") if value >= bound.limit - TOLERANCE else (False, "below")
-    return (True, "at most") if value <= bound.limit + TOLERANCE else (False, "above")
-
-
 def _check_summary(run_scores: Paired, bound: Bound) -> tuple[float, bool, str]:
-    value = float(run_scores.summaries[0])
-    passed, words = _compare_with_limit(value, bound)
+    value, is_min = float(run_scores.summaries[0]), bound.kind == "min"
+    passed = value >= bound.limit - TOLERANCE if is_min else value <= bound.limit + TOLERANCE
+    words = f"at {'least' if is_min else 'most'}" if passed else "below" if is_min else "above"
     return value, passed, f"{bound.measure} {_format_score(value, run_scores)} is {words} {bound.limit:g}"
 
 
 def _format_score(value: float, paired: Paired) -> str:
     """Format a summary or a change; totals of counts are whole numbers."""
     return f"{value:.0f}" if paired.reading.summary == "total" and value == round(value) else f"{value:.4f}"
-
-
-def _in_unit_of(drop: float, baseline: float, bound: Bound) -> float:
-    """Return a drop in the unit of its bound: absolute, or as a share of the baseline."""
-    if not bound.relative or abs(drop) <= TOLERANCE:
-        return drop
-    return drop / abs(baseline) if baseline else math.copysign(math.inf, drop)
 
 
 def _beside_mean(baseline: Matrix | None, run_scores: Paired) -> _Summaries:
@@ -580,7 +555,10 @@ def _beside_mean(baseline: Matrix | None, run_scores: Paired) -> _Summaries:
 
 
 def _check_drop(summaries: _Summaries, bound: Bound) -> tuple[float, bool, str]:
-    drop = _in_unit_of(summaries.drop, summaries.old, bound)
+    """Compare a drop, absolute or as a share of the baseline, with its limit."""
+    drop, old = summaries.drop, summaries.old
+    if bound.relative and abs(drop) > TOLERANCE:
+        drop = drop / abs(old) if old else math.copysign(math.inf, drop)
     passed = drop <= bound.limit + TOLERANCE
     return drop, passed, summaries.change + (_allowed(bound) if passed else f", more than {bound.allowed}")
 
@@ -595,11 +573,8 @@ def _check_topics(paired: Paired, bound: Bound) -> tuple[float, bool, str]:
     count = int((drops > bound.limit + TOLERANCE).sum())
     largest = max(0.0, float(drops.max()))
     if not count:
-        return (
-            largest,
-            True,
-            f"{bound.measure} {verb} by {_format_score(largest, paired)} at most in a topic{_allowed(bound)}",
-        )
+        sentence = f"{bound.measure} {verb} by {_format_score(largest, paired)} at most in a topic{_allowed(bound)}"
+        return largest, True, sentence
     problem = f"{bound.measure} {verb} by more than {bound.limit:g} in {count} {plural(count, 'topic')}"
     return largest, False, f"{problem} of {len(drops)}"
 
@@ -623,11 +598,8 @@ def _check_unjudged(run_scores: Paired, unjudged: Floats, bound: Bound) -> tuple
     rise = float(run_scores.reading.summarize_rises(run_scores.score[0], unjudged))
     passed = rise <= bound.limit + TOLERANCE
     sentence = f"unjudged documents could lift {bound.measure} by {_format_score(rise, run_scores)}"
-    return (
-        rise,
-        passed,
-        sentence + (_allowed(bound) if passed else f", more than {bound.limit:g}: too few documents are judged"),
-    )
+    excess = f", more than {bound.limit:g}: too few documents are judged"
+    return rise, passed, sentence + (_allowed(bound) if passed else excess)
 
 
 # Verdicts of a check -> text: lines for a terminal, annotations, a JUnit report, or a table.
@@ -764,9 +736,8 @@ def _github_fault(error: InputError) -> str:
 
 
 def _json_fault(error: InputError) -> str:
-    return kernel.formats.render(
-        lambda _: Document([], nested={"passed": False, "error": error.cli_text, "bounds": []}), "json"
-    )
+    nested = {"passed": False, "error": error.cli_text, "bounds": []}
+    return kernel.formats.render(lambda _: Document([], nested=nested), "json")
 
 
 def _quote(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
@@ -26,13 +26,8 @@ if TYPE_CHECKING:
 
 
 Baseline = Annotated["AnyScores | None", baseline_setting("the first run")]
-AllPairs = Annotated[
-    bool,
-    Setting(
-        "Compare all pairs of runs, each run with those before it, instead of all with a baseline.",
-        short="Compare all pairs, not all with a baseline.",
-    ),
-]
+AllPairs = Annotated[bool, Setting("Compare all pairs of runs, each run with those before it, instead of all with a "
+    "baseline.", short="Compare all pairs, not all with a baseline.")]  # fmt: skip
 
 
 # Letters: one row for each run; runs that do not differ share a letter.
@@ -78,9 +73,8 @@ class Letters(ScoredFrame):
             Column("ranks", "figures"): _format_ranks("best_rank", "worst_rank"),
             Column(f"{self.settings.level} of ranks", "figures"): _format_ranks("rank_low", "rank_high"),
         }
-        return frame_document(
-            self.frame, layout, columns, tables.signature_lines(self.settings_text, self.signature), signed=True
-        )
+        signature = tables.signature_lines(self.settings_text, self.signature)
+        return frame_document(self.frame, layout, columns, signature, signed=True)
 
 
 def _format_ranks(first: str, last: str) -> Callable[[Row], str | None]:
@@ -305,10 +299,29 @@ class Comparison(ScoredFrame):
     @property
     def slice_settings(self) -> list[str]:
         """The line on tests of slices, and on slices without a test."""
-        if self.slices is None:
+        slices, settings = self.slices, self.settings
+        if slices is None:
             return []
-        topics = dict(zip(self.frame["measure"], _topic_counts(self.frame), strict=True))
-        return _describe_slice_tests(self.slices, self.settings, topics)
+        all_topics = dict(zip(self.frame["measure"], _topic_counts(self.frame), strict=True))
+        small = slices[slices["topics"] < pairs.LEAST_LABELLED]["slice"].unique().tolist()
+        whole = slices[_topic_counts(slices) == slices["measure"].map(all_topics)]["slice"].unique().tolist()
+        tested = slices[replicates.are_tested(slices)] if "df" in slices else slices
+        count = len({*tested["slice"]} - {*small, *whole})
+        parts = []
+        if count and settings.test in significance.NOT_BY_PAIR:
+            parts.append(f"slices: p times {count}, the number of slices; an interval is of its slice alone")
+        elif count and settings.test != "bayes" and (family := _correction_family(tested, count, "slice", settings)):
+            parts.append(f"slices: {family}; an interval is of its slice and pair alone")
+        between_slices = slices[slices["p_between"].notna()]
+        if len(between_slices):
+            family = _correction_family(slices, between_slices["column"].nunique(), "column", settings)
+            method = f"between slices: labels permuted over topics, {settings.draws} draws, seed {settings.seed}"
+            parts.append(f"{method}, {family}" if family else method)
+        if small:
+            parts.append(f"{shorten(small)}: fewer than {pairs.LEAST_LABELLED} topics, not tested")
+        if whole:
+            parts.append(f"{shorten(whole)}: all topics, tested above")
+        return [" | ".join(parts)] if parts else []
 
     @property
     def _baselines_vary(self) -> bool:
@@ -331,7 +344,8 @@ class Comparison(ScoredFrame):
             frame.insert(3, "slice", frame.pop("slice"))
         columns, signature = self._columns(), tables.signature_lines(self.settings_text, matrix.common_signature)
         document = frame_document(frame, layout, columns, signature, signed=True)
-        anova = [_anova_table(matrix, layout)] if self.settings.test == "anova" else []
+        has_anova = self.settings.test == "anova"
+        anova = [frame_document(significance.anova(matrix).frame, layout, ANOVA, "").table] if has_anova else []
         if layout == "long":
             rows = [dict(zip(table.names, row, strict=True)) for table in anova for row in table.rows]
             return replace(document, head={"anova": rows}) if anova else document
@@ -349,11 +363,11 @@ class Comparison(ScoredFrame):
         frame, matrix, settings = self.frame, self.scores, self.settings
         tested_rows = len(frame) if matrix.seeds is None else int(replicates.are_tested(frame).sum())
         corrected = settings.corrects(tested_rows // frame["measure"].nunique())
+        p_title = f"p ({settings.correction_applied})" if corrected else "p"
         crowded = settings.test == "bayes" or self._is_modelled
         suffix = "" if matrix.machine is None else BY_PEOPLE
-        interval: DisplayColumns = {
-            Column(f"{settings.level} interval", "figures"): partial(format_interval, settings.alpha)
-        }
+        format_ends = partial(format_interval, settings.alpha)
+        interval: DisplayColumns = {Column(f"{settings.level} interval", "figures"): format_ends}
         seeds, deviations = ({}, {}) if matrix.seeds is None else (SEEDS, DEVIATIONS)
         return {
             **plain_columns(Column("measure"), Column("run"), *([Column("baseline")] if self._baselines_vary else [])),
@@ -362,11 +376,7 @@ class Comparison(ScoredFrame):
             **deviations,
             Column("difference", "signed"): total_formatter(matrix, "difference", "+"),
             Column("%", "percent", wide=crowded): itemgetter("relative"),
-            **_significance_columns(
-                settings,
-                f"p ({settings.correction_applied})" if corrected else "p",
-                NOT_TESTED if self._is_modelled else None,
-            ),
+            **_significance_columns(settings, p_title, NOT_TESTED if self._is_modelled else None),
             **(interval if matrix.machine is None else pairs.estimate_columns(matrix, interval)),
             replace(WINS, name=WINS.name + suffix, wide=crowded): format_wins,
             **({Column("baseline mean", "score", wide=True): total_formatter(matrix, "baseline_mean")}
@@ -396,10 +406,6 @@ ANOVA: DisplayColumns = {
     Column("p", "figures"): lambda row: None if row["p"] is None else significance.p_value(row["p"]),
 }
 """Columns of the analysis of variance."""
-
-
-def _anova_table(matrix: Matrix, layout: Layout) -> Table:
-    return frame_document(significance.anova(matrix).frame, layout, ANOVA, "").table
 
 
 def _wide_table(frame: pd.DataFrame, columns: DisplayColumns) -> Table:
@@ -467,32 +473,6 @@ def _topic_counts(frame: pd.DataFrame) -> pd.Series[int]:
     return frame["topics"] + frame["others"] if "others" in frame else frame["topics"]
 
 
-def _describe_slice_tests(slices: pd.DataFrame, settings: TestSettings, topics: Mapping[str, int]) -> list[str]:
-    """Return a line on the tests of slices, and on slices without a test; no line without either.
-
-    topics  measure -> number of topics compared
-    """
-    small = slices[slices["topics"] < pairs.LEAST_LABELLED]["slice"].unique().tolist()
-    with_all_topics = slices[_topic_counts(slices) == slices["measure"].map(topics)]["slice"].unique().tolist()
-    tested = slices[replicates.are_tested(slices)] if "df" in slices else slices
-    count = len({*tested["slice"]} - {*small, *with_all_topics})
-    parts = []
-    if count and settings.test in significance.NOT_BY_PAIR:
-        parts.append(f"slices: p times {count}, the number of slices; an interval is of its slice alone")
-    elif count and settings.test != "bayes" and (family := _correction_family(tested, count, "slice", settings)):
-        parts.append(f"slices: {family}; an interval is of its slice and pair alone")
-    between_slices = slices[slices["p_between"].notna()]
-    if len(between_slices):
-        family = _correction_family(slices, between_slices["column"].nunique(), "column", settings)
-        method = f"between slices: labels permuted over topics, {settings.draws} draws, seed {settings.seed}"
-        parts.append(f"{method}, {family}" if family else method)
-    if small:
-        parts.append(f"{shorten(small)}: fewer than {pairs.LEAST_LABELLED} topics, not tested")
-    if with_all_topics:
-        parts.append(f"{shorten(with_all_topics)}: all topics, tested above")
-    return [" | ".join(parts)] if parts else []
-
-
 def _correction_family(frame: pd.DataFrame, count: int, noun: str, settings: TestSettings) -> str:
     """Describe the family of tests that p is corrected over; "" without correction, or for a family of one test."""
     pair_count = len(frame.drop_duplicates(["run", "baseline"]))
@@ -507,11 +487,12 @@ def slice_tables(slices: pd.DataFrame, columns: DisplayColumns, settings: TestSe
 
     columns  columns of the table of all topics
     """
+    p_title = "p (× slices)" if settings.test in significance.NOT_BY_PAIR else _p_title(slices, settings)
     tables = list[Table]()
     for label_column in kernel.results.distinct(slices, "column"):
         slice_columns = dict[Column, Callable[[Row], Any]]()
         for column, format_cell in columns.items():
-            name = _slice_p_title(slices, settings) if column.name.partition(" ")[0] == "p" else column.name
+            name = p_title if column.name.partition(" ")[0] == "p" else column.name
             wide = column.wide or column.name.startswith((WINS.name, "people", "λ"))
             slice_columns[replace(column, name=name, wide=wide)] = format_cell
             if column.name == "run":
@@ -521,26 +502,19 @@ def slice_tables(slices: pd.DataFrame, columns: DisplayColumns, settings: TestSe
     between_slices = slices[slices["p_between"].notna()].drop_duplicates(["measure", "column", "run", "baseline"])
     if not len(between_slices):
         return tables
-    correction = settings.correction_applied
-    title = (
-        f"p ({correction})"
-        if correction != "none" and len(between_slices) > between_slices["measure"].nunique()
-        else "p"
-    )
+    format_p = partial(_format_p, "p_between_corrected", settings.alpha)
     columns_between: DisplayColumns = {
         **plain_columns(Column("measure"), Column("run"), Column("baseline")),
         Column("differs between"): itemgetter("column"),
-        Column(title, "figures"): partial(_format_p, "p_between_corrected", settings.alpha),
+        Column(_p_title(between_slices, settings), "figures"): format_p,
     }
     return [*tables, _wide_table(between_slices, columns_between)]
 
 
-def _slice_p_title(slices: pd.DataFrame, settings: TestSettings) -> str:
-    """Return the title of the column of p, which names the correction."""
-    if settings.test in significance.NOT_BY_PAIR:
-        return "p (× slices)"
+def _p_title(tests: pd.DataFrame, settings: TestSettings) -> str:
+    """Return the title of the column of p, which names a correction over several tests of a measure."""
     correction = settings.correction_applied
-    return f"p ({correction})" if correction != "none" and len(slices) > slices["measure"].nunique() else "p"
+    return f"p ({correction})" if correction != "none" and len(tests) > tests["measure"].nunique() else "p"
 
 
 # Further judging: whether it could reverse the order of two runs.
@@ -575,11 +549,8 @@ def judging_legend(frame: pd.DataFrame, matrix: Matrix) -> str:
     measures = list(dict.fromkeys(frame["measure"][frame["reversing"].notna()]))
     if not measures:
         return ""
-    ideal_fixed = [
-        measure
-        for measure in measures
-        if difference_bounds.depends_on_unseen(matrix.notations[matrix.measure_index(measure)])
-    ]
+    notations = {measure: matrix.notations[matrix.measure_index(measure)] for measure in measures}
+    ideal_fixed = [measure for measure in measures if difference_bounds.depends_on_unseen(notations[measure])]
     exception = f"; for {', '.join(ideal_fixed)}, R and the ideal ranking stay as judged" if ideal_fixed else ""
     assumption = "a reversal assumes that unjudged documents of the trailing run get the top grade"
     return f"{difference_bounds.IF_JUDGED}: {assumption}{exception}"
@@ -727,16 +698,13 @@ def compare_pairs(
             notes += pairs.heavy_difference_notes(measures, first, second, settings.alpha)
     else:
         frame = kernel.results.joined([compare_measure(paired, reread=reread) for paired in measures_with_progress])
-        frame = frame.assign(
-            **reversals.reversal_columns(frame, {paired.measure: paired for paired in measures}, reread)
-        )
+        paired_of = {paired.measure: paired for paired in measures}
+        frame = frame.assign(**reversals.reversal_columns(frame, paired_of, reread))
         count_columns = ("wins", "losses", "reversing", "unjudged", "reversing_rank")
         frame = frame.astype({"same_order": "boolean", **dict.fromkeys(count_columns, "Int64")})
-        notes = [
-            *significance.unattainable_notes(measures, len(first), settings),
-            *pairs.interval_notes(frame, measures, settings),
-            *(pairs.later_topic_notes(frame, matrix) if judging else []),
-        ]
+        notes = significance.unattainable_notes(measures, len(first), settings)
+        notes = [*notes, *pairs.interval_notes(frame, measures, settings)]
+        notes += pairs.later_topic_notes(frame, matrix) if judging else []
     frame["tested"] = frame.pop("tested")  # the last column
     frame.attrs = _frame_attributes(frame, matrix, settings)
     emit_notes([*matrix.omission_notes(), *notes])

@@ -287,9 +287,8 @@ def plot_correlate(agreement: Any, *, ax: Axes | None = None) -> Axes:
     ['err@20', 'p@10']
     """
     correlated = isinstance(agreement, Correlation) or "agreement" in getattr(agreement, "columns", ())
-    frame = pictures.require_frame(
-        agreement if correlated else correlate(agreement), COLUMNS, "correlate", "the frame of correlate"
-    )
+    result = agreement if correlated else correlate(agreement)
+    frame = pictures.require_frame(result, COLUMNS, "correlate", "the frame of correlate")
     return pictures.draw_on(partial(draw_agreement, frame=frame), ax)
 
 
@@ -381,11 +380,8 @@ def draw_scatter(ax: Axes, matrix: Matrix, columns: tuple[int, int]) -> None:
                    linewidths=0.6, label=labels[run] if few else None)  # fmt: skip
     ax.grid(color=pictures.LIGHT, linewidth=0.4)
     lower = [pictures.LOWER if matrix.reading(column).sign < 0 else "" for column in columns]
-    x, y = (
-        f"{pictures.label_text(matrix.measures[column])}, by run and topic{less}"
-        for column, less in zip(columns, lower, strict=True)
-    )
-    ax.set_xlabel(x)
-    ax.set_ylabel(y)
+    labels_of_axes = [f"{pictures.label_text(matrix.measures[column])}, by run and topic" for column in columns]
+    ax.set_xlabel(labels_of_axes[0] + lower[0])
+    ax.set_ylabel(labels_of_axes[1] + lower[1])
     if few:
         pictures.legend(ax, runs=matrix.runs)

@@ -35,10 +35,8 @@ def topic_rows(change: DocumentChanges, paired: Paired, bounds: Floats, rises: b
     rises   whether judging never lowers a score
     """
     ranked, shared, sides = change.ranked, change.shared, change.sides
-    (baseline_score, run_score), (baseline_residual, run_residual) = (
-        sides.means(paired.score),
-        sides.means(paired.residual),
-    )
+    baseline_score, run_score = sides.means(paired.score)
+    baseline_residual, run_residual = sides.means(paired.residual)
     with np.errstate(invalid="ignore"):
         difference = np.where(baseline_score == run_score, 0.0, run_score - baseline_score)
     difference[np.abs(difference) <= TOLERANCE] = 0
@@ -46,9 +44,8 @@ def topic_rows(change: DocumentChanges, paired: Paired, bounds: Floats, rises: b
     same = (changed == 0) & (difference == 0)
     if sides.of_seeds:
         same[same] = sides.alike(shared[same], change.last)
-    orders = difference_bounds.same_order(
-        difference, (baseline_residual, run_residual), (bounds[0], bounds[1]), rises, same
-    )
+    residuals = baseline_residual, run_residual
+    orders = difference_bounds.same_order(difference, residuals, (bounds[0], bounds[1]), rises, same)
     frame = kernel.results.to_frame(
         {
             "measure": change.measure,
@@ -75,11 +72,8 @@ def document_rows(change: DocumentChanges, place: Ints, above: Ints) -> pd.DataF
     above  chosen documents: the relevant document that an unjudged document moved above, or −1
     """
     ranked, chosen, sides = change.ranked, change.chosen, change.sides
-    names, (baseline_rank, rank), seeds_with = (
-        np.array(ranked.names, dtype=object),
-        sides.middle[:, chosen],
-        sides.retrieved[:, chosen],
-    )
+    names = np.array(ranked.names, dtype=object)
+    (baseline_rank, rank), seeds_with = sides.middle[:, chosen], sides.retrieved[:, chosen]
     documents = kernel.results.to_frame(
         {
             "measure": change.measure,
@@ -274,9 +268,8 @@ def _resolve_arguments(
     if len(runs_by_name) > 1:
         if measures is not DEFAULT and qrels is not None:
             example = "[A, B]" if replicates is None else "runs"
-            raise InputError(
-                "diff", "is given more than two runs", f"as in diff({example}, qrels, measures)", usage=True
-            )
+            hint = f"as in diff({example}, qrels, measures)"
+            raise InputError("diff", "is given more than two runs", hint, usage=True)
         if len(runs_by_name) > 2 and replicates is None:
             raise two_runs_error(list(runs_by_name))
         return runs_by_name, run, measures if qrels is None else qrels
@@ -363,9 +356,8 @@ def _check_summed(measures: Sequence[Measure]) -> None:
     for measure in measures:
         if measure.reading.summary == "geometric":
             problem = "a system's score is a geometric mean over seeds, to which no document adds a share of its own"
-            raise InputError(
-                f"'{measure.label}'", problem, "take its arithmetic mean, or compare the systems", usage=True
-            )
+            hint = "take its arithmetic mean, or compare the systems"
+            raise InputError(f"'{measure.label}'", problem, hint, usage=True)
 
 
 def _unseen_notes(measures: Sequence[Measure], topics: Sequence[pd.DataFrame], options: Options) -> list[Note]:
@@ -387,10 +379,9 @@ def _frames_of_measure(
     unlimited = measure.cutoff is None or measure.definition.cutoff == "sums_to_k"
     last = ranked_runs.NOWHERE - 1 if unlimited else int(measure.cutoff or 0)
     change = ranked_runs.DocumentChanges.of(sides, terms, column, last, measure.label)
-    names, (score, residual) = [run.name for run in ranked.runs], terms.scores[[0, 2]][:, :, shared, column]
-    paired = score_matrix.Paired(
-        measure.label, measure.reading, names, [ranked.names[topic] for topic in shared], score, residual
-    )
+    score, residual = terms.scores[[0, 2]][:, :, shared, column]
+    names, shared_names = [run.name for run in ranked.runs], [ranked.names[topic] for topic in shared]
+    paired = score_matrix.Paired(measure.label, measure.reading, names, shared_names, score, residual)
     bounds = difference_bounds.bounds_of_means(paired, *sides.runs, reread)
     topics = topic_rows(change, paired, bounds, measure.bounds == "rises")
     # The worst first; of equal changes the order of the qrels.
@@ -469,15 +460,12 @@ def _summary(whole: Diff, measure: Measure, digits: int) -> str:
     )
     gains = topics["difference"] * measure.reading.sign
     same = int((topics["changed"] == 0).sum())
-    counts = [
-        f"{int((gains < 0).sum())} worse",
-        f"{int((gains > 0).sum())} better",
-        f"{int((gains == 0).sum())} equal" + (f" ({same} with the same documents)" if same else ""),
-    ]
+    counts = f"{int((gains < 0).sum())} worse, {int((gains > 0).sum())} better, {int((gains == 0).sum())} equal"
+    counts += f" ({same} with the same documents)" if same else ""
     reversible = int(topics["same_order"].eq(False).fillna(False).sum())
     reversal = f" | judging could reverse the order of {reversible} {plural(reversible, 'topic')}" if reversible else ""
     numbers = f"{baseline_mean:.{digits}f} → {mean:.{digits}f} ({mean - baseline_mean:+z.{digits}f})"
-    return f"{measure.label}: {numbers} | {len(topics)} {plural(len(topics), 'topic')}: {', '.join(counts)}{reversal}"
+    return f"{measure.label}: {numbers} | {len(topics)} {plural(len(topics), 'topic')}: {counts}{reversal}"
 
 
 def _slice_tables(whole: Diff, measure: Measure, names: list[str], digits: int) -> list[Table]:
@@ -527,9 +515,8 @@ def describe_topic(result: Diff, row: Row, digits: int) -> str:
     if len(contributing) > NAMED:
         parts.append(f"{len(contributing) - NAMED} more")
     parts += [] if contributing else ["no document counts more or less than before"]
-    parts += _describe_risen(
-        [document for document in documents if document["above"] is not None and document["rank"] <= FIRST]
-    )
+    above = [document for document in documents if document["above"] is not None and document["rank"] <= FIRST]
+    parts += _describe_risen(above)
     return "; ".join(parts)
 
 
@@ -612,11 +599,8 @@ def _document_table(result: Diff, topic: Row, digits: int) -> Table:
 def _insert_seeds(columns: list[Column], cells: list[list[Any]], rows: list[Row], seeds: tuple[int, int]) -> None:
     """Insert a column of the numbers of seeds that retrieved the documents before the ranks, which are medians."""
     position = [column.name for column in columns].index("old rank")
-    columns[position : position + 2] = [
-        Column("seeds", "figures"),
-        Column("old median rank", "number"),
-        Column("median rank", "number"),
-    ]
+    medians = [Column(f"{old}median rank", "number") for old in ("old ", "")]
+    columns[position : position + 2] = [Column("seeds", "figures"), *medians]
     for line, row in zip(cells, [*rows[:DOCUMENTS], None], strict=False):
         retrieved = None if row is None else row["seeds"]
         line.insert(position, None if row is None or retrieved is None else

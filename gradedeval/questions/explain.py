@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gradedeval import kernel
@@ -134,18 +135,11 @@ class Explanations(kernel.results.InNotebook):
     @property
     def signature(self) -> str:
         """The signatures of the scores."""
-        return "\n".join(
-            dict.fromkeys(explanation.signature for explanations in self.of_runs for explanation in explanations)
-        )
+        return "\n".join(dict.fromkeys(explanation.signature for explanation in chain(*self.of_runs)))
 
     @property
     def texts(self) -> Mapping[str, str]:
-        return {
-            topic: text
-            for explanations in self.of_runs
-            for explanation in explanations
-            for topic, text in explanation.texts.items()
-        }
+        return {name: text for explanation in chain(*self.of_runs) for name, text in explanation.texts.items()}
 
     def document(self, layout: Layout, *, show: int | None = None, digits: int | None = None) -> Document:
         """Return a table for each topic and measure; of two runs side by side."""
@@ -157,7 +151,7 @@ class Explanations(kernel.results.InNotebook):
     def panels(self, *, show: int | None = None) -> list[pictures.Panel]:
         """Return a picture for each run, topic and measure."""
         panels = []
-        for explanation in (explanation for rows in self.of_runs for explanation in rows):
+        for explanation in chain(*self.of_runs):
             frame, grades = explanation.frame, explanation.grades
             for explained in explanation.measures:
                 rows = frame[frame["measure"] == explained.measure.label]
@@ -230,18 +224,13 @@ def _default_topic(
         (label,), by_run = scores.labels, [scores.by_topic(scores.measures[0], name) for name in runs]
         common = [topic_id for topic_id in by_run[0] if topic_id in by_run[-1]]
         if len(by_run) == 2:
-            topic, reason = (
-                max(common, key=lambda topic_id: abs(by_run[0][topic_id] - by_run[1][topic_id])),
-                f"the largest {label} difference",
-            )
+            topic = max(common, key=lambda topic_id: abs(by_run[0][topic_id] - by_run[1][topic_id]))
+            reason = f"the largest {label} difference"
         else:
-            topic, reason = (
-                sorted(common, key=lambda topic_id: by_run[0][topic_id])[(len(common) - 1) // 2],
-                f"the median {label}",
-            )
-    return topic, [
-        Note(f"no topic given: explaining {topic}, with {reason} of {len(qrels)}; choose with {flag.topic:ID}")
-    ]
+            topic = sorted(common, key=by_run[0].__getitem__)[(len(common) - 1) // 2]
+            reason = f"the median {label}"
+    text = f"no topic given: explaining {topic}, with {reason} of {len(qrels)}; choose with {flag.topic:ID}"
+    return topic, [Note(text)]
 
 
 def explain_topics(
@@ -305,29 +294,23 @@ def _explain_topic(
 
 def _topic_id(topic: str | bytes | int | None, qrels: Qrels, options: Options) -> bytes:
     """Return the id of the topic. Raises InputError (usage) if the qrels show that it cannot count."""
-    topics = [
-        decode(topic_id) for topic_id in qrels.topics if options.topics_from is None or topic_id in options.topics_from
-    ]
+    listed, place = options.topics_from, qrels.place
+    topics = [decode(topic_id) for topic_id in qrels.topics if listed is None or topic_id in listed]
     if topic is None:
         if len(topics) == 1:
             return kernel.encode(topics[0])
-        problem = f"{qrels.place} has {len(qrels)} topics ({shorten(topics)})"
-        raise InputError(
-            flag.topic, problem, f"choose one, as in {flag.topic:{topics[0]}}" if topics else "", usage=True
-        )
+        hint = f"choose one, as in {flag.topic:{topics[0]}}" if topics else ""
+        raise InputError(flag.topic, f"{place} has {len(qrels)} topics ({shorten(topics)})", hint, usage=True)
     topic_bytes = topic if isinstance(topic, bytes) else kernel.encode(str(topic))
-    if options.topics_from is not None and topic_bytes not in options.topics_from:
-        raise InputError(
-            flag.topic, f"'{decode(topic_bytes)}' is not listed in {flag.topics_from}", "add it there", usage=True
-        )
+    name = decode(topic_bytes)
+    if listed is not None and topic_bytes not in listed:
+        raise InputError(flag.topic, f"'{name}' is not listed in {flag.topics_from}", "add it there", usage=True)
     if topic_bytes not in qrels.row_of and options.topics != "run":
-        hint = did_you_mean(decode(topic_bytes), topics) or f"as in {shorten(topics)}"
-        problem = (
-            f"'{decode(topic_bytes)}' is not judged in {qrels.place}, and only {flag.topics:run} includes such topics"
-        )
+        hint = did_you_mean(name, topics) or f"as in {shorten(topics)}"
+        problem = f"'{name}' is not judged in {place}, and only {flag.topics:run} includes such topics"
         raise InputError(flag.topic, problem, hint, usage=True)
     if options.topics == "relevant" and not qrels.counts_for([topic_bytes]).per_topic(qrels.labels > 0).any():
-        problem = f"'{decode(topic_bytes)}' has no relevant document in {qrels.place}"
+        problem = f"'{name}' has no relevant document in {place}"
         raise InputError(flag.topic, problem, f"use {flag.topics:both} to include it", usage=True)
     return topic_bytes
 
@@ -393,14 +376,10 @@ def _explain_measure(scorer: Scorer, batch: Batch, column: int, score: float, re
     first = [empty_row] if parts.before else []
     last = [beyond_row] if any(value for name, value in beyond_row.items() if name != "part") else []
     beyond_row["running"] = (columns["running"] or [parts.before])[-1] + parts.beyond
-    columns = {
-        name: [*(row.get(name) for row in first), *values, *(row.get(name) for row in last)]
-        for name, values in columns.items()
-    }
+    for name, cells in columns.items():
+        columns[name] = [*(row.get(name) for row in first), *cells, *(row.get(name) for row in last)]
     if measure.definition.summary == "total":  # counts
-        columns |= {
-            name: [_count(possible_rise) for possible_rise in columns[name]] for name in ("contribution", "running")
-        }
+        columns |= {name: list(map(_count, columns[name])) for name in ("contribution", "running")}
         score = _count(score)
     relevant = int(gains.num_relevant[0]) if measure.definition.gain is not None else None
     return Explained(measure, score, residual, relevant, columns)
@@ -484,10 +463,8 @@ def side_by_side_document(
         blocks.append(f"topic {first.name} of {names} | {retrieved} | {first.pool} judged in all")
         for first_explained, second_explained in zip(first.measures, second.measures, strict=True):
             ranks = first_explained.measure.cutoff or RANKS if shown is None else shown
-            blocks += [
-                _score_line(first_explained, second_explained, digits),
-                _side_by_side_table(first, second, first_explained, second_explained, digits, ranks),
-            ]
+            blocks.append(_score_line(first_explained, second_explained, digits))
+            blocks.append(_side_by_side_table(first, second, first_explained, second_explained, digits, ranks))
     return Document(blocks, signature)
 
 
@@ -510,10 +487,8 @@ def _side_by_side_table(
     limit: int,
 ) -> Table:
     """Return both rankings, rank by rank, with the rank in the first run of each document of the second."""
-    sides = [
-        [row for row in explained.rows() if row["part"] == DOCUMENT]
-        for explained in (first_explained, second_explained)
-    ]
+    both = first_explained, second_explained
+    sides = [[row for row in explained.rows() if row["part"] == DOCUMENT] for explained in both]
     first_ranks = {docno: rank for rank, docno in enumerate(first.docnos, 1)}
     columns = [Column("rank")]
     for name in (first.run, second.run):
@@ -627,12 +602,10 @@ def plot_explain(explanation: Any, measure: Any = None, *, show: int | None = No
     of_one_measure = pictures.select_measure(frame, measure, "explain")
     if len(kernel.results.distinct(of_one_measure, "run", "topic")) > 1:
         raise InputError("plot.explain", "several runs or topics", "give the explanation of one", usage=True)
-    cutoff = None
+    cutoff, grades = None, frame["grade"].dropna().unique().tolist()
     if isinstance(explanation, Explanation):
-        cutoff = {explained.measure.label: explained.measure.cutoff for explained in explanation.measures}[
-            of_one_measure["measure"].iloc[0]
-        ]
-    grades = explanation.grades if isinstance(explanation, Explanation) else frame["grade"].dropna().unique().tolist()
+        cutoffs = {explained.measure.label: explained.measure.cutoff for explained in explanation.measures}
+        cutoff, grades = cutoffs[of_one_measure["measure"].iloc[0]], explanation.grades
     return pictures.draw_on(partial(draw_ranks, frame=of_one_measure, ranks=show or cutoff or RANKS, grades=grades), ax)
 
 
@@ -663,9 +636,8 @@ def draw_ranks(ax: Axes, frame: pd.DataFrame, ranks: int, grades: Sequence[float
     ax.bar(rank[adds], could[adds], bottom=contribution[adds], width=0.8, label="could add", **open_look)
     if unjudged.any():
         handles.append(Patch(label="unjudged, could add" if adds.any() else "unjudged", **open_look))
-    (line,) = ax.plot(
-        rank, running, color=pictures.VERMILION, marker=".", markersize=3, linewidth=1, label="score so far"
-    )
+    look: dict[str, Any] = {"color": pictures.VERMILION, "marker": ".", "markersize": 3, "linewidth": 1}
+    (line,) = ax.plot(rank, running, label="score so far", **look)
     ax.axhline(0, color=pictures.BLACK, linewidth=0.6)
     ax.grid(axis="y", color=pictures.LIGHT, linewidth=0.4)
     ax.set_xlim(0.4, rank[-1] + 0.6)
@@ -673,10 +645,9 @@ def draw_ranks(ax: Axes, frame: pd.DataFrame, ranks: int, grades: Sequence[float
         ax.set_ylim(0, 1)
     pictures.use_integer_ticks(ax)
     head = frame.iloc[0]
-    ax.set_xlabel(
-        f"rank in topic {pictures.label_text(str(head['topic']), 16)} of {pictures.label_text(str(head['run']))}"
-    )
-    ax.set_ylabel(f"part of {pictures.label_text(str(head['measure']))}")
+    topic, run, measure = (str(head[name]) for name in ("topic", "run", "measure"))
+    ax.set_xlabel(f"rank in topic {pictures.label_text(topic, 16)} of {pictures.label_text(run)}")
+    ax.set_ylabel(f"part of {pictures.label_text(measure)}")
     pictures.legend(ax, handles=[*handles, line], bottom=1.06)
 
 
@@ -729,5 +700,5 @@ def explain_runs(
         topics = (topic,)
         emit_notes(notes)
     by_run = [explain_topics({name: run}, judged, chosen, options, topics) for name, run in named.items()]
-    emit_notes(note for of_run in by_run for explanation in of_run for note in explanation.notes)
+    emit_notes(note for explanation in chain(*by_run) for note in explanation.notes)
     return Explanations(by_run, kernel.options.preset_digits(options.like))

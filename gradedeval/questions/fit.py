@@ -211,10 +211,7 @@ def search(
             for value, by_criterion in zip(todo[index], by_value, strict=True):
                 for values, good in zip(results[index], by_criterion, strict=True):
                     values[value] = good
-        todo = [
-            _finer(measure_ranges[index], results[index], steps, index, precision)
-            for index in range(len(measure_ranges))
-        ]
+        todo = [_finer(range_, results[index], steps, index, precision) for index, range_ in enumerate(measure_ranges)]
     return results
 
 
@@ -440,9 +437,9 @@ def _closeness(
     reference: Floats, scale: bool, grids: list[tuple[MeasureRange, list[float]]]
 ) -> list[list[list[float]]]:
     """Return for each value of each range how close the weights are to the reference: the negative divergence."""
+    depth = len(reference)
     return [
-        [[-divergence(reference, _scaled(range_.at(value), len(reference), scale))] for value in grid]
-        for range_, grid in grids
+        [[-divergence(reference, _scaled(range_.at(value), depth, scale))] for value in grid] for range_, grid in grids
     ]
 
 
@@ -474,9 +471,8 @@ class Collection:
         """Return the scores by some measures; `max_residual` applies only with `residuals`."""
         options = replace(self.options, may_be_unused=self.options.given)  # a fit has other measures, too
         options = options if residuals else replace(options, residuals=None, max_residual=None)
-        return score_matrix.to_matrix(
-            kernel.evaluate_runs(self.runs, self.qrels, measures, options, workers=kernel.Workers.current())
-        )
+        workers = kernel.Workers.current()
+        return score_matrix.to_matrix(kernel.evaluate_runs(self.runs, self.qrels, measures, options, workers=workers))
 
 
 MIN_TOGETHER = 4
@@ -539,11 +535,9 @@ class GainedLists:
         for index, (positions, gain) in enumerate(zip(self.at, self.gain, strict=True)):
             if len(positions):
                 scores[index] = np.add.reduce(weights[positions] * gain[:, None], axis=0)[: len(measures)]
-        scores_by_measure: Floats = scores.T / depth[:, end]
+        by_measure: Floats = scores.T / depth[:, end]
         ceiling = np.array([measure.definition.ceiling for measure in measures])[:, None]
-        return np.where(
-            (scores_by_measure > ceiling) & (scores_by_measure < ceiling + 1e-12), ceiling, scores_by_measure
-        )
+        return np.where((by_measure > ceiling) & (by_measure < ceiling + 1e-12), ceiling, by_measure)
 
 
 def fixed_weights(measure: Measure, width: int, ends: Ints) -> tuple[Floats, Floats]:
@@ -743,9 +737,8 @@ def fit_ranges(
     second = None if there is None else Target.of(there, target)
     values_of = here.search(measure_ranges, kinds, precision)
     elsewhere = second and second.search(measure_ranges, kinds, precision)
-    tried = kernel.Scorer(
-        collection.qrels, [target, *(fitted.at(fitted.low) for fitted in measure_ranges)], collection.options
-    )
+    all_measures = [target, *(range_.at(range_.low) for range_ in measure_ranges)]
+    tried = kernel.Scorer(collection.qrels, all_measures, collection.options)
     rows, curve, notes = [], [], [*tried.unused_notes, *here.matrix.notes, *_overlap_notes(here, second)]
     for index, range_ in enumerate(measure_ranges):
         for criterion, kind in enumerate(kinds):
@@ -753,15 +746,8 @@ def fit_ranges(
             value, agreement, low, high, note = best_of(range_, values)
             pairs = int(here.included.sum()) if kind in BY_TOPIC else len(here.included)
             head = {"measure": range_.text, "parameter": range_.parameter, "by": kind}
-            row = {
-                **head,
-                "step": range_.resolution(precision),
-                "value": value,
-                "agreement": agreement,
-                "low": low,
-                "high": high,
-                "pairs": pairs,
-            }
+            best_values = {"value": value, "agreement": agreement, "low": low, "high": high}
+            row = {**head, "step": range_.resolution(precision), **best_values, "pairs": pairs}
             if second is not None and values_there is not None:
                 row |= _validation(range_, kind, best(values), values_there, second)
             rows.append(row)
@@ -826,9 +812,8 @@ def plot_fit(result: Any, measure: Any = None, *, ax: Axes | None = None) -> Axe
     >>> axes.get_xlabel(), axes.get_ylabel()
     ('p of rbp(p=0.1..0.9)', 'Kullback–Leibler divergence (nats)')
     """
-    best, curve = (
-        pictures.require_frame(result, (*NEEDED, *more), "fit", SOURCE, part) for part, more in PARTS.items()
-    )
+    best = pictures.require_frame(result, (*NEEDED, "low", "high"), "fit", SOURCE, "frame")
+    curve = pictures.require_frame(result, NEEDED, "fit", SOURCE, "curve")
     if measure is not None:
         best, curve = (frame[frame["measure"] == str(measure)] for frame in (best, curve))
         pictures.require_frame(curve, NEEDED, "fit", f"one of {shorten(dict.fromkeys(result.frame['measure']))}")
@@ -837,10 +822,6 @@ def plot_fit(result: Any, measure: Any = None, *, ax: Axes | None = None) -> Axe
         problem = f"the measures differ in their parameters ({shorten(parameters)})"
         raise InputError("plot.fit", problem, f"name one, as in measure='{curve['measure'].iloc[0]}'", usage=True)
     return pictures.draw_on(partial(draw_fit, best=best, curve=curve), ax)
-
-
-PARTS: dict[str, tuple[str, ...]] = {"frame": ("low", "high"), "curve": ()}
-"""Frames of a fit, and their required columns besides `NEEDED`."""
 
 
 def fit_panels(result: Any) -> list[Panel]:
@@ -858,9 +839,8 @@ def draw_fit(ax: Axes, best: pd.DataFrame, curve: pd.DataFrame) -> None:
     many = len({measure for measure, _ in keys}) > 1
     for (measure, by), look in zip(keys, pictures.line_styles(len(keys)), strict=True):
         points, kind = curve[(curve["measure"] == measure) & (curve["by"] == by)], NAMES.get(by, "divergence")
-        name = (
-            f"{pictures.label_text(measure)}, {kind}" if many and by else pictures.label_text(measure) if many else kind
-        )
+        label = pictures.label_text(measure)
+        name = f"{label}, {kind}" if many and by else label if many else kind
         ax.plot(points["value"], points[goodness], label=name, **look)
         row = best[(best["measure"] == measure) & (best.get("by", by) == by)]
         near = points[points["value"].between(row["low"].iloc[0], row["high"].iloc[0])]

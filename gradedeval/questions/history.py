@@ -170,10 +170,8 @@ def lines_of(
             kept = matrix.included[row, :, column]
             score = float(measure.reading.summarize(matrix.score[row, kept, column])) if kept.any() else math.nan
             numbers = {"score": score, "low": low, "high": high}
-            results[measure.label] = {
-                **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
-                "topics": int(kept.sum()),
-            }
+            finite = {name: value if math.isfinite(value) else None for name, value in numbers.items()}
+            results[measure.label] = {**finite, "topics": int(kept.sum())}
             if answers and (run, measure.label) in answers:
                 results[measure.label]["answer"] = answers[run, measure.label]
         entry = {KEY: VERSION, "time": timestamp, "label": label, "run": run}
@@ -317,10 +315,7 @@ def _problem(entry: dict[str, Any]) -> tuple[str, str] | None:
 
 def _describe_changes(previous: Mapping[str, Any], current: Mapping[str, Any], measure: str) -> str:
     """Describe settings that the means depend on and that differ between two evaluations; "" if they are comparable."""
-    first, second = (
-        saved_scores.Signature.read(previous["signature"]),
-        saved_scores.Signature.read(current["signature"]),
-    )
+    first, second = (saved_scores.Signature.read(entry["signature"]) for entry in (previous, current))
     counts = [str(entry["scores"][measure].get("topics")) for entry in (current, previous)]
     differences: dict[str, tuple[str | None, str | None]] = {}
     if first is not None and second is not None:

@@ -171,9 +171,8 @@ class Solver:
         binary = {
             f"rel={grade:g}": Users(np.ones(1), above[row : row + 1]) for row, grade in enumerate(self.grades[1:])
         }
-        gain_of_grade = self.gain_of_grade(
-            kernel.gains.gain_table(kernel.MEASURES["gap"], self.scorer.grades), kernel.MEASURES["gap"]
-        )
+        gap = kernel.MEASURES["gap"]
+        gain_of_grade = self.gain_of_grade(kernel.gains.gain_table(gap, self.scorer.grades), gap)
         return binary | ({GRADED: Users(np.diff(gain_of_grade), above)} if len(binary) > 1 else {})
 
     @property
@@ -184,11 +183,9 @@ class Solver:
 
     def gain_of_grade(self, table: kernel.gains.GainTable, measure: Measure) -> Floats:
         """Return the gain of each grade under a measure. Raises InputError (usage) if grade 0 has a gain."""
-        labels = self.scorer.grades.labels
-        known_grades = np.append(labels, self.grades)
-        gain_of_grade = np.append(table.gain_of_label, np.zeros(len(self.grades)))[
-            [known_grades.tolist().index(grade) for grade in self.grades]
-        ]
+        known = [*self.scorer.grades.labels.tolist(), *self.grades.tolist()]
+        gains = np.append(table.gain_of_label, np.zeros(len(self.grades)))
+        gain_of_grade = gains[[known.index(grade) for grade in self.grades]]
         if gain_of_grade[0]:
             hint = "here what is not judged has grade 0: give it gain 0"
             raise InputError(f"'{measure}'", f"gives grade 0 the gain {gain_of_grade[0]:g}", hint, usage=True)
@@ -214,9 +211,8 @@ class Solver:
         rows = np.flatnonzero((counts[:, 1:] >= self.min_found).all(1))
         if not len(rows):
             return
-        lists = maximum_entropy.GradedLists(
-            (grade[rows, None] == np.arange(len(self.grades))[:, None]).astype(np.float64)
-        )
+        has_grade = grade[rows, None] == np.arange(len(self.grades))[:, None]
+        lists = maximum_entropy.GradedLists(has_grade.astype(np.float64))
         solved = self._solved(batch.select(rows), lists)
         for row, topic in enumerate(rows.tolist()):
             length = int(counts[topic].sum())
@@ -224,9 +220,8 @@ class Solver:
             rms = np.full((len(self.measures), len(self.curves)), np.nan)
             for measure, (_, most) in enumerate(solved):
                 if most.converged[row]:
-                    rms[measure], at_levels = self._distances(
-                        lists.grades[row, :, :length], most.chances[row, :, :length]
-                    )
+                    grades, chances = lists.grades[row, :, :length], most.chances[row, :, :length]
+                    rms[measure], at_levels = self._distances(grades, chances)
                     result.precision[measure] += at_levels
             result.topics.append(kernel.decode(batch.topics[topic]))
             result.ranks.append(length)
@@ -240,11 +235,9 @@ class Solver:
             g, gains = gains_of(table, measure), self.gain_of_grade(table, measure)
             expected = maximum_entropy.expected_score(measure, g, gains, lists.grades.shape[2])
             solutions.append((kernel.scores_of(measure, g), maximum_entropy.most_random(lists, expected, gains)))
-        every = np.ones(len(lists.grades), dtype=bool)
-        return [
-            *solutions,
-            (np.full(len(every), np.nan), maximum_entropy.MostRandom(lists.uniform, every, np.zeros(len(every)))),
-        ]
+        count = len(lists.grades)
+        counts_alone = maximum_entropy.MostRandom(lists.uniform, np.ones(count, dtype=bool), np.zeros(count))
+        return [*solutions, (np.full(count, np.nan), counts_alone)]
 
     def _distances(self, grades: Floats, chances: Floats) -> tuple[Floats, Floats]:
         """Return the distance of each inferred curve from the actual one (curves), and their precision (curves × 2 ×
@@ -390,20 +383,10 @@ def _check(measures: Sequence[Measure], options: Options) -> None:
 def _frame(solver: Solver, solved: Sequence[RunCurves]) -> pd.DataFrame:
     """Return a row for each measure, run, topic and curve."""
     rows = [
-        (
-            measure,
-            run.name,
-            topic,
-            curve,
-            rms[row, column],
-            bool(by_measure[row, 2]),
-            by_measure[row, 0],
-            by_measure[row, 1],
-            ranks,
-        )
+        (measure, run.name, topic, curve, rms[row, column], bool(numbers[row, 2]), *numbers[row, :2], ranks)
         for row, measure in enumerate(solver.measures)
         for run in solved
-        for topic, ranks, by_measure, rms in zip(run.topics, run.ranks, run.numbers, run.rms, strict=True)
+        for topic, ranks, numbers, rms in zip(run.topics, run.ranks, run.numbers, run.rms, strict=True)
         for column, curve in enumerate(solver.curves)
     ]
     columns = ["measure", "run", "topic", "curve", "rms", "converged", "score", "entropy", "ranks"]
@@ -515,16 +498,12 @@ def draw_inferred(ax: Axes, frame: pd.DataFrame) -> None:
     """Draw the actual curve of one kind, and the inferred curve of each measure."""
     by_measure = dict(list(frame.groupby("measure", sort=False)))
     counts = by_measure.pop(COUNTS, None)
-    widest = max(
-        [*by_measure.values(), *([] if counts is None else [counts])], key=lambda curves: curves["lists"].iloc[0]
-    )
+    every = [*by_measure.values(), *([] if counts is None else [counts])]
+    widest = max(every, key=lambda curves: curves["lists"].iloc[0])
     ax.plot(widest["recall"], widest["actual"], color=pictures.BLACK, linewidth=1.6, label="actual", zorder=3)
     # Black is the actual curve alone.
-    styles = [
-        look
-        for look in pictures.line_styles(len(pictures.COLORS) - 1 + len(by_measure))
-        if look["color"] != pictures.BLACK
-    ]
+    looks = pictures.line_styles(len(pictures.COLORS) - 1 + len(by_measure))
+    styles = [look for look in looks if look["color"] != pictures.BLACK]
     for (measure, curves), look in zip(by_measure.items(), styles, strict=False):
         ax.plot(curves["recall"], curves["inferred"], label=pictures.label_text(str(measure)), **look)
     if counts is not None:

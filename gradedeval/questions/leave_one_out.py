@@ -71,10 +71,9 @@ def read_groups(
     else:
         group_of, place = _read(source, runs)
     alone = [run for run in runs if run not in group_of]
-    notes = [
-        f"{place}: {len(alone)} {plural(len(alone), 'run')} in no group ({shorten(alone)}); each forms its own group"
-    ]
-    return [group_of.get(run, run) for run in runs], notes if alone else []
+    runs_alone = f"{len(alone)} {plural(len(alone), 'run')} in no group ({shorten(alone)})"
+    notes = [f"{place}: {runs_alone}; each forms its own group"] if alone else []
+    return [group_of.get(run, run) for run in runs], notes
 
 
 def _read(source: Any, runs: Sequence[str]) -> tuple[dict[str, str], str]:

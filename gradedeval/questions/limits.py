@@ -142,10 +142,8 @@ def resolve_bounds(
             applied = kernel.scores.with_defaults(measure, options)
             key = spec.kind, str(applied), spec.slice
             if _replaces(spec, spec_of.get(key), measure):
-                spec_of[key], bounds[key] = (
-                    spec,
-                    Bound(spec.kind, applied.label, limit, relative, spec.place, spec.slice),
-                )
+                spec_of[key] = spec
+                bounds[key] = Bound(spec.kind, applied.label, limit, relative, spec.place, spec.slice)
         chosen += [measure for measure in bounded if measure not in chosen and spec.measure is not None]
     if not bounds:
         text = "for example --min err@20=0.25 or --max-drop err@20=5%; `gradedeval lint` checks the files themselves"
@@ -197,10 +195,8 @@ def _check_reach(spec: BoundSpec, measure: Measure, limit: float, relative: bool
     certain = limit >= maximum if spec.kind == "no-worse" else limit > maximum
     if spec.kind in ("max", "max-drop", "no-worse", "max-topic-drop", "max-unjudged") and certain:
         hint = f"write {spec.value}% for a share of the baseline's mean" if spec.kind in RELATIVE else ""
-        problem = "can never fail: " + (
-            "a mean drops by 100% at most" if relative else f"'{measure}' is {maximum:g} at most"
-        )
-        raise InputError(spec.place, problem, "" if relative else hint, usage=True)
+        reason = "a mean drops by 100% at most" if relative else f"'{measure}' is {maximum:g} at most"
+        raise InputError(spec.place, f"can never fail: {reason}", "" if relative else hint, usage=True)
 
 
 def _limit(spec: BoundSpec) -> tuple[float, bool]:
@@ -297,9 +293,8 @@ def read_settings(
     try:
         document: Any = tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
-        message = re.fullmatch(
-            r"(?P<problem>.*?) \(at (?:line (?P<line>\d+), column \d+|end of document)\)", str(error)
-        )
+        pattern = r"(?P<problem>.*?) \(at (?:line (?P<line>\d+), column \d+|end of document)\)"
+        message = re.fullmatch(pattern, str(error))
         lines = content.split("\n")
         line = (message and message["line"]) or len(lines) - (not lines[-1]) or 1
         problem = message["problem"] if message else str(error)

@@ -118,19 +118,17 @@ def check_alone(run: kernel.submissions.Submission, facts: Facts, max_depth: int
         _check_scores(run)
         _check_copied(run)
     if facts.float32:
-        problem = (
-            f"{facts.float32} of {facts.documents} documents tied only in single precision, which trec_eval 9 uses"
-        )
-        run.warn("float32", problem, "write scores that differ in their first seven digits")
+        problem = f"{facts.float32} of {facts.documents} documents tied only in single precision"
+        hint = "write scores that differ in their first seven digits"
+        run.warn("float32", f"{problem}, which trec_eval 9 uses", hint)
 
 
 def _check_tags(run: kernel.submissions.Submission, tag_is_filename: bool) -> None:
     if len(run.tags) > 1:
         second = list(run.tags)[1]
-        problem = (
-            f"{len(run.tags)} tags ({shorten(map(truncate, map(decode, run.tags)))}); the second starts on this line"
-        )
-        run.warn("tag", problem, "give all lines of a run the same tag", run.tags[second])
+        problem = f"{len(run.tags)} tags ({shorten(map(truncate, map(decode, run.tags)))})"
+        hint = "give all lines of a run the same tag"
+        run.warn("tag", f"{problem}; the second starts on this line", hint, run.tags[second])
     name = run.file_name
     stems = {name, Path(name).stem}
     for tag, line in run.tags.items():
@@ -336,10 +334,8 @@ def check_tie_effects(
     ranges = {name: (f"{values['worst']:.4f}", f"{values['best']:.4f}") for name, values in facts.moves.items()}
     moving = [f"{name} {worst}..{best}" for name, (worst, best) in ranges.items() if worst != best]
     if moving:
-        problem = (
-            f"{facts.tied} of {facts.documents} documents tied, so scores depend on their order: {', '.join(moving)}"
-        )
-        run.warn("ties", problem, "give scores that differ")
+        problem = f"{facts.tied} of {facts.documents} documents tied, so scores depend on their order"
+        run.warn("ties", f"{problem}: {', '.join(moving)}", "give scores that differ")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -535,11 +531,8 @@ def _facts_table(report: Report) -> Table:
     counts = ("topics", "documents", "min depth", "median depth", "max depth", "tied", "tied float32")
     few = ("min depth", "max depth", "tied float32")
     tagged = any(facts.tag not in ("", run.name) for run, facts in zip(report.runs, report.facts, strict=True))
-    columns = [
-        Column("run"),
-        *([Column("tag")] if tagged else []),
-        *(Column(name, "number", wide=name in few) for name in counts),
-    ]
+    columns = [Column("run"), *([Column("tag")] if tagged else [])]
+    columns += [Column(name, "number", wide=name in few) for name in counts]
     columns += [Column(f"unjudged@{depth}", "score", wide=depth != DEPTHS[0]) for depth in DEPTHS] if judged else []
     rows = [
         [

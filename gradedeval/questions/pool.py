@@ -88,11 +88,9 @@ class Pool(kernel.results.InNotebook):
             )
         if 2 < len(self.runs) <= FEW_RUNS:
             blocks.append(_overlaps(self))
-        blocks.append(
-            display_table(
-                self.depths, depth=("depth", "count"), documents=("documents", "count"), judged=("judged", "count")
-            )
-        )
+        names = ("depth", "documents", "judged")
+        counts: dict[str, tuple[str, kernel.formats.Kind]] = {name: (name, "count") for name in names}
+        blocks.append(display_table(self.depths, **counts))
         if len(self.topics):
             columns: dict[str, tuple[str, kernel.formats.Kind]] = {"topic": ("topic", "text")}
             columns |= {name: (name, "count") for name in self.topics.columns if name != "topic"}
@@ -140,9 +138,8 @@ def pool(
     at, pool_depth = ranges.AT.check(at), ranges.POOL_DEPTH.check_or_none(pool_depth)
     group_of, notes = read_groups(groups, list(named))
     judged = kernel.Qrels.empty() if qrels is None else kernel.qrels_for(named, qrels, options)
-    result = pool_statistics(
-        ranked_runs.rank_runs(named, kernel.grade.Grader(judged, options)), group_of, options, at, pool_depth
-    )
+    ranked = ranked_runs.rank_runs(named, kernel.grade.Grader(judged, options))
+    result = pool_statistics(ranked, group_of, options, at, pool_depth)
     return replace(result, notes=emit_notes([*result.notes, *notes]))
 
 
@@ -261,9 +258,8 @@ def _shares(ranked: RankedRuns, at: int) -> Floats:
             count = np.bincount(ranked.topic[common], minlength=len(ranked.topics))
             longest = np.maximum(sizes[row], sizes[column])
             nonempty = longest > 0
-            shares[row, column] = shares[column, row] = (
-                (count[nonempty] / longest[nonempty]).mean() if nonempty.any() else 0.0
-            )
+            share = (count[nonempty] / longest[nonempty]).mean() if nonempty.any() else 0.0
+            shares[row, column] = shares[column, row] = share
     return shares
 
 
@@ -309,9 +305,8 @@ def uniquely_relevant(ranked: RankedRuns, options: Options) -> pd.DataFrame:
         document = run.document[positions]
         topics = [names[topic] for topic in ranked.topic[document].tolist()]
         columns = {"run": run.name, "topic": topics, "docno": ranked.docnos(document)}
-        frames.append(
-            kernel.results.to_frame({**columns, "grade": ranked.grades(document), "rank": run.rank[positions]})
-        )
+        columns |= {"grade": ranked.grades(document), "rank": run.rank[positions]}
+        frames.append(kernel.results.to_frame(columns))
     return kernel.results.joined(frames)
 
 

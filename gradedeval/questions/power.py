@@ -29,15 +29,8 @@ if TYPE_CHECKING:
 Alpha = Annotated[float, Setting("Significance level.", ranges.ALPHA, metavar="P")]
 Draws = Annotated[int, Setting("Number of bootstrap samples.", ranges.DRAWS, metavar="N")]
 Seed = Annotated[int, Setting("Random seed.", ranges.SEED, metavar="N")]
-BestRuns = Annotated[
-    int | None,
-    Setting(
-        "Use only the N best runs by the mean of each measure.",
-        ranges.BEST_RUNS,
-        "N",
-        short="Use only the N best runs.",
-    ),
-]
+BestRuns = Annotated[int | None, Setting("Use only the N best runs by the mean of each measure.", ranges.BEST_RUNS, "N",
+    short="Use only the N best runs.")]  # fmt: skip
 Difference = Annotated[float, Setting("Difference of means to detect, in an analysis of variance between the best and "
     "the worst system, and the width that the interval may have.", ranges.DIFFERENCE, "D", "Planning",
     short="Difference of means to detect.")]  # fmt: skip
@@ -45,10 +38,8 @@ NoWorse = Annotated[Any, Setting("Plan `check --no-worse`: the topics with which
     "worse in 8 of 10 evaluations, that is, with which a drop of the mean by X, or by X percent of the baseline's "
     "mean, is ruled out.", metavar="[MEASURE=]X|X%", section="Planning", repeats=True,
     short="Plan the topics of `check --no-worse`.")]  # fmt: skip
-Beta = Annotated[
-    float,
-    Setting("Probability of missing it.", ranges.BETA, "P", "Planning", short="Probability of missing the difference."),
-]
+Beta = Annotated[float, Setting("Probability of missing it.", ranges.BETA, "P", "Planning",
+    short="Probability of missing the difference.")]  # fmt: skip
 
 
 CERTAIN = 1e20
@@ -181,19 +172,14 @@ def plan_topics(
 def _plan(matrix: Matrix, aim: Aim, no_worse: Any) -> Plan:
     """Return the plan of margins, if there are any, else of the designs."""
     columns = ["measure", "design", "systems", "variance", "topics", "needed", "power", "width"]
-    measures = matrix.comparable_measures()
+    measures, rows = matrix.comparable_measures(), list[dict[str, Any]]()
     if no_worse:
         rows = [_no_worse_row(matrix, bound) for bound in margins(no_worse, measures)]
     else:
-        rows = [row for name in measures for row in _design_rows(matrix, name, aim)]
+        for paired in (score_matrix.shared_topics(matrix, name) for name in measures):
+            head = {"measure": paired.measure, "topics": len(paired.topics)}
+            rows += [head | row for row in designs(aim, len(matrix.runs), *_variances(paired))]
     return Plan(kernel.results.to_frame(rows, columns=columns), matrix, None if no_worse else aim)
-
-
-def _design_rows(matrix: Matrix, measure: str, aim: Aim) -> list[dict[str, Any]]:
-    """Return the plans of a measure by each design."""
-    paired = score_matrix.shared_topics(matrix, measure)
-    head = {"measure": paired.measure, "topics": len(paired.topics)}
-    return [head | row for row in designs(aim, len(matrix.runs), *_variances(paired))]
 
 
 def _no_worse_row(matrix: Matrix, bound: Bound) -> dict[str, Any]:
@@ -205,15 +191,13 @@ def _no_worse_row(matrix: Matrix, bound: Bound) -> dict[str, Any]:
     variance, _ = _variances(paired)
     mean = float(paired.values[0].mean()) if relative else 1.0
     if mean <= TOLERANCE:
-        raise InputError(
-            bound.place, f"the first run's {bound.measure} is {mean:g}, and a margin cannot be a share of it"
-        )
+        problem = f"the first run's {bound.measure} is {mean:g}, and a margin cannot be a share of it"
+        raise InputError(bound.place, problem)
     deviation = math.sqrt(2 * variance) / mean
     needed = answers.topics_needed(deviation, margin)
     if needed is None:
-        raise InputError(
-            bound.place, f"more than {answers.MOST} topics are needed", "allow a larger margin", usage=True
-        )
+        problem = f"more than {answers.MOST} topics are needed"
+        raise InputError(bound.place, problem, "allow a larger margin", usage=True)
     lost = "+" if paired.reading.sign < 0 else "-"
     return {
         "measure": paired.measure,
@@ -371,9 +355,8 @@ def power(
     by_measure = [_best(matrix, measure, best_runs) for measure in matrix.comparable_measures()]
     curves = [kernel.results.to_frame(_levels(paired, draws, alpha, seed)) for paired in by_measure]
     rows = [_row(paired, curve, alpha) for paired, curve in zip(by_measure, curves, strict=True)]
-    settings = (
-        f"paired bootstrap, studentized, {draws} draws, alpha {alpha:g}, seed {seed} | difference needed: {NEEDED}"
-    )
+    settings = f"paired bootstrap, studentized, {draws} draws, alpha {alpha:g}, seed {seed}"
+    settings += f" | difference needed: {NEEDED}"
     settings += "" if best_runs is None else f" | the best {min(best_runs, len(matrix.runs))} runs by each measure"
     return Power(kernel.results.to_frame(rows), kernel.results.joined(curves), settings, matrix.common_signature, alpha)
 

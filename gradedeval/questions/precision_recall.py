@@ -52,10 +52,8 @@ class PrecisionRecall(kernel.results.InNotebook):
         for name, curves in self.frame.groupby("measure", sort=False):
             numbered = curves.assign(number=kernel.results.group_numbers(curves, "run"))
             cells = numbered.pivot_table(index="recall", columns="number", values="precision", sort=False)
-            columns = [
-                kernel.Column("recall", "figures"),
-                *(kernel.Column(run, "score", of_run=True) for run in kernel.results.distinct(curves, "run")),
-            ]
+            columns = [kernel.Column("recall", "figures")]
+            columns += [kernel.Column(run, "score", of_run=True) for run in kernel.results.distinct(curves, "run")]
             levels = [f"{level:.3g}" for level in cells.index]
             rows = [[level, *row] for level, row in zip(levels, cells.to_numpy().tolist(), strict=True)]
             blocks += [f"precision, {_named(str(name), rel_of)}", kernel.Table(columns, rows)]
@@ -245,9 +243,8 @@ def curve_panels(frame: pd.DataFrame) -> list[Panel]:
     if len(kernel.results.distinct(frame, "measure", "run")) <= TOGETHER:
         return [pictures.Panel(partial(draw_curves, frame=frame), 2.1)]
     groups = frame.groupby("measure", sort=False)
-    return [
-        pictures.Panel(partial(draw_curves, frame=curves, top=frame["precision"].max()), 2.0) for _, curves in groups
-    ]
+    top = frame["precision"].max()
+    return [pictures.Panel(partial(draw_curves, frame=curves, top=top), 2.0) for _, curves in groups]
 
 
 def draw_curves(ax: Axes, frame: pd.DataFrame, top: float | None = None) -> None:
@@ -258,10 +255,9 @@ def draw_curves(ax: Axes, frame: pd.DataFrame, top: float | None = None) -> None
     few = frame["recall"].nunique() <= POINTS
     for measure, run in dict.fromkeys(zip(frame["measure"], frame["run"], strict=True)):
         curve = frame[(frame["measure"] == measure) & (frame["run"] == run)]
-        marker: dict[str, Any] = (
-            {"marker": "o", "markersize": 2.5} if few and (np.isnan(rel_of[measure]) or len(measures) == 1) else {}
-        )
-        marker = marker if run in list(look_of)[: pictures.MAX_COLORED] else {}
+        is_marked = few and (np.isnan(rel_of[measure]) or len(measures) == 1)
+        is_marked = is_marked and run in list(look_of)[: pictures.MAX_COLORED]
+        marker: dict[str, Any] = {"marker": "o", "markersize": 2.5} if is_marked else {}
         # Between two levels, interpolated precision is the one of the next level.
         steps: dict[str, Any] = {} if few else {"drawstyle": "steps-pre"}
         look = {**look_of[run], **dash_of[measure], **marker, **steps}

@@ -120,9 +120,8 @@ class Published:
                     (f" p ≤ {level:g}", kernel.formats.Mark()),
                 ]
             parts.append((f" against {visible(baselines[0])}", kernel.formats.Mark()))
-        parts.append(
-            (f": {_publication_names('; '.join(describe_tests(frame, matrix, self.settings)))}", kernel.formats.Mark())
-        )
+        tests = "; ".join(describe_tests(frame, matrix, self.settings)).replace(" | ", ", ")
+        parts.append((f": {_NAMES.sub(lambda name: NAMES[name[0]], tests)}", kernel.formats.Mark()))
         return replace(style, signs=signs, letters=letters, legend=parts)
 
     def _letters(self, pairs: Sequence[Pair], letters: Mapping[str, str]) -> dict[tuple[str, str], str]:
@@ -138,11 +137,6 @@ class Published:
 _NAMES = re.compile(
     r"(?:^|(?<=; ))(?:t|randomization|bootstrap|wilcoxon|sign|tukey-hsd)(?=,|;|$)|\b(?:holm|bonferroni|bh)(?= over)"
 )
-
-
-def _publication_names(tests: str) -> str:
-    """Replace the names of tests and corrections by their names in publications."""
-    return _NAMES.sub(lambda match: NAMES[match[0]], tests.replace(" | ", ", "))
 
 
 Pair = tuple[str, str, str, float]

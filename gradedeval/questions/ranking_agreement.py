@@ -113,15 +113,13 @@ class RankingAgreement(kernel.results.InNotebook):
         result = self.of_topic(topic)
         if layout == "long":
             pairs = result.frame.groupby(kernel.results.group_numbers(result.frame, *PAIR))
-            return Document(
-                [kernel.results.to_table(result.frame if top is None else pairs.head(top))], str(result.settings)
-            )
+            frame = result.frame if top is None else pairs.head(top)
+            return Document([kernel.results.to_table(frame)], str(result.settings))
         if len(result.runs) > 2:
             scope = "means over topics" if topic is None else f"topic {visible(topic)}"
             diagonal = "" if result.seeds is None else " on it: rbo between the seeds of a system;"
-            words = (
-                f"above the diagonal: rbo, below it: tau;{diagonal} {scope}{'' if result.seeds is None else SEED_PAIRS}"
-            )
+            words = f"above the diagonal: rbo, below it: tau;{diagonal} {scope}"
+            words += "" if result.seeds is None else SEED_PAIRS
             return Document([_matrix(result)], f"{words}\n{result.settings}")
         blocks = _topic_blocks(result, topic is None, TOPICS if top is None else top)
         words = "" if result.seeds is None else f"below a system: rbo between its own seeds{SEED_PAIRS}\n"
@@ -135,12 +133,9 @@ def _topic_blocks(result: RankingAgreement, with_mean: bool, top: int) -> list[T
     """Return the table of two runs or systems by topic, the lowest agreement first, with the mean; for systems also the
     agreement between their seeds, by topic and in the mean."""
     first, second = result.runs[0], result.runs[-1]
-    rows = [row for row in kernel.results.to_rows(result.frame) if (row["run"], row["other"]) == (first, second)]
-    seed_rbo = {
-        (row["run"], row["topic"]): row["rbo"]
-        for row in kernel.results.to_rows(result.frame)
-        if row["run"] == row["other"]
-    }
+    all_rows = kernel.results.to_rows(result.frame)
+    rows = [row for row in all_rows if (row["run"], row["other"]) == (first, second)]
+    seed_rbo = {(row["run"], row["topic"]): row["rbo"] for row in all_rows if row["run"] == row["other"]}
     within = _seed_means(result)
     systems = [run for run in result.runs if run in within and first != second]
 
@@ -266,15 +261,8 @@ def _frame(
         more = {"pairs": of_runs}
     system_names, names = (np.array(list(all_of), dtype=object) for all_of in (systems, ranked.names))
     numbers = dict(zip(NUMBERS, columns, strict=True))
-    return kernel.results.to_frame(
-        {
-            "run": system_names[pair % size],
-            "other": system_names[pair // size],
-            "topic": names[topics],
-            **numbers,
-            **more,
-        }
-    )
+    keys = {"run": system_names[pair % size], "other": system_names[pair // size], "topic": names[topics]}
+    return kernel.results.to_frame({**keys, **numbers, **more})
 
 
 def _compare_pairs(ranked: RankedRuns, settings: RankingSettings, workers: Workers) -> tuple[Ints, Ints, Floats]:
@@ -308,15 +296,16 @@ def _compare_with(
     for block in rank_overlap.run_blocks(lists, lists_of_run, partners):
         for partner in block:
             if not np.minimum(lists[partner].counts, lists_of_run.counts).any():
-                topics_of_runs = [
-                    [ranked.topics[row] for row in np.flatnonzero(lists[run].counts)] for run in (partner, number)
-                ]
-                raise kernel.grade.no_common_topics(
-                    ranked.runs[partner].place, topics_of_runs[0], ranked.runs[number].place, topics_of_runs[1]
-                )
+                raise _no_common_topics(ranked, ranked.runs[partner], ranked.runs[number])
         pairs = rank_overlap.ListPairs.of([lists[partner] for partner in block], lists_of_run, place)
         parts.append(_numbers(pairs, len(block), settings))
     return _concatenate(parts)
+
+
+def _no_common_topics(ranked: RankedRuns, first: RankedRun, second: RankedRun) -> InputError:
+    """Return the error for two runs without a common topic."""
+    topics = ([ranked.topics[row] for row in np.flatnonzero(run.counts)] for run in (first, second))
+    return kernel.grade.no_common_topics(first.place, next(topics), second.place, next(topics))
 
 
 def _numbers(pairs: ListPairs, runs: int, settings: RankingSettings) -> tuple[Ints, Ints, Floats]:
@@ -374,13 +363,10 @@ class Reproduction(kernel.results.InNotebook):
         blocks: list[Table | str] = [Table(columns, table)]
         if measures:
             effects = [row for row in rows if row["what"] == "er"]
-            effect_rows = [
-                [row["measure"], row["value"], cells["delta_ri", row["run"], row["original"], row["measure"]]]
-                for row in effects
-            ]
-            blocks.append(
-                Table([Column("measure"), Column("effect ratio", "score"), Column("ΔRI", "signed")], effect_rows)
-            )
+            ri_changes = [cells["delta_ri", row["run"], row["original"], row["measure"]] for row in effects]
+            columns = [Column("measure"), Column("effect ratio", "score"), Column("ΔRI", "signed")]
+            effect_rows = zip(effects, ri_changes, strict=True)
+            blocks.append(Table(columns, [[row["measure"], row["value"], change] for row, change in effect_rows]))
         return Document(blocks, signature)
 
 
@@ -424,9 +410,13 @@ def reproduction(
     """
     options, chosen = kernel.resolve_options(like, **keywords), kernel.parse_measures(measures)
     settings = RankingSettings(persistence, OVERLAP_DEPTH, TIES_OF_ORIGINALS)
-    _check_single_runs(options)
+    if options.replicates is not None:
+        problem = "an experiment is reproduced run by run, and a system has several"
+        raise InputError(flag.replicates, problem, "give one run of each system", usage=True)
     reproduced, original_runs = kernel.named_runs(runs), kernel.named_runs(originals)
-    _check_counts(len(reproduced), len(original_runs))
+    if len(reproduced) != 2 or len(original_runs) != 2:
+        problem = f"{len(reproduced)} runs and {len(original_runs)} originals given"
+        raise InputError("", problem, "give a baseline and an advanced run, and the originals of both", usage=True)
     keyed = {
         f"{kind} {role}": source
         for kind, named in (("run", reproduced), ("original", original_runs))
@@ -446,28 +436,13 @@ def reproduction(
     return Reproduction(frame, [*reproduced, *original_runs], settings, signature, emit_notes(notes))
 
 
-def _check_single_runs(options: Options) -> None:
-    """Raise InputError (usage) for systems of several runs."""
-    if options.replicates is not None:
-        problem = "an experiment is reproduced run by run, and a system has several"
-        raise InputError(flag.replicates, problem, "give one run of each system", usage=True)
-
-
-def _check_counts(runs: int, originals: int) -> None:
-    """Raise InputError (usage) unless there are two runs and two originals."""
-    if runs != 2 or originals != 2:
-        problem = f"{runs} runs and {originals} originals given"
-        raise InputError("", problem, "give a baseline and an advanced run, and the originals of both", usage=True)
-
-
 def _compare_rankings(
     ranked: RankedRuns, original: RankedRun, run: RankedRun, settings: RankingSettings
 ) -> tuple[float, float]:
     """Return KTU and RBO, means over common topics. Raises InputError if there is none."""
     shared = np.flatnonzero((original.counts > 0) & (run.counts > 0))
     if not len(shared):
-        topics_of_runs = [[ranked.topics[row] for row in np.flatnonzero(ranking.counts)] for ranking in (run, original)]
-        raise kernel.grade.no_common_topics(run.place, topics_of_runs[0], original.place, topics_of_runs[1])
+        raise _no_common_topics(ranked, run, original)
     lists = rank_overlap.RankedLists.of(original), rank_overlap.RankedLists.of(run)
     rbo = rank_overlap.rank_biased_overlap(*lists, len(ranked), settings.persistence, settings.ties)[0, shared]
     taus = kendall_tau_union(ranked, original, run)[shared]
@@ -511,18 +486,9 @@ def _compare_scores(
             (first.mean(), second.mean()) for first, second in ((base, advanced), (old_base, old_advanced))
         )
         both = f"{runs[1]} − {runs[0]}", f"{originals[1]} − {originals[0]}"
-        rows.append(
-            (
-                "er",
-                *both,
-                name,
-                (new_mean - base_mean) / (old_mean - old_base_mean) if old_mean != old_base_mean else np.nan,
-            )
-        )
-        relative = (
-            (old_mean - old_base_mean) / old_base_mean - (new_mean - base_mean) / base_mean
-            if old_base_mean and base_mean
-            else np.nan
-        )
-        rows.append(("delta_ri", *both, name, relative))
+        gain, old_gain = new_mean - base_mean, old_mean - old_base_mean
+        rows.append(("er", *both, name, gain / old_gain if old_mean != old_base_mean else np.nan))
+        has_means = old_base_mean and base_mean
+        delta_ri = old_gain / old_base_mean - gain / base_mean if has_means else np.nan
+        rows.append(("delta_ri", *both, name, delta_ri))
     return rows, list(scores.notes), scores.signature

@@ -28,14 +28,8 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 """Level of intervals."""
 
-Slice = Annotated[
-    str | None,
-    Setting(
-        "Column of labels of topics: a picture for each label.",
-        metavar="COLUMN",
-        short="A picture for each label in this column.",
-    ),
-]
+Slice = Annotated[str | None, Setting("Column of labels of topics: a picture for each label.", metavar="COLUMN",
+    short="A picture for each label in this column.")]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,12 +148,8 @@ def _scored(matrix: Matrix, column: int) -> Measure | kernel.definition.Summary:
     were transformed."""
     name, summary = matrix.measures[column], matrix.reading(column).summary
     if matrix.scores is not None:
-        scored = (
-            {}
-            if matrix.scores.transformations
-            else {known_measure.label: known_measure for known_measure in matrix.scores.measures}
-        )
-        return scored.get(name, summary)
+        scored = [] if matrix.scores.transformations else matrix.scores.measures
+        return next((measure for measure in scored if measure.label == name), summary)
     try:
         (measure,) = parse_measures(name)
     except (InputError, ValueError):

@@ -114,9 +114,8 @@ class Board:
         self.unsettled = self._unsettled()
         self.gains = [topic.judged for topic in self.topics]
         ceiling = self.measure.definition.ceiling
-        self.scores = [
-            self.reading.tested(np.minimum(kernel.scores_of(self.measure, gains), ceiling)) for gains in self.gains
-        ]
+        scores = (np.minimum(kernel.scores_of(self.measure, gains), ceiling) for gains in self.gains)
+        self.scores = list(map(self.reading.tested, scores))
         self.weight: Floats = np.where(self.open, 0.0, -1.0)
         for number, topic in enumerate(self.topics):
             self._refresh(number, self.open[topic.member])
@@ -162,9 +161,8 @@ class Board:
         selected = np.flatnonzero(members[topic.row])
         entry = topic.entry[selected]
         runs = self.run[entry]
-        new = self.reading.tested(
-            ranked_runs.scores_if_relevant(self.measure, self.gains[index], topic.best, runs, self.rank[entry])
-        )
+        gains, ranks = self.gains[index], self.rank[entry]
+        new = self.reading.tested(ranked_runs.scores_if_relevant(self.measure, gains, topic.best, runs, ranks))
         self.rise[entry] = np.maximum(new - self.scores[index][runs], 0) / self.topics_of_run[runs]
         rises = np.zeros((len(topic.member), len(self.means)))
         rises[topic.row[selected], runs] = self.rise[entry]
@@ -214,9 +212,8 @@ def _entries(ranked: RankedRuns, candidates: Ints, last: int | None) -> tuple[In
     runs, ranks, numbers = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for number, run in enumerate(ranked.runs):
         number_in = number_of[run.document]
-        seen = (
-            (number_in >= 0) & (run.rank <= (np.inf if last is None else last)) & run.listed[ranked.topic[run.document]]
-        )
+        within = run.rank <= (np.inf if last is None else last)
+        seen = (number_in >= 0) & within & run.listed[ranked.topic[run.document]]
         runs.append(np.full(int(seen.sum()), number))
         ranks.append(run.rank[seen] - 1)
         numbers.append(number_in[seen])
@@ -288,9 +285,8 @@ def choose_by_residual(
         """Return the importance of runs on some or all topics."""
         return residual[index] * ((base[index] + residual[index] / 2) ** 3 if cubed else 1)
 
-    weights = np.bincount(
-        candidate_of, weights=share * importance(slice(None))[run_of, topic[candidate_of]], minlength=len(candidates)
-    )
+    share_of_importance = share * importance(slice(None))[run_of, topic[candidate_of]]
+    weights = np.bincount(candidate_of, weights=share_of_importance, minlength=len(candidates))
     by_topic = np.argsort(topic[candidate_of], kind="stable")
     begin = np.searchsorted(topic[candidate_of][by_topic], np.arange(topics + 1))
 
@@ -343,16 +339,9 @@ RUNS_LISTED = 3
 Weighing = Annotated[Strategy, Setting("How --to-judge weights documents: by best rank (depth), by RBP weight as "
     "methods A, B and C of Moffat, Webber & Zobel, by residual, or by the pairs of runs whose order they could "
     "reverse (pairs).", short="How to choose the documents to judge.")]  # fmt: skip
-Budget = Annotated[
-    int | None,
-    Setting(
-        "Maximum number of documents that --to-judge lists.",
-        ranges.BUDGET,
-        "N",
-        default_text=f"{DEFAULT_BUDGET}, or with --pool-depth or --depth all",
-        short="Maximum number of documents to judge.",
-    ),
-]
+Budget = Annotated[int | None, Setting("Maximum number of documents that --to-judge lists.", ranges.BUDGET, "N",
+    default_text=f"{DEFAULT_BUDGET}, or with --pool-depth or --depth all",
+    short="Maximum number of documents to judge.")]  # fmt: skip
 Persistence = Annotated[float, Setting("Of the RBP strategies: the probability of going on from rank to rank.",
     ranges.PERSISTENCE, "P", short="Persistence of the RBP strategies.")]  # fmt: skip
 By = Annotated["str | Measure", Setting("Measure of --to-judge.", spelled=("-m", "--measure"), measure="one",

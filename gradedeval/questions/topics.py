@@ -84,20 +84,10 @@ def topic_differences(
     first = matrix.run_index(name) if name is not None else 0
     by_measure = [matrix.paired(measure) for measure in matrix.comparable_measures()]
     reread = reversals.RereadRuns.of((matrix.seeds or matrix).scores)
-    if matrix.seeds is not None:
-        frame = kernel.results.joined([_of_seeds(paired, first, matrix.seeds, reread) for paired in by_measure])
-    else:
-        frame = kernel.results.joined([_of_runs(paired, first, reread) for paired in by_measure])
-    frame.attrs = {
-        "if_fully_judged": "; ".join(note.in_python() for note in pairs.unseen_notes(frame, matrix, "same_order"))
-    }
+    frame = kernel.results.joined([_differences(paired, first, matrix.seeds, reread) for paired in by_measure])
+    assumptions = pairs.unseen_notes(frame, matrix, "same_order")
+    frame.attrs = {"if_fully_judged": "; ".join(note.in_python() for note in assumptions)}
     return TopicDifferences(frame, matrix)
-
-
-def _of_runs(paired: Paired, first: int, reread: RereadRuns | None) -> pd.DataFrame:
-    """Return the rows of one measure for two runs."""
-    bounds = difference_bounds.topic_bounds(paired, np.array([first]), np.array([1 - first]), reread)[:, 0]
-    return _by_topic(paired, first, bounds, difference_bounds.never_falls(paired.measure, reread))
 
 
 def _by_topic(paired: Paired, first: int, bounds: Floats, rises: bool) -> pd.DataFrame:
@@ -134,8 +124,11 @@ def _by_topic(paired: Paired, first: int, bounds: Floats, rises: bool) -> pd.Dat
     return kernel.results.to_frame(columns).astype({"same_order": "boolean"}).iloc[order]
 
 
-def _of_seeds(paired: Paired, first: int, seeds: Matrix, reread: RereadRuns | None) -> pd.DataFrame:
-    """Return the rows of one measure for two systems, with the standard error over seeds."""
+def _differences(paired: Paired, first: int, seeds: Matrix | None, reread: RereadRuns | None) -> pd.DataFrame:
+    """Return the rows of one measure for two runs, or for two systems with the standard error over seeds."""
+    if seeds is None:
+        bounds = difference_bounds.topic_bounds(paired, np.array([first]), np.array([1 - first]), reread)[:, 0]
+        return _by_topic(paired, first, bounds, difference_bounds.never_falls(paired.measure, reread))
     assert seeds.replicates is not None
     systems = seeds.replicates.systems(seeds.runs)
     old, new = (systems[paired.runs[side]] for side in (first, 1 - first))
@@ -179,11 +172,8 @@ def plot_topics(
     if not (isinstance(scores, TopicDifferences) or "difference" in getattr(scores, "columns", ())):
         result = topic_differences(scores, baseline=baseline)
     matrix = result.scores if isinstance(result, TopicDifferences) else None
-    frame = pictures.select_measure(
-        pictures.require_frame(result, COLUMNS, "topics", "the result of gradedeval.topic_differences"),
-        measure,
-        "topics",
-    )
+    frame = pictures.require_frame(result, COLUMNS, "topics", "the result of gradedeval.topic_differences")
+    frame = pictures.select_measure(frame, measure, "topics")
     ax = pictures.draw_on(partial(draw_topics, frame=frame), ax)
     emit_notes(topic_notes(frame, matrix))
     return ax
@@ -210,11 +200,8 @@ def topic_notes(frame: pd.DataFrame, matrix: Matrix | None) -> list[str]:
     measure = frame["measure"].iloc[0]
     unknown = int(frame["same_order"].isna().sum())
     note = f"{measure}: {unknown} of {len(frame)} topics have no residual"
-    note += ", so whether judging could reverse them is not drawn"
-    return [
-        *([note] if unknown else []),
-        *(pairs.unseen_notes(frame, matrix, "same_order") if matrix is not None else []),
-    ]
+    notes = [f"{note}, so whether judging could reverse them is not drawn"] if unknown else []
+    return notes if matrix is None else [*notes, *pairs.unseen_notes(frame, matrix, "same_order")]
 
 
 def draw_topics(ax: Axes, frame: pd.DataFrame) -> None:

@@ -87,15 +87,8 @@ class Verification:
         counts = f"{len(self.inputs)} of {inputs} {plural(inputs, 'input')}"
         counts += f", {len(self.scores)} of {scores} {plural(scores, 'score')}" if scores else "; not evaluated again"
         failure = [f"not evaluated again: {self.failure}"] if self.failure else []
-        lines = [
-            *self.inputs,
-            *failure,
-            *self.settings,
-            *map(str, self.scores[:SHOWN]),
-            *more,
-            f"different: {counts}{by}",
-        ]
-        return "\n".join(lines)
+        scores_shown = map(str, self.scores[:SHOWN])
+        return "\n".join([*self.inputs, *failure, *self.settings, *scores_shown, *more, f"different: {counts}{by}"])
 
 
 @public
@@ -332,16 +325,9 @@ def _evaluate(content: Mapping[str, Any], found: Inputs) -> Scores:
         raise InputError("", "two measures of the record are the same")
     options = _options(settings)
     (qrels,) = found.of_role("qrels").values()
-    scores = kernel.evaluate_runs(
-        found.of_role("run"),
-        qrels,
-        measures,
-        options,
-        by_tag=own["run_name"] == "tag",
-        by_topic=True,
-        predicts=True,
-        workers=kernel.Workers.current(),
-    )
+    asked: dict[str, Any] = {"by_tag": own["run_name"] == "tag", "by_topic": True, "predicts": True}
+    workers = kernel.Workers.current()
+    scores = kernel.evaluate_runs(found.of_role("run"), qrels, measures, options, workers=workers, **asked)
     if own["reference"] is not None:
         return standardize(scores, Reference.read(str(own["reference"])))
     return standardize(scores) if own["standardize"] is not None else scores
@@ -353,12 +339,8 @@ def _options(settings: dict[str, Any]) -> Options:
         return kernel.resolve_options(**settings)
     except InputError:
         raise
-    except (
-        TypeError,
-        ValueError,
-        AttributeError,
-        OverflowError,
-    ) as error:  # JSON has values that Python's callers lack
+    # JSON has values that Python's callers lack.
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError("", f"its settings cannot be read ({type(error).__name__})") from None
 
 
@@ -422,9 +404,8 @@ def _compared(content: Mapping[str, Any], scores: Scores, result: Verification, 
     differences, count = list[Difference](), 0
     for name, recorded in content["scores"].items():
         for column, label in enumerate(labels):
-            here = (
-                kernel.records.scores_of(scores, runs[name], column) if name in runs else {"mean": None, "topics": {}}
-            )
+            nothing: dict[str, Any] = {"mean": None, "topics": {}}
+            here = kernel.records.scores_of(scores, runs[name], column) if name in runs else nothing
             first, second = ({**of["topics"], None: of["mean"]} for of in (recorded[label], here))
             topics = dict.fromkeys([*first, *second])
             count += len(topics)

@@ -123,9 +123,8 @@ class _Sums:
                 weights = weights_in_rankings(measure, g)
                 self.weights[: weights.shape[1], column] += weights.sum(0)
                 if measure in self.barren:
-                    self.barren[measure].update(
-                        part.topics[row] for row in np.flatnonzero(g.num_relevant == 0).tolist()
-                    )
+                    without_relevant = np.flatnonzero(g.num_relevant == 0).tolist()
+                    self.barren[measure].update(part.topics[row] for row in without_relevant)
 
     def beyond(self) -> Floats:
         """Return the share of the weight past the last rank, for each measure."""
@@ -290,9 +289,8 @@ def _share_beyond(measure: Measure, weights: Floats) -> float:
     depth, k, inside = len(weights), measure.cutoff, float(weights.sum())
     if measure.definition.residual == "beyond_run":
         ones = np.ones((1, depth))
-        endless = kernel.gains.Gains(
-            ones, ones > 0, ones, np.array([depth]), np.array([depth]), np.array([1.0]), tail=1.0
-        )
+        length = np.array([depth])
+        endless = kernel.gains.Gains(ones, ones > 0, ones, length, length, np.array([1.0]), tail=1.0)
         whole = float(kernel.scores_of(measure, _cut(measure, endless))[0])
     else:
         # Such a measure has no value for ranks past the end of a run; a sufficiently long run has.
@@ -510,11 +508,8 @@ def _weights(
         averaged = background(runs, judged, implied, options, depth)
         columns |= dict(zip(implied, zip(averaged.weights.T, averaged.shares.tolist(), strict=True), strict=True))
         notes += averaged.notes
-        count, under = (
-            len(averaged.counts),
-            kernel.signature(judged, options, implied, averaged.counts, averaged.formats),
-        )
-        settings = [str(under), f"{count} {plural(count, 'run')}"]
+        under = kernel.signature(judged, options, implied, averaged.counts, averaged.formats)
+        settings = [str(under), f"{len(runs)} {plural(len(runs), 'run')}"]
     elif runs is not None:
         notes.append("the runs are not read: the weights of these measures are the same for all")
     values = np.stack([_normalized(columns[measure][0], measure, normalize) for measure in chosen], axis=1)

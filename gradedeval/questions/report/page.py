@@ -6,7 +6,6 @@ import math
 import platform
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
-from itertools import compress
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from gradedeval import __version__, kernel
@@ -159,13 +158,8 @@ def unknowns(findings: views.Findings) -> list[dict[str, Any]]:
         open_ = [row for row in comparisons if row["same_order"] is False]
         open_.sort(key=lambda row: (row["reversing"] is None, row["reversing"] or 0))
         topics = _on_topics(findings, column)
-        parts.append(
-            {
-                "measure": measure.label,
-                "same": _same_order(comparisons, topics),
-                "sentences": [_reversing(row, topics, findings.compared.reversible) for row in open_],
-            }
-        )
+        sentences = [_reversing(row, topics, findings.compared.reversible) for row in open_]
+        parts.append({"measure": measure.label, "same": _same_order(comparisons, topics), "sentences": sentences})
     return parts
 
 
@@ -359,12 +353,11 @@ def _context(findings: views.Findings, command: str) -> dict[str, Any]:
         "style": style,
         "script": script,
         "policy": f"style-src {style_hash}; script-src {script_hash}",
-        **{function.__name__: function for function in (sizes, run_rows, different_topics, unknowns)},
+        **{function.__name__: function for function in (sizes, run_rows, different_topics, unknowns, sortable)},
         **{
             function.__name__: function
             for function in (views.judged_by_run, views.unjudged_by_run, views.unique_by_run, views.grades_by_topic)
         },
-        "sortable": sortable,
         "differences_caption": views.differences_caption,
         "legend": views.legend(findings),
         "slices": views.slice_tables(findings),
@@ -402,13 +395,12 @@ def how(findings: views.Findings, command: str) -> list[tuple[str, list[str]]]:
     versions = [f"gradedeval {__version__}", f"Python {platform.python_version()}"]
     versions += [f"{name} {metadata.version(name)}" for name in MADE_WITH]
     systems = [] if findings.systems is None else findings.systems.lines
-    names = ("Command line", "Scores", "Comparisons", "Systems", "Versions", "Notes")
-    parts = (
-        [command],
-        findings.scores.signature.split(" | "),
-        [part for part in findings.compared.settings.split(" | ") if part],
-        systems,
-        versions,
-        [str(note) for note in findings.notes],
-    )
-    return list(compress(zip(names, parts, strict=True), map(any, parts)))
+    parts = [
+        ("Command line", [command]),
+        ("Scores", findings.scores.signature.split(" | ")),
+        ("Comparisons", findings.compared.settings.split(" | ")),
+        ("Systems", systems),
+        ("Versions", versions),
+        ("Notes", [str(note) for note in findings.notes]),
+    ]
+    return [(name, [line for line in lines if line]) for name, lines in parts if any(lines)]

@@ -202,22 +202,6 @@ def _tables(document: Document) -> list[Table]:
     return [block for block in document.blocks if isinstance(block, Table)]
 
 
-def _of_measure(table: Table, label: str) -> Table:
-    """Return the part of a table about one measure, in columns or in rows, without the columns of wide tables: a page
-    is as wide as a terminal."""
-    names, rows = table.names, table.rows
-    kept = [number for number, column in enumerate(table.columns) if not column.wide]
-    if "measure" in names:
-        position = names.index("measure")
-        rows = [row for row in rows if row[position] == label]
-        kept = [number for number in kept if number != position]
-    else:
-        position = names.index(label)
-        first = next(number for number, column in enumerate(table.columns) if column.kind == "score")
-        kept = [number for number in kept if number < first or position <= number < position + table.together]
-    return Table([table.columns[number] for number in kept], [[row[number] for number in kept] for row in rows])
-
-
 def _systems(scores: Scores, systems: Matrix, baseline: str | None, test: TestSettings) -> Systems:
     """Return the systems, each compared with the baseline's system, unless there is one system, or a single topic."""
     baseline_system = next((name for name, runs in scores.systems_of.items() if baseline in runs), systems.runs[0])
@@ -263,9 +247,8 @@ def _compared(matrix: Matrix, baseline: str | None, test: TestSettings, reread: 
     settings, sliced = comparison.settings_text.replace("\n", " | "), comparison.slices
     words = " | ".join(comparison.slice_settings)
     reversible = pairs.reversible_pairs(frame, matrix, reread)
-    return Compared(
-        kernel.results.to_rows(frame), table, settings, notes, reversible, [] if sliced is None else more, words
-    )
+    slices = [] if sliced is None else more
+    return Compared(kernel.results.to_rows(frame), table, settings, notes, reversible, slices, words)
 
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -579,13 +562,8 @@ def unique_by_run(findings: Findings) -> list[dict[str, Any]]:
             continue
         rows = by_run[run]
         count, topics = len(rows), len(kernel.results.distinct(rows, "topic"))
-        named = display_table(
-            rows.head(NAMED),
-            topic=("topic", "text"),
-            docno=("document", "text"),
-            grade=("grade", "number"),
-            rank=("rank", "count"),
-        )
+        named = display_table(rows.head(NAMED), topic=("topic", "text"), docno=("document", "text"),
+                              grade=("grade", "number"), rank=("rank", "count"))  # fmt: skip
         summary = f"{count} relevant {plural(count, 'document')} on {topics} {plural(topics, 'topic')}"
         lists.append({"name": run, "summary": summary, "table": named, "more": count - len(named.rows)})
     return lists

@@ -114,6 +114,12 @@ class Option(click.Option):
             raise
 
 
+class Files(click.Argument):
+    """The arguments of a command, all of them input files."""
+
+    file = READS
+
+
 class Command(DocstringCommand):
     """A command with options in sections, a short help page (`-h`) and a full one (`--help`).
 
@@ -317,9 +323,8 @@ def flags_and_value(option: click.Option) -> str:
 
 def _files_of(param: click.Parameter, values: Any) -> Iterator[tuple[str, str, str]]:
     """Yield flag, file and use of each file that a parameter names. Raises InputError (usage) for an unnamed output."""
-    is_argument = isinstance(param, click.Argument)
-    flag = "" if is_argument else min(param.opts, key=len)
-    use: str = READS if is_argument and param.metavar != NAME else getattr(param, "file", "")
+    flag = min(param.opts, key=len) if isinstance(param, click.Option) else ""
+    use: str = getattr(param, "file", "")
     for value in values if isinstance(values, tuple) else (values,):
         if value == "" and use in (WRITES, APPENDS):
             raise InputError(flag, "missing file name", f"name one, as in {flag} {param.metavar}", usage=True)
@@ -428,15 +433,11 @@ CUTOFF = Option(number=ranges.CUTOFF, section=GAINS, metavar="N", help="Cut the 
                 short="Cutoff of measures without one.")  # fmt: skip
 
 
-def measure_option(help: str, **settings: Any) -> Option:
-    """Return -m."""
-    return Option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE", help=help, **settings)
-
-
 MEASURE_OPTIONS = [
-    measure_option(f"{MEASURE_HELP} Default: {' '.join(DEFAULT)}.", short="Measure, such as err@20; may be repeated."),
+    Option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE",
+           help=f"{MEASURE_HELP} Default: {' '.join(DEFAULT)}.", short="Measure, such as err@20; may be repeated."),
     CUTOFF,
-]
+]  # fmt: skip
 HISTORY_OPTIONS = [
     Option("--history", metavar="FILE", file=APPENDS, help="Append the summaries to a history: a line for each run. "
            "See `gradedeval history`.", short="Append the summaries to a history."),
@@ -511,7 +512,7 @@ def command_line(
     """
     all_notes = Option(*verbose, section=OUTPUT, is_flag=True, help="Print all notes, not only the first five.",
                        **KEPT_IN_CONTEXT)  # fmt: skip
-    arguments = click.Argument(["files"], nargs=-1, metavar=files)
+    arguments = (click.Argument if files == NAME else Files)(["files"], nargs=-1, metavar=files)
     params = [arguments, *chain(*groups), QUIET, all_notes]
     return click.command(name, cls=Command, params=params, context_settings={"help_option_names": ["--help"]},
                          **settings)  # fmt: skip

@@ -27,7 +27,6 @@ from gradedeval.cli.options import (
     Option,
     command_line,
     is_given,
-    measure_option,
     output_options,
     scoring_options,
 )
@@ -36,7 +35,7 @@ from gradedeval.cli.results import Destination, guess_format
 from gradedeval.errors import InputError, emit_notes
 from gradedeval.kernel.formats import TABLE_FORMATS, formats_for
 from gradedeval.kernel.measures.definition import Measure
-from gradedeval.kernel.options import ranges
+from gradedeval.kernel.options import GAINS, ranges
 from gradedeval.questions.check import FAULTS, REPORTS, Checked, baseline_of, check_order, slice_notes, verdicts
 from gradedeval.questions.history import lines_of
 from gradedeval.questions.limits import (
@@ -93,7 +92,8 @@ TEST_OPTIONS = [
            short="Number of permutations or samples."),
     Option(number=ranges.SEED, metavar="N", help="Random seed. Default: 0."),
 ]  # fmt: skip
-MEASURE = measure_option("Measure of bounds without MEASURE. Repeat -m, or separate measures by spaces.")
+MEASURE = Option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE",
+                 help="Measure of bounds without MEASURE. Repeat -m, or separate measures by spaces.")  # fmt: skip
 SETTINGS = [BASELINE, *BOUNDS, UNDECIDED, *HISTORY_OPTIONS, CONFIG, *TEST_OPTIONS, MEASURE]
 READING = scoring_options("unseen", "queries", "slices", "replicates")
 OUTPUT = output_options(

@@ -14,21 +14,21 @@ from gradedeval.cli.arguments import (
     split_topics,
 )
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
-from gradedeval.cli.options import WIDE, Option, command_line, measure_option, output_options, scoring_options
+from gradedeval.cli.options import WIDE, Option, command_line, output_options, scoring_options
 from gradedeval.cli.output import context_option
 from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import hide_flag
 from gradedeval.errors import InputError, flag
-from gradedeval.kernel.options import ranges
+from gradedeval.kernel.options import GAINS, ranges
 from gradedeval.questions.explain import DEFAULT, RANKS, Explanations, explain_runs
 
 FILES = "RUN [RUN] QRELS [TOPIC]..."
 TOPIC = Option("--topic", "topics_explained", multiple=True, metavar="ID", help="Topic to explain; may be repeated. "
                "Default: the topic with the median score; of two runs the one with the largest "
                "difference.")  # fmt: skip
-MEASURE = measure_option("Measure to explain, such as err@20; each has a table of its own. Repeat -m, or separate "
-                         f"measures by spaces. Default: {' '.join(DEFAULT)}.",
-                         short="Measure, such as err@20; may be repeated.")  # fmt: skip
+MEASURE = Option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE",
+                 help="Measure to explain, such as err@20; each has a table of its own. Repeat -m, or separate "
+                 f"measures by spaces. Default: {' '.join(DEFAULT)}.", short="Measure, such as err@20; may be repeated.")  # fmt: skip
 SHOW = Option(number=ranges.SHOW, metavar="N", section="Output", help="Number of ranks in a table. Default: down to "
               "the cutoff, or 20. Other formats list all ranks.")  # fmt: skip
 DRAWN = Option(number=ranges.SHOW, metavar="N", help=f"Number of ranks. Default: down to the cutoff, or {RANKS}.")

@@ -16,7 +16,6 @@ from gradedeval.kernel.measures.description import Description
 from gradedeval.kernel.measures.spellings import ALIASES, notation_of
 from gradedeval.kernel.trec.file_formats import DESCRIPTIONS
 from gradedeval.kernel.trec.lines import FORMATS as INPUT_FORMATS
-from gradedeval.kernel.trec.lines import formats_of
 
 PAGES = Path(__file__).with_name("pages.txt")
 """A line for each page of the documentation: its path, its title and its headings, between tabs."""
@@ -91,7 +90,7 @@ def _formats() -> Iterator[Entry]:
         text = f"An output format, of files {form.extension}: {PURPOSES[form.layout]}."
         yield Entry("format", f"-f {name}", f"-f {name}", (name, form.extension), text, text)
     for name, text in DESCRIPTIONS.items():
-        holds = INPUT_FORMATS[name]
+        holds = [kind for kind, names in INPUT_FORMATS.items() if name in names]
         title = " or ".join(f"--{held}-format {name}" for held in holds)
         yield Entry("format", title, title, (name,), f"A format of {' and '.join(holds)}: {text}.", text)
 
@@ -117,7 +116,7 @@ def formats_page() -> str:
         f"{name:<9}  {extension:<9}  {purpose}"
         for name, extension, purpose in (("format", "extension", "what it is"), *rows)
     ]
-    input_formats = [f"--{holds}-format: {', '.join(formats_of(holds))}" for holds in ("run", "qrels")]
+    input_formats = [f"--{holds}-format: {', '.join(names)}" for holds, names in INPUT_FORMATS.items()]
     return "\n".join([
         "Output formats, chosen by -f FORMAT or by the extension of -o FILE:", "", *lines, "",
         r"Tables in latex need \usepackage{booktabs,graphicx}, and shrink to \columnwidth.", "",

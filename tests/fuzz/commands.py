@@ -24,7 +24,7 @@ from fuzz import command
 from fuzz.case import Case, Kind
 from fuzz.inputs import CALLED, TOPICS, inputs, spoilt
 from gradedeval.cli.options import NO_VALUE
-from gradedeval.kernel.trec.lines import FORMATS
+from gradedeval.kernel.trec.file_formats import DESCRIPTIONS
 from support.broken import contents
 from support.commands import Outcome
 from support.generated_docs import LEAVES
@@ -83,7 +83,7 @@ WORDS = {
     "NAME": ["a.run", "holm", "ap", "err", "b"],
     "TEST": ["t", "randomization", "anova"],
     "COLUMN": ["kind", "user", "session", "none"],
-    "FORMAT": [*FORMATS, "topic,docno,grade", "topic,q0,docno,rank,score,tag", "trec+header"],
+    "FORMAT": [*DESCRIPTIONS, "topic,docno,grade", "topic,q0,docno,rank,score,tag", "trec+header"],
     "BASE ADVANCED": [],
     "A[,B]": ["1", "1,1", "0.5,2"],
     "[LEVEL]": [NO_VALUE, "0.9", "0.95"],

@@ -49,7 +49,7 @@ def as_text(document: Document, digits: int | None, view: View = PAGE) -> str:
     texts = list[str]()
     for part, width in parts:
         if isinstance(part, Table):
-            header, body = part.header(), part.cells(digits)
+            header, *body = part.cells(digits)
             widths = [max(map(across, column)) for column in zip(header, *body, strict=True)]
             rule = ["-" * column for column in widths]
             if across(GAP.join(rule)) > view.width:
@@ -77,7 +77,7 @@ def as_markup(document: Document, digits: int | None, form: str) -> str:
 def as_trec(document: Document, digits: int | None) -> str:
     """Write the rows in trec_eval's three columns: measure, topic, value."""
     table = document.table
-    return "".join(trec_line(*cells) for cells in table.cells(digits))
+    return "".join(trec_line(*cells) for cells in table.cells(digits)[1:])
 
 
 def trec_line(name: str, topic: str, value: str) -> str:

@@ -69,7 +69,7 @@ def _with_cut_names(table: Table, digits: int | None, width: int) -> Table:
 def _room_of_names(table: Table, digits: int | None, width: int, longest: int) -> int | None:
     """Return the greatest width of names, up to `longest`, at which the table fits with narrow headers and wrapped
     text; None if there is none."""
-    header, body = table.header(), table.cells(digits)
+    header, *body = table.cells(digits)
     cells = [max(map(across, column), default=0) for column in zip(*body, strict=True)] if body else [0] * len(header)
     needed = list[int]()
     for name, column, cell in zip(header, table.columns, cells, strict=True):
@@ -187,7 +187,7 @@ def fitted(table: Table, digits: int | None, view: View) -> str:
     of some columns each, or each row becomes a block of lines. Names of runs are cut at a terminal only.
     """
     table = _with_cut_names(table, digits, view.width) if view.terminal else table
-    header, body = table.header(), table.cells(digits)
+    header, *body = table.cells(digits)
     widths = [max(map(across, column)) for column in zip(header, *body, strict=True)]
     if _total(widths) > view.width and any(column.cut for column in table.columns):
         body = _cut(table, body, widths, view.width)

@@ -172,8 +172,9 @@ def _at_the_point(column: Sequence[str], marks: Sequence[Mark]) -> list[str] | N
 def _latex_columns(table: Table, digits: int | None) -> tuple[list[str], list[list[str]], str]:
     """Return the cells of the header, the cells of the rows, and the column types."""
     values = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
-    written = list(zip(*table.cells(digits, LATEX), strict=True)) or [()] * len(table.columns)
-    header, kinds, columns = table.header(LATEX), list[str](), list[list[str]]()
+    header, *body = table.cells(digits, LATEX)
+    written = list(zip(*body, strict=True)) or [()] * len(table.columns)
+    kinds, columns = list[str](), list[list[str]]()
     for number, left in enumerate(table.left):
         marks = [table.marks.get((row, number), Mark()) for row in range(len(table.rows))]
         parted = None if left else _at_the_point(table.columns[number].cells(values[number], digits), marks)
@@ -204,9 +205,8 @@ def tabulated(table: Table, digits: int | None, style: str, markup: Markup) -> s
     """Write a table in one of tabulate's styles."""
     from tabulate import tabulate
 
-    body = table.cells(digits, markup)
+    header, *body = table.cells(digits, markup)
     align = ["left" if is_left else "right" for is_left in table.left]
-    header = table.header(markup)
     return tabulate(body, headers=header, tablefmt=style, disable_numparse=True, colalign=align if body else None)
 
 

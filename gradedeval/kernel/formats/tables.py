@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import Any, Literal, NamedTuple
 from unicodedata import category, east_asian_width
 
@@ -187,20 +188,15 @@ class Table:
         """Whether each column is aligned at the left."""
         return [column.left for column in self.columns]
 
-    def header(self, markup: Markup = PLAIN_TEXT) -> list[str]:
-        """Return the names of the columns as text for people."""
-        return [markup.escape(visible(column.name)) for column in self.columns]
-
     def cells(self, digits: int | None = None, markup: Markup = PLAIN_TEXT) -> list[list[str]]:
-        """Return the rows as text for people, with their marks."""
-        by_column = zip(*self.rows, strict=True)
+        """Return the header and the rows as text for people, with their marks."""
+        by_column = zip(*self.rows, strict=True) if self.rows else repeat((), len(self.columns))
         columns = []
-        for number, (column, values) in enumerate(zip(self.columns, by_column, strict=bool(self.rows))):
+        for number, (column, values) in enumerate(zip(self.columns, by_column, strict=True)):
             texts = column.cells(values, digits)
             marks = [self.marks.get((row, number), NO_MARK) for row in range(len(texts))] if self.marks else []
-            columns.append(
-                markup.column(texts, marks, column.left) if any(map(any, marks)) else [*map(markup.escape, texts)]
-            )
+            written = markup.column(texts, marks, column.left) if any(map(any, marks)) else map(markup.escape, texts)
+            columns.append([markup.escape(visible(column.name)), *written])
         return list(map(list, zip(*columns, strict=True)))
 
     def records(self, digits: int | None = None) -> Iterable[Sequence[Any]]:

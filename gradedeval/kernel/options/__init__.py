@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args, ge
 from gradedeval.arrays import as_float
 from gradedeval.errors import Flag, InputError, choice_hint, flag, hint_of, plural, safe_repr
 from gradedeval.kernel.measures.notation import LAST_CUTOFF, Value, plain_value, read_value
-from gradedeval.kernel.trec.lines import formats_of
+from gradedeval.kernel.trec.lines import FORMATS
 from gradedeval.lazy import Late
 
 if TYPE_CHECKING:
@@ -497,14 +497,14 @@ class Options:
         "judged for; if all are 0, there are none. For erria, alpha_ndcg, nrbp, strec and ia(MEASURE).",
         signature=elsewhere, needs_ids=True, short="Read column 2 of the qrels as the subtopic.")
     run_format: str | None = option(None, "Run format, if it cannot be detected: "
-        f"{', '.join(formats_of('run'))}, or columns in order, as in topic,q0,docno,rank,score. Append +header to "
+        f"{', '.join(FORMATS['run'])}, or columns in order, as in topic,q0,docno,rank,score. Append +header to "
         "skip the first line. Fields by name: topic=question,docno=chunk_id; topic=@FILE names the queries of msearch "
         "responses, one in each line.", metavar="FORMAT", default_text="detected from the content",
         accepts="the name of a format",
         read=lambda value: read_format(value, "run"), signature=elsewhere, needs_ids=True,
         short="Run format, or its columns in order.")
     qrels_format: str | None = option(None, "Qrels format, if it cannot be detected: "
-        f"{', '.join(formats_of('qrels'))}, or columns in order, as in topic,docno,grade. strata: a stratified sample, "
+        f"{', '.join(FORMATS['qrels'])}, or columns in order, as in topic,docno,grade. strata: a stratified sample, "
         "with the stratum before the grade and grades below 0 for what was pooled and not sampled; for xinfap, statap "
         "and infndcg.", metavar="FORMAT",
         default_text="detected from the content", accepts="the name of a format",

@@ -30,7 +30,7 @@ from gradedeval.kernel.rankings.qrels import Qrels
 from gradedeval.kernel.trec.blocks import Block, blocks
 from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader, decode
 from gradedeval.kernel.trec.stream import Stream
-from gradedeval.kernel.trec.tokenizer import Bytes, Lines, Words, text_hashes, words_at
+from gradedeval.kernel.trec.tokenizer import Bytes, Lines, Words, lines_of, text_hashes, words_at
 
 Made = TypeVar("Made")
 Other = TypeVar("Other")
@@ -136,8 +136,8 @@ class PartResult(Generic[Made]):
 
     def with_batches(self, batches: list[Other]) -> PartResult[Other]:
         """Replace the batches by results of them."""
-        about = self.divided, self.dropped, self.tag, self.interleaved, self.order_check, self.changed, self.own
-        return PartResult(batches, self.topics, *about)
+        part: Any = self
+        return replace(part, batches=batches)
 
     def add(self, part: PartResult[Made]) -> None:
         """Append the next part."""
@@ -244,17 +244,21 @@ class Grader:
         """Return a batch of all ranks without the ranks below `last_rank`."""
         return batch.down_to(self.last_rank, self.judged if self.options.bounds else None)
 
-    def countable(self, documents: Documents) -> Documents:
-        """Return only the topics that may count; the final choice needs the whole run."""
+    def batches_of(self, rows: Rows) -> list[Batch]:
+        """Return the batches of graded rows that stand topic after topic, without topics that cannot count: the final
+        choice needs the whole run."""
+        topics, tie_ids = rows.topics, None if rows.chunks is None else rows.chunks.__getitem__
+        documents = Documents(topics, rows.counts, rows.code, rows.score, rows.rank, rows.docnos, tie_ids=tie_ids)
         chosen, unjudged_too = self.options.topics_from, self.options.topics == "run" or not self.qrels.topics
-        if chosen is None and (unjudged_too or self.qrels.row_of.keys() >= set(documents.topics)):
-            return documents
-        rows = [
-            row
-            for row, topic in enumerate(documents.topics)
-            if (unjudged_too or topic in self.qrels.row_of) and (chosen is None or topic in chosen)
-        ]
-        return documents if len(rows) == len(documents.topics) else documents.select(np.array(rows, dtype=np.int64))
+        if chosen is not None or not (unjudged_too or self.qrels.row_of.keys() >= set(topics)):
+            countable = [
+                number
+                for number, topic in enumerate(topics)
+                if (unjudged_too or topic in self.qrels.row_of) and (chosen is None or topic in chosen)
+            ]
+            if len(countable) < len(topics):
+                documents = documents.select(np.array(countable, dtype=np.int64))
+        return list(self.batches(documents))
 
 
 # A block of a run -> its documents as columns, those of a topic together, with the codes of their grades.
@@ -310,11 +314,6 @@ class Rows:
     def topic_of(self) -> Ints:
         """documents: number of the topic."""
         return np.repeat(self.topic, self.size)
-
-    def documents(self) -> Documents:
-        """Convert to `Documents`; the rows must stand topic after topic."""
-        tie_ids = None if self.chunks is None else self.chunks.__getitem__
-        return Documents(self.topics, self.counts, self.code, self.score, self.rank, self.docnos, tie_ids=tie_ids)
 
     def docno(self, row: int) -> bytes:
         return self.token(int(self.start[row]), int(self.length[row]))
@@ -382,8 +381,7 @@ def grade_whole_topics(rows: Rows, grader: Grader) -> PartResult[Batch]:
     rows, dropped = grade_by_block(rows, grader)
     if grader.options.ignore_identical_ids:
         rows = rows.without_own()
-    batches = list(grader.batches(grader.countable(rows.documents())))
-    part = PartResult(batches, dict.fromkeys(rows.topics), dropped=dropped, tag=rows.tag)
+    part = PartResult(grader.batches_of(rows), dict.fromkeys(rows.topics), dropped=dropped, tag=rows.tag)
     return replace(part, order_check=rows.order_check, changed=rows.changed, own=rows.own)
 
 
@@ -395,7 +393,8 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
     Raises NeedsLineReader if a line is not a line of a run.
     """
     options, unjudged, layout = grader.options, len(grader.qrels.labels), block.layout
-    lines, docno = block.lines, layout.columns.index("docno")
+    begin = min(block.begin + max(0, layout.skip - block.offset), block.end)  # behind a header
+    lines, docno = lines_of(block.buffer, begin, block.end, layout), layout.columns.index("docno")
     has_lines, tag = len(lines) > 0, layout.columns.index("tag") if "tag" in layout.columns else None
     none = np.empty(0, dtype=np.int64)
     codes, size = topics.topic_stretches(lines) if has_lines else (none, none)

@@ -28,7 +28,7 @@ from gradedeval.kernel.rankings.docnos import (
 from gradedeval.kernel.trec.blocks import format_of, parts_of, whole_text
 from gradedeval.kernel.trec.lines import QRELS, LineLayout, NeedsLineReader, WholeFile, decode, encode, is_stratified
 from gradedeval.kernel.trec.stream import IR_DATASETS, Source, Stream, is_file
-from gradedeval.kernel.trec.tokenizer import NEWLINE, PAD, Bytes, Lines, Words, lines_of, text_hashes
+from gradedeval.kernel.trec.tokenizer import NEWLINE, PAD, Bytes, Words, lines_of, text_hashes
 
 if TYPE_CHECKING:
     from gradedeval.kernel.options.metadata import Collapse, Labels
@@ -413,7 +413,7 @@ class _Part:
     topics    the ids, in order of appearance
     topic     stretches of lines with one topic: index into `topics`
     size      stretches: number of lines
-    grades    lines: grade
+    grades    lines: grade, int8 if each is a single digit
     distinct  whether surely no document repeats
     """
 
@@ -490,13 +490,21 @@ def _read(buffer: Bytes, layout: LineLayout, columns: Columns, task: tuple[tuple
     if not len(lines):
         return _Part(0, [], empty_column, empty_column, np.empty(0, dtype=np.int8), True)
     rows = slice(begin, begin + len(lines))
-    start, length, hashed = columns
     docno, grade = layout.columns.index("docno"), layout.columns.index("grade")
-    start[rows], length[rows], hashed[rows] = lines.start(docno), lines.length(docno), lines.hashes(docno)
+    for column, values in zip(columns, (lines.start(docno), lines.length(docno), lines.hashes(docno)), strict=True):
+        column[rows] = values
     topics = TopicCodes()
     topic, size = topics.topic_stretches(lines)
-    distinct = surely_distinct(np.repeat(topic, size), len(topics.names), hashed[rows])
-    return _Part(len(lines), topics.names, topic, size, _grades(lines, grade), distinct)
+    distinct = surely_distinct(np.repeat(topic, size), len(topics.names), columns[2][rows])
+    start, length = lines.start(grade), lines.length(grade)
+    digit = buffer[start + (length - 1)] - np.uint8(ZERO)
+    negative = (length == 2) & (buffer[start] == MINUS)
+    if ((digit <= 9) & (negative | (length == 1))).all():  # as usual
+        grades: NDArray[Any] = digit.view(np.int8)
+        np.negative(grades, out=grades, where=negative)
+    else:
+        grades = lines.numbers(grade)
+    return _Part(len(lines), topics.names, topic, size, grades, distinct)
 
 
 def _topics(parts: list[_Part], hashed: Words) -> tuple[list[bytes], NDArray[np.int32], bool]:
@@ -517,15 +525,3 @@ def _topics(parts: list[_Part], hashed: Words) -> tuple[list[bytes], NDArray[np.
     rows = np.flatnonzero(divided[topic])
     distinct = all(part.distinct for part in parts) and len(rows) <= TOGETHER
     return topics.names, topic, distinct and surely_distinct(topic[rows], len(divided), hashed[rows])
-
-
-def _grades(lines: Lines, column: int) -> NDArray[Any]:
-    """Return the grades of lines: int8 if each is a single digit, as usual; otherwise float64."""
-    start, length = lines.start(column), lines.length(column)
-    digit = lines.buffer[start + (length - 1)] - np.uint8(ZERO)
-    negative = (length == 2) & (lines.buffer[start] == MINUS)
-    if not ((digit <= 9) & (negative | (length == 1))).all():
-        return lines.numbers(column)
-    grade: NDArray[np.int8] = digit.view(np.int8)
-    np.negative(grade, out=grade, where=negative)
-    return grade

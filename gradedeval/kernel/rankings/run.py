@@ -672,8 +672,7 @@ class RunColumns:
         rows = self.graded[1]
         if grader.options.ignore_identical_ids:
             rows = rows.without_own()
-        batches = list(grader.batches(grader.countable(rows.documents())))
-        return PartResult(batches, dict.fromkeys(rows.topics), own=rows.own)
+        return PartResult(grader.batches_of(rows), dict.fromkeys(rows.topics), own=rows.own)
 
 
 # Run and qrels swapped: an error, if the content shows it.

@@ -247,8 +247,8 @@ class GatheredRows:
             rows, dropped = grade_by_block(rows, grader)
         if grader.options.ignore_identical_ids:
             rows = rows.without_own()
-        batches = list(grader.batches(grader.countable(rows.documents())))
-        return PartResult(batches, dict.fromkeys(rows.topics), dropped=dropped, changed=rows.changed, own=rows.own)
+        topics = dict.fromkeys(rows.topics)
+        return PartResult(grader.batches_of(rows), topics, dropped=dropped, changed=rows.changed, own=rows.own)
 
 
 class _Column:

@@ -33,7 +33,6 @@ from gradedeval.kernel.trec.tokenizer import (
     SPACE,
     TAB,
     Bytes,
-    Lines,
     commas_to_tabs,
     equal,
     is_sparse,
@@ -95,12 +94,6 @@ class Block:
     end: int
     offset: int
     layout: LineLayout = RUN
-
-    @property
-    def lines(self) -> Lines:
-        """The lines of the block, without a header. Raises NeedsLineReader as `lines_of`."""
-        begin = min(self.begin + max(0, self.layout.skip - self.offset), self.end)
-        return lines_of(self.buffer, begin, self.end, self.layout)
 
 
 def blocks(stream: Stream | Segment, size: int, offset: int = 0, layout: LineLayout = RUN) -> Iterator[Block]:

@@ -30,7 +30,6 @@ from gradedeval.kernel.trec.file_formats import (
 )
 from gradedeval.kernel.trec.line_reader import Skipped, numbered_lines
 from gradedeval.kernel.trec.lines import (
-    BOTH,
     BYTE_ORDER_MARKS,
     HEADER,
     LONGEST,
@@ -49,7 +48,7 @@ from gradedeval.kernel.trec.records import (
     nearest,
     read_shape,
 )
-from gradedeval.kernel.trec.shapes import SHAPE_NAMES, SHAPES, Shape
+from gradedeval.kernel.trec.shapes import BOTH, SHAPE_NAMES, SHAPES, Shape
 from gradedeval.kernel.trec.stream import Source, Stream
 
 # Parquet and Arrow files, from which only requested columns are read.

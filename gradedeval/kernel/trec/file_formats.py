@@ -30,7 +30,6 @@ from gradedeval.kernel.trec.lines import (
     decimal,
     decode,
     encode,
-    formats_of,
     separator_in,
     with_point,
 )
@@ -248,7 +247,7 @@ def format_name(value: str, holds: str) -> str:
 
     Raises InputError (usage) if it is neither, or lacks a column.
     """
-    flag, names = Flag(f"--{holds}-format"), formats_of(holds)
+    flag, names = Flag(f"--{holds}-format"), FORMATS[holds]
     if "=" in value:
         return _field_names(value, holds, flag)
     base = value.strip().lower().removesuffix(HEADER)
@@ -258,7 +257,7 @@ def format_name(value: str, holds: str) -> str:
     words = base.split(",")
     if len(words) == 1:
         opposite = "qrels" if holds == "run" else "runs"
-        hint = f"{base} is a format of {opposite}; the" if base in FORMATS else did_you_mean(base, names)
+        hint = f"{base} is a format of {opposite}; the" if base in DESCRIPTIONS else did_you_mean(base, names)
         listed = f"formats: {', '.join(names)}; or columns in order, as in {','.join(_example(holds))}"
         raise InputError(flag, f"no format '{value}'", f"{hint} {listed}".strip(), usage=True)
     columns = [_column(word, holds, flag) for word in words]
@@ -657,7 +656,7 @@ class _Sample:
             return WholeFile(requested, self.notes)
         if base in ("tsv", "csv", "golden") and (format := self._format_of_lists()) and base in (format, "golden"):
             return WholeFile(format, self.notes)
-        if base in FORMATS and base not in _LINES:
+        if base in DESCRIPTIONS and base not in _LINES:
             return WholeFile(base, self.notes)
         self._check_first()
         if base in _SEPARATORS:

@@ -174,23 +174,12 @@ def encode(name: str) -> bytes:
 
 # Names of the formats of runs and qrels: values of `--run-format` and `--qrels-format`.
 
-BOTH = ("run", "qrels")
-FORMATS: dict[str, tuple[str, ...]] = {
-    "trec": BOTH,
-    "msmarco": ("run",),
-    "strata": ("qrels",),
-    "beir": BOTH,
-    "ntcir": ("qrels",),
-    "letor": ("qrels",),
-    **dict.fromkeys(("tsv", "csv", "headed", "json", "jsonl", "parquet", "arrow", "golden"), BOTH),
-    "hits": ("run",),
-    "rank_eval": ("qrels",),
-    "judgments": ("qrels",),
-    "rated_hits": ("run",),
-    "evaluator": ("qrels",),
-    "mteb": ("run",),
+_BOTH = "tsv", "csv", "headed", "json", "jsonl", "parquet", "arrow", "golden"
+FORMATS = {
+    "run": ("trec", "msmarco", "beir", *_BOTH, "hits", "rated_hits", "mteb"),
+    "qrels": ("trec", "strata", "beir", "ntcir", "letor", *_BOTH, "rank_eval", "judgments", "evaluator"),
 }
-"""Name of a format -> run or qrels or both; from `golden` on they are `shapes.SHAPES`."""
+"""Formats of runs and of qrels; from `golden` on they are `shapes.SHAPES`."""
 
 HEADED = ("tsv", "csv", "headed")
 """Formats of lines below a header that names their columns."""
@@ -207,11 +196,6 @@ def is_stratified(format: str | None) -> bool:
 
 IGNORED = "-"
 """An ignored column in the value of --run-format."""
-
-
-def formats_of(holds: str) -> list[str]:
-    """Return the names of the formats of runs or qrels."""
-    return [name for name, contents in FORMATS.items() if holds in contents]
 
 
 @dataclass(eq=False, repr=False)

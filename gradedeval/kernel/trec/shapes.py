@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from gradedeval.kernel.trec.lines import BOTH
+BOTH = ("run", "qrels")
 
 # Names of the fields of records, beside those of columns (`file_formats.COLUMNS`).
 

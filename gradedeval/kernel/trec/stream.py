@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from io import BytesIO
+from io import BytesIO, TextIOBase
 from stat import S_ISREG
 from typing import IO, TYPE_CHECKING, Any, TypeGuard
 
@@ -480,8 +480,8 @@ class Stream:
     def __init__(self, source: Source, *, ahead: bool = True) -> None:
         self.place, self._source, self._unpacks_ahead = source.place, source, ahead
         with file_errors(self.place):
+            self._opened_here = is_path(source.target) and os.fspath(source.target) != "-"
             self._raw = _open_source(source)
-            self._opened_here = isinstance(source.target, str | os.PathLike) and os.fspath(source.target) != "-"
             self._is_pipe = not self._raw.seekable()
             if self._is_pipe:
                 from gradedeval.kernel.trec.decompression import ReplayablePipe
@@ -577,16 +577,13 @@ class Stream:
 
 
 def _open_source(source: Source) -> Any:
-    target = source.target
+    target: Any = source.target
     if source.is_url:
         return remote(target)
-    if isinstance(target, str | os.PathLike):
+    if is_path(target):
         return standard_input(source.place) if os.fspath(target) == "-" else open(target, "rb", buffering=0)
-    from io import TextIOBase
-
-    if isinstance(target, TextIOBase) or not all(hasattr(target, name) for name in ("readinto", "seekable", "tell")):
-        return BytesIO(source.stored())
-    return target
+    is_binary = not isinstance(target, TextIOBase) and hasattr(target, "readinto")
+    return target if is_binary and hasattr(target, "seekable") and hasattr(target, "tell") else BytesIO(source.stored())
 
 
 def check_pointer(head: bytes, place: str) -> None:

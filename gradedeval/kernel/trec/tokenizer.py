@@ -253,11 +253,17 @@ class Lines(Protocol):
             raise NeedsLineReader from None
 
     def sort_keys(self, column: int) -> Floats | Ints:
-        """Return numbers that order lines as a field does. Raises NeedsLineReader if one is not a plain decimal."""
-        try:
-            return sort_keys(self.buffer, self.end(column), self.length(column), self.trailing_bytes(column))
-        except ValueError:
-            raise NeedsLineReader from None
+        """Return numbers that order lines as a field does: its digits if all have the same format, which is cheaper, or
+        else its values. Raises NeedsLineReader if one is not a plain decimal."""
+        end, length, trailing_bytes = self.end(column), self.length(column), self.trailing_bytes(column)
+        values, after = np.empty(len(end), dtype=np.int64), _after_dot(self.buffer, end, length)
+        for i in range(0, len(end), ROWS):
+            rows = slice(i, i + ROWS)
+            word = _uniform_digits(length[rows], *trailing_bytes(rows), after)
+            if word is None:
+                return self.numbers(column)
+            values[rows] = word.byteswap(inplace=True)  # the first digit highest
+        return values
 
     def hashes(self, column: int) -> Words:
         """Return a hash of a field in each line."""
@@ -495,19 +501,6 @@ def decimals(buffer: Bytes, end: Ints, length: NDArray[Any], trailing_bytes: Tra
             _read_any(buffer, end[rows], length[rows].astype(np.int64), nine[1], values[rows])
         else:
             np.divide(_merged(word).view(np.int64), TEN_EXACT[after], out=values[rows])
-    return values
-
-
-def sort_keys(buffer: Bytes, end: Ints, length: NDArray[Any], trailing_bytes: TrailingBytes) -> Floats | Ints:
-    """Return numbers that order as the values of the tokens do: their digits if all tokens have the same format, which
-    is cheaper, or else the values. Raises ValueError as `decimals`."""
-    values, after = np.empty(len(end), dtype=np.int64), _after_dot(buffer, end, length)
-    for i in range(0, len(end), ROWS):
-        rows = slice(i, i + ROWS)
-        word = _uniform_digits(length[rows], *trailing_bytes(rows), after)
-        if word is None:
-            return decimals(buffer, end, length, trailing_bytes)
-        values[rows] = word.byteswap(inplace=True)  # the first digit highest
     return values
 
 

@@ -23,7 +23,8 @@ import gradedeval
 from gradedeval import InputError, Qrels
 from gradedeval.analysis.saved_scores import read_saved
 from gradedeval.kernel.rankings.submissions import Judgments, Submission
-from gradedeval.kernel.trec.lines import FORMATS, formats_of
+from gradedeval.kernel.trec.file_formats import DESCRIPTIONS
+from gradedeval.kernel.trec.lines import FORMATS
 from gradedeval.kernel.trec.shapes import SHAPE_NAMES
 from support.commands import Command, rows
 
@@ -106,7 +107,7 @@ WHOLE = ("json", "parquet", "arrow")
 
 def test_every_format_of_lines_is_walked() -> None:
     for holds in ("run", "qrels"):
-        assert {form.format for form in FORMS if form.holds == holds} & {*FORMATS} == {*formats_of(holds)} - {
+        assert {form.format for form in FORMS if form.holds == holds} & {*DESCRIPTIONS} == {*FORMATS[holds]} - {
             *WHOLE,
             *SHAPE_NAMES,
         }

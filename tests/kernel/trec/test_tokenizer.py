@@ -13,6 +13,7 @@ from gradedeval.kernel.trec import tokenizer as blocks
 from gradedeval.kernel.trec.lines import QRELS, decimal
 from gradedeval.kernel.trec.tokenizer import (
     PAD,
+    AnyLines,
     decimals,
     equal,
     gather,
@@ -20,7 +21,6 @@ from gradedeval.kernel.trec.tokenizer import (
     hashes,
     padded,
     run_starts,
-    sort_keys,
     words_at,
 )
 from support.examples import drawn
@@ -158,7 +158,7 @@ def written_alike(draw: st.DrawFn) -> list[bytes]:
 @example([b"07.50", b"7.50", b"0.00", b"00.00", b"123456.78", b"123456.79"])
 def test_scores_are_compared_as_their_values_are(tokens: list[bytes]) -> None:
     buffer, start, end = buffer_of(tokens)
-    found, value = sort_keys(buffer, end, end - start, gather_trailing(buffer, end)), numbers(tokens)
+    found, value = AnyLines(buffer, len(end), lambda column: (start, end)).sort_keys(0), numbers(tokens)
     assert ((found[:, None] < found) == (value[:, None] < value)).all()
     assert ((found[:, None] == found) == (value[:, None] == value)).all()
 

@@ -142,6 +142,9 @@ class Command(DocstringCommand):
         flags = self.flags or list(dict.fromkeys(("-m", *own, *EVERYDAY.split())))
         return [option for flag in flags for option in options if flag in option.opts]
 
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        return ["--help"]
+
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         params = super().get_params(ctx)
         return [*params[:-1], SHORT_HELP, params[-1]] if self.add_help_option else params
@@ -158,7 +161,9 @@ class Command(DocstringCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if self.add_help_option:  # only trec_eval has none, which reads its arguments in its own way
-            args = self._separate_topics(self._normalize(args))
+            args = self._normalize(args)
+            if any(map(NEGATIVE.match, args)):
+                args = self._separate_topics(args)
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
@@ -166,9 +171,7 @@ class Command(DocstringCommand):
             raise
 
     def _separate_topics(self, words: list[str]) -> list[str]:
-        """Move options before -- if the command takes topics and an argument such as -1 would be read as an option."""
-        if not any(map(NEGATIVE.match, words)):
-            return words
+        """Move options before -- if the command takes topics: an argument such as -1 would be read as an option."""
         if not any(isinstance(param, click.Argument) and TOPICS in str(param.metavar) for param in self.params):
             return words
         flags_with_value = {
@@ -514,5 +517,4 @@ def command_line(
                        **KEPT_IN_CONTEXT)  # fmt: skip
     arguments = (click.Argument if files == NAME else Files)(["files"], nargs=-1, metavar=files)
     params = [arguments, *chain(*groups), QUIET, all_notes]
-    return click.command(name, cls=Command, params=params, context_settings={"help_option_names": ["--help"]},
-                         **settings)  # fmt: skip
+    return click.command(name, cls=Command, params=params, **settings)

@@ -28,7 +28,8 @@ TOPIC = Option("--topic", "topics_explained", multiple=True, metavar="ID", help=
                "difference.")  # fmt: skip
 MEASURE = Option("-m", "--measure", "measures", multiple=True, section=GAINS, metavar="MEASURE",
                  help="Measure to explain, such as err@20; each has a table of its own. Repeat -m, or separate "
-                 f"measures by spaces. Default: {' '.join(DEFAULT)}.", short="Measure, such as err@20; may be repeated.")  # fmt: skip
+                 f"measures by spaces. Default: {' '.join(DEFAULT)}.",
+                 short="Measure, such as err@20; may be repeated.")  # fmt: skip
 SHOW = Option(number=ranges.SHOW, metavar="N", section="Output", help="Number of ranks in a table. Default: down to "
               "the cutoff, or 20. Other formats list all ranks.")  # fmt: skip
 DRAWN = Option(number=ranges.SHOW, metavar="N", help=f"Number of ranks. Default: down to the cutoff, or {RANKS}.")

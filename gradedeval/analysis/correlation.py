@@ -1,20 +1,11 @@
-"""Correlation of lists: Kendall's τ and weighted τ, Pearson's r, Spearman's ρ, without the slow import of
-scipy.stats.
-"""
+"""Kendall's τ of many pairs of lists at once, which a call of scipy for each would take minutes for."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from typing import Any
-
 import numpy as np
 
-from gradedeval.arrays import Floats, Ints, by_width, distinct, positions_of, ranges, ranks
+from gradedeval.arrays import Floats, Ints, by_width, positions_of, ranges, ranks
 from gradedeval.kernel import parallel
-
-# Kendall's τ of many pairs of lists at once, which a call of scipy for each would take minutes for; and weighted τ.
-
 
 BITS = 5
 """Items in blocks of `1 << BITS` are compared one by one, blocks by their counts, for numbers of twice as many bits."""
@@ -42,82 +33,6 @@ def taus(sizes: Ints, x: Ints, y: Ints, by_y: Ints) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         tau: Floats = agreeing / np.sqrt(untied_x * untied_y)
     return tau
-
-
-def kendall_tau(x: Floats, y: Floats) -> float:
-    """Return τ_b of two lists, neither of them constant; the same as `scipy.stats.kendalltau`."""
-    x_place, y_place = (distinct(values)[1] for values in (x, y))
-    order = np.argsort(x_place, kind="stable")
-    y_place = y_place[order]
-    by_y = np.argsort(y_place, kind="stable")
-    counts = _pairs(np.array([len(x)]), x_place[order], y_place, by_y)
-    agreeing, untied_x, untied_y = (float(count[0]) for count in counts)
-    return min(1.0, max(-1.0, agreeing / math.sqrt(untied_x) / math.sqrt(untied_y)))
-
-
-def weighted_tau(x: Floats, y: Floats) -> float:
-    """Return the weighted τ of two lists, neither of them constant: an exchange costs the 1/rank of both items
-    together. The result is the mean over the ranks by x and by y, equal to the last bit to `scipy.stats.weightedtau`,
-    which adds in the same order. Vigna, WWW 2015."""
-    x_place, y_place = (distinct(values)[1].tolist() for values in (x, y))
-    return (_weighted_tau(x_place, y_place) + _weighted_tau(y_place, x_place)) / 2
-
-
-def _weighted_tau(x: list[int], y: list[int]) -> float:
-    """Return the weighted τ by the ranks of x, ties by y, the highest first."""
-    count = len(x)
-    order = sorted(range(count), key=lambda item: (x[item], y[item]))
-    weight = [0.0] * count
-    for rank, item in enumerate(reversed(order), 1):
-        weight[item] = 1.0 / rank
-    both = _tied_weight(order, weight, [(x[item], y[item]) for item in range(count)])
-    tied_x = _tied_weight(order, weight, x)
-    by_y, exchanged = order[:], [0.0]
-    _merge_sort(by_y, weight, y, 0, count, exchanged)
-    tied_y = _tied_weight(by_y, weight, y)
-    total = 0.0
-    for item in by_y:
-        total += weight[item]
-    total *= count - 1
-    agreeing = (total - (tied_y + tied_x - both)) - 2.0 * exchanged[0]
-    return min(1.0, max(-1.0, agreeing / math.sqrt(total - tied_x) / math.sqrt(total - tied_y)))
-
-
-def _tied_weight(order: list[int], weight: list[float], place: Sequence[Any]) -> float:
-    """Return the weight of the pairs of items in one place; items come in the order of their places."""
-    total, within, first = 0.0, weight[order[0]], 0
-    for position in range(1, len(order)):
-        if place[order[first]] != place[order[position]]:
-            total += within * (position - first - 1)
-            first, within = position, 0.0
-        within += weight[order[position]]
-    return total + within * (len(order) - first - 1)
-
-
-def _merge_sort(
-    order: list[int], weight: list[float], place: list[int], begin: int, count: int, exchanged: list[float]
-) -> float:
-    """Sort by place, in place; add the weight of exchanges to `exchanged`, and return the weight of all items."""
-    if count == 1:
-        return weight[order[begin]]
-    half, middle = count // 2, begin + count // 2
-    remaining = _merge_sort(order, weight, place, begin, half, exchanged)
-    whole = _merge_sort(order, weight, place, middle, count - half, exchanged) + remaining
-    if place[order[middle - 1]] < place[order[middle]]:
-        return whole
-    head, tail, merged = order[begin:middle], order[middle : begin + count], list[int]()
-    i = k = 0
-    while i < len(head) and k < len(tail):
-        if place[head[i]] <= place[tail[k]]:
-            merged.append(head[i])
-            remaining -= weight[head[i]]
-            i += 1
-        else:
-            merged.append(tail[k])
-            exchanged[0] += weight[tail[k]] * (len(head) - i) + remaining
-            k += 1
-    order[begin : begin + count] = merged + head[i:] + tail[k:]
-    return whole
 
 
 def _pairs(sizes: Ints, x: Ints, y: Ints, by_y: Ints) -> tuple[Floats, Floats, Floats]:
@@ -232,55 +147,3 @@ def _block_inversions(block: Ints, position: Ints, value: Ints, blocks: int) -> 
         more[step:] += (table[:-step] > table[step:]).view(np.uint8)
     inversions: Ints = more.sum(0, dtype=np.int64)
     return inversions
-
-
-# Pearson's r and Spearman's ρ of one list with many others, to the last bit as scipy's.
-
-
-Correlate = Callable[[Floats], float]
-"""A function for the correlation of a list with a fixed one of the same length."""
-
-
-def pearson_with(values: Floats) -> Correlate:
-    """Return a function for Pearson's r of a list with `values`: finite numbers, neither list constant."""
-    length = len(values)
-    scaled = _scaled(values)
-
-    def pearson(second: Floats) -> float:
-        r = float(np.clip(np.vecdot(scaled, _scaled(second)), -1, 1))
-        return round(r) if length == 2 else r
-
-    return pearson
-
-
-def _scaled(values: Floats) -> Floats:
-    """Return the differences from the mean, with squares that sum to 1; they are scaled first, so that no square
-    overflows."""
-    differences = values - values.mean()
-    largest = np.abs(differences).max()
-    with np.errstate(invalid="ignore", divide="ignore"):
-        scaled: Floats = differences / (largest * np.linalg.norm(differences / largest, axis=-1))
-    return scaled
-
-
-def spearman_with(values: Floats) -> Correlate:
-    """Return a function for Spearman's ρ, Pearson's r of ranks: finite numbers, neither list constant."""
-    value_ranks = mean_ranks(values)
-
-    def spearman(second: Floats) -> float:
-        both: Any = np.corrcoef(np.stack([value_ranks, mean_ranks(second)]))
-        return float(both[1, 0])
-
-    return spearman
-
-
-def mean_ranks(values: Floats) -> Floats:
-    """Return the rank of each value, from 1 for the least; equal values have the mean of their ranks."""
-    order = np.argsort(values)
-    ordered = values[order]
-    begins = np.append(True, ordered[1:] != ordered[:-1])
-    begin = np.flatnonzero(begins)
-    end = np.append(begin[1:], len(values))
-    ranks = np.empty(len(values))
-    ranks[order] = ((begin + 1 + end) / 2)[np.cumsum(begins) - 1]
-    return ranks

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_args
 
 from gradedeval import kernel
-from gradedeval.analysis import correlation, pictures, score_matrix
+from gradedeval.analysis import pictures, score_matrix, significance
 from gradedeval.analysis.tables import ScoredFrame, signature_lines
 from gradedeval.arrays import TOLERANCE, Bools, Floats, merge_close, np
 from gradedeval.errors import InputError, check_choice, flag, plural, public
@@ -181,17 +182,20 @@ def agreement(kind: Kind, truth: Floats, scores: Floats) -> float:
     items has the weight 1/rank of the first + 1/rank of the second; the mean over the ranks in either list); `tau-ap`
     (see `tau_ap`).
     """
-    return agreement_with(kind, truth)(scores)
-
-
-def agreement_with(kind: Kind, truth: Floats) -> Callable[[Floats], float]:
-    """Return a function of scores: `agreement` with one truth, prepared once."""
-    if not _varies(truth):
-        return lambda scores: float("nan")
-    vectorized = {"pearson": correlation.pearson_with, "spearman": correlation.spearman_with}
-    pairs = {"tau": correlation.kendall_tau, "weighted-tau": correlation.weighted_tau, "tau-ap": tau_ap}
-    coefficient = vectorized[kind](truth) if kind in vectorized else partial(pairs[kind], truth)
-    return lambda scores: float(coefficient(scores)) if _varies(scores) else float("nan")
+    if not (_varies(truth) and _varies(scores)):
+        return float("nan")
+    if kind == "tau-ap":
+        return tau_ap(truth, scores)
+    stats = significance.scipy_stats()
+    coefficients = {
+        "pearson": stats.pearsonr,
+        "spearman": stats.spearmanr,
+        "tau": stats.kendalltau,
+        "weighted-tau": stats.weightedtau,
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # lists may be nearly constant
+        return float(coefficients[kind](truth, scores).statistic)
 
 
 def _varies(values: Floats) -> bool:
@@ -247,12 +251,12 @@ def scores_agreement_with(
     """Return a function of scores by a second measure and its reading: their agreement with the scores by the first;
     and the number of pairs or runs compared."""
     if kind in BY_TOPIC:
-        with_truth = agreement_with(kind, truth[included])
+        with_truth = partial(agreement, kind, truth[included])
         return lambda scores, _: with_truth(scores[included]), int(included.sum())
     shared = np.logical_and.reduce(included, axis=0)
     if not shared.any():
         return lambda scores, _: float("nan"), len(truth)
-    with_order = agreement_with(kind, _order_means(truth[:, shared], reading))
+    with_order = partial(agreement, kind, _order_means(truth[:, shared], reading))
     return lambda scores, second_reading: with_order(_order_means(scores[:, shared], second_reading)), len(truth)
 
 

@@ -11,21 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gradedeval.analysis import greatest_differences
 from gradedeval.analysis.greatest_differences import (
     Cascade,
     Counts,
-    Ideal,
-    Outline,
     Threshold,
     UnjudgedDocuments,
-    block_weights,
     cumulative_counts,
-    greatest_cascade,
-    greatest_precision,
-    greatest_share,
-    greatest_sum,
-    rank_blocks,
-    reachable_sums,
     small_integers,
 )
 from gradedeval.analysis.reversals import Part, RereadRuns
@@ -106,7 +98,7 @@ class Ranking:
     @cached_property
     def reach(self) -> list[Floats]:
         """`reachable_sums` of each level: per level, topics × …"""
-        return [reachable_sums(hits, self.unjudged) for hits in self.hits]
+        return [greatest_differences.reachable_sums(hits, self.unjudged) for hits in self.hits]
 
     @cached_property
     def top(self) -> Ints:
@@ -478,10 +470,12 @@ class Differences:
     def _of_sum(self, difference: Floats, unknown: UnjudgedDocuments, weights: Floats) -> Floats:
         """Return the greatest Σ gain · w, divided as the scores are, by `greatest_sum` or `greatest_share`."""
         if not self.over:
-            return greatest_sum(difference, unknown, self.table.top * weights)
+            return greatest_differences.greatest_sum(difference, unknown, self.table.top * weights)
         counts = np.tile(self.counts, (len(difference) // len(self.counts), 1))
         most = int(counts.max(initial=0) + (unknown.counts + unknown.hidden).max(initial=0))
-        return greatest_share(difference, unknown, weights, Ideal(self.steps, counts, self._ideal_of(most)))
+        return greatest_differences.greatest_share(
+            difference, unknown, weights, greatest_differences.Ideal(self.steps, counts, self._ideal_of(most))
+        )
 
     def bounds_of_means(self, first: Ints, second: Ints) -> Floats:
         """Return the lowest and highest mean of the second runs less the mean of the first ones, by a sum of gains: 2 ×
@@ -548,7 +542,7 @@ class Differences:
         of_first, of_second = (
             Cascade(np.concatenate([ranking.gain for ranking in some]), utility) for some in (first, second)
         )
-        greatest = greatest_cascade(of_first, of_second, unknown, top)
+        greatest = greatest_differences.greatest_cascade(of_first, of_second, unknown, top)
         if not self.over:
             return greatest
         # The ideal ranking is between that of the pool and that with all documents at the top.
@@ -608,7 +602,7 @@ class Differences:
 
         every = Counts.joined([*counts, *(run.swapped() for run in counts)])
         beyond = np.concatenate([first.beyond[rows] for first, _, rows in sides])
-        greatest: Floats = greatest_precision(levels, every, listed, enough) + beyond
+        greatest: Floats = greatest_differences.greatest_precision(levels, every, listed, enough) + beyond
         return greatest
 
     @property
@@ -621,9 +615,9 @@ class Differences:
         if not self.depth:
             return np.zeros(enough.shape, dtype=bool)
         used, run_index = distinct(np.append(second, first))
-        runs, edges = [self._readable(run) for run in used.tolist()], rank_blocks(self.depth)
+        runs, edges = [self._readable(run) for run in used.tolist()], greatest_differences.rank_blocks(self.depth)
         baseline_index, (baselines, row) = np.roll(run_index, len(first)), distinct(run_index[len(second) :])
-        begins, lasts, weights = edges[:-1], edges[1:] - 1, block_weights(edges)
+        begins, lasts, weights = edges[:-1], edges[1:] - 1, greatest_differences.block_weights(edges)
         tables = [[run.unjudged, *run.hits] for run in runs]
         above, below = (
             np.array([[table[:, ranks] for table in of_run] for of_run in tables], dtype=np.int64)
@@ -647,7 +641,7 @@ class Differences:
             ]
             below_in_run, of_baseline = (below[side, 0, topic, -1] for side in (run_index, baseline_index))
             room = below_in_run - both[:, -1] + unseen[topic]
-            outline = Outline(
+            outline = greatest_differences.Outline(
                 levels, above[run_index, 0, topic], both, room, below_in_run + of_baseline - both[:, -1], weights
             )
             reached[:, :, topic] = outline.reaches(enough[:, :, topic].ravel()).reshape(2, -1)

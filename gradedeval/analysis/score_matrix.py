@@ -16,16 +16,7 @@ import numpy as np
 from gradedeval.analysis import saved_scores, several_results
 from gradedeval.analysis.origins import Origin, Origins, check_origins
 from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints
-from gradedeval.errors import (
-    InputError,
-    Note,
-    did_you_mean,
-    emit_notes,
-    flag,
-    plural,
-    shorten,
-    visible,
-)
+from gradedeval.errors import InputError, Note, did_you_mean, emit_notes, flag, plural, shorten, visible
 from gradedeval.kernel.measures.definition import AnyMeasure, Reading
 from gradedeval.kernel.measures.parse import DEFAULT, canonical, parse_measures
 from gradedeval.kernel.options import Options, resolve_options

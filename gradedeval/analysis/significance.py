@@ -13,17 +13,8 @@ from typing import Any, Unpack, get_args
 
 import numpy as np
 
-from gradedeval.analysis import Correction, PairTest, Test
-from gradedeval.analysis.score_matrix import (
-    Paired,
-    comparable_matrix,
-    require_single_runs,
-    require_two_runs,
-    run_pairs,
-    scores_to_compare,
-    shared_topics,
-    topic_differences,
-)
+from gradedeval.analysis import Correction, PairTest, Test, score_matrix
+from gradedeval.analysis.score_matrix import Paired, comparable_matrix, require_single_runs, require_two_runs, run_pairs
 from gradedeval.analysis.tables import ScoredFrame, confidence_level
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, chunks
 from gradedeval.errors import InputError, Note, check_choice, emit_notes, flag, plural, public
@@ -690,11 +681,11 @@ def anova(
     1    topics  49   1.83
     2  residual  49    NaN
     """
-    matrix = comparable_matrix(scores_to_compare(runs, qrels, measures, like, keywords))
+    matrix = comparable_matrix(score_matrix.scores_to_compare(runs, qrels, measures, like, keywords))
     require_two_runs("an analysis of variance", len(require_single_runs("a two-way analysis of variance", matrix).runs))
     stats, rows = scipy_stats(), []
     for measure in matrix.comparable_measures():
-        two_way = TwoWay.of(shared_topics(matrix, measure).values)
+        two_way = TwoWay.of(score_matrix.shared_topics(matrix, measure).values)
         error = two_way.mean_squares[2]
         for source, squares, df, square in zip(SOURCES, two_way.squares, two_way.df, two_way.mean_squares, strict=True):
             unknown = source == "residual" or (square and not error)
@@ -818,7 +809,7 @@ def significant_differences(paired: Paired, settings: TestSettings) -> Bools:
     pair without p, whose difference is the same on all topics, counts as not different; a note says so."""
     runs = len(paired.runs)
     first, second = run_pairs(runs)
-    differences = topic_differences(paired.values, first, second)
+    differences = score_matrix.topic_differences(paired.values, first, second)
     p = pair_p_values(paired, differences, settings)["p_corrected"]
     differ = np.zeros((runs, runs), dtype=bool)
     differ[first, second] = differ[second, first] = p <= settings.alpha  # nan is not

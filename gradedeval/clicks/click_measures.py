@@ -9,53 +9,23 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 from gradedeval import kernel
-from gradedeval.analysis import ranked_runs
-from gradedeval.analysis.pictures import (
-    GREY,
-    LIGHT,
-    LOWER,
-    MAX_COLORED,
-    Panel,
-    draw_on,
-    label_text,
-    legend,
-    line_styles,
-    lower_is_better,
-    require_frame,
-    select_measure,
-)
+from gradedeval.analysis import pictures, ranked_runs
 from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.clicks.click_models import NO_LIST
 from gradedeval.clicks.log import ClickLog, ClicksAs, Depth, FromLog, Idle, Lenient, read_log
 from gradedeval.errors import InputError, check_choice, did_you_mean, emit_notes, flag, plural, public, shorten
-from gradedeval.kernel import (
-    AnyMeasure,
-    Column,
-    Document,
-    Layout,
-    Measure,
-    OptionKwargs,
-    Options,
-    Setting,
-    Table,
-    encode,
-    parse_measures,
-    ranges,
-    resolve_options,
-)
+from gradedeval.kernel import Column, Document, Layout, Measure, OptionKwargs, Options, Setting, Table, encode, ranges
 from gradedeval.questions import weights as weighing
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from gradedeval.kernel import Batch, Qrels
-
 
 # Lists of runs and logs as rankings that measures score.
 
 
-def lists_of(runs: Mapping[str, Any], qrels: Qrels, options: Options, depth: int) -> tuple[ClickLog, list[str]]:
+def lists_of(runs: Mapping[str, Any], qrels: kernel.Qrels, options: Options, depth: int) -> tuple[ClickLog, list[str]]:
     """Return the top documents of each topic of each run as a log without sessions, and the notes on the runs.
     A list that several runs share appears once."""
     ranked = ranked_runs.rank_runs(runs, kernel.grade.Grader(qrels, replace(options, depth=depth)))
@@ -78,13 +48,13 @@ def log_of_lists(topics: list[str], rankings: list[tuple[str, ...]]) -> ClickLog
     return ClickLog(topics, rankings, [()], none, none, none)
 
 
-def gains_of_lists(log: ClickLog, qrels: Qrels, measure: Measure, options: Options) -> kernel.gains.Gains:
+def gains_of_lists(log: ClickLog, qrels: kernel.Qrels, measure: Measure, options: Options) -> kernel.gains.Gains:
     """Return the gains of the lists of a log, each as a ranking of its topic."""
     scorer = kernel.Scorer(qrels, [measure], options)
     return scorer.gains_cache(batch_of(log, scorer.grader.qrels))(scorer.tables[0], scorer.measures[0])
 
 
-def batch_of(log: ClickLog, qrels: Qrels) -> Batch:
+def batch_of(log: ClickLog, qrels: kernel.Qrels) -> kernel.Batch:
     """Return the lists of a log as rankings of their topics, joined with the judgments."""
     topics = [encode(topic) for topic in log.topics]
     labels, width = len(qrels.labels), max(map(len, log.shown), default=0)
@@ -214,7 +184,7 @@ def select_configurations(log: ClickLog, chosen: Bools) -> ClickLog:
     )
 
 
-def relevant_in_lists(log: ClickLog, qrels: Qrels, rel: float) -> Bools:
+def relevant_in_lists(log: ClickLog, qrels: kernel.Qrels, rel: float) -> Bools:
     """Return configurations × ranks: the mask of shown documents with a grade of at least `rel`.
     Raises InputError (usage) if `rel` is nan."""
     if rel != rel:
@@ -223,7 +193,7 @@ def relevant_in_lists(log: ClickLog, qrels: Qrels, rel: float) -> Bools:
     return np.asarray(relevant[batch_of(log, qrels).codes])
 
 
-def means_of_lists(log: ClickLog, name: str, qrels: Qrels | None = None, ss_rel: float = SS_REL) -> Floats:
+def means_of_lists(log: ClickLog, name: str, qrels: kernel.Qrels | None = None, ss_rel: float = SS_REL) -> Floats:
     """Return the mean of one click measure over the sessions of each configuration; nan without sessions.
 
     Raises InputError (usage) for an unknown measure, and for `ss` without grades.
@@ -343,23 +313,25 @@ def plot_clicks(correlations: Any, measure: Any = None, click_measure: str = CLI
     >>> axes.get_xlabel(), axes.get_ylabel()
     ('err, by topic and list', 'meanrr of clicks, mean over sessions')
     """
-    frame = require_frame(correlations, COLUMNS_DRAWN, "clicks", SOURCE)
+    frame = pictures.require_frame(correlations, COLUMNS_DRAWN, "clicks", SOURCE)
     if getattr(correlations, "lists", None) is None:
         raise InputError("plot.clicks", "there are no lists to draw", f"give {SOURCE} without pairs", usage=True)
-    rows = select_measure(frame, measure, "clicks")
+    rows = pictures.select_measure(frame, measure, "clicks")
     names = list(dict.fromkeys(rows["clicks"]))
     if click_measure not in names:
         hint = did_you_mean(click_measure, names) or f"choose from {shorten(names)}"
         raise InputError("plot.clicks", f"no click measure '{click_measure}'", hint, usage=True)
-    return draw_on(partial(draw_clicks, frame=rows[rows["clicks"] == click_measure], lists=correlations.lists), ax)
+    return pictures.draw_on(
+        partial(draw_clicks, frame=rows[rows["clicks"] == click_measure], lists=correlations.lists), ax
+    )
 
 
-def click_panels(correlations: Any, click_measure: ClickMeasureSetting = CLICKS) -> list[Panel]:
+def click_panels(correlations: Any, click_measure: ClickMeasureSetting = CLICKS) -> list[pictures.Panel]:
     """Return a picture for each measure."""
     frame = correlations.frame[correlations.frame["clicks"] == click_measure]
     measures = dict.fromkeys(frame["measure"])
     return [
-        Panel(partial(draw_clicks, frame=frame[frame["measure"] == name], lists=correlations.lists), 2.4)
+        pictures.Panel(partial(draw_clicks, frame=frame[frame["measure"] == name], lists=correlations.lists), 2.4)
         for name in measures
     ]
 
@@ -368,30 +340,31 @@ def draw_clicks(ax: Axes, frame: pd.DataFrame, lists: pd.DataFrame) -> None:
     """Draw a point for each list; a row of `frame` is the correlation of a part of the log."""
     measure, name = (str(frame[column].iloc[0]) for column in ("measure", "clicks"))
     most = float(lists["sessions"].max())
-    for number, (row, look) in enumerate(zip(frame.to_dict("records"), line_styles(len(frame)), strict=True)):
+    for number, (row, look) in enumerate(zip(frame.to_dict("records"), pictures.line_styles(len(frame)), strict=True)):
         part = lists[lists["by"] == row["by"]] if "by" in lists else lists
-        color = look["color"] if number < MAX_COLORED else GREY
+        color = look["color"] if number < pictures.MAX_COLORED else pictures.GREY
         area = LEAST + (MOST - LEAST) * part["sessions"].to_numpy(dtype=float) / most
         ax.scatter(part[measure], part[name], s=area, facecolors="none", edgecolors=color, linewidths=0.6,
                    label=_label(row))  # fmt: skip
-    ax.grid(color=LIGHT, linewidth=0.4)
-    ax.set_xlabel(f"{label_text(measure)}, by topic and list{LOWER if lower_is_better(measure) else ''}")
+    ax.grid(color=pictures.LIGHT, linewidth=0.4)
+    lower = pictures.LOWER if pictures.lower_is_better(measure) else ""
+    ax.set_xlabel(f"{pictures.label_text(measure)}, by topic and list{lower}")
     ax.set_ylabel(f"{name} of clicks, mean over sessions")
-    legend(ax)
+    pictures.legend(ax)
 
 
 def _label(row: Mapping[Any, Any]) -> str:
     """Return the part of the log and its correlation; a dash if one side is constant."""
     value = row["correlation"]
     text = "—" if value is None or value != value else f"{value:.3f}"
-    return f"{label_text(str(row['by']))}: {text}" if "by" in row else f"correlation {text}"
+    return f"{pictures.label_text(str(row['by']))}: {text}" if "by" in row else f"correlation {text}"
 
 
 # Agreement of measures with clicks.
 
 
 DECILE = "decile"
-MeasureSetting = Annotated["AnyMeasure | Sequence[AnyMeasure]", Setting(
+MeasureSetting = Annotated["kernel.AnyMeasure | Sequence[kernel.AnyMeasure]", Setting(
     "Measure to correlate, such as err or 'ap(rel=3)'. "
     "Repeat -m, or separate measures by spaces.", metavar="MEASURE", section="Measures and gains",
     spelled=("-m", "--measure"), measure="several", short="Measure to correlate; may be repeated.")]  # fmt: skip
@@ -491,7 +464,7 @@ def correlate(
     10     p@1        0.746
     """
     kernel.options.refuse_options(keywords, "click logs", "runs", "scores")
-    options, chosen = resolve_options(like, **keywords).refuse_predicted(), parse_measures(measures)
+    options, chosen = kernel.resolve_options(like, **keywords).refuse_predicted(), kernel.parse_measures(measures)
     if not chosen:
         raise InputError("", "no measure given", "for example 'err ndcg@10'", usage=True)
     judged = kernel.qrels_for({}, qrels, options)
@@ -519,7 +492,7 @@ class Settings:
 
 
 def _correlate(
-    log: ClickLog, qrels: Qrels, measures: Sequence[Measure], options: Options, settings: Settings
+    log: ClickLog, qrels: kernel.Qrels, measures: Sequence[Measure], options: Options, settings: Settings
 ) -> ClickCorrelations:
     """Correlate measures with the click measures of a log, and emit the notes."""
     log = _select_usable(log, qrels, options, settings)
@@ -585,7 +558,7 @@ def _correlations(
 COLUMNS = ("measure", "clicks", "correlation", "topics", "configurations", "sessions")
 
 
-def _select_usable(log: ClickLog, qrels: Qrels, options: Options, settings: Settings) -> ClickLog:
+def _select_usable(log: ClickLog, qrels: kernel.Qrels, options: Options, settings: Settings) -> ClickLog:
     """Return the log at its depth, restricted to usable lists. Raises InputError if none is left."""
     log = with_lists(log if options.depth is None else log.cut(options.depth))
     batch = batch_of(log, qrels)
@@ -699,7 +672,7 @@ class GradedLists:
         return GradedLists(self.grades[kept], number[self.code])
 
 
-def graded_lists(log: ClickLog, qrels: Qrels) -> GradedLists:
+def graded_lists(log: ClickLog, qrels: kernel.Qrels) -> GradedLists:
     """Return the lists of a log with the grades of their documents."""
     positive = np.maximum(qrels.labels, 0)
     grades = np.unique(np.append(positive, 0.0))

@@ -13,19 +13,7 @@ from gradedeval import kernel
 from gradedeval.arrays import Floats, Ints, np
 from gradedeval.clicks import model_kinds
 from gradedeval.clicks.log import ClickLog, FromLog, read_log
-from gradedeval.clicks.model_kinds import (
-    FIT,
-    KINDS,
-    MEANS,
-    Cells,
-    ModelSpec,
-    Parameters,
-    Prediction,
-    Prior,
-    evaluate_predictions,
-    log_chances,
-    read_models,
-)
+from gradedeval.clicks.model_kinds import FIT, KINDS, MEANS, Cells, ModelSpec, Prediction, Prior, read_models
 from gradedeval.errors import Flag, InputError, Note, check_choice, emit_notes, flag, plural, public
 from gradedeval.kernel import Column, Document, Layout, Setting, Table, decode, encode, ranges
 
@@ -143,7 +131,7 @@ class ClickModel:
 
     spec: ModelSpec
     items: Items
-    parameters: Parameters
+    parameters: model_kinds.Parameters
     seen: Ints
     log_likelihood: Floats = field(default_factory=lambda: np.empty(0))
 
@@ -184,7 +172,7 @@ class ClickModel:
     def _predicts(self, log: ClickLog, floor: float) -> Prediction:
         """Evaluate the predictions of sessions with lists."""
         cells, kind = self.items.cells(log), self.spec.kind
-        return evaluate_predictions(
+        return model_kinds.evaluate_predictions(
             kind.conditional(self.parameters, cells), kind.marginal(self.parameters, cells), cells, floor
         )
 
@@ -278,7 +266,7 @@ def fit_model(spec: ModelSpec, items: Items, cells: Cells, prior: Prior, iterati
 
 
 def _log_likelihood(chance: Floats, cells: Cells) -> float:
-    return float((log_chances(chance, cells).sum(0) * cells.count).sum())
+    return float((model_kinds.log_chances(chance, cells).sum(0) * cells.count).sum())
 
 
 def _notes(

@@ -8,48 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, np
-from gradedeval.clicks.click_measures import (
-    CLICKS,
-    SS_REL,
-    ClickMeasure,
-    GradedLists,
-    Scoring,
-    graded_lists,
-    log_of_lists,
-    means_of_lists,
-    scoring_of,
-    stop_probabilities,
-    weighted_correlation,
-)
+from gradedeval.clicks import click_measures
+from gradedeval.clicks.click_measures import CLICKS, SS_REL, GradedLists, Scoring, graded_lists, scoring_of
 from gradedeval.clicks.click_models import ITERATIONS, UNJUDGED, fit_model, grades_of, items_of, keep_listed
-from gradedeval.clicks.log import (
-    ClickLog,
-    ClicksAs,
-    Depth,
-    FromLog,
-    Idle,
-    Lenient,
-    read_log,
-    small_table_of,
-)
+from gradedeval.clicks.log import ClickLog, ClicksAs, Depth, FromLog, Idle, Lenient, read_log, small_table_of
 from gradedeval.clicks.model_kinds import ModelSpec, Prior, read_models
 from gradedeval.errors import Flag, InputError, check_choice, emit_notes, flag, plural, public, shorten
-from gradedeval.kernel import (
-    AnyMeasure,
-    Column,
-    Document,
-    Layout,
-    Measure,
-    Setting,
-    Table,
-    parse_measures,
-    ranges,
-)
+from gradedeval.kernel import AnyMeasure, Column, Document, Layout, Measure, Setting, Table, parse_measures, ranges
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from gradedeval.kernel import Qrels
 
 
 # Gains and utilities that agree best with users: exact for linear scores, otherwise by search.
@@ -88,7 +56,7 @@ def linear_gains(lists: GradedLists, scored: Scoring, y: Floats, count: Floats) 
 
 def best_utility(gain: Floats, y: Floats, count: Floats) -> Floats:
     """Return φ of ranks, nonincreasing with φ(1) = 1: the mean utility of stopping that correlates best with `y`."""
-    steps = best_steps(np.cumsum(stop_probabilities(gain), axis=1), y, count)
+    steps = best_steps(np.cumsum(click_measures.stop_probabilities(gain), axis=1), y, count)
     phi = np.cumsum(steps[::-1])[::-1]
     return phi / (phi[0] or 1)
 
@@ -210,7 +178,7 @@ class Preferences:
     notes: Sequence[str]
 
 
-def read_preferences(source: Any, qrels: Qrels) -> Preferences:
+def read_preferences(source: Any, qrels: kernel.Qrels) -> Preferences:
     """Read preferences from a file or a DataFrame with the same columns.
     Raises InputError for bad lines, and if no pair is left: equally good lists carry no information on gains, and
     unjudged documents have none."""
@@ -230,7 +198,7 @@ def read_preferences(source: Any, qrels: Qrels) -> Preferences:
             lists.append(docnos)
         signs.append(float(sign))
     table.problems.check()
-    return _usable(graded_lists(log_of_lists(topics, lists), qrels), np.array(signs), table.place)
+    return _usable(graded_lists(click_measures.log_of_lists(topics, lists), qrels), np.array(signs), table.place)
 
 
 def _usable(lists: GradedLists, sign: Floats, place: str) -> Preferences:
@@ -260,7 +228,7 @@ MOST_THRESHOLDS = 1000
 
 
 def from_model(
-    log: ClickLog, qrels: Qrels, spec: ModelSpec, prior: Prior, iterations: int, by_document: bool
+    log: ClickLog, qrels: kernel.Qrels, spec: ModelSpec, prior: Prior, iterations: int, by_document: bool
 ) -> LearnedValues:
     """Learn R of each grade by a click model with parameters by grade; or, by document, as the mean relevance of its
     documents weighted by their sessions.
@@ -287,12 +255,12 @@ def from_model(
     return LearnedValues("gain", learned_grades, gains, settings, seen.astype(np.int64), None, notes)
 
 
-def _grades_of(names: Sequence[Any], qrels: Qrels) -> list[Any]:
+def _grades_of(names: Sequence[Any], qrels: kernel.Qrels) -> list[Any]:
     judged = {topic: grades_of(qrels, topic) for topic in {topic for topic, _ in names}}
     return [judged[topic].get(docno, UNJUDGED) for topic, docno in names]
 
 
-def _notes_on_missing(grades: Sequence[Any], qrels: Qrels, learned_grades: Sequence[float]) -> list[str]:
+def _notes_on_missing(grades: Sequence[Any], qrels: kernel.Qrels, learned_grades: Sequence[float]) -> list[str]:
     """Return notes on documents without a gain, and on grades never shown."""
     notes = []
     if UNJUDGED in grades:
@@ -302,7 +270,7 @@ def _notes_on_missing(grades: Sequence[Any], qrels: Qrels, learned_grades: Seque
     return notes + _note_on_missing_grades(qrels, learned_grades)
 
 
-def _note_on_missing_grades(qrels: Qrels, learned_grades: Sequence[float]) -> list[str]:
+def _note_on_missing_grades(qrels: kernel.Qrels, learned_grades: Sequence[float]) -> list[str]:
     """Return notes on grades without a shown document."""
     missing = [f"{label:g}" for label in qrels.labels.tolist() if label >= 0 and label not in learned_grades]
     if not missing:
@@ -314,7 +282,7 @@ def _note_on_missing_grades(qrels: Qrels, learned_grades: Sequence[float]) -> li
 # From the correlation with a click measure
 
 
-def from_correlation(log: ClickLog, qrels: Qrels, clicked: Floats, name: str, measure: Measure) -> LearnedValues:
+def from_correlation(log: ClickLog, qrels: kernel.Qrels, clicked: Floats, name: str, measure: Measure) -> LearnedValues:
     """Learn the gains with which a measure correlates best with a click measure over the lists of a log.
 
     clicked  lists: the click measure, and `name` its name
@@ -344,7 +312,9 @@ def from_correlation(log: ClickLog, qrels: Qrels, clicked: Floats, name: str, me
     return LearnedValues("gain", lists.grades.tolist(), gains, settings, None, score, notes + more_notes)
 
 
-def utility_from_correlation(log: ClickLog, qrels: Qrels, clicked: Floats, name: str, gain: Measure) -> LearnedValues:
+def utility_from_correlation(
+    log: ClickLog, qrels: kernel.Qrels, clicked: Floats, name: str, gain: Measure
+) -> LearnedValues:
     """Learn the utility φ of ranks, φ(1) = 1, whose mean at the stop correlates best with a click measure: exact.
 
     gain  a measure whose gains are R of each grade
@@ -366,7 +336,7 @@ def utility_from_correlation(log: ClickLog, qrels: Qrels, clicked: Floats, name:
 
 
 def _correlation(scores: Floats, clicked: Floats, count: Floats) -> float:
-    return float(weighted_correlation(scores[:, None], clicked[:, None], count)[0, 0])
+    return float(click_measures.weighted_correlation(scores[:, None], clicked[:, None], count)[0, 0])
 
 
 def _or_worst(correlation: float) -> float:
@@ -374,7 +344,7 @@ def _or_worst(correlation: float) -> float:
 
 
 def _fully_judged(
-    log: ClickLog, qrels: Qrels, clicked: Floats, name: str
+    log: ClickLog, qrels: kernel.Qrels, clicked: Floats, name: str
 ) -> tuple[GradedLists, Floats, Floats, list[str]]:
     """Return the fully judged lists, the click measure and the number of sessions of each, and notes.
     Raises InputError if there are none, or if the click measure is constant."""
@@ -428,7 +398,7 @@ def _rescale_additive(gains: Floats) -> tuple[Floats, list[str]]:
 # From preferences
 
 
-def from_preferences(preferences: Preferences, qrels: Qrels, measure: Measure) -> LearnedValues:
+def from_preferences(preferences: Preferences, qrels: kernel.Qrels, measure: Measure) -> LearnedValues:
     """Learn the gains with which a measure is most likely to prefer the same lists as users.
 
     Σ −ln(1 + e^(−c·sign·difference)) is maximized over the gains and c. Chapelle et al., CIKM 2009, section 7.1.
@@ -465,7 +435,7 @@ def from_preferences(preferences: Preferences, qrels: Qrels, measure: Measure) -
 # Thresholds of graded average precision
 
 
-def thresholds_from_clicks(log: ClickLog, qrels: Qrels, by_share: bool) -> LearnedValues:
+def thresholds_from_clicks(log: ClickLog, qrels: kernel.Qrels, by_share: bool) -> LearnedValues:
     """Learn g of graded average precision: the share of users with each grade as their threshold.
     Robertson et al., SIGIR 2010, section 2.2.
 
@@ -619,7 +589,7 @@ ByDocument = Annotated[bool, Setting("Of --from model: estimate the relevance of
 PriorCount = Annotated[float, Setting("Of --from model: prior counts of clicks and skips.", ranges.PRIOR,
     "X", default_text="1", short="Prior counts of clicks and skips.")]  # fmt: skip
 Iterations = Annotated[int, Setting("Of --from model: iterations of EM.", ranges.ITERATIONS, "N")]
-Against = Annotated[ClickMeasure, Setting("Click measure of --from correlation.")]
+Against = Annotated[click_measures.ClickMeasure, Setting("Click measure of --from correlation.")]
 Success = Annotated[float, Setting("Lowest grade that search success counts.", ranges.SS_REL, "GRADE")]
 MeasureSetting = Annotated["AnyMeasure", Setting(
     "Measure that the gains are for: err, cascade, or a sum of gains such as "
@@ -700,7 +670,7 @@ def learn(source: Any, qrels: Any, measure_text: AnyMeasure, lesson: Lesson, dep
     if lesson.target == "gap":
         return thresholds_from_clicks(log, qrels, lesson.share)
     if lesson.learn_from == "correlation":
-        clicked = means_of_lists(log, lesson.click_measure, qrels, lesson.ss_rel)
+        clicked = click_measures.means_of_lists(log, lesson.click_measure, qrels, lesson.ss_rel)
         learner = utility_from_correlation if lesson.target == "utility" else from_correlation
         return learner(log, qrels, clicked, lesson.click_measure, measure)
     specs = read_models(lesson.model or model_of(measure))

@@ -26,17 +26,7 @@ from gradedeval.clicks.log import (
     small_table_of,
 )
 from gradedeval.errors import InputError, check_choice, emit_notes, flag, plural, public
-from gradedeval.kernel import (
-    MEASURES,
-    Column,
-    Document,
-    Layout,
-    Measure,
-    Setting,
-    Table,
-    parse_measures,
-    ranges,
-)
+from gradedeval.kernel import MEASURES, Column, Document, Layout, Measure, Setting, Table, parse_measures, ranges
 from gradedeval.questions import weights as weighing
 from gradedeval.questions.fit import (
     NORMALIZE,

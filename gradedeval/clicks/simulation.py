@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Unpack
+from typing import Annotated, Any, Unpack
 
 from gradedeval import kernel
 from gradedeval.arrays import Bools, Floats, Ints, np
@@ -15,20 +15,7 @@ from gradedeval.clicks.click_models import ClickModel, read_model
 from gradedeval.clicks.log import ClickLog
 from gradedeval.clicks.model_kinds import Cells
 from gradedeval.errors import InputError, emit_notes, public
-from gradedeval.kernel import (
-    AnyMeasure,
-    Measure,
-    OptionKwargs,
-    Options,
-    Setting,
-    parse_measures,
-    ranges,
-    resolve_options,
-    takes_options,
-)
-
-if TYPE_CHECKING:
-    from gradedeval.kernel import Qrels
+from gradedeval.kernel import Measure, OptionKwargs, Options, Setting, parse_measures, ranges, resolve_options
 
 SESSIONS, DEPTH, SEED = 100_000, 10, 0
 OF_MODEL = "users of a click model"
@@ -90,7 +77,7 @@ def notes_on_unknown(model: ClickModel, lists: ClickLog) -> list[str]:
     return notes
 
 
-def users_of_measure(measure: Measure, lists: ClickLog, qrels: Qrels, options: Options) -> Users:
+def users_of_measure(measure: Measure, lists: ClickLog, qrels: kernel.Qrels, options: Options) -> Users:
     """Return the users of a measure.
 
     The reader of a C/W/L measure goes on from rank i with probability C(i) and clicks with the gain of the document;
@@ -154,15 +141,15 @@ def _as_log(lists: ClickLog, chosen: Ints, bits: Any, ranks: int) -> ClickLog:
 # `gradedeval clicks simulate RUN... QRELS`.
 
 
-As = Annotated["ClickModel | AnyMeasure | os.PathLike[str]", Setting("Simulate the users of a measure: of err, rr or "
-    "cascade they stop at the first click, made with the probability of the gain; of a C/W/L measure they go on by its "
-    "C, and click with the probability of the gain.", metavar="MEASURE", spelled=("--as",),
+As = Annotated["ClickModel | kernel.AnyMeasure | os.PathLike[str]", Setting("Simulate the users of a measure: of err, "
+    "rr or cascade they stop at the first click, made with the probability of the gain; of a C/W/L measure they go on "
+    "by its C, and click with the probability of the gain.", metavar="MEASURE", spelled=("--as",),
     measure="one", short="Simulate the users of this measure.")]  # fmt: skip
 Sessions = Annotated[int, Setting("Number of sessions.", ranges.SESSIONS, "N")]
 Seed = Annotated[int, Setting("Random seed; the same draws the same sessions.", ranges.SEED, "N")]
 
 
-@takes_options("reading")
+@kernel.takes_options("reading")
 @public
 @kernel.options.lists_options
 def simulate(

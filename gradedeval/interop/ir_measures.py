@@ -10,19 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Unpack
 
-from gradedeval import measures
+from gradedeval import kernel, measures
 from gradedeval.errors import InputError, emit_notes
-from gradedeval.kernel import (
-    MEASURES,
-    AnyMeasure,
-    Measure,
-    OptionKwargs,
-    decode,
-    evaluate_runs,
-    parse_measures,
-    qrels_for,
-    resolve_options,
-)
+from gradedeval.kernel import MEASURES, AnyMeasure, Measure, OptionKwargs, decode, parse_measures, resolve_options
 
 try:
     import ir_measures
@@ -114,7 +104,7 @@ class GradedEvaluator(ir_measures.Evaluator):
         self.graded = {measure: parse_measures(measure)[0] for measure in measures}
         by_intent = any(measure.by_intent for measure in self.graded.values())
         self.options = resolve_options(**options)
-        self.qrels = qrels_for({}, qrels, replace(self.options, subtopics=by_intent or self.options.subtopics))
+        self.qrels = kernel.qrels_for({}, qrels, replace(self.options, subtopics=by_intent or self.options.subtopics))
         self.said: set[str] = set()
         super().__init__(measures, {decode(topic) for topic in self.qrels.topics})
 
@@ -123,7 +113,7 @@ class GradedEvaluator(ir_measures.Evaluator):
         ranked = self._ranked(ir_measures.util.RunConverter(run))
         # A part of the topics may have nothing to score, as in batches of PyTerrier.
         ranked = ranked if len(ranked) else {next(iter(self.qrel_qids)): {}}
-        scores = evaluate_runs({"run": ranked}, self.qrels, list(self.graded.values()), self.options)
+        scores = kernel.evaluate_runs({"run": ranked}, self.qrels, list(self.graded.values()), self.options)
         emit_notes((note for note in scores.notes if note not in self.said), PACKAGES)
         self.said.update(scores.notes)  # batches and runs would repeat them
         for measure, definition in self.graded.items():

@@ -42,8 +42,6 @@ EXACT = 50
 """Up to this many unjudged documents of a topic each number is tried; then steps grow by a fifth."""
 CELLS = 1 << 16
 """Topics × ranks scored in one go: more saves no calls, and leaves the cache."""
-HEAVIEST_COUNT = 1 << 10
-"""Documents of the largest weights, tried first: as a rule the best ones are among them."""
 CELLS_OF_CHOICES = 1 << 21
 """Choices × topics × ranks scored in one go."""
 
@@ -307,18 +305,6 @@ class JudgedRun:
             places.append(place)
         return places
 
-    @cached_property
-    def heaviest(self) -> tuple[Ints, float]:
-        """The documents of the largest weights, if more than `HEAVIEST_COUNT`, and an upper bound of all other
-        weights."""
-        least = np.partition(self.weight, -HEAVIEST_COUNT)[-HEAVIEST_COUNT]
-        return np.flatnonzero(self.weight >= least), float(least)
-
-    @cached_property
-    def lightest(self) -> float:
-        """The smallest weight, or 0."""
-        return float(self.weight.min(initial=0.0))
-
     def places(self, numbers: Ints) -> NDArray[Any]:
         """Return the indices of documents in the lists above; −1 for others."""
         indices: list[NDArray[Any]] = [
@@ -405,11 +391,8 @@ def judge_run(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[byte
     precise, looked_at = list[Precisions](), list[Bools]()
     additive, bounded = True, False
     for part in parts:
-        seen = (part.number > 0) & (
-            np.arange(part.number.shape[1]) < (np.inf if measure.cutoff is None else measure.cutoff)
-        )
-        order = seen.cumsum(1)
-        rows = np.arange(len(seen))
+        seen = (part.number > 0) & (np.arange(part.number.shape[1]) < (measure.cutoff or np.inf))
+        order, rows = seen.cumsum(1), np.arange(len(seen))
         choices = np.zeros_like(seen), seen, seen & (order % 2 == 1), seen & (order % 2 == 0)
         none, every, odd, even = top_gain_scores(scorer, column, part, ((rows, chosen) for chosen in choices))
         most = np.minimum(every, _tested_ceiling(scorer, column))
@@ -426,14 +409,8 @@ def judge_run(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[byte
         bounded = bounded or at_end
         weight = fixed
         if not additive or at_end:
-            weight = _hull_weights(
-                scorer,
-                column,
-                part,
-                seen,
-                none[:, None] + np.pad(fixed, ((0, 0), (1, 0))).cumsum(1) if additive else None,
-                direct,
-            )
+            summed = none[:, None] + np.pad(fixed, ((0, 0), (1, 0))).cumsum(1) if additive else None
+            weight = _hull_weights(scorer, column, part, seen, summed, direct)
         topic, rank = np.nonzero(seen)
         places = ((topic + begin).astype(np.int32), (rank + 1).astype(np.int32))
         columns_of_parts.append((none, part.number[seen], *places, weight[seen], fixed[seen], most))
@@ -476,36 +453,13 @@ def _rank_weights(scorer: Scorer, column: int, part: Part, by_topic: dict[bytes,
         )
         alone = Part(empty, np.ones_like(part.number))
         deepest = min(width, scorer.measures[column].cutoff or width)
-        weights = np.zeros((len(batch.topics), width))
-        weights[:, :deepest] = _single_document_gains(scorer, column, alone, deepest)
+        rows, ranks = np.arange(len(batch.topics)), np.arange(width)
+        choices = ((rows, np.tile(ranks == rank, (len(rows), 1))) for rank in range(-1, deepest))
+        zero, *each = top_gain_scores(scorer, column, alone, choices)
+        weights = np.zeros((len(rows), width))
+        weights[:, :deepest] = np.stack(each, axis=1) - zero[:, None]
         by_topic |= dict(zip(batch.topics, weights, strict=True))
     return np.stack([by_topic[topic][:width] for topic in batch.topics])
-
-
-SAMPLED = 4
-"""Ranks at which weights are checked against scores."""
-
-
-def _single_document_gains(scorer: Scorer, column: int, alone: Part, deepest: int) -> Floats:
-    """Return the rise, topics × ranks, of scores by one document in a ranking without another relevant one."""
-    measure, table = scorer.measures[column], scorer.tables[column]
-    rows, positions = np.arange(len(alone.batch.topics)), np.arange(alone.batch.codes.shape[1])
-
-    def scored(some: Iterable[int]) -> Floats:
-        zero, *each = top_gain_scores(
-            scorer, column, alone, ((rows, np.tile(positions == rank, (len(rows), 1))) for rank in some)
-        )
-        return np.stack(each, axis=1) - zero[:, None]
-
-    sums = measure.rank_sum
-    if sums is not None and sums.of == "gain" and not measure.by_intent and not measure.judged_only:
-        gains = GainsCache(alone.batch, scorer.grader, scorer.by_intent)(table, measure)
-        weights = sums.at_ranks(gains, {**measure.definition.parameters, **measure.arguments})[:, :deepest]
-        gains_alone: Floats = measure.reading.tested((weights * table.top).ravel()).reshape(weights.shape)
-        some = np.unique(np.linspace(0, deepest - 1, SAMPLED).astype(np.int64))
-        if np.array_equal(gains_alone[:, some], scored((-1, *some.tolist()))):
-            return gains_alone
-    return scored(range(-1, deepest))
 
 
 def _hull_weights(
@@ -762,15 +716,13 @@ def _search(behind: JudgedRun, ahead: JudgedRun, needed: float) -> Search:
     return reversal(order[:many])
 
 
-def _net_weights(
-    behind: JudgedRun, weight: Floats, ahead: JudgedRun, of_ahead: Floats, some: Any = slice(None)
-) -> Floats:
-    """Return the gain of each unjudged document, or some, to the trailing run less its gain to the leading run. 0 if
-    both are infinite, as without any known relevant document: their difference is unknown."""
-    gain, places = weight[some], ahead.places(behind.number[some])
-    loss, shared = np.zeros(len(gain)), places >= 0
+def _net_weights(behind: JudgedRun, weight: Floats, ahead: JudgedRun, of_ahead: Floats) -> Floats:
+    """Return the gain of each unjudged document to the trailing run less its gain to the leading run. 0 if both are
+    infinite, as without any known relevant document: their difference is unknown."""
+    places = ahead.places(behind.number)
+    loss, shared = np.zeros(len(weight)), places >= 0
     loss[shared] = of_ahead[places[shared]]
-    net: Floats = np.subtract(gain, loss, out=np.zeros(len(gain)), where=gain != loss)
+    net: Floats = np.subtract(weight, loss, out=np.zeros(len(weight)), where=weight != loss)
     return net
 
 
@@ -779,32 +731,23 @@ def _best_documents(
 ) -> tuple[Ints, Floats, bool]:
     """Return the documents that lift the trailing run over the leading one, the best first, and their cumulative rises.
     The rises pass `reach` if possible; the last value is whether these are all such documents."""
-    if weight is behind.weight and of_ahead is ahead.weight and len(weight) > HEAVIEST_COUNT:
-        heavy, lighter = behind.heaviest
-        net = _net_weights(behind, weight, ahead, of_ahead, heavy)
-        order, least = _sort_documents(net, FIRST_SORTED)
-        rises = np.cumsum(net[order])
-        if least > lighter - ahead.lightest and len(rises) and rises[-1] > reach:
-            return heavy[order], rises, False
     net, count = _net_weights(behind, weight, ahead, of_ahead), FIRST_SORTED
     every = np.count_nonzero(net > 0)
     while True:
-        order, _ = _sort_documents(net, count)
+        order = _sort_documents(net, count)
         rises = np.cumsum(net[order])
         if len(order) == every or rises[-1] > reach:
             return order, rises, len(order) == every
         count *= 8
 
 
-def _sort_documents(net: Floats, count: int) -> tuple[Ints, float]:
-    """Return `count` lifting documents and ties of the last, by gain, then topic and rank; and the least gain among
-    them. The least gain is 0 if all are returned."""
-    lifting, least = np.flatnonzero(net > 0), 0.0
+def _sort_documents(net: Floats, count: int) -> Ints:
+    """Return `count` lifting documents and ties of the last, by gain, then topic and rank."""
+    lifting = np.flatnonzero(net > 0)
     if count < len(lifting):
         every = net[lifting]
-        least = np.partition(every, -count)[-count]
-        lifting = lifting[every >= least]
-    return lifting[np.argsort(-net[lifting], kind="stable")], float(least)
+        lifting = lifting[every >= np.partition(every, -count)[-count]]
+    return lifting[np.argsort(-net[lifting], kind="stable")]
 
 
 def reversal_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], reread: RereadRuns | None) -> dict[str, Any]:

@@ -26,9 +26,6 @@ from gradedeval.kernel.parallel import progress
 from gradedeval.kernel.scoring.intervals import centered, samples, standard_error, student_t, studentized_test
 from gradedeval.kernel.scoring.results import to_frame
 
-# p values, their correction and effect sizes of paired differences, for many pairs of runs at once.
-
-
 # Resampling for all pairs of runs at once: randomization of signs and labels, its intervals, and Sakai's bootstrap
 # test.
 
@@ -53,46 +50,26 @@ def sign_flips(topics: int, draws: int, seed: int) -> Floats:
     return flips
 
 
-def randomization(differences: Floats, draws: int, seed: int) -> Floats:
-    """Return two-sided p of the randomization test of each pair: under the null hypothesis the sign of a topic is
-    arbitrary.
-
-    differences  pairs × topics
+def randomization_test(differences: Floats, draws: int, seed: int, alpha: float | None) -> TestResult:
+    """Return two-sided p of the randomization test of each pair, by which the sign of a topic is arbitrary, and the
+    ends of the interval that it does not reject at level alpha; infinite without alpha.
 
     p = (1 + as extreme) / (1 + draws) for random draws (Phipson & Smyth, 2010), and the exact share if all 2^topics are
     listed. All pairs share the draws. Fisher 1935; Smucker et al., CIKM 2007.
-    """
-    pairs, topics = differences.shape
-    flips = sign_flips(topics, draws, seed)
-    extreme = np.zeros(pairs)
-    observed = _observed_sums(differences)
-    for chunk in progress("draws")(chunks(pairs, len(flips))):
-        extreme[chunk] = (np.abs(flips @ differences[chunk].T) >= observed[chunk]).sum(0)
-    exact = is_exact(topics, draws)
-    p: Floats = extreme / len(flips) if exact else (1 + extreme) / (1 + draws)
-    return p
-
-
-def _observed_sums(differences: Floats) -> Floats:
-    """Return for each pair the least sum with other signs that is as extreme. Sums that are equal in exact arithmetic
-    may differ in their last bits."""
-    least: Floats = np.abs(differences.sum(1)) - 1e-12 * np.abs(differences).sum(1)
-    return least
-
-
-def randomization_test(differences: Floats, draws: int, seed: int, alpha: float) -> TestResult:
-    """Return p of `randomization`, and the ends of the interval that the test does not reject at level alpha.
 
     The interval has all δ for which differences − δ have a p above alpha, by the same draws. Signs s give a δ a mean as
     extreme from (d̄ − a) / (1 − b) to (d̄ + a) / (1 + b), or the other way round, with a the mean of s · d and b the
     mean of s: between the means of the topics of either sign. Signs that are all alike do so everywhere. So the ends
     are order statistics of these means, or infinite.
+
+    differences  pairs × topics
     """
     pairs, topics = differences.shape
     flips, exact = sign_flips(topics, draws, seed), is_exact(topics, draws)
-    rank, ups = extreme_rank(alpha, draws, len(flips), exact), flips.sum(1)
+    rank, ups = 0 if alpha is None else extreme_rank(alpha, draws, len(flips), exact), flips.sum(1)
     low, high, extreme = np.full(pairs, -np.inf), np.full(pairs, np.inf), np.zeros(pairs)
-    observed = _observed_sums(differences)
+    # Sums that are equal in exact arithmetic may differ in their last bits.
+    observed = np.abs(differences.sum(1)) - 1e-12 * np.abs(differences).sum(1)
     alike = np.abs(ups) == topics
     down, up = 1 / np.where(alike, 1, topics - ups), 1 / np.where(alike, 1, topics + ups)
     for chunk in progress("draws")(chunks(pairs, 4 * len(flips))):
@@ -103,29 +80,9 @@ def randomization_test(differences: Floats, draws: int, seed: int, alpha: float)
         a, b = (totals - sums) * down, (totals + sums) * up
         lower, upper = np.minimum(a, b), np.maximum(a, b, out=a)
         lower[:, alike], upper[:, alike] = -np.inf, np.inf
-        low[chunk] = nth_smallest(lower, rank - 1)
-        high[chunk] = -nth_smallest(np.negative(upper, out=upper), rank - 1)
+        low[chunk] = np.partition(lower, rank - 1, axis=1)[:, rank - 1]
+        high[chunk] = np.partition(upper, -rank, axis=1)[:, -rank]
     return extreme / len(flips) if exact else (1 + extreme) / (1 + draws), low, high
-
-
-SAMPLED = 10
-"""The sample has one value in this many."""
-
-
-def nth_smallest(values: Floats, nth: int) -> Floats:
-    """Return the n-th smallest value of each row, from 0. Near the begin, only values are ordered that are at most a
-    later value of a sample."""
-    sample = values[:, : values.shape[1] // SAMPLED]
-    expected = nth / SAMPLED
-    place = math.ceil(expected + 4 * math.sqrt(expected) + 4)
-    if place >= sample.shape[1] // 2:
-        return np.partition(values, nth, axis=1)[:, nth]
-    limit = np.partition(sample, place, axis=1)[:, place]
-    smallest = np.empty(len(values))
-    for row, (row_values, few) in enumerate(zip(values, values <= limit[:, None], strict=True)):
-        first = row_values[few]
-        smallest[row] = np.partition(first if len(first) > nth else row_values, nth)[nth]
-    return smallest
 
 
 def extreme_rank(alpha: float, draws: int, listed: int, exact: bool) -> int:
@@ -372,7 +329,7 @@ def p_values(differences: Floats, test: Test, draws: int, seed: int) -> Floats:
     p = np.ones(len(differences))
     others = differences[~same]
     if test == "randomization":
-        p[~same] = randomization(others, draws, seed)
+        p[~same] = randomization_test(others, draws, seed, None)[0]
     elif test == "bootstrap":
         p[~same] = studentized_test(others, draws, seed, 0.5)[0]
     else:

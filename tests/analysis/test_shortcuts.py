@@ -1,7 +1,6 @@
 """What is found in few steps where judging is concerned, against the long way to the same."""
 
 import random
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -195,30 +194,6 @@ def test_runs_of_many_ranks_have_few_documents_in_common(depth: int) -> None:
     (shared,) = shared_above([one, other], np.array([0]), np.array([10, depth]))
     assert shared.tolist() == [[[3, 1]], [[3, 1]]]
     assert counts_of(one, other, 0, np.zeros(1, dtype=int)).seen.tolist() == [5]
-
-
-def test_documents_with_the_largest_weights_are_the_best_if_they_are_certain(monkeypatch: pytest.MonkeyPatch) -> None:
-    draw, fast = np.random.default_rng(0), 0
-    scores = evaluated(3, "ap")
-    judging, paired = ReversalFinder(reread_of(scores)), shared_topics(to_matrix(scores), "ap")
-    monkeypatch.setattr(reversals, "FIRST_SORTED", 4)
-    for least in (0, -3):
-        for _ in range(300):
-            behind, ahead = (judging._judged(run, paired) for run in "ab")
-            assert behind is not None
-            assert ahead is not None
-            behind = replace(behind, weight=draw.integers(least, 9, len(behind.weight)).astype(np.float64))
-            ahead = replace(ahead, weight=draw.integers(least, 9, len(ahead.weight)).astype(np.float64))
-            asked = behind, behind.weight, ahead, ahead.weight, float(draw.integers(0, 60))
-            monkeypatch.setattr(reversals, "HEAVIEST_COUNT", 1 << 20)
-            order, rises, complete = reversals._best_documents(*asked)
-            monkeypatch.setattr(reversals, "HEAVIEST_COUNT", int(draw.integers(5, 60)))
-            found = reversals._best_documents(*asked)
-            assert found[0].tolist() == order.tolist()
-            assert found[1].tolist() == rises.tolist()
-            assert found[2] == complete or len(rises) == np.count_nonzero(reversals._net_weights(*asked[:4]) > 0)
-            fast += "heaviest" in behind.__dict__
-    assert fast
 
 
 @pytest.mark.parametrize("measure", ["ap", "gap(g=1:3)", "ndcg", "err"])

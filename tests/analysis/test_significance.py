@@ -16,9 +16,7 @@ from gradedeval.analysis.significance import (
     correct_p_values,
     describe_test,
     effect_size,
-    nth_smallest,
     p_values,
-    randomization,
     randomization_test,
     sign_flips,
     studentized,
@@ -31,6 +29,10 @@ from gradedeval.kernel.scoring.intervals import studentized_interval, topic_weig
 from support.examples import sampled
 
 Floats = NDArray[np.float64]
+
+
+def randomization(differences: Floats, draws: int, seed: int) -> Floats:
+    return p_values(differences, "randomization", draws, seed)
 
 
 def scores(pairs: int, topics: int, seed: int = 1, digits: int = 12) -> Floats:
@@ -54,11 +56,6 @@ def test_eight_topics_are_tested_by_all_permutations_exactly() -> None:
     theirs = stats.permutation_test((np.array(EIGHT), np.zeros(8)), lambda a, b, axis: (a - b).mean(axis),
                                     permutation_type="samples", vectorized=True, n_resamples=np.inf)  # fmt: skip
     assert by_hand == theirs.pvalue
-
-
-def test_three_topics_by_hand() -> None:
-    # |±1 ±2 ±4| reaches 7 in 2 of 8, and 5 = 1 + 4 − … : |1 − 2 + 4| = 3 is reached by ±7, ±5, ±3: 6 of 8.
-    assert randomization(np.array([[1.0, 2, 4], [1, -2, 4]]), 8, 0).tolist() == [2 / 8, 6 / 8]
 
 
 def test_sums_that_differ_in_their_last_bits_are_as_extreme() -> None:
@@ -300,12 +297,3 @@ def test_what_was_drawn_is_said() -> None:
     assert describe_test("randomization", 8, 10_000, 3) == "randomization, all permutations"
     assert describe_test("tukey-hsd", 8, 10_000, 3, runs=3) == "tukey-hsd, 10000 draws, seed 3"
     assert describe_test("tukey-hsd", 5, 10_000, 3, runs=3) == "tukey-hsd, all permutations"
-
-
-@pytest.mark.parametrize("ordered", [False, True])
-def test_the_nth_smallest_value_is_that_of_the_sorted_ones(ordered: bool) -> None:
-    values = np.random.default_rng(5).integers(-400, 400, (4, 3000)).astype(np.float64)
-    values[1, ::2] = -np.inf
-    values = np.sort(values)[:, ::-1].copy() if ordered else values
-    for nth in (0, 1, 74, 150, 700, 2999):
-        assert (nth_smallest(values, nth) == np.sort(values)[:, nth]).all()

@@ -66,17 +66,6 @@ def test_of_one_click_all_reciprocal_ranks_agree() -> None:
     assert "ss" not in frame
 
 
-def test_a_count_is_as_many_lines_here_too() -> None:
-    rows = [line.split("\t") for line in LOG.splitlines()]
-    many = "".join("\t".join([*row[:3], "1", row[4]]) + "\n" for row in rows[1:] for _ in range(int(row[3])))
-    with pytest.warns():
-        one, other = (
-            clicks.measures(log_of(), QRELS).frame,
-            clicks.measures(log_of("\t".join(rows[0]) + "\n" + many), QRELS).frame,
-        )
-    assert one.equals(other)
-
-
 def by_hand(x: list[float], y: list[float], n: list[int]) -> float:
     """The equation of Chapelle et al., section 6.2."""
     total = sum(n)

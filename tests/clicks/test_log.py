@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -219,15 +218,6 @@ def test_a_bad_log_is_one_line_of_message(text: bytes, options: dict[str, Any], 
     with pytest.raises(InputError) as raised:
         log_of(text, **options)
     assert str(raised.value) == message
-
-
-def test_ten_bad_lines_are_listed_and_the_others_counted(tmp_path: Path) -> None:
-    (tmp_path / "log.tsv").write_bytes(b"topic\tclicks\n" + b"q\t0\n" * 30)
-    with pytest.raises(InputError) as raised:
-        clicks.read_log(tmp_path / "log.tsv")
-    lines = str(raised.value).splitlines()
-    assert len(lines) == 11
-    assert lines[-1].endswith("log.tsv: 20 more such lines")
 
 
 def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:

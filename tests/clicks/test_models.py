@@ -227,11 +227,6 @@ def test_grades_share_parameters_and_the_unjudged_have_their_own(judged: Qrels, 
     assert model.parameters["attractiveness"][3] < 0.01  # nobody clicks what has no gain
 
 
-def test_qrels_that_change_nothing_are_told(judged: Qrels) -> None:
-    with pytest.warns(EvaluationWarning, match="is not used: documents have parameters of their own"):
-        clicks.models(log_of({("q", "a b", (1,)): 2}), "cm", qrels=judged)
-
-
 def test_a_model_in_a_file_is_the_same_model(judged: Qrels, tmp_path: Any) -> None:
     log = log_of({("q", "a b", (1,)): 2, ("p", "b a c", (2, 3)): 3})
     for name in KINDS:

@@ -240,10 +240,8 @@ TRACE = either("GRADEDEVAL_DEBUG=1 shows the traceback", ".trace of this error i
 def user_code_error(
     error: BaseException, place: str, problem: str, hint: str = "", *, usage: bool = False
 ) -> InputError:
-    """Return the error of a user's code that failed: `my.py:7: measure 'x': failed (ZeroDivisionError: …)`.
-
-    place  the file or name of the code; the line is added if known
-    """
+    """Return the error of a user's code that failed: `my.py:7: measure 'x': failed (ZeroDivisionError: …)`. `place` is
+    its file or name; the line is added if known."""
     import importlib  # few measures fail
     import os
     import traceback
@@ -414,10 +412,8 @@ def reason(error: Exception) -> str:
 
 
 def visible(text: str) -> str:
-    """Return a text for people in one line, with invisible characters escaped and opened URLs as in `url_place`.
-
-    Names of files can hold any character, and must neither add a row to a table nor change colors of a terminal.
-    """
+    """Return a text for people in one line, with opened URLs as in `url_place`, and with invisible characters escaped:
+    names of files must neither add a row to a table nor change colors of a terminal."""
     for url, safe_url in _SECRET.items():
         text = text.replace(url, safe_url)
     return text if text.isprintable() else re.sub(_INVISIBLE, lambda match: repr(match[0])[1:-1], with_flags(text))

@@ -52,12 +52,8 @@ def at_ranks(g: Gains, weight: Floats) -> Floats:
 
 
 class Layer(NamedTuple):
-    """A score's numerator and denominator for one step of gain.
-
-    step    the rise of the gain
-    gained  topics × candidates: added to the numerator, by the number of unjudged documents that reach the level
-    ideal   the same, added to the denominator
-    """
+    """A score's numerator and denominator for one step of gain: what is added to each, topics × candidates, by the
+    number of unjudged documents that reach the level."""
 
     step: float
     gained: Floats
@@ -65,13 +61,8 @@ class Layer(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A level of gain.
-
-    rise      the step up to it
-    level     the gain
-    relevant  topics: R_j, the number of documents of the pool that reach it
-    alike     whether the same documents reach the level below
-    """
+    """A level of gain, the rise up to it, R_j, the number of documents of the pool of each topic that reach it, and
+    whether the same documents reach the level below."""
 
     rise: float
     level: float
@@ -151,11 +142,8 @@ def greatest(layers: Sequence[Layer]) -> Floats:
 
 
 def fewest_and_most(measure: Measure, g: Gains, best: Callable[[], Gains]) -> tuple[Floats, Floats]:
-    """Return the lowest and highest scores of recall and similar measures. In the lowest all documents that cannot be
-    found are relevant and none of the retrieved ones; in the highest all retrieved ones.
-
-    best  the gains if every unjudged document has the top gain
-    """
+    """Return the lowest and highest scores of recall and similar measures: all documents that cannot be found are
+    relevant and none of the retrieved ones; or all retrieved ones. `best`: gains with every unjudged one at the top."""
     if g.first is not None:
         return fewest(measure, g), _over_ties(measure, g, best=True)
     return fewest(measure, g), run_measure(measure, replace(best(), further=row_sums(g.unknown)))
@@ -391,8 +379,7 @@ MANY = 1 << 40
 
 def graded_average(g: Gains, *, norm: str | None = None) -> tuple[Floats, Floats]:
     """Return the bounds of gap, and of ap as gap with one threshold. With norm=k at most `k` documents of each
-    threshold count in the divisor: as for nDCG, each further document adds no more to it than the previous one, and the
-    same judgments give the lowest and the highest score."""
+    threshold count in the divisor: as for nDCG, each further one adds no more than the previous."""
     most = np.inf if norm is None else g.last_rank
     worse, better = _layers_of_average(g)
     rows = np.arange(len(g.gain))
@@ -447,11 +434,8 @@ def _lowest_average(worse: Sequence[Layer], rows: Ints, hidden: Floats, most: fl
 
 
 def lowest_with_missed(measure: Measure, g: Gains, rows: Ints, missed: Ints) -> Floats | None:
-    """Return the lowest scores of some topics (`rows`), each with `missed` relevant documents that were not retrieved;
-    None if `bounds_of` must be called for each. A topic may occur in many rows.
-
-    g  the gains as judged, with no missed documents
-    """
+    """Return the lowest scores of some topics (`rows`, with repetitions), each with `missed` relevant documents that
+    were not retrieved; None if `bounds_of` must be called for each. The gains are as judged."""
     rule = measure.bounds
     if not isinstance(rule, Bounds) or rule.function != "graded_average" or g.first is not None:
         return None

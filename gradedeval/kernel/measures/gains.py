@@ -267,10 +267,8 @@ class Gains:
 
     @cached_property
     def ranks_of_relevant(self) -> Floats:
-        """topics × …: the ranks of the relevant documents, ascending; infinite after the last.
-
-        Most documents are not relevant, and need not be inspected.
-        """
+        """topics × …: the ranks of the relevant documents, ascending; infinite after the last. Most documents are not
+        relevant, and need not be inspected."""
         _, number, column = self._relevant_places
         if len(self.gain) == 1:
             return shared(np.add(column, 1, dtype=np.float64)[None])
@@ -440,9 +438,7 @@ def run_measure(measure: Measure, gains: Gains) -> Floats:
 
 def tied_sums(values: Floats | Bools, first: Ints) -> tuple[Floats, Ints]:
     """Return the sum over the tie of each document, itself included, and the size of the tie: topics × ranks each.
-
-    first  topics × ranks: the first column of each document's tie
-    """
+    `first`: the first column of each document's tie."""
     tie = first + np.arange(len(first))[:, None] * first.shape[1]
     summed = np.bincount(tie.ravel(), values.ravel(), minlength=tie.size)[tie]
     return summed, np.bincount(tie.ravel(), minlength=tie.size)[tie]

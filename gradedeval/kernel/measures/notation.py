@@ -42,10 +42,8 @@ _PAIRS = rf"{_DECIMAL}={_DECIMAL}(?:,{_DECIMAL}={_DECIMAL})*"
 
 @dataclass(frozen=True)
 class Spelling:
-    """A measure as written: `name` in lower case, `parameters` in the order written.
-
-    inner  the measure in the parentheses of `intent_aware`
-    """
+    """A measure as written: `name` in lower case, `parameters` in the order written, `inner` the measure in
+    `ia(...)`."""
 
     name: str
     parameters: tuple[tuple[str, Value], ...] = ()
@@ -61,10 +59,8 @@ class Spelling:
 
 
 def split_words(text: str) -> list[str]:
-    """Split the measures of one `-m` at spaces outside quotes and parentheses.
-
-    Raises InputError (usage) for a measure that is too long, or has too deeply nested parentheses.
-    """
+    """Split the measures of one `-m` at spaces outside quotes and parentheses. Raises InputError (usage) for one that
+    is too long or too deep."""
     words, word, size, depth = list[str](), list[str](), 0, 0
     for match in _PIECE.finditer(text):
         piece = match[0]
@@ -89,10 +85,7 @@ MOST_CUTOFFS = 1000
 
 
 def split_list(word: str) -> list[str]:
-    """Return the measures of a word that lists more than one: `map,bpref`, `ndcg@5,10` or `ndcg@1..3`.
-
-    Raises InputError (usage) for a range of cutoffs that descends, or is too long.
-    """
+    """Return the measures of a word that lists more than one: `map,bpref`, `ndcg@5,10` or `ndcg@1..3`."""
     ends = [comma.start() for comma in _ANOTHER.finditer(word) if _is_outside(word[: comma.start()])]
     parts = [word[begin + 1 : end] for begin, end in pairwise([-1, *ends, len(word)])]
     return [measure for part in parts for measure in _at_each_cutoff(part)]
@@ -129,10 +122,8 @@ def _begin(word: Iterable[str]) -> str:
 
 
 def read_notation(text: str, read_inner: Callable[[str], list[Spelling]] | None = None) -> list[Spelling]:
-    """Return the measure in a text; more than one if `read_inner` returns more for the parentheses of `ia(...)`.
-
-    Raises InputError (usage) if the text is neither `name(key=value,...)@cutoff` nor `name:key=value,...@cutoff`.
-    """
+    """Return the measure in a text, `name(key=value,...)@cutoff` or `name:key=value,...@cutoff`; more than one if
+    `read_inner` returns more for the parentheses of `ia(...)`."""
     shape = _SHAPE.fullmatch(text.strip())
     if not shape:
         hint = "write name(key=value,...)@cutoff, as in 'ndcg(gain=exp)@10'"
@@ -239,10 +230,8 @@ def write_value(value: Value) -> str:
 
 
 def is_prior(value: Value) -> bool:
-    """Return whether `value` names the probabilities of intents: `uniform`, or a file as in `@prior.txt`.
-
-    Raises InputError (usage) if the file does not exist.
-    """
+    """Return whether `value` names the probabilities of intents: `uniform`, or a file as in `@prior.txt`, which must
+    exist."""
     if not isinstance(value, str) or value[:1] != "@":
         return value == UNIFORM
     if not is_named(value[1:]):

@@ -123,11 +123,8 @@ Lines = tuple[tuple[int, bytes], ...]
 
 
 def cached_reader(read: Callable[[str, Lines], Content]) -> Callable[[str], Content]:
-    """Turn a function of a file's name and lines into a function of its name, which raises InputError (usage) if there
-    is no such file.
-
-    The file is read each time the measure needs it, because it may be edited; only the result for its lines is cached.
-    """
+    """Turn a function of a file's name and lines into a function of its name. The file is read each time the measure
+    needs it, because it may be edited; only the result for its lines is cached."""
     cached = lru_cache(read)
 
     def read_file(name: str) -> Content:
@@ -214,10 +211,8 @@ def read_gains(name: str) -> dict[float, float]:
 
 
 def listed_gains(measure: Measure, grades: Grades) -> tuple[Floats, float]:
-    """Return the gain of each label by a scheme that lists gains, of all grades or of some; and the largest.
-
-    Raises InputError if the gain of a grade is missing, or if the measure needs rising gains and they do not rise.
-    """
+    """Return the gain of each label by a scheme that lists gains, of all grades or of some; and the largest. Raises
+    InputError if a gain is missing, or if the measure needs rising gains and they do not rise."""
     scheme, scale, place = measure.gain, measure.definition.scale, f"'{measure}'"
     labels, at_zero = grades.labels, 0.0
     if isinstance(scheme, str) and is_pairs(scheme):  # other grades have the gains of gain=linear

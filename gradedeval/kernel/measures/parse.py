@@ -86,9 +86,7 @@ def _plain_measures(text: str) -> tuple[Measure, ...]:
 
 def python_attribute(name: str) -> Measure:
     """Return the measure of a name in Python: a gradedeval name, `set_` for a reserved one, or another tool's, as nDCG.
-
-    Raises AttributeError, with the closest name.
-    """
+    Raises AttributeError, with the closest name."""
     for key in (name.removesuffix("_"), name.lower()):
         if key in MEASURES:
             return MEASURES[key]

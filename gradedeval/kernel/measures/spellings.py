@@ -146,12 +146,8 @@ ALIASES: dict[str, str] = {
 
 
 class Difference(NamedTuple):
-    """A reason for different numbers of another tool under a name of gradedeval's.
-
-    reason  in words, with a cure
-    counts  a function of the lowest grade (0 if lower grades count as unjudged) and the top grade that returns whether
-            it can matter
-    """
+    """A reason for different numbers of another tool under a name of gradedeval's, with a cure; `counts` tells from the
+    lowest grade (0 if lower grades count as unjudged) and the top grade whether it can matter."""
 
     reason: str
     counts: Callable[[float, float], bool] = lambda lowest, top: True
@@ -292,12 +288,8 @@ _CLASSES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
 
 
 def read_spellings(word: str, names: Container[str]) -> list[tuple[str, Spelling]]:
-    """Return the label and gradedeval's spelling of each measure in a word; more than one for `P.5,10`.
-
-    names  the names of measures here, which keep their meaning
-
-    Raises InputError (usage) if the word is not a notation, or its meaning cannot be expressed here.
-    """
+    """Return the label and gradedeval's spelling of each measure in a word; more than one for `P.5,10`. `names` of
+    measures here keep their meaning. Raises InputError (usage) for anything else."""
     if word.lower() in names and word not in _BARE:
         return [(word, spelling) for spelling in read_notation(word)]
     list_match = _LISTED.fullmatch(word)
@@ -377,10 +369,8 @@ def _as_here(word: str, spelling: Spelling, names: Container[str]) -> Spelling:
 
 
 def note_of_cwl_eval(measures: Iterable[Measure], highest: float) -> str | None:
-    """Return a note on measures written as in cwl_eval whose gains differ from there, or None.
-
-    highest  the highest grade: cwl_eval has no gains above 1
-    """
+    """Return a note on measures written as in cwl_eval whose gains differ from there, or None. cwl_eval has no gains
+    above 1, which grades up to `highest` may have."""
     labels = [
         measure.label
         for measure in measures
@@ -394,10 +384,8 @@ def note_of_cwl_eval(measures: Iterable[Measure], highest: float) -> str | None:
 
 
 def note_of(label: str, lowest: float, top: float) -> str | None:
-    """Return a note on a measure whose number differs in another tool that writes it this way, or None.
-
-    lowest, top  the lowest grade, 0 if lower grades count as unjudged, and the top grade
-    """
+    """Return a note on a measure whose number differs in another tool that writes it this way, or None. `lowest` is 0
+    if lower grades count as unjudged."""
     name = re.split(r"(?<=rbp\.)\d|[(@:]", label, maxsplit=1)[0]
     difference = DIFFERENT.get("Bpref" if "judged_only=True" in label else name)
     return Note(f"{label}: {difference.reason}") if difference and difference.counts(lowest, top) else None

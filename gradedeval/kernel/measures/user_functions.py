@@ -42,11 +42,7 @@ DEFAULTS = {"gain": "grade", "cutoff": "renormalizes"}
 
 def apply_per_topic(function: Callable[..., Any]) -> Callable[..., Floats]:
     """Return a function of a batch that calls `function` for each topic, with the gains of the ranking and, if it takes
-    two arguments, of the ideal ranking, both down to the cutoff.
-
-    Raises InputError (usage) if it takes more positional arguments; when called, InputError with the topic if the
-    function fails, or returns anything but a number.
-    """
+    two arguments, of the ideal ranking, both down to the cutoff. Its failures are InputErrors with the topic."""
     rankings = len(_positional(function)) or 2
     if rankings > 2:
         name, extra = function.__name__, _positional(function)[2:]

@@ -19,11 +19,7 @@ from gradedeval.kernel.trec.small_tables import SmallTable
 
 
 class Weights(NamedTuple):
-    """The weights w of a model.
-
-    at_ranks  ranks -> w
-    beyond    n -> the sum of w over the ranks after n, down to the cutoff
-    """
+    """The weights of a model at ranks, and from n on the sum of those beyond, down to the cutoff."""
 
     at_ranks: Callable[[Floats], Floats]
     beyond: Callable[[int], float]
@@ -31,9 +27,7 @@ class Weights(NamedTuple):
 
 def weighting(**properties: Any) -> Callable[[Callable[..., Weights]], Measure]:
     """Make a measure of the weights, a function of the last rank and the parameters: Σ w_i r_i, with gains in [0, 1].
-
-    The weights sum to 1, and go on past the end of the run.
-    """
+    The weights sum to 1, and go on past the end of the run."""
 
     def define(model: Callable[..., Weights]) -> Measure:
         def function(g: Gains, **parameters: Any) -> Floats:
@@ -69,10 +63,8 @@ FAR = 64
 
 
 def _listed(weights: Floats, last: float) -> Weights:
-    """Return the weights of the first ranks, and 0 after them.
-
-    The difference to 1 lies past them: the rank at which a distribution was truncated is unknown.
-    """
+    """Return the weights of the first ranks, and 0 after them. The difference to 1 lies past them: the rank at which a
+    distribution was truncated is unknown."""
     cut_off = max(0.0, 1 - math.fsum(weights)) if math.isinf(last) else 0.0
     down_to_last = weights[: int(min(last, len(weights)))]
 
@@ -217,10 +209,7 @@ def read_weights(name: str, lines: Lines) -> Floats:
 
 
 def rank_weights(path: str | os.PathLike[str], *, usage: bool = False, lines: Lines | None = None) -> Floats:
-    """Return the weights of ranks 1, 2, … in a file with lines of rank,weight; index 0 is rank 1.
-
-    Raises InputError if it cannot be read, or a rank has no weight, or two.
-    """
+    """Return the weights of ranks 1, 2, … in a file with lines of rank,weight; index 0 is rank 1."""
     hint = "expected lines of rank,weight"
     return np.array(SmallTable.read(path, ("rank", "weight"), hint=hint, usage=usage, pieces=lines).by_rank("weight"))
 

@@ -323,10 +323,8 @@ def read_gain(gain: Any) -> Any:
 
 
 def read_unseen(value: Any) -> Any:
-    """Read the number of relevant documents that no run retrieved: a whole number, or infinity, also as the text `inf`.
-
-    Raises InputError (usage) for anything else.
-    """
+    """Read the number of relevant documents that no run retrieved: a whole number, or infinity, also as the text
+    `inf`."""
     if isinstance(value, float):
         if value == math.inf:
             return value
@@ -713,11 +711,8 @@ def _options_about(subject: About) -> Sequence[str]:
 
 
 def refuse_options(settings: Mapping[str, object], command: str, *about: About) -> None:
-    """Raise InputError (usage) for options that do not apply to a command.
-
-    settings  option -> value
-    about     the subjects that the command does not deal with
-    """
+    """Raise InputError (usage) for options that do not apply to a command, which does not deal with the subjects
+    `about`."""
     for name in chain.from_iterable(map(_options_about, about)):
         value = settings.get(name)
         if value is not None and value is not False:  # not by ==, which frames and arrays take cell by cell
@@ -823,12 +818,8 @@ _DEFAULTS = Options()
 
 
 def resolve_options(like: str | None = None, **settings: Any) -> Options:
-    """Return the options of a preset, overridden by a user's settings; None and False: not set.
-
-    settings  option -> text, file name or value
-
-    Raises InputError (usage) for an unknown option or preset, or a value that is not allowed.
-    """
+    """Return the options of a preset, overridden by a user's settings, option -> text, file name or value; None and
+    False: not set. Raises InputError (usage) for an unknown option or preset, or a value that is not allowed."""
     if like is None and not settings:
         return _DEFAULTS
     for name in settings:

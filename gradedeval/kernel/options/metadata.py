@@ -17,15 +17,21 @@ from gradedeval.kernel.measures.notation import plain_value
 from gradedeval.kernel.trec.lines import BYTE_ORDER_MARKS, decimal, decode, encode
 from gradedeval.kernel.trec.stream import Source, Stream, is_url
 
+
+def _digest(content: bytes) -> str:
+    """Return six hexadecimal digits of a checksum."""
+    from hashlib import sha256  # most evaluations do without
+
+    return sha256(content).hexdigest()[:6]
+
+
 # Documents: costs of their types, and gains of unjudged documents.
 
 
 @dataclass(eq=False, repr=False)
 class Costs:
-    """The cost of a document of each type, in any unit: seconds, characters, documents. `of`: type -> cost, above 0.
-
-    Raises InputError if a cost is not a finite number above 0.
-    """
+    """The cost of a document of each type, in any unit: seconds, characters, documents. `of`: type -> cost, finite and
+    above 0."""
 
     of: Mapping[bytes, float]
     place: str = "costs"
@@ -41,18 +47,13 @@ class Costs:
     @property
     def digest(self) -> str:
         """Six hexadecimal digits that change with any cost."""
-        from hashlib import sha256
-
         lines = sorted(b"%b %b" % (name, repr(float(cost)).encode()) for name, cost in self.of.items())
-        return sha256(b"\n".join(lines)).hexdigest()[:6]
+        return _digest(b"\n".join(lines))
 
 
 @dataclass(eq=False, repr=False)
 class Fill:
-    """Gains in [0, 1] of unjudged documents, estimated from clicks. `of`: topic -> docno -> gain.
-
-    Raises InputError if a gain is outside [0, 1], or there are none.
-    """
+    """Gains in [0, 1] of unjudged documents, estimated from clicks. `of`: topic -> docno -> gain."""
 
     of: Mapping[bytes, Mapping[bytes, float]]
     place: str = "fill"
@@ -75,19 +76,13 @@ class Fill:
     @property
     def digest(self) -> str:
         """Six hexadecimal digits that change with any gain."""
-        from hashlib import sha256
-
         rows = ((topic, docno, gain) for topic, documents in self.of.items() for docno, gain in documents.items())
-        lines = sorted(b"%b\t%b\t%.6f" % row for row in rows)
-        return sha256(b"\n".join(lines)).hexdigest()[:6]
+        return _digest(b"\n".join(sorted(b"%b\t%b\t%.6f" % row for row in rows)))
 
 
 def read_fill(fill: Any) -> Any:
-    """Read gains from a dict topic -> docno -> gain, or from a DataFrame or a file; return anything else unchanged.
-
-    Columns are topic, docno and gain; a file may also have seen. Raises InputError if a file cannot be read, a line is
-    wrong, or a document has two gains.
-    """
+    """Read gains from a dict topic -> docno -> gain, or from a DataFrame or a file with the columns topic, docno and
+    gain, in a file also seen; return anything else unchanged."""
     gains: dict[bytes, dict[bytes, float]] = {}
     columns = ("topic", "docno", "gain")
     if isinstance(fill, Mapping) or hasattr(fill, "columns"):
@@ -130,10 +125,7 @@ def _fill_rows(fill: Any, columns: Sequence[str]) -> Iterator[tuple[Any, Any, An
 
 
 def read_costs(costs: Any) -> Any:
-    """Read costs from a dict, or from a file with lines of `type cost`; return anything else unchanged.
-
-    Raises InputError if a file cannot be read, a line is not a type with its cost, or a type has two costs.
-    """
+    """Read costs from a dict, or from a file with lines of `type cost`; return anything else unchanged."""
     if isinstance(costs, Mapping):
         return Costs({encode(str(name)): plain_value(cost) for name, cost in costs.items()})
     if not isinstance(costs, str | os.PathLike):
@@ -183,18 +175,13 @@ class Collapse:
         """The separator in quotes, or six hexadecimal digits that change with any line of the table."""
         if self.separator:
             return f'"{decode(self.separator)}"'
-        from hashlib import sha256
-
         lines = sorted(b"%b\t%b" % pair for pair in self.of.items())
-        return f"table {sha256(b'|'.join(lines)).hexdigest()[:6]}"
+        return f"table {_digest(b'|'.join(lines))}"
 
 
 def read_collapse(value: Any, option: Flag = flag.collapse) -> Any:
-    """Read the rule for chunks: an existing file or a dict is a table chunk -> document, any other text a separator.
-
-    Returns anything else unchanged. Raises InputError if the file cannot be read, a line is wrong, or a chunk has two
-    documents; and (usage) for an empty separator.
-    """
+    """Read the rule for chunks: an existing file or a dict is a table chunk -> document, any other text a separator;
+    return anything else unchanged."""
     if isinstance(value, Mapping):
         table = {encode(str(chunk)): encode(str(document)) for chunk, document in value.items()}
         if not table:
@@ -290,10 +277,8 @@ class Labels:
 
 
 def read_labels(labels: Any) -> Any:
-    """Read labels with their grades from a dict, or from text such as `HRel=2,Rel=1`; return anything else unchanged.
-
-    Raises InputError (usage) if a grade is not a finite number, or a label occurs twice.
-    """
+    """Read labels with their grades from a dict, or from text such as `HRel=2,Rel=1`; return anything else
+    unchanged."""
     if isinstance(labels, str):
         pairs = [pair.rpartition("=")[::2] for pair in labels.split(",")]
     elif isinstance(labels, Mapping):
@@ -318,10 +303,7 @@ def read_labels(labels: Any) -> Any:
 
 
 def read_topics(topics: Any) -> Any:
-    """Read topic ids from a list, or from the first field of every line of a file; return anything else unchanged.
-
-    Raises InputError if a file cannot be read or has no topics.
-    """
+    """Read topic ids from a list, or from the first field of every line of a file; return anything else unchanged."""
     if isinstance(topics, str | os.PathLike):
         from gradedeval.kernel.trec.line_reader import check_text, whole_lines  # few choose topics
 
@@ -340,19 +322,11 @@ def read_topics(topics: Any) -> Any:
 
 def chosen_topics(topics: frozenset[bytes]) -> str:
     """Describe a choice of topics for the signature: their number, and six digits that identify the choice."""
-    from hashlib import sha256  # most evaluations do without
-
-    digest = sha256(b"|".join(sorted(topics))).hexdigest()[:6]
-    return f"{len(topics)} chosen {plural(len(topics), 'topic')} {digest}"
+    return f"{len(topics)} chosen {plural(len(topics), 'topic')} {_digest(b'|'.join(sorted(topics)))}"
 
 
 class Queries:
-    """The texts of topics.
-
-    texts    topic -> text, in one line
-    columns  further columns of the table: column -> topic -> value
-    place    the source, for messages
-    """
+    """The texts of topics, in one line each, and further columns of the table: column -> topic -> value."""
 
     def __init__(
         self, texts: Mapping[str, str], columns: Mapping[str, Mapping[str, Any]], place: str = "queries"
@@ -365,11 +339,8 @@ class Queries:
 
 
 class Slices:
-    """Labels of topics.
-
-    of     column -> topic -> its labels, in the order of the file; topics without labels are absent
-    place  the source, for messages
-    """
+    """Labels of topics. `of`: column -> topic -> its labels, in the order of the file; topics without labels are
+    absent."""
 
     def __init__(self, of: Mapping[str, Mapping[str, tuple[str, ...]]], place: str = "slices") -> None:
         self.of, self.place = of, place
@@ -390,13 +361,8 @@ class Slices:
     @property
     def digest(self) -> str:
         """Six hexadecimal digits that change with any label."""
-        from hashlib import sha256
-
-        rows = (
-            (column, topic, *labels) for column, of_topics in self.of.items() for topic, labels in of_topics.items()
-        )
-        lines = sorted("\t".join(row) for row in rows)
-        return sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:6]
+        rows = ((column, topic, *labels) for column, of in self.of.items() for topic, labels in of.items())
+        return _digest("\n".join(sorted(map("\t".join, rows))).encode("utf-8", "surrogatepass"))
 
     def unmatched(self, topics: Iterable[str]) -> list[str]:
         """Return a note for each column with topics that lack a label, or labels of no topic."""
@@ -423,10 +389,7 @@ def _unmatched(place: str, noun: str, values: Mapping[str, Any], topics: Iterabl
 
 
 def read_queries(source: Any) -> Any:
-    """Read the texts of topics from any source of `topic_table`; return anything else unchanged.
-
-    Raises InputError as `topic_table` does, and if there is no column of texts, or no text.
-    """
+    """Read the texts of topics from any source of `topic_table`; return anything else unchanged."""
     if isinstance(source, Queries):
         return source
     from gradedeval.kernel.trec.small_tables import topic_table
@@ -442,11 +405,10 @@ def read_queries(source: Any) -> Any:
 
 
 def read_slices(source: Any) -> Any:
-    """Read the labels of topics from a dict column -> topic -> label, or from any source of `topic_table`.
+    """Read the labels of topics from a dict column -> topic -> label, or from each column but texts of any source of
+    `topic_table`; several labels are separated by `|`, in Python also a list.
 
-    Each column of a table but texts holds labels. Returns names of columns of the queries, separated by commas, as a
-    tuple, and anything else unchanged. A topic may have several labels in a column: separated by `|`, in Python also as
-    a list. Raises InputError as `topic_table` does, and if there are no labels.
+    Returns names of columns of the queries, separated by commas, as a tuple, and anything else unchanged.
     """
     if isinstance(source, Slices):
         return source
@@ -480,10 +442,7 @@ def slices_of(queries: Queries | None, columns: Sequence[str]) -> Slices:
 
 @dataclass(eq=False, repr=False)
 class TopicWeights:
-    """Weights of topics in means. `of`: topic -> weight.
-
-    Raises InputError for a weight that is not a finite number of 0 or more, and if all are 0.
-    """
+    """Weights of topics in means, finite and 0 or more, but not all 0. `of`: topic -> weight."""
 
     of: Mapping[str, float]
     place: str = "topic_weights"
@@ -499,10 +458,8 @@ class TopicWeights:
     @property
     def digest(self) -> str:
         """Six hexadecimal digits that change with any weight."""
-        from hashlib import sha256
-
         lines = sorted(f"{topic}\t{float(weight)!r}" for topic, weight in self.of.items())
-        return sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:6]
+        return _digest("\n".join(lines).encode("utf-8", "surrogatepass"))
 
     def unmatched(self, topics: Iterable[str]) -> list[str]:
         """Return a note if weights are of topics that do not count."""
@@ -519,10 +476,7 @@ class TopicWeights:
 
 def read_topic_weights(source: Any) -> Any:
     """Read weights of topics from a file with lines of `topic weight`, a dict, or a DataFrame with the columns topic
-    and weight; return anything else unchanged.
-
-    Raises InputError if a file cannot be read, a line is wrong, or a topic has two weights.
-    """
+    and weight; return anything else unchanged."""
     from gradedeval.kernel.trec.small_tables import SmallTable, topic_table
 
     if isinstance(source, Mapping):
@@ -590,9 +544,7 @@ class Replicates:
 
     def systems(self, runs: Iterable[str]) -> dict[str, list[str]]:
         """Return system -> its runs, in the order of the runs; a run in no system is a system by itself, without seeds.
-
-        Raises InputError (usage) for a pattern that matches no run, a run in two systems, and a system of one run.
-        """
+        Raises InputError (usage) for systems that do not fit the runs."""
         names = list(runs)
         of: dict[str, str] = {}
         for system, pattern in self._pairs(names):
@@ -677,11 +629,8 @@ def matches(name: str, pattern: str) -> bool:
 
 
 def read_replicates(source: Any) -> Any:
-    """Read replicates from `NAME=pattern`, a file, or a list of these, from a dict, or from a DataFrame.
-
-    A dict is run -> system, or system -> pattern or runs; a DataFrame or a file has the columns run and system. Returns
-    anything else unchanged. Raises InputError if a file cannot be read, or a value is none of these.
-    """
+    """Read replicates from `NAME=pattern`, a file, or a list of these, from a DataFrame, or from a dict: run -> system,
+    or system -> pattern or runs. Returns anything else unchanged."""
     if isinstance(source, Replicates):
         return source
     if isinstance(source, Mapping):

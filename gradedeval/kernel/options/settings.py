@@ -108,11 +108,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def takes_options(level: Commands, *extra: str, **cures: str) -> Callable[[Function], Function]:
-    """Make a `public` function refuse options as keywords, except options of commands at `level`, those in `extra`, and
-    its parameters.
-
-    The refusal, an InputError (usage), comes before anything is read. `cures`: option -> hint for its message.
-    """
+    """Make a `public` function refuse options as keywords before anything is read, except options of commands at
+    `level`, those in `extra`, and its parameters. `cures`: option -> hint for its message."""
 
     def decorate(function: Function) -> Function:
         vars(function)[REFUSING] = partial(_refuse, function, level, extra, cures)

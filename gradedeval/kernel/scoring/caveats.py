@@ -71,12 +71,8 @@ def different_topics_notes(
 def no_relevant_text(
     place: str, topics: Sequence[str], counted: int, measures: Sequence[str] = (), then: str = "score 0"
 ) -> str:
-    """Return the text of a note on topics without relevant documents.
-
-    counted   number of all topics
-    measures  measures concerned; empty for all
-    then      the consequence, with a plural verb
-    """
+    """Return the text of a note on topics without relevant documents among `counted` topics, for some measures or all.
+    `then`: the consequence, with a plural verb."""
     verb, rest = then.split(" ", 1)
     have, follows = ("has", f"{verb}s") if len(topics) == 1 else ("have", verb)
     of = f" for {', '.join(measures)}" if measures else ""
@@ -94,12 +90,8 @@ def no_relevant_hint(topics: Sequence[str], measures: Sequence[Measure]) -> str:
 
 
 def add_tie_ranges(scorer: Scorer, batch: Batch, scored: BatchScores, *, at_once: bool = False) -> BatchScores:
-    """Add the range of scores over orders of tied documents to the scores of a batch.
-
-    at_once  score all orders now
-
-    Sets `ties` and `unscored_ties` of the batch scores, unless the order is fixed.
-    """
+    """Add the range of scores over orders of tied documents to the scores of a batch: `ties` and `unscored_ties`,
+    unless the order is fixed. `at_once`: score all orders now."""
     ties = batch.ties
     if ties is None or batch.kinds is not None:
         return scored
@@ -178,10 +170,7 @@ def limit_caveats(notes: Iterable[str]) -> list[str]:
 def tie_notes(
     run: GradedRun[BatchScores], scores: RunScores, scorer: Scorer, names: Sequence[str] | None = None
 ) -> list[Note]:
-    """Return a note if the order of tied documents matters to a mean.
-
-    names  names of the measures; labels by default
-    """
+    """Return a note if the order of tied documents matters to a mean. `names` of the measures: labels by default."""
     rows, tied, documents = _tied_documents(run.batches, scores, scorer)
     columns = np.flatnonzero(tied > TIED * documents).tolist()
     if not columns:
@@ -260,10 +249,7 @@ def _short_list_notes(
 
 
 def _short_list_note(place: str, shortest: int, longest: int, uncut: Sequence[str], example: str) -> Note:
-    """Return the note on lists of these lengths and on measures without a cutoff.
-
-    example  one of the measures that takes a cutoff; empty if none does
-    """
+    """Return the note on lists of these lengths and on measures without a cutoff, of which `example` takes one."""
     length = f"{shortest} to {longest} documents"
     if shortest == longest:
         length = f"{shortest} {plural(shortest, 'document')}"
@@ -325,10 +311,7 @@ def _merged_short_lists(notes: Sequence[Note]) -> Note:
 
 
 def few_topics_notes(most: int) -> list[Note]:
-    """Return a note if means are over few topics.
-
-    most  the largest number of topics of a mean
-    """
+    """Return a note if means are over few topics: `most` is the largest number of topics of a mean."""
     if not 0 < most < FEW_FOR_MEANS:
         return []
     text = f"the means are over {most} topics" if most > 1 else "there is one topic"

@@ -30,10 +30,8 @@ if TYPE_CHECKING:
 
 
 def named_runs(run: Any, qrels: Any = None) -> dict[str, Any]:
-    """Return name -> run: `run` is one run, a list or iterator of runs, or a dict name -> run.
-
-    qrels  a path to leave out of a folder or pattern
-    """
+    """Return name -> run: `run` is one run, a list or iterator of runs, or a dict name -> run; a folder or pattern is
+    without the path `qrels`."""
     if isinstance(run, list | tuple) and all(map(is_path, run)):
         sources = list(run)
     elif is_path(run):
@@ -80,10 +78,8 @@ def _file_name(run: Any) -> str:
 
 
 def file_names(paths: list[str]) -> list[str]:
-    """Return the file name of each path without its compression suffix, with as many folders as make it unique.
-
-    The suffix stays if both `a.run` and `a.run.gz` are given.
-    """
+    """Return the file name of each path, with as many folders as make it unique, and without its compression suffix
+    unless both `a.run` and `a.run.gz` are given."""
     if not paths:
         return []
     paths = [redacted(path).removesuffix("?…") if is_url(path) else path for path in paths]

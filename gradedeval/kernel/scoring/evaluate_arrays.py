@@ -40,13 +40,10 @@ TIED = (
 def check_measure(measure: Measure) -> None:
     """Raise InputError (usage) for an incomplete measure, or one that needs more than grades and scores."""
     measure.complete()
-    needs = {
-        "intents": measure.by_intent,
-        "strata": measure.definition.uses_strata,
-        "types of documents": measure.types,
-    }
-    for need in (need for need, needed in needs.items() if needed):
-        raise InputError(f"'{measure}'", f"needs {need}, which arrays lack", "use gradedeval.evaluate", usage=True)
+    needs = (("intents", measure.by_intent), ("strata", measure.definition.uses_strata))
+    for need, is_needed in (*needs, ("types of documents", bool(measure.types))):
+        if is_needed:
+            raise InputError(f"'{measure}'", f"needs {need}, which arrays lack", "use gradedeval.evaluate", usage=True)
 
 
 def as_numbers(values: Any, place: str) -> Floats:
@@ -87,9 +84,7 @@ def check_finite(scores: Floats, place: str) -> None:
 
 def grade_codes(grades: Floats, place: str) -> tuple[Floats, NDArray[Any]]:
     """Return the distinct grades, ascending, and the index of each grade among them; `len(labels)` for nan, unjudged.
-
-    Raises InputError for an infinite grade, or without grades.
-    """
+    Raises InputError for an infinite grade, or without grades."""
     judged: Bools = grades == grades
     if judged.all():
         labels, codes = distinct(grades.ravel())
@@ -238,10 +233,8 @@ class JudgedLists:
 
     @classmethod
     def of(cls, labels: Any, group: Any, qid: Any) -> JudgedLists:
-        """Return the lists of documents with these labels: `group` sizes, or the `qid` of each document.
-
-        Raises InputError (usage) if a label is not a whole number from 0, or lists and labels do not fit each other.
-        """
+        """Return the lists of documents with these labels: `group` sizes, or the `qid` of each document. Raises
+        InputError (usage) unless labels are whole numbers from 0 that fit the lists."""
         # A copy: objectives keep it, and batches may reuse their memory.
         grades = as_numbers(labels, "labels").flatten()
         wrong = ~(np.isfinite(grades) & (grades >= 0) & (grades == np.floor(grades)))

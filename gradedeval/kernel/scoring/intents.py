@@ -33,10 +33,8 @@ def prior_of(measure: Measure) -> str:
 
 
 class ByIntent:
-    """The gains of one measure by intent; qrels without subtopics have one intent per topic.
-
-    `notes` lists unused probabilities of intents. Raises InputError if they cannot be read.
-    """
+    """The gains of one measure by intent; qrels without subtopics have one intent per topic. `notes`: unused
+    probabilities."""
 
     def __init__(self, qrels: Qrels, measure: Measure, grades: Grades) -> None:
         self.qrels = qrels
@@ -59,10 +57,8 @@ class ByIntent:
         self.tables = [GainTable(gains, table.top, table.gain_of_label) for gains in [*judged_gains, *unknown]]
 
     def seen(self, topics: list[bytes], gains_of: Callable[[GainTable], Gains], best: bool) -> Intents:
-        """Return the gains by intent of a batch of topics. A topic without intents gets one without judgments.
-
-        best  whether any intent may have a relevant document
-        """
+        """Return the gains by intent of a batch of topics; a topic without intents gets one without judgments. `best`:
+        whether any intent may have a relevant document."""
         from gradedeval.kernel.measures.diversity import Intents  # few evaluations are by intent
 
         minimum = 1 if self.qrels.subtopics is None else 0
@@ -141,11 +137,8 @@ class Prior:
 
 
 def read_prior(path: str) -> Prior:
-    """Read probabilities from a file with lines of topic, subtopic and probability.
-
-    A topic's probabilities are divided by their sum, which must be 1 up to rounding. Raises InputError for another sum,
-    for a line without a probability, or for a repeated line.
-    """
+    """Read probabilities from a file with lines of topic, subtopic and probability. A topic's probabilities are divided
+    by their sum, which must be 1 up to rounding."""
     from gradedeval.kernel.trec.small_tables import SmallTable  # few evaluations need a table
 
     table = SmallTable.read(path, FIELDS, hint=f"expected lines of '{' '.join(FIELDS)}'", words=True)

@@ -150,8 +150,11 @@ def _with_t(mean: Floats, error: Floats, freedom: int, alpha: float) -> tuple[Fl
 def saved(people: Estimates, both: Estimates) -> tuple[Floats, Floats]:
     """Return the share by which the combined interval is narrower than people's, and the factor of topics that people
     would have to judge for it; nan if an interval has no width."""
-    wide, narrow = people.high - people.low, both.high - both.low
-    varies = (wide > 0) & (narrow > 0)
+    return _saved(people.high - people.low, both.high - both.low, 0)
+
+
+def _saved(wide: Floats, narrow: Floats, least: float) -> tuple[Floats, Floats]:
+    varies = (wide > least) & (narrow > least)
     share = np.where(varies, narrow, np.nan) / np.where(varies, wide, 1)
     return 1 - share, 1 / share**2
 
@@ -160,20 +163,12 @@ def could_save(human: Floats, machine: Floats) -> tuple[Floats, Floats]:
     """Return `saved` for each row if the machine judged arbitrarily many other topics, from five or more topics judged
     by both."""
     rectified = human - powers(human, machine, math.inf) * (machine - machine.mean(1, keepdims=True))
-    wide, narrow = human.std(1, ddof=1), rectified.std(1, ddof=1)
-    varies = (wide > 1e-12) & (narrow > 1e-12)
-    share = np.where(varies, narrow, np.nan) / np.where(varies, wide, 1)
-    return 1 - share, 1 / share**2
+    return _saved(human.std(1, ddof=1), rectified.std(1, ddof=1), 1e-12)
 
 
 def chosen_p(machine: Floats, others: Floats, draws: int = DRAWS, seed: int = SEED) -> float:
-    """Return p of the difference between judged topics and the others by the machine: a two-sided permutation test of
-    means.
-
-    machine, others  the machine's scores of the judged topics, and of the others
-
-    A small p says that the judged topics are not a random sample.
-    """
+    """Return p of a two-sided permutation test that the machine's mean scores of the judged topics and of the others
+    differ; a small p says that the judged topics are not a random sample."""
     values = np.concatenate([machine, others])
     values = values - values.mean()
     observed = abs(values[: len(machine)].sum())
@@ -203,22 +198,17 @@ def by_both(
     read_qrels: Callable[[Any, Options], Qrels],
     score: Callable[[Mapping[str, Any], Qrels, Sequence[Measure], Options], Scores],
 ) -> Scores:
-    """Join the scores by people and by a machine to estimates.
-
-    read_qrels  reads qrels by options
-    score       scores runs, as `evaluate_runs`
-
-    Raises InputError as `evaluate_runs`, and if the two kinds of judgments cannot be joined.
-    """
+    """Join the scores by people and by a machine to estimates. `read_qrels` reads qrels by options, `score` scores runs
+    as `evaluate_runs`. Raises InputError if the two kinds of judgments cannot be joined."""
     of_both: dict[str, Any] = dict.fromkeys(("interval", "queries", "slices"))
     scoring_options = replace(options, predicted=None, **of_both)
-    kept = KeptRuns(runs)
+    runs, again = _twice(runs)
     people = read_qrels(qrels, scoring_options)
     machine = _machine_qrels(options.predicted and options.predicted.source, scoring_options, read_qrels)
     check_judgments(people, machine, measures, options)
-    judged = score(kept.runs(), people, measures, scoring_options)
+    judged = score(runs, people, measures, scoring_options)
     scoring_options = replace(scoring_options, top_grade=scoring_options.top_of(float(people.labels[-1])))
-    return joined(judged, score(kept.runs(), machine, measures, scoring_options), options)
+    return joined(judged, score(again, machine, measures, scoring_options), options)
 
 
 def _machine_qrels(source: Any, options: Options, read_qrels: Callable[[Any, Options], Qrels]) -> Qrels:
@@ -243,20 +233,16 @@ class _Bytes(io.BytesIO):
         self.name = name
 
 
-class KeptRuns:
-    """Runs that can be read again: the content of pipes, open files and iterators is kept."""
-
-    def __init__(self, runs: Mapping[str, Any]) -> None:
-        self._kept: dict[str, Any] = {}
-        for name, run in runs.items():
-            if is_file(run) and (source := Source(run)).is_read_once:
-                self._kept[name] = source.stored(), source.place
-            else:
-                self._kept[name] = list(run) if isinstance(run, Iterator) else run
-
-    def runs(self) -> dict[str, Any]:
-        """Return the runs by name, rewound."""
-        return {name: _Bytes(*run) if isinstance(run, tuple) else run for name, run in self._kept.items()}
+def _twice(runs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the runs by name, to be read, and again: the content of pipes, open files and iterators is kept."""
+    first, second = dict[str, Any](), dict[str, Any]()
+    for name, run in runs.items():
+        if is_file(run) and (source := Source(run)).is_read_once:
+            content, place = source.stored(), source.place
+            first[name], second[name] = _Bytes(content, place), _Bytes(content, place)
+        else:
+            first[name] = second[name] = list(run) if isinstance(run, Iterator) else run
+    return first, second
 
 
 def check_judgments(people: Qrels, machine: Qrels, measures: Sequence[Measure], options: Options) -> None:
@@ -279,25 +265,19 @@ def check_judgments(people: Qrels, machine: Qrels, measures: Sequence[Measure], 
 
 
 def _too_few_others(people: Qrels, machine: Qrels, others: int, by_people: int) -> InputError:
-    """Return the error of a machine's judgments with fewer than two topics that people did not judge.
-
-    by_people  number of topics that people alone judged
-    """
+    """Return the error of a machine's judgments with fewer than two topics that people did not judge. `by_people`:
+    number of topics that people alone judged."""
+    has = f"has {'only one' if others else 'no'} other topic than {people.place}"
     if machine.digest == people.digest:
         problem, hint = f"holds the same judgments as {people.place}", f"{flag.predicted} takes those of a machine"
     elif by_people > max(others, 1):
-        problem = f"has {_other(others)} than {people.place}, which has {by_people} more"
+        problem = f"{has}, which has {by_people} more"
         hint = f"swap them if {machine.place} is by people: {flag.predicted} takes the machine's judgments"
     elif others:
-        problem, hint = f"has {_other(others)} than {people.place}", "have the machine judge two more topics or more"
+        problem, hint = has, "have the machine judge two more topics or more"
     else:
-        problem = f"has {_other(others)} than {people.place}"
-        hint = f"leave out {flag.predicted}: people have judged all of its topics"
+        problem, hint = has, f"leave out {flag.predicted}: people have judged all of its topics"
     return InputError(machine.place, problem, hint)
-
-
-def _other(count: int) -> str:
-    return "only one other topic" if count else "no other topic"
 
 
 def check_grades(people: Qrels, machine: Qrels, measures: Sequence[Measure], options: Options) -> None:
@@ -362,11 +342,7 @@ def _run_notes(machine: Scores, judged: Collection[str], place: str) -> Iterator
 
 
 def topics_of_neither(notes: Sequence[str], judged: Collection[str], places: tuple[str, str]) -> Iterator[Note]:
-    """Yield notes on topics of runs that neither kind of judgments has.
-
-    judged  topics of the second kind
-    places  people's judgments and the machine's
-    """
+    """Yield notes on topics of runs that neither kind of judgments has. `judged`: topics of the second kind."""
     for note in notes:
         if not isinstance(note, Note) or note.kind != "unjudged-topics":
             continue
@@ -451,11 +427,8 @@ def _on(run: RunScores, topics: Sequence[str], column: int) -> Floats:
 
 @dataclass(eq=False)
 class Estimated:
-    """Summaries of runs, estimated from people's scores of some topics and a machine's of all.
-
-    people, machine  the same runs by both
-    level            of the intervals; None: 95 %
-    """
+    """Summaries of runs, estimated from people's scores of some topics and a machine's of all, with intervals at
+    `level`."""
 
     people: Sequence[RunScores]
     machine: Sequence[RunScores]
@@ -575,12 +548,8 @@ def within(summaries: Mapping[str, Floats], limits: Limits, reading: Reading, co
 
 
 def summarized(human: Floats, machine: Floats, others: Floats, reading: Reading, alpha: float) -> dict[str, Floats]:
-    """Estimate the means of values, or of the differences of two runs, by column name; nan with too few topics.
-
-    human, machine, others  as in `estimate`: rows × topics
-
-    Includes people's estimates alone, and p. The error of a geometric mean is the error of its logarithm.
-    """
+    """Estimate the means of values, or of the differences of two runs, by column name, including people's alone, and p;
+    nan with too few topics. The error of a geometric mean is the error of its logarithm."""
     judged, count = human.shape[1], human.shape[1] + others.shape[1]
     names = ("score", "se", "low", "high", "p", *_ALONE, *_OTHERS)
     if judged < LEAST or others.shape[1] < 2:
@@ -595,10 +564,8 @@ def summarized(human: Floats, machine: Floats, others: Floats, reading: Reading,
 
 
 def heavy_notes(estimates: Iterable[tuple[str, float, str]]) -> list[Note]:
-    """Return a note on estimates whose variance is mostly due to a single topic.
-
-    estimates  of each: the topic, its share of the variance of h − λ m, and the label of the estimate
-    """
+    """Return a note on estimates whose variance is mostly due to a single topic, given with its share of the variance
+    of h − λ m, and the label of the estimate."""
     named = [f"topic {topic} has {100 * share:.0f}% of that of {label}" for topic, share, label in estimates]
     if not named:
         return []

@@ -82,12 +82,8 @@ def key_names(scores: Scores, by_topic: bool) -> list[str]:
 
 
 def best_two(printed: Sequence[str], sign: int) -> list[int]:
-    """Return for each number 1 if it is the best, 2 if it is the second best, else 0; 0 for a single number.
-
-    sign  factor by which more is better
-
-    Numbers that are printed alike are equal: a reader cannot tell them apart.
-    """
+    """Return for each number 1 if it is the best, 2 if it is the second best, else 0; 0 for a single number. More is
+    better if `sign` is 1. Numbers that are printed alike are equal: a reader cannot tell them apart."""
     values = [sign * float(text or "nan") for text in printed]
     numbers = [None if math.isnan(number) else number for number in values]
     levels = sorted({number for number in numbers if number is not None}, reverse=True)[:2]
@@ -258,10 +254,7 @@ def _trec_lines(row: Row, topic: str, parts: Sequence[str]) -> list[tuple[str, s
 
 def all_quantities(measures: Iterable[Measure]) -> list[Measure]:
     """Return each C/W/L measure as expected utility, total utility, cost, total cost and depth. p, rr and ap become
-    their C/W/L forms, with a note.
-
-    Raises InputError (usage) for other measures, and for a measure that states its quantity.
-    """
+    their C/W/L forms, with a note. Raises InputError (usage) for others, and for one that states its quantity."""
     quantities: list[Measure] = []
     given = list(measures)
     in_cwl = [_cwl_form(measure) for measure in given]

@@ -43,10 +43,8 @@ if TYPE_CHECKING:
 
 
 class GainsCache:
-    """Gains of a batch for each measure; measures with equal gains share the arrays.
-
-    missed  topics: number of unjudged documents that were not retrieved and may be relevant in a bound
-    """
+    """Gains of a batch for each measure; measures with equal gains share the arrays. `missed`: number of unjudged
+    documents of each topic that were not retrieved and may be relevant in a bound."""
 
     def __init__(
         self, batch: Batch, grader: Grader, by_intent: Mapping[Measure, ByIntent], missed: Ints | None = None
@@ -206,10 +204,8 @@ def _costs(batch: Batch, costs: Costs) -> Floats:
 
 
 def grades_of(measure: Measure, qrels: Qrels, options: Options) -> Grades:
-    """Return the grade scale of a measure: its top grade comes from the options, the preset or the qrels.
-
-    Raises InputError if the qrels have a grade above the top grade.
-    """
+    """Return the grade scale of a measure: its top grade comes from the options, the preset or the qrels, which must
+    not have a higher one."""
     highest = float(qrels.labels[-1])
     top = options.top_of(highest)
     lists_gains = isinstance(measure.gain, tuple) or str(measure.gain).startswith("@")
@@ -345,10 +341,8 @@ CACHED_SCORERS = 16
 
 
 def scorer_for(qrels: Qrels, measures: Sequence[Measure], options: Options, limits: Limits | None = None) -> Scorer:
-    """Return a scorer. The qrels cache it by its measures and options.
-
-    Scorers that read further files or have measures by intent, which keep state of topics, are not cached.
-    """
+    """Return a scorer, cached in the qrels unless it reads further files or has measures by intent, which keep state of
+    topics."""
     key = (tuple((measure, measure.spellings) for measure in measures), options, limits)
     cache: dict[Any, Scorer] = qrels._scorers
     if (scorer := cache.get(key)) is not None:
@@ -568,12 +562,8 @@ class Scorer:
     def merge(
         self, name: str, batches: Sequence[BatchScores], topics: list[bytes], missing: int = 0, format: str = ""
     ) -> RunScores:
-        """Merge scored batches to the scores of a run.
-
-        batches  batches of all parts of the run; the last batch of a topic counts
-        topics   topics to average over; `missing` is the number that the run lacks
-        format   format of the file
-        """
+        """Merge scored batches to the scores of a run over `topics`, of which the run lacks `missing`; the last batch
+        of a topic counts."""
         first = batches[0]
         scored, values, bounds, empty = first.topics, first.values, first.bounds, first.empty
         if len(batches) > 1:
@@ -725,10 +715,8 @@ def _difference(measure: Measure, table: GainTable, gains_of: GainsCache, score:
 
 
 def bounds_with_missed(scorer: Scorer, batch: Batch, column: int, missed: Ints) -> Floats:
-    """Return 3 × topics: the lowest score by a measure, the score, and the highest; nan for unknown bounds.
-
-    missed  topics: number of documents not retrieved that may be relevant, in addition to `Options.unseen`
-    """
+    """Return 3 × topics: the lowest score by a measure, the score, and the highest; nan for unknown bounds. `missed`:
+    number of documents of each topic that may be relevant, in addition to `Options.unseen`."""
     gains_of = scorer.gains_cache(batch, missed)
     return _low_score_high(scorer, scorer.measures[column], scorer.tables[column], gains_of)
 
@@ -743,13 +731,8 @@ def _low_score_high(scorer: Scorer, measure: Measure, table: GainTable, gains_of
 
 
 def bounds_by_missed(scorer: Scorer, batch: Batch, column: int, rows: Ints, missed: Ints) -> Floats | None:
-    """Return 3 × rows as `bounds_with_missed`, where a topic may have many rows: its gains are computed only once.
-
-    rows    index of the topic in the batch
-    missed  number of missed documents for each of `rows`
-
-    Returns None if the measure has no such shortcut.
-    """
+    """Return 3 × rows as `bounds_with_missed`, where a topic of the batch may have many of the `rows`: its gains are
+    computed only once. Returns None if the measure has no such shortcut."""
     from gradedeval.kernel.measures.bounds import lowest_with_missed  # for bounds only
 
     measure, table = scorer.measures[column], scorer.tables[column]
@@ -795,11 +778,8 @@ def _best(
 
 
 def unseen_note(place: str, condition: str) -> Note:
-    """Return the note on the assumption that unjudged documents outside the runs are not relevant.
-
-    place      option or measures
-    condition  the documents concerned, as in `neither run retrieved`
-    """
+    """Return the note on the assumption that unjudged documents outside the runs, as in `neither run retrieved`, are
+    not relevant."""
     text = f"{place}: unjudged documents that {condition} are taken as not relevant"
     return Note(text, f"use {flag.unseen:N} to assume that some are relevant", kind="unseen")
 

@@ -126,10 +126,6 @@ class RunScores:
         """measures: the number of topics included by each."""
         return cast(list[int], np.count_nonzero(self.included, axis=0).tolist())
 
-    def count(self, column: int) -> int:
-        """Return the number of topics included for one measure."""
-        return self.counts[column]
-
     def most(self, measures: int) -> int:
         """Return the largest number of topics included for any of the first `measures` measures."""
         return max(self.counts[:measures], default=0)

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from gradedeval.errors import InputError
 from gradedeval.kernel.parallel import Workers, no_progress, raise_malloc_threshold
 from gradedeval.kernel.parallel.executors import WorkerDied, keep_freed_memory
-from gradedeval.kernel.rankings.grade import Grader, PartResult, RunFile
+from gradedeval.kernel.rankings.grade import PartResult, RunFile
 from gradedeval.kernel.scoring.scorer import BatchScores, Scorer
-from gradedeval.kernel.scoring.scores import RunScores
 from gradedeval.kernel.scoring.tasks import RunResult, score_run, size_of
 from gradedeval.kernel.trec.blocks import format_of
 from gradedeval.kernel.trec.lines import LineLayout, NeedsLineReader
@@ -23,31 +22,6 @@ from gradedeval.kernel.trec.stream import PlacedPath, Source, Stream, is_file, i
 if TYPE_CHECKING:
     from gradedeval.kernel.parallel import Progress
     from gradedeval.kernel.rankings.grade import RunPart
-    from gradedeval.kernel.rankings.segments import SegmentPart
-
-
-def run_parts(source: Any, grader: Grader, workers: Workers) -> list[SegmentPart]:
-    """Return the parts of a large run file for workers; empty for other runs. Raises InputError as `grade_run`."""
-    with closing(Stream(Source(source))) as stream:
-        form = format_of(stream, "run", grader.options.run_format)
-        if not isinstance(form, LineLayout) or not form.in_blocks or grader.types:
-            return []
-        file = RunFile(stream, grader, form)
-        if not file.is_large:
-            return []
-        from gradedeval.kernel.rankings.segments import segments_of  # few files are so large
-
-        return [part.closed() for part in segments_of(file, workers)]
-
-
-def packed(run: RunScores, scorer: Scorer) -> RunScores:
-    """Pack scores for sending: the topics of the qrels, which most runs share, are not sent."""
-    return replace(run, topics=[]) if run.topics is scorer.topics else run
-
-
-def unpacked(run: RunScores, scorer: Scorer) -> RunScores:
-    """Unpack scores; runs share one list of topics."""
-    return run if run.topics else replace(run, topics=scorer.topics)
 
 
 NumberedRun = tuple[int, str, Any]
@@ -90,17 +64,14 @@ def work(scorer: Scorer, task: Task, progress: Progress = no_progress) -> Result
     if task.part is None:
         alone = Workers(progress=progress)
         done = [score_run(name, source, scorer, alone, by_topic=task.by_topic) for _, name, source in task.runs]
-        return Result(task.number, [_packed(result, scorer) for result in done])
+        for result in done:
+            if result.scores is not None and result.scores.topics is scorer.topics:
+                result.scores = replace(result.scores, topics=[])  # most runs have the topics of the qrels
+        return Result(task.number, done)
     try:
         return Result(task.number, part=scorer.score_part(task.part))
     except (InputError, NeedsLineReader) as error:
         return Result(task.number, error=error)
-
-
-def _packed(result: RunResult, scorer: Scorer) -> RunResult:
-    if result.scores is not None:
-        result.scores = packed(result.scores, scorer)
-    return result
 
 
 # Cut runs into tasks
@@ -154,9 +125,16 @@ def _placed_path(source: Any) -> Any:
 def _parts(source: Any, size: int, scorer: Scorer, workers: Workers) -> Sequence[RunPart]:
     """Return the parts of a large file; empty for other runs, and for unreadable files: the worker reports the
     error."""
-    if is_file(source) and size > workers.limits.large_file and not _stays_here(source):
-        with suppress(InputError, NeedsLineReader):
-            return run_parts(source, scorer.grader, workers)
+    if not is_file(source) or size <= workers.limits.large_file or _stays_here(source):
+        return []
+    with suppress(InputError, NeedsLineReader), closing(Stream(Source(source))) as stream:
+        form = format_of(stream, "run", scorer.options.run_format)
+        if isinstance(form, LineLayout) and form.in_blocks and not scorer.grader.types:
+            file = RunFile(stream, scorer.grader, form)
+            if file.is_large:
+                from gradedeval.kernel.rankings.segments import segments_of  # few files are so large
+
+                return [part.closed() for part in segments_of(file, workers)]
     return []
 
 
@@ -245,17 +223,13 @@ class Collector:
     def _finished(self, task: Task, workers: Workers) -> RunResult:
         number, name, source = task.runs[0]
         result = score_run(name, source, self.scorer, workers, self.cut.pop(number).whole, by_topic=task.by_topic)
-        return self._arrived(_packed(result, self.scorer), source)
+        return self._arrived(result, source)
 
     def _arrived(self, result: RunResult, source: Any) -> RunResult:
-        if result.scores is not None:
-            result.scores = unpacked(result.scores, self.scorer)
-        elif (
-            isinstance(source, PlacedPath)
-            and result.error
-            and result.error.kind == "no-file"
-            and os.path.exists(source)
-        ):
+        if result.scores is not None and not result.scores.topics:  # runs share one list of topics
+            result.scores = replace(result.scores, topics=self.scorer.topics)
+        is_missing = isinstance(source, PlacedPath) and result.error is not None and result.error.kind == "no-file"
+        if result.error and is_missing and os.path.exists(source):
             hint = "give a path, or a URL, that all of them reach"
             result.error = result.error.replace(problem="workers see no such file", hint=hint)
         return result

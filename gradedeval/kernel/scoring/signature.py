@@ -44,11 +44,8 @@ def signature(
     counts: Sequence[tuple[int, int]],
     formats: Iterable[str] = (),
 ) -> str:
-    """Return the version, qrels, topics, order of documents, non-default options, and gains of each measure.
-
-    counts   for each run, the number of its topics, and how many of them are missing from it
-    formats  formats of the files
-    """
+    """Return the version, qrels, topics, order of documents, non-default options, and gains of each measure. `counts`:
+    for each run, the number of its topics, and how many of them are missing from it."""
     top = options.top_of(float(qrels.labels[-1]))
     scored, missing = zip(*counts, strict=True)
     topics = f"topics {_range(scored)} of {len(qrels)}{_missing(missing)}"
@@ -112,11 +109,8 @@ COUNTED = r"topics (?P<low>\d+)(\.\.(?P<high>\d+))? of (?P<all>\d+)(?P<missing> 
 
 
 def on_common_topics(text: str, common: int) -> str:
-    """Return the signature of scores on the topics that all runs are scored on.
-
-    text    signature of runs that may have different topics
-    common  number of topics that all runs are scored on
-    """
+    """Return the signature of scores on the `common` topics that all runs are scored on, from that of runs that may
+    have different topics."""
     parts = re.split(BETWEEN, text)
     counted = [match for part in parts if (match := re.fullmatch(COUNTED, part))]
     numbers = {match[name] for match in counted for name in ("low", "high") if match[name]}
@@ -178,11 +172,8 @@ def _of_measures(measures: Sequence[Measure], grades: Grades) -> list[str]:
 
 
 def _listed(measure: Measure, with_gains: bool = False) -> str:
-    """Return the name of a measure with the defaults of its parameters, as in `rbp(p=0.8)`: its name in a table lacks
-    them.
-
-    with_gains  include stated parameters on gains, as in `err(gain=linear)`: measures of that name have different gains
-    """
+    """Return the name of a measure with the defaults of its parameters, as in `rbp(p=0.8)`, which its name in a table
+    lacks; `with_gains` also with stated parameters on gains, if measures of that name have different gains."""
     definition, stated = measure.definition, dict(measure.parameters)
     listed = dict[str, Value]()
     for key, value in stated.items():
@@ -227,10 +218,8 @@ def _named_gains(measure: Measure) -> str:
 
 def short(text: str) -> str:
     """Shorten the lines under a table for people: version, checksum of the qrels, and settings other than the defaults
-    of this version. The omitted parts follow from the version, the checksum and the names of measures.
-
-    Signatures of other versions, in saved scores, stay whole: their defaults may differ.
-    """
+    of this version. The omitted parts follow from the version, the checksum and the names of measures. Signatures of
+    other versions, in saved scores, stay whole."""
     lines = []
     for line in text.split("\n"):
         parts = re.split(BETWEEN, line)

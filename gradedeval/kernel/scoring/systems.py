@@ -110,10 +110,7 @@ def columns(scores: Scores) -> list[str]:
 
 def document(scores: Scores, layout: Layout, digits: int) -> Document:
     """Return a row for each system: for each measure the mean and the deviation of its seeds; for programs a row for
-    each measure.
-
-    digits  default digits of a score
-    """
+    each measure."""
     result = list(rows(scores))
     if layout == "long":
         names = columns(scores)

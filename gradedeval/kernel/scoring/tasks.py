@@ -81,10 +81,8 @@ def grade_run(source: Any, grader: Grader, workers: Workers, name: str = "run") 
 
     source  a path (`-` is standard input), an open file, columns as lint reads them, any run of `read_run`, or a run
             graded with all ranks, by the same qrels and options
-    name    name in messages of a run that is not a file
 
-    Raises InputError if the run cannot be read or has no topic in common with the qrels, or if some measures rank its
-    documents differently than others.
+    Raises InputError if the run cannot be read, has no topic in common with the qrels, or has no single order.
     """
     run = map_run(methodcaller("grade", grader), source, grader, workers, name=name)
     if any(batch.as_double is not None for batch in run.batches):
@@ -104,10 +102,8 @@ def map_run(
     merged: PartResult[Made] | None = None,
     name: str = "run",
 ) -> GradedRun[Made]:
-    """Apply `work` to each part of a run; processes share a large file. Raises InputError as `grade_run`.
-
-    merged  results of the parts of a file, if known
-    """
+    """Apply `work` to each part of a run; processes share a large file. `merged`: results of its parts, if known.
+    Raises InputError as `grade_run`."""
     if isinstance(source, GradedRun):
         return source.with_batches(work(GradedPart(source.batches)).batches)
     if not is_file(source):
@@ -203,10 +199,8 @@ def _map_file(
     workers: Workers,
     merged: PartResult[Made] | None,
 ) -> GradedRun[Made]:
-    """Apply `work` to each part of a run file, and again to topics with lines in several parts.
-
-    Raises NeedsLineReader for lines that only the line reader can read, and WorkerDied.
-    """
+    """Apply `work` to each part of a run file, and again to topics with lines in several parts. Raises NeedsLineReader
+    for lines that only the line reader can read, and WorkerDied."""
     file, whole = RunFile(stream, grader, layout), merged or PartResult[Made]()
     if merged is None:
         parts: Sequence[RunPart] | Iterator[RunPart]

@@ -14,12 +14,7 @@ from gradedeval.kernel.scoring.scores import gain_option, with_defaults
 
 @dataclass(eq=False, repr=False)
 class Applied:
-    """A measure with the options that apply to it.
-
-    requested  the measure as requested
-    options    all options
-    highest    the highest grade of the qrels
-    """
+    """A measure, as requested, with the options that apply to it; `highest` is the highest grade of the qrels."""
 
     requested: Measure
     options: Options
@@ -128,11 +123,8 @@ class Applied:
 
 
 def unused_options(measures: Sequence[Measure], options: Options, highest: float) -> list[Note]:
-    """Return a note for each option that the user gave but no measure uses.
-
-    measures  as requested
-    highest   the highest grade of the qrels
-    """
+    """Return a note for each option that the user gave but no measure uses; `highest` is the highest grade of the
+    qrels."""
     entries = [entry for name, entry in OPTIONS.items() if entry.use and name in options.given - options.may_be_unused]
     applied = [Applied(measure, options, highest) for measure in measures] if entries else []
     return [
@@ -154,11 +146,8 @@ def _stating(measures: Sequence[Measure], name: str, options: Options) -> list[s
 
 
 def unused_note(option: str, measures: Sequence[Measure], users: str, stating: Sequence[str] = ()) -> Note:
-    """Return the note that no measure uses an option.
-
-    users    names of measures that would
-    stating  notations of these measures with the value
-    """
+    """Return the note that no measure uses an option: `users` would, and `stating` are notations of these with the
+    value."""
     names = shorten([measure.label for measure in measures])
     hint = f"state it in the {plural(len(stating), 'measure')}: {shorten(stating)}" if stating else f"it is for {users}"
     return Note(f"{option}: no measure here uses it ({names})", hint, kind="unused-option")

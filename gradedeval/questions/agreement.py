@@ -106,8 +106,7 @@ class Agreement(kernel.results.InNotebook):
 
 
 def _savings(orders: pd.DataFrame) -> Table:
-    """Return the savings by the second judgments: rows for means of runs and for differences, with the topics that only
-    the second judges, if any, and with very many."""
+    """Return a row for each interval, of means and of differences, with the second judgments of more topics."""
     rows: list[list[Any]] = []
     for row in kernel.results.to_rows(orders):
         for quantity, suffix in (("means", ""), ("differences", "_differences")):
@@ -203,8 +202,7 @@ def _common_judgments(first: Qrels, second: Qrels) -> tuple[list[tuple[float, fl
 
 
 def _confusion(first: kernel.Qrels, second: kernel.Qrels, pairs: list[tuple[float, float]]) -> tuple[Ints, list[str]]:
-    """Return the numbers of documents by their grades in the first and in the second qrels, and the names of the
-    grades."""
+    """Return the number of documents by their grades in the first and the second qrels, and the grades."""
     scale = np.union1d(first.labels, second.labels)
     codes = np.searchsorted(scale, np.array(pairs, dtype=np.float64))
     table: Ints = np.bincount(codes[:, 0] * len(scale) + codes[:, 1], minlength=len(scale) ** 2).reshape(len(scale), -1)

@@ -140,8 +140,7 @@ LONGEST = 50
 
 
 class Tests(NamedTuple):
-    """Corrected p of `significant` bounds by (run, measure, slice), the test in words, and comparisons of `no-worse`
-    bounds by the same."""
+    """Corrected p of `significant` and comparisons of `no-worse` bounds by (run, measure, slice); the test in words."""
 
     p: dict[tuple[str, str, str], float]
     method: str
@@ -287,8 +286,7 @@ def judging_notes(matrix: Matrix, results: Iterable[Verdict]) -> list[Note]:
 
 
 def unequal_topics(matrix: Matrix, runs: Sequence[str], bounds: Iterable[Bound], baseline: str | None) -> list[Note]:
-    """Return a note if a bound limits means of runs over different topics: the topics common to a run and the baseline
-    or, without comparison, the topics of the run."""
+    """Return a note if a bound limits means of runs over different topics."""
     averaged: dict[str, list[Hashable]] = {}
     for bound in bounds:
         if matrix.machine is None and bound.kind in AVERAGED:
@@ -303,8 +301,7 @@ def unequal_topics(matrix: Matrix, runs: Sequence[str], bounds: Iterable[Bound],
 
 
 def direction_notes(matrix: Matrix, bounds: Iterable[Bound]) -> list[str]:
-    """Return a note for each bound on the wrong side of a measure: a minimum if lower is better, or a maximum if higher
-    is."""
+    """Return a note for each minimum of a measure if lower is better, and each maximum if higher is."""
     notes = []
     for bound in bounds:
         better = matrix.reading(matrix.measure_index(bound.measure)).better

@@ -163,11 +163,7 @@ def _letter_rows(paired: Paired, settings: TestSettings) -> pd.DataFrame:
 
 
 def shared_letters(differ: Bools) -> list[str]:
-    """Return the letters of each run. Two runs share a letter if and only if they do not differ; letters are given in
-    the order of the runs.
-
-    differ  runs × runs, symmetric: whether two runs differ significantly
-    """
+    """Return letters: two runs share one if and only if they do not `differ` (runs × runs, symmetric)."""
     count = len(differ)
     groups = [frozenset(range(count))]
     for first, second in zip(*np.nonzero(np.triu(differ, 1)), strict=True):
@@ -413,10 +409,7 @@ def _wide_table(frame: pd.DataFrame, columns: DisplayColumns) -> Table:
 
 
 def _significance_columns(settings: TestSettings, title: str, missing: str | None) -> DisplayColumns:
-    """Return the column of p, or of each posterior probability; an asterisk marks significant values.
-
-    missing  the cell if a pair has no p
-    """
+    """Return the column of p, `missing` if there is none, or of posterior probabilities; * marks significance."""
     alpha = settings.alpha
     if settings.test != "bayes":
         return {Column(title, "figures"): partial(_format_p, "p_corrected", alpha, missing=missing)}
@@ -483,10 +476,7 @@ def _correction_family(frame: pd.DataFrame, count: int, noun: str, settings: Tes
 
 
 def slice_tables(slices: pd.DataFrame, columns: DisplayColumns, settings: TestSettings) -> list[Table]:
-    """Return a table for each column of labels, and a table of tests whether differences depend on labels.
-
-    columns  columns of the table of all topics
-    """
+    """Return a table like `columns` for each column of labels, and a test whether differences depend on labels."""
     p_title = "p (× slices)" if settings.test in significance.NOT_BY_PAIR else _p_title(slices, settings)
     tables = list[Table]()
     for label_column in kernel.results.distinct(slices, "column"):
@@ -534,10 +524,7 @@ def judging_table(frame: pd.DataFrame, matrix: Matrix, reread: RereadRuns | None
 
 
 def describe_reversal(row: Row, reversible: frozenset[pairs.Pair] = frozenset()) -> str:
-    """Describe whether judging could reverse the order of two runs, and how many relevant documents it takes.
-
-    reversible  pairs whose order judging can reverse, by an unknown number of relevant documents
-    """
+    """Describe whether judging could reverse the order of two runs, and by how many relevant documents if known."""
     if row["reversing"] is None:
         return pairs.prospect(row, reversible)
     noun, verb = plural(row["unjudged"], "doc"), "is" if row["reversing"] == 1 else "are"
@@ -624,8 +611,7 @@ def check_runs(count: int) -> None:
 
 
 def check_settings(baseline: Any, all_pairs: bool, settings: TestSettings, replicates: Any, predicted: Any) -> None:
-    """Raise InputError (usage) for a baseline with all pairs, and for a test that does not apply to replicates or
-    predictions."""
+    """Raise InputError (usage) for a baseline with all pairs, and for a test that does not apply."""
     _check_test(replicates, predicted, settings)
     if all_pairs and baseline is not None:
         problem = f"cannot be combined with {flag.baseline}"
@@ -642,11 +628,7 @@ def check_judging(replicates: Any, predicted: Any) -> None:
 
 
 def _check_test(seeds: Any, machine: Any, settings: TestSettings) -> None:
-    """Raise InputError (usage) for a test that does not apply to systems of several seeds or to estimates.
-
-    seeds    the replicates of systems; None for single runs
-    machine  the predictions, or the scores by them; None without estimates
-    """
+    """Raise InputError (usage) for a test that does not apply to replicates (`seeds`) or predictions (`machine`)."""
     if machine is not None:
         pairs.check_estimates_test(settings.test)
     if seeds is not None:
@@ -656,11 +638,7 @@ def _check_test(seeds: Any, machine: Any, settings: TestSettings) -> None:
 def compare_scores(
     matrix: Matrix, baseline: str | None, all_pairs: bool, settings: TestSettings, judging: bool, keep: bool = False
 ) -> Comparison:
-    """Compare runs with the baseline, by default the first run, or all pairs.
-
-    judging  read runs again to find effects of further judging
-    keep     keep the runs read again, for the table of `--judging`
-    """
+    """Compare runs with the baseline, by default the first run, or all pairs; other arguments as `compare_pairs`."""
     check_runs(len(matrix.runs))
     _check_test(matrix.seeds, matrix.machine, settings)
     return compare_pairs(matrix, None if all_pairs else baseline or matrix.runs[0], settings, judging, keep=keep)

@@ -93,8 +93,7 @@ def check_two_measures(scores: Matrix) -> None:
 
 
 def above_and_below(coefficient: Kind | Sequence[Kind]) -> tuple[Kind, Kind]:
-    """Return the coefficients above and below the diagonal. Raises InputError (usage) for none, unknown ones, and more
-    than two."""
+    """Return the coefficients above and below the diagonal. Raises InputError (usage) unless one or two are given."""
     kinds: Sequence[Kind] = [coefficient] if isinstance(coefficient, str) else list(coefficient)
     for kind in kinds:
         check_choice(kind, KINDS, flag.coefficient)
@@ -248,8 +247,7 @@ def scores_agreement(
 def scores_agreement_with(
     kind: Kind, truth: Floats, included: Bools, reading: kernel.definition.Reading
 ) -> tuple[Callable[[Floats, kernel.definition.Reading], float], int]:
-    """Return a function of scores by a second measure and its reading: their agreement with the scores by the first;
-    and the number of pairs or runs compared."""
+    """Return `scores_agreement` as a function of the second measure's scores and reading, and the number compared."""
     if kind in BY_TOPIC:
         with_truth = partial(agreement, kind, truth[included])
         return lambda scores, _: with_truth(scores[included]), int(included.sum())
@@ -261,8 +259,7 @@ def scores_agreement_with(
 
 
 def _order_means(scores: Floats, reading: kernel.definition.Reading) -> Floats:
-    """Return the mean of each run, more is better. Means that differ in the last bits only are made equal: these bits
-    depend on the order of topics."""
+    """Return the mean of each run, more is better; equal up to last bits, which depend on the order of topics."""
     if not np.isfinite(scores).all():
         return np.full(len(scores), np.inf)
     values = reading.sign * reading.tested(scores)

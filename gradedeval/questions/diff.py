@@ -258,10 +258,9 @@ def two_runs_error(runs: Sequence[str]) -> InputError:
 def _resolve_arguments(
     baseline: Any, run: Any, qrels: Any, measures: Any, replicates: Any
 ) -> tuple[dict[str, Any], Any, Any]:
-    """Return the runs by name, the qrels and the measures.
+    """Return the runs by name, the qrels and the measures: runs in one argument move the others up by one.
 
-    Runs in a list, a dict or a folder move the other arguments up by one. Raises InputError (usage) for another number
-    of runs than two, except runs of systems.
+    Raises InputError (usage) for another number of runs than two, except runs of systems.
     """
     is_collection = isinstance(baseline, list | tuple | Mapping) or replicates is not None
     runs_by_name = kernel.named_runs(baseline) if is_collection else {}
@@ -394,10 +393,7 @@ def _frames_of_measure(
 
 
 def _slice_rows(topics: pd.DataFrame, paired: Paired, sides: Sides, labels: Labels) -> pd.DataFrame:
-    """Return a row for each slice of the compared topics: the columns of `Diff.slices`; empty without slices.
-
-    topics  rows as in `Diff.topics`, by one measure and in the order of the topics of `paired`
-    """
+    """Return a row for each slice, the columns of `Diff.slices`, from `topics` in the order of `paired`."""
     reading, slices = paired.reading, list[dict[str, Any]]()
     names = ("baseline_score", "score", "difference")
     baseline_scores, run_scores, gains = (topics[name].array for name in names)
@@ -532,8 +528,7 @@ def _describe_risen(unjudged: list[Row]) -> list[str]:
 
 
 def _describe_document(row: Row, digits: int, seeds: tuple[int, int] | None) -> str:
-    """Describe the change of a document, as in `d7 (grade 2) fell 2 → 14: −0.1875`; for systems with the number of
-    seeds that retrieved it, unless all did: `fell 2 → 14 (3 of 4)`."""
+    """Describe the change of a document: `d7 (grade 2) fell 2 → 14: −0.1875`, of seeds `fell 2 → 14 (3 of 4)`."""
     if row["part"] != DOCUMENT:
         return f"ranks {row['part']} the end: {row['explains']:+.{digits}f}"
     grade = "unjudged" if row["grade"] is None else f"grade {row['grade']:g}"

@@ -213,8 +213,7 @@ def _measures_or_topic(
 def _default_topic(
     runs: Mapping[str, Any], qrels: Qrels, measures: Sequence[Measure], options: Options
 ) -> tuple[str | None, list[str]]:
-    """Return the topic to explain by default, and a note on it: the topic with the median score of the first measure,
-    or for two runs with the largest difference; the first topic if a run can be read only once."""
+    """Return the topic with the median score, of two runs with the largest difference, else the first; and a note."""
     if len(qrels) < 2 or not measures or len(runs) > 2:
         return None, []
     if any(isinstance(source, str | os.PathLike) and not os.path.isfile(source) for source in runs.values()):
@@ -240,8 +239,7 @@ def explain_topics(
     options: Options,
     topics: Iterable[str | bytes | int | None],
 ) -> list[Explanation]:
-    """Explain several topics of one run by name, which is read once, as `explain` does; None: the only topic of the
-    qrels. Raises InputError as `explain` does."""
+    """Explain topics of one run, which is read once; None: the only topic of the qrels. Raises as `explain` does."""
 
     if len(runs) != 1:
         raise InputError("", f"{len(runs)} runs given", "explain one at a time", usage=True)
@@ -446,8 +444,7 @@ def side_by_side_document(
     digits: int,
     shown: int | None,
 ) -> Document:
-    """Return the explanations of the same topics of two runs: for people rank by rank, side by side; for programs one
-    run after the other."""
+    """Return the same topics of two runs: for people rank by rank, side by side; for programs one after the other."""
     signature = "\n".join(dict.fromkeys(part.signature for part in (first_run[0], second_run[0])))
     if layout == "long":
         document = _long([*first_run, *second_run])
@@ -523,8 +520,7 @@ def _head(explanation: Explanation) -> dict[str, Any]:
 
 
 def _summary(explained: Explained, digits: int) -> str:
-    """Return the line above a table: the score, also as a share of the ideal ranking's, the residual, and the number of
-    relevant documents."""
+    """Return the line above a table: score, share of the ideal, residual, and number of relevant documents."""
     ideal = math.fsum(term for term in explained.columns.get("ideal_term", ()) if term is not None)
     numbers = [explained.score, explained.residual, explained.score * ideal, ideal]
     score, residual, gained, best = Column("", "score", digits).cells(numbers)
@@ -534,10 +530,7 @@ def _summary(explained: Explained, digits: int) -> str:
 
 
 def _table(explained: Explained, digits: int, limit: int) -> Table:
-    """Return the table of a measure, with one row for all documents below rank `shown`.
-
-    In the column of ranks, 0 is the empty ranking, and >100 what lies beyond the end of a run of 100 documents.
-    """
+    """Return the table of a measure; rank 0 is the empty ranking, >100 lies beyond the end of 100 documents."""
     rows = list(explained.rows())
     documents = [row for row in rows if row["part"] == DOCUMENT]
     if len(documents) > limit + 1:  # a row for one hidden document would save nothing
@@ -667,8 +660,7 @@ MOST_NAMED = 8
 
 
 def _legend_grades(present: Floats, colors: Mapping[float, Any]) -> list[tuple[str, Any]]:
-    """Return the labels and colors of a legend of the present grades: one for all grades that are not relevant, and at
-    most `MOST_NAMED` in all, from the lowest to the highest."""
+    """Return labels and colors of at most `MOST_NAMED` grades, ascending; one for all that are not relevant."""
     ascending = sorted(set(present[np.isfinite(present)].tolist()))
     below, above = ([value for value in ascending if (value > 0) == relevant] for relevant in (False, True))
     labels = [(f"grade {below[0]:g}" if len(below) == 1 else "grade ≤ 0", pictures.LIGHT)] if below else []

@@ -194,11 +194,9 @@ def resolution(measure_ranges: Sequence[MeasureRange], precision: float) -> str:
 def search(
     measure_ranges: Sequence[MeasureRange], goodness: Search, criteria: int, precision: float
 ) -> list[list[Values]]:
-    """Try the whole grid of every measure; if its step is larger than `precision`, then finer grids around the best
-    value.
+    """Try the whole grid of every measure, then, if its step exceeds `precision`, finer grids around the best value.
 
-    Returns, for each measure and criterion, all values tried and their goodness. All measures are tried together, so
-    that runs are read once for each grid.
+    Returns, for each measure and criterion, the values tried and their goodness. Runs are read once for each grid.
     """
     precision = ranges.PRECISION.check(precision)
     results: list[list[Values]] = [[{} for _ in range(criteria)] for _ in measure_ranges]
@@ -245,8 +243,7 @@ def near_best_range(values: Values, within: float) -> tuple[float, float]:
 
 
 class Best(NamedTuple):
-    """The best value, its goodness (`good`), the ends of the range that is nearly as good, and a note; nan if goodness
-    is undefined."""
+    """The best value, its goodness, the ends of the range nearly as good, and a note; nan if goodness is undefined."""
 
     value: float
     good: float
@@ -359,8 +356,7 @@ def read_vector(path: str | Path) -> Floats:
 
 
 def divergence(reference: Floats, weights: Floats) -> float:
-    """Return the Kullback–Leibler divergence of weights from a reference distribution, in nats: Σ v ln(v / w), 0 if v
-    is 0."""
+    """Return the Kullback–Leibler divergence from a reference distribution, in nats: Σ v ln(v / w), 0 if v is 0."""
     seen = reference > 0
     with np.errstate(divide="ignore"):
         return float((reference[seen] * (np.log(reference[seen]) - np.log(weights[seen]))).sum())
@@ -480,11 +476,7 @@ MIN_TOGETHER = 4
 
 
 def has_fixed_weights(measure: Measure, options: Options) -> bool:
-    """Return whether the score is a sum of gains with rank weights that depend only on the length of the ranking.
-
-    This holds for C/W/L measures such as rbp, whose weights are divided by their sum, and for distributions such as
-    zipf.
-    """
+    """Return whether a score is a sum of gains with weights that depend on the length of the ranking alone."""
     builtin, sums = kernel.MEASURES.get(measure.name), measure.rank_sum
     if builtin is None or builtin.definition is not measure.definition or sums is None or measure.by_intent:
         return False
@@ -522,8 +514,7 @@ class GainedLists:
             self.gain.append(gain[index])
 
     def scores(self, measures: Sequence[Measure]) -> Floats:
-        """Return the scores, measures × rankings, identical to the last bit to scores by each measure alone: gains are
-        added from rank 1 on, without zeros."""
+        """Return scores, measures × rankings, to the last bit those by each measure alone: added from rank 1 on."""
         width = 1 + max((int(positions[-1]) for positions in self.at if len(positions)), default=0)
         ends, end = np.unique(self.retrieved, return_inverse=True)
         weights = np.empty((width, max(2, len(measures))))  # one column alone numpy would add up in another order
@@ -556,8 +547,7 @@ def fixed_weights(measure: Measure, width: int, ends: Ints) -> tuple[Floats, Flo
 
 @lru_cache(maxsize=4)
 def _without_gain(ends: tuple[int, ...], width: int, k: int | None) -> kernel.gains.Gains:
-    """Return rankings of some lengths without gains. They are cached, with the intermediate results in their memo, for
-    the next value of a parameter."""
+    """Return rankings without gains, cached with the intermediate results in their memo for the next value."""
     none, no = np.zeros((len(ends), width)), np.zeros((len(ends), width), dtype=bool)
     lengths = np.array(ends, dtype=np.int64)
     return kernel.gains.Gains(none, no, none[:, :0], lengths, np.zeros(len(ends), dtype=np.int64), np.zeros(0), k)
@@ -616,10 +606,7 @@ class Target:
         return self._agreements[kind]
 
     def fixed_scores(self, measures: Sequence[Measure]) -> Iterator[tuple[Measure, Floats]]:
-        """Yield measures of fixed weights, each with its scores: runs × topics, nan if a run is not scored on a topic.
-
-        The runs are read once for all measures, and only documents with a gain are multiplied.
-        """
+        """Yield measures of fixed weights with scores, runs × topics, nan if not scored; runs are read once for all."""
         options = replace(self.collection.options, residuals=None, max_residual=None, bounds=False)
         scorer = kernel.Scorer(self.collection.qrels, measures, options, kernel.Workers.current().limits)
         by_table: dict[bytes, list[int]] = {}

@@ -212,8 +212,7 @@ def _no_worse_row(matrix: Matrix, bound: Bound) -> dict[str, Any]:
 
 
 def _variances(paired: Paired) -> tuple[float, float]:
-    """Return the residual variance of runs × topics, and the mean variance of a run. Raises InputError (usage) for
-    equal runs."""
+    """Return the residual variance of runs × topics, and that of a run. Raises InputError (usage) for equal runs."""
     if (paired.values == paired.values[0]).all():
         problem = "the runs do not differ, so there is no variance to plan with"
         raise InputError(f"measure '{paired.measure}'", problem, "give other runs", usage=True)
@@ -246,8 +245,7 @@ def designs(aim: Aim, systems: int, residual: float, within: float) -> list[dict
 
 
 def _smallest(enough: Callable[[int], bool]) -> int:
-    """Return the smallest sufficient number of topics, two or more; any larger number must be sufficient too. Raises
-    InputError (usage) if it exceeds MOST."""
+    """Return the smallest sufficient number of topics. Raises InputError (usage) if it exceeds MOST."""
     high = 2
     while not enough(high):
         high *= 2

@@ -111,8 +111,7 @@ def precision_recall(
 def _curves(
     runs: Mapping[str, Any], graded: Scorer, scorer: Scorer
 ) -> tuple[list[pd.DataFrame], list[tuple[int, int]], list[str], list[str]]:
-    """Return the curves of all runs, measure by measure; for each run the numbers of its scored topics and of the
-    missing ones among them; the format of its file; and notes."""
+    """Return the curves of all runs by measure; for each run its numbers of topics and its format; and notes."""
     frames, counts, formats, notes, run_notes = [], [], [], list(scorer.notes), list[str]()
     barren: dict[str, set[bytes]] = {}
     averaged: list[frozenset[bytes]] = []
@@ -156,10 +155,7 @@ def _check(measure: Measure, options: Options) -> None:
 
 
 def _binary(graded: Scorer) -> list[Measure]:
-    """Return the measure with each threshold of its users as the lowest relevant grade; nothing for a single threshold.
-
-    Raises InputError (usage) for too many thresholds.
-    """
+    """Return the measure at each threshold, if several. Raises InputError (usage) for too many thresholds."""
     measure, levels = graded.measures[0], kernel.gains.thresholds(graded.grades)
     if measure.rel is None and measure.threshold_shares is None and levels[MOST_CURVES:]:
         problem = f"has more than {MOST_CURVES} thresholds up to grade {levels[-1]:g}, each with a binary curve"

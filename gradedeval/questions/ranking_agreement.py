@@ -130,8 +130,7 @@ SEED_PAIRS = " | all means over pairs of seeds"
 
 
 def _topic_blocks(result: RankingAgreement, with_mean: bool, top: int) -> list[Table | str]:
-    """Return the table of two runs or systems by topic, the lowest agreement first, with the mean; for systems also the
-    agreement between their seeds, by topic and in the mean."""
+    """Return the table of two runs or systems by topic, the lowest agreement first, with means and seeds."""
     first, second = result.runs[0], result.runs[-1]
     all_rows = kernel.results.to_rows(result.frame)
     rows = [row for row in all_rows if (row["run"], row["other"]) == (first, second)]
@@ -250,8 +249,7 @@ def ranking_agreement(
 def _frame(
     systems: Mapping[str, list[str]], ranked: RankedRuns, counts: Ints, topics: Ints, columns: Floats
 ) -> pd.DataFrame:
-    """Return a row for each pair of runs and topic, from the results of `_compare_pairs`; for systems the means over
-    pairs of their runs, also over pairs within a system, with the number of pairs."""
+    """Return a row for each pair and topic, from `_compare_pairs`; of systems the means over pairs of seeds."""
     system_of = {run: number for number, members in enumerate(systems.values()) for run in members}
     system, size = np.array([system_of[run.name] for run in ranked.runs]), len(systems)
     low, high = np.sort(system[[(first, second) for second in range(len(system)) for first in range(second)]], axis=1).T
@@ -266,8 +264,7 @@ def _frame(
 
 
 def _compare_pairs(ranked: RankedRuns, settings: RankingSettings, workers: Workers) -> tuple[Ints, Ints, Floats]:
-    """Return the number of common topics of each pair of runs, these topics, and their `NUMBERS`. Processes share many
-    pairs."""
+    """Return for each pair of runs the number of common topics, these topics, and their `NUMBERS`."""
     lists = [rank_overlap.RankedLists.of(run) for run in ranked.runs]
     tasks = [
         (second, range(begin, min(begin + RUNS_PER_TASK, second)))
@@ -287,8 +284,7 @@ def _concatenate(parts: Iterable[tuple[Ints, Ints, Floats]]) -> tuple[Ints, Ints
 def _compare_with(
     ranked: RankedRuns, lists: list[RankedLists], settings: RankingSettings, task: tuple[int, range]
 ) -> tuple[Ints, Ints, Floats]:
-    """Compare one run with other runs, which come first in each pair: as `_compare_pairs`. Raises InputError for a pair
-    without a common topic."""
+    """Compare one run, the second of each pair, with others. Raises InputError for a pair without a common topic."""
     number, partners = task
     lists_of_run = lists[number]
     place = rank_overlap.document_positions(lists_of_run, len(ranked))
@@ -309,8 +305,7 @@ def _no_common_topics(ranked: RankedRuns, first: RankedRun, second: RankedRun) -
 
 
 def _numbers(pairs: ListPairs, runs: int, settings: RankingSettings) -> tuple[Ints, Ints, Floats]:
-    """Return the number of common topics of each pair of runs, these topics, the lowest agreement first, and their
-    `NUMBERS`."""
+    """Return as `_compare_pairs` for some pairs of one run, the lowest agreement first."""
     counts = np.stack([pairs.one.counts, pairs.other.counts])
     shared = np.flatnonzero(counts.min(0))
     rbo, low, high = pairs.overlaps(settings.persistence, settings.ties)[:, shared]
@@ -410,13 +405,7 @@ def reproduction(
     """
     options, chosen = kernel.resolve_options(like, **keywords), kernel.parse_measures(measures)
     settings = RankingSettings(persistence, OVERLAP_DEPTH, TIES_OF_ORIGINALS)
-    if options.replicates is not None:
-        problem = "an experiment is reproduced run by run, and a system has several"
-        raise InputError(flag.replicates, problem, "give one run of each system", usage=True)
-    reproduced, original_runs = kernel.named_runs(runs), kernel.named_runs(originals)
-    if len(reproduced) != 2 or len(original_runs) != 2:
-        problem = f"{len(reproduced)} runs and {len(original_runs)} originals given"
-        raise InputError("", problem, "give a baseline and an advanced run, and the originals of both", usage=True)
+    reproduced, original_runs = _experiment(runs, originals, options)
     keyed = {
         f"{kind} {role}": source
         for kind, named in (("run", reproduced), ("original", original_runs))
@@ -434,6 +423,18 @@ def reproduction(
         rows += score_rows
     frame = kernel.results.to_frame(rows, columns=["what", "run", "original", "measure", "value"])
     return Reproduction(frame, [*reproduced, *original_runs], settings, signature, emit_notes(notes))
+
+
+def _experiment(runs: Any, originals: Any, options: Options) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the runs and the originals by name. Raises InputError (usage) for systems, and unless two each."""
+    if options.replicates is not None:
+        problem = "an experiment is reproduced run by run, and a system has several"
+        raise InputError(flag.replicates, problem, "give one run of each system", usage=True)
+    reproduced, original_runs = kernel.named_runs(runs), kernel.named_runs(originals)
+    if len(reproduced) != 2 or len(original_runs) != 2:
+        problem = f"{len(reproduced)} runs and {len(original_runs)} originals given"
+        raise InputError("", problem, "give a baseline and an advanced run, and the originals of both", usage=True)
+    return reproduced, original_runs
 
 
 def _compare_rankings(

@@ -129,8 +129,7 @@ def risk(
 
 
 def _measures_with_direction(matrix: score_matrix.Matrix) -> tuple[list[score_matrix.Paired], list[str]]:
-    """Return the scores by measures with a preferred direction, and the names of the other measures. Raises InputError
-    (usage) without any such measure."""
+    """Return the scores by measures with a direction, and the other measures. Raises InputError (usage) for none."""
     compared = [score_matrix.shared_topics(matrix, label) for label in matrix.comparable_measures()]
     usable = [paired for paired in compared if paired.reading.better != "neither"]
     if not usable:

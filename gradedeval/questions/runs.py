@@ -144,8 +144,7 @@ def _summary(matrix: Matrix, row: int, column: int, limits: Sequence[float]) -> 
 
 
 def _scored(matrix: Matrix, column: int) -> Measure | kernel.definition.Summary:
-    """Return the measure of a column, for its limits; only its kind of summary if the measure is unknown, or its scores
-    were transformed."""
+    """Return the measure of a column, or its kind of summary if it is unknown or its scores were transformed."""
     name, summary = matrix.measures[column], matrix.reading(column).summary
     if matrix.scores is not None:
         scored = [] if matrix.scores.transformations else matrix.scores.measures

@@ -309,10 +309,7 @@ def choose_by_residual(
 
 
 def _rbp(ranked: RankedRuns, scorer: Scorer, p: float, power: Floats) -> tuple[Floats, Floats]:
-    """Return scores by rank-biased precision, and their residuals: runs × topics each.
-
-    power  p to the power of 0, 1, 2, …
-    """
+    """Return scores by rank-biased precision and their residuals, runs × topics; `power` has p⁰, p¹, p², …"""
     topics, table = len(ranked.topics), scorer.tables[0]
     gains, top = np.append(table.gain_of_label, [0.0, 0.0]), table.top or 1.0
     base, residual = np.zeros((2, len(ranked.runs), topics))
@@ -352,10 +349,7 @@ PoolDepth = Annotated[int | None, Setting("Depth to which a run contributes to t
 
 @dataclass(frozen=True)
 class JudgingSettings:
-    """Settings of the choice of documents: see `to_judge`. Raises InputError (usage) for an invalid value.
-
-    budget  None: all documents
-    """
+    """Settings of the choice of documents, budget None for all. Raises InputError (usage) for an invalid value."""
 
     strategy: Strategy = DEFAULT
     budget: int | None = None
@@ -525,8 +519,7 @@ def _candidates(ranked: RankedRuns, scorer: Scorer, depth: int | None) -> Ints:
 
 
 def choose(ranked: RankedRuns, scorer: Scorer, candidates: Ints, settings: JudgingSettings) -> tuple[Ints, Floats]:
-    """Return the documents to judge, among the candidates, and their weights; the most informative first, ties by
-    better rank, then in the order of topics and docnos."""
+    """Return the documents to judge and their weights, the heaviest first, then by rank, topic and docno."""
     names, best = ranked.numbers.names(candidates), ranked.best_rank[candidates]
     budget = len(candidates) if settings.budget is None else settings.budget
     # Bytes sort faster, in the same order if ASCII.

@@ -23,10 +23,7 @@ Entry = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Difference:
-    """A score that differs.
-
-    recorded, here  the scores; None: blank, or there is none
-    """
+    """A score that differs: `recorded` and `here`, None if blank or missing."""
 
     run: str
     measure: str
@@ -219,11 +216,7 @@ def _is_of(kind: str, value: Any) -> bool:
 
 
 class Inputs:
-    """The inputs of a record, found among files or beside the record.
-
-    entries  the inputs of the record
-    paths    where each of them is now; None: it is missing
-    """
+    """The inputs of a record (`entries`) and where each is now (`paths`), None if it is missing."""
 
     def __init__(self, place: str, entries: Sequence[Entry], words: Sequence[str]) -> None:
         self.entries = entries

@@ -193,9 +193,7 @@ def static_weights(measure: Measure, depth: int, tried: bool = False, progress: 
 
 
 def _contributions(measure: Measure, depth: int, levels: Floats) -> Floats | None:
-    """Return the contributions to the score when every gain is 1, from the details of the measure. Return None if there
-    are none, or a single document at a rank scores differently: weights then need a ranking for each rank, which is
-    slower."""
+    """Return the contributions when every gain is 1; None, as for other singles: a ranking for each rank is needed."""
     detail_columns = measure.details(_rankings(measure, np.ones((1, depth)), levels))
     column = detail_columns.get("contribution", detail_columns.get("W"))
     if column is None:

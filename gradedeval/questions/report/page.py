@@ -150,8 +150,7 @@ def _mark(pair: dict[str, Any], test: TestSettings) -> tuple[str, str]:
 
 
 def unknowns(findings: views.Findings) -> list[dict[str, Any]]:
-    """Return by measure whether more judging could reverse the order of each run and the baseline: the pairs that keep
-    it, and a sentence for each remaining pair, the most easily reversed first."""
+    """Return by measure which pairs keep their order, and a sentence for each other, the most easily reversed first."""
     parts = []
     for column, measure in enumerate(findings.measures):
         comparisons = [row for row in findings.compared.rows if row["measure"] == measure.label]
@@ -291,10 +290,7 @@ def report_of(
     baseline: str | None,
     command: str = "",
 ) -> str:
-    """Return the page of `html_report`.
-
-    command  the command line, for the page
-    """
+    """Return the page of `html_report`, with the command line if there is one."""
     views.page_template()  # fails before runs are read if jinja2 is missing
     chosen = parse_measures(measures)
     limits = margins(settings.no_worse, [measure.label for measure in chosen])

@@ -146,8 +146,7 @@ def collect(
     baseline: str | None,
     settings: ReportSettings,
 ) -> Findings:
-    """Collect the contents of a report; without a baseline runs are compared with the first one. Raises InputError as
-    `evaluate` and `compare` do, and for options under which documents have no rank or no single gain."""
+    """Collect the contents of a report. Raises InputError as `compare` does, and for options without one ranking."""
     if options.ties == "average":
         raise kernel.options.OPTIONS["ties"].error("an average over orders has no ranks", "choose an order")
     options = replace(options, bounds=False, interval=1 - settings.test.alpha)
@@ -304,8 +303,7 @@ DIGITS = 5
 
 
 def rankings(findings: Findings) -> Iterator[str]:
-    """Yield the first ranks of all runs topic by topic, in the order of `findings.ranked.topics`: JSON [documents,
-    runs]."""
+    """Yield the first ranks of all runs for each of `findings.ranked.topics`: JSON [documents, runs]."""
     ranked, show = findings.ranked, findings.settings.show
     grades = ranked.grades(np.arange(len(ranked)))
     begins = [np.cumsum(count) - count for count in (np.minimum(run.counts, show) for run in ranked.runs)]
@@ -342,8 +340,7 @@ def _terms(findings: Findings, run: int) -> list[tuple[Numbers, ...]]:
 def _run(
     findings: Findings, run: int, topic: int, begin: int, terms: list[tuple[Numbers, ...]], number: dict[int, int]
 ) -> list[Any]:
-    """Return one ranking of a topic: its length, the numbers of the first documents, and by measure score, residual,
-    remaining terms, and the contribution and possible contribution of each document."""
+    """Return one ranking of a topic: its length, the numbers of the first documents, and by measure their terms."""
     of_topic = findings.ranked.runs[run].of_topic(topic)
     documents: Ints = of_topic[: findings.settings.show]
     listed = [number.setdefault(document, len(number)) for document in documents.tolist()]
@@ -371,8 +368,7 @@ UNJUDGED = "gu"
 
 
 def grade_classes(findings: Findings) -> dict[str, str]:
-    """Return the grades of the qrels, ascending, and the CSS class of each: hatched if it counts as unjudged, else a
-    color between the ones of `not relevant` and the top grade."""
+    """Return the CSS class of each grade of the qrels, ascending: hatched if unjudged, else a color by its height."""
     grader = findings.ranked.grader
     labels, judged = grader.qrels.labels.tolist(), grader.judged[: len(grader.qrels.labels)].tolist()
     grades = [(label, is_judged) for label, is_judged in zip(labels, judged, strict=True) if not np.isnan(label)]
@@ -413,8 +409,7 @@ def scores_of_topics(findings: Findings) -> list[Any]:
 
 
 def most_different(findings: Findings) -> Sequence[int]:
-    """Return the topics of `findings.matrix`, the ones on which the runs differ most by the first measure first; of a
-    single run the ones on which it scores worst."""
+    """Return the topics on which the runs differ most by the first measure first; the worst of a single run."""
     matrix = findings.matrix
     score = np.where(matrix.included, matrix.score, np.nan)[:, :, 0]
     finite = np.where(np.isnan(score).all(0), 0.0, score)
@@ -431,8 +426,7 @@ SHORT, EXACT, SIGNED = Column("", "score", digits=2), Column("", "score"), Colum
 
 
 def heat_map(findings: Findings, column: int, topics: Sequence[int]) -> dict[str, Any]:
-    """Return the scores of these topics by one measure, run by run, each with its color, and the scores of the lightest
-    and the darkest color."""
+    """Return the scores of topics by one measure, run by run, each with its color, and the scores at both ends."""
     matrix = findings.matrix
     score = np.where(matrix.included, matrix.score, np.nan)[:, topics, column]
     finite = score[np.isfinite(score)]
@@ -454,8 +448,7 @@ def _cells(values: Floats, colors: Any) -> Iterator[tuple[str, str]]:
 
 
 def topic_rows(findings: Findings, column: int, pair: tuple[int, int | None]) -> list[dict[str, Any]]:
-    """Return a row for each topic by one measure: the scores of two runs, their difference and residuals, and the
-    median, best and worst over all runs; blank unless every run is scored on it."""
+    """Return a row for each topic by one measure: two runs side by side, and the median, best and worst of all."""
     matrix, measure = findings.matrix, findings.measures[column].label
     of_measure = findings.topics[findings.topics["measure"] == measure].drop_duplicates("topic")
     across = dict(zip(of_measure["topic"], of_measure[list(RUN_SUMMARIES)].to_numpy().tolist(), strict=True))

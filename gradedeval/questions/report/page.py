@@ -383,7 +383,7 @@ def sortable(table: Table) -> dict[str, Any]:
     """Return a table for the page: texts, alignment, and no empty column."""
     # Keeps a first word of one letter, as in `± sd` and `p (holm)`, from a line of its own.
     names = [f"{name[0]}\N{NO-BREAK SPACE}{name[2:]}" if name[1:2] == " " else name for name in table.names]
-    return {"names": names, "left": table.left, "rows": table.cells()}
+    return {"names": names, "left": table.left, "rows": table.cells()[1:]}
 
 
 def how(findings: views.Findings, command: str) -> list[tuple[str, list[str]]]:

@@ -193,6 +193,9 @@ def test_one_topic_is_not_tested(files: Path, cli: Command, tmp_path: Path) -> N
         gradedeval.compare("part.csv")
 
 
+NOTHING = "so nothing is significant at 0.05; use"
+
+
 def in_keywords(text: str) -> str:
     """What the prompt says of draws too few, as Python says it."""
     return re.sub(r"--draws (\d+)", r"draws=\1", text).replace("--test t", 'test="t"')
@@ -203,32 +206,20 @@ def in_keywords(text: str) -> str:
     ("test", "correction", "draws", "says"),
     [
         ("randomization", None, 59, None),  # 3/60 is .05
-        (
-            "randomization",
-            None,
-            58,
-            "(0.05085 after holm over 3), so nothing is significant at 0.05; use --draws 59 or more",
-        ),
+        ("randomization", None, 58, f"(0.05085 after holm over 3), {NOTHING} --draws 59 or more"),
         ("randomization", "bonferroni", 58, "after bonferroni over 3"),
         ("randomization", "none", 19, None),
-        (
-            "randomization",
-            "none",
-            18,
-            "with 18 draws the smallest possible p is 0.053, so nothing is significant at 0.05; use --draws 19",
-        ),
+        ("randomization", "none", 18, f"with 18 draws the smallest possible p is 0.053, {NOTHING} --draws 19"),
         ("randomization", "bh", 19, None),  # where all pairs differ none is corrected
         ("randomization", "bh", 18, "use --draws 19 or more, or --test t"),
         ("tukey-hsd", None, 18, "use --draws 19 or more, or --test t"),
         ("tukey-hsd", None, 19, None),
-        ("bootstrap", None, 118, "(0.05042 after holm over 3), so nothing is significant at 0.05; use --draws 119"),
+        ("bootstrap", None, 118, f"(0.05042 after holm over 3), {NOTHING} --draws 119"),
         ("t", None, 1, None),
         ("sign", None, 1, None),
     ],
 )
-def test_too_few_draws_for_any_pair_are_noted(
-    test: Any, correction: Any, draws: int, says: str | None, files: Path, cli: Command
-) -> None:
+def test_too_few_draws(test: Any, correction: Any, draws: int, says: str | None, files: Path, cli: Command) -> None:
     qrels = {str(topic): {"a": 1, "b": 0} for topic in range(20)}
     runs = {f"r{place}": {topic: {"a": -place, "b": -1.5, "c": -2.5} for topic in qrels} for place in (1, 2, 3)}
     for own in runs.values():
@@ -269,10 +260,8 @@ def test_the_limit_is_named_if_there_is_one(files: Path) -> None:
 
 
 def test_the_family_of_a_correction_is_the_pairs_of_one_measure(files: Path, cli: Command) -> None:
-    rows = rows_of(
-        cli("compare", *RUNS, "qrels.txt", "-m", "rr ap", "-f", "csv", "--correction", "bonferroni", "--all-pairs")
-    )
-    for row in rows:
+    words = ("compare", *RUNS, "qrels.txt", "-m", "rr ap", "-f", "csv", "--all-pairs")
+    for row in rows_of(cli(*words, "--correction", "bonferroni")):
         assert float(row["p_corrected"]) == min(1.0, 3 * float(row["p"]))
 
 
@@ -330,9 +319,7 @@ def test_a_topic_called_all_is_told_from_the_mean(files: Path, cli: Command) -> 
 def test_a_rise_from_a_negative_mean_is_a_rise() -> None:
     run, better = ({"1": ranking, "2": ranking} for ranking in ({"x": 2.0, "a": 1.0}, {"a": 2.0, "x": 1.0}))
     judged = {"1": {"a": 1, "x": 0}, "2": {"a": 1, "x": 0, "y": 1}}
-    frame = gradedeval.compare(
-        gradedeval.evaluate({"run": run, "better": better}, judged, "yaap"), baseline="run"
-    ).frame
+    frame = gradedeval.compare({"run": run, "better": better}, judged, "yaap", baseline="run").frame
     assert frame["baseline_mean"].item() < 0
     assert frame["relative"].item() * frame["difference"].item() > 0
 

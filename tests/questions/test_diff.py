@@ -1,6 +1,5 @@
 """`diff`: topics that got worse and documents that made it, agreement without qrels, and reproduced experiments."""
 
-import csv
 import json
 import math
 import random
@@ -55,12 +54,8 @@ def test_by_hand() -> None:
     assert worst["difference"] == pytest.approx(-2 / 3)
     assert (worst["residual"], worst["same_order"]) == (pytest.approx(2 / 3), False)  # x could be the relevant one
     rows = by_docno(Diff("A", "B", found.topics, found.documents[found.documents["measure"] == "dcg"], [], ""))
-    assert {docno: row["change"] for docno, row in rows.items()} == {
-        "a": "fell",
-        "b": "left",
-        "n": "rose",
-        "x": "entered",
-    }
+    changes = {docno: row["change"] for docno, row in rows.items()}
+    assert changes == {"a": "fell", "b": "left", "n": "rose", "x": "entered"}
     assert (rows["a"]["baseline_rank"], rows["a"]["rank"], rows["a"]["grade"]) == (1, 3, 3)
     assert rows["a"]["explains"] == pytest.approx(3 / 2 - 3)
     assert (rows["b"]["rank"], rows["b"]["contribution"]) == (None, None)
@@ -223,10 +218,8 @@ def test_the_matrix_of_one_topic_says_so(cli: Command) -> None:
 def test_two_runs_may_stand_in_a_list_or_a_dict() -> None:
     qrels, one, other = {"1": {"a": 1}}, {"1": {"a": 2.0, "b": 1.0}}, {"1": {"b": 2.0, "a": 1.0}}
     found = gradedeval.diff({"one": one}, {"other": other}, qrels, "ap")
-    for same in (
-        gradedeval.diff({"one": one, "other": other}, qrels, "ap"),
-        gradedeval.diff({"one": one, "other": other}, qrels, measures="ap"),
-    ):
+    both = {"one": one, "other": other}
+    for same in (gradedeval.diff(both, qrels, "ap"), gradedeval.diff(both, qrels, measures="ap")):
         assert (same.baseline, same.run, same.signature) == ("one", "other", found.signature)
         assert same.topics.equals(found.topics)
     with pytest.raises(InputError, match=r"^diff: needs qrels; as in diff\(baseline, run, qrels, measures\)$"):
@@ -236,9 +229,8 @@ def test_two_runs_may_stand_in_a_list_or_a_dict() -> None:
     for measure in ("p@5", "ndcg@5"):  # at another rank it counts the same, or not
         words = gradedeval.diff(one, other, qrels, measure)._repr_html_()
         assert ("no document counts more or less than before" in words) == (measure == "p@5")
-    with pytest.raises(
-        InputError, match=r"^diff: is given more than two runs; as in diff\(\[A, B\], qrels, measures\)$"
-    ):
+    says = r"^diff: is given more than two runs; as in diff\(\[A, B\], qrels, measures\)$"
+    with pytest.raises(InputError, match=says):
         gradedeval.diff([one, other], one, qrels, "ap")
 
 
@@ -265,9 +257,8 @@ def test_how_rankings_of_a_reproduction_agree_is_measured_as_its_command_does(cl
     runs, originals = [NEURAL, BM25], [BM25, NEURAL]
     frame = gradedeval.reproduction(runs, originals, persistence=0.8).frame
     outcome = cli("diff", *runs, "--reproduce", *originals, "--persistence", "0.8", "-f", "csv")
-    assert [float(row["value"]) for row in csv.DictReader(outcome.text.splitlines())] == pytest.approx(
-        frame["value"].tolist(), abs=1e-12
-    )
+    printed = [float(row["value"]) for row in csv_rows(outcome.text)]
+    assert printed == pytest.approx(frame["value"].tolist(), abs=1e-12)
 
 
 @pytest.mark.filterwarnings("error::gradedeval.EvaluationWarning")

@@ -234,13 +234,8 @@ def test_a_document_that_stays_among_as_many_seeds_says_so_once() -> None:
     runs = {"a-0": ranking("r"), "a-1": ranking("x"), "b-0": ranking("x", "y", "r"), "b-1": ranking("x")}
     found = gradedeval.diff(runs, {"t": {"r": 1}}, "ap", replicates=SYSTEMS)
     assert "r (grade 1) stayed in 1 of 2: -0.3333" in found._repr_html_()
-    runs = {
-        "a-0": ranking("r", "x"),
-        "a-1": ranking("r"),
-        "a-2": ranking("x"),
-        "b-0": ranking("r"),
-        "b-1": ranking("r"),
-    }
+    runs = {"a-0": ranking("r", "x"), "a-1": ranking("r"), "a-2": ranking("x")}
+    runs |= {"b-0": ranking("r"), "b-1": ranking("r")}
     found = gradedeval.diff(runs, {"t": {"r": 1}}, "ap", replicates=SYSTEMS)
     assert "r (grade 1) stayed at 1 (2 of 3) → 1: +0.3333" in found._repr_html_()
 
@@ -305,12 +300,7 @@ def test_no_judgments_reverse_what_is_said_to_be_certain(measure: str, seed: int
 
 def test_equal_means_of_other_rankings_are_open() -> None:
     """Both means are one half, but the unjudged x is in one of them alone."""
-    runs = {
-        "a-0": {"t": {"r": 2.0, "x": 1.0}},
-        "a-1": {"t": {"n": 1.0}},
-        "b-0": {"t": {"n": 1.0}},
-        "b-1": {"t": {"r": 1.0}},
-    }
+    runs = {"a-0": ranking("r", "x"), "a-1": ranking("n"), "b-0": ranking("n"), "b-1": ranking("r")}
     found = gradedeval.diff(runs, {"t": {"r": 1, "n": 0}}, "recall@2", replicates=SYSTEMS)
     assert (found.topics["difference"].tolist(), found.topics["same_order"].tolist()) == ([0.0], [False])
     same = {**runs, "a-0": {"t": {"r": 1.0}}}
@@ -342,9 +332,7 @@ def test_agreement_of_systems_is_that_of_pairs_of_seeds(apart: Mapping[str, None
             assert row["pairs"] == len(pairs)
             for name in ("rbo", "rbo_low", "rbo_high", "residual", "overlap", "common", "tau"):
                 known = [each[name] for each in own if not math.isnan(each[name])]
-                assert row[name] == (
-                    pytest.approx(fmean(known), abs=1e-12) if known else pytest.approx(math.nan, nan_ok=True)
-                )
+                assert row[name] == pytest.approx(fmean(known) if known else math.nan, abs=1e-12, nan_ok=True)
             expected_rows += 1
     assert len(rows) == expected_rows
     assert found.runs == list(members)
@@ -355,9 +343,8 @@ def test_the_matrix_of_systems_has_the_agreement_of_seeds_on_its_diagonal(files:
     words = ("--replicates", "B=b-*", "--replicates", "A=a-[12]*")
     found = cli("diff", *files[:-1], *words)
     lines = found.text.splitlines()
-    means = gradedeval.ranking_agreement(RUNS, replicates={"B": "b-*", "A": "a-[12]*"}).means.set_index(
-        ["run", "other"]
-    )
+    agreement = gradedeval.ranking_agreement(RUNS, replicates={"B": "b-*", "A": "a-[12]*"})
+    means = agreement.means.set_index(["run", "other"])
     assert lines[0].split() == ["seeds", "a-0.run", "A", "B", "tau", "of", "seeds"]
     rows = {line.split()[0]: line.split()[1:] for line in lines[2:5]}
     rbo, tau = means["rbo"], means["tau"]
@@ -365,9 +352,8 @@ def test_the_matrix_of_systems_has_the_agreement_of_seeds_on_its_diagonal(files:
     assert rows["B"] == ["4", f"{tau['a-0.run', 'B']:.3f}", f"{tau['A', 'B']:.3f}", f"{rbo['B', 'B']:.3f}",
                          f"{tau['B', 'B']:.3f}"]  # fmt: skip
     assert "on it: rbo between the seeds of a system" in found.words
-    assert cli("diff", *files[:-1], *words, "--top", "3").messages == [
-        "--top: applies to two systems, and 3 are given; leave it out"
-    ]
+    says = "--top: applies to two systems, and 3 are given; leave it out"
+    assert cli("diff", *files[:-1], *words, "--top", "3").messages == [says]
 
 
 def test_two_systems_by_topic_have_the_agreement_of_their_seeds_beside_it(files: tuple[str, ...], cli: Command) -> None:
@@ -410,9 +396,8 @@ def test_a_topic_shows_medians_and_seeds(files: tuple[str, ...], cli: Command, t
     found = cli(*words, "--topic", "t1")
     topic = gradedeval.diff(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS).only(topic="t1").topics.iloc[0]
     change = f"({topic['difference']:+.4f} ± {topic['se']:.4f})"
-    assert (
-        f"topic t1 (rivers of the north): {topic['baseline_score']:.4f} → {topic['score']:.4f} {change}" in found.text
-    )
+    scores = f"{topic['baseline_score']:.4f} → {topic['score']:.4f}"
+    assert f"topic t1 (rivers of the north): {scores} {change}" in found.text
     assert re.search(r" \d/3 → \d/4 ", found.text)
     assert "kind topics A B difference ± se worse better" in found.words
     whole = cli(*words).words
@@ -443,9 +428,7 @@ FEW = {"all": slice(None), "five runs": slice(0, 5), "two runs": slice(0, 2), "o
         ("one run", "B=b-*", "1 run given"),
     ],
 )  # fmt: skip
-def test_options_excluded_for_systems_are_a_one_line_error(
-    chosen: str, words: str, message: str, files: tuple[str, ...], cli: Command
-) -> None:
+def test_systems_exclude_options(chosen: str, words: str, message: str, files: tuple[str, ...], cli: Command) -> None:
     given = [part for word in words.split() for part in (("--replicates", word) if "=" in word else (word,))]
     found = cli("diff", *files[FEW[chosen]], *(files[0] if word == "FIRST" else word for word in given))
     assert (found.code, len(found.messages)) == (2, 1) if "--baseline" not in words else found.code

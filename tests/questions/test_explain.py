@@ -17,17 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import gradedeval
-from gradedeval import (
-    EvaluationWarning,
-    Gains,
-    InputError,
-    Measure,
-    evaluate,
-    explain,
-    measure,
-    parse_measures,
-    row_sums,
-)
+from gradedeval import EvaluationWarning, Gains, InputError, Measure, evaluate, explain, measure, parse_measures
 from gradedeval.kernel import parallel
 from gradedeval.kernel.formats import FORMATS
 from gradedeval.kernel.measures.bounds import exactness
@@ -119,11 +109,8 @@ def test_one_document_adds_residual(measures: Sequence[Measure], ranking: list[i
     alone = Topic((*ranking[:at], None, *ranking[at:]), topic.missed)
     retrieved = [one for one in measures if one.residual in ("within_run", "from_bounds") and (one.cutoff or 99) > at]
     # Down to this cutoff nothing is beyond the end of the run.
-    endless = [
-        one @ len(alone.ranking)
-        for one in measures
-        if one.residual == "beyond_run" and one.definition.cutoff in ("truncates", "required")
-    ]
+    beyond = [one for one in measures if one.residual == "beyond_run"]
+    endless = [one @ len(alone.ranking) for one in beyond if one.definition.cutoff in ("truncates", "required")]
     for one in explained(alone, retrieved + endless):
         (rise,) = (row["could_add"] for row in one.rows() if row["could_add"] is not None and row["part"] == "document")
         assert one.residual is not None
@@ -345,9 +332,7 @@ BY_HAND: list[tuple[str, str, dict[str, float], dict[str, list[Any]]]] = [
 
 
 @pytest.mark.parametrize(("measure", "docnos", "judged", "expected"), BY_HAND)
-def test_columns_are_those_worked_out_by_hand(
-    measure: str, docnos: str, judged: dict[str, float], expected: dict[str, list[Any]]
-) -> None:
+def test_columns_by_hand(measure: str, docnos: str, judged: dict[str, float], expected: dict[str, list[Any]]) -> None:
     (rows,) = by_hand(measure, docnos, judged)
     for name, values in expected.items():
         near = [pytest.approx(one, rel=1e-12, abs=1e-15) if isinstance(one, int | float) else one for one in values]
@@ -506,7 +491,7 @@ def test_a_measure_of_one_s_own_is_explained_without_a_word_and_shows_what_it_li
 
     def half(g: Gains, *, by: float = 2.0) -> Any:
         """Half."""
-        return row_sums(g.gain / by)
+        return gradedeval.row_sums(g.gain / by)
 
     plain, shown = measure(gain="linear")(half), measure(gain="linear", details=halves)(half)
     for one, names in ((plain, set()), (shown, {"half"})):
@@ -527,7 +512,7 @@ def test_a_measure_of_one_s_own_is_explained_without_a_word_and_shows_what_it_li
 def test_what_a_measure_shows_must_be_one_number_a_rank(shows: Any, says: str) -> None:
     def mine(g: Gains) -> Any:
         """Mine."""
-        return row_sums(g.gain)
+        return gradedeval.row_sums(g.gain)
 
     with pytest.raises(InputError, match=says):
         by_hand(measure(gain="linear", details=shows)(mine), "a u c", FOUR)  # type: ignore[arg-type]
@@ -579,7 +564,7 @@ def table_rows(text: str) -> list[list[str]]:
         (("-m", "rbp@30"), 30, ["…", "70", "more"]),
     ],
 )
-def test_a_table_shows_some_ranks_and_says_how_many_it_leaves_out(
+def test_some_ranks_shown(
     words: tuple[str, ...], shown: int, left: list[str] | None, files: Path, cli: Command
 ) -> None:
     rows = [row for row in table_rows(succeed(cli(*LONG, *words)).text) if not row[0].startswith(">")]
@@ -626,9 +611,8 @@ def test_digits_round_everywhere(files: Path, cli: Command) -> None:
 
 
 def test_infinity_is_null_in_json(files: Path, cli: Command) -> None:
-    document = json.loads(
-        succeed(cli("explain", "run.txt", "qrels.txt", "-m", "nerr5(of=ed)", "--topic", "3", "-f", "json")).text
-    )
+    words = ("explain", "run.txt", "qrels.txt", "-m", "nerr5(of=ed)", "--topic", "3", "-f", "json")
+    document = json.loads(succeed(cli(*words)).text)
     assert document["topics"][0]["measures"][0]["score"] is None
     assert document["rows"][-1]["contribution"] is None
 
@@ -682,9 +666,8 @@ def test_a_sampled_topic_is_explained_whatever_others_retrieve(tmp_path: Path) -
     names = ["infndcg", "xinfap", "statap"]
     cut = [gradedeval.evaluate(run, qrels, names, depth=rank, **options) for rank in range(1, 6)]
     for topic, ranking in run.items():
-        for name, explained in zip(
-            names, gradedeval.explain(run, qrels, names, topic=topic, **options).measures, strict=True
-        ):
+        by_measure = gradedeval.explain(run, qrels, names, topic=topic, **options).measures
+        for name, explained in zip(names, by_measure, strict=True):
             ended = [0.0, *(scores.by_topic(name)[topic] for scores in cut)]
             steps = np.diff(ended)[: len(ranking)]
             assert explained.columns["contribution"] == pytest.approx(steps.tolist(), abs=1e-12)
@@ -725,9 +708,8 @@ def test_a_topic_may_stand_in_the_place_of_the_measures() -> None:
 def test_without_a_topic_it_is_the_median_or_where_two_runs_differ_most() -> None:
     qrels = {topic: {"a": 1} for topic in "123"}
     good, fair, bad = {"a": 1.0}, {"x": 2.0, "a": 1.0}, {"x": 1.0}
-    with pytest.warns(
-        EvaluationWarning, match="no topic given: explaining 2, with the median ap of 3; choose with topic"
-    ):
+    says = "no topic given: explaining 2, with the median ap of 3; choose with topic"
+    with pytest.warns(EvaluationWarning, match=says):
         assert explain({"1": good, "2": fair, "3": bad}, qrels, "ap").topic == "2"
 
 
@@ -772,9 +754,8 @@ def test_a_topic_may_be_a_question(topic: str, cli: Command, tmp_path: Path) -> 
 def test_a_topic_that_reads_as_an_option_has_a_cure(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "run").write_text("-zeta Q0 a 1 1 x\n")
     (tmp_path / "qrels").write_text("-zeta 0 a 1\n")
-    assert cli("explain", "run", "qrels", "-zeta").messages == [
-        "unknown option '-z'; see `gradedeval explain --help`, or put -- before a topic that begins with -"
-    ]
+    says = "unknown option '-z'; see `gradedeval explain --help`, or put -- before a topic that begins with -"
+    assert cli("explain", "run", "qrels", "-zeta").messages == [says]
     assert cli("explain", "run", "qrels", "--", "-zeta").code == 0
 
 

@@ -1,6 +1,7 @@
 """`fit`: ranges, the search over them, agreement with another measure, validation, and the nearest weights by rank."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -69,9 +70,7 @@ def test_a_given_step_is_used_and_both_ends_are_tried() -> None:
         ("nerr9@1..400", 0.001, 1, "every step tried"),
     ],
 )
-def test_searches_have_50_to_1000_steps_and_name_their_size(
-    text: str, precision: float, step: float, says: str
-) -> None:
+def test_searches_have_50_to_1000_steps(text: str, precision: float, step: float, says: str) -> None:
     assert (family(text).resolution(precision), resolution([family(text)], precision)) == (step, says)
 
 
@@ -83,17 +82,13 @@ def test_whole_ends_are_no_whole_numbers_where_the_measure_takes_others() -> Non
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("rbp@5", "'rbp@5': has no range; write one"),
         ("rbp(p=0.1..0.5)@1..3", "has 2 ranges"),
-        ("rbp(p=0.9..0.1)", "invalid range 0.9..0.1; write LOW..HIGH"),
         ("rbp(p=0.5..0.5)", "invalid range 0.5..0.5"),
         ("rbp(p=0.5..0.9..0)", "invalid range 0.5..0.9..0"),
-        ("rbp(p=0.5..2)", "'rbp': p=2 is not"),
         ("rpb(p=0.1..0.5)", "unknown measure 'rpb'; did you mean 'rbp'?"),
         ("nerr9@0..5", "invalid cutoff 0"),
         ("nerr9@1..100000", "1..100000 makes more than 10000 values; use larger steps"),
         ("nerr9@1.5..5", "cannot|is not a measure|no measure"),
-        ("", "no measure with a range"),
     ],
 )
 def test_an_invalid_range_is_a_usage_error(text: str, says: str) -> None:
@@ -106,13 +101,10 @@ def test_an_invalid_range_is_a_usage_error(text: str, says: str) -> None:
 
 
 def searched(text: str, good: object, precision: float = 0.001) -> dict[float, float]:
-    found = search(
-        [family(text)],
-        lambda grids: [[[good(value)] for value in grid] for _, grid in grids],  # type: ignore[operator]
-        1,
-        precision,
-    )
-    return found[0][0]
+    def goodness(grids: list[tuple[MeasureRange, list[float]]]) -> list[list[list[float]]]:
+        return [[[good(value)] for value in grid] for _, grid in grids]  # type: ignore[operator]
+
+    return search([family(text)], goodness, 1, precision)[0][0]
 
 
 def test_the_search_finds_an_optimum_between_the_points_of_the_grid() -> None:
@@ -254,16 +246,8 @@ def odd(path: Path) -> Path:
 @pytest.mark.exhaustive
 def test_other_topics_validate_the_best_value(tmp_path: Path) -> None:
     even = [str(topic) for topic in range(302, 351, 2)]
-    found = gradedeval.fit(
-        RUNS,
-        QRELS,
-        "rbp(p=0.1..0.9..0.1)",
-        "err@20",
-        coefficient="spearman",
-        topics_from=odd(tmp_path / "odd"),
-        validate=even,
-    )
-    alone = gradedeval.fit(RUNS, QRELS, "rbp(p=0.1..0.9..0.1)", "err@20", coefficient="spearman", topics_from=even)
+    fitted = partial(gradedeval.fit, RUNS, QRELS, "rbp(p=0.1..0.9..0.1)", "err@20", coefficient="spearman")
+    found, alone = fitted(topics_from=odd(tmp_path / "odd"), validate=even), fitted(topics_from=even)
     assert list(found.curve) == ["measure", "parameter", "by", "value", "agreement", "agreement_there"]
     row = found.frame.iloc[0]
     assert (row["value_there"], row["best_there"]) == (alone.frame["value"][0], alone.frame["agreement"][0])
@@ -277,19 +261,8 @@ def test_other_topics_validate_the_best_value(tmp_path: Path) -> None:
 @pytest.mark.exhaustive
 def test_validation_topics_that_were_fitted_are_counted(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "few").write_text("302\n303\n304\n305\n")
-    words = (
-        "fit",
-        *RUNS,
-        QRELS,
-        "-m",
-        "rbp(p=0.1..0.9..0.1)",
-        "--to",
-        "err@20",
-        "--coefficient",
-        "spearman",
-        "--validate",
-        "few",
-    )
+    fitted = ("-m", "rbp(p=0.1..0.9..0.1)", "--to", "err@20", "--coefficient", "spearman")
+    words = ("fit", *RUNS, QRELS, *fitted, "--validate", "few")
     said = "--validate: {} of 4 topics were also used for fitting; use --topics-from FILE to fit on others"
     assert said.format(4) in cli(*words).messages
     odd(tmp_path / "odd")
@@ -328,10 +301,9 @@ def test_a_geometric_vector_gives_its_persistence() -> None:
 
 def test_depth_and_normalization_change_the_nearest_weights() -> None:
     vector = 1 / np.arange(1, 101)
-    own = [
-        fit_weights(vector, "rbp(p=0.5..0.99..0.1)", ranks=depth, normalize="sum" if scaled else "none").frame.iloc[0]
-        for depth, scaled in ((20, False), (100, False), (20, True))
-    ]
+    fitted = partial(fit_weights, vector, "rbp(p=0.5..0.99..0.1)")
+    results = fitted(ranks=20), fitted(ranks=100), fitted(ranks=20, normalize="sum")
+    own = [result.frame.iloc[0] for result in results]
     assert own[0]["value"] < own[1]["value"]
     assert own[0]["value"] < own[2]["value"]
     # As they are, the optimum is where the mean rank is 1/(1 − p).
@@ -356,17 +328,9 @@ def test_the_nearest_weights_to_a_file_at_the_prompt(cli: Command, tmp_path: Pat
     assert read_vector(tmp_path / "w.csv").tolist() == [0.5, 0.25, 0.125]
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ((*RUNS, QRELS, "--to-weights", "w.csv"), "--to-weights: cannot be combined with runs; leave them out"),
-        (("--to-weights", "w.csv", "--to", "err"), "--to: does not apply to --to-weights; leave it out"),
-        ((*RUNS, QRELS, "--to", "err", "--ranks", "3"), "--ranks: needs --to-weights; add --to-weights"),
-    ],
-)
-def test_options_that_exclude_weights_are_refused(words: tuple[str, ...], says: str, cli: Command) -> None:
-    done = cli("fit", *words, "-m", "rbp(p=0.2..0.8)")
-    assert (done.code, done.messages[-1]) == (2, says)
+def test_ranks_are_of_given_weights(cli: Command) -> None:
+    done = cli("fit", *RUNS, QRELS, "--to", "err", "--ranks", "3", "-m", "rbp(p=0.2..0.8)")
+    assert (done.code, done.messages[-1]) == (2, "--ranks: needs --to-weights; add --to-weights")
 
 
 @pytest.mark.parametrize(
@@ -375,7 +339,6 @@ def test_options_that_exclude_weights_are_refused(words: tuple[str, ...], says: 
         ("rbp", "rbp(p=0.05..0.95)"),
         ("nerr10", "nerr10(phi=0.05..0.95)"),
         ("nerr11", "nerr11(T=0.5..5)"),
-        ("nerr8", "nerr8@1..40"),
         ("ndcg", "ndcg@1..40"),
     ],
 )

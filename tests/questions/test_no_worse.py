@@ -137,9 +137,7 @@ def test_the_sentences_say_what_the_topics_can_show(tmp_path: Path, cli: Command
 
 
 @pytest.mark.parametrize("topics", [1, 2, 4, 5, 9, 10])
-def test_fewer_than_ten_topics_cannot_tell_unless_all_scores_are_equal(
-    topics: int, tmp_path: Path, cli: Command
-) -> None:
+def test_under_ten_topics_cannot_tell_unless_all_scores_are_equal(topics: int, tmp_path: Path, cli: Command) -> None:
     write(tmp_path, ([2, 3] * 5)[:topics], [1] * topics)
     code, (bound,) = checked(cli, "--no-worse", "rr=5%")
     assert (code, bound["answer"]) == ((1, "worse") if topics == 10 else (4, "cannot tell"))
@@ -261,9 +259,7 @@ def test_where_lower_is_better_a_drop_is_a_rise(tmp_path: Path, cli: Command) ->
         (("--no-worse", "rr=5%", "--no-worse", "rr=6%"), "--no-worse rr=6%: given twice: …"),
     ],
 )
-def test_a_margin_that_makes_no_sense_is_refused(
-    words: tuple[str, ...], says: str, tmp_path: Path, cli: Command
-) -> None:
+def test_a_margin_without_sense_is_refused(words: tuple[str, ...], says: str, tmp_path: Path, cli: Command) -> None:
     write(tmp_path, MIXED, BEST)
     outcome = cli(*NEW, *words)
     assert (outcome.code, outcome.out) == (2, b"")

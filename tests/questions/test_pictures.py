@@ -411,9 +411,7 @@ def test_names_of_runs_are_text_whatever_is_in_them(ax: Axes) -> None:
     ax.figure.canvas.draw()  # type: ignore[attr-defined]
 
 
-def test_what_is_no_frame_of_a_picture_is_one_line(
-    scores: gradedeval.Scores, ax: Axes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_frames(scores: gradedeval.Scores, ax: Axes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plot, ranks = gradedeval.plot, pd.DataFrame({"rank": [1, 2]})
     curve = pd.DataFrame({"measure": ["ap"], "level": [0.5]})
     explained = gradedeval.explain(RUNS[2], QRELS, topic="301")

@@ -232,9 +232,7 @@ def test_estimates_that_were_saved_are_not_compared(cli: Command, files: None) -
          "machine.qrels: has grades such as 1.5, and ap, p@10 know only relevant or not; take graded measures"),
     ],
 )  # fmt: skip
-def test_judgments_that_do_not_go_together(
-    machine: Any, measure: str, message: str, cli: Command, files: None, tmp_path: Path
-) -> None:
+def test_unlike_judgments(machine: Any, measure: str, message: str, cli: Command, files: None, tmp_path: Path) -> None:
     write_qrels(tmp_path / "machine.qrels", machine)
     _refused(cli(*EVAL[:4], "-m", measure), 1, message)
 

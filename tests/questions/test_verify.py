@@ -182,7 +182,7 @@ def test_another_version_is_compared_within_a_tolerance(cli: Command, folder: Pa
         ({"topics": "both"}, False, "settings: 'topics both' does not follow"),
     ],
 )
-def test_a_changed_setting_is_found(
+def test_changed_settings_are_found(
     setting: dict[str, Any], score: bool, text: str, cli: Command, folder: Path
 ) -> None:
     content = record(cli, *RUNS, "rivers.qrels", "-m", "ndcg")
@@ -257,9 +257,7 @@ def test_the_walk_has_every_option_that_reads_a_file() -> None:
 
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("option", READS)
-def test_files_of_every_option_are_in_the_record_and_found_elsewhere(
-    option: str, cli: Command, folder: Path, tmp_path: Path
-) -> None:
+def test_files_of_options_are_recorded_and_found_again(option: str, cli: Command, folder: Path, tmp_path: Path) -> None:
     for name, text in FILES.items():
         (folder / name).write_text(text)
     documents = {line.split()[2] for name in (*RUNS, "rivers.qrels") for line in Path(name).read_text().splitlines()}
@@ -423,9 +421,7 @@ def test_what_has_no_bytes_is_refused(cli: Command, folder: Path, monkeypatch: p
     assert not Path("result.json").exists()
 
 
-def test_no_partial_record_and_no_overwritten_input(
-    cli: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_partial_record_no_overwritten_input(cli: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = (folder / RUNS[0]).read_bytes()
     assert cli(*RUNS, "rivers.qrels", "--record", RUNS[0]).code == 2
     monkeypatch.chdir(folder)

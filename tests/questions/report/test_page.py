@@ -100,10 +100,8 @@ def test_a_settled_order_names_the_run_ahead_and_the_topics_where_means_are_of_o
 
 
 def small(runs: dict[str, Any], qrels: Any, measures: str, options: Options | None = None) -> Page:
-    seen = collect(
-        runs, qrels, parse_measures(measures), options or Options(), None, ReportSettings(Settings(draws=20))
-    )
-    return Page(pages.page(seen))
+    settings = ReportSettings(Settings(draws=20))
+    return Page(pages.page(collect(runs, qrels, parse_measures(measures), options or Options(), None, settings)))
 
 
 THREE = "123"
@@ -160,13 +158,13 @@ def test_the_legend_has_the_grades_that_there_are_and_unjudged_ones_are_hatched(
         assert page.data("data")["grades"]["-2"] == ("gu" if negative == "unjudged" else "g0")
 
 
+ALWAYS = "a page always has it"
+
+
 def test_arguments_that_a_report_does_not_take_are_refused() -> None:
     for words, message in (
         ({"residuals": True}, "residuals: html_report does not take it; leave it out: a page always has them"),
-        (
-            {"interval": 0.9},
-            "interval: html_report does not take it; give alpha, as in alpha=0.05: a page always has it",
-        ),
+        ({"interval": 0.9}, f"interval: html_report does not take it; give alpha, as in alpha=0.05: {ALWAYS}"),
         ({"at": "a"}, "at: 'a' is not a whole number from 1"),
     ):
         with pytest.raises(gradedeval.InputError, match=message):
@@ -199,14 +197,10 @@ def test_topics_have_the_scores_and_the_median_best_and_worst_of_topic_table() -
     ("runs", "qrels", "measures", "options"),
     [
         (NAMES, QRELS, "err@20 ap bpref", Options()),
-        (
-            ("ambiguous-diverse.run", "ambiguous-plain.run"),
-            str(SAMPLES / "ambiguous.qrels"),
-            "erria alpha_ndcg ia(ndcg)@10 nrbp",
-            Options(subtopics=True),
-        ),
+        (("ambiguous-diverse.run", "ambiguous-plain.run"), str(SAMPLES / "ambiguous.qrels"),
+         "erria alpha_ndcg ia(ndcg)@10 nrbp", Options(subtopics=True)),
     ],
-)
+)  # fmt: skip
 def test_contributions_are_as_explained(runs: tuple[str, ...], qrels: str, measures: str, options: Options) -> None:
     sources = {name: str(SAMPLES / name) for name in runs}
     settings = ReportSettings(Settings(draws=DRAWS), show=5)
@@ -236,9 +230,8 @@ def test_judgments_are_those_of_pool() -> None:
     for run in pool.runs.to_dict("records"):
         assert rows[run["run"]][-3:] == [str(run[name]) for name in ("unique", "unique_judged", "unique_relevant")]
     topics = whole().table("Judged documents of each topic")
-    assert [row[1:4] for row in topics[1:]] == pool.topics[["judged", "relevant", "found"]].astype(
-        str
-    ).to_numpy().tolist()
+    counts = pool.topics[["judged", "relevant", "found"]].astype(str)
+    assert [row[1:4] for row in topics[1:]] == counts.to_numpy().tolist()
     assert topics[0][4:] == ["grade -2", "grade 0", "grade 1", "grade 2", "grade 3", "grade 4"]
     unjudged = gradedeval.evaluate(RUNS, QRELS, "unjudged@10").means_by_run
     at_ten = [float(row[3]) for row in whole().table("Unjudged documents of a topic")[1:]]
@@ -279,19 +272,14 @@ def test_names_that_are_markup_stand_there_as_text(cli: Command, tmp_path: Path)
     assert all(name in page.shown for name in names)
     documents = [docno for docno, _ in page.data("r0")[0]]
     assert sorted(documents) == sorted(["<script>alert(1)</script>", *HOSTILE[1:4], "a\\u202eb", "l\\u2028s"])
-    assert page.data("data")["topics"] == [
-        '"><img/src=x/onerror=alert(1)>',
-        "</script><script>alert(2)</script>",
-        "{{7*7}}",
-    ]
+    hostile_topics = ['"><img/src=x/onerror=alert(1)>', "</script><script>alert(2)</script>", "{{7*7}}"]
+    assert page.data("data")["topics"] == hostile_topics
     assert "\u202e" not in text
     assert "49" not in page.table("Topics by err@5")[3][0]
 
 
 @pytest.mark.exhaustive
-def test_of_too_many_topics_the_rankings_that_differ_most_are_shown(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_of_too_many_topics_the_rankings_that_differ_most_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     size = len(pages.page(found()).encode())
     text = pages.page(found(), most_bytes=size - 20_000)
     assert size - 25_000 < len(text.encode()) <= size - 20_000

@@ -24,26 +24,8 @@ from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import LAST_RANK
 from gradedeval.kernel.rankings.docnos import DIGITS, Docnos, Index, JudgmentColumns, TopicCodes, coded, repeats
 from gradedeval.kernel.rankings.labels import GradeOfWord, check_labels, grade_of
-from gradedeval.kernel.trec.file_formats import (
-    DOCNO,
-    GRADE,
-    NO_GRADES_LISTED,
-    RANK,
-    SCORE,
-    TOPIC,
-    TYPE,
-    TableColumns,
-    bare_topics,
-    check_no_score,
-    check_one_grade,
-    chosen_fields,
-    find_column,
-    find_grades,
-    fractional_grades,
-    missing_column,
-    plain,
-    with_fields,
-)
+from gradedeval.kernel.trec import file_formats
+from gradedeval.kernel.trec.file_formats import DOCNO, GRADE, RANK, SCORE, TOPIC, TYPE, TableColumns
 from gradedeval.kernel.trec.line_reader import Skipped
 from gradedeval.kernel.trec.lines import decimal, encode
 from gradedeval.kernel.trec.list_tables import read_table_of_lists
@@ -65,7 +47,9 @@ def readable(source: Any, kind: str, place: str) -> Any:
     Raises InputError if the source is neither.
     """
     table = _readable(source, kind, place)
-    if kind == "run" and (topics := bare_topics(table)) and not len(table):  # nothing was returned for any topic
+    if (
+        kind == "run" and (topics := file_formats.bare_topics(table)) and not len(table)
+    ):  # nothing was returned for any topic
         return {topic: {} for topic in topics}
     return table
 
@@ -80,7 +64,7 @@ def _readable(source: Any, kind: str, place: str) -> Any:
     if table is not None:
         if (listed := read_table_of_lists(table, kind, Skipped(place))) is not None:
             return listed
-        if not len(table) and not bare_topics(table):
+        if not len(table) and not file_formats.bare_topics(table):
             raise _empty(kind, place)
         return table
     if callable(convert := getattr(source, "to_dict", None)):  # ranx
@@ -95,7 +79,7 @@ def _readable(source: Any, kind: str, place: str) -> Any:
 def with_own_names(source: Any, requested: str | None, kind: str, place: str) -> Any:
     """Return an object whose fields have the names that the user gave, as in `run_format="topic=question"`, under our
     names; unchanged if the format names no fields."""
-    if not (fields := chosen_fields(requested or "")):
+    if not (fields := file_formats.chosen_fields(requested or "")):
         return source
     records = source if isinstance(source, Mapping) or not isinstance(source, list | tuple) else list(source)
     if isinstance(records, Mapping | list) and (shape := find_shape(records, fields, place=place)) is not None:
@@ -109,14 +93,14 @@ def with_own_names(source: Any, requested: str | None, kind: str, place: str) ->
     if (listed := read_table_of_lists(table, kind, Skipped(place), fields)) is not None:
         return listed
     columns = TableColumns(list(table.columns), lambda name: table[name].tolist(), len(table))
-    return with_fields(columns, fields, place)
+    return file_formats.with_fields(columns, fields, place)
 
 
 def check_no_columns(source: Mapping[Any, Any], place: str) -> None:
     """Raise InputError (usage) if a dict is a table: name of column -> values, as from `DataFrame.to_dict`."""
     if not 1 < len(source) < 20 or not _has_id_names(source):
         return
-    docnos = source[find_column(source, DOCNO)]
+    docnos = source[file_formats.find_column(source, DOCNO)]
     if not isinstance(docnos, Mapping) or isinstance(next(iter(docnos.values()), None), str | bytes):
         problem = f"is a dict of the columns {', '.join(map(str, source))}"
         raise InputError(place, problem, "give pandas.DataFrame(...) of it, or a dict by topic", usage=True)
@@ -156,7 +140,7 @@ def _readable_table(source: Any, source_kind: str, place: str) -> Any:
         return source
     if isinstance(source, TableColumns):
         if not source.columns and source_kind in VALUES:
-            raise missing_column([], TOPIC, place)
+            raise file_formats.missing_column([], TOPIC, place)
         return source
     for collect in ("collect", "compute"):  # a LazyFrame of polars, a DataFrame of dask
         source = getattr(source, collect)() if callable(getattr(source, collect, None)) else source
@@ -247,7 +231,7 @@ def rows_or_several(source: Iterator[Any]) -> Any:
 
 def _has_id_names(names: Iterable[Any]) -> bool:
     names = list(names)
-    return find_column(names, TOPIC) is not None and find_column(names, DOCNO) is not None
+    return file_formats.find_column(names, TOPIC) is not None and file_formats.find_column(names, DOCNO) is not None
 
 
 def _fields(row: Any) -> list[str] | None:
@@ -331,7 +315,7 @@ def _of_lists(nested: Mapping[Any, Any], kind: str, place: str) -> Any:
                 ident(docno, f"{topic_place}[{rank - 1}]", "docno")
             rows.append((topic, *entry) if True in kinds else (topic, entry, rank if kind == "run" else 1))
     third = "rank" if kind == "run" and True not in kinds else VALUES[kind]
-    note = NO_GRADES_LISTED if kinds == {False} and kind == "qrels" else ""
+    note = file_formats.NO_GRADES_LISTED if kinds == {False} and kind == "qrels" else ""
     if not rows and not (kind == "run" and bare):
         raise _empty(kind, place)
     columns = dict(zip(("topic", "docno", third), zip(*rows, strict=True) if rows else ((), (), ()), strict=True))
@@ -426,7 +410,7 @@ def id_columns(source: Any, names: Sequence[Any], place: str) -> tuple[Text, Tex
 
     names  the names of its columns; pandas builds them anew on each access
     """
-    id_names = [find_column(names, row) for row in (TOPIC, DOCNO)]
+    id_names = [file_formats.find_column(names, row) for row in (TOPIC, DOCNO)]
     if None in id_names:
         return None
     texts = []
@@ -441,7 +425,7 @@ def id_columns(source: Any, names: Sequence[Any], place: str) -> tuple[Text, Tex
 def arrow_judgments(source: Any, place: str) -> JudgmentColumns | None:
     """Return the judgments of a DataFrame or file with Arrow text; None otherwise, and if a document repeats."""
     names = tuple(getattr(source, "columns", ()))  # a Series has none
-    if (ids := id_columns(source, names, place)) is None or find_grades(names) is None:
+    if (ids := id_columns(source, names, place)) is None or file_formats.find_grades(names) is None:
         return None
     grade = numeric_column(source, _name_of(names, GRADE, place), place)
     if grade is None or (grade % 1).any():  # fractions may be scores
@@ -524,9 +508,9 @@ def topics_in_order(source: Any) -> list[Any]:
     """Return all topics of judgments in their order if nothing is listed for some of them; none otherwise."""
     if isinstance(source, Mapping):
         return list(source) if empty_topics(source) else []
-    if not (bare := bare_topics(source)):
+    if not (bare := file_formats.bare_topics(source)):
         return []
-    listed = [*source.values(find_column(source.columns, TOPIC))]
+    listed = [*source.values(file_formats.find_column(source.columns, TOPIC))]
     topics, start = list[Any](), 0
     for topic, rows_before in bare.items():
         topics += [*listed[start:rows_before], topic]
@@ -538,7 +522,11 @@ def usual_judgments(source: Any, place: str = "qrels") -> Listed | None:
     """Return the judgments of a dict or DataFrame of usual content; None otherwise."""
     if isinstance(source, Mapping):
         usual = None if empty_topics(source) else usual_dict(source)
-    elif hasattr(source, "columns") and not bare_topics(source) and find_grades(source.columns) is not None:
+    elif (
+        hasattr(source, "columns")
+        and not file_formats.bare_topics(source)
+        and file_formats.find_grades(source.columns) is not None
+    ):
         columns = [column(source, accepted, place, "qrels") for accepted in (TOPIC, DOCNO, GRADE)]
         usual = usual_columns(*columns)
     else:
@@ -664,17 +652,20 @@ def _dict_topic(topic: Any, documents: Mapping[Any, Any], place: str) -> Ranking
 
 def ordered_by_rank(frame: Any) -> bool:
     """Check if a DataFrame has ranks but no scores; then the rank orders its documents."""
-    return find_column(frame.columns, SCORE) is None and find_column(frame.columns, RANK) is not None
+    return (
+        file_formats.find_column(frame.columns, SCORE) is None
+        and file_formats.find_column(frame.columns, RANK) is not None
+    )
 
 
 def usual_run(source: Any, place: str = "run") -> Listed | None:
     """Return the documents of a dict or DataFrame of usual content; None otherwise."""
     if isinstance(source, Mapping):
         return usual_dict(source)
-    if ordered_by_rank(source) or bare_topics(source):
+    if ordered_by_rank(source) or file_formats.bare_topics(source):
         return None
     docnos, topics = (column(source, accepted, place, "run") for accepted in (DOCNO, TOPIC))
-    name = find_column(source.columns, SCORE)
+    name = file_formats.find_column(source.columns, SCORE)
     scores = None if name is None else getattr(stored_column(source, name, place), "array", None)
     numbers = np.asarray(scores) if getattr(getattr(scores, "dtype", None), "kind", "") == "f" else None
     return usual_columns(topics, docnos, column(source, SCORE, place, "run") if numbers is None else numbers)
@@ -689,7 +680,7 @@ def frame_ranking(
     docnos = column(frame, DOCNO, place, "run")
     if ordered_by_rank(frame):
         by_rank = True
-        check_no_score({name: _values(frame, name) for name in frame.columns}, place)
+        file_formats.check_no_score({name: _values(frame, name) for name in frame.columns}, place)
     topics = _ids(frame, TOPIC, place, "run")
     lines = lines_of(frame)
     docnos = _docnos(docnos, place, lines)
@@ -701,7 +692,7 @@ def frame_ranking(
     rows: dict[bytes, list[int]] = {}
     for topic, group in groupby(range(len(topics)), key=topics.__getitem__):
         rows.setdefault(topic, []).extend(group)
-    for topic in bare_topics(frame):
+    for topic in file_formats.bare_topics(frame):
         rows.setdefault(ident(topic, place, "topic"), [])
     return {
         topic: (
@@ -758,11 +749,11 @@ def _name_of(names: Iterable[Any], accepted: tuple[str, ...], place: str, kind: 
     """Return the name of the column with one of the accepted names. Raises InputError if there is none; `kind`, run or
     qrels, is of the option that could name it."""
     names = tuple(names)
-    name = find_grades(names) if accepted is GRADE else find_column(names, accepted)
+    name = file_formats.find_grades(names) if accepted is GRADE else file_formats.find_column(names, accepted)
     if name is None:
-        raise missing_column(names, accepted, place, kind)
+        raise file_formats.missing_column(names, accepted, place, kind)
     if accepted is GRADE:
-        check_one_grade(names, place)
+        file_formats.check_one_grade(names, place)
     return name
 
 
@@ -773,7 +764,7 @@ def column(frame: Any, accepted: tuple[str, ...], place: str, kind: str = "") ->
     if getattr(getattr(values, "dtype", None), "kind", "") == "O" and hasattr(values, "to_numpy"):
         values = values.to_numpy(object)  # pandas converts Arrow text one by one
     listed: list[Any] = values.tolist()
-    if accepted is GRADE and plain(name) in SCORE:
+    if accepted is GRADE and file_formats.plain(name) in SCORE:
         _check_whole(listed, name, place, lines_of(frame))
     return listed
 
@@ -788,7 +779,7 @@ def _check_whole(values: list[Any], name: Any, place: str, lines: Sequence[int])
     """Raise InputError if a column of grades, named like scores, has fractions; `lines`: of its rows."""
     for value, line in zip(values, lines, strict=True):
         if isinstance(value, float | np.floating) and value % 1:
-            raise fractional_grades(str(name), f"{place}:{line}")
+            raise file_formats.fractional_grades(str(name), f"{place}:{line}")
 
 
 def _ids(frame: Any, accepted: tuple[str, ...], place: str, kind: str = "") -> list[bytes]:

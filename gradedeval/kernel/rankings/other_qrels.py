@@ -18,46 +18,12 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Floats, Ints
 from gradedeval.errors import Flag, InputError, ProblemList, flag, plural
 from gradedeval.kernel.options import Duplicates
+from gradedeval.kernel.rankings import in_memory
 from gradedeval.kernel.rankings.docnos import Index, JudgmentColumns
-from gradedeval.kernel.rankings.in_memory import (
-    Judgment,
-    arrow_judgments,
-    coded_floats,
-    ident,
-    judgments_in,
-    lines_of,
-    readable,
-    topics_in_order,
-    usual_judgments,
-    with_own_names,
-    words_of,
-)
+from gradedeval.kernel.rankings.in_memory import Judgment
 from gradedeval.kernel.rankings.labels import check_labels, grade_of, lacking_labels
-from gradedeval.kernel.trec.file_formats import (
-    DOCNO,
-    NO_GRADES_LISTED,
-    SCORE,
-    SUBTOPIC,
-    TOPIC,
-    TableColumns,
-    field_problem,
-    find_column,
-    find_grades,
-    is_header,
-    missing_column,
-    plain,
-)
-from gradedeval.kernel.trec.line_reader import (
-    KEEP_ONE,
-    check_read,
-    document,
-    duplicate,
-    expected_lines,
-    number_problem,
-    numbered_lines,
-    records,
-    settle_duplicates,
-)
+from gradedeval.kernel.trec import file_formats, line_reader
+from gradedeval.kernel.trec.file_formats import SUBTOPIC, TableColumns
 from gradedeval.kernel.trec.lines import PREFERENCES, QRELS, LineLayout, decimal, decode
 from gradedeval.kernel.trec.stream import Source, Stream
 from gradedeval.kernel.trec.tokenizer import text_hashes
@@ -94,33 +60,39 @@ def judgments_of_object(
 
     is_file  whether the fields that the user named have our names already
     """
-    source = source if is_file else with_own_names(source, rules.format, "qrels", place)
-    source = _with_grade_one(readable(source, "qrels", place))
-    could_be_run = not hasattr(source, "columns") or plain(find_grades(source.columns)) in SCORE
+    source = source if is_file else in_memory.with_own_names(source, rules.format, "qrels", place)
+    source = _with_grade_one(in_memory.readable(source, "qrels", place))
+    could_be_run = (
+        not hasattr(source, "columns")
+        or file_formats.plain(file_formats.find_grades(source.columns)) in file_formats.SCORE
+    )
     notes += [f"{place}: {note}"] if isinstance(source, TableColumns) and (note := source.note) else []
     if rules.labels is not None:
-        notes += lacking_labels(place, words_of(source, place), rules.labels)
+        notes += lacking_labels(place, in_memory.words_of(source, place), rules.labels)
     if not rules.part:
         has_columns = hasattr(source, "iloc") or isinstance(source, TableColumns)
-        if has_columns and (columns := arrow_judgments(source, place)) is not None:
+        if has_columns and (columns := in_memory.arrow_judgments(source, place)) is not None:
             return QrelsData(columns, columns.labels, could_be_run=could_be_run)
-        if (usual := usual_judgments(source, place)) is not None:
-            labels, code = coded_floats(usual.values)
+        if (usual := in_memory.usual_judgments(source, place)) is not None:
+            labels, code = in_memory.coded_floats(usual.values)
             return QrelsData((usual.topics, usual.docnos, code), labels, could_be_run=could_be_run)
-    rows = judgments_in(source, rules.part, place, rules.labels)
-    topics = [ident(topic, place, "topic") for topic in topics_in_order(source)]
+    rows = in_memory.judgments_in(source, rules.part, place, rules.labels)
+    topics = [in_memory.ident(topic, place, "topic") for topic in in_memory.topics_in_order(source)]
     return replace(_of_rows(rows, place, rules, notes, topics), could_be_run=could_be_run)
 
 
 def _with_grade_one(source: Any) -> Any:
     """Add the grade 1 to a table of topics and docnos alone; return anything else unchanged."""
     names = list(getattr(source, "columns", ()))
-    topic, docno = find_column(names, TOPIC), find_column(names, DOCNO)
+    topic, docno = (
+        file_formats.find_column(names, file_formats.TOPIC),
+        file_formats.find_column(names, file_formats.DOCNO),
+    )
     if len(names) != 2 or None in (topic, docno) or not hasattr(source[topic], "tolist"):
         return source
     columns = {"topic": source[topic].tolist(), "docno": source[docno].tolist(), "grade": [1] * len(source)}
-    table = TableColumns.of(columns, lines_of(source))
-    table.note = NO_GRADES_LISTED
+    table = TableColumns.of(columns, in_memory.lines_of(source))
+    table.note = file_formats.NO_GRADES_LISTED
     return table
 
 
@@ -135,7 +107,7 @@ def _of_rows(
     graded = _by_topic(place, rows, rules.duplicates, notes, part)
     graded = {topic: graded.get(topic, {}) for topic in topics} or graded
     if not graded:
-        raise InputError(place, "no judgments", expected_lines(QRELS), kind="empty")
+        raise InputError(place, "no judgments", line_reader.expected_lines(QRELS), kind="empty")
     if part and rules.collapse is not None:
         from gradedeval.kernel.rankings.chunks import fold_parts  # most judgments are of documents
 
@@ -201,29 +173,29 @@ def judgments_of_lines(stream: Stream, layout: LineLayout, rules: QrelsRules, no
     topic_at, docno_at, grade_at = map(layout.columns.index, ("topic", "docno", "grade"))
     part_at = layout.position(part[0]) if part else None
     if part and part_at is None:
-        raise missing_column(layout.columns, part, place)
-    for number, fields in records(stream, layout, problems):
+        raise file_formats.missing_column(layout.columns, part, place)
+    for number, fields in line_reader.records(stream, layout, problems):
         token, docno = fields[grade_at], fields[docno_at]
         if token not in grades:
-            if (grade := grade_of(token, labels)) != grade and is_header(fields, number, layout):
-                problems.add(number, *field_problem("grade", fields, number, layout), kind="format")
+            if (grade := grade_of(token, labels)) != grade and file_formats.is_header(fields, number, layout):
+                problems.add(number, *file_formats.field_problem("grade", fields, number, layout), kind="format")
                 continue
             grades[token], first[token] = grade, number
         if (grade := grades[token]) == grade:
             rows.append((fields[topic_at], (docno, fields[part_at]) if part_at is not None else docno, grade, number))
         else:
-            problems.add(number, *number_problem("grade", token, number), kind="grade")
+            problems.add(number, *line_reader.number_problem("grade", token, number), kind="grade")
     if labels is not None or not rules.lenient:
         check_labels(place, grades, labels, first)
     if labels:
         notes += lacking_labels(place, grades, labels)
-    check_read("judgments", bool(rows), stream, layout, problems, rules.lenient, notes)
+    line_reader.check_read("judgments", bool(rows), stream, layout, problems, rules.lenient, notes)
     return rows
 
 
 def has_iterations(stream: Stream) -> bool:
     """Check if the second column of a file, the iteration, has several values."""
-    split = (line.split(None, 2) for _, line in numbered_lines(stream))
+    split = (line.split(None, 2) for _, line in line_reader.numbered_lines(stream))
     return len({fields[1] for fields in split if len(fields) > 1}) > 1
 
 
@@ -244,12 +216,15 @@ def _by_topic(
             differing += 1
         else:
             problem = f"{_document(docno, topic, part)} with grade {grade:g}"
-            hint = "give each judgment once" if grade == second_grade else KEEP_ONE
+            hint = "give each judgment once" if grade == second_grade else line_reader.KEEP_ONE
             problems.add(
-                line, duplicate(problem, first, f" with grade {second_grade:g}"), hint, kind="duplicate-judgment"
+                line,
+                line_reader.duplicate(problem, first, f" with grade {second_grade:g}"),
+                hint,
+                kind="duplicate-judgment",
             )
 
-    chosen = settle_duplicates((row[:2] for row in rows), policy, repeated)
+    chosen = line_reader.settle_duplicates((row[:2] for row in rows), policy, repeated)
     problems.check()
     if same:
         notes.append(note_of_repeats(place, same))
@@ -263,8 +238,8 @@ def _by_topic(
 
 def _document(docno: bytes | tuple[bytes, bytes], topic: bytes, part: tuple[str, ...]) -> str:
     if isinstance(docno, bytes):
-        return document(docno, topic)
-    return f"{document(docno[0], topic)} for {part[0]} {decode(docno[1])}"
+        return line_reader.document(docno, topic)
+    return f"{line_reader.document(docno[0], topic)} for {part[0]} {decode(docno[1])}"
 
 
 def note_of_repeats(place: str, count: int) -> str:
@@ -389,7 +364,9 @@ def by_stratum(
             repeated = next(docno for position, docno in enumerate(docnos) if docno in docnos[:position])
             strata_named = " and ".join(decode(stratum) for docno, stratum in documents if docno == repeated)
             raise InputError(
-                place, f"{document(repeated, topic)} is in strata {strata_named}", "a document belongs to one stratum"
+                place,
+                f"{line_reader.document(repeated, topic)} is in strata {strata_named}",
+                "a document belongs to one stratum",
             )
     of = np.array([names.index(stratum) for _, stratum in ordered], dtype=np.int64)
     return codes, np.array([grade for grade, _ in ordered]) + 0.0, Strata(names, of)
@@ -479,20 +456,20 @@ class JudgmentGroups:
         topics: dict[bytes, dict[bytes, Lists]] = {}
         first_line: dict[tuple[bytes, ...], int] = {}
         with closing(Stream(Source(path))) as stream:
-            for number, row in records(stream, layout, problems):
+            for number, row in line_reader.records(stream, layout, problems):
                 topic, *_, docno, token = row
                 if (value := decimal(token)) != value:
-                    problems.add(number, *number_problem(name, token, number))
+                    problems.add(number, *line_reader.number_problem(name, token, number))
                     continue
                 group = b"" if holds == "qrels_prefs" else row[1]
                 subgroup = row[2] if holds == "prefs" else b""
                 first = first_line.setdefault((topic, group, subgroup, docno), number)
                 if first != number:
                     context = f", group {decode(group)}" if holds == "qrels_jg" else " in its list"
-                    problem = duplicate(f"{document(docno, topic)}{context}", first)
+                    problem = line_reader.duplicate(f"{line_reader.document(docno, topic)}{context}", first)
                     problems.add(number, problem, kind="duplicate-judgment")
                 topics.setdefault(topic, {}).setdefault(group, {}).setdefault(subgroup, {})[docno] = value
         problems.check()
         if not topics:
-            raise InputError(place, f"no {judgments}", expected_lines(layout), kind="empty")
+            raise InputError(place, f"no {judgments}", line_reader.expected_lines(layout), kind="empty")
         return cls(place, topics)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError, Note, ProblemList, either, flag
 from gradedeval.kernel.options import Options
+from gradedeval.kernel.rankings import in_memory
 from gradedeval.kernel.rankings.batch import LAST_RANK, Batch, Documents
 from gradedeval.kernel.rankings.docnos import Docnos, TopicCodes
 from gradedeval.kernel.rankings.grade import (
@@ -34,40 +35,12 @@ from gradedeval.kernel.rankings.grade import (
     grade_whole_topics,
     order_check_of,
 )
-from gradedeval.kernel.rankings.in_memory import (
-    NONE,
-    TOO_LARGE,
-    Listed,
-    dict_ranking,
-    frame_ranking,
-    id_columns,
-    lines_of,
-    numeric_column,
-    ordered_by_rank,
-    readable,
-    usual_run,
-)
+from gradedeval.kernel.rankings.in_memory import Listed, lines_of
 from gradedeval.kernel.rankings.qrels import Qrels
+from gradedeval.kernel.trec import file_formats, line_reader
 from gradedeval.kernel.trec.blocks import format_of
-from gradedeval.kernel.trec.file_formats import (
-    RANK,
-    SCORE,
-    TOPIC,
-    TableColumns,
-    field_problem,
-    find_column,
-    is_header,
-)
-from gradedeval.kernel.trec.line_reader import (
-    HEAD,
-    KEEP_ONE,
-    check_read,
-    document,
-    duplicate,
-    looks_like,
-    records,
-    settle_duplicates,
-)
+from gradedeval.kernel.trec.file_formats import RANK, SCORE, TOPIC, TableColumns
+from gradedeval.kernel.trec.line_reader import HEAD, looks_like
 from gradedeval.kernel.trec.lines import (
     MSMARCO,
     MSMARCO_RANKS,
@@ -183,9 +156,9 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
     """
     by_rank = options.order == "rank"
     ranks = options.ties == "rank" and options.order != "file"
-    source = readable(source, "run", place)
+    source = in_memory.readable(source, "run", place)
     changes = bool(options.collapse) or options.ignore_identical_ids
-    usual = None if ranks or types or by_rank or changes else usual_run(source, place)
+    usual = None if ranks or types or by_rank or changes else in_memory.usual_run(source, place)
     order_check = _order_check(source, usual) if options.by_score else NOT_CHECKED
     if usual is not None:
         lines = () if isinstance(source, Mapping) else lines_of(source)
@@ -197,11 +170,11 @@ def read_run(source: Any, options: Options, types: bool = False, place: str = "r
         if types:
             hint = "costs need a file, or a DataFrame with a column 'type'"
             raise InputError(place, "a dict has no document types", hint, usage=True)
-        rankings = dict_ranking(source, ranks, place)
+        rankings = in_memory.dict_ranking(source, ranks, place)
     else:
-        rankings = frame_ranking(source, ranks, types, place, by_rank)
+        rankings = in_memory.frame_ranking(source, ranks, types, place, by_rank)
     run = Run(place, {topic: TopicResults(*columns) for topic, columns in rankings.items()}, order_check=order_check)
-    run.by_rank = hasattr(source, "columns") and ordered_by_rank(source)
+    run.by_rank = hasattr(source, "columns") and in_memory.ordered_by_rank(source)
     run.numbered = isinstance(source, TableColumns) and source.numbered
     if run.by_rank and options.by_score:
         run.notes.append(by_rank_note(run.place))
@@ -228,13 +201,13 @@ def run_of_lines(stream: Stream, options: Options, types: bool = False, layout: 
         layout.columns.index(column) if column in layout.columns else -1
         for column in ("topic", "docno", "score", "rank", "type", "tag")
     )
-    for number, fields in records(stream, layout, problems, extra=options.extra_fields):
+    for number, fields in line_reader.records(stream, layout, problems, extra=options.extra_fields):
         if (topic := fields[topic_at]) != current:
             current, results = topic, topics.setdefault(topic, TopicResults())
             tags[fields[tag_at] if tag_at >= 0 else b""] = None
         score = score_of(fields[score_at]) if by_score else 0.0
         if score != score:
-            problems.add(number, *field_problem("score", fields, number, layout), kind="score")
+            problems.add(number, *file_formats.field_problem("score", fields, number, layout), kind="score")
             continue
         if keeps_ranks or by_rank:
             if (rank := decimal(fields[rank_at])) != rank or abs(rank) > LAST_RANK:
@@ -255,7 +228,7 @@ def run_of_lines(stream: Stream, options: Options, types: bool = False, layout: 
         place, {topic: results for topic, results in topics.items() if results.docnos}, decode(next(iter(tags), b""))
     )
     run.order_check = order_check_of(*zip(*sampled, strict=True)) if sampled else NOT_CHECKED
-    check_read("documents", bool(run.topics), stream, layout, problems, options.lenient, run.notes)
+    line_reader.check_read("documents", bool(run.topics), stream, layout, problems, options.lenient, run.notes)
     _settle_documents(run, options)
     return run
 
@@ -264,9 +237,9 @@ def _about_rank(fields: list[bytes], rank: float, line: int, layout: LineLayout,
     """Return the problem of a rank, and the hint."""
     token = fields[layout.columns.index("rank")]
     if rank == rank:
-        return f"rank {decode(token)} is too large", TOO_LARGE
-    if is_header(fields, line, layout):
-        return field_problem("rank", fields, line, layout)
+        return f"rank {decode(token)} is too large", in_memory.TOO_LARGE
+    if file_formats.is_header(fields, line, layout):
+        return file_formats.field_problem("rank", fields, line, layout)
     hint = "ranks order this run, which has no scores" if layout.by_rank else f"{flag.ties:rank} needs ranks"
     hint = f"{flag.order:rank} needs ranks" if options.order == "rank" else hint
     return f"rank '{decode(token)}' is not a number", hint
@@ -329,10 +302,12 @@ def _drop_duplicates(run: Run, options: Options) -> None:
 
         def repeated(position: int, first: int, topic: bytes = topic, results: TopicResults = results) -> None:
             if options.duplicates not in ("first", "last"):
-                problem = duplicate(document(results.docnos[position], topic), results.lines[first])
-                problems.add(results.lines[position], problem, KEEP_ONE, kind="duplicate-document")
+                problem = line_reader.duplicate(
+                    line_reader.document(results.docnos[position], topic), results.lines[first]
+                )
+                problems.add(results.lines[position], problem, line_reader.KEEP_ONE, kind="duplicate-document")
 
-        positions = sorted(settle_duplicates(results.docnos, options.duplicates, repeated).values())
+        positions = sorted(line_reader.settle_duplicates(results.docnos, options.duplicates, repeated).values())
         dropped += len(results.docnos) - len(positions)
         run.topics[topic] = results.keep(positions)
     problems.check()
@@ -427,14 +402,14 @@ class ListedTopics:
 
 
 def _concatenated(columns: list[Any]) -> Floats:
-    return np.concatenate([NONE, *columns], dtype=np.float64)
+    return np.concatenate([in_memory.NONE, *columns], dtype=np.float64)
 
 
 def _order_check(source: Any, usual: Listed | None) -> OrderCheck:
     """Check the first documents of a dict or a DataFrame; without stated ranks, of its columns already read."""
     if not hasattr(source, "columns"):
         return order_check_of_dict(source)
-    if usual is None or find_column(source.columns, RANK) is not None:
+    if usual is None or file_formats.find_column(source.columns, RANK) is not None:
         return order_check_of_frame(source)
     return order_check_of_scores(usual.topics, np.fromiter(map(len, usual.docnos), np.int64), usual.values)
 
@@ -461,7 +436,7 @@ def order_check_without_ranks(rankings: Iterable[Sequence[float]]) -> OrderCheck
 def order_check_of_frame(frame: Any) -> OrderCheck:
     """Check the first rows of a DataFrame with scores, or of columns with its interface."""
     names = tuple(frame.columns)
-    topic, rank, score = (find_column(names, accepted) for accepted in (TOPIC, RANK, SCORE))
+    topic, rank, score = (file_formats.find_column(names, accepted) for accepted in (TOPIC, RANK, SCORE))
     if topic is None or score is None:
         return NOT_CHECKED
     head = frame.head(ROWS) if hasattr(frame, "head") else frame
@@ -544,16 +519,18 @@ class ArrowRun:
 def arrow_run(source: Any, options: Options, place: str = "run") -> ArrowRun | None:
     """Return the columns of a run in a DataFrame or a file with Arrow text; None otherwise, or if ranks order it."""
     names = tuple(getattr(source, "columns", ()))  # a Series has none
-    if (ids := id_columns(source, names, place)) is None or (scores := find_column(names, SCORE)) is None:
+    if (ids := in_memory.id_columns(source, names, place)) is None or (
+        scores := file_formats.find_column(names, SCORE)
+    ) is None:
         return None
     topic, docno = ids
     if options.order == "file":
         return ArrowRun(*topic.stretches(), docno, None, NOT_CHECKED)
     by_rank = options.ties == "rank" or options.order == "rank"
-    score = None if by_rank else numeric_column(source, scores, place)
+    score = None if by_rank else in_memory.numeric_column(source, scores, place)
     if score is None:
         return None
-    without_ranks = find_column(names, RANK) is None
+    without_ranks = file_formats.find_column(names, RANK) is None
     topics, size = topic.stretches()
     order_check = order_check_of_scores(topics, size, score) if without_ranks else order_check_of_frame(source)
     return ArrowRun(topics, size, docno, score, order_check)

@@ -8,27 +8,11 @@ from typing import Any
 
 from gradedeval.errors import InputError
 from gradedeval.kernel.parallel import raise_malloc_threshold
-from gradedeval.kernel.rankings.in_memory import (
-    documents_of,
-    grade,
-    ident,
-    is_missing,
-    lines_of,
-    listed_docno,
-    number,
-    readable,
-)
+from gradedeval.kernel.rankings import in_memory
 from gradedeval.kernel.rankings.labels import GradeOfWord
+from gradedeval.kernel.trec import file_formats
 from gradedeval.kernel.trec.documents import read_document
-from gradedeval.kernel.trec.file_formats import (
-    DOCNO,
-    RANK,
-    SCORE,
-    TOPIC,
-    TableColumns,
-    find_column,
-    find_grades,
-)
+from gradedeval.kernel.trec.file_formats import DOCNO, RANK, SCORE, TOPIC, TableColumns
 from gradedeval.kernel.trec.line_reader import Skipped
 from gradedeval.kernel.trec.lines import WholeFile
 from gradedeval.kernel.trec.stream import Stream
@@ -64,10 +48,10 @@ def read_whole(
 def _without_bad(content: Any, source_kind: str, skipped: Skipped, labels: GradeOfWord) -> Any:
     """Remove entries with a bad id or number from the content of a file, and count them."""
     count_before = skipped.count
-    source = readable(_listed_ids(content, skipped), source_kind, skipped.place)
+    source = in_memory.readable(_listed_ids(content, skipped), source_kind, skipped.place)
 
     def value(entry: Any) -> float:
-        return number(entry, "", "score") if source_kind == "run" else grade(entry, "", labels)
+        return in_memory.number(entry, "", "score") if source_kind == "run" else in_memory.grade(entry, "", labels)
 
     good = (
         _entries(source, value, skipped) if isinstance(source, Mapping) else _rows(source, source_kind, value, skipped)
@@ -91,7 +75,7 @@ def _listed_ids(content: Any, skipped: Skipped) -> Any:
     good = dict(content)
     for topic, documents in content.items():
         if isinstance(documents, list):
-            good[topic] = [entry for entry in documents if not is_missing(listed_docno(entry))]
+            good[topic] = [entry for entry in documents if not in_memory.is_missing(in_memory.listed_docno(entry))]
             for _ in range(len(documents) - len(good[topic])):
                 skipped.add(InputError(skipped.place, "no docno"), f"topic '{topic}'")
     return good
@@ -102,7 +86,7 @@ def _entries(nested: Mapping[Any, Any], value: Callable[[Any], float], skipped: 
     skipped.unit = "entry"
     for topic, documents in nested.items():
         try:
-            listed = documents_of(documents, "", topic)
+            listed = in_memory.documents_of(documents, "", topic)
         except InputError as error:
             skipped.add(error, f"topic '{topic}'")
             continue
@@ -110,8 +94,8 @@ def _entries(nested: Mapping[Any, Any], value: Callable[[Any], float], skipped: 
             good.setdefault(topic, {})
         for docno, entry in listed.items():
             try:
-                ident(topic, "", "topic")
-                ident(docno, "", "docno")
+                in_memory.ident(topic, "", "topic")
+                in_memory.ident(docno, "", "docno")
                 if not isinstance(entry, Mapping):  # by intent or stratum: checked later
                     value(entry)
             except InputError as error:
@@ -123,18 +107,22 @@ def _entries(nested: Mapping[Any, Any], value: Callable[[Any], float], skipped: 
 
 def _rows(table: Any, kind: str, value: Callable[[Any], float], skipped: Skipped) -> TableColumns | None:
     names = list(table.columns)
-    valued = find_grades(names) if kind == "qrels" else find_column(names, SCORE) or find_column(names, RANK)
-    needed = find_column(names, TOPIC), find_column(names, DOCNO), valued
+    valued = (
+        file_formats.find_grades(names)
+        if kind == "qrels"
+        else file_formats.find_column(names, SCORE) or file_formats.find_column(names, RANK)
+    )
+    needed = file_formats.find_column(names, TOPIC), file_formats.find_column(names, DOCNO), valued
     if None in needed:
         return TableColumns.of(
             {name: table[name].tolist() for name in names}
         )  # a later step reports the missing column
-    lines, good_rows = lines_of(table), []
+    lines, good_rows = in_memory.lines_of(table), []
     columns = [table[name].tolist() for name in needed]
     for row, (topic, docno, entry) in enumerate(zip(*columns, strict=True)):
         try:
-            ident(topic, "", "topic")
-            ident(docno, "", "docno")
+            in_memory.ident(topic, "", "topic")
+            in_memory.ident(docno, "", "docno")
             value(entry)
         except InputError as error:
             skipped.add(error, lines[row])

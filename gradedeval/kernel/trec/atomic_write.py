@@ -13,14 +13,7 @@ from time import monotonic
 from typing import Any
 
 from gradedeval.errors import InputError, plural, reason, url_place
-from gradedeval.kernel.trec.stream import (
-    LFS_POINTER,
-    check_pointer,
-    check_written,
-    is_url,
-    local_path,
-    mark_completed,
-)
+from gradedeval.kernel.trec import stream
 
 # Signals that end this process, deferred until a write is complete.
 
@@ -84,7 +77,7 @@ def readable_size(path: str) -> str:
 def local_target(target: str) -> str:
     """Return the local path to write for a target, which may be a file:// URL. Raises InputError (usage) for any other
     URL."""
-    if is_url(path := local_path(target)):
+    if stream.is_url(path := stream.local_path(target)):
         raise InputError(url_place(target), "is a URL, but only local files can be written", "name a file", usage=True)
     return path
 
@@ -95,10 +88,10 @@ def write_file(content: bytes, target: str) -> None:
     A pipe or device is written directly. Raises InputError if it cannot be written, or is an input.
     """
     target = local_target(target)
-    check_written(target)
+    stream.check_written(target)
     try:
         if os.path.exists(target) and not os.path.isfile(target):
-            mark_completed(target)
+            stream.mark_completed(target)
             with open(target, "wb") as device:
                 device.write(content)
         else:
@@ -124,7 +117,7 @@ def _replace(target: str, content: bytes) -> None:
                 _sync(handle)  # otherwise a power failure could leave the new name empty
             Path(name).chmod(mode)
             Path(name).replace(path)
-            mark_completed(target)
+            stream.mark_completed(target)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
@@ -160,7 +153,7 @@ def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
     """Append lines to a file by a single write at its end, so that concurrent writers lose nothing. A line that was cut
     short is ended first. Raises InputError if the file cannot be written."""
     place = path = local_target(os.fsdecode(path))
-    check_written(place)
+    stream.check_written(place)
     data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
     try:
         with defer_signals():
@@ -168,10 +161,10 @@ def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
             try:
                 data = (b"\n" if _is_torn(handle) else b"") + data
                 os.lseek(handle, 0, os.SEEK_SET)
-                check_pointer(os.read(handle, len(LFS_POINTER)), place)
+                stream.check_pointer(os.read(handle, len(stream.LFS_POINTER)), place)
                 if os.write(handle, data) != len(data):
                     raise OSError("the disk is full")
-                mark_completed(place)
+                stream.mark_completed(place)
                 _sync(handle)
             finally:
                 os.close(handle)

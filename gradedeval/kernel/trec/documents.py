@@ -13,21 +13,9 @@ from itertools import chain, islice
 from typing import Any, Literal, TypeVar
 
 from gradedeval.errors import InputError, ProblemList, plural
+from gradedeval.kernel.trec import file_formats
 from gradedeval.kernel.trec.decompression import check_growth
-from gradedeval.kernel.trec.file_formats import (
-    DESCRIPTIONS,
-    DOCNO,
-    GRADE,
-    RANK,
-    SCORE,
-    TOPIC,
-    TableColumns,
-    check_distinct,
-    find_column,
-    is_record,
-    kinds_of_columns,
-    with_fields,
-)
+from gradedeval.kernel.trec.file_formats import DOCNO, GRADE, RANK, SCORE, TOPIC, TableColumns
 from gradedeval.kernel.trec.line_reader import Skipped, numbered_lines
 from gradedeval.kernel.trec.lines import (
     BYTE_ORDER_MARKS,
@@ -116,7 +104,7 @@ def _table(opened: Callable[[Any], Table], place: str, description: str) -> Tabl
     from gradedeval.kernel.trec.text_columns import array_of_arrow, check_column  # few files are such
 
     names, values, rows = whole(opened, pa)
-    check_distinct(names, place)
+    file_formats.check_distinct(names, place)
     column = cache(lambda name: check_column(whole(values, name), name, rows, place))
     listed = cache(lambda name: whole(lambda name: column(name).to_pylist(), name))
     return TableColumns(names, listed, rows, array=cache(lambda name: array_of_arrow(column(name))))
@@ -136,7 +124,7 @@ def of_pandas(document: Any, place: str, fields: Mapping[str, str]) -> Any:
             if is_table and (table := _TABLES[shape.name](document, place)) is not None:
                 return table
         is_named = "documents" in fields and document.keys() >= {*fields.values()}
-        if (is_named or kinds_of_columns(document)) and _all_are(dict, document.values()):
+        if (is_named or file_formats.kinds_of_columns(document)) and _all_are(dict, document.values()):
             return _columns(document, place)
     return document
 
@@ -158,13 +146,15 @@ def _of_schema(document: dict[str, Any], place: str) -> list[Any] | None:
 def _by_row(document: dict[str, Any], place: str) -> list[Any] | None:
     rows = list(document.values())
     # With numbers only, the names could be docnos.
-    are_records = _all_are(dict, rows) and all(is_record(row) and str in map(type, row.values()) for row in rows)
+    are_records = _all_are(dict, rows) and all(
+        file_formats.is_record(row) and str in map(type, row.values()) for row in rows
+    )
     return rows if rows and are_records else None
 
 
 def by_column(document: dict[str, Any], place: str) -> TableColumns | None:
     """Return the table of an object column -> values: lists, or index -> value."""
-    is_table = is_record(document) and all(isinstance(values, dict | list) for values in document.values())
+    is_table = file_formats.is_record(document) and all(isinstance(values, dict | list) for values in document.values())
     return _columns(document, place) if is_table else None
 
 
@@ -309,7 +299,7 @@ def _longest_docno(content: Any) -> int:
     if isinstance(content, dict):
         nested = (inner for inner in content.values() if isinstance(inner, dict | list))
         return max((_longest(inner) for inner in nested), default=0)
-    if (name := find_column(content.columns, DOCNO)) is None:
+    if (name := file_formats.find_column(content.columns, DOCNO)) is None:
         return 0
     lengths = getattr(content.array(name), "length", None)  # of text
     if lengths is not None and (longest := int(lengths.max())) <= LONGEST:
@@ -398,14 +388,14 @@ def _named(content: Any, form: WholeFile, kind: str, skipped: Skipped) -> Any:
         return content
     if (listed := read_table_of_lists(content, kind, skipped, form.fields)) is not None:
         return listed
-    return with_fields(content, form.fields, skipped.place) if form.fields else content
+    return file_formats.with_fields(content, form.fields, skipped.place) if form.fields else content
 
 
 def kinds_in(form: WholeFile, stream: Stream) -> str:
     """Return what a file lists by topic, as `listed_kinds`; empty for a file with a record or row for each document."""
     data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
     if form.format in _READERS:
-        return kinds_of_columns(_READERS[form.format](data, Skipped(stream.place))[1].columns)
+        return file_formats.kinds_of_columns(_READERS[form.format](data, Skipped(stream.place))[1].columns)
     if form.format != "json":
         return ""
     text = data.lstrip().partition(b"\n")[0] if _begins_with_a_value(data) else data
@@ -423,8 +413,8 @@ def has_both(form: WholeFile, file: str) -> bool:
     with closing(Stream(Source(file))) as stream:
         content = read_document(form, stream, "run")[1]
     names = content.columns if isinstance(content, TableColumns) else ()
-    scores = find_column(names, SCORE), find_column(names, RANK)
-    return scores != (None, None) and find_column(names, GRADE) is not None
+    scores = file_formats.find_column(names, SCORE), file_formats.find_column(names, RANK)
+    return scores != (None, None) and file_formats.find_column(names, GRADE) is not None
 
 
 def _shape_of(document: Any, form: WholeFile, place: str) -> tuple[Shape, Any] | None:
@@ -434,7 +424,10 @@ def _shape_of(document: Any, form: WholeFile, place: str) -> tuple[Shape, Any] |
     shape = find_shape(document, form.fields, only, place)
     if only and shape is None:
         record = document[0] if isinstance(document, list) and document else document
-        problem, hint = f"is not of the shape {only} ({_describe(record)})", f"expected {DESCRIPTIONS[only]}"
+        problem, hint = (
+            f"is not of the shape {only} ({_describe(record)})",
+            f"expected {file_formats.DESCRIPTIONS[only]}",
+        )
         raise InputError(place, problem, hint, kind="format")
     return shape
 
@@ -446,7 +439,7 @@ def _of_rows_or_topics(document: Any, skipped: Skipped, kind: str) -> tuple[str,
         skipped.unit = "record"
         return "json", _columns_of([(range(1, len(document) + 1), document)], skipped, kind)
     if isinstance(document, dict):
-        if is_record(document):
+        if file_formats.is_record(document):
             return "jsonl", _columns_of([([1], [document])], skipped, kind)
         nested = {topic: inner for topic, inner in document.items() if isinstance(inner, dict | list)}
         if not has_lists_alone(document) and (len(nested) == len(document) or (nested and skipped.lenient)):
@@ -501,7 +494,7 @@ def _uniform_record(line: bytes) -> dict[str, Any] | None:
         return None
     if not isinstance(first, dict) or not {type(value) for value in first.values()} <= {str, int, float}:
         return None
-    if not all(type(first.get(find_column(first, names))) is str for names in (TOPIC, DOCNO)):
+    if not all(type(first.get(file_formats.find_column(first, names))) is str for names in (TOPIC, DOCNO)):
         return None
     return first
 
@@ -576,7 +569,7 @@ def _columns_of(pieces: Iterable[tuple[Sequence[int], list[Any]]], skipped: Skip
             shapes.update(new_shapes)
             for name in (name for shape in new_shapes for name in shape or ()):
                 columns.setdefault(name, [None] * len(lines))
-        of_topic = find_column(columns, TOPIC)
+        of_topic = file_formats.find_column(columns, TOPIC)
         for name, values in columns.items():
             new = [record.get(name) for record in records]
             if name == of_topic:
@@ -598,7 +591,7 @@ def _valid_records(
     """Return the records with a topic and a docno, and their lines."""
     good: list[tuple[int, dict[str, Any]]] = []
     for line, record in zip(lines, records, strict=True):
-        if isinstance(record, dict) and is_record(record):
+        if isinstance(record, dict) and file_formats.is_record(record):
             good.append((line, record))
         else:
             problem = f"not a record with a topic and a docno: {_describe(record)}"
@@ -658,7 +651,10 @@ def _pairs(stream: Stream, skipped: Skipped, has_header: bool) -> TableColumns:
             layout = replace(layout, separator=separator)
             is_first = False
             names = [decode(field) for field in layout.split(line)]
-            if has_header or None not in (find_column(names[:1], TOPIC), find_column(names[1:], DOCNO)):
+            if has_header or None not in (
+                file_formats.find_column(names[:1], TOPIC),
+                file_formats.find_column(names[1:], DOCNO),
+            ):
                 continue
         fields = layout.split(line)
         if len(fields) == 2 and all(fields):

@@ -11,6 +11,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import Flag, InputError, did_you_mean, flag
+from gradedeval.kernel.trec import unnamed_fields
 from gradedeval.kernel.trec.line_reader import cells, check_mark, has_long_tag, number_problem, too_long
 from gradedeval.kernel.trec.lines import (
     BYTE_ORDER_MARKS,
@@ -35,14 +36,6 @@ from gradedeval.kernel.trec.lines import (
 )
 from gradedeval.kernel.trec.shapes import EXPECTED, RETRIEVED, SHAPES, TOPIC_IDS
 from gradedeval.kernel.trec.stream import Stream
-from gradedeval.kernel.trec.unnamed_fields import (
-    are_docnos,
-    are_scores,
-    follows,
-    has_docnos,
-    has_grades_for_docnos,
-    scores_rise,
-)
 from gradedeval.kernel.trec.unsupported import check_bytes
 
 if TYPE_CHECKING:
@@ -814,7 +807,7 @@ class _Sample:
             if any(decimal(row[3]) % 1 for row in rows):
                 problem = "looks like a run of MS MARCO, whose lines are 'qid pid rank score'"
                 raise self._error(problem, "the order is RUN... QRELS: are they swapped?")
-        if self.trec is QRELS and has_grades_for_docnos([line.split() for line in self.lines]):
+        if self.trec is QRELS and unnamed_fields.has_grades_for_docnos([line.split() for line in self.lines]):
             problem = f"has 4 fields in a line, and '{decode(fields[2])}' in the third, as grades are, and no docnos"
             raise self._ambiguous(problem, "topic,docno,grade,-", "trec")
         return number == number or (self.holds == "qrels" and _LABEL.fullmatch(fields[value]) is not None)
@@ -833,7 +826,7 @@ class _Sample:
             same = previous[0] == row[0]
             count = count + 1 if same else 1
             most = max(most, count)
-            if same and (not follows(previous[rank], row[rank]) or previous[1] == row[1]):
+            if same and (not unnamed_fields.follows(previous[rank], row[rank]) or previous[1] == row[1]):
                 return False
             if not same and row[rank] not in ((b"1",) if surely else (b"0", b"1")):
                 return False
@@ -843,20 +836,30 @@ class _Sample:
         rows = [line.split() for line in self.lines]
         for layout in (MSMARCO_RANKS, MSMARCO):
             if self._has_counting_ranks(layout, surely=True):
-                return replace(MSMARCO, notes=(_RISES,)) if layout is MSMARCO and scores_rise(rows) else layout
+                return (
+                    replace(MSMARCO, notes=(_RISES,))
+                    if layout is MSMARCO and unnamed_fields.scores_rise(rows)
+                    else layout
+                )
         numbers = [all(decimal(row[-1]) == decimal(row[-1]) for row in rows if row)] if rows else [False]
         widths = {len(row) for row in rows}
-        if widths == {3} and all(numbers) and self.is_tabbed and are_scores(rows):
+        if widths == {3} and all(numbers) and self.is_tabbed and unnamed_fields.are_scores(rows):
             return LineLayout("topic,docno,score", ("topic", "docno", "score"))
         if widths == {3} and all(numbers):
             few = self._has_counting_ranks(MSMARCO_RANKS)
             counts = "counts, but not from 1 to 3 or more" if few else "does not count 1, 2, 3, …"
             problem = f"has 3 fields in a line, and the third {counts} as the ranks of MS MARCO do"
             raise self._ambiguous(problem, "topic,docno,score", "topic,docno,rank")
-        ranked = widths == {4} and all(row[2].isdigit() for row in rows) and has_docnos(rows)  # no iteration
+        ranked = (
+            widths == {4} and all(row[2].isdigit() for row in rows) and unnamed_fields.has_docnos(rows)
+        )  # no iteration
         if widths == {4} and all(numbers) and (any(decimal(row[3]) % 1 for row in rows) or ranked):
             raise self._ambiguous("has 4 fields in a line", "msmarco", "topic,q0,docno,score", "topic,docno,score,tag")
-        if widths == {4} and all(decimal(row[2]) == decimal(row[2]) for row in rows) and has_docnos(rows):
+        if (
+            widths == {4}
+            and all(decimal(row[2]) == decimal(row[2]) for row in rows)
+            and unnamed_fields.has_docnos(rows)
+        ):
             problem = f"has 4 fields in a line, and words such as '{decode(rows[0][3])}' in the last, as tags are"
             raise self._ambiguous(problem, "topic,docno,score,tag", "topic,docno,rank,tag")
         return self.trec
@@ -868,7 +871,7 @@ class _Sample:
         last = [row[2] for row in rows]
         if all(_LABEL.fullmatch(label) for label in last):
             return NTCIR
-        if {row[1] for row in rows} <= {b"0", b"Q0"} and are_docnos(rows):
+        if {row[1] for row in rows} <= {b"0", b"Q0"} and unnamed_fields.are_docnos(rows):
             problem = "has 3 fields in a line, 'topic iteration docno': the grade is missing"
             raise InputError(self.place, problem, "fill it in as the fourth field", kind=NO_GRADES)
         if any(decimal(label) != decimal(label) for label in last):

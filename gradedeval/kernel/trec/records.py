@@ -8,20 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from gradedeval.errors import Flag, InputError, did_you_mean, plural, safe_repr, shorten
-from gradedeval.kernel.trec.file_formats import (
-    COLUMNS,
-    DOCNO,
-    GRADE,
-    NO_GRADES_LISTED,
-    RANK,
-    SCORE,
-    TOPIC,
-    TableColumns,
-    check_one_grade,
-    find_column,
-    may_be_score,
-    plain,
-)
+from gradedeval.kernel.trec import file_formats
+from gradedeval.kernel.trec.file_formats import COLUMNS, DOCNO, GRADE, RANK, SCORE, TOPIC, TableColumns
 from gradedeval.kernel.trec.line_reader import Skipped
 from gradedeval.kernel.trec.lines import decode
 from gradedeval.kernel.trec.shapes import DOCUMENT_IDS, RESPONSE, SCORES, SHAPES, TOPIC_IDS, Shape
@@ -51,7 +39,10 @@ MARKS = frozenset(
 """Names, one of which is in each object of these shapes."""
 
 _LIST_NAMES = {
-    plain(part) for shape in _LISTS for name in (*shape.run, *shape.qrels) for part in (name, name.partition(".")[0])
+    file_formats.plain(part)
+    for shape in _LISTS
+    for name in (*shape.run, *shape.qrels)
+    for part in (name, name.partition(".")[0])
 }
 """Names of lists of documents, and of the objects that hold them."""
 
@@ -63,10 +54,10 @@ def look_up(record: Any, names: Iterable[str]) -> tuple[str, Any]:
     dot leads into an object."""
     if not _is_object(record):
         return "", None
-    present = {plain(name): name for name in reversed(list(record))}
+    present = {file_formats.plain(name): name for name in reversed(list(record))}
     for name in names:
         first, _, rest = name.partition(".")
-        if (key := present.get(plain(first))) is None:
+        if (key := present.get(file_formats.plain(first))) is None:
             continue
         if not rest:
             return str(key), record[key]
@@ -130,7 +121,7 @@ def find_shape(
 
 def _keyed_shape(topics: Mapping[Any, Any], fields: Fields) -> Shape | None:
     """Return the shape of an object topic -> record of its documents, or -> list of documents; None for any other."""
-    if all(plain(name) in _LIST_NAMES for name in topics):
+    if all(file_formats.plain(name) in _LIST_NAMES for name in topics):
         return None  # lists of a record without a topic
     values = list(topics.values())
     if all(isinstance(value, list | tuple) for value in values):
@@ -299,7 +290,7 @@ class _Reader:
         if self.kind == "run" and True not in self.valued:
             third, values = "rank", list(map(len, self._ranks()))
         if self.kind == "qrels" and False in self.valued:
-            note = NO_GRADES_LISTED
+            note = file_formats.NO_GRADES_LISTED
             if True in self.valued:
                 note = "some documents are listed without grades: they are relevant, with grade 1"
         if self.kind == "qrels" and self.shape is DOCUMENTS and self.scored == {True}:
@@ -340,7 +331,7 @@ class _Reader:
             topic = self._topic(position, record)
         if self.shape.documents(self.kind) and (_is_object(record) or self.shape.layout == "lists"):
             name, documents = self._listed(position, record)
-        elif self.shape is DOCUMENTS and _is_object(record) and find_column(record, DOCNO) is not None:
+        elif self.shape is DOCUMENTS and _is_object(record) and file_formats.find_column(record, DOCNO) is not None:
             documents = [record]
         self._check_list(position, name, documents)
         if self.kind == "run" and self.of_topic.setdefault(str(topic), position) != position:
@@ -365,19 +356,21 @@ class _Reader:
             self.values.append(1 if value is None and self.kind == "qrels" else value)
             self.lines.append(position if isinstance(position, int) else self.count)
         for column, values in self.others.items():
-            names = (find_column(entry, COLUMNS[column]) if _is_object(entry) else None for entry in listed)
+            names = (
+                file_formats.find_column(entry, COLUMNS[column]) if _is_object(entry) else None for entry in listed
+            )
             values += [_MISSING if name is None else entry[name] for name, entry in zip(names, listed, strict=True)]
 
     def _check_row(self, position: int | str, topic: Any, entry: Any) -> None:
         """Raise InputError if a document listed by topic is of another topic, or has several grades."""
         if not _is_object(entry):
             return
-        name = None if "topic" in self.fields else find_column(entry, TOPIC)
+        name = None if "topic" in self.fields else file_formats.find_column(entry, TOPIC)
         if name is not None and str(entry[name]) != str(topic):
             problem = f"holds records of other topics, such as '{entry[name]}'"
             raise self._error(position, problem, f"give the records alone, without '{topic}'")
         if self.kind == "qrels" and "grade" not in self.fields:
-            check_one_grade(entry, self.skipped.place)
+            file_formats.check_one_grade(entry, self.skipped.place)
 
     def _topic(self, position: int | str, record: Any) -> Any:
         if self.names is not None:
@@ -463,7 +456,7 @@ class _Reader:
         content = "score" if self.kind == "run" else "grade"
         value_name, value = self._field(content, entry, _VALUES[self.kind])
         if value_name:
-            self.scored.add(find_column([value_name], SCORE) is not None)
+            self.scored.add(file_formats.find_column([value_name], SCORE) is not None)
         if self.kind == "run" and not value_name:
             self._check_scores(position, name, entry)
         if self.kind == "qrels" and value_name and value is None:
@@ -478,7 +471,9 @@ class _Reader:
 
     def _check_scores(self, position: int | str, name: str, entry: Mapping[Any, Any]) -> None:
         """Raise InputError if a document without a known score has a number that may be one."""
-        near = next((field for field, value in entry.items() if _is_number(value) and may_be_score(field)), None)
+        near = next(
+            (field for field, value in entry.items() if _is_number(value) and file_formats.may_be_score(field)), None
+        )
         if near is not None:
             hint = f"name it, as in {Flag('--run-format'):score={near}}, or leave it out to order by the lists"
             raise self._error(position, f"'{name}' lists documents without a score, but '{near}' may be one", hint)
@@ -527,8 +522,8 @@ def _open(name: str) -> Any:
 def has_lists_alone(document: Mapping[Any, Any]) -> bool:
     """Return whether all names of an object are of lists of a record, whose topic is missing: they are no topics."""
     listed = (entry for value in document.values() if isinstance(value, list) for entry in value)
-    rows = (entry for entry in listed if _is_object(entry) and find_column(entry, TOPIC) is not None)
-    return all(plain(name) in _LIST_NAMES for name in document) and not any(rows)
+    rows = (entry for entry in listed if _is_object(entry) and file_formats.find_column(entry, TOPIC) is not None)
+    return all(file_formats.plain(name) in _LIST_NAMES for name in document) and not any(rows)
 
 
 def nearest(record: Mapping[Any, Any], kind: str) -> str:
@@ -565,7 +560,7 @@ _OF_QUERIES = re.compile("tag|label|keyword|categor|embedding|vector|meta|messag
 def _unnamed_lists(record: Mapping[Any, Any]) -> list[str]:
     """Return the fields of a record that may list documents and have no known name, the likely ones first."""
     names = [str(name) for name, value in record.items() if isinstance(value, list | Mapping) and value]
-    names = [name for name in names if plain(name) not in _LIST_NAMES and not {",", "="} & {*name}]
+    names = [name for name in names if file_formats.plain(name) not in _LIST_NAMES and not {",", "="} & {*name}]
     names = [name for name in names if not _OF_QUERIES.search(name.lower())]
     return sorted(names, key=lambda name: not _NEAR_IDS.search(name.lower()))
 

@@ -14,25 +14,12 @@ from numpy.typing import NDArray
 
 from gradedeval.arrays import Bools, Floats, Ints
 from gradedeval.errors import InputError
+from gradedeval.kernel.trec import tokenizer
 from gradedeval.kernel.trec.blocks import PART, padded_text, parts_of
 from gradedeval.kernel.trec.file_formats import TableColumns, is_record
 from gradedeval.kernel.trec.lines import LONGEST, decode
 from gradedeval.kernel.trec.stream import Stream
-from gradedeval.kernel.trec.tokenizer import (
-    NEWLINE,
-    PAD,
-    SPACE,
-    Bytes,
-    Words,
-    decimals,
-    gather,
-    gather_trailing,
-    hashes,
-    padded,
-    run_starts,
-    tokens,
-    words_at,
-)
+from gradedeval.kernel.trec.tokenizer import NEWLINE, PAD, SPACE, Bytes, Words, hashes
 
 # Columns of text and of Arrow.
 
@@ -50,17 +37,17 @@ class Text:
 
     def tolist(self) -> list[str]:
         """Return the ids as text."""
-        return list(map(decode, tokens(self.buffer, self.start, self.start + self.length)))
+        return list(map(decode, tokenizer.tokens(self.buffer, self.start, self.start + self.length)))
 
     def stretches(self) -> tuple[list[bytes], Ints]:
         """Return the id and the number of rows of each stretch of rows with one id."""
-        first = run_starts(gather(self.buffer, self.start, self.length), self.length)
+        first = tokenizer.run_starts(tokenizer.gather(self.buffer, self.start, self.length), self.length)
         begin, bounds = self.start[first], np.append(first, len(self.start))
-        return tokens(self.buffer, begin, begin + self.length[first]), bounds[1:] - bounds[:-1]
+        return tokenizer.tokens(self.buffer, begin, begin + self.length[first]), bounds[1:] - bounds[:-1]
 
     def hashes(self) -> Words:
         """Return rows: the hash of the id."""
-        return hashes(gather(self.buffer, self.start, self.length), self.length)
+        return hashes(tokenizer.gather(self.buffer, self.start, self.length), self.length)
 
 
 def check_column(values: Any, name: Any, rows: int, place: str) -> Any:
@@ -96,7 +83,7 @@ def text_of_arrow(values: Any) -> Text | None:
     if not length.all():
         return None
     size = int(end[-1] - end[0])
-    buffer = padded(size)
+    buffer = tokenizer.padded(size)
     buffer[PAD : PAD + size] = np.frombuffer(data, np.uint8)[end[0] : end[-1]]
     return Text(buffer, end[:-1] + (PAD - end[0]), length)
 
@@ -185,7 +172,7 @@ def regular_lines(stream: Stream, line: bytes, first: Mapping[str, Any]) -> Tabl
 
     @cache
     def listed(name: str) -> list[Any]:
-        values = tokens(buffer, text(name).start, text(name).start + text(name).length)
+        values = tokenizer.tokens(buffer, text(name).start, text(name).start + text(name).length)
         is_text = columns[name][0].numbers is None
         return list(map(decode, values)) if is_text else json.loads(b"[%b]" % b",".join(values))
 
@@ -208,7 +195,7 @@ def _between(line: bytes, first: Mapping[str, Any]) -> _Between | None:
 def _values(buffer: Bytes, begin: int, end: int, between: _Between) -> list[_Values] | None:
     """Return the values of the lines in `buffer[begin:end]`, which ends with a newline; None if a line has another
     format."""
-    text, words, small = buffer[begin:end], words_at(buffer), np.int32 if len(buffer) < 1 << 31 else np.int64
+    text, words, small = buffer[begin:end], tokenizer.words_at(buffer), np.int32 if len(buffer) < 1 << 31 else np.int64
     ends = np.flatnonzero(text < SPACE)
     if not (text[ends] == NEWLINE).all() or (text == BACKSLASH).any():
         return None
@@ -231,7 +218,7 @@ def _values(buffer: Bytes, begin: int, end: int, between: _Between) -> list[_Val
 
 def begin_with(buffer: Bytes, positions: Ints, literal: bytes) -> bool:
     """Return whether the text has the literal at all these positions."""
-    word = gather(buffer, positions, np.array([len(literal)]))
+    word = tokenizer.gather(buffer, positions, np.array([len(literal)]))
     for offset in range(0, len(literal), 8):
         piece = literal[offset : offset + 8]
         difference = word(offset, slice(None)) ^ _U(int.from_bytes(piece, "little"))
@@ -281,7 +268,7 @@ def json_numbers(buffer: Bytes, start: Ints, stop: Ints, text: Bytes, begin: int
         return None
     length: NDArray[Any] = stop - start
     try:
-        return decimals(buffer, stop, length, gather_trailing(buffer, stop))
+        return tokenizer.decimals(buffer, stop, length, tokenizer.gather_trailing(buffer, stop))
     except ValueError:
         return None
 
@@ -387,7 +374,7 @@ def _columns(buffer: Bytes, start: Ints, stop: Ints, is_topic: Bools, value: Flo
     """Return the documents of names with these starts and ends."""
     length = stop - start
     first = np.flatnonzero(is_topic)
-    topics = tokens(buffer, start[first], stop[first])
+    topics = tokenizer.tokens(buffer, start[first], stop[first])
     if not length.all() or len(set(topics)) < len(topics) or is_record(dict.fromkeys(map(decode, topics))):
         return None
     size = np.diff(first, append=len(is_topic)) - 1

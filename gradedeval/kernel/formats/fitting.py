@@ -97,15 +97,12 @@ def without_wide_columns(document: Document, view: View) -> Document:
         return document
     blocks = [_of_columns(b, [n for n, c in enumerate(b.columns) if not c.wide]) if isinstance(b, Table) else b
               for b in document.blocks]  # fmt: skip
-    remark = _remark_on(list(dict.fromkeys(hidden))) if view.terminal else ""
+    remark, (*names, last) = "", dict.fromkeys(hidden)
+    if view.terminal:
+        verb, pronoun = ("are", "them") if names else ("is", "it")
+        listed = f"{', '.join(names)} and {last}" if names else last
+        remark = f"{listed} {verb} not shown; --wide shows {pronoun}"
     return replace(document, blocks=blocks, signature="\n".join(filter(None, (remark, document.signature))))
-
-
-def _remark_on(hidden: Sequence[str]) -> str:
-    """Return where hidden columns are shown."""
-    names = " and ".join(filter(None, (", ".join(hidden[:-1]), hidden[-1])))
-    verb, pronoun = ("is", "it") if len(hidden) == 1 else ("are", "them")
-    return f"{names} {verb} not shown; --wide shows {pronoun}"
 
 
 def _of_columns(table: Table, columns_kept: Sequence[int]) -> Table:

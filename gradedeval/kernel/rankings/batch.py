@@ -710,25 +710,22 @@ def _concatenate(batches: list[Batch]) -> Batch:
         if first is not None and batch.first is not None:
             first[begin : begin + len(batch.topics), : batch.codes.shape[1]] = batch.first
     mixed = any(batch.as_double is not None for batch in batches)
+    counts = (np.concatenate([getattr(batch.pool, name) for batch in batches]) for name in ("size", "code", "count"))
+    docnos = None
+    if any(batch.docnos is not None for batch in batches):  # empty names for batches that have none
+        docnos = Docnos.joined([batch.docnos or Docnos.of([b""] * int(batch.retrieved.sum())) for batch in batches])
     return Batch(
         [topic for batch in batches for topic in batch.topics],
         codes,
         np.concatenate([batch.retrieved for batch in batches]),
-        counts_of_all([batch.pool for batch in batches]),
-        _concatenate_docnos(batches),
+        GradeCounts(batches[0].pool.labels, *counts),
+        docnos,
         first=first,
         below=None if batches[0].below is None else np.concatenate([batch.below for batch in batches]),
         highest=None if batches[0].highest is None else np.concatenate([batch.highest for batch in batches]),
         ties=_concatenate_ties(batches, width),
         as_double=_concatenate([batch.as_double or batch for batch in batches]) if mixed else None,
     )
-
-
-def _concatenate_docnos(batches: list[Batch]) -> Docnos | None:
-    """Concatenate the docnos of batches, with empty names for batches that have none; None if no batch has any."""
-    if all(batch.docnos is None for batch in batches):
-        return None
-    return Docnos.joined([batch.docnos or Docnos.of([b""] * int(batch.retrieved.sum())) for batch in batches])
 
 
 def _concatenate_ties(batches: list[Batch], width: int) -> Ties | None:
@@ -749,9 +746,3 @@ def _concatenate_ties(batches: list[Batch], width: int) -> Ties | None:
             counts.append(batch.ties.counts)
         begin += len(batch.topics)
     return Ties(tied, np.concatenate(rows), np.concatenate(codes, axis=1), np.concatenate(counts, axis=1))
-
-
-def counts_of_all(parts: list[GradeCounts]) -> GradeCounts:
-    """Concatenate counts of topics."""
-    columns = (np.concatenate([getattr(part, name) for part in parts]) for name in ("size", "code", "count"))
-    return GradeCounts(parts[0].labels, *columns)

@@ -139,9 +139,7 @@ class Chunks:
             return rows
         leader = leaders(rows.counts, documents)
         best = best_chunks(leader, rows, chunks, options)
-        kept = documents[best]
-        text = documents.buffer
-        folded = rows.keep(best).named(kept, lambda start, length: text[start : start + length].tobytes())
+        folded = rows.keep(best).named(documents[best])
         folded.changed = changed
         if options.collapse_by == "first":
             folded.chunks = chunks[best]

@@ -49,7 +49,6 @@ class Docnos:
 
     @classmethod
     def of(cls, names: list[bytes]) -> Docnos:
-        """Build the columns from a list of docnos."""
         return cls(*text_of(names))
 
     @classmethod
@@ -167,10 +166,6 @@ class _Table:
     slots: Slots
     again: tuple[Ints, Ints]
 
-    def hashes_of(self, docnos: Docnos) -> Words:
-        """Return the hashes by which docnos are looked up."""
-        return docnos.hashed if self.secret is None else docnos.keyed(self.secret)
-
 
 @dataclass(eq=False, repr=False)
 class Index:
@@ -204,12 +199,11 @@ class Index:
         in_order = bool((self.topic[1:] >= self.topic[:-1]).all())
         return np.cumsum(self.count) - self.count, None if in_order else np.argsort(self.topic, kind="stable")
 
-    def fill(self) -> None:
-        """Fill the hash table that `find` needs: before processes are started, each of which would fill its buckets."""
-        _ = self._filled
+    def fill(self) -> tuple[Ints, Ints]:
+        """Fill the hash table that `find` needs: before processes are started, each of which would fill its buckets.
 
-    def again(self) -> tuple[Ints, Ints]:
-        """Return the rows of documents that repeat in their topic, and the first row of each. They have no slot."""
+        Returns the rows of documents that repeat in their topic, and the first row of each. They have no slot.
+        """
         return self._filled.again
 
     @cached_property
@@ -279,7 +273,8 @@ class Index:
 
     def _find(self, table: _Table, topic: Ints, docnos: Docnos) -> tuple[Ints, Slots] | None:
         """Find documents in a table, as `find`; None if public hashes collide too often."""
-        hashed, probes_left = table.hashes_of(docnos), most_probes(len(topic))
+        hashed = docnos.hashed if table.secret is None else docnos.keyed(table.secret)
+        probes_left = most_probes(len(topic))
         place = table.buckets.places(topic, hashed)
         rows = np.flatnonzero(table.slots[place] >= 0)
         topic, docnos, hashed, slot = topic[rows], docnos[rows], hashed[rows], place[rows]

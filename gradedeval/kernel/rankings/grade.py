@@ -277,9 +277,8 @@ class Rows:
     length       documents: length of the docno
     score        documents: scores or numbers in the same order; None if the order of the file counts
     rank         documents: stated rank; None if it does not matter
-    token        start, length -> bytes
+    buffer       the text that contains the docnos; None if only `token` has it: start, length -> bytes
     tag          the sixth column of the first line
-    buffer       the text that contains the docnos, if available
     order_check  the check of their order
     chunks       documents: the chunk that counts, if its id breaks ties
     changed      number of chunks whose document has another id
@@ -295,13 +294,13 @@ class Rows:
     length: NDArray[Any]
     score: Floats | Ints | None
     rank: Floats | None
-    token: Callable[[int, int], bytes]
+    buffer: Bytes | None
     tag: str = ""
-    buffer: Bytes | None = None
     order_check: OrderCheck = NOT_CHECKED
     chunks: Docnos | None = None
     changed: int = 0
     own: int = 0
+    token: Callable[[int, int], bytes] | None = None
 
     @cached_property
     def counts(self) -> Ints:
@@ -316,7 +315,11 @@ class Rows:
         return np.repeat(self.topic, self.size)
 
     def docno(self, row: int) -> bytes:
-        return self.token(int(self.start[row]), int(self.length[row]))
+        start, length = int(self.start[row]), int(self.length[row])
+        if self.buffer is not None:
+            return self.buffer[start : start + length].tobytes()
+        assert self.token is not None
+        return self.token(start, length)
 
     def docnos(self, rows: Ints) -> Docnos:
         """Return the docnos of documents; fast if the text is available."""
@@ -351,10 +354,9 @@ class Rows:
         included[own] = False
         return replace(self.keep(included), own=len(own)) if own else self
 
-    def named(self, docnos: Docnos, token: Callable[[int, int], bytes]) -> Rows:
+    def named(self, docnos: Docnos) -> Rows:
         """Return the rows with other docnos."""
-        start, length, hashed = docnos.start, docnos.length, docnos.hashed
-        return replace(self, buffer=docnos.buffer, start=start, length=length, hashed=hashed, token=token)
+        return replace(self, buffer=docnos.buffer, start=docnos.start, length=docnos.length, hashed=docnos.hashed)
 
 
 def grade_by_block(rows: Rows, grader: Grader) -> tuple[Rows, dict[bytes, int]]:
@@ -409,9 +411,8 @@ def read_rows(block: Block, grader: Grader, topics: TopicCodes, order_is_enough:
         lines.length(docno),
         score,
         rank,
-        lambda start, length: block.buffer[start : start + length].tobytes(),
-        decode(*lines.tokens(tag, np.zeros(1, dtype=np.int64))) if has_lines and tag is not None else "",
         block.buffer,
+        decode(*lines.tokens(tag, np.zeros(1, dtype=np.int64))) if has_lines and tag is not None else "",
         _order_check(block, lines, codes, size, score) if options.by_score else NOT_CHECKED,
     )
 

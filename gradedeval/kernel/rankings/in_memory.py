@@ -68,7 +68,10 @@ def _readable(source: Any, kind: str, place: str) -> Any:
             raise _empty(kind, place)
         return table
     if callable(convert := getattr(source, "to_dict", None)):  # ranx
-        source = _converted(convert, source, kind, place)
+        try:
+            source = convert()
+        except Exception:  # an unrelated method of that name
+            refuse_source(source, kind, place)
         return _of_lists(source, kind, place) if isinstance(source, Mapping) else refuse_source(source, kind, place)
     numbers = getattr(getattr(source, "dtype", None), "kind", "O") in ("b", "i", "u", "f")
     if numbers or isinstance(source, str | bytes | Set) or not isinstance(source, Iterable) or ndim(source) == 0:
@@ -116,14 +119,6 @@ def refuse_source(source: Any, kind: str, place: str) -> Any:
     if rows and getattr(getattr(source, "dtype", None), "kind", "") in ("b", "i", "u", "f"):
         hint = "gradedeval.evaluate_arrays takes arrays of grades and scores"
     raise InputError(place, f"cannot read {'a run' if kind == 'run' else kind} from {description}", hint, usage=True)
-
-
-def _converted(convert: Callable[[], Any], source: Any, kind: str, place: str) -> Any:
-    """Call an object's `to_dict`."""
-    try:
-        return convert()
-    except Exception:  # an unrelated method of that name
-        return refuse_source(source, kind, place)
 
 
 def readable_table(source: Any, kind: str, place: str, needed: bool = False) -> Any:
@@ -534,13 +529,6 @@ def usual_judgments(source: Any, place: str = "qrels") -> Listed | None:
     return usual if usual and usual.topics else None
 
 
-def judgments_in(
-    source: Any, part: tuple[str, ...], place: str = "qrels", labels: GradeOfWord = None
-) -> list[Judgment]:
-    """Return the judgments of a dict or a DataFrame."""
-    return (dict_judgments if isinstance(source, Mapping) else frame_judgments)(source, part, place, labels)
-
-
 def dict_judgments(
     judged: Mapping[Any, Any], part: tuple[str, ...], place: str = "qrels", labels: GradeOfWord = None
 ) -> list[Judgment]:
@@ -765,7 +753,9 @@ def column(frame: Any, accepted: tuple[str, ...], place: str, kind: str = "") ->
         values = values.to_numpy(object)  # pandas converts Arrow text one by one
     listed: list[Any] = values.tolist()
     if accepted is GRADE and file_formats.plain(name) in SCORE:
-        _check_whole(listed, name, place, lines_of(frame))
+        for value, line in zip(listed, lines_of(frame), strict=True):
+            if isinstance(value, float | np.floating) and value % 1:
+                raise file_formats.fractional_grades(str(name), f"{place}:{line}")
     return listed
 
 
@@ -773,13 +763,6 @@ def _values(frame: Any, name: Any) -> Iterator[Any]:
     """Yield the values of a column; none if its name repeats."""
     stored = frame[name]
     yield from stored.tolist() if hasattr(stored, "tolist") else ()
-
-
-def _check_whole(values: list[Any], name: Any, place: str, lines: Sequence[int]) -> None:
-    """Raise InputError if a column of grades, named like scores, has fractions; `lines`: of its rows."""
-    for value, line in zip(values, lines, strict=True):
-        if isinstance(value, float | np.floating) and value % 1:
-            raise file_formats.fractional_grades(str(name), f"{place}:{line}")
 
 
 def _ids(frame: Any, accepted: tuple[str, ...], place: str, kind: str = "") -> list[bytes]:

@@ -76,7 +76,8 @@ def judgments_of_object(
         if (usual := in_memory.usual_judgments(source, place)) is not None:
             labels, code = in_memory.coded_floats(usual.values)
             return QrelsData((usual.topics, usual.docnos, code), labels, could_be_run=could_be_run)
-    rows = in_memory.judgments_in(source, rules.part, place, rules.labels)
+    read = in_memory.dict_judgments if isinstance(source, Mapping) else in_memory.frame_judgments
+    rows = read(source, rules.part, place, rules.labels)
     topics = [in_memory.ident(topic, place, "topic") for topic in in_memory.topics_in_order(source)]
     return replace(_of_rows(rows, place, rules, notes, topics), could_be_run=could_be_run)
 
@@ -152,8 +153,10 @@ def judgments_by_line(stream: Stream, layout: LineLayout, rules: QrelsRules, not
     try:
         return replace(_of_rows(rows, stream.place, rules, notes), could_be_run=layout.whole)
     except InputError as error:
-        iterations = error.kind == "duplicate-judgment" and layout is QRELS and has_iterations(stream)
-        if rules.part or not iterations:
+        if rules.part or error.kind != "duplicate-judgment" or layout is not QRELS:
+            raise
+        split = (line.split(None, 2) for _, line in line_reader.numbered_lines(stream))
+        if len({fields[1] for fields in split if len(fields) > 1}) < 2:  # all of one iteration
             raise
         raise error.replace(
             hint=f"{error.raw[1]}, or {flag.subtopics:True} if the second column is a subtopic"
@@ -191,12 +194,6 @@ def judgments_of_lines(stream: Stream, layout: LineLayout, rules: QrelsRules, no
         notes += lacking_labels(place, grades, labels)
     line_reader.check_read("judgments", bool(rows), stream, layout, problems, rules.lenient, notes)
     return rows
-
-
-def has_iterations(stream: Stream) -> bool:
-    """Check if the second column of a file, the iteration, has several values."""
-    split = (line.split(None, 2) for _, line in line_reader.numbered_lines(stream))
-    return len({fields[1] for fields in split if len(fields) > 1}) > 1
 
 
 def _by_topic(

@@ -441,7 +441,7 @@ def read_judgments(
     topics, topic, distinct = _topics(parts, hashed)
     labels, code = coded([part.grades for part in parts])
     index = Index(buffer, start, length, topic, hashed, len(topics))
-    if distinct or not len((repeats := index.again())[0]):
+    if distinct or not len((repeats := index.fill())[0]):
         return JudgmentColumns(topics, labels, code, index)
     rows, firsts = repeats
     if duplicates == "refuse" or (code[rows] != code[firsts]).any():

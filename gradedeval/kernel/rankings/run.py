@@ -509,8 +509,7 @@ class ArrowRun:
             self.docno.length,
             self.score,
             None,
-            lambda start, length: self.docno.buffer[start : start + length].tobytes(),
-            buffer=self.docno.buffer,
+            self.docno.buffer,
             order_check=self.order_check,
         )
         return grade_whole_topics(rows, grader)
@@ -590,8 +589,7 @@ class RunColumns:
             length,
             _concatenated([results.scores for results in rankings]),
             _concatenated([results.ranks for results in rankings]),
-            lambda start, length: buffer[start : start + length].tobytes(),
-            buffer=buffer,
+            buffer,
         )
         return cls(rows, lambda: np.array(lines, dtype=np.int64))
 
@@ -779,7 +777,9 @@ def check_values_swapped(run: Any, qrels: Qrels, options: Options, judged: Any =
     if are_many and are_few and not counts_down:
         low, high = f"{qrels.labels[0]:g}", f"{qrels.labels[-1]:g}"
         raise _swapped(qrels, f"{len(qrels.labels)} different grades from {low} to {high}", distinct)
-    if falls and not fractions and _are_grades(scores, distinct):
+    are_ties = any(len(np.unique(values)) < len(values) for values in scores)
+    are_grades = are_few and distinct[0] >= 0 and distinct[-1] <= FEW_GRADES and are_ties
+    if falls and not fractions and are_grades:
         if qrels.labels[-1] > SCALE:
             raise _swapped(qrels, f"its grades fall in each topic, from up to {qrels.labels[-1]:g}", distinct)
         problem = f"{qrels.place}: grades fall in each topic as scores do, and the run's scores are few whole numbers"
@@ -820,12 +820,6 @@ def _falls(qrels: Qrels) -> bool:
         return False
     rises = np.diff(qrels.labels[qrels.columns.code])[np.diff(qrels.columns.index.topic) == 0]
     return not (rises > 0).any() and int((rises < 0).sum()) >= FALLING
-
-
-def _are_grades(scores: list[np.ndarray[Any, Any]], distinct: Floats) -> bool:
-    """Return whether the scores of a run are few small whole numbers from 0 on, some of them tied in their topic."""
-    small = len(distinct) <= FEW_GRADES and distinct[0] >= 0 and distinct[-1] <= FEW_GRADES
-    return bool(small and not (distinct % 1).any() and any(len(np.unique(of)) < len(of) for of in scores))
 
 
 def _look_like_scores(qrels: Qrels) -> bool:

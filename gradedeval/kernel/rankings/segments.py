@@ -211,7 +211,8 @@ class ByTopic:
             part["length"],
             part.get("score"),
             part.get("rank"),
-            self._token,
+            None,
+            token=self._token,
         )
 
 
@@ -242,9 +243,7 @@ class GatheredRows:
             rows, dropped = settle_repeated(rows, grader.options)
         else:
             docnos = rows.docnos(np.arange(len(rows.code)))
-            text = docnos.buffer
-            rows = rows.named(docnos, lambda start, length: text[start : start + length].tobytes())
-            rows, dropped = grade_by_block(rows, grader)
+            rows, dropped = grade_by_block(rows.named(docnos), grader)
         if grader.options.ignore_identical_ids:
             rows = rows.without_own()
         topics = dict.fromkeys(rows.topics)

@@ -101,17 +101,14 @@ class Submission:
             else:
                 _add_lines(run, topics, form, stream)
 
-        columns = None if by_line else partial(_columns_of, run)
+        columns = None if by_line else partial(_add_columns, run)
         _read(path, run, format_name, f"give qrels with {flag.qrels}; a run has lines of", columns, add)
         if topics:
-            run.listed = RunColumns.of_topics(
-                {
-                    topic: TopicResults(
-                        list(ranking.line_of), ranking.scores, ranking.ranks, array("q", ranking.line_of.values())
-                    )
-                    for topic, ranking in topics.items()
-                }
-            )
+            listed = dict[bytes, TopicResults]()
+            for topic, ranking in topics.items():
+                lines = array("q", ranking.line_of.values())
+                listed[topic] = TopicResults(list(ranking.line_of), ranking.scores, ranking.ranks, lines)
+            run.listed = RunColumns.of_topics(listed)
         if not len(run.listed):
             run.count_alike()
         if not len(run.listed) and not run.defects:
@@ -122,16 +119,13 @@ class Submission:
         """Add an error of a line, for the record reader."""
         self.error(kind, problem, hint, line)
 
-    def error(self, kind: str, problem: str, hint: str = "", line: int | None = None) -> None:
-        self._add("error", kind, problem, hint, line)
-
-    def warn(self, kind: str, problem: str, hint: str = "", line: int | None = None) -> None:
-        self._add("warning", kind, problem, hint, line)
-
-    def _add(self, weight: Weight, kind: str, problem: str, hint: str, line: int | None) -> None:
+    def error(self, kind: str, problem: str, hint: str = "", line: int | None = None, weight: Weight = "error") -> None:
         """Add a defect, with long words of its texts truncated."""
         texts = (truncate_words(self.words(text)) for text in (problem, hint))
-        self.defects.append(Defect(weight, kind, self._place(line), *texts))
+        self.defects.append(Defect(weight, kind, self.place if line is None else f"{self.place}:{line}", *texts))
+
+    def warn(self, kind: str, problem: str, hint: str = "", line: int | None = None) -> None:
+        self.error(kind, problem, hint, line, "warning")
 
     def count_alike(self) -> None:
         """Merge defects of the format with the same problem, as all lines of a file in another format have, into the
@@ -146,9 +140,6 @@ class Submission:
             else first
             for first, *more in alike.values()
         ]
-
-    def _place(self, line: int | None) -> str:
-        return self.place if line is None else f"{self.place}:{line}"
 
     @property
     def file_name(self) -> str:
@@ -194,7 +185,7 @@ class Judgments(Submission):
             else:
                 _add_judgments(qrels, form, stream, labels)
 
-        columns = None if by_line or labels else partial(_judged_columns, qrels)
+        columns = None if by_line or labels else partial(_add_judged_columns, qrels)
         form = _read(path, qrels, format_name, "qrels have lines of", columns, add)
         if qrels.valid is None:
             qrels.count_alike()
@@ -221,11 +212,8 @@ class Judgments(Submission):
 # A file without defects, in columns.
 
 
-def _columns_of(run: Submission, layout: LineLayout, stream: Stream) -> Callable[[], None]:
-    """Read a file; return a function that adds its documents to a run.
-
-    Raises NeedsLineReader if a line is bad, or a document may repeat.
-    """
+def _add_columns(run: Submission, layout: LineLayout, stream: Stream) -> None:
+    """Add the documents of a file to a run. Raises NeedsLineReader if a line is bad, or a document may repeat."""
     raise_malloc_threshold()
     docno_at, rank_at, score_at = map(layout.position, ("docno", "rank", "score"))
     if docno_at is None or (rank_at is None and score_at is None):
@@ -255,13 +243,10 @@ def _columns_of(run: Submission, layout: LineLayout, stream: Stream) -> Callable
     if repeats(topic, len(topics.names), Docnos(buffer, start, length, hashed)):
         raise NeedsLineReader
 
-    def add() -> None:
-        run.listed = _by_topic(buffer, topics.names, topic, values)
-        run.tags |= _numbered(buffer, first["tag"])
-        if layout is RUN:
-            _check_columns(run, _numbered(buffer, first["type"]), [])
-
-    return add
+    run.listed = _by_topic(buffer, topics.names, topic, values)
+    run.tags |= _numbered(buffer, first["tag"])
+    if layout is RUN:
+        _check_columns(run, _numbered(buffer, first["type"]), [])
 
 
 def _by_topic(buffer: Bytes, names: list[bytes], topic: Ints, columns: list[NDArray[Any]]) -> RunColumns:
@@ -273,10 +258,7 @@ def _by_topic(buffer: Bytes, names: list[bytes], topic: Ints, columns: list[NDAr
     number, size = np.arange(len(names)), np.bincount(topic, minlength=len(names))
     code = np.zeros(len(topic), dtype=np.uint8)
 
-    def token(start: int, length: int) -> bytes:
-        return buffer[start : start + length].tobytes()
-
-    rows = Rows(names, number, size, code, hashed, start, length, score, rank, token, buffer=buffer)
+    rows = Rows(names, number, size, code, hashed, start, length, score, rank, buffer)
     return RunColumns(rows, lambda: _line_numbers(buffer, start))
 
 
@@ -293,17 +275,9 @@ def _line_numbers(buffer: Bytes, places: Ints) -> Ints:
     return lines
 
 
-def _judged_columns(qrels: Judgments, layout: LineLayout, stream: Stream) -> Callable[[], None]:
-    """Read a file; return a function that adds its judgments to qrels.
-
-    Raises NeedsLineReader if a line is bad, or a document may repeat.
-    """
-    judged = read_judgments(stream, "refuse", layout=layout)
-
-    def add() -> None:
-        qrels.grades = judged
-
-    return add
+def _add_judged_columns(qrels: Judgments, layout: LineLayout, stream: Stream) -> None:
+    """Add the judgments of a file to qrels. Raises NeedsLineReader if a line is bad, or a document may repeat."""
+    qrels.grades = read_judgments(stream, "refuse", layout=layout)
 
 
 # A file line by line, or in a library's format.
@@ -484,12 +458,12 @@ def _read(
     file: Submission,
     format_name: str | None,
     hint: str,
-    columns_of: Callable[[LineLayout, Stream], Callable[[], None]] | None,
+    add_columns: Callable[[LineLayout, Stream], None] | None,
     add: Callable[[LineLayout | WholeFile, Stream], None],
 ) -> LineLayout | WholeFile:
     """Add the content of a file and return its format; or a defect, if it cannot be read or is the other kind of file.
 
-    `columns_of` reads files without defects; `add` reads all other files from the beginning.
+    `add_columns` reads files without defects; `add` reads all other files from the beginning.
     """
     holds, layout, wrong_layout, wrong_kind = ("qrels", QRELS, RUN, "a run") if isinstance(file, Judgments) else _OF_RUN
     try:
@@ -505,17 +479,16 @@ def _read(
                     f"{hint} {layout.words}",
                 )
                 return layout
-            add_columns = None
-            if columns_of is not None and isinstance(form, LineLayout) and form.in_blocks:
+            is_read = False
+            if add_columns is not None and isinstance(form, LineLayout) and form.in_blocks:
                 with suppress(NeedsLineReader, InputError):  # the line reader reports it
-                    add_columns = columns_of(form, stream)
-            if not add_columns and isinstance(form, LineLayout) and next(whole_lines(stream), None) is None:
+                    add_columns(form, stream)
+                    is_read = True
+            if not is_read and isinstance(form, LineLayout) and next(whole_lines(stream), None) is None:
                 file.error("empty", "is empty", line_reader.expected_lines(layout))
             elif isinstance(form, LineLayout) and form.by_rank:
                 file.warn("rank", "has no scores", "its documents are ordered by rank")
-            if add_columns:
-                add_columns()
-            else:
+            if not is_read:
                 add(form, stream)
             return form
     except InputError as error:

@@ -12,7 +12,7 @@ from gradedeval.kernel.rankings import in_memory
 from gradedeval.kernel.rankings.labels import GradeOfWord
 from gradedeval.kernel.trec import file_formats
 from gradedeval.kernel.trec.documents import read_document
-from gradedeval.kernel.trec.file_formats import DOCNO, RANK, SCORE, TOPIC, TableColumns
+from gradedeval.kernel.trec.file_formats import DOCNO, TOPIC, TableColumns
 from gradedeval.kernel.trec.line_reader import Skipped
 from gradedeval.kernel.trec.lines import WholeFile
 from gradedeval.kernel.trec.stream import Stream
@@ -107,11 +107,7 @@ def _entries(nested: Mapping[Any, Any], value: Callable[[Any], float], skipped: 
 
 def _rows(table: Any, kind: str, value: Callable[[Any], float], skipped: Skipped) -> TableColumns | None:
     names = list(table.columns)
-    valued = (
-        file_formats.find_grades(names)
-        if kind == "qrels"
-        else file_formats.find_column(names, SCORE) or file_formats.find_column(names, RANK)
-    )
+    valued = file_formats.find_value(names, kind)
     needed = file_formats.find_column(names, TOPIC), file_formats.find_column(names, DOCNO), valued
     if None in needed:
         return TableColumns.of(

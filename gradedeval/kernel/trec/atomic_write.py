@@ -107,7 +107,11 @@ def _replace(target: str, content: bytes) -> None:
     from pathlib import Path
 
     path = Path(target).resolve()  # replace the target of a link, not the link
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+    if path.exists():
+        mode = path.stat().st_mode & 0o777
+    else:
+        os.umask(mask := os.umask(0))
+        mode = 0o666 & ~mask
     with defer_signals():
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=UNFINISHED)
         try:
@@ -141,12 +145,6 @@ def _sync_folder(path: str | os.PathLike[str]) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def append_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:

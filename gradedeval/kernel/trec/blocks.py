@@ -62,7 +62,7 @@ def format_of(stream: Stream, holds: str, requested: str | None = None) -> LineL
         head = stream.peek(FIRST)
         if is_trec(head, trec) and not head.startswith(b"PK\x03\x04") and head[257:262] != b"ustar":
             return trec  # but not an archive that begins with such a line
-    from gradedeval.kernel.trec.file_formats import recognize  # most files are plain TREC
+    from gradedeval.kernel.trec.recognition import recognize  # most files are plain TREC
 
     return recognize(stream, holds, trec, requested)
 

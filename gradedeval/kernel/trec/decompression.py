@@ -220,14 +220,9 @@ class BackgroundDecompressor:
                 pass
         return False
 
-    def _next(self) -> Any:
-        if self._thread is None:
-            return next(filter(None, self._pieces), b"")
-        return self._queue.get()
-
     def read_into(self, view: memoryview) -> int:
         if not len(self._piece) and self._end is None:
-            piece = self._next()
+            piece = next(filter(None, self._pieces), b"") if self._thread is None else self._queue.get()
             if piece and not isinstance(piece, BaseException):
                 self._piece = memoryview(piece)
             else:

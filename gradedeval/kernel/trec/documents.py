@@ -360,7 +360,9 @@ def _json(data: bytes, skipped: Skipped, form: WholeFile, kind: str) -> tuple[st
         try:
             document = read_json(decode(data), _refuse_duplicates(place))
         except json.JSONDecodeError as error:
-            if error.msg != "Extra data" and not _goes_on_with_a_record(data):
+            rows = (line for line in data.split(b"\n", 64) if _TEXT.search(line))
+            # If the second line is an object, only the first line is bad.
+            if error.msg != "Extra data" and not _is_object(decode(next(islice(rows, 1, None), b""))):
                 raise _invalid(place, error.lineno, error.msg) from None
             has_lines = True
     if has_lines:
@@ -465,12 +467,6 @@ def _begins_with_a_value(data: bytes) -> bool:
     except json.JSONDecodeError:
         return False
     return True
-
-
-def _goes_on_with_a_record(data: bytes) -> bool:
-    """Return whether the second line is an object: then only the first line is bad."""
-    line = next(islice((line for line in data.split(b"\n", 64) if _TEXT.search(line)), 1, None), b"")
-    return _is_object(decode(line))
 
 
 def _uniform_lines(stream: Stream) -> TableColumns | None:

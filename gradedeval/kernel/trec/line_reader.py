@@ -50,7 +50,9 @@ def whole_lines(stream: Stream, *, longest: int | None = LONGEST, skip: int = 0)
         cut = data.rfind(b"\n")
         if cut >= 0:
             text = b"".join([*rest, data[:cut]])
-            check_lengths(text, number, stream.place, longest)
+            if longest is not None and (begin := long_line(memoryview(text), 0, len(text), longest)) is not None:
+                number += text.count(b"\n", 0, begin)
+                raise too_long(f"{stream.place}:{number}", longest)
             if not _is_blank(text):
                 yield number, text
             number += text.count(b"\n") + 1
@@ -73,13 +75,6 @@ def numbered_lines(stream: Stream, *, longest: int | None = LONGEST) -> Pieces:
     """Yield number and bytes of each line that is not blank. Raises InputError as `whole_lines`."""
     for start, text in whole_lines(stream, longest=longest):
         yield from ((number, line) for number, line in enumerate(text.split(b"\n"), start) if line.strip(b" \t\r"))
-
-
-def check_lengths(text: bytes, number: int, place: str, longest: int | None = LONGEST) -> None:
-    """Raise InputError if a text, whose first line has this number, has a line that is too long."""
-    if longest is not None and (begin := long_line(memoryview(text), 0, len(text), longest)) is not None:
-        number += text.count(b"\n", 0, begin)
-        raise too_long(f"{place}:{number}", longest)
 
 
 def too_long(place: str, longest: int = LONGEST) -> InputError:

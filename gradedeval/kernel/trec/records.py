@@ -13,7 +13,7 @@ from gradedeval.kernel.trec.file_formats import COLUMNS, DOCNO, GRADE, RANK, SCO
 from gradedeval.kernel.trec.line_reader import Skipped
 from gradedeval.kernel.trec.lines import decode
 from gradedeval.kernel.trec.shapes import DOCUMENT_IDS, RESPONSE, SCORES, SHAPES, TOPIC_IDS, Shape
-from gradedeval.kernel.trec.stream import Source, Stream
+from gradedeval.kernel.trec.stream import Source
 
 Records = Iterable[tuple[int | str, Any]]
 """Records, each with its line, number or name."""
@@ -134,15 +134,12 @@ def _keyed_shape(topics: Mapping[Any, Any], fields: Fields) -> Shape | None:
     return next((shape for shape in _KEYED if _lists(first, shape, fields)), None)
 
 
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list | tuple)
-
-
 def _is_row(entry: Mapping[Any, Any], topic: Any) -> bool:
     """Return whether an object in a list by topic is of another topic, or lists documents: then it is a row of a
     run, and the list has the name of the run."""
     name, value = look_up(entry, TOPIC)
-    has_list = any(_is_list(_documents(entry, shape, kind, {})[1]) for shape in _LISTS for kind in shape.holds)
+    listed = (_documents(entry, shape, kind, {})[1] for shape in _LISTS for kind in shape.holds)
+    has_list = any(isinstance(documents, list | tuple) for documents in listed)
     return bool(name) and (has_list or (bool(look_up(entry, _DOCNOS)[0]) and str(value) != str(topic)))
 
 
@@ -320,8 +317,7 @@ class _Reader:
         if not name.startswith("@"):
             return None
         self.unused.pop("topic", None)
-        with _open(name[1:]) as stream:
-            lines = decode(stream.whole()).splitlines()
+        lines = decode(Source(name[1:]).read()).splitlines()
         return [line.partition("\t")[0].strip() for line in lines if line.strip()]
 
     def _add(self, position: int | str, record: Any) -> None:
@@ -333,7 +329,9 @@ class _Reader:
             name, documents = self._listed(position, record)
         elif self.shape is DOCUMENTS and _is_object(record) and file_formats.find_column(record, DOCNO) is not None:
             documents = [record]
-        self._check_list(position, name, documents)
+        if not isinstance(documents, list | tuple | Mapping):
+            problem = f"'{name}' is {_kind_of(documents)}, not a list of ids"
+            raise self._error(position, problem, f"expected ids of documents, {_OBJECTS[self.kind]}")
         if self.kind == "run" and self.of_topic.setdefault(str(topic), position) != position:
             problem = f"topic '{topic}' again, first in record {self.of_topic[str(topic)]}"
             raise self._error(position, problem, "give each record an id, or each topic once")
@@ -399,11 +397,6 @@ class _Reader:
             return name, documents
         noun, names = ("results", self.shape.run) if self.kind == "run" else ("relevant documents", self.shape.qrels)
         raise self._lacks(position, record, f"no list of {noun} ({shorten(names, NAMES)})")
-
-    def _check_list(self, position: int | str, name: str, documents: Any) -> None:
-        if not isinstance(documents, list | tuple | Mapping):
-            problem = f"'{name}' is {_kind_of(documents)}, not a list of ids"
-            raise self._error(position, problem, f"expected ids of documents, {_OBJECTS[self.kind]}")
 
     def _in_order(self, documents: Any) -> Iterable[Any]:
         """Return the entries of a list, by rank if all of them have ranks."""
@@ -511,12 +504,6 @@ def _is_object(value: Any) -> TypeGuard[Mapping[Any, Any]]:
 def _kind_of(value: Any) -> str:
     words = {"list": "a list", "str": "text", "bool": "true or false", "NoneType": "null", "dict": "an object"}
     return words.get(type(value).__name__, "a number")
-
-
-def _open(name: str) -> Any:
-    from contextlib import closing  # few files have topics elsewhere
-
-    return closing(Stream(Source(name)))
 
 
 def has_lists_alone(document: Mapping[Any, Any]) -> bool:

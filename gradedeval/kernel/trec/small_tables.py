@@ -406,7 +406,11 @@ def _of_file(file: Source, content: str) -> tuple[str, list[Record]]:
     with closing(Stream(file)) as stream:
         place, head = stream.place, stream.peek(1 << 12).removeprefix(BYTE_ORDER_MARKS[0]).lstrip()
         if head.startswith((b"PAR1", b"ARROW1", b"FEA1")):
-            return place, _columnar(stream)
+            from gradedeval.kernel.trec import documents, line_reader  # few tables are such
+
+            read = documents.read_parquet if head.startswith(b"PAR1") else documents.read_arrow
+            _, table = read(stream.whole(), line_reader.Skipped(place))
+            return place, list(_of_table(table, table.columns))
         data = stream.whole().removeprefix(BYTE_ORDER_MARKS[0])
     if data.startswith(BYTE_ORDER_MARKS[1:]):
         raise InputError(place, "is UTF-16", "save the file as UTF-8", kind="format")
@@ -418,15 +422,6 @@ def _of_file(file: Source, content: str) -> tuple[str, list[Record]]:
     if head.startswith((b"{", b"[")):
         return place, [_of_row(row, content) for row in _json(text, place, content)]
     return place, _rows(text, place, content)
-
-
-def _columnar(stream: Stream) -> list[Record]:
-    from gradedeval.kernel.trec.documents import read_arrow, read_parquet
-    from gradedeval.kernel.trec.line_reader import Skipped
-
-    data = stream.whole()
-    _, table = (read_parquet if data.startswith(b"PAR1") else read_arrow)(data, Skipped(stream.place))
-    return list(_of_table(table, table.columns))
 
 
 def _json(text: str, place: str, noun: str) -> list[Any]:
@@ -465,8 +460,13 @@ def _rows(text: str, place: str, content: str) -> list[Record]:
     first = next(line for line in lines if line.strip() and not line.startswith("#"))
     mark = re.match(r'\s*("[^"]*"|[^\s,;]+)\s*([,;])', first)
     separator = "\t" if "\t" in first else mark[2] if mark else ""
-    if separator in (",", ";"):
-        rows = _csv(text, place, separator)
+    if separator in (",", ";"):  # quoted cells may contain line breaks
+        pieces = iter([(1, encode(re.sub("\r\n?", "\n", text)))])
+        rows = [
+            (number, cells)
+            for number, cells in csv_rows(pieces, separator, _refuse_in(place), multiline=True)
+            if any(map(str.strip, cells)) and not cells[0].startswith("#")
+        ]
     else:
         numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
         with_colon = bool(_COLON.match(first))
@@ -506,13 +506,6 @@ def _of_cells(names: Sequence[str], cells: Sequence[str], place: str) -> Record:
         problem = f"{len(cells)} {plural(len(cells), 'field')}, expected {len(names)} ({', '.join(names)})"
         raise InputError(place, problem, "quote a text that has the separator in it", kind="fields")
     return {name.strip(): cell.strip() for name, cell in zip(names, cells, strict=True)}
-
-
-def _csv(text: str, place: str, separator: str) -> list[tuple[int, list[str]]]:
-    """Return the first line number and cells of each separated row; quoted cells may contain line breaks."""
-    pieces = iter([(1, encode(re.sub("\r\n?", "\n", text)))])
-    rows = csv_rows(pieces, separator, _refuse_in(place), multiline=True)
-    return [(line, cells) for line, cells in rows if any(map(str.strip, cells)) and not cells[0].startswith("#")]
 
 
 def _unquoted(cell: str) -> str:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from gradedeval import MEASURES, Gains, InputError, Measure, parse_measures, row_sums
-from gradedeval.kernel.measures.cwl_family import infinite_sums as panels
 from gradedeval.kernel.measures.cwl_family import infinite_sums as series
 from gradedeval.kernel.measures.cwl_family.infinite_sums import damped, exponential_integral, squared_ratios
 from gradedeval.kernel.measures.definition import QUANTITIES
@@ -209,7 +208,7 @@ def brute_force(measure: str, gained: float, spent: float, tail: float, ranks: i
 )
 @pytest.mark.parametrize("block", [1 << 11, pytest.param(1 << 14, marks=pytest.mark.exhaustive)])
 def test_foragers_of_every_kind(measure: str, tail: float, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(panels, "BLOCK", block)
+    monkeypatch.setattr(series, "BLOCK", block)
     exact = brute_force(measure, 0.0, 0.0, tail, 1 << 20)
     assert score(measure, [], tail) == pytest.approx(exact, rel=1e-13)
 
@@ -222,7 +221,7 @@ def test_the_few_who_come_through_stay_for_long() -> None:
     near = np.exp(np.cumsum(chances(np.arange(1.0, 20_001))[1]))
     exact = 1 + float(near[:-1].sum()) + float(near[-1]) / -math.expm1(-1e-12)
     assert exact > 6 + 1e-9
-    assert panels.sum_by_panels(chances, -1e-12) == pytest.approx(exact, rel=1e-13)
+    assert series.sum_by_panels(chances, -1e-12) == pytest.approx(exact, rel=1e-13)
 
 
 def test_a_forager_whom_nothing_stops_stays_for_ever() -> None:
@@ -244,8 +243,8 @@ def test_each_topic_has_its_own_forager() -> None:
 
 
 def test_a_sum_that_is_not_settled_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(panels, "PLAIN", 1 << 16)
-    monkeypatch.setattr(panels, "SMOOTH", 0.0)
+    monkeypatch.setattr(series, "PLAIN", 1 << 16)
+    monkeypatch.setattr(series, "SMOOTH", 0.0)
     with pytest.raises(
         InputError, match=r"did not converge within 65,\d{3} ranks past the end; C still jumps there; set horizon=1000"
     ):

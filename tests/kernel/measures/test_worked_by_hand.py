@@ -229,36 +229,26 @@ OF_FOUR = [
 CUT = {"a": 1, "x": 0, "b": 3, "c": 2, "d": 3}
 OF_CUT = [
     # The sum stops at k, and nothing is divided by less.
-    ("err@1", 1 / 8),
-    ("err@2", 1 / 8),
     ("err@3", 1 / 8 + 1 / 3 * 7 / 8 * 7 / 8),
     ("err@100", 1 / 8 + 1 / 3 * 7 / 8 * 7 / 8 + 1 / 4 * 3 / 8 * 7 / 8 * 1 / 8),
     ("cascade(utility=one)@1", 1 / 8),
-    ("rbp(p=0.5,rel=1)@1", 1 / 2),
     ("rbp(p=0.5,rel=1)@3", 1 / 2 + 1 / 8),
-    ("dcg@1", 1),
     ("dcg@3", 1 + 3 / 2),
     ("sp@3", 1 + 2 / 3),
     # R is never cut.
-    ("ap@1", 1 / 4),
     ("ap@3", (1 + 2 / 3) / 4),
     ("ap@100", (1 + 2 / 3 + 3 / 4) / 4),
     ("recall@3", 2 / 4),
     ("q(rel=1)@3", (1 + (2 + 2) / (3 + 3)) / 4),
-    ("q@1", (1 + 1) / (1 + 3) / 4),
     # Thresholds 1, 2, 3. Precisions at rank 3: 2/3 at threshold 1, 1/3 at 2 and 3; the pool is worth 1 + 3 + 2 + 3.
-    ("gap@1", 1 / 9),
     ("gap@3", (1 + 2 / 3 + 1 / 3 + 1 / 3) / 9),
     ("grecall@3", 4 / 9),
     ("bpref@1", 1 / 4),
     # The ideal ranking 3 3 2 1 is cut alike.
-    ("ndcg@1", 1 / 3),
     ("ndcg@2", 1 / (3 + 3 / LOG3)),
     ("ndcg@3", (1 + 3 / 2) / (3 + 3 / LOG3 + 2 / 2)),
-    ("nerr@1", (1 / 8) / (7 / 8)),
     ("nerr@2", (1 / 8) / (7 / 8 + 1 / 2 * 7 / 8 * 1 / 8)),
     # Divided by k, also where fewer are retrieved.
-    ("p@1", 1),
     ("p@2", 1 / 2),
     ("p@10", 3 / 10),
     ("gprecision@3", (1 / 3 + 1) / 3),

@@ -3,7 +3,6 @@
 from fuzz.bounds import BOUNDS
 from fuzz.case import Kind
 from fuzz.changes import CHANGES, POOLS
-from fuzz.click_logs import CLICK_LOGS
 from fuzz.columnar import COLUMNAR
 from fuzz.commands import COMMANDS
 from fuzz.experiments import ITSELF, MIRROR, SAVED
@@ -36,7 +35,6 @@ KINDS: dict[str, Kind] = {
     "gates": GATES,
     "changes": CHANGES,
     "pools": POOLS,
-    "clicks": CLICK_LOGS,
     "commands": COMMANDS,
     "hostile": HOSTILE,
     "columnar": COLUMNAR,

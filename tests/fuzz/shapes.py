@@ -1,21 +1,12 @@
-"""Shapes of JSON that are drawn at random: scored as the same in a dict, and broken ones refused in one line.
-
-`python -m tests.fuzz.shapes FIRST COUNT` reads that many files.
-"""
+"""Shapes of JSON that are drawn at random: scored as the same in a dict, and broken ones refused in one line."""
 
 from __future__ import annotations
 
 import json
 import random
-import sys
-import tempfile
 import warnings
-from collections import Counter
 from pathlib import Path
 from typing import Any
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import gradedeval
 from fuzz.case import Case, Kind
@@ -183,24 +174,3 @@ def check(case: Case, folder: Path) -> str | None:
 
 
 SHAPES_OF_JSON = Kind(draw, check)
-
-
-def main(first: int, count: int) -> int:
-    warnings.simplefilter("ignore", EvaluationWarning)
-    ways: Counter[str] = Counter()
-    faults: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="shapes-") as folder:
-        for number in range(first, first + count):
-            try:
-                ended, fault = difference(number, Path(folder))
-            except Exception as error:
-                ended, fault = "traceback", f"{type(error).__name__}: {error}"
-            ways[ended if fault is None else f"WRONG {fault.partition(':')[0]}"] += 1
-            faults += [] if fault is None else [f"{number}: {fault}"]
-    print(*(f"{count:7} {way}" for way, count in sorted(ways.items())), sep="\n")
-    print(*faults[:10], sep="\n")
-    return bool(faults)
-
-
-if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))

@@ -14,7 +14,7 @@ from fuzz.case import Case, Kind, smallest
 from fuzz.kinds import KINDS
 from fuzz.scores import check
 from gradedeval import InputError
-from support import reference
+from support import conformance_measures
 from support.examples import sampled
 from support.generated_docs import LEAVES
 
@@ -29,7 +29,6 @@ CASES = {
     "tables": 60,
     "mirror": 3,
     "saved": 2,
-    "clicks": 30,
     "commands": 60,
     "hostile": 60,
 }
@@ -101,7 +100,7 @@ def test_a_command_that_does_what_it_must_not_is_found(
 def test_a_wrong_number_is_found_and_made_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A formula that divides by one too many, where two relevant documents stand beside each other."""
     right = KINDS["scores"]
-    monkeypatch.setitem(reference.FUNCTIONS, "p", lambda ranking, pool, k: sum(reference.filled(ranking[:k])) / (k + 1))
+    monkeypatch.setattr(conformance_measures, "p", lambda t, k: sum(conformance_measures.binary(t)[0][:k]) / (k + 1))
     run = b"".join(b"1 Q0 d%d %d %d t\n" % (at, at, 9 - at) for at in range(8))
     case = Case({"run": run, "qrels": b"1 0 d1 1\n1 0 d3 1\n1 0 d5 0\n"}, ("ap", "p@3", "rr"), {"ties": "docno-asc"})
     numbers = iter(range(10**6))

@@ -17,8 +17,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from support import conformance_measures as exact
-from support.conformance_measures import Real, Topic, mp
+from support.conformance_measures import Real, Topic, mp, read
 
 FOLDER = Path(__file__).parent.parent.parent / "qrels_samples" / "conformance"
 LICENSE = (
@@ -43,15 +42,20 @@ class Input:
 
 @dataclass(frozen=True)
 class Entry:
-    """A measure: its notation, its function, its definition in words, its names in other tools, its summary."""
+    """A measure: its notation, its definition in words, its names in other tools, its summary, and other parameters."""
 
     measure: str
-    score: Callable[[Topic], Real]
     words: str
     trec_eval: str = ""
     ir_measures: str = ""
     summary: str = "mean"
     inputs: tuple[str, ...] = ("graded", "ties", "negative", "missing", "none", "short", "fractions")
+    changed: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def score(self) -> Callable[[Topic], Real]:
+        """The definition."""
+        return partial(read(self.measure), **self.changed)
 
 
 @dataclass(frozen=True)
@@ -231,417 +235,205 @@ CORE = (
 )
 WHOLE = ("graded", "ties", "negative", "missing", "none", "short")
 INTENTS = ("intents", "intents missing", "intents tied")
+STRATA = ("strata", "strata missing")
 
 
-def entries(*rows: Entry) -> tuple[Entry, ...]:
-    return rows
+CASCADE = (
+    Entry("err", "gain (2^g − 1) / 2^top, top: the highest grade of all topics; Σ 1/i · r_i · Π_{j<i} (1 − r_j)",
+          inputs=CORE),
+    Entry("err@3", "err down to rank 3", ir_measures="ERR@3"),
+    Entry("err(gain=linear)", "gain g / top"),
+    Entry("err(gain=ntcir)@10", "gain g / (top + 1), down to rank 10"),
+    Entry("err(rel=2)", "gain 1 from grade 2 on, else 0"),
+    Entry("nerr", "err over that of all judged documents in descending order of gain"),
+    Entry("nerr@2", "both rankings end at rank 2"),
+    Entry("cascade(utility=dcg)", "err with 1/log2(i + 1) in place of 1/i"),
+    Entry("cascade(gamma=0.9,utility=one)@10", "Σ 0.9^(i−1) · r_i · Π_{j<i} (1 − r_j) down to rank 10"),
+    Entry("rr", "1 / rank of the first document of grade 1 or more", "recip_rank", "RR", inputs=CORE),
+    Entry("rr(rel=2)@3", "of grade 2 or more, 0 if not among the first 3", ir_measures="RR(rel=2)@3",
+          inputs=(*Entry.inputs, "names")),
+    Entry("success@1", "1 if the first document is relevant", "success.1", "Success@1"),
+    Entry("success@5", "1 if one of the first 5 is relevant", "success.5", "Success@5"),
+)  # fmt: skip
 
+CUMULATED = (
+    Entry("ndcg", "gain g, discount 1/log2(i + 1); ideal: all judged documents", "ndcg", "nDCG", inputs=CORE),
+    Entry("ndcg@3", "the ideal ends at rank 3 too", "ndcg_cut.3", "nDCG@3", inputs=CORE),
+    Entry("ndcg@10", "both rankings end at rank 10", "ndcg_cut.10", "nDCG@10"),
+    Entry("ndcg(gain=exp)@3", "gain 2^g − 1", ir_measures="nDCG(dcg='exp-log2')@3", inputs=CORE),
+    Entry("ndcg(log=2)", "no discount at rank 1, then 1/log2(i)"),
+    Entry("ndcg(log=10)@10", "no discount before rank 10, then 1/log10(i)"),
+    Entry("ndcg(rel=2)@5", "gain 1 from grade 2 on, else 0"),
+    Entry("ndcg(gain=0:1:5:10)@5", "gains 1, 5 and 10 of grades 1, 2 and 3", inputs=WHOLE),
+    Entry("dcg@5", "Σ g / log2(i + 1)"),
+    Entry("dcg(gain=exp)", "Σ (2^g − 1) / log2(i + 1)"),
+    Entry("q", "1/R Σ (relevant so far + gain so far) / (i + ideal gain so far), over relevant documents, β = 1"),
+    Entry("q@3", "q down to rank 3, divided by R"),
+    Entry("q(beta=0.5,norm=k)@3", "β = ½; divided by min(R, 3)"),
+    Entry("compat(p=0.8)",
+          "RBO with the ideal ranking, relevant documents by grade and then as in the run, over the RBO of that "
+          "with itself; ranks go on without end",
+          ir_measures="Compat(p=0.8)"),
+    Entry("compat(p=0.8)@5", "the overlap is summed to rank 5"),
+)  # fmt: skip
 
-E = exact
-CASCADE = entries(
-    Entry(
-        "err",
-        E.err,
-        "gain (2^g − 1) / 2^top, top: the highest grade of all topics; Σ 1/i · r_i · Π_{j<i} (1 − r_j)",
-        inputs=CORE,
-    ),
-    Entry("err@3", partial(E.err, k=3), "err down to rank 3", ir_measures="ERR@3"),
-    Entry("err(gain=linear)", partial(E.err, gain="linear"), "gain g / top"),
-    Entry("err(gain=ntcir)@10", partial(E.err, gain="ntcir", k=10), "gain g / (top + 1), down to rank 10"),
-    Entry("err(rel=2)", partial(E.err, rel=2), "gain 1 from grade 2 on, else 0"),
-    Entry("nerr", E.nerr, "err over that of all judged documents in descending order of gain"),
-    Entry("nerr@2", partial(E.nerr, k=2), "both rankings end at rank 2"),
-    Entry("cascade(utility=dcg)", partial(E.cascade, utility="dcg"), "err with 1/log2(i + 1) in place of 1/i"),
-    Entry(
-        "cascade(gamma=0.9,utility=one)@10",
-        partial(E.cascade, utility="one", gamma="0.9", k=10),
-        "Σ 0.9^(i−1) · r_i · Π_{j<i} (1 − r_j) down to rank 10",
-    ),
-    Entry("rr", E.rr, "1 / rank of the first document of grade 1 or more", "recip_rank", "RR", inputs=CORE),
-    Entry(
-        "rr(rel=2)@3",
-        partial(E.rr, rel=2, k=3),
-        "of grade 2 or more, 0 if not among the first 3",
-        "",
-        "RR(rel=2)@3",
-        inputs=(*Entry.inputs, "names"),
-    ),
-    Entry("success@1", partial(E.success, k=1), "1 if the first document is relevant", "success.1", "Success@1"),
-    Entry("success@5", partial(E.success, k=5), "1 if one of the first 5 is relevant", "success.5", "Success@5"),
-)
+PRECISION = (
+    Entry("ap", "1/R Σ P@i over relevant documents; R counts all judged documents of grade 1 or more", "map", "AP",
+          inputs=CORE),
+    Entry("ap@3", "the sum ends at rank 3, R does not", "map_cut.3", "AP@3"),
+    Entry("ap(norm=k)@3", "divided by min(R, 3)"),
+    Entry("ap(rel=2)", "relevant from grade 2 on", ir_measures="AP(rel=2)"),
+    Entry("sp", "Σ P@i over relevant documents"),
+    Entry("p@5", "over 5, also if fewer are retrieved", "P.5", "P@5", inputs=CORE),
+    Entry("p@10", "over 10, also if fewer are retrieved", "P.10", "P@10"),
+    Entry("p(rel=2)@1", "relevant from grade 2 on", ir_measures="P(rel=2)@1"),
+    Entry("recall@3", "relevant among the first 3 over R", "recall.3", "R@3"),
+    Entry("recall@10", "relevant among the first 10 over R", "recall.10", "R@10"),
+    Entry("rprec", "P@R", "Rprec", "Rprec"),
+    Entry("rprec_mult(times=1.4)", "P@k, k: 1.4 R + 0.9 rounded down", "Rprec_mult.1.4"),
+    Entry("recall(norm=k)@3", "relevant among the first 3 over min(R, 3)", inputs=(*Entry.inputs, "deep")),
+    Entry("recall(norm=k)@10", "relevant among the first 10 over min(R, 10)"),
+    Entry("relative_p@3", "relevant among the first 3 over min(3, R)", "relative_P.3"),
+    Entry("bpref", "1/R Σ 1 − min(R, n) / min(R, N), n: judged non-relevant documents above, N: in all", "bpref",
+          "Bpref", inputs=CORE),
+    Entry("bpref(k=10)", "bpref with R + 10 in place of R"),
+    Entry("accuracy", "share of retrieved pairs of a relevant and another document in the right order",
+          ir_measures="Accuracy"),
+    Entry("iprec(recall=0.5)", "highest P@i where ⌊R/2 + ½⌋ relevant documents are reached", "iprec_at_recall.0.5",
+          "IPrec@0.5"),
+    Entry("iprec(recall=0.3)", "where ⌊0.3 R + ½⌋ are reached", "iprec_at_recall.0.3", "IPrec@0.3"),
+    Entry("iprec_avg", "mean interpolated precision at recall 0, 0.1, … 1", "11pt_avg"),
+    Entry("gm_ap", "ap; over topics exp of the mean of ln max(AP, 0.00001)", summary="geometric"),
+    Entry("gm_bpref", "bpref; over topics exp of the mean of ln max(bpref, 0.00001)", summary="geometric"),
+    Entry("esl(n=2)", "documents that are not relevant above the second relevant one",
+          inputs=("graded", "ties", "names")),
+    Entry("rank1", "rank of the first relevant document; topics without one are left out",
+          inputs=(*Entry.inputs, "no answer")),
+    Entry("rank1(rel=2)@2", "of grade 2 or more, among the first 2", inputs=("graded", "ties", "missing")),
+    Entry("yaap", "ln((1 + S) / (1 + R − S)), S: the sum of precisions", inputs=("graded", "ties", "short")),
+    Entry("infap", "AP with precision above a rank estimated from judged documents, ε = 0.00001", "infAP", "infAP"),
+    Entry("judged@5", "judged among the first 5, over those retrieved", ir_measures="Judged@5"),
+    Entry("unjudged@5", "not judged among the first 5, over 5"),
+)  # fmt: skip
 
-CUMULATED = entries(
-    Entry("ndcg", E.ndcg, "gain g, discount 1/log2(i + 1); ideal: all judged documents", "ndcg", "nDCG", inputs=CORE),
-    Entry("ndcg@3", partial(E.ndcg, k=3), "the ideal ends at rank 3 too", "ndcg_cut.3", "nDCG@3", inputs=CORE),
-    Entry("ndcg@10", partial(E.ndcg, k=10), "both rankings end at rank 10", "ndcg_cut.10", "nDCG@10"),
-    Entry(
-        "ndcg(gain=exp)@3", partial(E.ndcg, gain="exp", k=3), "gain 2^g − 1", "", "nDCG(dcg='exp-log2')@3", inputs=CORE
-    ),
-    Entry("ndcg(log=2)", partial(E.ndcg, log=2), "no discount at rank 1, then 1/log2(i)"),
-    Entry("ndcg(log=10)@10", partial(E.ndcg, log=10, k=10), "no discount before rank 10, then 1/log10(i)"),
-    Entry("ndcg(rel=2)@5", partial(E.ndcg, rel=2, k=5), "gain 1 from grade 2 on, else 0"),
-    Entry(
-        "ndcg(gain=0:1:5:10)@5",
-        partial(E.ndcg, gain=(0, 1, 5, 10), k=5),
-        "gains 1, 5 and 10 of grades 1, 2 and 3",
-        "",
-        "",
-        inputs=WHOLE,
-    ),
-    Entry("dcg@5", partial(E.dcg, k=5), "Σ g / log2(i + 1)"),
-    Entry("dcg(gain=exp)", partial(E.dcg, gain="exp"), "Σ (2^g − 1) / log2(i + 1)"),
-    Entry("q", E.q, "1/R Σ (relevant so far + gain so far) / (i + ideal gain so far), over relevant documents, β = 1"),
-    Entry("q@3", partial(E.q, k=3), "q down to rank 3, divided by R"),
-    Entry("q(beta=0.5,norm=k)@3", partial(E.q, k=3, beta=mp.mpf("0.5"), norm="k"), "β = ½; divided by min(R, 3)"),
-    Entry(
-        "compat(p=0.8)",
-        partial(E.compat, p="0.8"),
-        "RBO with the ideal ranking, relevant documents by grade and then as in "
-        "the run, over the RBO of that with itself; ranks go on without end",
-        "",
-        "Compat(p=0.8)",
-    ),
-    Entry("compat(p=0.8)@5", partial(E.compat, p="0.8", k=5), "the overlap is summed to rank 5"),
-)
+GRADED_PRECISION = (
+    Entry("gap",
+          "graded average precision, equal g for thresholds 1 … top; thresholds are the grades that "
+          "occur if one has a fraction",
+          inputs=CORE),
+    Entry("gap@3", "the sum ends at rank 3, the divisor does not"),
+    Entry("gap(norm=k)@3", "divisor: the ideal ranking down to rank 3"),
+    Entry("gap(g=1:1:2)", "thresholds 1, 2 and 3 with weights 1, 1 and 2", inputs=("graded", "ties", "short")),
+    Entry("gprecision@3", "expected share of the first 3 that a user takes for relevant"),
+    Entry("grecall", "expected share of what a user takes for relevant that is retrieved"),
+    Entry("grecall@3", "of the first 3"),
+)  # fmt: skip
 
-PRECISION = entries(
-    Entry(
-        "ap",
-        E.ap,
-        "1/R Σ P@i over relevant documents; R counts all judged documents of grade 1 or more",
-        "map",
-        "AP",
-        inputs=CORE,
-    ),
-    Entry("ap@3", partial(E.ap, k=3), "the sum ends at rank 3, R does not", "map_cut.3", "AP@3"),
-    Entry("ap(norm=k)@3", partial(E.ap, k=3, norm="k"), "divided by min(R, 3)"),
-    Entry("ap(rel=2)", partial(E.ap, rel=2), "relevant from grade 2 on", "", "AP(rel=2)"),
-    Entry("sp", E.sp, "Σ P@i over relevant documents"),
-    Entry("p@5", partial(E.p, k=5), "over 5, also if fewer are retrieved", "P.5", "P@5", inputs=CORE),
-    Entry("p@10", partial(E.p, k=10), "over 10, also if fewer are retrieved", "P.10", "P@10"),
-    Entry("p(rel=2)@1", partial(E.p, k=1, rel=2), "relevant from grade 2 on", "", "P(rel=2)@1"),
-    Entry("recall@3", partial(E.recall, k=3), "relevant among the first 3 over R", "recall.3", "R@3"),
-    Entry("recall@10", partial(E.recall, k=10), "relevant among the first 10 over R", "recall.10", "R@10"),
-    Entry("rprec", E.rprec, "P@R", "Rprec", "Rprec"),
-    Entry(
-        "rprec_mult(times=1.4)",
-        partial(E.rprec_mult, times="1.4"),
-        "P@k, k: 1.4 R + 0.9 rounded down",
-        "Rprec_mult.1.4",
-    ),
-    Entry(
-        "recall(norm=k)@3",
-        partial(E.recall, k=3, norm="k"),
-        "relevant among the first 3 over min(R, 3)",
-        inputs=(*Entry.inputs, "deep"),
-    ),
-    Entry("recall(norm=k)@10", partial(E.recall, k=10, norm="k"), "relevant among the first 10 over min(R, 10)"),
-    Entry("relative_p@3", partial(E.relative_p, k=3), "relevant among the first 3 over min(3, R)", "relative_P.3"),
-    Entry(
-        "bpref",
-        E.bpref,
-        "1/R Σ 1 − min(R, n) / min(R, N), n: judged non-relevant documents above, N: in all",
-        "bpref",
-        "Bpref",
-        inputs=CORE,
-    ),
-    Entry("bpref(k=10)", partial(E.bpref, constant=10), "bpref with R + 10 in place of R"),
-    Entry(
-        "accuracy",
-        E.accuracy,
-        "share of retrieved pairs of a relevant and another document in the right order",
-        "",
-        "Accuracy",
-    ),
-    Entry(
-        "iprec(recall=0.5)",
-        partial(E.iprec, recall="0.5"),
-        "highest P@i where ⌊R/2 + ½⌋ relevant documents are reached",
-        "iprec_at_recall.0.5",
-        "IPrec@0.5",
-    ),
-    Entry(
-        "iprec(recall=0.3)",
-        partial(E.iprec, recall="0.3"),
-        "where ⌊0.3 R + ½⌋ are reached",
-        "iprec_at_recall.0.3",
-        "IPrec@0.3",
-    ),
-    Entry("iprec_avg", E.iprec_avg, "mean interpolated precision at recall 0, 0.1, … 1", "11pt_avg"),
-    Entry("gm_ap", E.ap, "ap; over topics exp of the mean of ln max(AP, 0.00001)", summary="geometric"),
-    Entry("gm_bpref", E.bpref, "bpref; over topics exp of the mean of ln max(bpref, 0.00001)", summary="geometric"),
-    Entry(
-        "esl(n=2)",
-        partial(E.esl, n=2),
-        "documents that are not relevant above the second relevant one",
-        inputs=("graded", "ties", "names"),
-    ),
-    Entry(
-        "rank1",
-        E.rank1,
-        "rank of the first relevant document; topics without one are left out",
-        inputs=(*Entry.inputs, "no answer"),
-    ),
-    Entry(
-        "rank1(rel=2)@2",
-        partial(E.rank1, k=2, rel=2),
-        "of grade 2 or more, among the first 2",
-        inputs=("graded", "ties", "missing"),
-    ),
-    Entry("yaap", E.yaap, "ln((1 + S) / (1 + R − S)), S: the sum of precisions", inputs=("graded", "ties", "short")),
-    Entry(
-        "infap",
-        E.infap,
-        "AP with precision above a rank estimated from judged documents, ε = 0.00001",
-        "infAP",
-        "infAP",
-    ),
-    Entry("judged@5", partial(E.judged, k=5), "judged among the first 5, over those retrieved", "", "Judged@5"),
-    Entry("unjudged@5", partial(E.unjudged, k=5), "not judged among the first 5, over 5"),
-)
+CWL = (
+    Entry("rbp", "(1 − p) Σ r_i p^(i−1), p = 0.8, gain g / top", inputs=CORE),
+    Entry("rbp(p=0.5)@3", "the sum ends at rank 3, the weights stay"),
+    Entry("rbp(p=0.8,rel=1)", "gain 1 from grade 1 on", ir_measures="RBP(p=0.8,rel=1)"),
+    Entry("rbp(of=etu)", "expected total utility: Σ r_i p^(i−1)"),
+    Entry("rbp(of=ed,p=0.9)", "documents viewed: 1 / (1 − p)"),
+    Entry("rbp(horizon=5)", "all sums end at rank 5"),
+    Entry("insq", "C(i) = ((i + 2T − 1) / (i + 2T))², T = 1, ranks without end",
+          ir_measures="INSQ(T=1.0,max_rel={top})"),
+    Entry("insq(T=2.5)@3", "T = 2.5, the sum of gains ends at rank 3"),
+    Entry("insq(horizon=10)", "all sums end at rank 10"),
+    Entry("inst", "C(i) = ((i + T + T_i − 1) / (i + T + T_i))², T_i = T − gain so far, T = 1",
+          ir_measures="INST(T=1.0,max_rel={top})"),
+    Entry("inst(T=2)", "T = 2"),
+    Entry("sdcg@3", "C(i) = log2(i + 1) / log2(i + 2) for i < 3, else 0", ir_measures="SDCG(max_rel={top})@3"),
+    Entry("cwlp@5", "C(i) = 1 for i < 5, else 0"),
+    Entry("cwlrr", "C(i) = 1 down to the first gain above 0, then 0"),
+    Entry("cwlap", "C(i) = Σ_{j>i} r_j/j over Σ_{j≥i} r_j/j"),
+    Entry("tbg", "V(i) = 2^(−(i − 1)/224), each document costs 1"),
+    Entry("u(L=20)", "V(i) = max(0, 1 − (i − 1)/20), each document costs 1"),
+    Entry("set@5", "V(i) ∝ √(i + 1) − √i down to rank 5"),
+    Entry("npv", "C(i) = 1/1.1"),
+    Entry("bpm", "C(i) = 1 while the gain so far is below 1 and i below 10", ir_measures="BPM(T=1.0,max_rel={top})@10"),
+    Entry("bpmd", "bpm whose thresholds move by Σ_{j<i} (r_j − ½)"),
+    Entry("ift", "goal T = 2, rate A = 0.2, b1 = b2 = 0.9, R1 = R2 = 1"),
+    Entry("nerr5(gain=0:0.25:0.5:1)", "C(i) = 1 − r_i; 0 if no document with gain 1 is retrieved", inputs=WHOLE),
+    Entry("nerr6(gain=0:0.25:0.5:1)", "C(i) = i/(i + 1) · (1 − r_i); 0 if no document with gain 1 is retrieved",
+          inputs=WHOLE),
+    Entry("nerr8@5", "C(i) = 1 − r_i for i < 5, gain (2^g − 1) / 2^top", ir_measures="NERR8(max_rel={top})@5"),
+    Entry("nerr9@5", "C(i) = i/(i + 1) · (1 − r_i) for i < 5", ir_measures="NERR9(max_rel={top})@5"),
+    Entry("nerr10", "C(i) = 0.8 (1 − r_i)", ir_measures="NERR10(p=0.8,max_rel={top})"),
+    Entry("nerr11", "C(i) = ((i + 2T − 1) / (i + 2T))² (1 − r_i), T = 1", ir_measures="NERR11(T=1.0,max_rel={top})"),
+)  # fmt: skip
 
-GRADED_PRECISION = entries(
-    Entry(
-        "gap",
-        E.gap,
-        "graded average precision, equal g for thresholds 1 … top; thresholds are the grades that occur if "
-        "one has a fraction",
-        inputs=CORE,
-    ),
-    Entry("gap@3", partial(E.gap, k=3), "the sum ends at rank 3, the divisor does not"),
-    Entry("gap(norm=k)@3", partial(E.gap, k=3, norm="k"), "divisor: the ideal ranking down to rank 3"),
-    Entry(
-        "gap(g=1:1:2)",
-        partial(E.gap, g=(1, 1, 2)),
-        "thresholds 1, 2 and 3 with weights 1, 1 and 2",
-        inputs=("graded", "ties", "short"),
-    ),
-    Entry("gprecision@3", partial(E.gprecision, k=3), "expected share of the first 3 that a user takes for relevant"),
-    Entry("grecall", E.grecall, "expected share of what a user takes for relevant that is retrieved"),
-    Entry("grecall@3", partial(E.grecall, k=3), "of the first 3"),
-)
+WEIGHTS = (
+    Entry("zipf@5", "w_i = 1/i over 1 + 1/2 + … + 1/5, gain g / top"),
+    Entry("zipf(beta=2)", "w_i = 1/i² over ζ(2)"),
+    Entry("uniform@5", "w_i = 1/5 down to rank 5"),
+    Entry("poisson(alpha=2)", "w_i = 2^(i−1) e^−2 / (i−1)!"),
+    Entry("logharmonic(b=3)@5", "weights 1 down to rank 3, then 1/log3(i), over their sum"),
+)  # fmt: skip
 
-CWL = entries(
-    Entry("rbp", E.rbp("0.8"), "(1 − p) Σ r_i p^(i−1), p = 0.8, gain g / top", inputs=CORE),
-    Entry("rbp(p=0.5)@3", partial(E.rbp("0.5"), k=3), "the sum ends at rank 3, the weights stay"),
-    Entry("rbp(p=0.8,rel=1)", partial(E.rbp("0.8"), rel=1), "gain 1 from grade 1 on", "", "RBP(p=0.8,rel=1)"),
-    Entry("rbp(of=etu)", partial(E.rbp("0.8"), of="etu"), "expected total utility: Σ r_i p^(i−1)"),
-    Entry("rbp(of=ed,p=0.9)", partial(E.rbp("0.9"), of="ed"), "documents viewed: 1 / (1 − p)"),
-    Entry("rbp(horizon=5)", partial(E.rbp("0.8"), horizon=5), "all sums end at rank 5"),
-    Entry(
-        "insq",
-        E.insq(1),
-        "C(i) = ((i + 2T − 1) / (i + 2T))², T = 1, ranks without end",
-        "",
-        "INSQ(T=1.0,max_rel={top})",
-    ),
-    Entry("insq(T=2.5)@3", partial(E.insq("2.5"), k=3), "T = 2.5, the sum of gains ends at rank 3"),
-    Entry("insq(horizon=10)", partial(E.insq(1), horizon=10), "all sums end at rank 10"),
-    Entry(
-        "inst",
-        E.inst(1),
-        "C(i) = ((i + T + T_i − 1) / (i + T + T_i))², T_i = T − gain so far, T = 1",
-        "",
-        "INST(T=1.0,max_rel={top})",
-    ),
-    Entry("inst(T=2)", E.inst(2), "T = 2"),
-    Entry(
-        "sdcg@3",
-        partial(E.sdcg(), k=3),
-        "C(i) = log2(i + 1) / log2(i + 2) for i < 3, else 0",
-        "",
-        "SDCG(max_rel={top})@3",
-    ),
-    Entry("cwlp@5", partial(E.cwlp(), k=5), "C(i) = 1 for i < 5, else 0"),
-    Entry("cwlrr", E.cwlrr, "C(i) = 1 down to the first gain above 0, then 0"),
-    Entry("cwlap", E.cwlap, "C(i) = Σ_{j>i} r_j/j over Σ_{j≥i} r_j/j"),
-    Entry("tbg", E.tbg(224), "V(i) = 2^(−(i − 1)/224), each document costs 1"),
-    Entry("u(L=20)", E.u(20), "V(i) = max(0, 1 − (i − 1)/20), each document costs 1"),
-    Entry("set@5", partial(E.set_theory("0.5"), k=5), "V(i) ∝ √(i + 1) − √i down to rank 5"),
-    Entry("npv", E.npv("0.1"), "C(i) = 1/1.1"),
-    Entry(
-        "bpm",
-        E.bpm(1, 10),
-        "C(i) = 1 while the gain so far is below 1 and i below 10",
-        "",
-        "BPM(T=1.0,max_rel={top})@10",
-    ),
-    Entry("bpmd", E.bpmd(1, 10), "bpm whose thresholds move by Σ_{j<i} (r_j − ½)"),
-    Entry("ift", E.ift(), "goal T = 2, rate A = 0.2, b1 = b2 = 0.9, R1 = R2 = 1"),
-    Entry(
-        "nerr5(gain=0:0.25:0.5:1)", E.nerr5, "C(i) = 1 − r_i; 0 if no document with gain 1 is retrieved", inputs=WHOLE
-    ),
-    Entry(
-        "nerr6(gain=0:0.25:0.5:1)",
-        E.nerr6,
-        "C(i) = i/(i + 1) · (1 − r_i); 0 if no document with gain 1 is retrieved",
-        inputs=WHOLE,
-    ),
-    Entry(
-        "nerr8@5",
-        partial(E.nerr8(), k=5),
-        "C(i) = 1 − r_i for i < 5, gain (2^g − 1) / 2^top",
-        "",
-        "NERR8(max_rel={top})@5",
-    ),
-    Entry("nerr9@5", partial(E.nerr9(), k=5), "C(i) = i/(i + 1) · (1 − r_i) for i < 5", "", "NERR9(max_rel={top})@5"),
-    Entry("nerr10", E.nerr10("0.8"), "C(i) = 0.8 (1 − r_i)", "", "NERR10(p=0.8,max_rel={top})"),
-    Entry(
-        "nerr11", E.nerr11(1), "C(i) = ((i + 2T − 1) / (i + 2T))² (1 − r_i), T = 1", "", "NERR11(T=1.0,max_rel={top})"
-    ),
-)
+SETS = (
+    Entry("set_p", "relevant share of the documents retrieved", "set_P", "SetP"),
+    Entry("set_relative_p", "relevant retrieved over min(retrieved, R)", "set_relative_P", "SetP(relative=True)"),
+    Entry("set_recall", "relevant retrieved over R", "set_recall", "SetR"),
+    Entry("set_map", "set precision times recall", "set_map", "SetAP"),
+    Entry("set_f", "2PR / (P + R)", "set_F", "SetF"),
+    Entry("set_f(x=2)", "3PR / (R + 2P)", "set_F.2"),
+    Entry("f1@5", "2 hits / (5 + R)"),
+    Entry("utility", "relevant minus other documents retrieved", "utility"),
+    Entry("utility(a=2,b=-1,c=-1)", "and minus the relevant ones missed, relevant twice",
+          inputs=("graded", "ties", "short")),
+    Entry("silence",
+          "share of the topics without relevant documents for which nothing is returned; other topics are left out",
+          inputs=("none", "no answer")),
+    Entry("silence(min=0.5)", "for which no document has a score of 0.5 or more", inputs=("none", "no answer")),
+    Entry("num_q", "topics", "num_q", summary="total", inputs=("missing", "none")),
+    Entry("num_ret", "documents retrieved", "num_ret", "NumRet", summary="total", inputs=("missing", "none")),
+    Entry("num_rel", "relevant documents", "num_rel", "NumRel", summary="total", inputs=("missing", "none")),
+    Entry("num_rel_ret", "relevant documents retrieved", "num_rel_ret", "NumRelRet", summary="total",
+          inputs=("missing", "none")),
+    Entry("hits@3", "relevant among the first 3", inputs=("missing", "none")),
+    Entry("num_nonrel_judged_ret", "judged and not relevant, retrieved", "num_nonrel_judged_ret", summary="total",
+          inputs=("graded", "missing")),
+    Entry("bing", "1/R Σ 1/log2(2 + not relevant above)", "binG"),
+    Entry("g", "Σ g / log2(2 + lag behind the ideal's gain) over the ideal's gain", "G", inputs=WHOLE),
+    Entry("ndcg_rel", "nDCG at the ranks of relevant documents, of the whole run for each missing one", "ndcg_rel"),
+    Entry("rndcg",
+          "mean of nDCG at the ends of the ideal ranking's grades, and of the whole run if it is longer than R + 1",
+          "Rndcg"),
+    Entry("rbp_topic", "(1 − p) Σ p^(i−1) g / highest grade of the topic, p = 0.9"),
+    Entry("rbp_resid", "(1 − p) Σ p^(i−1) over unjudged documents, plus p^n, p = 0.9"),
+)  # fmt: skip
 
-WEIGHTS = entries(
-    Entry("zipf@5", partial(E.zipf, k=5), "w_i = 1/i over 1 + 1/2 + … + 1/5, gain g / top"),
-    Entry("zipf(beta=2)", partial(E.zipf, beta=2), "w_i = 1/i² over ζ(2)"),
-    Entry("uniform@5", partial(E.uniform, k=5), "w_i = 1/5 down to rank 5"),
-    Entry("poisson(alpha=2)", partial(E.poisson, alpha=2), "w_i = 2^(i−1) e^−2 / (i−1)!"),
-    Entry(
-        "logharmonic(b=3)@5",
-        partial(E.logharmonic, k=5, b=3),
-        "weights 1 down to rank 3, then 1/log3(i), over their sum",
-    ),
-)
+DIVERSITY = (
+    Entry("alpha_dcg@5", "Σ_i Σ_t (1 − α)^(relevant to t above) / log2(i + 1), α = ½", inputs=INTENTS),
+    Entry("alpha_dcg(norm=best)@5", "over documents with all intents at all ranks", ir_measures="alpha_DCG@5",
+          inputs=INTENTS),
+    Entry("alpha_ndcg@5", "over the greedy ideal ranking, ties by docno descending", ir_measures="alpha_nDCG@5",
+          inputs=INTENTS),
+    Entry("alpha_ndcg(alpha=0.2)@2", "α = 0.2, both rankings end at rank 2", inputs=INTENTS),
+    Entry("nrbp", "(1 − (1 − α) β) / N Σ β^(i−1) Σ_t (1 − α)^(relevant to t above), α = β = ½", ir_measures="NRBP",
+          inputs=INTENTS),
+    Entry("nnrbp", "over the greedy ideal ranking", ir_measures="nNRBP", inputs=INTENTS),
+    Entry("strec@2", "share of the intents that the first 2 cover", ir_measures="StRecall@2", inputs=INTENTS),
+    Entry("strec@10", "share of the intents that the first 10 cover", ir_measures="StRecall@10", inputs=INTENTS),
+    Entry("erria@5", "mean ERR of the intents with a relevant document", inputs=INTENTS),
+    Entry("erria(norm=best,rel=1,stop=0.5)@5",
+          "a relevant document stops half of the users; over relevant documents at all ranks", ir_measures="ERR_IA@5",
+          inputs=INTENTS),
+    Entry("nerria(rel=1,stop=0.5)@5", "over the greedy ideal ranking", ir_measures="nERR_IA@5", inputs=INTENTS),
+    Entry("ia(ap)", "mean AP of the intents with a relevant document", ir_measures="AP_IA", inputs=INTENTS),
+    Entry("ia(p)@5", "mean P@5 of the intents", ir_measures="P_IA@5", inputs=INTENTS),
+    Entry("ia(ndcg)@5", "mean nDCG@5 of the intents", inputs=INTENTS),
+)  # fmt: skip
 
-SETS = entries(
-    Entry("set_p", E.set_p, "relevant share of the documents retrieved", "set_P", "SetP"),
-    Entry(
-        "set_relative_p",
-        E.set_relative_p,
-        "relevant retrieved over min(retrieved, R)",
-        "set_relative_P",
-        "SetP(relative=True)",
-    ),
-    Entry("set_recall", E.set_recall, "relevant retrieved over R", "set_recall", "SetR"),
-    Entry("set_map", E.set_map, "set precision times recall", "set_map", "SetAP"),
-    Entry("set_f", E.set_f, "2PR / (P + R)", "set_F", "SetF"),
-    Entry("set_f(x=2)", partial(E.set_f, x=2), "3PR / (R + 2P)", "set_F.2"),
-    Entry("f1@5", partial(E.f1, k=5), "2 hits / (5 + R)"),
-    Entry("utility", E.utility, "relevant minus other documents retrieved", "utility"),
-    Entry(
-        "utility(a=2,b=-1,c=-1)",
-        partial(E.utility, a=2, b=-1, c=-1),
-        "and minus the relevant ones missed, relevant twice",
-        inputs=("graded", "ties", "short"),
-    ),
-    Entry(
-        "silence",
-        E.silence,
-        "share of the topics without relevant documents for which nothing is returned; other topics are left out",
-        inputs=("none", "no answer"),
-    ),
-    Entry(
-        "silence(min=0.5)",
-        partial(E.silence, least=0.5),
-        "for which no document has a score of 0.5 or more",
-        inputs=("none", "no answer"),
-    ),
-    Entry("num_q", E.num_q, "topics", "num_q", summary="total", inputs=("missing", "none")),
-    Entry(
-        "num_ret", E.num_ret, "documents retrieved", "num_ret", "NumRet", summary="total", inputs=("missing", "none")
-    ),
-    Entry("num_rel", E.num_rel, "relevant documents", "num_rel", "NumRel", summary="total", inputs=("missing", "none")),
-    Entry(
-        "num_rel_ret",
-        E.num_rel_ret,
-        "relevant documents retrieved",
-        "num_rel_ret",
-        "NumRelRet",
-        summary="total",
-        inputs=("missing", "none"),
-    ),
-    Entry("hits@3", partial(E.hits, k=3), "relevant among the first 3", inputs=("missing", "none")),
-    Entry(
-        "num_nonrel_judged_ret",
-        E.num_nonrel_judged_ret,
-        "judged and not relevant, retrieved",
-        "num_nonrel_judged_ret",
-        summary="total",
-        inputs=("graded", "missing"),
-    ),
-    Entry("bing", E.bing, "1/R Σ 1/log2(2 + not relevant above)", "binG"),
-    Entry("g", E.g, "Σ g / log2(2 + lag behind the ideal's gain) over the ideal's gain", "G", inputs=WHOLE),
-    Entry(
-        "ndcg_rel",
-        E.ndcg_rel,
-        "nDCG at the ranks of relevant documents, of the whole run for each missing one",
-        "ndcg_rel",
-    ),
-    Entry(
-        "rndcg",
-        E.rndcg,
-        "mean of nDCG at the ends of the ideal ranking's grades, and of the whole run if it is longer than R + 1",
-        "Rndcg",
-    ),
-    Entry("rbp_topic", E.rbp_topic, "(1 − p) Σ p^(i−1) g / highest grade of the topic, p = 0.9"),
-    Entry("rbp_resid", E.rbp_resid, "(1 − p) Σ p^(i−1) over unjudged documents, plus p^n, p = 0.9"),
-)
-
-DIVERSITY = entries(
-    *(
-        Entry(*row, inputs=INTENTS)
-        for row in (
-            ("alpha_dcg@5", partial(E.alpha_dcg, k=5), "Σ_i Σ_t (1 − α)^(relevant to t above) / log2(i + 1), α = ½"),
-            (
-                "alpha_dcg(norm=best)@5",
-                partial(E.alpha_dcg, k=5, norm="best"),
-                "over documents with all intents at all ranks",
-                "",
-                "alpha_DCG@5",
-            ),
-            (
-                "alpha_ndcg@5",
-                partial(E.alpha_ndcg, k=5),
-                "over the greedy ideal ranking, ties by docno descending",
-                "",
-                "alpha_nDCG@5",
-            ),
-            (
-                "alpha_ndcg(alpha=0.2)@2",
-                partial(E.alpha_ndcg, k=2, alpha="0.2"),
-                "α = 0.2, both rankings end at rank 2",
-            ),
-            ("nrbp", E.nrbp, "(1 − (1 − α) β) / N Σ β^(i−1) Σ_t (1 − α)^(relevant to t above), α = β = ½", "", "NRBP"),
-            ("nnrbp", E.nnrbp, "over the greedy ideal ranking", "", "nNRBP"),
-            ("strec@2", partial(E.strec, k=2), "share of the intents that the first 2 cover", "", "StRecall@2"),
-            ("strec@10", partial(E.strec, k=10), "share of the intents that the first 10 cover", "", "StRecall@10"),
-            ("erria@5", partial(E.erria, k=5), "mean ERR of the intents with a relevant document"),
-            (
-                "erria(norm=best,rel=1,stop=0.5)@5",
-                partial(E.erria, k=5, stop="0.5", norm="best", rel=1),
-                "a relevant document stops half of the users; over relevant documents at all ranks",
-                "",
-                "ERR_IA@5",
-            ),
-            (
-                "nerria(rel=1,stop=0.5)@5",
-                partial(E.nerria, k=5, stop="0.5", rel=1),
-                "over the greedy ideal ranking",
-                "",
-                "nERR_IA@5",
-            ),
-            ("ia(ap)", E.intent_mean(E.ap), "mean AP of the intents with a relevant document", "", "AP_IA"),
-            ("ia(p)@5", E.intent_mean(partial(E.p, k=5)), "mean P@5 of the intents", "", "P_IA@5"),
-            ("ia(ndcg)@5", E.intent_mean(partial(E.ndcg, k=5)), "mean nDCG@5 of the intents"),
-        )
-    )
-)
-
-SAMPLED = entries(
-    *(
-        Entry(*row, inputs=("strata", "strata missing"))
-        for row in (
-            ("xinfap", E.xinfap, "AP estimated from a stratified sample, ε = 0.00001"),
-            ("statap", E.statap, "1/R Σ w_i/i Σ_{j≤i} w_j over relevant documents, w: documents for each sampled one"),
-            (
-                "infndcg",
-                E.infndcg,
-                "nDCG estimated from a stratified sample; the numbers of the ideal are rounded half up",
-            ),
-            ("infndcg@3", partial(E.infndcg, k=3), "both rankings end at rank 3"),
-        )
-    )
-)
+SAMPLED = (
+    Entry("xinfap", "AP estimated from a stratified sample, ε = 0.00001", inputs=STRATA),
+    Entry("statap", "1/R Σ w_i/i Σ_{j≤i} w_j over relevant documents, w: documents for each sampled one",
+          inputs=STRATA),
+    Entry("infndcg", "nDCG estimated from a stratified sample; the numbers of the ideal are rounded half up",
+          inputs=STRATA),
+    Entry("infndcg@3", "both rankings end at rank 3", inputs=STRATA),
+)  # fmt: skip
 
 FAMILIES = {
     "cascade": CASCADE,

@@ -1,24 +1,67 @@
 """Measures in forty digits, from the definitions of the papers: nothing here imports the package.
 
 A function takes a topic and returns its score. `k` is the cutoff, `gain` the gain scheme, and `rel` the lowest relevant
-grade; gains are exact, ranks count from 1.
+grade; gains are exact, ranks count from 1. Random cases are computed `in_doubles`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from mpmath import MPContext
+import mpmath
 
-mp = MPContext()
+mp = mpmath.MPContext()
 mp.dps = 40
 Real = Any
 """A number of mpmath, which has no types."""
 
-NEAR = mp.mpf(10) ** -30
+NEAR = 1e-30
 """Sums of thirds reach 1 but for the fortieth digit."""
+
+
+@contextmanager
+def in_doubles() -> Iterator[None]:
+    """Compute with floats for a while."""
+    global mp
+    exact, mp = mp, mpmath.fp
+    try:
+        yield
+    finally:
+        mp = exact
+
+
+NOTATION = re.compile(r"(\w+)(?:\((.*)\))?(?:@(\d+))?")
+OTHER_NAMES = {"set": "set_theory", "gm_ap": "ap", "gm_bpref": "bpref"}
+OTHER_PARAMETERS = {("bpref", "k"): "constant", ("gm_bpref", "k"): "constant", ("silence", "min"): "least"}
+
+
+def definition(name: str, given: Mapping[str, Any], k: int | None) -> Callable[..., Real]:
+    """Return the function of a measure, with its parameters and its cutoff."""
+    own = {OTHER_PARAMETERS.get((name, key), key): value for key, value in given.items()}
+    return partial(globals()[OTHER_NAMES.get(name, name)], **own, **({} if k is None else {"k": k}))
+
+
+def read(notation: str) -> Callable[..., Real]:
+    """Return the function of a measure by its notation: `err(rel=2)@3` is `err` with rel 2 and k 3."""
+    match = NOTATION.fullmatch(notation)
+    assert match is not None
+    name, inside, cutoff = match.groups()
+    if name == "ia":
+        return intent_mean(read(f"{inside}@{cutoff}" if cutoff else inside))
+    pairs = (pair.split("=") for pair in (inside or "").split(",") if pair)
+    return definition(name, {key: value(text) for key, text in pairs}, int(cutoff) if cutoff else None)
+
+
+def value(text: str) -> Any:
+    """Return the value of a parameter: a number, several between colons, or a word."""
+    if ":" in text:
+        return tuple(map(value, text.split(":")))
+    return int(text) if text.isdigit() else mp.mpf(text) if re.fullmatch(r"-?[\d.]+", text) else text
 
 
 @dataclass(frozen=True)
@@ -31,6 +74,7 @@ class Topic:
     labels   the distinct grades above 0 of all topics, ascending
     intents  subtopic -> grades, for measures over intents
     highest  the highest score of a document of the run; None without documents
+    filled   docno -> gain, of documents without a grade that gain all the same
     """
 
     ranking: tuple[str, ...]
@@ -39,6 +83,7 @@ class Topic:
     labels: tuple[Real, ...]
     intents: dict[str, dict[str, Real]] = field(default_factory=dict)
     highest: float | None = None
+    filled: dict[str, Real] = field(default_factory=dict)
 
 
 # --- gains -----------------------------------------------------------------------------------------------------------
@@ -48,26 +93,30 @@ def raw(scheme: Any, grade: Real) -> Real:
     """Return the gain of a grade for measures with gains of any size: g, or 2^g − 1 (Burges et al. 2005)."""
     if isinstance(scheme, tuple):
         return mp.mpf(scheme[int(grade)])
+    if "=" in scheme:  # of some grades, where the others stay
+        named = {float(own): gain for own, gain in (pair.split("=") for pair in scheme.split(","))}
+        return mp.mpf(named.get(float(grade), grade))
     return mp.mpf(2) ** grade - 1 if scheme == "exp" else grade
 
 
 def unit(scheme: Any, grade: Real, top: Real) -> Real:
     """Return the gain of a grade for measures with gains in 0..1; exp: Chapelle et al. 2009, eq. 4."""
     if isinstance(scheme, tuple):
-        return mp.mpf(str(scheme[int(grade)]))
-    return {"linear": grade / top, "exp": (mp.mpf(2) ** grade - 1) / mp.mpf(2) ** top, "ntcir": grade / (top + 1)}[
-        scheme
-    ]
+        return mp.mpf(scheme[int(grade)])
+    if scheme == "exp":
+        return (mp.mpf(2) ** grade - 1) / mp.mpf(2) ** top
+    return {"linear": grade / top, "ntcir": grade / (top + 1), "grade": grade}[scheme]
 
 
 def gains(topic: Topic, worth: Callable[[Real], Real]) -> tuple[list[Real], list[Real]]:
     """Return the gain at each rank, and the gains above 0 of the judged documents in descending order."""
 
-    def of(grade: Real | None) -> Real:
-        return mp.mpf(0) if grade is None or grade <= 0 else worth(grade)
+    def of(docno: str) -> Real:
+        grade = topic.grades.get(docno, -1)
+        return topic.filled.get(docno, mp.mpf(0)) if grade < 0 else worth(grade)
 
-    ideal = sorted((of(grade) for grade in topic.grades.values()), reverse=True)
-    return [of(topic.grades.get(docno)) for docno in topic.ranking], [gain for gain in ideal if gain > 0]
+    ideal = sorted(map(of, topic.grades), reverse=True)
+    return list(map(of, topic.ranking)), [gain for gain in ideal if gain > 0]
 
 
 def raw_gains(topic: Topic, gain: Any, rel: Real | None) -> tuple[list[Real], list[Real]]:
@@ -89,7 +138,9 @@ def judged_nonrelevant(topic: Topic, rel: Real = 1) -> list[bool]:
 
 
 def ratio(part: Real, whole: Real) -> Real:
-    return mp.mpf(part) / whole if whole else mp.mpf(0)
+    if not part:
+        return mp.mpf(0)
+    return mp.mpf(part) / whole if whole else mp.inf
 
 
 def ranked(values: Sequence[Any], k: int | None = None) -> list[tuple[int, Any]]:
@@ -108,7 +159,7 @@ def cascade_sum(gain: Sequence[Real], k: int | None, utility: str = "rr", gamma:
     }
     total, goes_on = mp.mpf(0), mp.mpf(1)
     for i, r in ranked(gain, k):
-        total += phi[utility](i) * mp.mpf(str(gamma)) ** (i - 1) * goes_on * r
+        total += phi[utility](i) * mp.mpf(gamma) ** (i - 1) * goes_on * r
         goes_on *= 1 - r
     return total
 
@@ -122,8 +173,10 @@ def nerr(t: Topic, k: int | None = None, gain: Any = "exp", rel: Real | None = N
     return ratio(cascade_sum(found, k), cascade_sum(ideal, k))
 
 
-def cascade(t: Topic, k: int | None = None, utility: str = "rr", gamma: Real = 1, gain: Any = "exp") -> Real:
-    return cascade_sum(unit_gains(t, gain, None)[0], k, utility, gamma)
+def cascade(
+    t: Topic, k: int | None = None, utility: str = "rr", gamma: Real = 1, gain: Any = "exp", rel: Real | None = None
+) -> Real:
+    return cascade_sum(unit_gains(t, gain, rel)[0], k, utility, gamma)
 
 
 def rr(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
@@ -157,9 +210,11 @@ def ndcg(t: Topic, k: int | None = None, gain: Any = "linear", rel: Real | None 
     return ratio(dcg_sum(found, k, log), dcg_sum(ideal, k, log))
 
 
-def q(t: Topic, k: int | None = None, beta: Real = 1, norm: str = "R", gain: Any = "linear") -> Real:
+def q(
+    t: Topic, k: int | None = None, beta: Real = 1, norm: str = "R", gain: Any = "linear", rel: Real | None = None
+) -> Real:
     """Q-measure: Sakai 2004."""
-    found, ideal = raw_gains(t, gain, None)
+    found, ideal = raw_gains(t, gain, rel)
     total, hits, cg = mp.mpf(0), 0, mp.mpf(0)
     for i, value in ranked(found, k):
         hits, cg = hits + (value > 0), cg + value
@@ -214,7 +269,7 @@ def rprec(t: Topic, rel: Real = 1) -> Real:
 
 def rprec_mult(t: Topic, times: Real = 1, rel: Real = 1) -> Real:
     hits, known = binary(t, rel)
-    k = int(mp.floor(mp.mpf(str(times)) * known + mp.mpf("0.9")))
+    k = int(mp.floor(mp.mpf(times) * known + mp.mpf("0.9")))
     return ratio(sum(hits[:k]), k)
 
 
@@ -243,19 +298,25 @@ def accuracy(t: Topic, k: int | None = None, rel: Real = 1, empty: Real = 0) -> 
     return mp.mpf(sum(i < j for i, j in pairs)) / len(pairs) if pairs else mp.mpf(1)
 
 
-def half_up(recall: Real, known: int) -> int:
-    """Return the number of relevant documents of a level of recall, rounded half up."""
-    return int(mp.floor(mp.mpf(recall) * known + mp.mpf("0.5") + NEAR))
+def iprec(
+    t: Topic,
+    k: int | None = None,
+    recall: Real = 0,
+    add: Real = "0.5",
+    rel: Real = 1,
+    needed: Callable[[Real, int], int] | None = None,
+) -> Real:
+    """The highest precision at a rank down to which ⌊recall · R + add⌋ relevant documents, or `needed`, are found."""
+    hits, known = binary(t, rel)
+    least = needed(recall, known) if needed else int(mp.floor(mp.mpf(recall) * known + mp.mpf(add) + NEAR))
+    reached = [mp.mpf(sum(hits[:i])) / i for i, _ in ranked(hits, k) if sum(hits[:i]) >= least]
+    return ratio(max(reached, default=0), min(known, 1))
 
 
-def iprec(t: Topic, recall: Real = 0, needed: Callable[[Real, int], int] = half_up) -> Real:
-    hits, known = binary(t)
-    reached = [mp.mpf(sum(hits[:i])) / i for i, _ in ranked(hits) if sum(hits[:i]) >= needed(recall, known)]
-    return max(reached, default=mp.mpf(0)) if known else mp.mpf(0)
-
-
-def iprec_avg(t: Topic, needed: Callable[[Real, int], int] = half_up) -> Real:
-    return mp.fsum(iprec(t, mp.mpf(level) / 10, needed) for level in range(11)) / 11
+def iprec_avg(t: Topic, k: int | None = None, recall: Any = None, **given: Any) -> Real:
+    levels = [mp.mpf(level) / 10 for level in range(11)] if recall is None else recall
+    levels = levels if isinstance(levels, list | tuple) else [levels]
+    return mp.fsum(iprec(t, k, level, **given) for level in levels) / len(levels)
 
 
 def esl(t: Topic, n: int = 1) -> Real:
@@ -270,19 +331,19 @@ def rank1(t: Topic, k: int | None = None, rel: Real = 1) -> Real | None:
     return next((mp.mpf(i) for i, hit in ranked(binary(t, rel)[0], k) if hit), None)
 
 
-def yaap(t: Topic, rel: Real = 1) -> Real:
-    summed, known = sp(t, None, rel), binary(t, rel)[1]
+def yaap(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
+    summed, known = sp(t, k, rel), binary(t, rel)[1]
     return mp.log((1 + summed) / (1 + known - summed))
 
 
-def infap(t: Topic, sampled: Real = -mp.inf) -> Real:
+def infap(t: Topic, k: int | None = None, rel: Real = 1, sampled: Real = -mp.inf) -> Real:
     """Inferred average precision: Yilmaz & Aslam 2006, with trec_eval's ε of 0.00001.
 
     sampled  the lowest grade of the sample; documents with lower ones are in the pool alone
     """
-    hits, known = binary(t)
+    hits, known = binary(t, rel)
     tiny, total = mp.mpf("0.00001"), mp.mpf(0)
-    for i, hit in ranked(hits):
+    for i, hit in ranked(hits, k):
         pooled = [t.grades[docno] for docno in t.ranking[: i - 1] if docno in t.grades]
         good, all_sampled = sum(hits[: i - 1]), sum(grade >= sampled for grade in pooled)
         if hit and i == 1:
@@ -293,77 +354,78 @@ def infap(t: Topic, sampled: Real = -mp.inf) -> Real:
     return ratio(total, known)
 
 
-def judged(t: Topic, k: int) -> Real:
-    return ratio(sum(docno in t.grades for docno in t.ranking[:k]), min(k, len(t.ranking)))
+def judged(t: Topic, k: int | None = None) -> Real:
+    return ratio(sum(docno in t.grades for docno in t.ranking[:k]), len(t.ranking[:k]))
 
 
-def unjudged(t: Topic, k: int) -> Real:
-    return ratio(sum(docno not in t.grades for docno in t.ranking[:k]), k)
+def unjudged(t: Topic, k: int | None = None) -> Real:
+    return ratio(sum(docno not in t.grades for docno in t.ranking[:k]), k or len(t.ranking))
 
 
 # --- graded average precision ----------------------------------------------------------------------------------------
 
 
-def shares(t: Topic, g: tuple[int, ...] | None = None) -> tuple[list[Real], Callable[[Real], Real]]:
-    """Return the grades at which users set their threshold, and Σ_{j ≤ grade} g_j: Robertson et al. 2010, section 2."""
-    whole = all(label == int(label) for label in t.labels)
-    levels = [mp.mpf(j) for j in range(1, int(t.top) + 1)] if whole else list(t.labels)
+def thresholds(labels: Sequence[Real], top: Real) -> list[Real]:
+    """Return the grades at which users set their threshold: 1 … top, or the grades that occur if one has a fraction."""
+    whole = all(level == int(level) for level in (*labels, top))
+    return [mp.mpf(j) for j in range(1, int(top) + 1)] if whole else sorted({*labels, top})
+
+
+def share(grade: Real, t: Topic, g: tuple[Real, ...] | None = None, gain: Any = None) -> Real:
+    """Return Σ_{j ≤ grade} g_j: Robertson et al. 2010, section 2; with a gain scheme the share of the top gain."""
+    if gain is not None:
+        return mp.mpf(raw(gain, grade)) / raw(gain, t.top)
+    levels = thresholds(t.labels, t.top)
     weights = g or [1] * len(levels)
-
-    def below(grade: Real) -> Real:
-        return mp.mpf(sum(w for level, w in zip(levels, weights, strict=True) if level <= grade)) / sum(weights)
-
-    return levels, below
+    return mp.mpf(sum(w for level, w in zip(levels, weights, strict=True) if level <= grade)) / sum(weights)
 
 
-def gap(t: Topic, k: int | None = None, norm: str = "R", g: tuple[int, ...] | None = None) -> Real:
+def shares(t: Topic, rel: Real | None, **given: Any) -> tuple[list[Real], list[Real]]:
+    return gains(t, lambda grade: mp.mpf(grade >= rel) if rel is not None else share(grade, t, **given))
+
+
+def gap(t: Topic, k: int | None = None, norm: str = "R", rel: Real | None = None, **given: Any) -> Real:
     """Robertson et al. 2010, section 2.2: Σ_n 1/n Σ_{m≤n} Σ_{j ≤ min(i_m, i_n)} g_j over Σ_i R_i Σ_{j≤i} g_j."""
-    below = shares(t, g)[1]
-    grade = [max(t.grades.get(docno, mp.mpf(0)), mp.mpf(0)) for docno in t.ranking]
-    total = mp.fsum(mp.fsum(below(min(grade[m], grade[n - 1])) for m in range(n)) / n for n, _ in ranked(grade, k))
-    best = sorted((below(each) for each in t.grades.values() if each > 0), reverse=True)
-    return ratio(total, mp.fsum(best[: k if norm == "k" else None]))
+    found, ideal = shares(t, rel, **given)
+    total = mp.fsum(mp.fsum(min(found[m], found[n - 1]) for m in range(n)) / n for n, _ in ranked(found, k))
+    return ratio(total, mp.fsum(ideal[: k if norm == "k" else None]))
 
 
-def gprecision(t: Topic, k: int) -> Real:
-    return mp.fsum(gains(t, shares(t)[1])[0][:k]) / k
+def gprecision(t: Topic, k: int, rel: Real | None = None, **given: Any) -> Real:
+    return mp.fsum(shares(t, rel, **given)[0][:k]) / k
 
 
-def grecall(t: Topic, k: int | None = None) -> Real:
-    found, ideal = gains(t, shares(t)[1])
+def grecall(t: Topic, k: int | None = None, rel: Real | None = None, **given: Any) -> Real:
+    found, ideal = shares(t, rel, **given)
     return ratio(mp.fsum(found[:k]), mp.fsum(ideal))
 
 
 # --- weights of ranks, and C/W/L -------------------------------------------------------------------------------------
 
 
-def weighted(weight: Callable[[int], Real]) -> Callable[..., Real]:
-    """Return the measure Σ w_i r_i."""
-
-    def measure(t: Topic, k: int | None = None) -> Real:
-        return mp.fsum(weight(i) * r for i, r in ranked(unit_gains(t, "linear", None)[0], k))
-
-    return measure
+def weighted(t: Topic, k: int | None, weight: Callable[[int], Real], gain: Any = "linear", rel: Any = None) -> Real:
+    """Return Σ w_i r_i."""
+    return mp.fsum(weight(i) * r for i, r in ranked(unit_gains(t, gain, rel)[0], k))
 
 
-def zipf(t: Topic, k: int | None = None, beta: Real = 1) -> Real:
+def zipf(t: Topic, k: int | None = None, beta: Real = 1, **given: Any) -> Real:
     beta = mp.mpf(beta)
     total = mp.zeta(beta) if k is None else mp.fsum(mp.mpf(i) ** -beta for i in range(1, k + 1))
-    return weighted(lambda i: mp.mpf(i) ** -beta / total)(t, k)
+    return weighted(t, k, lambda i: mp.mpf(i) ** -beta / total, **given)
 
 
-def uniform(t: Topic, k: int) -> Real:
-    return weighted(lambda i: mp.mpf(1) / k)(t, k)
+def uniform(t: Topic, k: int, **given: Any) -> Real:
+    return weighted(t, k, lambda i: mp.mpf(1) / k, **given)
 
 
-def poisson(t: Topic, k: int | None = None, alpha: Real = 1) -> Real:
+def poisson(t: Topic, k: int | None = None, alpha: Real = 1, **given: Any) -> Real:
     alpha = mp.mpf(alpha)
-    return weighted(lambda i: alpha ** (i - 1) * mp.exp(-alpha) / mp.factorial(i - 1))(t, k)
+    return weighted(t, k, lambda i: mp.exp((i - 1) * mp.log(alpha) - alpha - mp.loggamma(i)), **given)
 
 
-def logharmonic(t: Topic, k: int, b: int = 2) -> Real:
+def logharmonic(t: Topic, k: int, b: Real = 2, **given: Any) -> Real:
     weights = [mp.mpf(1) if i <= b else 1 / mp.log(i, b) for i in range(1, k + 1)]
-    return weighted(lambda i: weights[i - 1] / mp.fsum(weights))(t, k)
+    return weighted(t, k, lambda i: weights[i - 1] / mp.fsum(weights), **given)
 
 
 Continue = Callable[[int, Sequence[Real]], Real]
@@ -381,24 +443,27 @@ def views(gain: Sequence[Real], goes_on: Continue, depth: int) -> list[Real]:
     return found
 
 
-def cwl(goes_on: Continue, rest: Rest | None, gain: Any = "linear", limited: bool = False) -> Callable[..., Real]:
-    """Return the C/W/L measure of C(i).
+def cwl(
+    t: Topic,
+    goes_on: Continue,
+    rest: Rest | None = None,
+    k: int | None = None,
+    gain: Any = "linear",
+    rel: Real | None = None,
+    of: str = "eu",
+    horizon: int | None = None,
+) -> Real:
+    """Return the C/W/L measure of C(i). A cutoff leaves the weights as they are; at a horizon the user gives up.
 
-    rest     the sum of V past the end of the run; None: the user stops somewhere on the way
-    limited  the user gives up at the cutoff; otherwise a cutoff leaves the weights as they are
+    rest  the sum of V past the end of the run; None: the user stops somewhere on the way
     """
-
-    def measure(t: Topic, k: int | None = None, horizon: int | None = None, of: str = "eu", rel: Real = None) -> Real:
-        found = unit_gains(t, gain, rel)[0]
-        last = k if limited else horizon
-        n = len(found)
-        padded = [*found, *[mp.mpf(0)] * 2000]
-        v = views(padded, goes_on, last or max(n + 1, 1 if rest else 200))
-        viewed = mp.fsum(v) if last or rest is None else mp.fsum(v[:n]) + rest(n, v[n], mp.fsum(found))
-        total = mp.fsum(chance * r for chance, r in zip(v, found[: k if k else None], strict=False))
-        return {"eu": total / viewed, "etu": total, "ed": viewed}[of]
-
-    return measure
+    found = unit_gains(t, gain, rel)[0]
+    n = len(found)
+    padded = [*found, *[mp.mpf(0)] * 2000]
+    v = views(padded, goes_on, horizon or max(n + 1, 1 if rest else 200))
+    viewed = mp.fsum(v) if horizon or rest is None else mp.fsum(v[:n]) + rest(n, v[n], mp.fsum(found))
+    total = mp.fsum(chance * r for chance, r in zip(v, found[: k if k else None], strict=False))
+    return {"eu": total / viewed, "etu": total, "ed": viewed}[of]
 
 
 def so_far(i: int, gain: Sequence[Real]) -> Real:
@@ -414,53 +479,53 @@ def squares(base: Callable[[int, Real], Real]) -> Rest:
     return lambda n, v, gained: v * base(n, gained) ** 2 * mp.zeta(2, base(n, gained))
 
 
-def rbp(p: Real) -> Callable[..., Real]:
+def rbp(t: Topic, p: Real = "0.8", **given: Any) -> Real:
     chance = mp.mpf(p)
-    return cwl(lambda i, r: chance, geometric(chance))
+    return cwl(t, lambda i, r: chance, geometric(chance), **given)
 
 
-def insq(T: Real) -> Callable[..., Real]:
+def insq(t: Topic, T: Real = 1, **given: Any) -> Real:
     def base(i: int, gained: Real) -> Real:
-        return mp.mpf(i) + 2 * mp.mpf(T)
+        return i + 2 * mp.mpf(T)
 
-    return cwl(lambda i, r: ((base(i, 0) - 1) / base(i, 0)) ** 2, squares(base))
+    return cwl(t, lambda i, r: ((base(i, 0) - 1) / base(i, 0)) ** 2, squares(base), **given)
 
 
-def inst(T: Real) -> Callable[..., Real]:
+def inst(t: Topic, T: Real = 1, **given: Any) -> Real:
     def base(i: int, gained: Real) -> Real:
-        return mp.mpf(i) + 2 * mp.mpf(T) - gained
+        return i + 2 * mp.mpf(T) - gained
 
-    return cwl(lambda i, r: ((base(i, so_far(i, r)) - 1) / base(i, so_far(i, r))) ** 2, squares(base))
-
-
-def npv(rate: Real) -> Callable[..., Real]:
-    return rbp(1 / (1 + mp.mpf(rate)))
+    return cwl(t, lambda i, r: ((base(i, so_far(i, r)) - 1) / base(i, so_far(i, r))) ** 2, squares(base), **given)
 
 
-def tbg(h: Real) -> Callable[..., Real]:
+def npv(t: Topic, rate: Real = "0.1", **given: Any) -> Real:
+    return rbp(t, 1 / (1 + mp.mpf(rate)), **given)
+
+
+def tbg(t: Topic, h: Real = 224, **given: Any) -> Real:
     """Smucker & Clarke 2012, with a cost of 1 for each document."""
-    return rbp(mp.mpf(2) ** (-1 / mp.mpf(h)))
+    return rbp(t, mp.mpf(2) ** (-1 / mp.mpf(h)), **given)
 
 
-def u(L: int) -> Callable[..., Real]:
+def u(t: Topic, L: int, **given: Any) -> Real:
     """Sakai & Dou 2013, with a cost of 1 for each document."""
     weight = [max(mp.mpf(0), 1 - mp.mpf(i) / L) for i in range(2003)]
-    return cwl(lambda i, r: ratio(weight[i], weight[i - 1]), lambda n, v, gained: mp.fsum(weight[n:]))
+    return cwl(t, lambda i, r: ratio(weight[i], weight[i - 1]), lambda n, v, gained: mp.fsum(weight[n:]), **given)
 
 
-def sdcg() -> Callable[..., Real]:
-    return cwl(lambda i, r: mp.log(i + 1) / mp.log(i + 2), None, limited=True)
+def sdcg(t: Topic, k: int) -> Real:
+    return cwl(t, lambda i, r: mp.log(i + 1) / mp.log(i + 2), horizon=k)
 
 
-def cwlp() -> Callable[..., Real]:
-    return cwl(lambda i, r: mp.mpf(1), None, limited=True)
+def cwlp(t: Topic, k: int) -> Real:
+    return cwl(t, lambda i, r: mp.mpf(1), horizon=k)
 
 
-def set_theory(beta: Real) -> Callable[..., Real]:
+def set_theory(t: Topic, k: int, beta: Real = "0.5") -> Real:
     def weight(i: int) -> Real:
         return mp.mpf(i + 1) ** mp.mpf(beta) - mp.mpf(i) ** mp.mpf(beta)
 
-    return cwl(lambda i, r: weight(i + 1) / weight(i), None, limited=True)
+    return cwl(t, lambda i, r: weight(i + 1) / weight(i), horizon=k)
 
 
 def cwlrr(t: Topic) -> Real:
@@ -475,60 +540,56 @@ def cwlap(t: Topic) -> Real:
     return ratio(mp.fsum(v * r for v, r in zip(to_come, found, strict=True)), mp.fsum(to_come))
 
 
-def nerr8(gain: Any = "exp") -> Callable[..., Real]:
+def nerr8(t: Topic, k: int, gain: Any = "exp") -> Real:
     """Azzopardi et al. 2021, eq. 8; below eq. 9, 10 and 11."""
-    return cwl(lambda i, r: 1 - r[i - 1], None, gain, limited=True)
+    return cwl(t, lambda i, r: 1 - r[i - 1], horizon=k, gain=gain)
 
 
-def nerr9(gain: Any = "exp") -> Callable[..., Real]:
-    return cwl(lambda i, r: mp.mpf(i) / (i + 1) * (1 - r[i - 1]), None, gain, limited=True)
+def nerr9(t: Topic, k: int, gain: Any = "exp") -> Real:
+    return cwl(t, lambda i, r: mp.mpf(i) / (i + 1) * (1 - r[i - 1]), horizon=k, gain=gain)
 
 
-def nerr10(phi: Real, gain: Any = "exp") -> Callable[..., Real]:
-    return cwl(lambda i, r: mp.mpf(phi) * (1 - r[i - 1]), geometric(mp.mpf(phi)), gain)
+def nerr10(t: Topic, phi: Real = "0.8", gain: Any = "exp", **given: Any) -> Real:
+    return cwl(t, lambda i, r: mp.mpf(phi) * (1 - r[i - 1]), geometric(mp.mpf(phi)), gain=gain, **given)
 
 
-def nerr11(T: Real, gain: Any = "exp") -> Callable[..., Real]:
+def nerr11(t: Topic, T: Real = 1, gain: Any = "exp", **given: Any) -> Real:
     def base(i: int, gained: Real) -> Real:
-        return mp.mpf(i) + 2 * mp.mpf(T)
+        return i + 2 * mp.mpf(T)
 
-    return cwl(lambda i, r: ((base(i, 0) - 1) / base(i, 0)) ** 2 * (1 - r[i - 1]), squares(base), gain)
-
-
-STEPS = (0, "0.25", "0.5", 1)
-"""Gains of the grades 0 to 3, the last of which stops every user."""
+    return cwl(t, lambda i, r: ((base(i, 0) - 1) / base(i, 0)) ** 2 * (1 - r[i - 1]), squares(base), gain=gain, **given)
 
 
-def nerr5(t: Topic) -> Real:
+def nerr5(t: Topic, gain: Any) -> Real:
     """Azzopardi et al. 2021, eq. 5, below eq. 6: the limit 0 unless a gain of 1 ends the infinite sum."""
-    return stopped(t, lambda i, r: 1 - r[i - 1])
+    return stopped(t, lambda i, r: 1 - r[i - 1], gain)
 
 
-def nerr6(t: Topic) -> Real:
-    return stopped(t, lambda i, r: mp.mpf(i) / (i + 1) * (1 - r[i - 1]))
+def nerr6(t: Topic, gain: Any) -> Real:
+    return stopped(t, lambda i, r: mp.mpf(i) / (i + 1) * (1 - r[i - 1]), gain)
 
 
-def stopped(t: Topic, goes_on: Continue) -> Real:
-    found = unit_gains(t, STEPS, None)[0]
+def stopped(t: Topic, goes_on: Continue, gain: Any) -> Real:
+    found = unit_gains(t, gain, None)[0]
     v = views(found, goes_on, len(found))
     total = mp.fsum(chance * r for chance, r in zip(v, found, strict=True))
     return ratio(total, mp.fsum(v)) if 1 in found else mp.mpf(0)
 
 
-def bpm(T: Real, K: Real) -> Callable[..., Real]:
+def bpm(t: Topic, T: Real = 1, K: Real = 10) -> Real:
     """Zhang et al. 2017, with a cost of 1 for each document."""
-    return cwl(lambda i, r: mp.mpf(so_far(i, r) < mp.mpf(T) - NEAR and i < K), None)
+    return cwl(t, lambda i, r: mp.mpf(so_far(i, r) < T - NEAR and i < K))
 
 
-def bpmd(T: Real, K: Real) -> Callable[..., Real]:
+def bpmd(t: Topic, T: Real = 1, K: Real = 10) -> Real:
     def goes_on(i: int, r: Sequence[Real]) -> Real:
         moved = so_far(i - 1, r) - mp.mpf(i - 1) / 2
-        return mp.mpf(so_far(i, r) < mp.mpf(T) + moved - NEAR and i < K + moved - NEAR)
+        return mp.mpf(so_far(i, r) < T + moved - NEAR and i < K + moved - NEAR)
 
-    return cwl(goes_on, None)
+    return cwl(t, goes_on)
 
 
-def ift(T: Real = "2", A: Real = "0.2", b: Real = "0.9") -> Callable[..., Real]:
+def ift(t: Topic, T: Real = "2", A: Real = "0.2", b: Real = "0.9") -> Real:
     """Azzopardi et al. 2018, with a goal and a rate."""
     T, A, b = mp.mpf(T), mp.mpf(A), mp.mpf(b)
 
@@ -536,7 +597,7 @@ def ift(T: Real = "2", A: Real = "0.2", b: Real = "0.9") -> Callable[..., Real]:
         by_goal = 1 - 1 / (1 + b * mp.exp(T - so_far(i, r)))
         return by_goal / (1 + b * mp.exp(A - so_far(i, r) / i))
 
-    return cwl(goes_on, None)
+    return cwl(t, goes_on)
 
 
 # --- sets and counts -------------------------------------------------------------------------------------------------
@@ -553,8 +614,8 @@ def set_p(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
     return ratio(hits, n)
 
 
-def set_relative_p(t: Topic, rel: Real = 1) -> Real:
-    hits, n, known = counts(t, None, rel)
+def set_relative_p(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
+    hits, n, known = counts(t, k, rel)
     return ratio(hits, min(n, known))
 
 
@@ -563,12 +624,12 @@ def set_recall(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
     return ratio(hits, known)
 
 
-def set_map(t: Topic, rel: Real = 1) -> Real:
-    return set_p(t, None, rel) * set_recall(t, None, rel)
+def set_map(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
+    return set_p(t, k, rel) * set_recall(t, k, rel)
 
 
-def set_f(t: Topic, x: Real = 1, rel: Real = 1) -> Real:
-    precision, found = set_p(t, None, rel), set_recall(t, None, rel)
+def set_f(t: Topic, k: int | None = None, x: Real = 1, rel: Real = 1) -> Real:
+    precision, found = set_p(t, k, rel), min(set_recall(t, k, rel), mp.mpf(1))
     return ratio((mp.mpf(x) + 1) * precision * found, found + mp.mpf(x) * precision)
 
 
@@ -577,9 +638,11 @@ def f1(t: Topic, k: int, rel: Real = 1) -> Real:
     return ratio(2 * hits, k + known)
 
 
-def utility(t: Topic, a: int = 1, b: int = -1, c: int = 0) -> Real:
-    hits, n, known = counts(t)
-    return mp.mpf(a * hits + b * (n - hits) + c * (known - hits))
+def utility(
+    t: Topic, k: int | None = None, a: Real = 1, b: Real = -1, c: Real = 0, d: Real = 0, docs: Real = 0, rel: Real = 1
+) -> Real:
+    hits, n, known = counts(t, k, rel)
+    return mp.mpf(a * hits + b * (n - hits) + c * (known - hits) + d * (docs - (n + known - hits)))
 
 
 def silence(t: Topic, least: float | None = None, rel: Real = 1) -> Real | None:
@@ -588,24 +651,23 @@ def silence(t: Topic, least: float | None = None, rel: Real = 1) -> Real | None:
     return None if binary(t, rel)[1] else mp.mpf(not returned)
 
 
-def num_ret(t: Topic) -> Real:
-    return mp.mpf(counts(t)[1])
+def num_ret(t: Topic, k: int | None = None) -> Real:
+    return mp.mpf(counts(t, k)[1])
 
 
-def num_rel(t: Topic) -> Real:
-    return mp.mpf(counts(t)[2])
+def num_rel(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
+    return mp.mpf(counts(t, k, rel)[2])
 
 
-def num_rel_ret(t: Topic) -> Real:
-    return mp.mpf(counts(t)[0])
+def num_rel_ret(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
+    return mp.mpf(counts(t, k, rel)[0])
 
 
-def hits(t: Topic, k: int) -> Real:
-    return mp.mpf(counts(t, k)[0])
+hits = num_rel_ret
 
 
-def num_nonrel_judged_ret(t: Topic) -> Real:
-    return mp.mpf(sum(judged_nonrelevant(t)))
+def num_nonrel_judged_ret(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
+    return mp.mpf(sum(judged_nonrelevant(t, rel)[:k]))
 
 
 def num_q(t: Topic) -> Real:
@@ -615,40 +677,41 @@ def num_q(t: Topic) -> Real:
 # --- trec_eval's own -------------------------------------------------------------------------------------------------
 
 
-def bing(t: Topic) -> Real:
-    found, known = binary(t)
+def bing(t: Topic, rel: Real = 1) -> Real:
+    found, known = binary(t, rel)
     return ratio(mp.fsum(1 / mp.log(2 + i - sum(found[:i]), 2) for i, hit in ranked(found) if hit), known)
 
 
-def g(t: Topic) -> Real:
-    found, ideal = raw_gains(t, "linear", None)
+def g(t: Topic, gain: Any = "linear", rel: Real | None = None) -> Real:
+    found, ideal = raw_gains(t, gain, rel)
     total = mp.mpf(0)
-    for i, gain in ranked(found):
+    for i, own in ranked(found):
         lag = mp.fsum(ideal[:i]) + max(0, i - len(ideal)) - mp.fsum(found[:i])
-        total += gain / mp.log(2 + lag, 2) if gain else 0
+        total += own / mp.log(2 + lag, 2) if own else 0
     return ratio(total, mp.fsum(ideal))
 
 
-def ndcg_rel(t: Topic) -> Real:
-    found, ideal = raw_gains(t, "linear", None)
-    at = [ndcg(t, i) for i, gain in ranked(found) if gain > 0]
-    return ratio(mp.fsum(at) + (len(ideal) - len(at)) * ndcg(t), len(ideal))
+def ndcg_rel(t: Topic, **given: Any) -> Real:
+    found, ideal = raw_gains(t, given.get("gain", "linear"), given.get("rel"))
+    at = [ndcg(t, i, **given) for i, gain in ranked(found) if gain > 0]
+    return ratio(mp.fsum(at) + (len(ideal) - len(at)) * ndcg(t, **given), len(ideal))
 
 
-def rndcg(t: Topic) -> Real:
-    found, ideal = raw_gains(t, "linear", None)
+def rndcg(t: Topic, **given: Any) -> Real:
+    found, ideal = raw_gains(t, given.get("gain", "linear"), given.get("rel"))
     ends = [sum(1 for gain in ideal if gain >= level) for level in sorted(set(ideal))]
-    values = [ndcg(t, end) for end in ends] + ([ndcg(t)] if len(found) >= len(ideal) + 2 else [])
+    values = [ndcg(t, end, **given) for end in ends]
+    values += [ndcg(t, **given)] if len(found) >= len(ideal) + 2 else []
     return ratio(mp.fsum(values), len(values))
 
 
-def rbp_topic(t: Topic, k: int | None = None, p: Real = "0.9") -> Real:
-    found, ideal = raw_gains(t, "linear", None)
-    total = mp.fsum((1 - mp.mpf(p)) * gain * mp.mpf(p) ** (i - 1) for i, gain in ranked(found, k))
+def rbp_topic(t: Topic, k: int | None = None, p: Real = "0.9", gain: Any = "linear", rel: Any = None) -> Real:
+    found, ideal = raw_gains(t, gain, rel)
+    total = mp.fsum((1 - mp.mpf(p)) * own * mp.mpf(p) ** (i - 1) for i, own in ranked(found, k))
     return ratio(total, max(ideal, default=0))
 
 
-def rbp_resid(t: Topic, k: int | None = None, p: Real = "0.9") -> Real:
+def rbp_resid(t: Topic, k: int | None = None, p: Real = "0.9", rel: Real = 1) -> Real:
     p, seen = mp.mpf(p), t.ranking[:k]
     if not seen:
         return mp.mpf(0)
@@ -659,10 +722,14 @@ def rbp_resid(t: Topic, k: int | None = None, p: Real = "0.9") -> Real:
 # --- intents ---------------------------------------------------------------------------------------------------------
 
 
-def by_intent(t: Topic) -> list[Topic]:
-    """Return the topic as judged for each intent with a relevant document."""
-    each = [Topic(t.ranking, grades, t.top, t.labels) for grades in t.intents.values()]
-    return [topic for topic in each if any(grade > 0 for grade in topic.grades.values())]
+def at_least(rel: Real) -> Callable[[Real], Real]:
+    return lambda grade: mp.mpf(grade >= rel)
+
+
+def by_intent(t: Topic, worth: Callable[[Real], Real] = abs) -> list[Topic]:
+    """Return the topic as judged for each intent with a document of some worth, or with one that may be."""
+    each = [replace(t, grades=grades, intents={}) for grades in t.intents.values()]
+    return [topic for topic in each if t.filled or any(grade >= 0 and worth(grade) for grade in topic.grades.values())]
 
 
 def intent_mean(measure: Callable[..., Real]) -> Callable[..., Real]:
@@ -675,93 +742,103 @@ def intent_mean(measure: Callable[..., Real]) -> Callable[..., Real]:
     return mean
 
 
-def greedy(t: Topic, worth: Callable[[Real], Real], rate: Real) -> list[str]:
+def greedy(t: Topic, worth: Callable[[Real], Real], rate: Real) -> tuple[str, ...]:
     """Return the relevant documents, the one that adds most always next, ties by docno descending: Clarke et al. 2008.
 
     worth  the gain of a grade
     rate   the share of an intent's worth that a document of gain 1 takes
     """
-    intents = by_intent(t)
-    left = sorted({d for topic in intents for d, grade in topic.grades.items() if grade > 0}, reverse=True)
-    open_share, order = [mp.mpf(1)] * len(intents), []
-
-    def gain(docno: str, intent: Topic) -> Real:
-        grade = intent.grades.get(docno, mp.mpf(0))
-        return worth(grade) if grade > 0 else mp.mpf(0)
-
+    intents = by_intent(t, worth)
+    gain = [{docno: worth(grade) for docno, grade in one.grades.items() if grade >= 0} for one in intents]
+    left = sorted({docno for own in gain for docno, worth in own.items() if worth}, reverse=True)
+    open_share, order = [mp.mpf(1)] * len(intents), list[str]()
+    near = mp.mpf(10) ** (-12 if mp.prec == 53 else -30)
     while left:
-        adds = [mp.fsum(share * gain(docno, i) for share, i in zip(open_share, intents, strict=True)) for docno in left]
-        best = next(n for n, added in enumerate(adds) if added > max(adds) - NEAR)
+        adds = [mp.fsum(part * own.get(docno, 0) for part, own in zip(open_share, gain, strict=True)) for docno in left]
+        best = next(n for n, added in enumerate(adds) if added > max(adds) - near)
         order.append(left.pop(best))
-        open_share = [share * (1 - rate * gain(order[-1], i)) for share, i in zip(open_share, intents, strict=True)]
-    return order
+        open_share = [part * (1 - rate * own.get(order[-1], 0)) for part, own in zip(open_share, gain, strict=True)]
+    return tuple(order)
 
 
-def with_ranking(t: Topic, ranking: Sequence[str]) -> Topic:
-    return Topic(tuple(ranking), t.grades, t.top, t.labels, t.intents)
-
-
-def novelty_sum(t: Topic, k: int | None, alpha: Real, weight: Callable[[int], Real]) -> Real:
+def novelty_sum(t: Topic, k: int | None, alpha: Real, weight: Callable[[int], Real], rel: Real) -> Real:
     """Return Σ_i w_i Σ_t rel_i^t (1 − α)^(relevant to t before i)."""
     total = mp.mpf(0)
-    for topic in by_intent(t):
-        found = binary(topic)[0]
+    for topic in by_intent(t, at_least(rel)):
+        found = binary(topic, rel)[0]
         total += mp.fsum(weight(i) * (1 - alpha) ** sum(found[: i - 1]) for i, hit in ranked(found, k) if hit)
     return total
 
 
-def over_ideal(t: Topic, k: int | None, alpha: Real, weight: Callable[[int], Real]) -> Real:
-    best = with_ranking(t, greedy(t, lambda grade: mp.mpf(grade >= 1), alpha))
-    return ratio(novelty_sum(t, k, alpha, weight), novelty_sum(best, k, alpha, weight))
+def over_ideal(t: Topic, k: int | None, alpha: Real, weight: Callable[[int], Real], rel: Real) -> Real:
+    best = replace(t, ranking=greedy(t, at_least(rel), alpha))
+    return ratio(novelty_sum(t, k, alpha, weight, rel), novelty_sum(best, k, alpha, weight, rel))
+
+
+def endless(stops: Real) -> int:
+    """Return a number of ranks beyond which next to nothing is left, if a share stops at each."""
+    return int(mp.ceil(40 / max(mp.mpf(stops), mp.mpf("0.001"))))
 
 
 def log_discount(i: int) -> Real:
     return 1 / mp.log(i + 1, 2)
 
 
-def alpha_dcg(t: Topic, k: int, alpha: Real = "0.5", norm: str = "none") -> Real:
+def alpha_dcg(t: Topic, k: int | None = None, alpha: Real = "0.5", norm: str = "none", rel: Real = 1) -> Real:
     alpha = mp.mpf(alpha)
-    score = novelty_sum(t, k, alpha, log_discount)
-    best = len(by_intent(t)) * mp.fsum((1 - alpha) ** (i - 1) * log_discount(i) for i in range(1, k + 1))
-    return score if norm == "none" else ratio(score, best)
+    score = novelty_sum(t, k, alpha, log_discount, rel)
+    if norm == "none":
+        return score
+    best = mp.fsum((1 - alpha) ** (i - 1) * log_discount(i) for i in range(1, (k or endless(alpha)) + 1))
+    return ratio(score, len(by_intent(t, at_least(rel))) * best)
 
 
-def alpha_ndcg(t: Topic, k: int | None = None, alpha: Real = "0.5") -> Real:
-    return over_ideal(t, k, mp.mpf(alpha), log_discount)
+def alpha_ndcg(t: Topic, k: int | None = None, alpha: Real = "0.5", rel: Real = 1) -> Real:
+    return over_ideal(t, k, mp.mpf(alpha), log_discount, rel)
 
 
-def nrbp(t: Topic, alpha: Real = "0.5", beta: Real = "0.5") -> Real:
+def nrbp(t: Topic, k: int | None = None, alpha: Real = "0.5", beta: Real = "0.5", rel: Real = 1) -> Real:
     """Clarke et al., ICTIR 2009."""
     alpha, beta = mp.mpf(alpha), mp.mpf(beta)
-    total = novelty_sum(t, None, alpha, lambda i: beta ** (i - 1))
-    return ratio((1 - (1 - alpha) * beta) * total, len(by_intent(t)))
+    total = novelty_sum(t, k, alpha, lambda i: beta ** (i - 1), rel)
+    return ratio((1 - (1 - alpha) * beta) * total, len(by_intent(t, at_least(rel))))
 
 
-def nnrbp(t: Topic, alpha: Real = "0.5", beta: Real = "0.5") -> Real:
-    return over_ideal(t, None, mp.mpf(alpha), lambda i: mp.mpf(beta) ** (i - 1))
+def nnrbp(t: Topic, k: int | None = None, alpha: Real = "0.5", beta: Real = "0.5", rel: Real = 1) -> Real:
+    return over_ideal(t, k, mp.mpf(alpha), lambda i: mp.mpf(beta) ** (i - 1), rel)
 
 
-def strec(t: Topic, k: int | None = None) -> Real:
-    return intent_mean(success)(t, k=k)
+def strec(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
+    intents = by_intent(t, at_least(rel))
+    return ratio(mp.fsum(success(topic, k, rel) for topic in intents), len(intents))
 
 
-def erria(t: Topic, k: int | None = None, stop: Real = 1, norm: str = "none", rel: Real | None = None) -> Real:
-    """Chapelle et al. 2009, section 7.4."""
-
-    def score(topic: Topic) -> Real:
-        return cascade_sum([mp.mpf(stop) * r for r in unit_gains(topic, "exp", rel)[0]], k)
-
-    intents = by_intent(t)
-    mean = ratio(mp.fsum(map(score, intents)), len(intents))
-    return mean if norm == "none" else mean / cascade_sum([mp.mpf(stop)] * (k or 1000), k)
+def stopping(t: Topic, gain: Any, rel: Real | None) -> Callable[[Real], Real]:
+    return lambda grade: unit(gain, grade, t.top) if rel is None else mp.mpf(grade >= rel)
 
 
-def nerria(t: Topic, k: int | None = None, stop: Real = 1, rel: Real | None = None) -> Real:
-    def worth(grade: Real) -> Real:
-        return mp.mpf(grade >= rel) if rel is not None else unit("exp", grade, t.top)
+def erria(
+    t: Topic,
+    k: int | None = None,
+    stop: Real = 1,
+    norm: str = "none",
+    gain: Any = "exp",
+    rel: Real | None = None,
+    most: Real = 1,
+) -> Real:
+    """Chapelle et al. 2009, section 7.4.
 
-    best = with_ranking(t, greedy(t, worth, mp.mpf(stop)))
-    return ratio(erria(t, k, stop, "none", rel), erria(best, k, stop, "none", rel))
+    most  the gain of the best document, with norm=best
+    """
+    stop, worth = mp.mpf(stop), stopping(t, gain, rel)
+    scores = [cascade_sum([stop * r for r in gains(topic, worth)[0]], k) for topic in by_intent(t, worth)]
+    mean = ratio(mp.fsum(scores), len(scores))
+    return mean if norm == "none" else mean / cascade_sum([stop * most] * (k or endless(stop)), k)
+
+
+def nerria(t: Topic, k: int | None = None, stop: Real = 1, gain: Any = "exp", rel: Real | None = None) -> Real:
+    best = replace(t, ranking=greedy(t, stopping(t, gain, rel), mp.mpf(stop)))
+    return ratio(erria(t, k, stop, "none", gain, rel), erria(best, k, stop, "none", gain, rel))
 
 
 # --- samples ---------------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from support import conformance_measures as exact
@@ -47,7 +46,7 @@ def options(**changed: Any) -> Callable[[Case], Case]:
 
 def parameters(**changed: Any) -> Callable[[Case], Case]:
     """Return the change of a case by parameters of its measure."""
-    return lambda case: replace(case, entry=replace(case.entry, score=partial(case.entry.score, **changed)))
+    return lambda case: replace(case, entry=replace(case.entry, changed={**case.entry.changed, **changed}))
 
 
 def twice(case: Case) -> Case:
@@ -57,17 +56,6 @@ def twice(case: Case) -> Case:
         rows.append((topic, intent, f"{docno} again" if docno in seen and case.name == "repeated" else docno, grade))
         seen.add(docno)
     return replace(case, input=replace(case.input, qrels=tuple(rows)))
-
-
-def linear_gains(case: Case) -> Case:
-    """Give a measure of the family NERR the gain g / top."""
-    linear = {
-        "nerr8@5": partial(exact.nerr8("linear"), k=5),
-        "nerr9@5": partial(exact.nerr9("linear"), k=5),
-        "nerr10": exact.nerr10("0.8", "linear"),
-        "nerr11": exact.nerr11(1, "linear"),
-    }
-    return replace(case, entry=replace(case.entry, score=linear[case.entry.measure]))
 
 
 def nearly_up(recall: Real, known: int) -> int:
@@ -156,7 +144,7 @@ DIFFERENCES = (
         re.compile("Accuracy"),
         scores=with_hits,
     ),
-    Difference("ir_measures", "gains are g / top, by cwl_eval", re.compile("NERR"), linear_gains),
+    Difference("ir_measures", "gains are g / top, by cwl_eval", re.compile("NERR"), parameters(gain="linear")),
     Difference(
         "ir_measures", "ranks end at 1000, by cwl_eval", re.compile("RBP|INS[QT]|NERR1"), parameters(horizon=1000)
     ),

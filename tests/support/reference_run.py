@@ -285,7 +285,7 @@ def check_gains(
             worths = [reference.scheme(gain, label) if label >= 0 else 0.0 for label in scale.labels]
             if worths != sorted(worths) or (isinstance(gain, tuple) and gain[0] > 0):
                 raise Refused("gains that fall")
-        elif "g" in given and len(given["g"]) != len(reference.thresholds(scale)):
+        elif "g" in given and len(given["g"]) != len(scale.thresholds):
             raise Refused("g of another length")
 
 
@@ -393,10 +393,10 @@ def one(
     blank = (math.nan, math.nan)
     if is_cwl(asked.name):
         return with_residuals_cwl(asked, ranking, scale, options, residuals, costs)
-    if asked.name not in reference.FUNCTIONS:
+    if asked.name not in reference.NAMES:
         return None
     if scale.top <= 0:
-        return (zero_top(asked, ranking, pool, scale), *blank)
+        return (zero_top(asked, ranking, pool), *blank)
     score = reference.score(asked, ranking, pool, scale)
     if residuals is None or residuals == "difference":
         return score, *blank
@@ -409,21 +409,13 @@ def one(
     return score, max(cases[0] - score, 0.0), max(cases[1] - score, 0.0)
 
 
-def zero_top(asked: Asked, ranking: list[float | None], pool: list[float], scale: reference.Scale) -> float:
+def zero_top(asked: Asked, ranking: list[float | None], pool: list[float]) -> float:
     """The score where no grade is above 0: gains are 0, and measures of judged documents stay what they are."""
-    return reference.FUNCTIONS[asked.name](
-        [None if grade is None else 0.0 for grade in ranking],
-        [0.0 for _ in pool],
-        asked.cutoff,
-        **own_parameters(asked),
+    given = tuple((key, value) for key, value in asked.parameters if key not in ("gain", "g", "rel"))
+    zeros = [None if grade is None else 0.0 for grade in ranking]
+    return reference.score(
+        Asked(asked.name, given, asked.cutoff), zeros, [0.0 for _ in pool], reference.Scale((0, 1), 1)
     )
-
-
-def own_parameters(asked: Asked) -> dict[str, Any]:
-    given = {key: value for key, value in asked.parameters if key not in ("gain", "rel")}
-    if asked.name == "bpref" and "k" in given:
-        given["constant"] = given.pop("k")
-    return given
 
 
 def cut_only_truncates(asked: Asked) -> bool:

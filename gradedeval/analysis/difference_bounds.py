@@ -81,14 +81,12 @@ class Ranking:
     @cached_property
     def sizes(self) -> Ints:
         """The number of unjudged documents of each topic."""
-        sizes: Ints = np.bincount(self.topic, minlength=len(self.gain))
-        return sizes
+        return np.bincount(self.topic, minlength=len(self.gain))
 
     @cached_property
     def begin(self) -> Ints:
         """The index of the first unjudged document of each topic."""
-        begin: Ints = np.cumsum(self.sizes) - self.sizes
-        return begin
+        return np.asarray(np.cumsum(self.sizes) - self.sizes)
 
     @cached_property
     def unjudged(self) -> Ints:
@@ -111,10 +109,7 @@ def unjudged_of(first: Ranking, second: Ranking, unseen: int | Ints) -> Unjudged
     topics, depth = first.gain.shape
     of_first, of_second = first.top, second.top
     there = first.places(second.number[of_second])
-    below, only = (
-        of_second[there >= depth],
-        of_second[there < 0],
-    )  # in the first run: below the last rank that counts, nowhere
+    below, only = of_second[there >= depth], of_second[there < 0]  # in the first run: no rank that counts, nowhere
     topic = np.append(first.topic[of_first], second.topic[below])
     number = np.append(first.number[of_first], second.number[below])
     rank = np.append(first.rank[of_first], there[there >= depth])
@@ -127,9 +122,8 @@ def unjudged_of(first: Ranking, second: Ranking, unseen: int | Ints) -> Unjudged
         np.append(np.where(place < 0, depth, np.minimum(place, depth)), second.rank[only]),
     )
     topic = np.append(topic, second.topic[only])
-    shared = np.diff(
-        np.searchsorted(np.flatnonzero(second.places(first.number) >= 0), first.begin + first.sizes), prepend=0
-    )
+    of_both = np.flatnonzero(second.places(first.number) >= 0)
+    shared = np.diff(np.searchsorted(of_both, first.begin + first.sizes), prepend=0)
     hidden = first.sizes + second.sizes - shared - np.bincount(topic, minlength=topics) + unseen
     return UnjudgedDocuments(topic, *ranks, hidden, depth)
 
@@ -206,13 +200,11 @@ def _missed_counts(
     """Count unjudged documents that the other run alone retrieved, or any other run, rounded up: 2 runs × pairs ×
     topics."""
     row = {topic: row for row, topic in enumerate(topics)}
-    of_run: list[tuple[Ints, Ints]] = []
+    of_run, none = list[tuple[Ints, Ints]](), np.zeros(0, np.int64)
     for parts_of_run in parts:
         rows = [np.array([row[name] for name in part.names])[part.unjudged.nonzero()[0]] for part in parts_of_run or ()]
         numbers = [part.number[part.unjudged] for part in parts_of_run or ()]
-        of_run.append(
-            (np.concatenate([*rows, np.zeros(0, np.int64)]), np.concatenate([*numbers, np.zeros(0, np.int64)]))
-        )
+        of_run.append((np.concatenate([*rows, none]), np.concatenate([*numbers, none])))
     size = max(int(number.max(initial=0)) for _, number in of_run) + 1
     missed = np.zeros((*runs.shape, len(topics)), dtype=np.int64)
     has = {}
@@ -238,8 +230,7 @@ def documents_by_topic(of_runs: Sequence[tuple[Ints, Ints]], topics: int) -> Int
     of_runs  the topic and the number of each document of each run
     """
     topic_of = _topic_by_document(of_runs)
-    counts: Ints = np.bincount(topic_of[topic_of >= 0], minlength=topics)
-    return counts
+    return np.bincount(topic_of[topic_of >= 0], minlength=topics)
 
 
 def _topic_by_document(of_runs: Sequence[tuple[Ints, Ints]]) -> Ints:
@@ -395,6 +386,7 @@ class Differences:
 
     @property
     def over(self) -> str:
+        """The divisor of the sums, empty if there is none."""
         return self.rank_sum.pool if self.rank_sum is not None else ""
 
     @cached_property
@@ -411,17 +403,18 @@ class Differences:
     @cached_property
     def weights(self) -> Floats:
         """The score of a document of gain 1 at each rank that counts, if it is the only relevant one."""
-        ranks = self.depth
-        scores, size = [np.zeros(0)], max(1, CELLS // max(ranks, 1))
-        for begin in range(0, ranks, size):
-            positions = np.arange(begin, min(begin + size, ranks))
-            gain = (positions[:, None] == np.arange(ranks)) * 1.0
-            counts = np.ones(len(positions), dtype=np.int64)
-            alone = Gains(
-                gain, gain > 0, np.ones((len(positions), 1)), ranks * counts, counts, np.ones(1), self.measure.cutoff
-            )
-            scores.append(run_measure(self.measure, alone))
+        scores, size = [np.zeros(0)], max(1, CELLS // max(self.depth, 1))
+        for begin in range(0, self.depth, size):
+            positions = np.arange(begin, min(begin + size, self.depth))
+            gain = (positions[:, None] == np.arange(self.depth)) * 1.0
+            scores.append(run_measure(self.measure, self._alone(gain)))
         return np.concatenate(scores)
+
+    def _alone(self, gain: Floats) -> Gains:
+        """Return rankings by their gains, with one relevant document each."""
+        counts = np.ones(len(gain), dtype=np.int64)
+        ideal = np.ones((len(gain), 1))
+        return Gains(gain, gain > 0, ideal, gain.shape[1] * counts, counts, np.ones(1), self.measure.cutoff)
 
     @cached_property
     def steps(self) -> Floats:
@@ -530,12 +523,9 @@ class Differences:
         """Return the weights of the first ranks of an ideal ranking, with 1 first."""
         sums = self.rank_sum
         assert sums is not None
-        gain, counts = np.zeros((1, ranks)), np.ones(1, dtype=np.int64)
-        g = Gains(gain, gain > 0, np.ones((1, 1)), ranks * counts, counts, np.ones(1), self.measure.cutoff)
-        undivided = replace(sums, over=None)
-        weights = undivided.at_ranks(g, {**self.measure.definition.parameters, **self.measure.arguments})[0]
-        relative: Floats = weights / weights[:1]
-        return relative
+        arguments = {**self.measure.definition.parameters, **self.measure.arguments}
+        weights = replace(sums, over=None).at_ranks(self._alone(np.zeros((1, ranks))), arguments)[0]
+        return np.asarray(weights / weights[:1])
 
     def _of_stop(self, first: Sequence[Ranking], second: Sequence[Ranking], unknown: UnjudgedDocuments) -> Floats:
         top, utility = self.table.top, self.weights
@@ -617,7 +607,8 @@ class Differences:
         used, run_index = distinct(np.append(second, first))
         runs, edges = [self._readable(run) for run in used.tolist()], greatest_differences.rank_blocks(self.depth)
         baseline_index, (baselines, row) = np.roll(run_index, len(first)), distinct(run_index[len(second) :])
-        begins, lasts, weights = edges[:-1], edges[1:] - 1, greatest_differences.block_weights(edges)
+        begins, lasts = edges[:-1], edges[1:] - 1
+        weights = np.add.reduceat(greatest_differences.rank_weights(self.depth), begins)
         tables = [[run.unjudged, *run.hits] for run in runs]
         above, below = (
             np.array([[table[:, ranks] for table in of_run] for of_run in tables], dtype=np.int64)

@@ -135,12 +135,6 @@ class Cascade:
         return _reached(1 - self.chance)
 
     @property
-    def first_certain(self) -> Ints:
-        """The first rank of each topic, from 0, with a sure stop; `depth` if there is none."""
-        first: Ints = np.pad(self.chance == 1, ((0, 0), (0, 1)), constant_values=True).argmax(1)
-        return first
-
-    @property
     def score(self) -> Floats:
         """The score of each topic."""
         summed: Floats = (self.reached[:, :-1] * self.chance) @ self.utility
@@ -196,7 +190,8 @@ def greatest_cascade(first: Cascade, second: Cascade, unknown: UnjudgedDocuments
     """
     if top == 1 and (first.chance * (1 - first.chance) == 0).all() and (second.chance * (1 - second.chance) == 0).all():
         return _first_relevant(first, second, unknown)
-    end = np.maximum(*(_last_useful_rank(run) for run in (first, second)))
+    # Below these ranks next to nothing can be gained under any judgments.
+    end = np.maximum(*((run.reached[:, :-1] * run.utility > NEGLIGIBLE).sum(1) for run in (first, second)))
     greatest, remaining = np.empty(len(end)), np.arange(len(end))
     width = WIDTHS
     while len(remaining):
@@ -208,12 +203,6 @@ def greatest_cascade(first: Cascade, second: Cascade, unknown: UnjudgedDocuments
             cut, other_cut = (run.of_topics(rows).cut(last) for run in (first, second))
             greatest[rows] = _greatest(cut, other_cut, unknown.of_topics(rows).cut(last), top) + rest
     return greatest
-
-
-def _last_useful_rank(run: Cascade) -> Ints:
-    """Return the rank of each topic, from 0, below which next to nothing can be gained under any judgments."""
-    end: Ints = (run.reached[:, :-1] * run.utility > NEGLIGIBLE).sum(1)
-    return end
 
 
 def _greatest(first: Cascade, second: Cascade, unknown: UnjudgedDocuments, top: float) -> Floats:
@@ -259,7 +248,8 @@ def _first_relevant(first: Cascade, second: Cascade, unknown: UnjudgedDocuments)
     """Compute `greatest_cascade`, exactly, for users who stop at the first relevant document. In the first run it is an
     unjudged document or a judged one, and in the second no more need be relevant."""
     utility = np.append(first.utility, 0.0)
-    best_utility = [utility[run.first_certain] for run in (first, second)]
+    certain = (np.pad(run.chance == 1, ((0, 0), (0, 1)), constant_values=True) for run in (first, second))
+    best_utility = [utility[stops.argmax(1)] for stops in certain]
     alone = (unknown.first < unknown.depth) & (unknown.second == unknown.depth)
     np.maximum.at(best_utility[0], unknown.topic[alone], utility[unknown.first[alone]])
     greatest: Floats = best_utility[0] - best_utility[1]
@@ -274,12 +264,7 @@ def _ranges(
 ) -> tuple[Floats, Floats, tuple[Cascade, Cascade, Cascade, Cascade]]:
     """Return the least and the largest derivative of the difference by each document of both runs. Also returns the
     first run with none and with all of them at the top, and the second run."""
-    ends = (
-        first,
-        first.put(both.topic, both.first, top),
-        second,
-        second.put(both.topic, both.second, top),
-    )
+    ends = first, first.put(both.topic, both.first, top), second, second.put(both.topic, both.second, top)
     of_first, of_second = slopes(ends[0], ends[1], both, both.first), slopes(ends[2], ends[3], both, both.second)
     return of_first[0] - of_second[1], of_first[1] - of_second[0], ends
 
@@ -414,8 +399,7 @@ def largest_ratio(base: Floats, parts: list[Floats], least: list[Floats], most: 
 
 def _firsts(parts: list[Floats]) -> Floats:
     """Return the sum of the first cells of each topic."""
-    firsts: Floats = np.sum([part[:, 0] for part in parts], axis=0)
-    return firsts
+    return np.asarray(np.sum([part[:, 0] for part in parts], axis=0))
 
 
 def _ratio(numerator: Floats, whole: Floats, otherwise: Floats) -> Floats:
@@ -488,8 +472,7 @@ def rank_weights(depth: int) -> Floats:
 
 def sums_of_precisions(twice: Floats) -> Floats:
     """Return Σ_n ω_n / 2 · the values of each topic, equal to the last bit whichever topics are summed together."""
-    summed: Floats = np.einsum("ij,j->i", twice, rank_weights(twice.shape[1]))
-    return summed
+    return np.asarray(np.einsum("ij,j->i", twice, rank_weights(twice.shape[1])))
 
 
 def reachable_sums(hits: Ints, unjudged: Ints) -> Floats:
@@ -534,8 +517,7 @@ def greatest_precision(
 
 def _are_enumerable(levels: Sequence[Threshold], seen: Ints) -> Bools:
     """Return for each topic whether all judgments of that many documents are tried."""
-    few: Bools = (len(levels) + 1.0) ** np.minimum(seen, 64) <= COMPLETIONS  # powers of thousands overflow
-    return few
+    return np.asarray((len(levels) + 1.0) ** np.minimum(seen, 64) <= COMPLETIONS)  # powers of thousands overflow
 
 
 def _bound_by_rank(levels: list[Threshold], counts: Counts, enough: Floats) -> Floats:
@@ -728,20 +710,15 @@ class Outline:
         of each level suffices, as in `UpperBounds`: its value is at least `_least`, and its cost is `enough` times the
         smallest divisor there."""
         possible, sure = (enough >= 0) & ~_are_enumerable(self.levels, self.seen), np.zeros(len(enough), dtype=bool)
-        best = np.array(
-            [
-                level.step * (level.reach[:, 0] - level.base - enough * level.number(np.array([[0]]))[:, 0])
-                for level in self.levels
-            ]
-        )
+        least = (level.reach[:, 0] - level.base - enough * level.number(np.array([[0]]))[:, 0] for level in self.levels)
+        best = np.array([level.step * value for level, value in zip(self.levels, least, strict=True)])
         edges = _edges(int(self.room.max(initial=0)))
         for low, end in zip(edges[-2:0:-1].tolist(), edges[:1:-1].tolist(), strict=True):
             rows = np.flatnonzero(possible & ~sure & (low <= self.room))
             for position, level in enumerate(level.of_topics(rows) for level in self.levels):
                 cost = enough[rows] * level.number(np.array([[low]]))[:, 0]
-                best[position, rows] = np.maximum(
-                    best[position, rows], level.step * (self._least(level, rows, end - 1) - cost)
-                )
+                value = level.step * (self._least(level, rows, end - 1) - cost)
+                best[position, rows] = np.maximum(best[position, rows], value)
             sure[rows] = best[:, rows].sum(0) > SURE
         return sure
 
@@ -756,12 +733,6 @@ class Outline:
         lifted = level.second + np.where(more > 0, np.minimum(both, high - alone), 0)
         least: Floats = (more * (more + 2.0 * lifted + 1)) @ self.weights
         return least
-
-
-def block_weights(edges: Ints) -> Floats:
-    """Return Σ ω_n / 2 of the ranks of each block, for edges from `rank_blocks`."""
-    weights: Floats = np.add.reduceat(rank_weights(int(edges[-1])), edges[:-1])
-    return weights
 
 
 def _enumerated_pairs(levels: list[Threshold], unknown: UnjudgedDocuments, count: int) -> Floats:

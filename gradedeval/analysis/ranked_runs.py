@@ -16,7 +16,6 @@ from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, positions_of, rank
 from gradedeval.errors import TRACE, InputError, flag, plural, shorten, user_code_error
 from gradedeval.kernel import parallel
 from gradedeval.kernel.measures.definition import Measure
-from gradedeval.kernel.measures.diversity import Intents
 from gradedeval.kernel.measures.gains import Gains, scores_of
 from gradedeval.kernel.options import OPTIONS, Options
 from gradedeval.kernel.options.metadata import seeds_in_words
@@ -164,17 +163,24 @@ class RankedRuns:
         """Yield the batches of a run, as measures take them; optionally with other grades of documents and another
         pool."""
         codes = (self.code if code is None else code)[run.document]
-        row = {topic: number for number, topic in enumerate(self.topics)}
         counted = self.pool if pool is None else pool
         for batch in grader.batches(
             Documents(self.topics, run.counts, codes, None, None, lambda rows: Docnos.of([b""] * len(rows)))
         ):
-            yield replace(batch, pool=counted.select(np.array([row[topic] for topic in batch.topics], dtype=np.int64)))
+            yield replace(batch, pool=counted.select(self.rows_of(batch)))
+
+    def rows_of(self, batch: Batch) -> Ints:
+        """Return the row of each topic of a batch."""
+        return np.array([self.row_of[topic] for topic in batch.topics], dtype=np.int64)
+
+    @cached_property
+    def row_of(self) -> dict[bytes, int]:
+        """The row of each topic."""
+        return {topic: row for row, topic in enumerate(self.topics)}
 
     def rows(self, grader: Grader) -> list[BatchRows]:
         """Return all listed rankings of all runs, in few batches."""
-        row, batch_rows = {topic: number for number, topic in enumerate(self.topics)}, list[BatchRows]()
-        batches, owners = list[Batch](), list[int]()
+        batches, owners, batch_rows = list[Batch](), list[int](), list[BatchRows]()
         for number, run in enumerate(self.runs):
             for batch in self.batches(run, grader):
                 batches.append(batch)
@@ -182,7 +188,7 @@ class RankedRuns:
         begin, listed = 0, np.array([run.listed for run in self.runs])
         for batch in coalesce(batches, grader.limits.cells, grader.least_width):
             owner = np.array(owners[begin : begin + len(batch.topics)], dtype=np.int64)
-            topic = np.array([row[name] for name in batch.topics], dtype=np.int64)
+            topic = self.rows_of(batch)
             begin += len(topic)
             kept = np.flatnonzero(listed[owner, topic])
             batch_rows.append(BatchRows(batch.select(kept), owner[kept], topic[kept]))
@@ -206,10 +212,9 @@ class RankedRuns:
         measures. nan if a topic does not count for a run."""
         scorer = scorer if pool is None else without_ideals(scorer)
         values = np.full((3, len(self.runs), len(self.topics), len(scorer.measures)), np.nan)
-        row = {topic: number for number, topic in enumerate(self.topics)}
         for number, run in enumerate(self.runs):
             for batch in self.batches(run, scorer.grader, code, pool):
-                values[:, number, [row[topic] for topic in batch.topics]] = scorer.score_batch(batch).values
+                values[:, number, self.rows_of(batch)] = scorer.score_batch(batch).values
             values[:, number, ~run.listed] = np.nan
         return values
 
@@ -394,17 +399,11 @@ def trim_to_retrieved(gains: Gains) -> Gains:
 
 def score_parts(measure: Measure, gains: Gains) -> ScoreParts:
     """Return the parts that sum to the score of one topic. Raises InputError if a user-defined measure fails."""
-    if measure.prior is not None and gains.intents is not None:
-        return _intent_mean_parts(replace(measure, prior=None), gains.intents)
-    width = gains.gain.shape[1]
-    columns = {name: column[0] for name, column in _details(measure, gains).items()}
-    if "contribution" in columns:
-        terms = np.append(columns.pop("contribution"), 0.0)
-        return ScoreParts(0.0, terms[:width], float(terms[width]), columns)
-    (scores,) = _scores_by_cutoff(measure, gains, width)
-    with np.errstate(invalid="ignore"):
-        steps = np.diff(scores)
-    return ScoreParts(float(scores[0]), np.where(np.isnan(steps), 0.0, steps), 0.0, columns)
+    (before,), (terms,), (beyond,) = _split_scores(measure, gains, None)
+    by_intent = measure.prior is not None and gains.intents is not None
+    details = {} if by_intent else _details(measure, gains)
+    columns = {name: column[0] for name, column in details.items() if name != "contribution"}
+    return ScoreParts(float(before), terms, float(beyond), columns)
 
 
 def score_terms(measure: Measure, gains: Gains, last: int | None) -> tuple[Floats, Floats]:
@@ -415,28 +414,34 @@ def score_terms(measure: Measure, gains: Gains, last: int | None) -> tuple[Float
 
     last  the last rank with a term: documents below it count in the rest
     """
+    before, terms, beyond = _split_scores(measure, gains, last)
+    retrieved = np.arange(terms.shape[1]) < gains.retrieved[:, None]
+    return np.where(retrieved, terms, 0.0), before + beyond + np.where(retrieved, 0.0, terms).sum(1)
+
+
+def _split_scores(measure: Measure, gains: Gains, last: int | None) -> tuple[Floats, Floats, Floats]:
+    """Return for each topic the score of an empty ranking, a term for each rank down to `last`, and the rest."""
     intents, whole = gains.intents, gains.gain.shape[1]
-    width = whole if last is None else min(last, whole)
     if measure.prior is not None and intents is not None:
+        each = zip(*(_split_scores(replace(measure, prior=None), intent, last) for intent in intents.each), strict=True)
         shares = intents.weight / intents.weight.sum(0)
-        each = [score_terms(replace(measure, prior=None), intent, last) for intent in intents.each]
-        pairs = list(zip(shares, each, strict=True))
-        # An intent that nobody has may have no score.
-        means = (np.where(share[:, None] > 0, share[:, None] * term, 0) for share, (term, _) in pairs)
-        others = (np.where(share > 0, share * rest, 0) for share, (_, rest) in pairs)
-        return np.sum(list(means), axis=0), np.sum(list(others), axis=0)
-    terms, rest = _details(measure, gains).get("contribution"), np.zeros(len(gains.gain))
-    if terms is not None:
-        rest, terms = terms[:, width:].sum(1), terms[:, :width]
-    else:
-        scores = _scores_by_cutoff(measure, gains, width)
-        with np.errstate(invalid="ignore"):
-            steps = np.diff(scores)
-        rest, terms = scores[:, 0], np.where(np.isnan(steps), 0.0, steps)
-        if width < whole:
-            rest = rest + scores_of(measure, gains) - scores[:, -1]
-    retrieved = np.arange(width) < gains.retrieved[:, None]
-    return np.where(retrieved, terms, 0.0), rest + np.where(retrieved, 0.0, terms).sum(1)
+        before, terms, beyond = (_mean_over_intents(shares, parts) for parts in each)
+        return before, terms, beyond
+    width = whole if last is None else min(last, whole)
+    contribution, none = _details(measure, gains).get("contribution"), np.zeros(len(gains.gain))
+    if contribution is not None:
+        return none, contribution[:, :width], contribution[:, width:].sum(1)
+    scores = _scores_by_cutoff(measure, gains, width)
+    with np.errstate(invalid="ignore"):
+        steps = np.diff(scores)
+    rest = scores_of(measure, gains) - scores[:, -1] if width < whole else none
+    return scores[:, 0], np.where(np.isnan(steps), 0.0, steps), rest
+
+
+def _mean_over_intents(shares: Floats, parts: Sequence[Floats]) -> Floats:
+    """Return the mean of a part of scores; an intent that nobody has may have no score."""
+    weighed = (np.where(share > 0, (share * part.T), 0).T for share, part in zip(shares, parts, strict=True))
+    return np.asarray(np.sum(list(weighed), axis=0))
 
 
 def _cut(gains: Gains, rank: int) -> Gains:
@@ -487,35 +492,6 @@ def _details(measure: Measure, gains: Gains) -> dict[str, Floats]:
     return columns
 
 
-def _intent_mean_parts(measure: Measure, intents: Intents) -> ScoreParts:
-    """Return the parts of a mean over intents: the means of the parts."""
-    weight = intents.weight[:, 0]
-    counted = [(share, gains) for share, gains in zip(weight, intents.each, strict=True) if share > 0]
-    each = [(share / weight.sum(), score_parts(measure, gains)) for share, gains in counted]
-    return ScoreParts(
-        float(sum(share * parts.before for share, parts in each)),
-        np.sum([np.zeros(intents.each[0].gain.shape[1]), *(share * parts.terms for share, parts in each)], axis=0),
-        float(sum(share * parts.beyond for share, parts in each)),
-        {},
-    )
-
-
-def topic_rises(measure: Measure, gains: Gains, best: Gains) -> Floats:
-    """Return the rise of the score of one topic if the document at each rank alone had the top gain; nan for judged
-    ones. By measures with residuals from bounds it then also joins the pool."""
-    added = np.full(gains.gain.shape[1], np.nan)
-    ranks, joins = np.flatnonzero(~gains.judged[0]), _enlarges_pool(measure)
-    score = np.minimum(scores_of(measure, gains), measure.definition.ceiling)
-    added[ranks] = np.maximum(
-        scores_if_relevant(measure, gains, best, np.zeros_like(ranks), ranks, joins=joins) - score, 0
-    )
-    return added
-
-
-def _enlarges_pool(measure: Measure) -> bool:
-    return measure.residual == "from_bounds" and not measure.by_intent
-
-
 def scores_if_relevant(
     measure: Measure, gains: Gains, best: Gains, rows: Ints, ranks: Ints, *, joins: bool = False
 ) -> Floats:
@@ -526,8 +502,9 @@ def scores_if_relevant(
     best   the same batch with every unjudged document at the top gain
     joins  whether the document then joins the pool, which otherwise stays as it is
     """
-    places = _chunks(np.arange(len(ranks)), gains)
-    scores = [scores_of(measure, _fill_relevant(gains, best, rows[some], ranks[some], joins=joins)) for some in places]
+    at_once = max(parallel.LIMITS.cells // max(gains.gain.shape[1], gains.ideal.shape[1], 1), 1)
+    parts = (slice(begin, begin + at_once) for begin in range(0, len(ranks), at_once))
+    scores = [scores_of(measure, _fill_relevant(gains, best, rows[some], ranks[some], joins=joins)) for some in parts]
     capped: Floats = np.minimum(np.concatenate([np.empty(0), *scores]), measure.definition.ceiling)
     return capped
 
@@ -545,14 +522,18 @@ def _fill_relevant(gains: Gains, best: Gains, rows: Ints, ranks: Ints, *, joins:
     )
 
 
-def rises_of_batch(measure: Measure, gains: Gains, best: Gains, last: int | None) -> Floats:
-    """Compute `topic_rises` for all topics of a batch, down to a rank: topics × ranks."""
+def rises_of_batch(measure: Measure, gains: Gains, best: Gains, last: int | None = None) -> Floats:
+    """Return the rise of the score of each topic if the document at each rank alone had the top gain; nan if judged.
+
+    By measures with residuals from bounds it then also joins the pool. Returns topics × ranks, down to the rank `last`.
+    """
     score = np.minimum(scores_of(measure, gains), measure.definition.ceiling)
     unjudged = ~gains.judged[:, :last]
     unjudged &= np.arange(unjudged.shape[1]) < gains.retrieved[:, None]
     rows, ranks = unjudged.nonzero()
     added = np.full(unjudged.shape, np.nan)
-    filled = scores_if_relevant(measure, gains, best, rows, ranks, joins=_enlarges_pool(measure))
+    joins = measure.residual == "from_bounds" and not measure.by_intent
+    filled = scores_if_relevant(measure, gains, best, rows, ranks, joins=joins)
     added[rows, ranks] = np.maximum(filled - score[rows], 0)
     return added
 
@@ -610,13 +591,6 @@ def _rank_arrays(gains: Gains) -> dict[str, Any]:
     return {name: values for name, values in gains.by_topic().items() if values.ndim > 1 and name != "ideal"}
 
 
-def _chunks(numbers: Ints, gains: Gains) -> Iterator[Ints]:
-    """Yield the numbers in chunks as long as a batch of this width may be."""
-    at_once = max(parallel.LIMITS.cells // max(gains.gain.shape[1], gains.ideal.shape[1], 1), 1)
-    for begin in range(0, len(numbers), at_once):
-        yield numbers[begin : begin + at_once]
-
-
 # Contributions of documents to the scores of runs, and possible ones: all topics of a run at once.
 
 
@@ -652,7 +626,6 @@ def terms_by_run(
     """
     for measure in scorer.measures:
         check_by_rank(measure)
-    row = {topic: number for number, topic in enumerate(ranked.topics)}
     shape = (len(ranked.runs), len(ranked.topics))
     values = np.full((3, *shape, len(scorer.measures)), np.nan)
     rest = np.zeros((len(scorer.measures), *shape))
@@ -662,7 +635,7 @@ def terms_by_run(
     for number, run in enumerate(ranked.runs):
         begin = np.cumsum(counts[number]) - counts[number]
         for batch in ranked.batches(run, scorer.grader):
-            topics = [row[topic] for topic in batch.topics]
+            topics = ranked.rows_of(batch)
             if known is None:
                 values[:, number, topics] = scorer.score_batch(batch).values
             gains_of = scorer.gains_cache(batch)
@@ -677,7 +650,7 @@ def terms_by_run(
                     rises[column][number][cells] = rises_of_batch(measure, gains, best, last)[present]
         if known is not None:
             scores = known[run.name]
-            scored_rows = [row[encode(topic)] for topic in scores.topics]
+            scored_rows = [ranked.row_of[encode(topic)] for topic in scores.topics]
             values[:, number, scored_rows] = scores.score, scores.unjudged, scores.residual
         values[:, number, ~run.listed] = np.nan
     return RankedTerms(values, added, rises, rest)
@@ -829,11 +802,6 @@ class DocumentChanges:
     def ranked(self) -> RankedRuns:
         return self.sides.ranked
 
-    @property
-    def shared(self) -> Ints:
-        """The topics that all runs are scored on."""
-        return self.sides.shared
-
     @cached_property
     def explains(self) -> Floats:
         """The contribution of each document to the difference; 0 if both sides differ only in the last bits of their
@@ -847,7 +815,7 @@ class DocumentChanges:
         """The documents whose change is reported. A run has them among the ranks that count, and their contributions,
         ranks or runs differ."""
         counts = np.zeros(len(self.ranked.topics), dtype=bool)
-        counts[self.shared] = True
+        counts[self.sides.shared] = True
         (old, new), shares = self.sides.middle, self.shares
         changed = (old != new) | (shares[0] != shares[1]) | (np.abs(self.explains) > TOLERANCE)
         seen = self.ranked.best_rank <= self.last

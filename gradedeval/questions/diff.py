@@ -34,7 +34,7 @@ def topic_rows(change: DocumentChanges, paired: Paired, bounds: Floats, rises: b
     bounds  2 × topics: lowest and highest possible difference; nan if unknown
     rises   whether judging never lowers a score
     """
-    ranked, shared, sides = change.ranked, change.shared, change.sides
+    ranked, shared, sides = change.ranked, change.sides.shared, change.sides
     baseline_score, run_score = sides.means(paired.score)
     baseline_residual, run_residual = sides.means(paired.residual)
     with np.errstate(invalid="ignore"):
@@ -94,7 +94,7 @@ def document_rows(change: DocumentChanges, place: Ints, above: Ints) -> pd.DataF
         documents["baseline_seeds"], documents["seeds"] = seeds_with
     documents = documents.astype(SEEDED if sides.of_seeds else RANKED)
     more = change.rest[1] - change.rest[0]
-    topics = change.shared[np.abs(more[change.shared]) > TOLERANCE]
+    topics = change.sides.shared[np.abs(more[change.sides.shared]) > TOLERANCE]
     rest = kernel.results.to_frame(
         {"measure": change.measure, "topic": names[topics], "part": BEYOND, "explains": more[topics]}
     )

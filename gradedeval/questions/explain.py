@@ -364,7 +364,7 @@ def _explain_measure(scorer: Scorer, batch: Batch, column: int, score: float, re
     columns["running"] = (parts.before + parts.terms.cumsum()).tolist()
     if residual is not None:
         highest = ranked_runs.trim_to_retrieved(gains_of(table, measure, unjudged=table.top))
-        rise = ranked_runs.topic_rises(measure, gains, highest)
+        rise = ranked_runs.rises_of_batch(measure, gains, highest)[0]
         if table.filled is not None:  # filled documents have a known gain
             rise[_is_filled(scorer, batch)[:count]] = np.nan
         columns["could_add"] = [None if np.isnan(possible_rise) else possible_rise for possible_rise in rise.tolist()]

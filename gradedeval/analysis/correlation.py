@@ -25,10 +25,7 @@ def kendall_taus(group: Ints, x: Ints, y: Ints, groups: int) -> Floats:
 
 
 def taus(sizes: Ints, x: Ints, y: Ints, by_y: Ints) -> Floats:
-    """Return τ_b of each group of items that come group by group, `sizes` in each, and in a group by their place in x.
-
-    by_y  the items, group by group, in a group by their place in y
-    """
+    """Return τ_b of each group of items, which come group by group and by their place in x; `by_y` by that in y."""
     agreeing, untied_x, untied_y = _pairs(sizes, x, y, by_y)
     with np.errstate(invalid="ignore", divide="ignore"):
         tau: Floats = agreeing / np.sqrt(untied_x * untied_y)
@@ -52,8 +49,7 @@ def _pairs(sizes: Ints, x: Ints, y: Ints, by_y: Ints) -> tuple[Floats, Floats, F
 
 
 def _order_ties(group: Ints, first_place: Ints, second: Ints, groups: int) -> tuple[Ints | None, Floats, Floats]:
-    """Return the order of items, which come by group and place, with each tie ordered by a second number; None if it
-    holds. Also returns for each group: the tied pairs, and the pairs tied in the second number too."""
+    """Return the order of items with ties by a second number, None if it holds; tied pairs, and pairs tied in both."""
     tied = np.flatnonzero((first_place[1:] == first_place[:-1]) & (group[1:] == group[:-1]))
     if not len(tied):
         return None, np.zeros(groups), np.zeros(groups)
@@ -118,8 +114,7 @@ def _inversions_by_bits(place: Ints, sizes: Ints) -> Floats:
 
 
 def _inversions_by_blocks(place: Ints, sizes: Ints) -> Floats:
-    """Return the inversions of small groups. Pairs within one block of positions or of numbers are compared; all others
-    are counted by the items of each block of positions with numbers in each block."""
+    """Return the inversions of small groups: within a block one by one, between blocks by counts of items."""
     groups, blocks = len(sizes), (sizes + (1 << BITS) - 1) >> BITS
     begin, stands = np.cumsum(blocks) - blocks, ranks(sizes)
     first = np.repeat(begin, sizes)
@@ -136,10 +131,7 @@ def _inversions_by_blocks(place: Ints, sizes: Ints) -> Floats:
 
 
 def _block_inversions(block: Ints, position: Ints, value: Ints, blocks: int) -> Ints:
-    """Return for each block its pairs of items with the larger value first.
-
-    position  the position of an item in its block, by the last bits; each block is filled from its begin
-    """
+    """Return the pairs of items in each block with the larger value first; positions count by their last bits."""
     table = np.full((1 << BITS, blocks), np.iinfo(np.int16).max, dtype=np.int16)
     table.ravel()[(position & ((1 << BITS) - 1)) * blocks + block] = value.astype(np.int16)
     more = np.zeros(table.shape, dtype=np.uint8)

@@ -142,8 +142,7 @@ def counts_of(first: Ranking, second: Ranking, unseen: int | Ints, rows: Ints) -
 
 
 def shared_above(runs: Sequence[Ranking], first: Ints, ends: Ints) -> Iterator[Floats]:
-    """Yield for each topic the unjudged documents that two runs share above each of some ranks: ends × first runs ×
-    runs."""
+    """Yield for each topic the unjudged documents that two runs share above some ranks: ends × first runs × runs."""
     topic_of = _topic_by_document([(runs[run].topic, runs[run].number) for run in first.tolist()])
     order = np.argsort(topic_of, kind="stable")
     begins = np.searchsorted(topic_of[order], np.arange(len(runs[0].gain) + 1)).tolist()
@@ -175,8 +174,10 @@ score little, and topics with equal numbers are scored once."""
 def separate_bounds(
     paired: Paired, first: Ints, second: Ints, reread: RereadRuns, beside_all: bool = False
 ) -> tuple[Floats, Floats]:
-    """Return the lowest and the highest score of each run of a pair, each 2 runs × pairs × topics; nan if unknown. The
-    runs miss the documents of the other run, or of all paired runs with `beside_all`."""
+    """Return the lowest and the highest score of each run of a pair, each 2 runs × pairs × topics; nan if unknown.
+
+    beside_all  whether the runs miss the documents of all paired runs, not of the other run alone
+    """
     ends, runs = np.full((2, 2, len(first), len(paired.topics)), np.nan), np.array([first, second])
     parts = [reread.parts(name, paired.topics) for name in paired.runs]
     readable = np.array([part is not None for part in parts])
@@ -197,8 +198,7 @@ def separate_bounds(
 def _missed_counts(
     parts: list[list[Part] | None], runs: Ints, readable: Bools, topics: list[str], beside_all: bool
 ) -> Ints:
-    """Count unjudged documents that the other run alone retrieved, or any other run, rounded up: 2 runs × pairs ×
-    topics."""
+    """Count the unjudged documents that a run misses, rounded up: 2 runs × pairs × topics."""
     row = {topic: row for row, topic in enumerate(topics)}
     of_run, none = list[tuple[Ints, Ints]](), np.zeros(0, np.int64)
     for parts_of_run in parts:
@@ -225,10 +225,7 @@ def _missed_counts(
 
 
 def documents_by_topic(of_runs: Sequence[tuple[Ints, Ints]], topics: int) -> Ints:
-    """Count the documents of each topic.
-
-    of_runs  the topic and the number of each document of each run
-    """
+    """Count the documents of each topic, from the topic and the number of each document of each run."""
     topic_of = _topic_by_document(of_runs)
     return np.bincount(topic_of[topic_of >= 0], minlength=topics)
 
@@ -242,8 +239,7 @@ def _topic_by_document(of_runs: Sequence[tuple[Ints, Ints]]) -> Ints:
 
 
 def _score_bounds(reread: RereadRuns, parts: list[Part], paired: Paired, missed: Ints) -> Floats:
-    """Return the lowest score of one run that missed that many documents, its score, and the highest: 3 × pairs ×
-    topics."""
+    """Return the lowest score, the score and the highest of a run that missed documents: 3 × pairs × topics."""
     topics, column = len(paired.topics), reread.column[paired.measure]
     cell, place = distinct((missed * topics + np.arange(topics)).ravel())
     number, row = np.divmod(cell, topics)
@@ -328,8 +324,7 @@ class Differences:
         return ends[0], ends[1]
 
     def _others(self, first: Ranking, second: Ranking) -> int | Ints:
-        """Return the number of documents that neither run retrieved and that may be relevant; per topic if other runs
-        count."""
+        """Count the documents that neither run retrieved and that may be relevant, per topic if other runs count."""
         if not self.beside_all:
             return self.unseen
         of_pair = documents_by_topic([(run.topic, run.number) for run in (first, second)], len(first.gain))
@@ -438,11 +433,7 @@ class Differences:
         return np.stack([np.count_nonzero(self.ideal >= level, axis=1) for level in self.table.levels], axis=1)
 
     def _of_gains(self, first: Ints, second: Ints, enough: Floats) -> Floats:
-        """Return upper bounds of second − first and of first − second: 2 × pairs × topics.
-
-        enough  the same: differences of at least this need not be told apart; nan: no limit. Unused here: it would
-                save nothing
-        """
+        """Return upper bounds of second − first and of first − second: 2 × pairs × topics. `enough` is unused here."""
         assert self.rank_sum is not None
         of = {"gain": self._of_gain, "stop": self._of_stop}[self.rank_sum.of]
         bounds, size = np.empty(enough.shape), max(1, CELLS // max(len(self.paired.topics) * self.depth, 1))
@@ -508,8 +499,7 @@ class Differences:
         )
 
     def _ideal_of(self, most: int) -> Floats:
-        """Return the divisor of scores for 0, 1, 2, … documents of gain 1, up to `most`; the last entry stands for all
-        that follow."""
+        """Return the divisor of scores for 0, 1, 2, … documents of gain 1, up to `most`, and for all that follow."""
         endless = most >= ENDLESS
         most = most - ENDLESS if endless else most
         value = np.arange(most + 1.0)
@@ -681,8 +671,7 @@ def bounds_of_means(paired: Paired, first: Ints, second: Ints, reread: RereadRun
 
 
 def difference_bounds(paired: Paired, first: Ints, second: Ints, reread: RereadRuns | None) -> tuple[Floats, Floats]:
-    """Return the lowest and highest difference of summaries (second − first) of each pair; nan if unknown. The
-    documents of a topic are independent of other topics, so that each topic may be at its worst."""
+    """Return the lowest and highest difference of summaries of each pair, each topic at its worst; nan if unknown."""
     summary = paired.reading.summary
     if summary == "geometric" and reread is not None:
         least, most = separate_bounds(paired, first, second, reread)
@@ -749,8 +738,7 @@ IF_JUDGED = "if fully judged"
 
 
 def depends_on_unseen(notation: str) -> bool:
-    """Return whether a relevant document that was not retrieved lowers a score by a measure. It does if scores are
-    divided by the number of relevant documents, or by the ideal ranking."""
+    """Return whether scores are divided by the number of relevant documents, or by the ideal ranking."""
     try:
         (measure,) = parse_measures(notation)
     except (InputError, ValueError):  # a measure of the user's own

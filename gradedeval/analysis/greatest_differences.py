@@ -214,8 +214,7 @@ def _greatest(first: Cascade, second: Cascade, unknown: UnjudgedDocuments, top: 
 
 
 def _greatest_shared(first: Cascade, second: Cascade, both: UnjudgedDocuments, top: float, passes: int) -> Floats:
-    """Compute the greatest difference if only documents of both runs are left. In each of `passes`, documents with
-    derivatives of known sign are settled, which narrows down the others."""
+    """Compute the greatest difference for documents of both runs. Each of `passes` settles those of known sign."""
     done = both.counts == 0
     greatest_of_topics = np.empty(len(done))
     greatest_of_topics[done] = first.of_topics(done).score - second.of_topics(done).score
@@ -298,7 +297,7 @@ def greatest_sum(difference: Floats, unknown: UnjudgedDocuments, values: Floats)
     Documents that serve the first run more get the top gain, the others 0.
 
     difference  topics: the difference of judged documents
-    worth       depth + 1: the value of a document of the top gain at each rank; the last is 0
+    values      depth + 1: the value of a document of the top gain at each rank; the last is 0
     """
     rise = values[unknown.first] - values[unknown.second]
     return difference + np.bincount(unknown.topic, np.maximum(rise, 0.0), minlength=len(unknown.hidden))
@@ -358,8 +357,7 @@ def greatest_share(difference: Floats, unknown: UnjudgedDocuments, weights: Floa
 
 
 def _greatest_negative_share(difference: Floats, unknown: UnjudgedDocuments, weights: Floats, ideal: Ideal) -> Floats:
-    """Compute `greatest_share` if it is below 0. Documents that serve neither run enlarge the ideal, and so shrink the
-    difference."""
+    """Compute `greatest_share` below 0, where documents that serve neither run count: they enlarge the ideal."""
     lift = -np.sort(-unknown.padded(weights[unknown.first] - weights[unknown.second], -np.inf), axis=1)
     there = np.pad(np.isfinite(lift), ((0, 0), (1, 0)), constant_values=True)
     lifted = np.pad(np.where(np.isfinite(lift), lift, 0.0), ((0, 0), (1, 0))).cumsum(1)
@@ -450,8 +448,7 @@ class Threshold:
         return replace(self, **{name: value[rows] for name in names if (value := getattr(self, name)) is not None})
 
     def ceilings(self, high: Ints) -> Floats:
-        """Return upper bounds of the difference of the sums, topics × …, for at most `high` relevant documents. The
-        first cell is for none: the first run has the most it can reach, the second its current sum."""
+        """Return upper bounds of the difference of the sums for at most `high` relevant documents, from none on."""
         column = np.minimum(np.frexp(high)[1], self.reach.shape[1] - 1)
         bounds: Floats = self.step * (self.reach[:, column] - self.base[:, None])
         bounds[:, 1:] += NEGLIGIBLE_SUM
@@ -521,8 +518,7 @@ def _are_enumerable(levels: Sequence[Threshold], seen: Ints) -> Bools:
 
 
 def _bound_by_rank(levels: list[Threshold], counts: Counts, enough: Floats) -> Floats:
-    """Bound the difference rank by rank: the largest with that number of relevant documents, of any set at each
-    rank."""
+    """Bound the difference rank by rank, over numbers of relevant documents."""
     total = counts.total
     edges = _edges(int(total.max(initial=0)))
     low, high = edges[:-1], edges[1:] - 1
@@ -577,8 +573,7 @@ class UpperBounds:
         return ratio
 
     def _better(self, rows: Ints, ratio: Floats, otherwise: Floats) -> Floats:
-        """Return the ratio of the cells that are best at a ratio: no less than it if any are as good. `otherwise` is
-        returned if there is nothing to divide by."""
+        """Return the ratio of the cells that are best at a ratio; `otherwise` if there is nothing to divide by."""
         numerator, low, high = np.zeros((3, len(rows)))
         for number, (part, least, most) in enumerate(zip(self.parts, self.least, self.most, strict=True)):
             cost = ratio[:, None] * np.where(ratio[:, None] < 0, most[rows], least[rows])
@@ -603,8 +598,7 @@ class UpperBounds:
 
 
 def _edges(most: int) -> Ints:
-    """Return the begins of cells of numbers of documents, and the end of the last: 0, 1, 2, 3, 4, then larger steps
-    past `most`. They are the same whichever topics are bounded together."""
+    """Return the begins of cells of numbers of documents, and the end of the last; the same for any topics."""
     edges = [*range(EXACT + 1)]
     while edges[-1] <= most:
         edges.append(edges[-1] * STEP)

@@ -82,8 +82,7 @@ class Moments:
 
 
 def end_of(moments: Moments, side: int, relative: bool) -> Floats:
-    """Return one end of the interval of new − old, or (relative) of new / old − 1 by Fieller's theorem; infinite where
-    the baseline's mean may be 0."""
+    """Return one end of the interval of new − old, or by Fieller's theorem of new / old − 1; infinite near old 0."""
     counts, index = np.unique(moments.count, return_inverse=True)
     factor = scipy_stats().t.isf(ALPHA, counts - 1)[index] ** 2
     of_new, both, of_old = (factor * variance for variance in moments.variances())
@@ -102,8 +101,7 @@ def intervals(new: Floats, old: Floats, relative: bool) -> tuple[Floats, Floats]
 
 
 def p_of_drop(new: Floats, old: Floats, margin: Margin) -> Floats:
-    """Return the one-sided p of each sample that the mean did not get worse: below α where the interval at α is on the
-    worse side of 0."""
+    """Return one-sided p of each sample that the mean did not get worse."""
     return tail_of(Moments.of(new, old, margin.sign), margin)
 
 
@@ -188,8 +186,7 @@ def power_of_no_worse(sd: float, topics: int, margin: float) -> float:
 
 
 def topics_needed(sd: float, margin: float) -> int | None:
-    """Return the number of topics with which an equal run passes in POWER of all evaluations, FEWEST or more; None
-    beyond MOST."""
+    """Return the topics with which an equal run passes in POWER of all evaluations; None beyond MOST."""
     high = FEWEST
     while power_of_no_worse(sd, high, margin) < POWER:
         high *= 2

@@ -74,11 +74,7 @@ def mismatch_error(place: str, problem: str) -> InputError:
 
 
 def describe_mismatch(signature: Signature, other: Signature, measure: str, elsewhere: str, means: bool = False) -> str:
-    """Return the different settings of scores by a measure in words: `scored with qrels 3f2a9c (here 77aa01)`; "" if
-    equal.
-
-    means  whether they are means, which depend on the topics that count, too
-    """
+    """Return the different settings of scores, or of `means`, in words: `scored with qrels 3f2a9c (here 77aa01)`."""
     differences = signature.differences(other, measure)
     if means:
         differences = signature.differences_of_means(other, measure)
@@ -108,8 +104,7 @@ def _origin_mismatch(first: str, reference: Origin, origin: Origin, measure: str
 
 
 def _unsigned_notes(origins: Origins) -> list[str]:
-    """Return a note on files without signatures, and on a frame compared with scores from elsewhere. The maker of a
-    single frame knows its content."""
+    """Return a note on files without signatures. The maker of a single frame knows its content."""
     alone = {origin.place for origin in origins.flat} == {saved_scores.FRAME}
     places = dict.fromkeys(origin.place for origin in origins.flat if origin.signature is None)
     if not places or alone:

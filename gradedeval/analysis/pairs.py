@@ -64,10 +64,7 @@ def _columns(
     judging: bool = True,
     seeds: Matrix | None = None,
 ) -> dict[str, Any]:
-    """Return the columns of a comparison by one measure; fewer without tests, or without effects of judging.
-
-    seeds  the runs, if systems are compared
-    """
+    """Return the columns of a comparison by one measure; `seeds` are the runs of systems."""
     summary, summaries = paired.reading.summary, paired.summaries
     differences = score_matrix.topic_differences(paired.values, first, second)
     difference = paired.reading.summarize(differences)
@@ -123,8 +120,7 @@ def _inference(paired: Paired, differences: Floats, settings: TestSettings) -> d
 
 
 def _posterior(paired: Paired, differences: Floats, settings: TestSettings) -> dict[str, Floats]:
-    """Return posterior probabilities. The rope of totals is for the total; for a geometric mean it is a difference of
-    logarithms."""
+    """Return posterior probabilities, with the rope on the scale of the summary."""
     rope = settings.rope_applied / (len(paired.topics) if paired.reading.summary == "total" else 1)
     columns = significance.posterior(differences, rope, settings.alpha)
     if paired.reading.better == "lower":
@@ -211,11 +207,7 @@ def label_p_values(differences: Floats, members: Sequence[Bools], draws: int, se
 
 
 def _spread(differences: Floats, labels: Floats, sizes: Floats) -> Floats:
-    """Return the squared sums of each label over its topics, summed: draws × pairs.
-
-    differences  pairs × topics, with mean 0
-    labels       draws × topics
-    """
+    """Return the squared sums of centered differences by label: draws × pairs."""
     spread = np.zeros((len(labels), len(differences)))
     for number, size in enumerate(sizes):
         spread += ((labels == number) @ differences.T) ** 2 / size
@@ -233,8 +225,7 @@ def _p_between(
 
 
 def _correct_slices(frame: pd.DataFrame, settings: TestSettings) -> pd.DataFrame:
-    """Correct p over slices × pairs, and p_between over columns × pairs, in the rows of one measure. Tests of all pairs
-    together already correct over pairs: their p is multiplied by the number of slices."""
+    """Correct p over slices × pairs, and p_between over columns × pairs. Some tests already correct over pairs."""
     correction = settings.correction_applied
     if "p" in frame:
         tested = frame["p"].notna().to_numpy()
@@ -299,8 +290,7 @@ def describe_tests(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) 
 
 
 def describe_intervals(frame: pd.DataFrame, settings: TestSettings) -> list[str]:
-    """Return lines on the intervals of a comparison. If p is corrected, the second one counts the intervals that leave
-    out 0 beside a corrected p above the level."""
+    """Return lines on the intervals of a comparison, and on those that contradict a corrected p."""
     pairs = len(frame) // frame["measure"].nunique()
     if "df" in frame or "lambda_" in frame:
         return [f"{settings.level} interval: of the same t, for each pair alone"]
@@ -351,8 +341,7 @@ def no_variance_notes(frame: pd.DataFrame) -> list[str]:
 
 
 def unseen_notes(frame: pd.DataFrame, matrix: Matrix, column: str = "same_order") -> list[Note]:
-    """Return notes on unjudged documents that neither of two runs retrieved, which are assumed not relevant. There are
-    none if `column` does not say whether judging could reverse an order."""
+    """Return notes on unjudged documents that neither of two runs retrieved, if `column` tells an order."""
     measures = frame["measure"][frame[column].notna()].unique().tolist() if column in frame else []
     notations = [(name, matrix.notations[matrix.measure_index(name)]) for name in measures]
     scores = (matrix.seeds or matrix).scores
@@ -407,10 +396,7 @@ def reversible_pairs(frame: pd.DataFrame, matrix: Matrix, reread: RereadRuns | N
 
 
 def prospect(row: Row, reversible: frozenset[Pair]) -> Prospect:
-    """Return the possible effect of judging on the order of a pair, a row of a comparison without `reversing`.
-
-    reversible  the pairs whose order some judgments reverse
-    """
+    """Return the possible effect of judging on the order of a row of a comparison without `reversing`."""
     if row["same_order"]:
         return "same order"
     lowest, highest, difference = (
@@ -448,8 +434,7 @@ def estimated_differences(paired: Paired, first: Ints, second: Ints, alpha: floa
 def estimate_comparison(
     paired: Paired, first: Ints, second: Ints, settings: significance.TestSettings
 ) -> dict[str, Any]:
-    """Return the columns of a comparison of pairs of runs by one measure, in place of the columns by people alone. The
-    difference of two geometric means is the difference of their estimates; their ratio is tested."""
+    """Return the columns of a comparison of pairs by estimates; ratios of geometric means are tested."""
     estimates, means = estimated_differences(paired, first, second, settings.alpha), estimated_means(paired)["score"]
     by_machine = paired.reading.summarize(np.hstack(paired.by_machine))
     difference, people = estimates["score"], estimates["people"]

@@ -132,8 +132,7 @@ def draw_on(draw: Callable[[Axes], Any], ax: Axes | None) -> Axes:
 
 
 def line_styles(count: int) -> list[dict[str, Any]]:
-    """Return the style of each of `count` lines: a color, and dashes if colors repeat; lines beyond `MAX_COLORED` are
-    grey."""
+    """Return the style of each line: a color, and dashes if colors repeat; beyond `MAX_COLORED` grey."""
     if count > MAX_COLORED:
         return [
             *line_styles(MAX_COLORED),
@@ -252,8 +251,7 @@ def _from_the_left(ax: Axes, legend: Legend) -> None:
 
 
 def _keep_height(ax: Axes, inches: float, bottom: float) -> None:
-    """Reserve room above axes in the layout. The layout would take it from their width for a legend wider than they
-    are."""
+    """Reserve room above axes: the layout would take it from their width for a wider legend."""
     from matplotlib.offsetbox import AnchoredOffsetbox, DrawingArea
 
     room = DrawingArea(1, inches * 72)
@@ -262,8 +260,7 @@ def _keep_height(ax: Axes, inches: float, bottom: float) -> None:
 
 
 def _rooms(ax: Axes) -> tuple[float, float]:
-    """Return the widths of axes and of the figure above them, in inches, as room for a legend. If matplotlib lays the
-    figure out anew, the axes get the room that labels at their side leave."""
+    """Return the widths of axes and of the figure above them, in inches, as the layout leaves them for a legend."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     figure, spec, axes_width = ax.figure, ax.get_subplotspec(), size_in_inches(ax)[0]
@@ -283,16 +280,14 @@ def _columns_within(widths: Sequence[float], room: float, gap: float) -> int:
 
 
 def _width(widths: Sequence[float], columns: int, gap: float) -> float:
-    """Return the width of a legend whose entries fill columns one after the other. As in matplotlib, the first columns
-    have one more entry if the columns are unequal."""
+    """Return the width of a legend whose entries fill columns; the first have one more if they are unequal."""
     rows, longer = divmod(len(widths), columns)
     starts = [column * rows + min(column, longer) for column in range(columns + 1)]
     return sum(max(widths[start:end]) for start, end in pairwise(starts)) + gap * (columns - 1)
 
 
 def side_labels(ax: Axes, names: Sequence[str]) -> list[str]:
-    """Return names as text at the side of axes, short enough to leave the axes more than half of the figure. They are
-    longer if they could not be told apart."""
+    """Return names for the side of axes, as short as leaves them room and tells the names apart."""
     figure, spec = ax.figure, ax.get_subplotspec()
     share = 0.36 / (1 if spec is None else spec.get_gridspec().ncols)
     points = float(ax.yaxis.get_major_ticks(1)[0].label1.get_fontsize())
@@ -304,8 +299,7 @@ def side_labels(ax: Axes, names: Sequence[str]) -> list[str]:
 
 
 def fit_labels(ax: Axes) -> float:
-    """Wrap labels that are longer than their axes, in a figure that is laid out. Returns the added height, in
-    inches."""
+    """Wrap labels that are longer than their axes in a figure that is laid out; return the added height, in inches."""
     figure, added = ax.figure, 0
     box, right = ax.get_window_extent(), figure.bbox.x1
     for axis, room in ((ax.xaxis, box.width + 2 * (right - box.x1)), (ax.yaxis, box.height)):
@@ -359,8 +353,7 @@ def extension(path: str | os.PathLike[str], flag: str = "") -> str:
 
 
 def read_size(text: str | None) -> tuple[float, float | None]:
-    """Read the width and the height of a picture, `3.3x2.4`; the height is None if missing. Raises InputError (usage)
-    for anything but a size of at most 100 inches."""
+    """Read width and height, `3.3x2.4`; the height may be missing. Raises InputError (usage) beyond 100 inches."""
     width, x, height = (text or str(WIDTH)).lower().partition("x")
     return ranges.WIDTH.read(width), ranges.HEIGHT.read(height) if x else None
 
@@ -524,8 +517,7 @@ def check_numbers(frame: pd.DataFrame, columns: Iterable[str], picture: str, sou
 
 
 def select_measure(frame: pd.DataFrame, measure: Any, picture: str) -> pd.DataFrame:
-    """Return the rows of the named measure, or of the only one. Raises InputError (usage) if it is missing, or if none
-    is named among more than one."""
+    """Return the rows of a measure, or of the only one. Raises InputError (usage) if it is missing or ambiguous."""
     measures = list(dict.fromkeys(frame["measure"]))
     if measure is None:
         if len(measures) > 1:

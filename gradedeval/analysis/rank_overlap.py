@@ -233,8 +233,7 @@ def rank_biased_overlap(first: RankedLists, second: RankedLists, documents: int,
 
 @lru_cache(maxsize=8)
 def _series(p: float, width: int) -> tuple[Floats, Floats, Floats]:
-    """Return (1 − p) p^(d − 1) of the depths; and for n from 0 to twice as many: Σ_{d ≤ n} p^d / d and Σ_{d ≤ n}
-    p^d."""
+    """Return (1 − p) p^(d − 1) by depth; and for n from 0 to twice as many Σ_{d ≤ n} p^d / d and Σ_{d ≤ n} p^d."""
     depth, twice = np.arange(1.0, width + 1), np.arange(1.0, 2 * width + 1)
     shares = np.zeros(2 * width + 1)
     np.cumsum(p**twice / twice, out=shares[1:])
@@ -358,8 +357,7 @@ class _PairBatch:
         return np.arange(1.0, self.width + 1)[None]
 
     def unmatched_mean(self, some: Ints) -> Floats:
-        """Return the mean presence of the unmatched documents of the longer list that have begun, for some pairs ×
-        depths."""
+        """Return the mean presence of unmatched documents of the longer list that have begun, pairs × depths."""
         begun, whole = (np.cumsum(self._longer(part)[some], axis=1) for part in (self.first, self.last))
         there = whole + self.table(1, "share", some) * (begun - whole)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -367,8 +365,7 @@ class _PairBatch:
         return mean
 
     def best_unmatched(self, unseen: Floats, some: Ints) -> Floats:
-        """Return the largest amount that unseen documents of the shorter list can share with the longer, for some pairs
-        × depths."""
+        """Return the most that unseen documents of the shorter list share with the longer, pairs × depths."""
         whole = self.table(1, "ended", some) - np.cumsum(self._longer(self.last)[some], axis=1)
         best: Floats = np.minimum(unseen, whole)
         best += np.maximum(unseen - whole, 0) * self.table(1, "share", some)

@@ -160,8 +160,7 @@ class RankedRuns:
     def batches(
         self, run: RankedRun, grader: Grader, code: Codes | None = None, pool: GradeCounts | None = None
     ) -> Iterator[Batch]:
-        """Yield the batches of a run, as measures take them; optionally with other grades of documents and another
-        pool."""
+        """Yield the batches of a run; optionally with other grades of documents and another pool."""
         codes = (self.code if code is None else code)[run.document]
         counted = self.pool if pool is None else pool
         for batch in grader.batches(
@@ -208,8 +207,7 @@ class RankedRuns:
         return replace(self, runs=runs, topics=named, topic=row[self.topic])
 
     def scores(self, scorer: Scorer, code: Codes | None = None, pool: GradeCounts | None = None) -> Floats:
-        """Return score, residual by the unjudged, and total residual, as `Scorer.score_batch`: 3 × runs × topics ×
-        measures. nan if a topic does not count for a run."""
+        """Return `Scorer.score_batch` of all runs: 3 × runs × topics × measures, nan for topics that do not count."""
         scorer = scorer if pool is None else without_ideals(scorer)
         values = np.full((3, len(self.runs), len(self.topics), len(scorer.measures)), np.nan)
         for number, run in enumerate(self.runs):
@@ -247,10 +245,7 @@ class Ranking:
             self.graded[name] = run.with_batches([replace(batch, docnos=None) for batch in run.batches])
 
     def of(self, names: Sequence[str], scorer: Scorer | None = None) -> RankedRuns:
-        """Return the runs in an order.
-
-        scorer  as in `rank_runs`
-        """
+        """Return the runs in an order; `scorer` is as in `rank_runs`."""
         grader, runs = self.grader, [self.graded[name] for name in names]
         listed_topics = dict.fromkeys(topic for run in runs for topic in run.topics)
         topics = [topic for topic in grader.qrels.topics if topic in listed_topics]
@@ -324,8 +319,7 @@ def _number_documents(run: GradedRun[Batch], numbers: DocumentNumbers, keep_ties
 def scored_and_ranked(
     runs: Mapping[str, Any], qrels: Any, measures: Sequence[Measure], options: Options, workers: Workers
 ) -> tuple[Scores, Ranking]:
-    """Score and rank runs, reading each file once. Raises InputError as `evaluate_runs` and `rank_runs` do; no measure
-    may use the types of documents."""
+    """Score and rank runs, reading each file once; no measure may use the types of documents."""
     scorer = scorer_of(runs, qrels, measures, options, workers)
     ranking = Ranking(runs, scorer.grader, workers)
     scores = evaluate_runs(ranking.graded, scorer.qrels, measures, options)
@@ -457,10 +451,7 @@ def _cut(gains: Gains, rank: int) -> Gains:
 
 
 def _sample(gains: Gains, rows: Ints, inside: Bools) -> Sample | None:
-    """Return the strata of the documents of a batch, for topics at these rows and the ranks that are kept.
-
-    inside  rows × ranks: whether a rank is within its ranking
-    """
+    """Return the strata of documents, for topics at these rows and the ranks `inside` their rankings, rows × ranks."""
     if gains.sample is None:
         return None
     ranks = inside.shape[1]
@@ -666,8 +657,7 @@ ENTERED, LEFT, ROSE, FELL, STAYED = "entered", "left", "rose", "fell", "stayed"
 
 
 def two_systems(names: Sequence[str], replicates: Replicates) -> dict[str, list[str]]:
-    """Return the runs of each of two systems. Raises InputError (usage) for another number, and as
-    `Replicates.systems`."""
+    """Return the runs of each of two systems. Raises InputError (usage) for another number."""
     systems = replicates.systems(names)
     if len(systems) != 2:
         problem = f"{len(systems)} {plural(len(systems), 'system')} given ({shorten(list(systems))})"
@@ -709,10 +699,7 @@ class Sides:
         return seeds_in_words({name: self.runs[side].tolist() for side, name in enumerate(self.names)})
 
     def means(self, values: NDArray[Any]) -> Floats:
-        """Return the mean over the runs of each, 2 × …
-
-        values  runs × …
-        """
+        """Return the mean of values of runs over each side, 2 × …"""
         return np.array([values[rows].mean(0) for rows in self.runs])
 
     @cached_property
@@ -739,8 +726,7 @@ class Sides:
 
     @cached_property
     def middle(self) -> Floats:
-        """The median rank of each document over the runs of each side, 2 × documents. A run without the document counts
-        as below all ranks; `NOWHERE` is the median there."""
+        """The median rank of each document on each side, 2 × documents; `NOWHERE` if most runs lack it."""
         medians = np.empty((2, len(self.ranked)))
         for side, rows in enumerate(self.runs):
             ranks = np.array([self.ranked.runs[run].ranks_of(len(self.ranked)) for run in rows], dtype=np.float64)
@@ -750,12 +736,7 @@ class Sides:
         return medians
 
     def contributions(self, added: Sequence[Floats]) -> Floats:
-        """Return the mean contribution of each document over the runs of each side, 2 × documents.
-
-        It is 0 for runs that did not retrieve it.
-
-        added  runs: the contributions of their documents
-        """
+        """Return the mean contribution of each document on each side, 2 × documents: 0 where it is not retrieved."""
         means = np.zeros((2, len(self.ranked)))
         for side, rows in enumerate(self.runs):
             for run in rows.tolist():
@@ -804,16 +785,14 @@ class DocumentChanges:
 
     @cached_property
     def explains(self) -> Floats:
-        """The contribution of each document to the difference; 0 if both sides differ only in the last bits of their
-        means."""
+        """The contribution of each document to the difference; 0 if both sides differ only in their last bits."""
         explains: Floats = self.terms[1] - self.terms[0]
         explains[np.abs(explains) <= TOLERANCE * np.abs(self.terms).max(0)] = 0
         return explains
 
     @cached_property
     def chosen(self) -> Ints:
-        """The documents whose change is reported. A run has them among the ranks that count, and their contributions,
-        ranks or runs differ."""
+        """The documents whose change is reported: they differ, and a run has them among the ranks that count."""
         counts = np.zeros(len(self.ranked.topics), dtype=bool)
         counts[self.sides.shared] = True
         (old, new), shares = self.sides.middle, self.shares

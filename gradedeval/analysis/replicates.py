@@ -87,11 +87,7 @@ def _mean_squares(system: Floats) -> tuple[float, float]:
 
 
 def compare_systems(paired: Paired, seeds: Matrix, first: Ints, second: Ints, alpha: float) -> dict[str, Any]:
-    """Compare pairs of systems by one measure with the mixed model; return the columns of a comparison.
-
-    paired  the scores of the systems
-    seeds   the runs of these systems
-    """
+    """Compare pairs of systems with the mixed model; `seeds` are their runs. Return the columns of a comparison."""
     runs = _seed_scores(paired, seeds)
     estimates = [
         estimate(runs[k].mean(0) - runs[i].mean(0), [runs[i], runs[k]])
@@ -167,8 +163,7 @@ def check_seeds(matrix: Matrix, systems: Sequence[str], place: str) -> None:
 
 
 def p_and_margin(mean: Floats, se: Floats, df: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """Return two-sided p of means, and half the width of their intervals at level 1 − alpha. nan if nothing varies but
-    the mean is not 0."""
+    """Return two-sided p of means, and half the width of their intervals; nan if only the mean varies."""
     stats = significance.scipy_stats()
     alike, zero = se <= TOLERANCE, np.abs(mean) <= TOLERANCE
     t = np.abs(mean) / np.where(alike, 1.0, se)
@@ -209,8 +204,7 @@ def system_estimate(matrix: Matrix, system: int, column: int, alpha: float) -> d
 
 
 def topic_errors(paired: Paired, seeds: Matrix, first: int, second: int) -> Floats:
-    """Return `difference_errors` of two systems, per topic. nan also by measures with geometric means: their scores are
-    averaged as logarithms."""
+    """Return `difference_errors` of two systems, per topic; nan by measures averaged as logarithms."""
     values = _seed_scores(paired, seeds)
     if paired.reading.summary == "geometric":
         return np.full(len(paired.topics), np.nan)
@@ -218,8 +212,7 @@ def topic_errors(paired: Paired, seeds: Matrix, first: int, second: int) -> Floa
 
 
 def difference_errors(first: Floats, second: Floats) -> Floats:
-    """Return the standard error over seeds of the difference of two means over seeds, per topic. nan if neither system
-    has more than one seed. Each system is seeds × topics."""
+    """Return the standard error over seeds of the difference of two systems, seeds × topics; nan of one seed each."""
     parts = [system.var(0, ddof=1) / len(system) for system in (first, second) if len(system) > 1]
     if not parts:
         return np.full(first.shape[1], np.nan)

@@ -168,8 +168,7 @@ class ReversalSearch:
         return np.concatenate(differences)
 
     def _values(self, run: RankedTopics, rows: Ints, relevant: Bools, more: Ints) -> Floats:
-        """Return the tested scores of topics at some rows, with documents at the relevant ranks at the best grade. The
-        pool has `more` documents of the best grade, including these."""
+        """Return the tested scores of topics, with relevant ranks and `more` relevant documents at the best grade."""
         label = int(self.table.gain_of_label.argmax())
         codes, counts = run.batch.codes[rows], run.batch.pool.select(rows)
         codes[relevant] = label

@@ -65,8 +65,7 @@ class Part:
 
     @cached_property
     def cell(self) -> NDArray[np.int32]:
-        """Cells of documents in the flat topics × ranks, by number; −1 if absent. The last entry is −1, for larger
-        numbers."""
+        """Cells of documents in the flat topics × ranks, by number; −1 if absent, and last for larger numbers."""
         cells = np.full(int(self.number.max(initial=0)) + 2, -1, dtype=np.int32)
         cells[self.number.ravel()] = np.arange(self.number.size)
         cells[0] = -1
@@ -87,8 +86,7 @@ class Part:
 
 
 def number_documents(runs: Mapping[str, Sequence[Batch]], grader: Grader) -> dict[str, list[Part]]:
-    """Return the batches of runs, down to the last rank that counts, with numbered unjudged documents. The documents of
-    a topic have consecutive numbers: lookups by number, topic after topic, hit the cache."""
+    """Number the unjudged documents of runs, consecutively in a topic: lookups then hit the cache."""
     parts = {
         run: [_number_unjudged(grader.down_to_last(batch), grader.judged) for batch in batches]
         for run, batches in runs.items()
@@ -237,10 +235,7 @@ class Precisions:
         return self._tested(total, np.arange(len(seen)), ceiling)
 
     def _down_to(self, level: RelevantCells, seen: Bools, after: Ints, counts: Ints) -> Floats:
-        """Return the sums of precisions, topics × lengths, with documents of `seen` relevant down to the ranks `after`.
-
-        counts  the number of these documents
-        """
+        """Return the sums of precisions, topics × lengths, with `counts` documents relevant down to `after`."""
         judged = np.zeros(seen.shape, dtype=bool)
         judged.ravel()[level.cell] = True
         relevant = seen | judged
@@ -383,10 +378,7 @@ def _tested_ceiling(scorer: Scorer, column: int) -> float:
 
 
 def judge_run(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[bytes, Floats]) -> JudgedRun:
-    """Compute what the unjudged documents of a run add to its scores.
-
-    by_rank  topic -> the gain of a document at each rank, if it depends on nothing else; extended here
-    """
+    """Compute what the unjudged documents of a run add to its scores; gains that depend on ranks go to `by_rank`."""
     measure, columns_of_parts, begin = scorer.measures[column], [], 0
     precise, looked_at = list[Precisions](), list[Bools]()
     additive, bounded = True, False
@@ -426,10 +418,7 @@ def judge_run(scorer: Scorer, column: int, parts: list[Part], by_rank: dict[byte
 def _precisions(
     scorer: Scorer, column: int, part: Part, seen: Bools, expected: tuple[Floats, Floats, Floats]
 ) -> Precisions | None:
-    """Return the direct way to the scores by ranks of relevant documents, or None.
-
-    expected  the scores with none of the documents of `seen`, with all, and with every second one
-    """
+    """Return the direct way to the scores, or None if it misses those with none, all or half of the documents."""
     direct = Precisions.of(scorer, column, part)
     if direct is None:
         return None
@@ -619,8 +608,7 @@ class ReversalFinder:
         self.by_rank: dict[str, dict[bytes, Floats]] = {}
 
     def reversals(self, queries: Sequence[ReversalQuery]) -> list[Reversal | None]:
-        """Return the reversal of each pair by documents of the trailing run. None if a run cannot be read again as it
-        was scored, or if no reversal was found."""
+        """Return the reversal of each pair; None if there is none, or a run cannot be read again as it was scored."""
         searches: list[Search | None] = []
         for run, ahead, paired, needed in progress("pairs of runs")(list(queries)):
             behind, leader = self._judged(run, paired), self._judged(ahead, paired)
@@ -717,8 +705,7 @@ def _search(behind: JudgedRun, ahead: JudgedRun, needed: float) -> Search:
 
 
 def _net_weights(behind: JudgedRun, weight: Floats, ahead: JudgedRun, of_ahead: Floats) -> Floats:
-    """Return the gain of each unjudged document to the trailing run less its gain to the leading run. 0 if both are
-    infinite, as without any known relevant document: their difference is unknown."""
+    """Return the gain of each unjudged document to the trailing run less its gain to the leading run; 0 if unknown."""
     places = ahead.places(behind.number)
     loss, shared = np.zeros(len(weight)), places >= 0
     loss[shared] = of_ahead[places[shared]]
@@ -729,8 +716,7 @@ def _net_weights(behind: JudgedRun, weight: Floats, ahead: JudgedRun, of_ahead: 
 def _best_documents(
     behind: JudgedRun, weight: Floats, ahead: JudgedRun, of_ahead: Floats, reach: float
 ) -> tuple[Ints, Floats, bool]:
-    """Return the documents that lift the trailing run over the leading one, the best first, and their cumulative rises.
-    The rises pass `reach` if possible; the last value is whether these are all such documents."""
+    """Return the documents that lift the trailing run, the best first, their cumulative rises, and whether all are."""
     net, count = _net_weights(behind, weight, ahead, of_ahead), FIRST_SORTED
     every = np.count_nonzero(net > 0)
     while True:
@@ -751,13 +737,7 @@ def _sort_documents(net: Floats, count: int) -> Ints:
 
 
 def reversal_columns(frame: pd.DataFrame, measures: Mapping[str, Paired], reread: RereadRuns | None) -> dict[str, Any]:
-    """Return the columns reversing, unjudged, reversing_share and reversing_rank of a comparison, None if blank.
-
-    They are of pairs whose order could be reversed.
-
-    measures  name -> the compared scores
-    reread    their runs; None if the effects of judging are unknown
-    """
+    """Return the columns of a comparison on documents that reverse orders; blank if the runs are unknown."""
     columns: dict[str, list[Any]] = {name: [None] * len(frame) for name in COLUMNS}
     if reread is None:
         return columns

@@ -91,8 +91,7 @@ class Signature:
 
     @cached_property
     def averaged(self) -> dict[str, str]:
-        """The settings that means depend on beyond the scores of topics -> their values: the version, and the topics
-        that count."""
+        """The settings that means depend on beyond the scores of topics -> their values."""
         settings = {"gradedeval": self.version.removeprefix("gradedeval ")}
         for match in filter(None, (re.fullmatch(_AVERAGED, part) for part in self.parts)):
             settings[match["name"] or "chosen topics"] = match["value"] or f"{match['number']} ({match['digest']})"
@@ -235,8 +234,7 @@ class SavedScores:
 
 
 def holds_scores(path: str) -> bool:
-    """Return whether a file, whatever its name, holds saved scores rather than a run. Its header has their columns, or
-    its first bytes their JSON keys. Raises InputError if it cannot be read."""
+    """Return whether a file holds saved scores, by its header or the JSON keys in its first bytes."""
     if not is_named(path):
         return False
     head = first_bytes(Source(path), HEAD).removeprefix(BYTE_ORDER_MARKS[0])

@@ -166,8 +166,7 @@ class Matrix:
         return mask if self.machine is None else mask & ~np.isnan(self.machine[:, :, column]).any(0)
 
     def paired(self, measure: str) -> Paired:
-        """Return one measure on the topics that all runs are scored on. Raises InputError if there are none, or if a
-        score is too large."""
+        """Return one measure on the topics of all runs. Raises InputError if there are none, or for huge scores."""
         column, shared = self.measure_index(measure), self.shared(measure)
         by_machine: dict[str, Floats] = {}
         limits = NO_LIMITS if self.limits is None else self.limits[column]
@@ -215,10 +214,7 @@ class Matrix:
         return [f"{', '.join(unknown)}: {problem}"] if unknown else []
 
     def unequal_topics(self, averaged: Mapping[str, Iterable[Hashable]] | None = None) -> list[Note]:
-        """Return a note if the means of runs are over different topics.
-
-        averaged  measure -> for each run, the topics of its mean; None: all topics that it is scored on
-        """
+        """Return a note if the means of runs are over different topics: `averaged`, or those that each is scored on."""
         if averaged is None:
             each = self.included.transpose(2, 0, 1)
             averaged = {name: [run.tobytes() for run in rows] for name, rows in zip(self.measures, each, strict=True)}
@@ -245,8 +241,7 @@ class Matrix:
         return [n for n in self.notes if not (isinstance(n, Note) and n.kind == left_out and not n.raw[1])]
 
     def omission_notes(self) -> list[str]:
-        """Return the notes on topics left out of comparisons, one for all measures that lack the same. Topics that a
-        machine lacks have notes of their own; topics that no run is scored on are in no mean."""
+        """Return the notes on topics left out of comparisons, one for all measures that lack the same."""
         measures_of, judged = dict[str, list[str]](), self.judged
         if self.machine is not None:
             judged &= ~np.isnan(self.machine).all((0, 2))
@@ -259,11 +254,7 @@ class Matrix:
         return [f"{shorten(measures, 3)}: {text}" for text, measures in measures_of.items()]
 
     def _omission(self, column: int, is_omitted: Bools, scored: int) -> str:
-        """Return the text on topics left out for one measure: which, by which runs, and which options chose topics.
-
-        is_omitted  runs × topics
-        scored      number of topics that some run is scored on
-        """
+        """Return the text on topics left out for one measure: which, by which runs, and why."""
         of_topic, of_run = np.logical_or.reduce(is_omitted, axis=0), np.logical_or.reduce(is_omitted, axis=1)
         topics, runs = list(compress(self.topics, of_topic.tolist())), list(compress(self.runs, of_run.tolist()))
         them = "it" if len(topics) == 1 else "them"
@@ -316,8 +307,7 @@ class Paired:
         return self.reading.summarize_rises(self.score, self.residual)
 
     def wins(self, differences: Floats) -> dict[str, Any]:
-        """Count the topics that each row of differences wins, ties and loses; only ties if neither direction is
-        better."""
+        """Count the topics that each row of differences wins, ties and loses; only ties without a better direction."""
         gains, has_direction = differences * self.reading.sign, self.reading.better != "neither"
         counts = {"wins": (gains > 0).sum(1), "ties": (gains == 0).sum(1), "losses": (gains < 0).sum(1)}
         return counts if has_direction else {**counts, "wins": None, "losses": None}
@@ -394,8 +384,7 @@ def as_one(results: Any) -> Any:
 
 
 def as_scores(results: Any) -> Scores:
-    """Return one or several evaluations by the same measures as one. Raises InputError (usage) for anything else, and
-    as `as_one` does."""
+    """Return evaluations by the same measures as one. Raises InputError (usage) for anything else, as `as_one`."""
     scores = as_one(results)
     if isinstance(scores, Scores):
         return scores
@@ -420,8 +409,7 @@ def _is_result(result: Any) -> bool:
 
 
 def comparable_matrix(scores: AnyScores) -> Matrix:
-    """Convert scores with `to_matrix`, for functions that compare. Raises InputError (usage) if saved scores are of
-    different qrels or options. A Matrix has been checked."""
+    """Convert scores with `to_matrix`, and check them. A Matrix has been checked."""
     scores = as_one(scores)
     return scores if isinstance(scores, Matrix) else check_matrix(to_matrix(scores))
 
@@ -445,8 +433,7 @@ def with_estimates(scores: AnyScores) -> AnyScores:
 
 
 def _unweighted(signatures: Iterable[str]) -> None:
-    """Raise InputError (usage) for weighted means: differences, tests and intervals take all topics to weigh the
-    same."""
+    """Raise InputError (usage) for weighted means: in differences, tests and intervals topics weigh the same."""
     if any(re.search(r"(^| \| )topic weights \w+( \||$)", text) for text in signatures):
         problem = "topics weigh the same in differences, tests and intervals"
         raise InputError(flag.topic_weights, problem, "leave it out; eval and evaluate have weighted means", usage=True)
@@ -481,8 +468,7 @@ def _from_scores(scores: Scores, predicts: bool = False) -> Matrix:
 
 
 def _by_machine(matrix: Matrix, scores: Scores, column_of: Mapping[str, int]) -> Floats:
-    """Return the scores by the machine, runs × topics × measures; nan if people judged a topic and it does not
-    count."""
+    """Return the scores by the machine, runs × topics × measures; nan for topics that do not count for people."""
     scores_by_machine = np.full(matrix.score.shape, np.nan)
     for row, (people, machine) in enumerate(zip(scores.runs, scores.by_machine, strict=True)):
         columns = [column_of[topic] for topic in machine.topics]
@@ -546,8 +532,7 @@ METADATA_OPTIONS = ("queries", "slices", "replicates")
 
 
 def with_systems(matrix: Matrix) -> Matrix:
-    """Return the scores of systems in place of their runs, which become its `seeds`; the same without replicates. On
-    each topic it is the mean over the seeds, or the geometric mean for measures with geometric means."""
+    """Return the scores of systems in place of their runs, which become its `seeds`: means or geometric means."""
     if matrix.replicates is None:
         return matrix
     systems = matrix.replicates.systems(matrix.runs)
@@ -652,10 +637,7 @@ def run_pairs(runs: int, baselines: Sequence[int] = ()) -> tuple[Ints, Ints]:
 
 
 def topic_differences(values: Floats, first: Ints, second: Ints) -> Floats:
-    """Return value of the second run − value of the first, pairs × topics; 0 if only the last bits differ.
-
-    values  runs × topics
-    """
+    """Return second − first of values by topic, pairs × topics; 0 if only the last bits differ."""
     differences: Floats = values[second] - values[first]
     differences[np.abs(differences) <= TOLERANCE] = 0
     return differences
@@ -665,8 +647,7 @@ def topic_differences(values: Floats, first: Ints, second: Ints) -> Floats:
 
 
 def options_with_residuals(like: str | None = None, *, bounded: bool = True, **keywords: Any) -> Options:
-    """Return the options, with residuals. There are none for condensed lists, for estimated scores, or if `bounded` is
-    False."""
+    """Return the options with residuals, if there are any and `bounded` does not exclude them."""
     options = resolve_options(like, **keywords)
     bounded = bounded and options.predicted is None and not options.judged_only
     defaults = frozenset({"residuals", "bounds"})  # which are not the user's choice here
@@ -772,8 +753,7 @@ class Baseline:
 
 
 def full_name(word: str, names: Sequence[str]) -> str:
-    """Return the name of the run that a terminal shows as this word, cut in the middle, or a picture, without the parts
-    that all names share; the word itself if there is none, or more than one."""
+    """Return the name of the run that a terminal or a picture shortens to this word, or else the word itself."""
     from gradedeval.analysis.pictures import short_names  # not where scores are made
     from gradedeval.kernel.formats.fitting import ELLIPSIS
 
@@ -787,10 +767,7 @@ def full_name(word: str, names: Sequence[str]) -> str:
 
 
 def first_baseline_notes(matrix: Matrix, baseline: str | None, *, fewest: int = 3, named: bool = False) -> list[Note]:
-    """Return a note that the first run is the baseline, if none is named and there are `fewest` runs or more.
-
-    named  whether the note names it, as frames do
-    """
+    """Return a note that the first run is the baseline, if none is named; with its name if `named`."""
     if baseline is not None or len(matrix.runs) < fewest:
         return []
     name = f", {visible(matrix.runs[0])}," if named else ""
@@ -841,8 +818,7 @@ def add_baseline(matrix: Matrix, source: Baseline, means_suffice: bool = False) 
 
 
 def _beside_means(matrix: Matrix, baseline: Matrix) -> Matrix:
-    """Return scores beside a baseline without topics, by the same measures. Raises InputError (usage) if they are of
-    different qrels, options or topics."""
+    """Return scores beside a baseline without topics. Raises InputError (usage) if it is of other settings."""
     baseline = baseline._of(slice(None), [column for column in baseline.columns_of(matrix) if column is not None])
     of_runs = matrix.seeds or matrix
     origins = np.array([*of_runs.origin, *baseline.origin])

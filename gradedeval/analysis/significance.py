@@ -179,8 +179,7 @@ def signed_rank_p(differences: Floats) -> Floats:
 
 
 def _ranks(differences: Floats) -> tuple[Floats, Bools, Floats]:
-    """Return for the differences of each pair in the order of their sizes: rank, sign, and number of ties. The rank is
-    0 for a zero and the mean for ties; the sign is True above 0."""
+    """Return rank (0 for a zero), sign and number of ties of the differences of each pair, in order of their sizes."""
     pairs, topics = differences.shape
     ordered = np.take_along_axis(differences, np.argsort(np.abs(differences), axis=1), 1)
     sizes = np.abs(ordered)
@@ -196,10 +195,7 @@ def _ranks(differences: Floats) -> tuple[Floats, Bools, Floats]:
 
 @lru_cache(maxsize=1 << 13)
 def _tail(doubled: tuple[int, ...]) -> Floats:
-    """Return the probability that the ranks above 0 sum to s / 2 or less, by s from 0, with equally likely signs.
-
-    doubled  the ranks, times 2
-    """
+    """Return the probability by s that the ranks, doubled here, of random signs above 0 sum to s / 2 or less."""
     ways = np.zeros(sum(doubled) + 1)
     ways[0] = 1
     for rank in doubled:
@@ -303,8 +299,7 @@ DIVIDE_BY_DEVIATION = ("bootstrap", "t")
 
 
 def scipy_stats() -> Any:
-    """Import scipy.stats on first use: the import takes longer than most commands. Raises InputError (usage) if it is
-    missing, though every installation has it."""
+    """Import scipy.stats on first use: the import takes longer than most commands."""
     try:
         from scipy import stats
     except ImportError:
@@ -340,8 +335,7 @@ def p_values(differences: Floats, test: Test, draws: int, seed: int) -> Floats:
 
 
 def no_variance(differences: Floats) -> Bools:
-    """Return the mask of pairs with two topics or more that differ, all alike: divisions by the deviation have no
-    value."""
+    """Return the mask of pairs with topics that differ, all alike: nothing can be divided by the deviation."""
     mask: Bools = (deviations(differences) == 0) & differences.any(1) & (differences.shape[1] > 1)
     return mask
 
@@ -419,10 +413,7 @@ def uses_draws(test: Test, topics: int, draws: int, runs: int) -> bool:
 
 
 def min_p(test: Test, topics: int, draws: int, runs: int = 2) -> float:
-    """Return the smallest p value that a test can give; 0 if no bound is known beforehand.
-
-    runs  number of runs with labels shuffled by tukey-hsd
-    """
+    """Return the smallest p value that a test can give, of `runs` for tukey-hsd; 0 if no bound is known."""
     if topics < 2:
         return 1.0
     if uses_draws(test, topics, draws, runs):
@@ -717,10 +708,7 @@ def run_joint_test(paired: Paired, difference: Floats, settings: TestSettings) -
 
 
 def run_test(paired: Paired, differences: Floats, settings: TestSettings) -> TestResult:
-    """Return p of each pair and the interval of its mean difference of values.
-
-    differences  pairs × topics
-    """
+    """Return p of each pair, and the interval of its mean difference of values, pairs × topics."""
     test, draws, seed, alpha = settings.test, settings.draws, settings.seed, settings.alpha
     if test not in NOT_BY_PAIR:
         return with_interval(differences, test, draws, seed, alpha)
@@ -741,10 +729,7 @@ def pair_p_values(paired: Paired, differences: Floats, settings: TestSettings) -
 def unattainable_notes(
     measures: list[Paired], pairs: int, settings: TestSettings, *, fixed_draws: bool = False
 ) -> list[str]:
-    """Return a note on measures by which no difference, however large, could be significant with too few draws.
-
-    fixed_draws  whether their number cannot be chosen
-    """
+    """Return a note on measures by which no difference could be significant, with too few draws or `fixed_draws`."""
     causes: dict[tuple[str, str], list[str]] = {}
     for paired in measures:
         topics, runs = len(paired.topics), len(paired.runs)

@@ -103,8 +103,7 @@ class Reference:
         return out.getvalue()
 
     def notes(self, scores: Scores) -> list[str]:
-        """Return notes on scores that this reference standardizes. Raises InputError (usage) if it is of different
-        qrels or options."""
+        """Return notes on scores to standardize. Raises InputError (usage) for different qrels or options."""
         here = Signature.read(scores.signature)
         notes = dict[str, None]()
         for measure in map(str, scores.measures):

@@ -112,8 +112,7 @@ _SCALES = {"total": "by topic", "geometric": "of logarithms"}
 
 
 def describe_scales(matrix: Matrix, measures: list[str], quantity: str) -> list[str]:
-    """Return lines that name the measures with numbers on another scale than their summaries: totals are counted by
-    topic, and geometric means compared by their logarithms."""
+    """Return lines on the measures whose numbers are on another scale than their summaries."""
     summaries = {name: matrix.reading(matrix.measure_index(name)).summary for name in measures}
     return [
         f"{', '.join(name for name in measures if summaries[name] == summary)}: {quantity} {scale}"

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 
 def lists_of(runs: Mapping[str, Any], qrels: kernel.Qrels, options: Options, depth: int) -> tuple[ClickLog, list[str]]:
-    """Return the top documents of each topic of each run as a log without sessions, and the notes on the runs.
-    A list that several runs share appears once."""
+    """Return the distinct lists of runs by topic as a log without sessions, and the notes on the runs."""
     ranked = ranked_runs.rank_runs(runs, kernel.grade.Grader(qrels, replace(options, depth=depth)))
     lists: dict[tuple[str, tuple[str, ...]], None] = {}
     for run in ranked.runs:
@@ -157,8 +156,7 @@ def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: S
 
 
 def with_lists(log: ClickLog) -> ClickLog:
-    """Return the log without configurations that have no sessions or show no list.
-    Raises InputError if none is left."""
+    """Return the log without configurations that have no sessions or show no list. Raises InputError if all do."""
     kept = np.bincount(log.configuration, log.count, minlength=len(log.topics)) > 0
     listed = kept & (log.lengths > 0)
     if not listed.any():
@@ -185,8 +183,7 @@ def select_configurations(log: ClickLog, chosen: Bools) -> ClickLog:
 
 
 def relevant_in_lists(log: ClickLog, qrels: kernel.Qrels, rel: float) -> Bools:
-    """Return configurations × ranks: the mask of shown documents with a grade of at least `rel`.
-    Raises InputError (usage) if `rel` is nan."""
+    """Return configurations × ranks: the mask of shown documents with a grade of at least `rel`."""
     if rel != rel:
         raise InputError(flag.ss_rel, "nan is not a grade", f"as in {flag.ss_rel:2}", usage=True)
     relevant = np.append(qrels.labels >= rel, [False, False])
@@ -194,10 +191,7 @@ def relevant_in_lists(log: ClickLog, qrels: kernel.Qrels, rel: float) -> Bools:
 
 
 def means_of_lists(log: ClickLog, name: str, qrels: kernel.Qrels | None = None, ss_rel: float = SS_REL) -> Floats:
-    """Return the mean of one click measure over the sessions of each configuration; nan without sessions.
-
-    Raises InputError (usage) for an unknown measure, and for `ss` without grades.
-    """
+    """Return the mean of one click measure over the sessions of each configuration; nan without sessions."""
     check_choice(name, tuple(CLICK_MEASURES), flag.click_measure)
     if name == "ss" and qrels is None:
         raise InputError("ss", "needs the grades of documents", "give qrels", usage=True)
@@ -704,8 +698,7 @@ def stop_probabilities(gain: Floats) -> Floats:
 
 
 def scoring_of(measure: Measure, ranks: int) -> Scoring:
-    """Return the weights of a measure down to a rank.
-    Raises InputError (usage) unless it is err, cascade, or a sum of gains with fixed weights."""
+    """Return the weights of a measure down to a rank. Raises InputError (usage) if they are not fixed."""
     last = ranks if measure.cutoff is None else min(ranks, measure.cutoff)
     rank = np.arange(1.0, ranks + 1)
     if measure.name in ("err", "cascade"):

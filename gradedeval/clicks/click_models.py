@@ -56,8 +56,7 @@ class Items:
         return {name: number for number, name in enumerate(self.names)}
 
     def of(self, log: ClickLog) -> Ints:
-        """Return configurations × ranks: the index of the item shown.
-        It is `len(names)` for an unknown item, one more past the end of the list."""
+        """Return configurations × ranks: the index of the item shown, larger for unknown items and past the end."""
         width, number, unknown = max(map(len, log.shown), default=0), self.number, len(self.names)
         item = np.full((len(log.shown), width), unknown + 1, dtype=np.int64)
         for row, (topic, docnos) in enumerate(zip(log.topics, log.shown, strict=True)):
@@ -90,8 +89,7 @@ def grades_of(qrels: Qrels, topic: str) -> dict[str, float]:
 
 
 def items_of(log: ClickLog, tie: Tie, qrels: Qrels | None) -> Items:
-    """Return the items that share parameters in a log.
-    Raises InputError if the log shows no lists, or if grades lack judgments."""
+    """Return the items that share parameters in a log. Raises InputError without lists, or grades without judgments."""
     if not any(log.shown):
         raise InputError(log.place, *NO_LIST)
     if tie == "document":
@@ -445,10 +443,7 @@ def _model(spec: ModelSpec, tie: str, kept: dict[str, Any], place: str) -> Click
 
 
 def _check_products(parameters: dict[str, Floats], unseen: float | None, place: str) -> None:
-    """Raise InputError if attractiveness times examination is not a probability.
-
-    unseen  attractiveness to set for a document never shown; None: ½, or the largest valid value below
-    """
+    """Raise InputError if attractiveness times examination is no probability; set the attractiveness of `unseen`."""
     attractiveness, most = parameters["attractiveness"], parameters["examination"].max(initial=1)
     attractiveness[-1] = 0.5 / most if unseen is None else unseen
     if not 0 <= attractiveness.min() <= attractiveness.max() * most <= 1 + 1e-9:
@@ -509,8 +504,7 @@ def pair(prior: float | Sequence[float] | str) -> Prior:
 
 
 def relevance_text(fitted: ClickModels, write_relevance: str, min_seen: int | None = None) -> str:
-    """Return the relevance of documents by the only model as CSV.
-    Notes the documents shown in too few sessions; raises InputError if none is left."""
+    """Return the relevance by the only model as CSV; documents shown in too few sessions are noted."""
     least, seen = MIN_SEEN if min_seen is None else min_seen, fitted._one(None).seen
     rare, documents = int((seen < least).sum()), len(seen)
     counts = f"{rare} of {documents} documents were shown in fewer than {least} sessions"

@@ -179,9 +179,7 @@ class Preferences:
 
 
 def read_preferences(source: Any, qrels: kernel.Qrels) -> Preferences:
-    """Read preferences from a file or a DataFrame with the same columns.
-    Raises InputError for bad lines, and if no pair is left: equally good lists carry no information on gains, and
-    unjudged documents have none."""
+    """Read preferences. Raises InputError for bad lines, and if none is left of judged documents."""
     table = small_table_of(source, COLUMNS, "preferences", HINT)
     topics, lists, signs = [], list[tuple[str, ...]](), []
     for line, cells in table.rows:
@@ -346,8 +344,7 @@ def _or_worst(correlation: float) -> float:
 def _fully_judged(
     log: ClickLog, qrels: kernel.Qrels, clicked: Floats, name: str
 ) -> tuple[GradedLists, Floats, Floats, list[str]]:
-    """Return the fully judged lists, the click measure and the number of sessions of each, and notes.
-    Raises InputError if there are none, or if the click measure is constant."""
+    """Return the fully judged lists, their click measure and sessions, and notes. Raises InputError if useless."""
     lists = graded_lists(log, qrels)
     count = np.bincount(log.configuration, log.count, minlength=len(log.topics)).astype(np.float64)
     kept = lists.judged & (count > 0) & ~np.isnan(clicked) & (log.lengths > 0)
@@ -365,8 +362,7 @@ def _fully_judged(
 
 
 def _learnable(has_documents: Bools, grades: Floats, scored: Scoring, place: str) -> Bools:
-    """Return the mask of grades with a learnable gain: grades shown, and 0 in a sum of gains.
-    Raises InputError if all documents shown are of one grade."""
+    """Return the mask of grades with a learnable gain. Raises InputError if all documents have one grade."""
     if has_documents.sum() < 2:
         problem = (
             f"all documents shown are of grade {grades[has_documents][0]:g}"

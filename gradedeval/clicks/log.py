@@ -99,8 +99,7 @@ class ClickLog:
         return configuration, pattern, count
 
     def cut(self, depth: int) -> ClickLog:
-        """Return the log with lists cut at a depth, without clicks below it.
-        Lists with equal documents down to the depth become one configuration."""
+        """Return the log with lists cut at a depth, without clicks below it. Equal lists become one configuration."""
         lists: dict[tuple[str, tuple[str, ...]], int] = {}
         ranks: dict[tuple[int, ...], int] = {}
         of_list = [
@@ -156,10 +155,7 @@ class ClickLog:
         return kernel.results.to_frame(data | {"count": self.count})
 
     def lines(self) -> Iterator[str]:
-        """Yield the log as text for `read_log`: a header and a line for each row.
-
-        Raises InputError if a name has a tab or a line end.
-        """
+        """Yield the log as text for `read_log`. Raises InputError if a name has a tab or a line end."""
         lists = [" ".join(docnos) for docnos in self.shown]
         clicks = [" ".join(map(str, ranks)) or "-" for ranks in self.patterns]
         parts: list[tuple[str, Sequence[str], Ints]] = [
@@ -231,13 +227,7 @@ EXPECTED = (
 def file_blocks(
     source: kernel.stream.Source, extra: Collection[str], problems: ProblemList, notes: list[str]
 ) -> Iterator[Block]:
-    """Yield the blocks of a file; malformed lines are problems.
-
-    extra   required columns besides topic and clicks
-    notes   receives notes on skipped input
-
-    Raises InputError if the file is unreadable or lacks a column.
-    """
+    """Yield the blocks of a file, with `extra` columns; malformed lines are problems, and `notes` receives notes."""
     with closing(kernel.stream.Stream(source)) as stream:
         marked = stream.peek(len(BOM_UTF8)) == BOM_UTF8
         if marked:
@@ -274,8 +264,7 @@ def _line_blocks(pieces: Pieces, extra: Collection[str], problems: ProblemList) 
 
 
 def _cells(line: bytes, separator: bytes) -> list[bytes]:
-    """Return the fields of a line. Between commas and semicolons they may stand in quotes, as in CSV; a quote that does
-    not end on its line makes a line without fields."""
+    """Return the fields of a line, which may stand in quotes as in CSV; none if a quote does not end."""
     if separator == b"\t" or b'"' not in line:
         return line.split(separator)
     try:

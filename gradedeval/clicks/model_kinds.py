@@ -468,8 +468,7 @@ class ModelSpec:
 
 
 def read_models(texts: str | tuple[str, ...] | list[str]) -> list[ModelSpec]:
-    """Read the click models in a text such as "dbn(gamma=fit) ubm".
-    Raises InputError (usage) for an unknown model or parameter."""
+    """Read click models as in "dbn(gamma=fit) ubm". Raises InputError (usage) for an unknown one or parameter."""
     words = [
         word for text in ([texts] if isinstance(texts, str) else texts) for word in kernel.notation.split_words(text)
     ]
@@ -545,10 +544,7 @@ class Prediction:
 
 
 def log_chances(chance: Floats, cells: Cells, floor: float = 0.0) -> Floats:
-    """Return ranks × columns: ln of the probability of the click or skip; 0 past the end of a list, −∞ if impossible.
-
-    floor  minimum probability
-    """
+    """Return ranks × columns: ln of the probability of the click or skip, at least `floor`; 0 past the end."""
     probability = np.where(cells.click, chance, 1 - chance)
     with np.errstate(divide="ignore"):
         logs: Floats = np.where(cells.shown, np.log(np.maximum(probability, floor)), 0.0)

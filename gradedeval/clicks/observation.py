@@ -97,8 +97,7 @@ class Observation(FromLog):
         return np.asarray(self.frame["weight"].to_numpy(), dtype=np.float64)
 
     def document(self, layout: Layout) -> Document:
-        """Return the weights; for programs the weights of all users alone, with gaps and pages in the head of JSON.
-        Tables for people end at the last rank with a weight."""
+        """Return the weights; for programs those of all users, with gaps and pages in the head of JSON."""
         whole, *_ = names = list(self.frame.columns)
         weights = [Column("rank", "count"), Column("weight", "score"), Column("observed", "score")]
         if whole != "rank":

@@ -34,8 +34,7 @@ def known_names() -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=64)
 def our_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of the columns of a log in our spelling: that of the topic, and all if it has a row for each
-    result."""
+    """Return the names of columns in our spelling: the topic's, and all in a log with a row for each result."""
     found = {content: _find(names, row) for content, row in known_names().items()}
     if "clicks" in map(kernel.file_formats.plain, names) or not has_results(
         [content for content, name in found.items() if name]
@@ -53,8 +52,7 @@ def _find(names: tuple[str, ...], aliases: tuple[str, ...]) -> str:
 
 
 def has_results(names: Collection[str]) -> bool:
-    """Return whether columns, in our spelling, are of a log with a row for each result: no list of clicks, and two or
-    more of a rank, a docno and whether it was clicked."""
+    """Return whether columns are of a log with a row for each result: a rank, docno or click, and no list of clicks."""
     return "clicks" not in names and len({"rank", "docno", "click"} & set(names)) > 1
 
 
@@ -70,11 +68,7 @@ class _Session:
 
 
 def by_session(blocks: Iterable[Block], as_docno: bool, problems: ProblemList) -> Iterator[Block]:
-    """Yield blocks of sessions unchanged, and collect the rows of results: a session is all rows of one session, user
-    and topic, in any order.
-
-    as_docno  whether clicks are to be docnos instead of ranks
-    """
+    """Yield blocks of sessions unchanged, and rows of results, in any order, as sessions with ranks or docnos."""
     sessions: dict[tuple[bytes, ...], _Session] = {}
     for block in blocks:
         if not has_results(block.columns):

@@ -200,8 +200,7 @@ def simulate(
 
 
 def read_users(users: Any, keywords: Mapping[str, Any]) -> ClickModel | Measure:
-    """Return a click model, read from its file if needed, or a measure.
-    Raises InputError (usage) for anything else, and for options of measures with a model."""
+    """Return a click model, read from its file if needed, or a measure. Raises InputError (usage) otherwise."""
     if isinstance(users, os.PathLike) or (isinstance(users, str) and kernel.stream.is_named(users)):
         users = read_model(users)
     if isinstance(users, ClickModel):

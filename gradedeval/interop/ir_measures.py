@@ -129,8 +129,7 @@ class GradedEvaluator(ir_measures.Evaluator):
 
 
 def as_ir_measures(measures: AnyMeasure | Iterable[AnyMeasure]) -> list[GradedMeasure]:
-    """Measures as ir_measures takes them: notation such as "err@20 ndcg(gain=exp)@10", a Measure, or several of either,
-    one of your own included. Raises InputError (usage) as `gradedeval.parse_measures`."""
+    """Return measures of any notation as ir_measures takes them. Raises InputError (usage) as `parse_measures`."""
     return [GradedMeasure(measure) for measure in parse_measures(measures)]
 
 

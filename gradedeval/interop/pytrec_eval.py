@@ -151,8 +151,7 @@ def _joined(lines: Iterable[str]) -> bytes:
 
 
 def _read(judgments: Any) -> Qrels:
-    """Return the qrels; empty qrels if a dict has no judgment. Topics without judgments do not count, as in
-    pytrec_eval."""
+    """Return the qrels. Topics without judgments do not count, as in pytrec_eval."""
     if isinstance(judgments, Mapping):
         judgments = {topic: of for topic, of in judgments.items() if not isinstance(of, Mapping) or of}
         if not judgments:

@@ -48,10 +48,7 @@ def needed_measures(lines: list[Line]) -> list[Measure]:
 def score_run(
     name: str, path: str, scorer: Scorer, lines: list[Line], workers: Workers
 ) -> tuple[ScoredRun, kernel.Scores]:
-    """Score a run by the measures of the lines, and return the scores for the other formats too.
-
-    Raises InputError for an invalid run.
-    """
+    """Score a run by the measures of the lines, and return the scores for the other formats too."""
     graded = kernel.tasks.grade_run(path, replace(scorer.grader, last_rank=None), workers)
     batches, topics = graded.batches, graded.topics
     scored = graded.with_batches([scorer.score_with_ties(batch) for batch in batches])
@@ -286,10 +283,7 @@ def _closed(preferred: Bools) -> Bools:
 
 
 def _check(preferred: Bools, both: Bools, docnos: list[bytes]) -> None:
-    """Raise InputError if lists contradict each other, as trec_eval does.
-
-    both  documents with the value 0 in one list and a higher value in another
-    """
+    """Raise InputError for contradictory lists, and documents with 0 in one list and more in another (`both`)."""
     pairs = np.argwhere(preferred & preferred.T)
     if len(pairs):
         first, second = (decode(docnos[row]) for row in pairs[0].tolist())
@@ -348,8 +342,7 @@ KINDS = ("", "_ret", "_imp")
 
 
 def preference_scores(groups: Mapping[bytes, Values], ranking: Iterable[bytes]) -> dict[str, float]:
-    """Return the preference measures of one topic, by trec_eval's names.
-    Raises InputError if lists of a group contradict each other."""
+    """Return the preference measures of one topic. Raises InputError if lists of a group contradict each other."""
     rank = {docno: place for place, docno in enumerate(ranking, 1)}
     docnos = dict.fromkeys(docno for lists in groups.values() for values in lists.values() for docno in values)
     number = {docno: index for index, docno in enumerate(docnos)}
@@ -431,8 +424,7 @@ def _by_group(groups: JudgmentGroups) -> Qrels:
 
 
 def score_groups(name: str, path: str, groups: JudgmentGroups, lines: list[Line], options: Options) -> ScoredRun:
-    """Score a run by ordinary measures: a topic's score is the mean over its groups. Raises InputError for an invalid
-    run."""
+    """Score a run by ordinary measures: a topic's score is the mean over its groups."""
     run, topics, notes = _read(path, groups, options)
     repeated = {
         topic + BETWEEN + group: run.topics[topic]
@@ -468,12 +460,7 @@ def _caveats(
     line_scores: Floats,
     reversed_scores: Callable[[], Floats],
 ) -> list[str]:
-    """Return notes on misleading runs. No grade says which order of tied documents is the best here: where many
-    are tied, their docnos are tried ascending and descending.
-
-    line_scores      topics × lines: the scores
-    reversed_scores  the scores with the other order of docnos
-    """
+    """Return notes on misleading runs: tied documents are tried with docnos ascending and descending."""
     warnings: list[str] = list(run.order_check.notes(run.place, options))
     scores = [_as_read(run.topics[topic].scores, options) for topic in topics if topic in run.topics]
     counts = [np.unique(topic_scores, return_counts=True)[1] for topic_scores in scores]
@@ -584,12 +571,7 @@ def evaluate_drop_in(
     form: str | None = None,
     view: kernel.formats.View = kernel.formats.PAGE,
 ) -> str:
-    """Return the output for all runs. Raises InputError for invalid files.
-
-    holds  what the qrels hold: the value of -R
-    form   one of gradedeval's formats instead of trec_eval's lines
-    view   how tables for people are shown in that format
-    """
+    """Return the output for all runs, in trec_eval's lines or another form. Raises InputError for invalid files."""
     try:
         if holds == "qrels":
             text, notes = _evaluate(runs, qrels, lines, options, printing, form, view)
@@ -644,10 +626,7 @@ def _evaluate(
 
 
 def _as_numbers(lines: list[Line], form: str) -> tuple[list[Line], list[str]]:
-    """Return the numeric lines, the only ones in gradedeval's formats, and a note about the others.
-
-    Raises InputError (usage) if none is left.
-    """
+    """Return the numeric lines and a note about the others. Raises InputError (usage) if none is left."""
     counted = [replace(line, measure=MEASURES["num_q"]) if line.name == "num_q" else line for line in lines]
     lost = ", ".join(line.name for line in counted if line.measure is None)
     numeric = [line for line in counted if line.measure is not None]

@@ -123,10 +123,7 @@ def at_levels(measure: Callable[[float, Setting], Measure], default: Iterable[fl
 def with_words(
     notation: str, apply: Callable[[Measure, str, str, Setting], Measure], *, relevant: bool = False
 ) -> Lines:
-    """A measure with one line, named with its parameters.
-
-    apply  the measure, its name, the parameters and the setting -> the measure with these parameters
-    """
+    """Make a line named with its parameters, which `apply` puts into the measure."""
 
     def lines(name: str, words: str, setting: Setting) -> list[Line]:
         measure = MEASURES[notation]

@@ -122,11 +122,7 @@ def lists_of(measure: Measure, judged: JudgedLists, top: float | None, above: in
 
 
 def _gains_of(measure: Measure, table: kernel.gains.GainTable, codes: Ints, lengths: Ints) -> kernel.gains.Gains:
-    """Return the gains of lists, as the measure sees them.
-
-    codes    lists × ranks: index into the labels; their number past the end
-    lengths  lists: how many documents
-    """
+    """Return the gains of lists as the measure sees them, from the indices of labels, lists × ranks."""
     last, padded_gain = measure.last_rank, np.append(table.gain_of_label, 0.0)
     gain, judged = padded_gain[codes], codes != len(padded_gain) - 1
     ideal = -np.sort(-gain, axis=1)
@@ -244,8 +240,7 @@ def bands(ranked: Block, above: int | None) -> Iterator[tuple[int, int]]:
 
 
 def pairs(ranked: Block, first: int, last: int) -> Floats:
-    """Return lists × ranks of a band × ranks below its first: the sign of the upper gain minus the lower gain.
-    It is 0 for cells that are not a pair."""
+    """Return the signs of upper gain − lower gain, lists × ranks of a band × ranks below; 0 if not a pair."""
     gain, width = ranked.gain, ranked.gain.shape[1]
     above: Bools = np.tri(last - first, width - first - 1, -1, dtype=np.bool_)  # column c is rank first + 1 + c
     there = np.arange(first + 1, width) < ranked.lengths[:, None]

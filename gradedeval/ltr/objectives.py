@@ -96,12 +96,7 @@ class Metric:
         return self.measure.reading.better == "higher"
 
     def _mean(self, labels: Any, scores: Any, group: Any) -> float:
-        """Return the mean over lists, or the summary of the measure.
-
-        labels  documents: grades
-        scores  documents: the model's
-        group   the sizes of lists, list after list
-        """
+        """Return the mean over lists, or the summary of the measure."""
         documents = JudgedLists.of(labels, group, None)
         result = documents.evaluated(self.measure, documents.scores_of(scores), self.top)
         # Their hints name options, which a metric lacks; that on few topics names none.

@@ -26,14 +26,6 @@ def kendall_taus(group: Ints, x: Ints, y: Ints, groups: int) -> Floats:
 
 def taus(sizes: Ints, x: Ints, y: Ints, by_y: Ints) -> Floats:
     """Return τ_b of each group of items, which come group by group and by their place in x; `by_y` by that in y."""
-    agreeing, untied_x, untied_y = _pairs(sizes, x, y, by_y)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        tau: Floats = agreeing / np.sqrt(untied_x * untied_y)
-    return tau
-
-
-def _pairs(sizes: Ints, x: Ints, y: Ints, by_y: Ints) -> tuple[Floats, Floats, Floats]:
-    """Return for each group of `taus`: agreeing less disagreeing pairs, pairs untied in x, pairs untied in y."""
     group = np.repeat(np.arange(len(sizes)), sizes)
     order: Ints | None
     order, tied_x, both = _order_ties(group, x, y, len(sizes))
@@ -44,8 +36,9 @@ def _pairs(sizes: Ints, x: Ints, y: Ints, by_y: Ints) -> tuple[Floats, Floats, F
     order, tied_y, _ = _order_ties(group, y[by_y], by_y, len(sizes))
     by_y = by_y if order is None else by_y[order]
     pairs: Floats = sizes * (sizes - 1) / 2
-    agreeing = pairs - tied_x - tied_y + both - 2 * _inversions(by_y, sizes)
-    return agreeing, pairs - tied_x, pairs - tied_y
+    agreeing = pairs - tied_x - tied_y + both - 2 * _inversions(by_y, sizes)  # less disagreeing ones
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(agreeing / np.sqrt((pairs - tied_x) * (pairs - tied_y)))
 
 
 def _order_ties(group: Ints, first_place: Ints, second: Ints, groups: int) -> tuple[Ints | None, Floats, Floats]:

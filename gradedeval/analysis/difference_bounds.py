@@ -21,13 +21,12 @@ from gradedeval.analysis.greatest_differences import (
     small_integers,
 )
 from gradedeval.analysis.reversals import Part, RereadRuns
-from gradedeval.analysis.score_matrix import Paired
+from gradedeval.analysis.score_matrix import Paired, known_measure
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct, ranges
-from gradedeval.errors import InputError, Note
+from gradedeval.errors import Note
 from gradedeval.kernel.measures.bounds import may_fall
 from gradedeval.kernel.measures.definition import Measure, RankSum
 from gradedeval.kernel.measures.gains import Gains, run_measure, scores_of
-from gradedeval.kernel.measures.parse import parse_measures
 from gradedeval.kernel.options import Options
 from gradedeval.kernel.parallel import progress
 from gradedeval.kernel.scoring.scorer import Scorer, bounds_by_missed, bounds_with_missed, unseen_note
@@ -683,11 +682,8 @@ def difference_bounds(paired: Paired, first: Ints, second: Ints, reread: RereadR
 
 def never_falls(label: str, reread: RereadRuns | None) -> bool:
     """Return whether no judgment lowers a score by this measure."""
-    try:
-        (measure,) = parse_measures(label) if reread is None else [reread.scorer.measures[reread.column[label]]]
-    except (InputError, ValueError):
-        return False
-    return measure.bounds == "rises"
+    measure = known_measure(label) if reread is None else reread.scorer.measures[reread.column[label]]
+    return measure is not None and measure.bounds == "rises"
 
 
 def drop_keeps_order(both: Paired, reread: RereadRuns | None) -> bool | None:
@@ -739,11 +735,8 @@ IF_JUDGED = "if fully judged"
 
 def depends_on_unseen(notation: str) -> bool:
     """Return whether scores are divided by the number of relevant documents, or by the ideal ranking."""
-    try:
-        (measure,) = parse_measures(notation)
-    except (InputError, ValueError):  # a measure of the user's own
-        return True
-    return may_fall(measure)
+    measure = known_measure(notation)
+    return measure is None or may_fall(measure)
 
 
 def unseen_notes(notations: Iterable[tuple[str, str]], options: Options | None, systems: bool = False) -> list[Note]:

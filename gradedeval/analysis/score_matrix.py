@@ -17,7 +17,7 @@ from gradedeval.analysis import saved_scores, several_results
 from gradedeval.analysis.origins import Origin, Origins, check_origins
 from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import InputError, Note, did_you_mean, emit_notes, flag, plural, shorten, visible
-from gradedeval.kernel.measures.definition import AnyMeasure, Reading
+from gradedeval.kernel.measures.definition import AnyMeasure, Measure, Reading
 from gradedeval.kernel.measures.parse import DEFAULT, canonical, parse_measures
 from gradedeval.kernel.options import Options, resolve_options
 from gradedeval.kernel.parallel import Workers
@@ -486,7 +486,9 @@ def _from_saved(saved: SavedScores) -> Matrix:
     if not rows:
         runs, measures = (list(dict.fromkeys(names)) for names in zip(*saved.means, strict=True))
         means = np.array([[saved.means.get((run, measure), np.nan) for measure in measures] for run in runs])
-    matrix = _empty(runs, topics, measures, measures, list(map(_reading, measures)))
+    parsed = map(known_measure, measures)
+    readings = [None if measure is None else measure.reading for measure in parsed]
+    matrix = _empty(runs, topics, measures, measures, readings)
     indices: list[Mapping[str, int]] = [
         {name: index for index, name in enumerate(names)} for names in (runs, topics, measures)
     ]
@@ -508,13 +510,13 @@ def _from_saved(saved: SavedScores) -> Matrix:
     return replace(matrix, measures=labels, notations=notations, signature=joined, means=means)
 
 
-def _reading(measure: str) -> Reading | None:
-    """Return the reading of a saved measure; None for an unknown one."""
+def known_measure(notation: str) -> Measure | None:
+    """Return a measure by its notation; None for an unknown one, as of the user's own."""
     try:
-        (parsed,) = parse_measures(measure)
+        (measure,) = parse_measures(notation)
     except (InputError, ValueError):
         return None
-    return parsed.reading
+    return measure
 
 
 def _empty(

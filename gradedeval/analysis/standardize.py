@@ -6,7 +6,6 @@ import csv
 import io
 import math
 from dataclasses import dataclass, replace
-from itertools import repeat
 from pathlib import Path
 
 import numpy as np
@@ -121,17 +120,11 @@ def _standards(scores_of: dict[tuple[str, str], list[float]]) -> dict[tuple[str,
         if not all(map(math.isfinite, scores)):
             problem = f"'{name}' is infinite on topic {topic}, so there is no deviation"
             raise InputError(STANDARDIZE, problem, "leave it out, or give it a horizon")
-    keys_by_runs: dict[int, list[tuple[str, str]]] = {}
+    standards = {}
     for key, scores in scores_of.items():
-        keys_by_runs.setdefault(len(scores), []).append(key)
-    standards: dict[tuple[str, str], Standard] = dict.fromkeys(scores_of, Standard(0.0, 0.0, 0))
-    for runs, keys in keys_by_runs.items():
-        values = np.array([scores_of[key] for key in keys])
-        deviations = values.std(1, ddof=1) if runs > 1 else np.zeros(len(keys))
         # Equal scores may differ from their mean in the last bits.
-        deviations[np.ptp(values, axis=1) <= 1e-12] = 0
-        groups = map(Standard, values.mean(1).tolist(), deviations.tolist(), repeat(runs))
-        standards |= zip(keys, groups, strict=True)
+        deviation = 0.0 if np.ptp(scores) <= 1e-12 else float(np.std(scores, ddof=1))
+        standards[key] = Standard(float(np.mean(scores)), deviation, len(scores))
     return standards
 
 

@@ -168,18 +168,9 @@ def with_lists(log: ClickLog) -> ClickLog:
 
 def select_configurations(log: ClickLog, chosen: Bools) -> ClickLog:
     """Return the log restricted to some configurations and their sessions."""
-    number, rows = np.cumsum(chosen) - 1, chosen[log.configuration]
-    kept = np.flatnonzero(chosen).tolist()
-    return replace(
-        log,
-        topics=[log.topics[code] for code in kept],
-        shown=[log.shown[code] for code in kept],
-        configuration=number[log.configuration[rows]],
-        pattern=log.pattern[rows],
-        count=log.count[rows],
-        user=None if log.user is None else log.user[rows],
-        columns={name: (values, codes[rows]) for name, (values, codes) in log.columns.items()},
-    )
+    log, kept = log.select(chosen[log.configuration]), np.flatnonzero(chosen).tolist()
+    topics, shown = [log.topics[code] for code in kept], [log.shown[code] for code in kept]
+    return replace(log, topics=topics, shown=shown, configuration=(np.cumsum(chosen) - 1)[log.configuration])
 
 
 def relevant_in_lists(log: ClickLog, qrels: kernel.Qrels, rel: float) -> Bools:
@@ -587,11 +578,11 @@ def _split(log: ClickLog, by: str | None) -> Iterator[tuple[str, ClickLog]]:
         frequency = np.bincount(topic_of[log.configuration], log.count, minlength=len(topics))
         for number, members in enumerate(np.array_split(np.argsort(frequency, kind="stable"), 10), 1):
             if len(members):
-                yield str(number), _select_rows(log, np.isin(topic_of[log.configuration], members))
+                yield str(number), log.select(np.isin(topic_of[log.configuration], members))
     else:
         values, codes = log.columns[by]
         for code in sorted(set(codes.tolist()), key=lambda code: _sort_key(values[code])):
-            yield values[code], _select_rows(log, codes == code)
+            yield values[code], log.select(codes == code)
 
 
 def _sort_key(value: str) -> tuple[bool, float, str]:
@@ -600,14 +591,6 @@ def _sort_key(value: str) -> tuple[bool, float, str]:
         return False, float(value), value
     except ValueError:
         return True, 0.0, value
-
-
-def _select_rows(log: ClickLog, chosen: Any) -> ClickLog:
-    """Return the log restricted to some sessions; its configurations stay."""
-    count, user = log.count[chosen], None if log.user is None else log.user[chosen]
-    return replace(
-        log, configuration=log.configuration[chosen], pattern=log.pattern[chosen], count=count, user=user, columns={}
-    )
 
 
 def _describe(settings: Settings, lists: pd.DataFrame) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -241,9 +241,7 @@ def keep_listed(log: ClickLog) -> tuple[ClickLog, list[str]]:
     if not left_out or not has_list.any():
         return log, [*log.notes]
     note = f"{log.place}: {left_out} {plural(left_out, 'session')} without a shown list left out"
-    configuration, pattern, count = (column[has_list] for column in (log.configuration, log.pattern, log.count))
-    kept = replace(log, configuration=configuration, pattern=pattern, count=count, user=None, columns={})
-    return kept, [*log.notes, note]
+    return log.select(has_list), [*log.notes, note]
 
 
 def fit_model(spec: ModelSpec, items: Items, cells: Cells, prior: Prior, iterations: int) -> ClickModel:

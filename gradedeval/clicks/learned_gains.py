@@ -89,20 +89,6 @@ def maximize(objective: Callable[[Floats], float], grades: int, zero: bool = Fal
     return values(best)
 
 
-def isotonic(values: Floats, weight: Floats) -> Floats:
-    """Return the nearest nondecreasing values by weighted squares: falling neighbors are replaced by their mean."""
-    blocks: list[list[float]] = []  # mean, weight, how many
-    for value, mass in zip(values.tolist(), weight.tolist(), strict=True):
-        blocks.append([value, mass, 1])
-        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
-            mean, mass, size = blocks.pop()
-            previous = blocks[-1]
-            total = previous[1] + mass
-            previous[0] = (previous[0] * previous[1] + mean * mass) / total if total else (previous[0] + mean) / 2
-            previous[1], previous[2] = total, previous[2] + size
-    return np.repeat([block[0] for block in blocks], [int(block[2]) for block in blocks])
-
-
 # The result.
 
 
@@ -245,7 +231,9 @@ def from_model(
     summed = np.bincount(index_of_item, model.seen * model.relevance, minlength=len(learned_grades) + 1)[:-1]
     values = summed / np.maximum(seen, 1)
     notes += _notes_on_missing(grades, qrels, learned_grades)
-    gains = isotonic(values, seen)
+    from scipy.optimize import isotonic_regression  # deferred: slow import
+
+    gains = isotonic_regression(values, weights=seen).x
     if not np.allclose(gains, values):
         notes.append("a higher grade was clicked less than a lower grade: both get one gain")
     source = f"mean over documents by {spec}" if by_document else f"{spec} with the parameters of a grade in common"

@@ -122,6 +122,17 @@ class ClickLog:
         )
         return cut.collapsed()
 
+    def select(self, rows: Bools) -> ClickLog:
+        """Return the log restricted to some sessions; its configurations stay."""
+        return replace(
+            self,
+            configuration=self.configuration[rows],
+            pattern=self.pattern[rows],
+            count=self.count[rows],
+            user=None if self.user is None else self.user[rows],
+            columns={name: (values, codes[rows]) for name, (values, codes) in self.columns.items()},
+        )
+
     def collapsed(self) -> ClickLog:
         """Return the same sessions with identical ones in one row."""
         names = list(self.columns)

@@ -186,13 +186,6 @@ def reader(parameters: Parameters, cells: Cells) -> tuple[Floats, Floats]:
     return fill_cells(cells, parameters["p"]), fill_cells(cells, parameters["p"])
 
 
-def e_step(transitions: Transitions, parameters: Parameters, cells: Cells) -> Examination:
-    """Run the E-step: the examination of ranks by these parameters."""
-    return smooth_examination(
-        cells.click, cells.values_of(parameters["attractiveness"]), *transitions(parameters, cells)
-    )
-
-
 def attraction(parameters: Parameters, cells: Cells, seen: Examination) -> Floats:
     """Return ranks × columns: the probability that the document attracts: 1 if clicked, a if not examined."""
     a = cells.values_of(parameters["attractiveness"])
@@ -258,17 +251,12 @@ def _rate(cells: Cells, part: Floats, whole: Floats) -> Floats:
     return share((weight * part).sum(), (weight * whole).sum(), (0.0, 0.0))
 
 
-def _down_to_last(cells: Cells, prior: Prior) -> Floats:
-    """Estimate attractiveness with lists examined down to the last click, or whole if there is no click."""
-    none = ~cells.click.any(0)
-    return estimate_share(cells, cells.click, cells.click | cells.clicked_below | none, prior)
-
-
 def stop_satisfied(cells: Cells, prior: Prior) -> Parameters:
-    """Estimate `simplified` in closed form: users stopped satisfied at their last click."""
-    last = cells.click & ~cells.clicked_below
-    satisfaction = estimate_share(cells, last, cells.click, prior)
-    return {"attractiveness": _down_to_last(cells, prior), "satisfaction": satisfaction}
+    """Estimate `simplified` in closed form: users stopped satisfied at their last click, or saw the whole list."""
+    seen = cells.click | cells.clicked_below | ~cells.click.any(0)
+    attractiveness = estimate_share(cells, cells.click, seen, prior)
+    satisfaction = estimate_share(cells, cells.click & ~cells.clicked_below, cells.click, prior)
+    return {"attractiveness": attractiveness, "satisfaction": satisfaction}
 
 
 def stop_at_first(cells: Cells, prior: Prior) -> Parameters:
@@ -463,7 +451,8 @@ class ModelSpec:
         """Return updated parameters by EM, and ranks × columns: the chances of clicks by the previous ones."""
         if self.kind.transitions is None or self.kind.m_step is None:
             return position_step(parameters, cells, prior)
-        seen = e_step(self.kind.transitions, parameters, cells)
+        attracts, transitions = cells.values_of(parameters["attractiveness"]), self.kind.transitions(parameters, cells)
+        seen = smooth_examination(cells.click, attracts, *transitions)
         return self.kind.m_step(parameters, cells, seen, prior, self.free), seen.chance
 
 

@@ -83,11 +83,6 @@ def test_a_higher_grade_clicked_less_shares_a_gain() -> None:
     assert learned.values[0] == learned.values[1] < learned.values[2]
 
 
-def test_isotonic_by_hand() -> None:
-    assert learned_gains.isotonic(np.array([1.0, 3, 2, 4]), np.array([1.0, 1, 3, 1])).tolist() == [1, 2.25, 2.25, 4]
-    assert learned_gains.isotonic(np.array([3.0, 2, 1]), np.array([1.0, 1, 2])).tolist() == [1.75] * 3
-
-
 @pytest.mark.exhaustive
 def test_from_the_correlation_of_err_with_a_click_measure(cascade: ClickLog) -> None:
     learned = clicks.gains(cascade, QRELS, learn_from="correlation")

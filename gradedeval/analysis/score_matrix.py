@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from gradedeval.analysis import saved_scores, several_results
-from gradedeval.analysis.origins import Origin, Origins, check_origins
+from gradedeval.analysis.saved_scores import Origin, Origins, check_origins
 from gradedeval.arrays import COMPARABLE, TOLERANCE, Bools, Floats, Ints
 from gradedeval.errors import InputError, Note, did_you_mean, emit_notes, flag, plural, shorten, visible
 from gradedeval.kernel.measures.definition import AnyMeasure, Measure, Reading

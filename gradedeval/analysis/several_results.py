@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gradedeval.analysis import saved_scores
-from gradedeval.analysis.origins import describe_mismatch, mismatch_error
+from gradedeval.analysis.saved_scores import describe_mismatch, mismatch_error
 from gradedeval.errors import InputError, flag, shorten
 from gradedeval.kernel.scoring.scores import Scores
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gradedeval.analysis.origins import describe_mismatch, mismatch_error
-from gradedeval.analysis.saved_scores import Signature
+from gradedeval.analysis.saved_scores import Signature, describe_mismatch, mismatch_error
 from gradedeval.analysis.score_matrix import as_scores
 from gradedeval.errors import Flag, InputError, did_you_mean, flag, plural, public, shorten
 from gradedeval.kernel.measures.definition import Measure

@@ -8,7 +8,7 @@ from functools import reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from gradedeval.analysis import origins, score_matrix
+from gradedeval.analysis import saved_scores, score_matrix
 from gradedeval.cli.arguments import (
     STANDARDIZATION_OPTIONS,
     as_both,
@@ -190,7 +190,7 @@ def note_assumptions(matrix: Matrix, paired: bool) -> None:
     paired  report the topics that some runs lack
     """
     of_runs = matrix.seeds or matrix
-    mismatches = origins.check_origins(of_runs.runs, of_runs.measures, of_runs.origin)
+    mismatches = saved_scores.check_origins(of_runs.runs, of_runs.measures, of_runs.origin)
     notes = [*matrix.other_notes(), *matrix.omission_notes()] if paired else matrix.notes
     emit_notes([*notes, *mismatches, *matrix.reading_notes()])
 

@@ -89,18 +89,13 @@ def _relevance_strings(batches: Sequence[Batch], labels: Floats, length: int) ->
     if not length:
         return {}
     # The codes after the labels are: unjudged, and past the end of the ranking.
-    characters = np.array([*map(_character, labels.tolist()), "-", ""], dtype="U1")
+    of_labels = ["." if label < 0 else ">" if label > 9 else str(int(label)) for label in labels.tolist()]
+    characters = np.array([*of_labels, "-", ""], dtype="U1")
     strings: dict[str, str] = {}
     for batch in batches:
         grades: Any = characters[batch.codes[:, :length]]
         strings.update(zip(map(decode, batch.topics), map("".join, grades.tolist()), strict=True))
     return strings
-
-
-def _character(label: float) -> str:
-    if label < 0:
-        return "."
-    return ">" if label > 9 else str(int(label))
 
 
 # Scores -> trec_eval's three columns: measure, topic, value.
@@ -128,19 +123,13 @@ class PrintOptions:
 
 def format_run(scored: ScoredRun, lines: list[Line], printing: PrintOptions) -> str:
     """Return the lines of one run."""
-    if not printing.empty_topics:
-        scored = _without_empty(scored, lines)
+    if not printing.empty_topics:  # version 9 fills missing topics with their relevant documents, and 0 otherwise
+        filled = np.array(scored.empty, dtype=bool)[:, None] & np.array([line.name != "num_rel" for line in lines])
+        scored = replace(scored, values=np.where(filled, 0.0, scored.values))
     values = scored.values if printing.norms is None else _z_scores(scored, lines, printing.norms)
     topics = _topics(scored, lines, values, printing) if printing.by_topic else ()
     summary = _summary(scored, lines, values, printing) if printing.summary else ()
     return "".join([*topics, *summary])
-
-
-def _without_empty(scored: ScoredRun, lines: list[Line]) -> ScoredRun:
-    """Fill missing topics as version 9: the number of relevant documents, and 0 for all other measures."""
-    counted = np.array([line.name == "num_rel" for line in lines])
-    empty = np.array(scored.empty, dtype=bool)
-    return replace(scored, values=np.where(empty[:, None] & ~counted, 0.0, scored.values))
 
 
 def _topics(scored: ScoredRun, lines: list[Line], values: Floats, printing: PrintOptions) -> Iterator[str]:
@@ -398,13 +387,8 @@ def score_preferences(name: str, path: str, groups: JudgmentGroups, lines: list[
         return matrix
 
     line_scores = values(True)
-    return _scored(
-        name,
-        run,
-        topics,
-        line_scores,
-        [*notes, *_caveats(run, topics, lines, options, line_scores, lambda: values(False))],
-    )
+    caveats = _caveats(run, topics, lines, options, line_scores, lambda: values(False))
+    return _scored(name, run, topics, line_scores, [*notes, *caveats])
 
 
 BETWEEN = b"\t"
@@ -447,9 +431,8 @@ def score_groups(name: str, path: str, groups: JudgmentGroups, lines: list[Line]
         return line_values(np.array(means), lines, scorer)
 
     scores, ascending = values(options), replace(options, ties="docno-asc")
-    return _scored(
-        name, run, topics, scores, [*notes, *_caveats(run, topics, lines, options, scores, lambda: values(ascending))]
-    )
+    caveats = _caveats(run, topics, lines, options, scores, lambda: values(ascending))
+    return _scored(name, run, topics, scores, [*notes, *caveats])
 
 
 def _caveats(
@@ -481,8 +464,7 @@ def _caveats(
 
 def _as_read(scores: Iterable[float], options: Options) -> Floats:
     """Return the scores in the precision of this version's comparisons."""
-    rounded: Floats = np.array(scores)
-    return rounded.astype(np.float32).astype(np.float64) if options.order == "float32" else rounded
+    return np.array(scores, dtype=np.float32 if options.order == "float32" else np.float64).astype(np.float64)
 
 
 def _read(path: str, groups: JudgmentGroups, options: Options) -> tuple[kernel.run.Run, list[bytes], list[str]]:
@@ -495,13 +477,10 @@ def _read(path: str, groups: JudgmentGroups, options: Options) -> tuple[kernel.r
         raise kernel.grade.no_common_topics(run.place, run.topics, place, judged)
     missing = [decode(topic) for topic in judged if topic not in run.topics]
     singular = len(missing) == 1
-    are = f"{'is' if singular else 'are'} missing from the run ({shorten(missing)}) and"
-    fate = (
-        f"{'scores' if singular else 'score'} 0"
-        if options.topics == "qrels"
-        else f"{'is' if singular else 'are'} left out"
-    )
-    note = f"{run.place}: {len(missing)} of {len(judged)} topics of {place} {are} {fate}"
+    are, score = ("is", "scores") if singular else ("are", "score")
+    fate = f"{score} 0" if options.topics == "qrels" else f"{are} left out"
+    which = f"{len(missing)} of {len(judged)} topics of {place} {are} missing from the run ({shorten(missing)})"
+    note = f"{run.place}: {which} and {fate}"
     return run, judged if options.topics == "qrels" else both, [note] if missing else []
 
 
@@ -542,13 +521,8 @@ _FORMATS = re.compile(r", or [^,;]* .--(run|qrels)-format .*")
 
 def drop_in_options(complete: bool, level: int | None, depth: int | None, judged_only: bool, version: str) -> Options:
     """Return the options of a trec_eval command line: -c, -l, -M, -J, and the version's precision of scores."""
-    options = resolve_options(
-        "trec_eval",
-        topics="qrels" if complete else "both",
-        rel=level,
-        depth=depth,
-        judged_only=judged_only,
-    )
+    topics = "qrels" if complete else "both"
+    options = resolve_options("trec_eval", topics=topics, rel=level, depth=depth, judged_only=judged_only)
     # trec_eval says nothing of options without effect.
     return replace(
         options,
@@ -645,11 +619,9 @@ def _evaluate_groups(
     groups = kernel.JudgmentGroups.read(qrels, holds)
     score = score_groups if holds == "qrels_jg" else score_preferences
     results = [score(name, path, groups, lines, options) for name, path in runs.items()]
-    notes = [*(note for scored in results for note in kernel.caveats.limit_caveats(scored.notes))]
-    return _text(results, lines, printing), [
-        *notes,
-        *kernel.caveats.few_topics_notes(max(len(scored.topics) for scored in results)),
-    ]
+    notes = [note for scored in results for note in kernel.caveats.limit_caveats(scored.notes)]
+    few = kernel.caveats.few_topics_notes(max(len(scored.topics) for scored in results))
+    return _text(results, lines, printing), [*notes, *few]
 
 
 def _text(results: list[ScoredRun], lines: list[Line], printing: PrintOptions) -> str:

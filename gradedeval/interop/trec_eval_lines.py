@@ -174,9 +174,7 @@ def iprec(level: float, setting: Setting) -> Measure:
 def eleven_points(name: str, words: str, setting: Setting) -> list[Line]:
     """Interpolated precision averaged over levels of recall, eleven or those given."""
     measure = _as_rounded("iprec_avg", setting)
-    if words:
-        return [Line(f"{name}_{words}", measure(recall=tuple(_numbers(name, words))))]
-    return [Line(name, measure)]
+    return [Line(f"{name}_{words}", measure(recall=tuple(_numbers(name, words)))) if words else Line(name, measure)]
 
 
 def _as_rounded(notation: str, setting: Setting) -> Measure:
@@ -220,8 +218,8 @@ ENTRIES: dict[str, Entry] = {
     "relstring": Entry(
         relevance_string,
         ALL,
-        "The grades of the first documents of a topic as a string: - is not in the qrels, . is a grade below 0, > one "
-        "above 9.",
+        "The grades of the first documents of a topic as a string: - is not in "
+        "the qrels, . is a grade below 0, > one above 9.",
         "how many documents, as in .20",
     ),
     "recall": Entry(at_cutoffs("recall", DEPTHS), ALL, "", CUTOFFS),
@@ -263,8 +261,9 @@ PREFERENCES: dict[str, Entry] = {
     "prefs_avgjg_Rnonrel": Entry(
         shares,
         ALL_PREFS,
-        "As prefs_avgjg, with as many nonrelevant documents as there are relevant ones. Where one list has more "
-        "nonrelevant ones, trec_eval's value is not a proportion; it is printed as trec_eval prints it.",
+        "As prefs_avgjg, with as many nonrelevant documents as there are "
+        "relevant ones. Where one list has more nonrelevant ones, trec_eval's value is not a proportion; it is printed "
+        "as trec_eval prints it.",
     ),
     **{
         f"prefs_{name}_{kind}": Entry(shares, ALL_PREFS, f"As prefs_{name}, of pairs {which}.")

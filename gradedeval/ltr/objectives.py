@@ -229,8 +229,13 @@ class Objective:
 
         Raises InputError (usage) if PyTorch is not installed.
         """
-
-        return loss(self, scores, labels, group, qid)
+        function = _function()
+        if getattr(scores, "ndim", 1) == 2 and group is None and qid is None:
+            group = [scores.shape[1]] * scores.shape[0]
+        if np.shape(labels) != tuple(scores.shape):
+            problem = f"have the shape {tuple(np.shape(labels))}, scores {tuple(scores.shape)}"
+            raise InputError("labels", problem, "give each document a grade and a score", usage=True)
+        return function.apply(scores, self, labels, group, qid)
 
     def loss_and_slopes(self, labels: Any, scores: Any, *, group: Any = None, qid: Any = None) -> tuple[float, Floats]:
         """Return the loss and its gradient for each document, as `torch` does."""
@@ -585,28 +590,14 @@ def _smooth(
 ) -> SmoothObjective:
     parsed = one_measure(measure)
     if parsed.rank_sum is None or parsed.rank_sum.of not in forms:
-        names = [
-            measure_name
-            for measure_name, definition in MEASURES.items()
-            if definition.rank_sum is not None and definition.rank_sum.of in forms
-        ]
+        sums = {measure_name: definition.rank_sum for measure_name, definition in MEASURES.items()}
+        names = [measure_name for measure_name, each in sums.items() if each is not None and each.of in forms]
         hint = f"use one of {', '.join(names)}, or gradedeval.ltr.{instead}"
         raise InputError(f"'{parsed}'", f"{name} has no formula for it", hint, usage=True)
     return SmoothObjective(parsed, noise=noise, sigma=sigma, top=top)
 
 
 # Objectives as losses of PyTorch.
-
-
-def loss(objective: Objective, scores: Any, labels: Any, group: Any, qid: Any) -> Any:
-    """Return the loss of `Objective.torch`."""
-    function = _function()
-    if getattr(scores, "ndim", 1) == 2 and group is None and qid is None:
-        group = [scores.shape[1]] * scores.shape[0]
-    if np.shape(labels) != tuple(scores.shape):
-        problem = f"have the shape {tuple(np.shape(labels))}, scores {tuple(scores.shape)}"
-        raise InputError("labels", problem, "give each document a grade and a score", usage=True)
-    return function.apply(scores, objective, labels, group, qid)
 
 
 @lru_cache(maxsize=1)

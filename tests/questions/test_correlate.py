@@ -70,11 +70,8 @@ def test_tau_ap_follows_the_definition() -> None:
 def test_tau_ap_of_ties_is_the_mean_over_their_orders(scores: tuple[int, ...]) -> None:
     truth = np.array([6.0, 4, 5, 4, 2, 1])
     own = np.array(scores, dtype=float)
-    orders = [
-        order
-        for order in itertools.permutations(range(6))
-        if all(own[order[at]] >= own[order[at + 1]] for at in range(5))
-    ]
+    all_orders = itertools.permutations(range(6))
+    orders = [order for order in all_orders if all(own[order[at]] >= own[order[at + 1]] for at in range(5))]
     mean = np.mean([tau_ap_by_definition(truth, order) for order in orders])
     assert tau_ap(truth, own) == pytest.approx(mean)
 
@@ -109,14 +106,11 @@ RUNS = [str(SAMPLES / f"rivers-{name}.run") for name in ("bm25", "bm25-rm3", "ne
 def test_the_matrix_has_one_kind_above_and_one_below_the_diagonal(cli: Command) -> None:
     words = (*RUNS, QRELS, "-m", "err@20 ndcg@10 ap", "--coefficient", "tau-ap", "--coefficient", "pearson")
     rows = csv_rows(cli("correlate", *words, "-f", "csv").text)
-    assert [(row["measure"], row["other"], row["kind"]) for row in rows] == [
-        ("err@20", "ndcg@10", "tau-ap"),
-        ("err@20", "ap", "tau-ap"),
-        ("ndcg@10", "err@20", "pearson"),
-        ("ndcg@10", "ap", "tau-ap"),
-        ("ap", "err@20", "pearson"),
-        ("ap", "ndcg@10", "pearson"),
-    ]
+    measures = ["err@20", "ndcg@10", "ap"]
+    pairs = list(itertools.permutations(measures, 2))
+    assert [(row["measure"], row["other"]) for row in rows] == pairs
+    above = [measures.index(measure) < measures.index(other) for measure, other in pairs]
+    assert [row["kind"] for row in rows] == ["tau-ap" if is_above else "pearson" for is_above in above]
     scores = to_matrix(gradedeval.evaluate(RUNS, QRELS, "err@20 ndcg@10 ap")).score
     pearson = stats.pearsonr(scores[:, :, 2].ravel(), scores[:, :, 0].ravel()).statistic
     assert float(rows[4]["agreement"]) == pytest.approx(pearson)
@@ -170,16 +164,13 @@ def test_a_matrix_of_blanks_is_a_fault_with_its_reason(cli: Command, tmp_path: P
     words = ("correlate", *RUNS, QRELS, "-m", "err@20 rbp(p=0.9)", "--max-residual", "0")
     nothing = cli(*words, "--coefficient", "pearson")
     assert (nothing.code, nothing.out) == (1, b"")
-    assert nothing.messages[-1] == (
-        "no (run, topic) pair that two measures have; compare fewer runs, or raise --max-residual"
-    )
+    says = "no (run, topic) pair that two measures have; compare fewer runs, or raise --max-residual"
+    assert nothing.messages[-1] == says
     shared = cli(*words[:-1], "0.05")
     assert (shared.code, shared.messages[-1]) == (
         1, "no topic that all 4 runs have by two measures; compare fewer runs, or raise --max-residual")  # fmt: skip
-    (tmp_path / "same.csv").write_text(
-        "run,topic,measure,score\n"
-        + "".join(f"{run},{topic},{m},1\n" for run in "xy" for topic in "12" for m in ("ap", "rr"))
-    )
+    cells = [f"{run},{topic},{measure},1\n" for run in "xy" for topic in "12" for measure in ("ap", "rr")]
+    (tmp_path / "same.csv").write_text("".join(["run,topic,measure,score\n", *cells]))
     same = cli("correlate", "--from-scores", "same.csv")
     assert (same.code, same.out) == (1, b"")
     assert same.messages == [

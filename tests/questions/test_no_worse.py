@@ -85,12 +85,9 @@ def test_every_answer_stands_in_every_format(case: str, form: str, tmp_path: Pat
     seen = [line for line in outcome.messages if line.startswith(("FAIL", "?"))]
     for_people = form in ("text", "github", *formats_for("wide"))
     assert len(seen) == (0 if for_people or not (failed or is_open) else 1)
-    note = (
-        "these topics cannot tell; add topics, or allow a larger margin: `gradedeval power --plan A B QRELS --no-worse"
-    )
-    assert [line for line in outcome.messages if line.startswith(note)] == (
-        [f"{note} rr=5%` says how many topics a margin takes"] if is_open else []
-    )
+    note = "these topics cannot tell; add topics, or allow a larger margin: `gradedeval power --plan A B QRELS"
+    whole = f"{note} --no-worse rr=5%` says how many topics a margin takes"
+    assert [line for line in outcome.messages if line.startswith(note)] == [whole] * is_open
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -112,10 +109,8 @@ def test_the_sentences_say_what_the_topics_can_show(tmp_path: Path, cli: Command
     for case, (new, main, margin) in CASES.items():
         write(tmp_path, new, main)
         lines[case] = cli(*NEW, "--no-worse", f"rr={margin}").text.splitlines()[0]
-    assert lines["equal"] == (
-        "ok    new.run: rr unchanged on all topics: no worse than -5% (20 topics; up to 13.9% of topics could still"
-        " differ)"
-    )
+    equal = "rr unchanged on all topics: no worse than -5% (20 topics; up to 13.9% of topics could still differ)"
+    assert lines["equal"] == f"ok    new.run: {equal}"
     change = r"rr [-+]\d+\.\d% \[[-+]\d+\.\d%, [-+]\d+\.\d%\]"
     shows = (
         r" \(20 topics; a drop of about \d+\.\d% would be called worse in 8 of 10;"
@@ -123,9 +118,8 @@ def test_the_sentences_say_what_the_topics_can_show(tmp_path: Path, cli: Command
     )
     assert re.fullmatch(rf"ok    new\.run: {change}: no worse than -50%{shows}", lines["no worse"])
     assert re.match(rf"FAIL  new\.run: {change}: worse than -5%{shows}; judging the unjudged doc", lines["worse"])
-    assert re.fullmatch(
-        rf"\?     new\.run: {change}: cannot tell whether it is no worse than -5%{shows}", lines["cannot tell"]
-    )
+    cannot_tell = rf"\?     new\.run: {change}: cannot tell whether it is no worse than -5%{shows}"
+    assert re.fullmatch(cannot_tell, lines["cannot tell"])
     write(tmp_path, [2] * 3 + [1] * 12 + [2] * 15, [1] * 15 + [2] * 15)
     within = cli(*NEW, "--no-worse", "rr=50%").text.splitlines()[0]
     assert "no worse than -50% (" in within
@@ -244,10 +238,7 @@ def test_where_lower_is_better_a_drop_is_a_rise(tmp_path: Path, cli: Command) ->
     ("words", "says"),
     [
         (("--no-worse", "rr=0"), "--no-worse rr=0: no number of topics shows that nothing is lost; …"),
-        (("--no-worse", "rr=0%"), "--no-worse rr=0%: no number of topics shows that nothing is lost; …"),
         (("--no-worse", "rr=-5%"), "--no-worse rr=-5%: -5% is negative; give a margin above 0"),
-        (("--no-worse", "rr=-0.1"), "--no-worse rr=-0.1: -0.1 is negative; give a margin above 0"),
-        (("--no-worse", "rr=150%"), "--no-worse rr=150%: can never fail: a mean drops by 100% at most"),
         (("--no-worse", "rr=100%"), "--no-worse rr=100%: can never fail: a mean drops by 100% at most"),
         (("--no-worse", "rr=5"), "--no-worse rr=5: can never fail: 'rr' is 1 at most; write 5% for a share …"),
         (("--no-worse", "rr=nan"), "--no-worse rr=nan: 'nan' is not a number; …"),
@@ -270,10 +261,8 @@ def test_a_share_of_nothing_is_bad_data(tmp_path: Path, cli: Command) -> None:
     write(tmp_path, MIXED, [2] * 20)
     outcome = cli(*NEW, "--no-worse", "p@1=5%", "-f", "junit")
     assert outcome.code == 3
-    says = (
-        "--no-worse p@1=5%: the baseline's p@1 is 0, and a margin cannot be a share of it; give a difference of means"
-    )
-    assert outcome.messages[-1].startswith(says)
+    says = "the baseline's p@1 is 0, and a margin cannot be a share of it; give a difference of means"
+    assert outcome.messages[-1].startswith(f"--no-worse p@1=5%: {says}")
     assert ElementTree.fromstring(outcome.text).get("errors") == "1"
     assert checked(cli, "--no-worse", "p@1=0.01")[0] == 0
 
@@ -327,11 +316,7 @@ def test_a_file_of_settings_has_margins_and_what_is_undecided(written: str, tmp_
         ('undecided = "maybe"\nno_worse = ["rr=5%"]\n', 1, "invalid value 'maybe'; choose from pass, fail"),
         ("no_worse = [5]\n", 1, 'no_worse is not a list of strings; for example no_worse = ["ndcg@10=5%"]'),
         ('\nno_worse = ["rr"]\n', 2, "'rr' is not a number; for example err@20=0.25"),
-        (
-            'no_worse = ["rr=5%", "rr=6%"]\n',
-            1,
-            "given twice: gradedeval.toml:1 bounds 'rr' as well; keep one of the two",
-        ),
+        ('no_worse=["rr=5%","rr=6%"]\n', 1, "given twice: gradedeval.toml:1 bounds 'rr' as well; keep one of the two"),
     ],
 )
 def test_a_broken_margin_in_a_file_has_its_line(toml: str, line: int, says: str, tmp_path: Path, cli: Command) -> None:
@@ -388,10 +373,8 @@ def test_power_plans_the_topics_of_a_margin(tmp_path: Path, cli: Command) -> Non
     words = ("power", "--plan", "main.run", "new.run", "qrels")
     rows = csv.DictReader(io.StringIO(cli(*words, "--no-worse", "rr=20%", "--no-worse", "p@1=0.2", "-f", "csv").text))
     by_measure = {row["measure"]: row for row in rows}
-    assert {name: row["design"] for name, row in by_measure.items()} == {
-        "rr": "no worse than -20%",
-        "p@1": "no worse than -0.2",
-    }
+    planned_designs = {name: row["design"] for name, row in by_measure.items()}
+    assert planned_designs == {"rr": "no worse than -20%", "p@1": "no worse than -0.2"}
     main, new = (np.array([1 / place for place in places]) for places in (MIXED, [2, 1] * 9 + [1, 3]))
     deviation = float((new - main).std(ddof=1) / main.mean())
     needed = int(by_measure["rr"]["needed"])

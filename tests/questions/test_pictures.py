@@ -4,7 +4,6 @@ import importlib.util
 import re
 import sys
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -206,9 +205,8 @@ def test_logarithmic_weights_leave_out_what_is_0(ax: Axes) -> None:
 
 
 def test_a_fit_has_its_curve_the_best_value_and_those_nearly_as_good(ax: Axes) -> None:
-    result = gradedeval.fit_weights(
-        [0.6, 0.25, 0.1, 0.05], "rbp(p=0.1..0.9..0.02) rbp(p=0.2..0.6..0.1)", precision=0.02
-    )
+    ranges = "rbp(p=0.1..0.9..0.02) rbp(p=0.2..0.6..0.1)"
+    result = gradedeval.fit_weights([0.6, 0.25, 0.1, 0.05], ranges, precision=0.02)
     one, _ = result.frame["measure"]
     gradedeval.plot.fit(result, one, ax=ax)
     curve, near, best, _ = (np.asarray(line.get_xydata()) for line in ax.lines)
@@ -224,9 +222,8 @@ def test_a_fit_has_its_curve_the_best_value_and_those_nearly_as_good(ax: Axes) -
     gradedeval.plot.fit(fit, ax=both)
     assert names(both.get_legend().get_texts())[:2] == [f"{name}, Pearson's r" for name in result.frame["measure"]]  # type: ignore[union-attr]
     other = SimpleNamespace(frame=fit.frame, curve=fit.curve.assign(parameter=["k", *fit.curve["parameter"][1:]]))
-    with pytest.raises(
-        InputError, match=r"^plot.fit: the measures differ in their parameters \(k, p\); name one, as in"
-    ):
+    says = r"^plot.fit: the measures differ in their parameters \(k, p\); name one, as in"
+    with pytest.raises(InputError, match=says):
         gradedeval.plot.fit(other, ax=ax)
 
 
@@ -239,9 +236,8 @@ def test_levels_of_pairs_stand_in_descending_order(level: str, ax: Axes) -> None
     assert drawn["ap"].tolist() == [[1, 0.4], [2, 0.02], [3, 0.0]]
     assert drawn["err@20"].tolist() == [[1, 0.7], [2, 0.3], [3, 0.01]]
     assert drawn["α = 0.1"][:, 1].tolist() == [0.1, 0.1]
-    with pytest.raises(
-        InputError, match=r"^plot.power: the frame has no levels and no p-values; give the result of gradedeval"
-    ):
+    says = r"^plot.power: the frame has no levels and no p-values; give the result of gradedeval"
+    with pytest.raises(InputError, match=says):
         gradedeval.plot.power(frame.rename(columns={level: "other"}), ax=ax)
 
 
@@ -264,8 +260,8 @@ def test_an_explanation_has_contributions_grades_and_the_score_so_far(ax: Axes) 
 
 
 def test_clicks_are_a_point_for_each_list_as_large_as_its_sessions(ax: Axes) -> None:
-    found = clicks.correlate(LOGS[1], QRELS, "err ndcg@5", by="kind")
-    gradedeval.plot.clicks(found, "ndcg@5", "qctr", ax=ax)
+    found, draw = clicks.correlate(LOGS[1], QRELS, "err ndcg@5", by="kind"), gradedeval.plot.clicks
+    draw(found, "ndcg@5", "qctr", ax=ax)
     own = found.frame[(found.frame["measure"] == "ndcg@5") & (found.frame["clicks"] == "qctr")].set_index("by")
     per_list = clicks.measures(LOGS[1], QRELS).frame.set_index(["topic", "shown"])
     assert found.lists is not None
@@ -278,12 +274,10 @@ def test_clicks_are_a_point_for_each_list_as_large_as_its_sessions(ax: Axes) -> 
         np.testing.assert_allclose(area, 4 + 36 * lists["sessions"] / found.lists["sessions"].max())
         assert np.corrcoef(points[:, 0], points[:, 1])[0, 1] > 0.7
     for message, call in {
-        "plot.clicks: 2 measures (err, ndcg@5); name one, as in": lambda: gradedeval.plot.clicks(found, ax=ax),
-        "plot.clicks: no click measure 'qtr'; did you mean 'qctr'": lambda: gradedeval.plot.clicks(
-            found, "err", "qtr", ax=ax
-        ),
-        "plot.clicks: there are no lists to draw; give the result of gradedeval.clicks.correlate without": lambda: (
-            gradedeval.plot.clicks(clicks.correlate(LOGS[1], QRELS, "err", pairs=2), ax=ax)
+        "plot.clicks: 2 measures (err, ndcg@5); name one, as in": lambda: draw(found, ax=ax),
+        "plot.clicks: no click measure 'qtr'; did you mean 'qctr'": lambda: draw(found, "err", "qtr", ax=ax),
+        "plot.clicks: there are no lists to draw; give the result of gradedeval.clicks.correlate without": lambda: draw(
+            clicks.correlate(LOGS[1], QRELS, "err", pairs=2), ax=ax
         ),
     }.items():
         with pytest.raises(InputError, match=f"^{re.escape(message)}"):
@@ -330,15 +324,11 @@ def test_a_file_has_the_signature_and_the_same_bytes_again(form: str, cli: Comma
         (("topics", "-o", "x.svg"), "3 runs given, and two are compared topic by topic; choose two"),
         (("topics", "-o", "x.svg", "one"), "1 run given, and two are compared topic by topic; add a run"),
         (("correlate", "-o", "x.svg", "-m", "ap"), "correlate needs at least two measures; add another -m"),
-        (
-            ("correlate", "-o", "x.svg", "--scatter", "-m", "ap"),
-            "--scatter: 1 measure given; give two, such as -m err@20 -m ndcg@10",
-        ),
+        (("correlate", "-o", "x.svg", "--scatter", "-m", "ap"),
+         "--scatter: 1 measure given; give two, such as -m err@20 -m ndcg@10"),
         (("power", "-o", "x.svg", "-m", "ap", "one"), "power needs at least two runs; add a run"),
-        (
-            ("pr", "-o", "x.svg", "-m", "ap"),
-            "'ap': has no graded precision and recall; give gap, or one with thresholds such as 'gap(g=1:1:2)'",
-        ),
+        (("pr", "-o", "x.svg", "-m", "ap"),
+         "'ap': has no graded precision and recall; give gap, or one with thresholds such as 'gap(g=1:1:2)'"),
         (("weights", "-o", "x.svg"), "no measure given; for example -m 'rbp(p=0.95)'"),
         (("explain", "-o", "x.svg"), "3 runs given; explain one, or two side by side"),
         (("topic", "-o", "x.svg"), "plot: no such picture 'topic'; did you mean 'topics'?"),
@@ -377,10 +367,10 @@ def test_a_frame_that_lacks_what_a_picture_needs_is_named(scores: gradedeval.Sco
     several = r"^plot.runs: 3 measures \(err@20, ndcg@10, num_rel_ret\); name one, as in measure='err@20'$"
     with pytest.raises(InputError, match=several):
         gradedeval.plot.runs(scores, ax=ax)
-    with pytest.raises(
-        InputError, match=r"^plot.topics: the frame has no columns low, high; give the result of gradedeval"
-    ):
-        gradedeval.plot.topics(gradedeval.topic_differences(two(scores)).frame.drop(columns=["low", "high"]), ax=ax)
+    lacking = gradedeval.topic_differences(two(scores)).frame.drop(columns=["low", "high"])
+    says = r"^plot.topics: the frame has no columns low, high; give the result of gradedeval"
+    with pytest.raises(InputError, match=says):
+        gradedeval.plot.topics(lacking, ax=ax)
     with pytest.raises(InputError, match=r"^plot.correlate: the frame is empty; give the frame of correlate$"):
         gradedeval.plot.correlate(pd.DataFrame(columns=["measure", "other", "kind", "agreement"]), ax=ax)
 
@@ -414,18 +404,15 @@ def test_names_of_runs_are_text_whatever_is_in_them(ax: Axes) -> None:
 def test_other_frames(scores: gradedeval.Scores, ax: Axes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plot, ranks = gradedeval.plot, pd.DataFrame({"rank": [1, 2]})
     curve = pd.DataFrame({"measure": ["ap"], "level": [0.5]})
+    words, letters = curve.assign(level="x"), ranks.assign(p=["a", "b"])
     explained = gradedeval.explain(RUNS[2], QRELS, topic="301")
     monkeypatch.chdir(tmp_path)
     for message, call in {
         "plot.power: expected a frame, not a Scores; give the result": lambda: plot.power(scores, ax=ax),
-        "plot.power: column level holds other than numbers; give the result": lambda: plot.power(
-            curve.assign(level="x"), ax=ax
-        ),
+        "plot.power: column level holds other than numbers; give the result": lambda: plot.power(words, ax=ax),
         "alpha: 7 is too large; it must be below 1": lambda: plot.power(curve, alpha=7, ax=ax),
         "plot.weights: the frame has no column but rank; give the result": lambda: plot.weights(ranks, ax=ax),
-        "plot.weights: column p holds other than numbers; give the result": lambda: plot.weights(
-            ranks.assign(p=["a", "b"]), ax=ax
-        ),
+        "plot.weights: column p holds other than numbers; give the result": lambda: plot.weights(letters, ax=ax),
         "ranks: 0 is too small; it must be at least 1": lambda: plot.weights(ranks, ranks=0, ax=ax),
         "show: -3 is too small; it must be at least 1": lambda: plot.explain(explained, show=-3, ax=ax),
         "plot.save: expected axes or a figure, not a Scores; give what": lambda: plot.save(scores, "x.png"),  # type: ignore[arg-type]
@@ -459,12 +446,8 @@ def test_legends_name_runs_as_tables_do() -> None:
     runs = {f"rivers-{name}.run": {"1": {"a": 1.0}, "2": {"b": 1.0}} for name in ("one", "two", "three")}
     scores = gradedeval.evaluate(runs, {"1": {"a": 1}, "2": {"b": 1}}, "ap rr")
     curves = gradedeval.precision_recall(runs, {"1": {"a": 1}, "2": {"b": 1}})
-    drawn: list[Callable[[Axes], Axes]] = [
-        lambda ax: gradedeval.plot.pr(curves, ax=ax),
-        lambda ax: gradedeval.plot.scatter(scores, ax=ax),
-    ]
-    for draw in drawn:
-        legend = draw(Figure().subplots()).get_legend()
+    for plot, result in ((gradedeval.plot.pr, curves), (gradedeval.plot.scatter, scores)):
+        legend = plot(result, ax=Figure().subplots()).get_legend()
         assert legend is not None
         assert names(legend.get_texts())[:3] == ["one", "two", "three"]
         assert legend.get_title().get_text() == "runs: rivers-*.run"
@@ -530,16 +513,12 @@ def test_axes_say_where_lower_is_better(ax: Axes) -> None:
     assert heat.get_xlabel().endswith("\nof esl the lower score is the better one")
 
 
-def test_the_longest_bar_ends_inside_the_axes(scores: gradedeval.Scores, ax: Axes) -> None:
-    gradedeval.plot.runs(scores, "err@20", ax=ax)
-    assert ax.get_xlim()[0] == 0
-    assert ax.get_xlim()[1] > ax.dataLim.x1
-
-
-def test_a_legend_has_the_letters_of_the_ticks_and_no_frame(scores: gradedeval.Scores) -> None:
+def test_the_longest_bar_ends_inside_the_axes_and_a_legend_has_no_frame(scores: gradedeval.Scores) -> None:
     with gradedeval.plot.style():
         ax = Figure().subplots()
     gradedeval.plot.runs(scores, "err@20", ax=ax)
+    assert ax.get_xlim()[0] == 0
+    assert ax.get_xlim()[1] > ax.dataLim.x1
     legend = ax.get_legend()
     assert legend is not None
     assert not legend.get_frame_on()

@@ -36,6 +36,11 @@ def random_runs(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
     return runs, qrels
 
 
+def pairs_of(*runs: Any) -> set[tuple[str, str]]:
+    """The topics with their documents."""
+    return {(topic, docno) for run in runs for topic, docnos in run.items() for docno in docnos}
+
+
 def ranked(run: dict[str, dict[str, float]]) -> dict[str, list[str]]:
     return {topic: sorted(docs, key=lambda one: (docs[one], one), reverse=True) for topic, docs in run.items()}
 
@@ -97,7 +102,7 @@ def test_runs_without_qrels_have_depths_and_no_topics() -> None:
     found = gradedeval.pool(runs)
     assert found.runs["judged"].isna().all()
     assert found.topics.empty
-    assert found.depths["documents"].iloc[-1] == len({(t, d) for run in runs.values() for t in run for d in run[t]})
+    assert found.depths["documents"].iloc[-1] == len(pairs_of(*runs.values()))
 
 
 # --- runs left out ----------------------------------------------------------------------------------------------------
@@ -109,7 +114,7 @@ def test_a_run_left_out_is_scored_without_what_it_alone_gave(groups: dict[str, s
     qrels["t0"]["top"] = 2
     found = gradedeval.leave_one_out(runs, qrels, "ndcg@5 ap", groups=groups)
     of = {name: (groups or {}).get(name, name) for name in runs}
-    pairs = {name: {(topic, one) for topic, docs in run.items() for one in docs} for name, run in runs.items()}
+    pairs = {name: pairs_of(run) for name, run in runs.items()}
     given = {group: set().union(*(pairs[name] for name in runs if of[name] == group)) for group in of.values()}
     for name in runs:
         others = set().union(*(docs for group, docs in given.items() if group != of[name]))
@@ -135,9 +140,7 @@ def test_a_run_left_out_is_scored_without_what_it_alone_gave(groups: dict[str, s
 def test_judged_documents_are_never_listed_again(strategy: Any) -> None:
     runs, qrels = random_runs(4)
     asked: set[tuple[str, str]] = set()
-    unjudged = {(t, d) for run in runs.values() for t in run for d in run[t]} - {
-        (t, d) for t in qrels for d in qrels[t]
-    }
+    unjudged = pairs_of(*runs.values()) - pairs_of(qrels)
     while True:
         found = gradedeval.to_judge(runs, qrels, strategy, budget=9, measure="ndcg@5").frame
         batch = set(zip(found["topic"], found["docno"], strict=True))
@@ -166,12 +169,10 @@ def test_rbp_weights_are_those_of_the_paper() -> None:
     """Methods A, B and C of Moffat, Webber & Zobel, by hand: two runs of two documents, p = 0.5."""
     runs = {"A": {"t": {"a": 2.0, "b": 1.0}}, "B": {"t": {"b": 2.0, "c": 1.0}}}
     qrels = {"t": {"b": 1, "x": 0}}
-    weights = {
-        strategy: gradedeval.to_judge(runs, qrels, strategy, persistence=0.5)
-        .frame.set_index("docno")["weight"]
-        .to_dict()
-        for strategy in ("rbp-a", "rbp-b", "rbp-c")
-    }
+    weights = dict[Any, dict[str, float]]()
+    for strategy in ("rbp-a", "rbp-b", "rbp-c"):
+        frame = gradedeval.to_judge(runs, qrels, strategy, persistence=0.5).frame
+        weights[strategy] = dict(zip(frame["docno"], frame["weight"], strict=True))
     assert weights["rbp-a"] == {"a": 0.5, "c": 0.25}
     # Residuals: of A ½ for a and ¼ for what lies below; of B ¼ for c and ¼. Bases: ¼ of A, ½ of B.
     assert weights["rbp-b"] == {"a": 0.5 * 0.75, "c": 0.25 * 0.5}
@@ -216,13 +217,11 @@ def test_each_choice_is_the_heaviest_given_those_before_it(strategy: Any, measur
     runs, qrels = some_runs(seed)
     found = gradedeval.to_judge(runs, qrels, strategy, measure=measure, budget=5).frame
     scores = gradedeval.evaluate(runs, qrels, measure, residuals="total")
-    most = {
-        name: {measure: float((run.score + run.residual).mean())} for name, run in zip(runs, scores.runs, strict=True)
-    }
+    most = {run.run: {measure: float((run.score + run.residual).mean())} for run in scores.runs}
     before = scores.means_by_run
     for topic, docno, expected in found[["topic", "docno", "weight"]].itertuples(index=False):
         weights = {}
-        for one in {(t, d) for run in runs.values() for t in run for d in run[t] if d not in qrels[t]}:
+        for one in pairs_of(*runs.values()) - pairs_of(qrels):
             more = {t: judged | ({one[1]: 2} if t == one[0] else {}) for t, judged in qrels.items()}
             after = gradedeval.evaluate(runs, more, measure).means_by_run
             weights[one] = weight(runs, before, after, most, measure, strategy == "pairs")
@@ -482,16 +481,14 @@ def test_each_question_has_a_table(cli: Command, tmp_path: Path) -> None:
         (("--to-judge", "--leave-one-out"), "--to-judge: cannot be combined with --leave-one-out; ask for one at a"),
         (("--budget", "3"), "--budget: needs --to-judge; add --to-judge"),
         (("--to-judge", "--judged-only"), "--judged-only: leaves no unjudged documents; leave it out"),
-        (
-            ("--to-judge", "--strategy", "residual", "-m", "bpref"),
-            "-m: bpref has no residual, by which --strategy residual goes; choose another measure or strategy",
-        ),
+        (("--to-judge", "--strategy", "residual", "-m", "bpref"),
+         "-m: bpref has no residual, by which --strategy residual goes; choose another measure or strategy"),
         (("--to-judge", "--groups", "x"), "--groups: does not apply to --to-judge; leave it out"),
         (("--as-qrels",), "--as-qrels: needs --to-judge; add --to-judge"),
         (("--to-judge", "--as-qrels", "-f", "json"), "-f: does not apply to --as-qrels;"),
         (("--to-judge", "--strategy", "rbp"), "--strategy: invalid value 'rbp'; did you mean 'rbp-"),
     ],
-)
+)  # fmt: skip
 def test_what_makes_no_sense_is_one_line(words: tuple[str, ...], message: str, cli: Command) -> None:
     done = cli("pool", *RUNS, QRELS, *words)
     assert done.code == 2
@@ -541,9 +538,8 @@ def test_agreement_needs_two_qrels(cli: Command) -> None:
 @pytest.mark.parametrize("header", ["query-id\tcorpus-id\tscore", "qid\tdocno\trank\tscore"])
 def test_two_runs_with_headers_of_qrels_are_runs(header: str, cli: Command, tmp_path: Path) -> None:
     for name in "ab":
-        fields = [
-            {"query-id": "301", "qid": "301", "rank": "1", "score": "2.5"}.get(one, "d") for one in header.split()
-        ]
+        values = {"query-id": "301", "qid": "301", "rank": "1", "score": "2.5"}
+        fields = [values.get(one, "d") for one in header.split()]
         (tmp_path / name).write_text(header + "\n" + "\t".join(fields) + "\n")
     found = cli(str(tmp_path / "a"), str(tmp_path / "b"), QRELS, "-m", "rr")
     assert found.code == 0, found.messages

@@ -16,6 +16,7 @@ from gradedeval.analysis.significance import CORRECTIONS, PAIR_TESTS
 from gradedeval.kernel.scoring.score_tables import best_two
 from gradedeval.questions.published import NAMES
 from support.commands import Command
+from support.runs import write_qrels, write_run
 
 TOPICS = [str(topic) for topic in range(1, 13)]
 QRELS = {topic: {"a": 2, "b": 1, "c": 0} for topic in TOPICS}
@@ -39,12 +40,8 @@ def scores() -> gradedeval.Scores:
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     for name, run in RUNS.items():
-        lines = [
-            f"{topic} Q0 {docno} 1 {score} {name.upper()}\n" for topic, of in run.items() for docno, score in of.items()
-        ]
-        (tmp_path / name).write_text("".join(lines))
-    judged = [f"{topic} 0 {docno} {grade}\n" for topic, of in QRELS.items() for docno, grade in of.items()]
-    (tmp_path / "qrels").write_text("".join(judged))
+        (tmp_path / name).write_text(write_run(tmp_path / name, run).read_text().replace(" t\n", f" {name.upper()}\n"))
+    write_qrels(tmp_path / "qrels", QRELS)
     return tmp_path
 
 
@@ -107,10 +104,8 @@ def test_several_baselines_have_letters_and_one_family_of_pairs(scores: gradedev
     assert [name for name in found if "^" in name] == ["good^a", "poor^b"]
     assert [row[0].partition("^")[2] for row in found.values()] == ["b", "ab", "a", "a"]
     # good with three others, and poor with the two that are left; each pair once.
-    assert (
-        "p ≤ 0.05 against the run of that letter: two-sided sign test, Holm over 5 pairs of each measure"
-        in " ".join(text.split())
-    )
+    legend = "p ≤ 0.05 against the run of that letter: two-sided sign test, Holm over 5 pairs of each measure"
+    assert legend in " ".join(text.split())
 
 
 @pytest.mark.parametrize("test", ["randomization", "t", "sign", "tukey-hsd", "anova"])
@@ -153,9 +148,8 @@ def test_the_command_prints_what_the_function_returns(files: Path, cli: Command)
     done = cli(*words)
     assert (done.code, done.text) == (0, wanted)
     assert wanted.count(r"\textsuperscript{\ddag{}}") > 2
-    by_tag = cli(
-        "good", "poor", "qrels", "--baseline", "GOOD", "--run-name", "tag", "--best", "-m", "rr", "--test", "t"
-    )
+    words = ("--baseline", "GOOD", "--run-name", "tag", "--best", "-m", "rr", "--test", "t")
+    by_tag = cli("good", "poor", "qrels", *words)
     assert list(cells(by_tag.text)) == ["GOOD", "POOR"]
 
 

@@ -34,10 +34,8 @@ def ranking(system: float, seed: int) -> dict[str, dict[str, float]]:
     own, of_seed = np.random.default_rng(round(10 * system)), np.random.default_rng([round(10 * system), seed])
     lift = of_seed.normal(0, 0.3)
     return {
-        topic: {
-            name: (system + lift) * grade + own.normal() + of_seed.normal(0, 0.5) for name, grade in documents.items()
-        }
-        for topic, documents in QRELS.items()
+        topic: {name: (system + lift) * grade + own.normal() + of_seed.normal(0, 0.5) for name, grade in judged.items()}
+        for topic, judged in QRELS.items()
     }
 
 
@@ -96,10 +94,8 @@ def test_p_is_corrected_over_the_pairs_that_have_one() -> None:
     p = comparison.frame.set_index(["run", "baseline"])[["p", "p_corrected"]].dropna()
     assert p.index.tolist() == [("B", "A"), ("C", "A"), ("C", "B")]
     assert p["p_corrected"].tolist() == pytest.approx(holm(p["p"].tolist()), rel=1e-12)
-    assert (
-        "holm over 3 pairs of each measure | fewer than 5 seeds: without p | fewer than 3 seeds: of these very runs"
-        in comparison.settings_text
-    )
+    notes = "fewer than 5 seeds: without p | fewer than 3 seeds: of these very runs"
+    assert f"holm over 3 pairs of each measure | {notes}" in comparison.settings_text
 
 
 def balanced(seed: int, topics: int, seeds: int) -> Floats:
@@ -117,10 +113,8 @@ def test_balanced_data_agree_with_the_mixed_model_of_statsmodels(seed: int) -> N
     pd = pytest.importorskip("pandas")
     y = balanced(seed, 12, 4)
     places = product(range(2), range(4), range(12))
-    data = pd.DataFrame(
-        [(s, f"{s}-{k}", t, f"{s}-{t}", y[s, k, t], 1) for s, k, t in places],
-        columns=["system", "seed", "topic", "both", "y", "group"],
-    )
+    cells = [(s, f"{s}-{k}", t, f"{s}-{t}", y[s, k, t], 1) for s, k, t in places]
+    data = pd.DataFrame(cells, columns=["system", "seed", "topic", "both", "y", "group"])
     components = {"topic": "0 + C(topic)", "both": "0 + C(both)", "seed": "0 + C(seed)"}
     model = models.MixedLM.from_formula("y ~ C(system)", groups="group", vc_formula=components, data=data)
     with warnings.catch_warnings():
@@ -163,10 +157,8 @@ def test_a_system_of_few_seeds_is_compared_as_it_is() -> None:
     assert [row["low"], row["high"]] == pytest.approx(list(tested.confidence_interval()), rel=1e-9)
     assert math.isnan(row["p"])
     assert math.isnan(row["p_corrected"])
-    assert (
-        "t over topics | fewer than 5 seeds: without p | fewer than 3 seeds: of these very runs"
-        in comparison.settings_text
-    )
+    notes = "fewer than 5 seeds: without p | fewer than 3 seeds: of these very runs"
+    assert f"t over topics | {notes}" in comparison.settings_text
     assert "—" in str(comparison)
 
 
@@ -188,9 +180,8 @@ def test_intervals_of_three_seeds_are_of_other_seeds_too_but_have_no_p() -> None
 
 
 def test_a_run_that_is_one_draw_has_no_p() -> None:
-    with pytest.warns(
-        gradedeval.EvaluationWarning, match=r"plain\.run has fewer than 3 seeds: intervals are of its very runs"
-    ):
+    says = r"plain\.run has fewer than 3 seeds: intervals are of its very runs"
+    with pytest.warns(gradedeval.EvaluationWarning, match=says):
         found = gradedeval.compare(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS, baseline="plain.run").frame
     assert found["p"].isna().all()
     assert (found["low"] < found["difference"]).all()
@@ -290,9 +281,8 @@ def test_eval_shows_systems_in_all_formats(files: tuple[str, ...], cli: Command)
     expected = gradedeval.evaluate(RUNS, QRELS, MEASURES, replicates=SYSTEMS).systems
     assert [float(row["mean"]) for row in printed] == pytest.approx(expected["mean"].tolist(), rel=1e-12)
     saved = json.loads(cli(*files, "-m", MEASURES, *GIVEN, "-f", "json").text)
-    assert {"system": "A", "seeds": 5, "measure": "ndcg@5"}.items() <= next(
-        value for value in saved.values() if isinstance(value, list)
-    )[0].items()
+    systems = next(value for value in saved.values() if isinstance(value, list))
+    assert {"system": "A", "seeds": 5, "measure": "ndcg@5"}.items() <= systems[0].items()
     for form in ("table", "md", "latex", "html", "trec", "jsonl", "tsv"):
         found = cli(*files, "-m", MEASURES, *GIVEN, "-f", form)
         assert found.code == 0, (form, found.messages)
@@ -418,15 +408,12 @@ def test_pictures_and_frames_of_systems(files: tuple[str, ...], cli: Command, tm
 
 
 def test_topics_show_the_difference_of_two_systems(files: tuple[str, ...], cli: Command, tmp_path: Path) -> None:
-    found = gradedeval.topic_differences(
-        {name: run for name, run in RUNS.items() if name != "plain.run"}, QRELS, "ndcg@5", replicates=SYSTEMS
-    ).frame
+    seeded = {name: run for name, run in RUNS.items() if name != "plain.run"}
+    found = gradedeval.topic_differences(seeded, QRELS, "ndcg@5", replicates=SYSTEMS).frame
     scores = gradedeval.evaluate(RUNS, QRELS, "ndcg@5")
     for row in found.to_dict("records"):
-        own, base = (
-            np.array([scores.by_topic("ndcg@5", run)[row["topic"]] for run in RUNS if run.startswith(system)])
-            for system in ("b-", "a-")
-        )
+        of = {run: scores.by_topic("ndcg@5", run)[row["topic"]] for run in RUNS}
+        own, base = (np.array([of[run] for run in RUNS if run.startswith(system)]) for system in ("b-", "a-"))
         assert (row["run"], row["baseline"]) == ("B", "A")
         assert [row["score"], row["baseline_score"]] == pytest.approx([own.mean(), base.mean()], abs=1e-12)
         assert row["difference"] == pytest.approx(own.mean() - base.mean(), abs=1e-12)

@@ -99,10 +99,8 @@ def test_a_rise_is_a_loss_where_lower_is_better_and_there_is_no_risk_where_neith
         unjudged, judged = rows["unjudged@20", run], rows["judged@20", run]
         assert float(unjudged["u_risk"]) == pytest.approx(float(judged["u_risk"]))
         assert (unjudged["wins"], unjudged["geo_risk"]) == (judged["wins"], "")
-    said = [
-        "num_ret: left out: no preferred direction",
-        "unjudged@20: no ZRisk or GeoRisk; both need means of scores that are never below 0, and the higher the better",
-    ]
+    needs = "both need means of scores that are never below 0, and the higher the better"
+    said = ["num_ret: left out: no preferred direction", f"unjudged@20: no ZRisk or GeoRisk; {needs}"]
     assert [message for message in found.messages if message in said] == said
     assert cli("risk", *RUNS, QRELS, "-m", "num_ret").code == 2
 
@@ -112,9 +110,8 @@ def test_the_command_prints_the_risk(cli: Command) -> None:
     text = cli(*words).text
     assert "baseline rivers-bm25.run | α 1: a loss counts 2 times | GeoRisk among 3 runs" in text
     rows = csv_rows(cli(*words, "-f", "csv").text)
-    expected = gradedeval.risk(
-        gradedeval.evaluate([*RUNS[1:], RUNS[0]], QRELS, "ap"), baseline="rivers-bm25.run", risk_aversion=1
-    ).frame
+    scores = gradedeval.evaluate([*RUNS[1:], RUNS[0]], QRELS, "ap")
+    expected = gradedeval.risk(scores, baseline="rivers-bm25.run", risk_aversion=1).frame
     assert list(rows[0]) == [*expected, "signature"]
     assert [float(row["geo_risk"]) for row in rows] == pytest.approx(expected["geo_risk"].tolist())
 

@@ -50,14 +50,9 @@ def test_the_mean_of_a_slice_is_that_of_its_topics(cli: Command) -> None:
 def test_saved_scores_leave_the_means_of_slices_out(cli: Command) -> None:
     cli(*RUNS, QRELS, "-m", "ndcg@10", "-q", "-o", "plain.csv")
     cli(*RUNS, QRELS, "-m", "ndcg@10", "-q", "-o", "sliced.csv", *SLICED)
-    compared = [
-        [
-            {**row, "signature": ""}
-            for row in rows(cli("compare", "--from-scores", name, "--draws", "99", "-f", "csv").text)
-        ]
-        for name in ("plain.csv", "sliced.csv")
-    ]
-    assert compared[0] == compared[1]
+    words = ("compare", "--draws", "99", "-f", "csv", "--from-scores")
+    plain, sliced = (rows(cli(*words, name).text) for name in ("plain.csv", "sliced.csv"))
+    assert [{**row, "signature": ""} for row in plain] == [{**row, "signature": ""} for row in sliced]
     again = cli("compare", "--from-scores", "plain.csv", "--draws", "99", "-f", "csv", *SLICED)
     assert {row["slice"] for row in rows(again.text)} == {"", *SLICES}
 
@@ -68,9 +63,8 @@ SLICES = ("intent=fact", "intent=survey", "language=en", "language=de")
 def test_python_has_the_scores_of_a_slice() -> None:
     scores = gradedeval.evaluate(RUNS[:1], QRELS, "ndcg@10", queries=QUERIES, slices=["intent"], interval=True)
     part = scores.by_slice["intent"]["fact"]
-    chosen = gradedeval.evaluate(
-        RUNS[:1], QRELS, "ndcg@10", topics_from=sorted(topics_of("intent")["fact"]), interval=True
-    )
+    facts = sorted(topics_of("intent")["fact"])
+    chosen = gradedeval.evaluate(RUNS[:1], QRELS, "ndcg@10", topics_from=facts, interval=True)
     assert part.means_by_run == chosen.means_by_run
     assert (part.intervals == chosen.intervals).all()
     assert "slice intent=fact of 20 topics" in part.signature
@@ -172,17 +166,8 @@ def test_all_tests_take_slices(test: str, cli: Command) -> None:
 
 
 def test_a_check_bounds_slices(cli: Command, tmp_path: Path) -> None:
-    words = (
-        "check",
-        RUNS[0],
-        QRELS,
-        *SLICED,
-        "--min",
-        "intent=fact: ndcg@10=0.3",
-        "--min",
-        "intent=survey: ndcg@10=0.3",
-    )
-    found = cli(*words)
+    bounds = ("--min", "intent=fact: ndcg@10=0.3", "--min", "intent=survey: ndcg@10=0.3")
+    found = cli("check", RUNS[0], QRELS, *SLICED, *bounds)
     assert found.code == 1
     assert "ok    rivers-bm25.run: intent=fact: ndcg@10 0.3159 is at least 0.3" in found.text
     assert "FAIL  rivers-bm25.run: intent=survey: ndcg@10 0.2464 is below 0.3" in found.text
@@ -334,10 +319,8 @@ def test_a_slice_of_all_topics_is_not_a_test_of_its_own_and_two_labels_stop_the_
     assert found.slices is not None
     p = dict(zip(found.slices["slice"], found.slices["p"].notna(), strict=True))
     assert p == {"k=x": True, "k=all": False, "k=y": True}
-    assert (
-        "slices: holm over 2 slices × 1 pair of each measure; an interval is of its slice and pair alone"
-        in found.settings_text
-    )
+    family = "slices: holm over 2 slices × 1 pair of each measure; an interval is of its slice and pair alone"
+    assert family in found.settings_text
     assert "k=all: all topics, tested above" in found.settings_text
     rare = {
         "k": {str(topic): ["x" if topic % 2 else "y", *(["rare"] if topic < 303 else [])] for topic in range(301, 351)}

@@ -46,11 +46,8 @@ def scored(measures: str, **options: Any) -> gradedeval.Scores:
 def test_what_is_compared_is_what_eval_prints(files: Path) -> None:
     scores = scored("gm_ap ap num_rel_ret unjudged@5 num_ret", residuals=True)
     for row in gradedeval.compare(scores).frame.itertuples():
-        means = (
-            scores.means_by_run[str(row.run)][str(row.measure)],
-            scores.means_by_run[str(row.baseline)][str(row.measure)],
-        )
-        assert (row.mean, row.baseline_mean) == pytest.approx(means)
+        means = [scores.means_by_run[str(run)][str(row.measure)] for run in (row.run, row.baseline)]
+        assert [row.mean, row.baseline_mean] == pytest.approx(means)
         assert row.difference == pytest.approx(means[0] - means[1])
 
 
@@ -108,9 +105,8 @@ def test_a_bound_is_on_the_summary_and_on_getting_worse(bound: Bound, value: flo
     del runs["old"]["0"]["a"]
     runs["old"]["0"] = {"u": 3, "b": 2, "rel": 1}
     qrels = {str(topic): {"rel": 1, "a": 0, "b": 0} for topic in range(3)}
-    scores = gradedeval.evaluate(
-        runs, qrels, bound.measure, residuals="total" if bound.kind == "max-unjudged" else None
-    )
+    residuals = "total" if bound.kind == "max-unjudged" else None
+    scores = gradedeval.evaluate(runs, qrels, bound.measure, residuals=residuals)
     (row,) = gradedeval.check(scores, [bound], "old").frame.itertuples()
     assert (row.value, row.passed) == (pytest.approx(value), passed)
 
@@ -148,17 +144,14 @@ def test_sorting_puts_the_fewest_unjudged_first(files: Path, cli: Command) -> No
     (files / "qrels").write_text(QRELS + "0 0 d1 0\n1 0 d1 0\n2 0 d1 0\n0 0 d2 0\n")
     for measure in ("unjudged@6", "judged@6", "num_ret"):
         table = cli(*RANKS, "qrels", "-m", measure, "--sort", measure, "-f", "csv")
-        assert [row["run"] for row in csv_rows(table.text)] == (
-            list(RANKS) if measure == "num_ret" else ["steady.run", "weak.run", "uneven.run"]
-        )
+        expected = list(RANKS) if measure == "num_ret" else ["steady.run", "weak.run", "uneven.run"]
+        assert [row["run"] for row in csv_rows(table.text)] == expected
 
 
 def test_tables_say_which_scores_are_better_and_what_is_tested(files: Path, cli: Command) -> None:
     found = cli("compare", "steady.run", "uneven.run", "qrels", "-m", "gm_ap unjudged@3 num_ret")
-    assert (
-        " | gm_ap: ratio of geometric means, tested by logarithms | unjudged@3: lower is better"
-        " | num_ret: no preferred direction gradedeval "
-    ) in found.words
+    ratio = "gm_ap: ratio of geometric means, tested by logarithms"
+    assert f" | {ratio} | unjudged@3: lower is better | num_ret: no preferred direction gradedeval " in found.words
     rows = {line.split()[0]: line for line in found.text.splitlines()[2:8]}
     assert "×0.0000 to ×inf" in rows["gm_ap"]
     assert "–/3/–" in rows["num_ret"]
@@ -172,9 +165,7 @@ def test_orderings_go_from_the_best_to_the_worst(files: Path) -> None:
     }
     qrels = {str(t): {f"d{d}": int(d < 4) for d in range(12)} for t in range(6)}
     scores = gradedeval.evaluate(runs, qrels, "judged@5 unjudged@5 gm_ap")
-    of = {
-        name: np.array([scores.means_by_run[run][name] for run in runs]) for name in ("judged@5", "unjudged@5", "gm_ap")
-    }
+    of = {name: np.array([scores.means_by_run[run][name] for run in runs]) for name in scores.labels}
     for kind in ("tau", "weighted-tau", "tau-ap"):
         frame = gradedeval.correlate(scores, coefficient=kind).frame.set_index(["measure", "other"])["agreement"]
         itself = agreement(kind, of["judged@5"], of["judged@5"])  # type: ignore[arg-type]
@@ -238,9 +229,8 @@ def test_totals_of_counts_are_whole_numbers(six: Path, cli: Command) -> None:
     row = cli("compare", *words).text.splitlines()[3].split()
     assert row[:4] == ["num_rel_ret@2", "two", "6", "+0"]
     assert cli("risk", *words).text.splitlines()[2].split()[:3] == ["num_rel_ret@2", "one", "6"]
-    assert cli("check", "one", "qrels", "--min", "num_rel_ret=3").text.startswith(
-        "ok    one: num_rel_ret 12 is at least 3\n"
-    )
+    checked = cli("check", "one", "qrels", "--min", "num_rel_ret=3").text
+    assert checked.startswith("ok    one: num_rel_ret 12 is at least 3\n")
 
 
 def test_topics_that_are_left_out_have_their_reason(six: Path, cli: Command) -> None:
@@ -268,9 +258,8 @@ def test_the_signature_and_one_note_tell_the_topics_that_all_runs_share(six: Pat
                 assert parts[0] == "topics 3 of 6", (command, source, form, parts)
                 assert len([message for message in found.messages if "left out" in message]) == 1, found.messages
     several = cli("compare", "one", "three", "four", "qrels", "-m", "ap", "--topics", "both").messages
-    assert [line for line in several if "left out" in line] == [
-        "ap: 4 of 6 topics left out (1, 4, 5, 6): three, four are not scored on all of them (topics both)"
-    ]
+    says = "ap: 4 of 6 topics left out (1, 4, 5, 6): three, four are not scored on all of them (topics both)"
+    assert [line for line in several if "left out" in line] == [says]
     with pytest.warns(gradedeval.EvaluationWarning) as noted:
         result = gradedeval.compare(["one", "three"], "qrels", "ap", topics="both")
     assert " | topics 3 of 6 | " in result.signature
@@ -281,16 +270,11 @@ def test_the_signature_and_one_note_tell_the_topics_that_all_runs_share(six: Pat
 def test_measures_of_one_name_are_told_apart_by_what_differs(six: Path, cli: Command) -> None:
     words = ("one", "qrels", "-m", "err err(gain=linear) rbp rbp(gain=exp) ap ap(rel=2)", "--signature", "full")
     line = cli(*words).words[cli(*words).words.index("gradedeval 0") :]
-    assert line.split(" | ")[4:-1] == [
-        "err, rbp(gain=exp,p=0.8): exp gains",
-        "err(gain=linear), rbp(p=0.8): linear gains",
-        "ap: rel 1",
-        "ap(rel=2): rel 2",
-    ]
+    gains = ["err, rbp(gain=exp,p=0.8): exp gains", "err(gain=linear), rbp(p=0.8): linear gains"]
+    assert line.split(" | ")[4:-1] == [*gains, "ap: rel 1", "ap(rel=2): rel 2"]
     # A joint signature and that of a measure alone name the same gains.
     words = cli("one", "qrels", "-m", "err(gain=linear)", "--signature", "full").words
-    other = words[words.index("gradedeval 0") :]
-    joint, alone = Signature.read(line), Signature.read(other)
+    joint, alone = Signature.read(line), Signature.read(words[words.index("gradedeval 0") :])
     assert joint is not None
     assert alone is not None
     assert joint.differences(alone, "err(gain=linear)") == {}

@@ -8,7 +8,7 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -60,13 +60,10 @@ def test_a_record_has_inputs_settings_and_scores(cli: Command, folder: Path) -> 
     assert content["settings"] == {"depth": 100}
     assert content["measures"] == [{"label": "map", "notation": "ap"}, {"label": "ndcg@10", "notation": "ndcg@10"}]
     assert (content["gradedeval"], content["signature"]) == (gradedeval.__version__, scores.signature)
-    assert content["scores"] == {
-        run: {
-            label: {"mean": scores.means_by_run[run][label], "topics": scores.by_topic(label, run)}
-            for label in ("map", "ndcg@10")
-        }
-        for run in RUNS
-    }
+    for run in RUNS:
+        for label in ("map", "ndcg@10"):
+            expected = {"mean": scores.means_by_run[run][label], "topics": scores.by_topic(label, run)}
+            assert content["scores"][run][label] == expected
 
 
 def test_python_writes_the_same_record(cli: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,9 +115,8 @@ def test_one_byte_of_a_run_is_found(cli: Command, folder: Path) -> None:
     outcome = cli("verify", "result.json")
     lines = outcome.text.splitlines()
     assert outcome.code == 1
-    assert lines[0].startswith(
-        f"neural.run: {RUNS[1]} is another file: SHA-256 {hashlib.sha256(after).hexdigest()[:12]}"
-    )
+    digest = hashlib.sha256(after).hexdigest()[:12]
+    assert lines[0].startswith(f"neural.run: {RUNS[1]} is another file: SHA-256 {digest}")
     assert any(line.startswith("neural.run, map, topic 301: ") and "differs by " in line for line in lines)
     assert lines[-1] == "different: 1 of 3 inputs, 2 of 102 scores"
 
@@ -148,25 +144,19 @@ def test_malformed_input_is_no_traceback(cli: Command, folder: Path) -> None:
 def test_a_missing_file_is_found(cli: Command, folder: Path) -> None:
     record(cli, *RUNS, "rivers.qrels", "-m", "map")
     (folder / RUNS[0]).unlink()
-    outcome = cli("verify", "result.json")
-    assert (outcome.code, outcome.text.splitlines()) == (
-        1,
-        [
-            "bm25.run: not found beside the record; name the file, or its folder",
-            "different: 1 of 3 inputs; not evaluated again",
-        ],
+    outcome, missing = (
+        cli("verify", "result.json"),
+        "bm25.run: not found beside the record; name the file, or its folder",
     )
+    assert outcome.code == 1
+    assert outcome.text.splitlines() == [missing, "different: 1 of 3 inputs; not evaluated again"]
 
 
 def test_another_version_is_compared_within_a_tolerance(cli: Command, folder: Path) -> None:
     content = record(cli, *RUNS, "rivers.qrels", "-m", "map")
     mean = content["scores"][RUNS[0]]["map"]["mean"]
-    for change, version, expected in (
-        (5e-13, "0.0.9", 0),
-        (5e-12, "0.0.9", 1),
-        (5e-13, gradedeval.__version__, 1),
-        (0, "0.0.9", 0),
-    ):
+    cases = (5e-13, "0.0.9", 0), (5e-12, "0.0.9", 1), (5e-13, gradedeval.__version__, 1), (0, "0.0.9", 0)
+    for change, version, expected in cases:
         content["gradedeval"], content["scores"][RUNS[0]]["map"]["mean"] = version, mean + change
         rewrite(content)
         outcome = cli("verify", "result.json")
@@ -246,13 +236,9 @@ READS: dict[str, tuple[str, ...]] = {
 
 
 def test_the_walk_has_every_option_that_reads_a_file() -> None:
-    reading = {
-        param.name
-        for param in evaluate_command.params
-        if getattr(param, "file", "") == "reads" or isinstance(param, click.Argument)
-    }
-    assert reading
-    assert reading == READS.keys() - {"gain", "measure"}
+    params = evaluate_command.params
+    reading = [one for one in params if getattr(one, "file", "") == "reads" or isinstance(one, click.Argument)]
+    assert {one.name for one in reading} == READS.keys() - {"gain", "measure"}
 
 
 @pytest.mark.one_in(5)
@@ -290,10 +276,8 @@ def test_code_runs_only_if_its_file_is_named(cli: Command, folder: Path) -> None
     record(cli, *RUNS, "rivers.qrels", "--measures-from", "own.py", "-m", "found")
     (folder / "ran").unlink()
     outcome = cli("verify", "result.json")
-    assert (outcome.code, outcome.messages) == (
-        1,
-        ["result.json: 'own.py' is code; read it, and name it after the record to run it"],
-    )
+    says = "result.json: 'own.py' is code; read it, and name it after the record to run it"
+    assert (outcome.code, outcome.messages) == (1, [says])
     assert not (folder / "ran").exists()
     succeed(cli("verify", "result.json", "own.py"))
     assert (folder / "ran").exists()
@@ -336,10 +320,8 @@ def test_standard_input_is_digested_as_read(pack: str | None, cli: Command, fold
 
 def test_pipes_and_compressed_files(folder: Path) -> None:
     script = "gzip -k neural.run && {0} <(cat bm25.run) neural.run.gz rivers.qrels -m map --record r.json --quiet"
-    words = f"{sys.executable} -m gradedeval"
-    subprocess.run(
-        ["bash", "-c", script.format(words)], cwd=folder, env=environment(), check=True, capture_output=True, timeout=60
-    )
+    words = ["bash", "-c", script.format(f"{sys.executable} -m gradedeval")]
+    subprocess.run(words, cwd=folder, env=environment(), check=True, capture_output=True, timeout=60)
     content = json.loads((folder / "r.json").read_text())
     for entry, name in zip(content["inputs"], ("bm25.run", "neural.run.gz", "rivers.qrels"), strict=True):
         assert entry["sha256"] == hashlib.sha256((folder / name).read_bytes()).hexdigest()
@@ -363,11 +345,8 @@ def test_an_ir_metadata_header_is_copied(cli: Command, folder: Path) -> None:
     header = "# ir_metadata.start\n# platform:\n#   hardware:\n#     cpu: x\n# ir_metadata.end\n"
     (folder / RUNS[0]).write_text(header + (folder / RUNS[0]).read_text())
     content = record(cli, *RUNS, "rivers.qrels", "-m", "map")
-    assert [entry.get("ir_metadata") for entry in content["inputs"]] == [
-        "platform:\n  hardware:\n    cpu: x",
-        None,
-        None,
-    ]
+    copied = [entry.get("ir_metadata") for entry in content["inputs"]]
+    assert copied == ["platform:\n  hardware:\n    cpu: x", None, None]
     (folder / RUNS[0]).write_text((folder / RUNS[0]).read_text().replace("# ir_metadata.end\n", ""))
     outcome = cli(*RUNS, "rivers.qrels", "-m", "map", "--record", "result.json")
     assert any("the header of ir_metadata does not end" in line for line in outcome.messages)
@@ -549,10 +528,7 @@ def test_the_page_of_the_schema_is_the_schema(pytestconfig: pytest.Config) -> No
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-USAGE: list[tuple[tuple[str, ...], int]] = [((), 2), (("none.json",), 1), (("--depth", "5", "result.json"), 2)]
-
-
-@pytest.mark.parametrize(("words", "code"), USAGE)
-def test_usage(words: tuple[str, ...], code: int, cli: Callable[..., Any], tmp_path: Path) -> None:
-    outcome = cli("verify", *words)
+@pytest.mark.parametrize(("words", "code"), [("", 2), ("none.json", 1), ("--depth 5 result.json", 2)])
+def test_usage(words: str, code: int, cli: Command) -> None:
+    outcome = cli("verify", *words.split())
     assert (outcome.code, outcome.out) == (code, b"")

@@ -73,10 +73,8 @@ def test_the_weight_of_rr_past_the_last_rank_is_known_and_that_of_the_others_has
     weights = gradedeval.weights("rr ap ap@1", RUNS, QRELS, ranks=1, topics="both")
     # Reciprocal ranks of 1, 1/2 and 1/2: half of all weight lies at rank 2.
     assert weights.beyond.tolist() == pytest.approx([0.5, math.nan, 0], nan_ok=True)
-    assert weights.remarks == [
-        "rr: 0.5 of its weight lies past rank 1",
-        "ap: weights go on past rank 1, and their sum is not known",
-    ]
+    endless = "ap: weights go on past rank 1, and their sum is not known"
+    assert weights.remarks == ["rr: 0.5 of its weight lies past rank 1", endless]
 
 
 def test_topics_of_one_run_alone_count_as_pairs() -> None:
@@ -89,10 +87,8 @@ def test_topics_of_one_run_alone_count_as_pairs() -> None:
 def test_topics_without_relevant_documents_weigh_nothing_and_are_counted() -> None:
     qrels = {"1": {"a": 1}, "2": {"b": 0}}
     run = {"1": {"a": 1.0}, "2": {"b": 1.0}}
-    with pytest.warns(
-        EvaluationWarning,
-        match=r"^qrels: 1 of 2 topics has no relevant documents for ap, bpref \(2\) and gets weights of 0$",
-    ):
+    says = r"^qrels: 1 of 2 topics has no relevant documents for ap, bpref \(2\) and gets weights of 0$"
+    with pytest.warns(EvaluationWarning, match=says):
         weights = gradedeval.weights("ap sp bpref", run, qrels, ranks=2)
     # Topic 1 has N = 0: nothing can stand above a, so each rank weighs 1/R there.
     assert weights.values.tolist() == [[0.5, 0.5, 0.5], [0.25, 0.25, 0.5]]
@@ -175,17 +171,12 @@ def test_batches_equal_loops_over_systems_and_ranks(seed: int, cells: int, monke
     assert weights.beyond[weights.columns.index("rr") - 1] == 0
 
 
+WEIGHTED = ["ap", "ap(rel=2)", "ap@3", "rr", "rr@2", "sp", "sp@5", "bpref", "bpref(k=10)", "bpref@4"]
+WEIGHTED += ["q", "q(rel=1)", "q(beta=10)", "q(gain=exp)@6"]
+
+
 @pytest.mark.one_in(6)
-@pytest.mark.parametrize(
-    "name",
-    sampled(
-        [
-            *("ap", "ap(rel=2)", "ap@3", "rr", "rr@2", "sp", "sp@5", "bpref", "bpref(k=10)", "bpref@4"),
-            *("q", "q(rel=1)", "q(beta=10)", "q(gain=exp)@6"),
-        ],
-        3,
-    ),
-)
+@pytest.mark.parametrize("name", sampled(WEIGHTED, 3))
 def test_a_ranking_under_its_own_weights_scores_as_by_the_measure(name: str) -> None:
     """AP and its kin are inner products of relevance and weights (Zhang et al., equation 1): what makes W theirs."""
     least = dict(parse_measures(name)[0].parameters).get("rel", 1)
@@ -206,9 +197,8 @@ def test_topics_that_take_turns_in_a_file_weigh_as_those_that_do_not(tmp_path: P
     runs, qrels = drawn(3)
     lines = write_run(tmp_path / "sorted.run", runs["run0"]).read_text().splitlines(keepends=True)
     (tmp_path / "turns.run").write_text("".join(sorted(lines, key=lambda line: line.split()[2])))
-    by_topic, in_turns = (
-        gradedeval.weights(NAIVE, tmp_path / f"{name}.run", qrels, ranks=30).values for name in ("sorted", "turns")
-    )
+    files = [tmp_path / f"{name}.run" for name in ("sorted", "turns")]
+    by_topic, in_turns = (gradedeval.weights(NAIVE, file, qrels, ranks=30).values for file in files)
     assert in_turns == pytest.approx(by_topic, abs=1e-15)
     assert by_topic[:, 0] == pytest.approx(looped("ap", {"run0": runs["run0"]}, qrels, 30))
 
@@ -349,9 +339,8 @@ def test_a_user_measure_has_weights(cli: Command, tmp_path: Path) -> None:
     found = cli("weights", "-m", "third", "--measures-from", "my.py", "--ranks", "4")
     assert found.text == "rank,third\n1,0.0\n2,0.0\n3,2.0\n4,0.0\n"
     assert found.messages == [f"gradedeval {gradedeval.__version__} | ranks 1..4 | normalize none"]
-    assert cli("weights", "-m", "third", "--measures-from", "my.py", "--ranks", "2").messages[0] == (
-        "third: 1 of its weight lies past rank 2"
-    )
+    third = cli("weights", "-m", "third", "--measures-from", "my.py", "--ranks", "2")
+    assert third.messages[0] == "third: 1 of its weight lies past rank 2"
     refused = cli("weights", "-m", "squared", "--measures-from", "my.py")
     assert refused.code == 2
     assert refused.messages[0].startswith("squared has no fixed rank weights")
@@ -377,10 +366,8 @@ def files(tmp_path: Path) -> Path:
 
 
 TWO = ("weights", "first.run", "second.run", "qrels.txt")
-LACKS = (
-    "second.run: 1 of 2 judged topics is missing (2) and counts as an empty ranking; "
-    + "exclude missing topics with --topics both"
-)
+LACKS = "second.run: 1 of 2 judged topics is missing (2) and counts as an empty ranking"
+LACKS += "; exclude missing topics with --topics both"
 
 
 def test_fixed_and_background_weights_stand_side_by_side(files: Path, cli: Command) -> None:
@@ -408,11 +395,8 @@ def test_weights_by_cost_are_those_of_documents_that_cost_1(files: Path, cli: Co
 def test_chances_by_rank_have_weights_and_those_by_type_have_none(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "c.csv").write_text("rank,C\n1,0.5\n2,0\n")
     (tmp_path / "types.csv").write_text("rank,type,C\n1,*,0.5\n2,*,0\n1,web,0.2\n")
-    assert cli("weights", "-m", "ddm(file=c.csv)", "--ranks", "3").text.splitlines()[1:] == [
-        f"1,{1 / 1.5}",
-        f"2,{0.5 / 1.5}",
-        "3,0.0",
-    ]
+    lines = cli("weights", "-m", "ddm(file=c.csv)", "--ranks", "3").text.splitlines()
+    assert lines[1:] == [f"1,{1 / 1.5}", f"2,{0.5 / 1.5}", "3,0.0"]
     refused = cli("weights", "-m", "ddm(file=types.csv)")
     assert (refused.code, len(refused.messages)) == (2, 1)
     assert refused.messages[0].startswith("'ddm(file=types.csv)': its weights depend on the types of the documents; ")
@@ -427,8 +411,7 @@ def test_runs_that_no_measure_needs_are_not_read(files: Path, cli: Command) -> N
 
 def test_every_format_has_the_same_weights(files: Path, cli: Command) -> None:
     def written(form: str, *more: str) -> Outcome:
-        found = succeed(cli(*TWO, "-m", "ap", "-m", "rbp(p=0.5)", "--ranks", "3", "-f", form, *more))
-        return found
+        return succeed(cli(*TWO, "-m", "ap", "-m", "rbp(p=0.5)", "--ranks", "3", "-f", form, *more))
 
     expected = [[1, 0.125, 0.5], [2, 0.25, 0.25], [3, 2 / 3 / 4, 0.125]]
     for form, delimiter in (("csv", ","), ("tsv", "\t")):
@@ -449,12 +432,9 @@ def test_every_format_has_the_same_weights(files: Path, cli: Command) -> None:
     assert written("csv", "--digits", "2").text.endswith("\n3,0.17,0.12\n")
 
 
-def test_without_an_extension_a_file_is_csv(cli: Command, tmp_path: Path) -> None:
-    assert cli("weights", "-m", "p@1", "--ranks", "1", "-o", "w").out == b""
-    assert (tmp_path / "w").read_text() == "rank,p@1\n1,1.0\n"
-
-
 def test_python_gives_a_frame(files: Path, cli: Command) -> None:
+    assert cli("weights", "-m", "p@1", "--ranks", "1", "-o", "w").out == b""
+    assert (files / "w").read_text() == "rank,p@1\n1,1.0\n"  # a file without an extension
     frame = gradedeval.weights(["rbp", parse_measures("dcg")[0]], ranks=3).frame
     assert list(frame.columns) == ["rank", "rbp", "dcg"]
     assert frame["rank"].tolist() == [1, 2, 3]

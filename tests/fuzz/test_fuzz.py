@@ -25,6 +25,8 @@ CASES = {
     "qrels": 60,
     "packed": 30,
     "formats": 60,
+    "same": 40,
+    "intents": 40,
     "notation": 200,
     "tables": 60,
     "mirror": 3,

@@ -1,13 +1,10 @@
 """The measures that tests go through: all of the table, cut and uncut, and with other parameters."""
 
 import contextlib
-import string
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 
 from gradedeval import MEASURES, InputError, Measure, parse_measures
 from support.paths import SAMPLES
@@ -116,50 +113,6 @@ def failing(measures: Sequence[Measure], example: Callable[[int], object]) -> di
     """The measures for which `example` of their column finds a counterexample, each with it."""
     examples = ((measure, example(column)) for column, measure in enumerate(measures))
     return {str(measure): found for measure, found in examples if found is not None}
-
-
-NAMES = string.ascii_letters + string.digits + "_-., @:=;#+()[]'äλ"
-
-
-def _file(draw: Callable[[Any], Any], folder: Path) -> str:
-    name = draw(st.text(NAMES, min_size=1, max_size=12).filter(lambda name: name.strip(". ") != ""))
-    (folder / name).write_text("1\n0.5\n", encoding="utf-8")
-    return str(name)
-
-
-def _value(draw: Callable[[Any], Any], key: str, folder: Path) -> Any:
-    number = st.one_of(st.integers(0, 30), st.floats(0, 1e20, allow_nan=False))
-    gains = st.lists(st.floats(0, 1), min_size=2, max_size=6).map(tuple)
-    return draw(
-        {
-            "rel": st.one_of(st.integers(1, 30), st.floats(1e-9, 1e9)),
-            "gain": st.one_of(
-                st.sampled_from(["linear", "exp", "ntcir", "grade", "0:1:2"]),
-                gains,
-                st.builds(lambda: "@" + _file(draw, folder)),
-            ),
-            "g": gains.filter(lambda g: sum(g) > 0),
-            "utility": st.one_of(st.sampled_from(["rr", "dcg", "one"]), st.builds(lambda: _file(draw, folder))),
-            "gamma": st.floats(1e-9, 1),
-            "log": st.one_of(st.integers(2, 30), st.floats(1.001, 1e9)),
-            "p": st.one_of(st.just(0), st.floats(0, 1, exclude_max=True)),
-            "C": st.sampled_from(["r", "1-r", "min(1, 0.5 + r/2)", "where(i < 5, 1, exp(-spent))", "(i/(i+1))**2"]),
-            "file": st.sampled_from([f"{SAMPLES}/attention.csv", f"{SAMPLES}/chances.csv"]),
-        }.get(key, number)
-    )
-
-
-@st.composite
-def any_measure(draw: Callable[[Any], Any], folder: Path) -> Measure:
-    measure = draw(st.sampled_from(list(MEASURES.values())))
-    names = measure.definition.accepted.names
-    for key in draw(st.lists(st.sampled_from(names), unique=True) if names else st.just([])):
-        with contextlib.suppress(InputError):  # a key may mean another thing to another measure
-            measure = measure(**{key: _value(draw, key, folder)})
-    cutoff = draw(st.one_of(st.none(), st.integers(1, 10**6)))
-    if measure.definition.cutoff == "required" or (cutoff and measure.definition.cutoff != "none"):
-        measure = measure @ (cutoff or 10)
-    return measure if _is_complete(measure) else MEASURES["err"] @ 7
 
 
 def in_the_shell(written: str) -> str:

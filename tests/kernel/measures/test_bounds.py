@@ -11,16 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import gradedeval
 from gradedeval import MEASURES, InputError, Measure, measure, parse_measures, row_sums
 from gradedeval.kernel.measures import bounds
 from gradedeval.kernel.measures.bounds import exactness, may_fall
-from support.examples import drawn
 from support.measures import VARIANTS, every
-from support.topics import Topic, evaluated, missed, scored
+from support.topics import Topic, evaluated, scored
 
 BOUNDED = [measure for measure in VARIANTS if exactness(measure) != "none"]
 OVER_TIES = [
@@ -96,27 +93,6 @@ def test_every_judgment_stays_within_the_bounds_and_exact_ones_are_reached(measu
 def test_so_it_is_where_documents_that_were_not_retrieved_may_be_relevant(measures: Sequence[Measure]) -> None:
     check(measures, TOPICS[:4], unseen=1)
     check(measures, TOPICS[4:], unseen=2)
-
-
-@pytest.mark.exhaustive
-@drawn(40)
-@given(
-    ranking=st.lists(st.sampled_from([None, None, -1, 0, 1, 2, 3]), max_size=7)
-    .map(tuple)
-    .filter(lambda ranking: ranking.count(None) <= 3),
-    missed=missed,
-    unseen=st.integers(0, 1),
-    negative=st.sampled_from(["judged", "unjudged"]),
-    ties=st.lists(st.integers(1, 4), max_size=4).map(tuple),
-)
-def test_so_it_is_of_topics_at_random(
-    ranking: tuple[int | None, ...], missed: tuple[int, ...], unseen: int, negative: str, ties: tuple[int, ...]
-) -> None:
-    missed = tuple(grade for grade in missed if grade >= 0 or negative == "judged")
-    ranking = tuple(None if grade == -1 and negative == "unjudged" else grade for grade in ranking)
-    if ranking.count(None) <= 3:
-        check(BOUNDED, [Topic(ranking, missed)], unseen, negative=negative)
-        check(OVER_TIES, [Topic(ranking, missed, ties)], unseen, negative=negative, ties="average")
 
 
 # All tied, ties across the cutoffs of 1, 2, 3 and more, of judged and unjudged documents, and none.

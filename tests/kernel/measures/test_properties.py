@@ -4,10 +4,8 @@ Small rankings are enumerated and scored as the topics of a single evaluation; l
 """
 
 import contextlib
-import io
 import itertools
 import math
-import random
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -20,13 +18,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import gradedeval
-from gradedeval import MEASURES, InputError, Measure, parse_measures
-from gradedeval.kernel import parallel
+from gradedeval import MEASURES, InputError, Measure, intent_aware, parse_measures
 from gradedeval.kernel.measures.bounds import exactness
 from support import reference
 from support.examples import drawn
-from support.measures import REPRESENTATIVES, VARIANTS, any_measure, every, failing, in_the_shell
-from support.topics import ANCHOR, SCALE, Found, Topic, any_topic, evaluated, scored
+from support.measures import REPRESENTATIVES, VARIANTS, every, failing, in_the_shell
+from support.topics import ANCHOR, SCALE, Found, Topic, any_topic, scored
 
 BOUNDED = [measure for measure in VARIANTS if measure.residual != "none"]
 ENDLESS = [measure for measure in VARIANTS if measure.residual == "beyond_run"]
@@ -37,76 +34,6 @@ def rises_with_grade(measure: Measure) -> bool:
     """Return whether gains never fall with the grade, and no unjudged document gains more than a judged one."""
     gain = dict(measure.parameters).get("gain")
     return not isinstance(gain, tuple) or list(gain) == sorted(gain)
-
-
-def topics_of_depth(*depths: int) -> list[Topic]:
-    """Return long topics: only a sum of many numbers shows the order of summation in its last digit."""
-    dice = random.Random(7)
-    return [
-        Topic(
-            tuple(dice.choice([None, 0, 0, 1, 2, 3]) for _ in range(depth)),
-            tuple(dice.choice([-1, 0, 1, 2, 3]) for _ in range(1 + dice.randrange(40))),
-        )
-        for depth in depths
-    ]
-
-
-def check_company(measures: Sequence[Measure], topics: list[Topic], cells: int, absent: int) -> None:
-    names = [f"t{number}" for number in range(len(topics))]
-    run = {name: topic.run for name, topic in zip(names, topics, strict=True) if name != f"t{absent}"}
-    run["anchor"] = {"grade3": 1.0}
-    qrels = {"anchor": ANCHOR} | {name: topic.judgments for name, topic in zip(names, topics, strict=True)}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parallel, "LIMITS", parallel.Limits(cells=cells))
-        together = evaluated(run, qrels, measures)
-    for half in filter(None, (names[::2], names[1::2])):
-        restricted = evaluated(run, qrels, measures, topics_from=("anchor", *half))
-        for name in half:
-            chosen = ("anchor", name)
-            alone = evaluated(
-                {key: run[key] for key in chosen if key in run}, {key: qrels[key] for key in chosen}, measures
-            )
-            assert alone.bits(name) == together.bits(name) == restricted.bits(name)
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    ("depths", "cells", "absent"),
-    [
-        ((0, 1, 5, 9, 12, 15, 17, 33, 64, 100, 130, 257, 400), 1 << 18, 3),
-        ((11, 23, 41), 300, 99),
-        ((11, 13, 14, 19, 23, 30, 37, 41, 500), 300, 99),
-    ],
-)
-def test_a_long_topic_has_the_same_score_in_any_company(depths: tuple[int, ...], cells: int, absent: int) -> None:
-    check_company(VARIANTS, topics_of_depth(*depths), cells, absent)
-
-
-DEEP = {f"t{depth}": [f"d{(7 * rank) % 50}" for rank in range(depth)] for depth in (1, 2, 9, 10, 11, 40)}
-
-
-@pytest.mark.one_in(20)
-@pytest.mark.parametrize("cutoff", [1, 3, 10])
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"residuals": "split"}, {"residuals": "difference"}, {"residuals": "split", "residual_depth": "full"}],
-    ids=str,
-)
-def test_measures_with_a_cutoff_score_a_file_the_same_beside_one_without(cutoff: int, options: dict[str, Any]) -> None:
-    # Rankings are cut below the last rank that any measure looks at.
-    run = "".join(
-        f"{topic} Q0 {docno} {rank} {100 - rank} x\n"
-        for topic, docnos in DEEP.items()
-        for rank, docno in enumerate(docnos)
-    )
-    qrels = {topic: {f"d{number}": number % 4 for number in range(0, 60, 3)} for topic in DEEP}
-    measures = [measure for measure in VARIANTS if measure.last_rank == cutoff]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
-        alone = gradedeval.evaluate(io.BytesIO(run.encode()), qrels, measures, **options).frame
-        with_uncut = gradedeval.evaluate(io.BytesIO(run.encode()), qrels, [*measures, MEASURES["ap"]], **options).frame
-    assert len(measures) > 50
-    assert alone.equals(with_uncut[with_uncut["measure"] != "ap"].reset_index(drop=True))
 
 
 # A measure that looks at no gain (`gain=None` in its definition: shares and counts of judged documents) knows no better
@@ -154,31 +81,10 @@ def found_of_short(measures: Sequence[Measure]) -> Found:
     return Found(list(measures), {}, *parts)
 
 
-@cache
-def _swaps() -> tuple[list[int], list[int]]:
-    rows = {topic: row for row, topic in enumerate(SHORT)}
-    pairs = [
-        (row, rows[Topic((*r[:rank], r[rank + 1], r[rank], *r[rank + 2 :]), topic.missed)])
-        for topic, row in rows.items()
-        for r in [topic.ranking]
-        for rank in range(len(r) - 1)
-        if _worse(r[rank], r[rank + 1])
-    ]
-    return [original for original, _ in pairs], [after for _, after in pairs]
-
-
 def first(wrong: Any, rows: Sequence[int]) -> Topic | None:
     """Return the first short ranking of rows with a violation."""
     places = np.flatnonzero(wrong)
     return SHORT[rows[places[0]]] if len(places) else None
-
-
-@pytest.mark.exhaustive
-@every(UNSATED)
-def test_moving_the_better_document_up_never_hurts(measures: Sequence[Measure]) -> None:
-    original, after = _swaps()
-    score = found_of_short(measures).score
-    assert failing(measures, lambda c: first(score[after, c] < score[original, c] - 1e-12, original)) == {}
 
 
 @every(UNSATED)
@@ -192,16 +98,6 @@ def test_moving_a_better_document_up_never_hurts_in_depth(measures: Sequence[Mea
     original, after = (topic, swapped) if _worse(r[at], r[at + 1]) else (swapped, topic)
     score = scored([original, after], measures).score
     assert [str(measures[column]) for column in np.flatnonzero(score[1] < score[0] - 1e-12)] == []
-
-
-@pytest.mark.exhaustive
-@every(measure for measure in VARIANTS if measure.definition.gain is None)
-def test_a_measure_without_gains_does_not_change_when_judged_documents_swap(measures: Sequence[Measure]) -> None:
-    score = found_of_short(measures).score
-    pairs = [(b, a) for b, a in zip(*_swaps(), strict=True) if SHORT[b].ranking.count(None) == 0]
-    assert pairs
-    original, after = map(list, zip(*pairs, strict=True))
-    assert failing(measures, lambda c: first(score[original, c] != score[after, c], original)) == {}
 
 
 @pytest.mark.exhaustive
@@ -259,52 +155,12 @@ def test_residuals_to_full_depth_reach_the_best_case_without_cutoff(measures: Se
         assert full.of(measure) + full.of(measure, "residual") == pytest.approx(best, abs=1e-12), str(measure)
 
 
-@pytest.mark.exhaustive
-@every(m for m in BOUNDED if m.cutoff is None or not m.only_truncates)
-@drawn(20)
-@given(topic=any_topic)
-def test_full_depth_leaves_other_residuals_alone(measures: Sequence[Measure], topic: Topic) -> None:
-    full, plain = scored([topic], measures, residual_depth="full").residual, scored([topic], measures).residual
-    assert np.array_equal(full, plain, equal_nan=True)
-
-
 @every(UNBOUNDED)
 def test_a_measure_whose_residual_is_no_bound_has_none(measures: Sequence[Measure]) -> None:
     scores = scored([Topic((None, 1, None)), Topic((0, None), (3,)), Topic(())], measures)
     assert np.isnan(scores.residual).all()
     assert np.isnan(scores.unjudged).all()
     assert not np.isnan(scores.score[:, [not measure.definition.may_skip for measure in measures]]).any()
-
-
-def _depth(topic: Topic, measure: Measure) -> int:
-    """Return the depth to which documents matter; weights of the full depth depend on all of them."""
-    whole = measure.cutoff is None or measure.definition.cutoff == "sums_to_k"
-    return len(topic.ranking) if whole else min(measure.cutoff or 0, len(topic.ranking))
-
-
-@pytest.mark.exhaustive
-@every(BOUNDED)
-def test_a_residual_needs_something_unjudged_or_beyond_the_end(measures: Sequence[Measure]) -> None:
-    scores = found_of_short(measures)
-    beyond = scores.residual - scores.unjudged
-
-    def unexplained(column: int) -> Topic | None:
-        measure = measures[column]
-        depth = [_depth(topic, measure) for topic in SHORT]
-        judged = [None not in topic.ranking[:last] for topic, last in zip(SHORT, depth, strict=True)]
-        # Weights of the full depth depend on what lies past the cutoff.
-        cut = measure.cutoff is not None and measure.definition.cutoff != "sums_to_k"
-        full = [cut and (measure.cutoff or 0) <= len(topic.ranking) for topic in SHORT]
-        full = full if measure.residual == "beyond_run" else [True] * len(SHORT)
-        if measure.residual == "from_bounds" and not measure.by_intent:
-            return first(
-                (scores.residual[:, column] < 0) | (scores.residual[:, column] != 0) & judged, range(len(SHORT))
-            )
-        wrong = (scores.unjudged[:, column] < 0) | (beyond[:, column] < 0)
-        wrong |= (scores.unjudged[:, column] != 0) & judged | (beyond[:, column] != 0) & full
-        return first(wrong, range(len(SHORT)))
-
-    assert failing(measures, unexplained) == {}
 
 
 @every(BOUNDED)
@@ -327,17 +183,6 @@ def test_the_table_splits_a_residual_into_unjudged_and_beyond(measures: Sequence
         assert row.beyond is not None, row
         assert min(row.unjudged, row.beyond) >= 0, row
         assert row.unjudged + row.beyond == pytest.approx(row.residual, abs=1e-12), row
-
-
-@pytest.mark.exhaustive
-@every(measure for measure in VARIANTS if not measure.definition.uses_unsampled)
-def test_negative_grades_that_count_as_unjudged_are_as_if_nobody_had_judged(measures: Sequence[Measure]) -> None:
-    rankings = [(None, 1, 0), (2, None), (None,), (0, None, None, 3, 1), (None, None, None, None, 2)]
-    spam = [Topic(tuple(-1 if grade is None else grade for grade in r), (2, -1)) for r in rankings]
-    spammed = scored(spam, measures, negative="unjudged").score
-    unknown = scored([Topic(r, (2,)) for r in rankings], measures).score
-    same = np.isclose(spammed, unknown, rtol=1e-6, atol=0, equal_nan=True)
-    assert [str(measures[column]) for column in np.flatnonzero(~same.all(0))] == []
 
 
 @pytest.mark.exhaustive
@@ -486,49 +331,12 @@ def test_residuals_are_those_of_slow_loops_over_the_best_case(measures: Sequence
     assert unlike == []
 
 
-@every(m for m in REFERRED if not any(isinstance(value, tuple) for _, value in m.parameters))
-@drawn(25)
-@given(
-    labels=st.sets(st.sampled_from([0, 0.5, 1, 1.5, 2, 3, 5]), min_size=2).filter(lambda labels: max(labels) > 0),
-    more=st.sampled_from([0, 0, 0.5, 2]),
-    data=st.data(),
-)
-def test_fractions_and_gaps_in_the_scale_are_as_in_the_slow_loops(
-    measures: Sequence[Measure], labels: set[float], more: float, data: st.DataObject
-) -> None:
-    scale = reference.Scale(tuple(sorted(labels)), max(labels) + more)
-    ranking = data.draw(st.lists(st.sampled_from([None, *scale.labels]), max_size=8))
-    topic = {f"d{rank}": grade for rank, grade in enumerate(ranking) if grade is not None}
-    run = {"t": {f"d{rank}": -rank for rank in range(len(ranking))}, "all": {}}
-    qrels = {"t": topic, "all": {f"a{label}": label for label in labels}}
-    scores = evaluated(run, qrels, measures, top_grade=scale.top, topics="run")
-    ours = scores.score[scores.row["t"]].tolist()
-    theirs = [reference.score(measure, ranking, list(topic.values()), scale) for measure in measures]
-    unlike = [
-        triple
-        for triple in zip(map(str, measures), ours, theirs, strict=True)
-        if triple[1] != pytest.approx(triple[2], abs=1e-12)
-    ]
-    assert unlike == []
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Change to a folder in which files of any name hold values that never rise."""
     path = tmp_path_factory.mktemp("words")
     with contextlib.chdir(path):
         yield path
-
-
-@drawn(300)
-@given(data=st.data())
-def test_what_a_measure_prints_is_read_back_as_the_same_measure(data: st.DataObject, folder: Path) -> None:
-    measure = data.draw(any_measure(folder))
-    written = str(measure)
-    assert parse_measures(written) == [measure]
-    assert str(parse_measures(written)[0]) == written
-    assert parse_measures(in_the_shell(written)) == [measure]
-    assert parse_measures(f"{written} p@3") == list(dict.fromkeys([measure, *parse_measures("p@3")]))
 
 
 def test_every_notation_of_a_measure_is_the_same_measure() -> None:
@@ -549,6 +357,8 @@ def test_a_file_name_is_quoted_where_it_would_be_read_as_something_else(name: st
     assert parse_measures(str(measure)) == parse_measures(f'cascade:utility="{name}"@20') == [measure]
     graded = MEASURES["ndcg"](gain=f"@{name}")
     assert parse_measures(str(graded)) == [graded]
+    weighed = intent_aware(graded, f"@{name}")
+    assert parse_measures(str(weighed)) == parse_measures(in_the_shell(str(weighed))) == [weighed]
 
 
 NOT_FINITE = ["q(beta=1e999)", "q(beta=inf)", "q(beta=nan)", "q(gain=0:1e999)", "gap(g=1:1e999)", "gap(g=1e308:1e308)"]

@@ -21,7 +21,7 @@ from support.generated_docs import LEAVES
 CASES = {
     "scores": 150,
     "bounds": 40,
-    "runs": 60,
+    "runs": 100,
     "qrels": 60,
     "packed": 30,
     "formats": 60,

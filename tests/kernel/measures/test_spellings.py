@@ -318,14 +318,10 @@ LONG = "put long values in a file, as in gain=@gains.csv"
     ("text", "said"),
     [
         ("(" * 30_000, "has parentheses more than 100 deep; leave some of them out"),
-        ("ia(" * 20_000, "has parentheses more than 100 deep; leave some of them out"),
         ("ia(" * 7_500 + "ap" + ")" * 7_500, "has parentheses more than 100 deep; leave some of them out"),
         ("cwl(C=" + "(" * 101 + "r" + ")" * 101 + ")", "has parentheses more than 100 deep; leave some of them out"),
-        ("x" * 100_000, f"is longer than 4,096 characters; {LONG}"),
         ('ap(x="' + "(" * 100_000, f"is longer than 4,096 characters; {LONG}"),
-        ("ndcg(gain=" + ":".join("1" * 3000) + ")", f"is longer than 4,096 characters; {LONG}"),
         ("P." + ",".join("5" * 3000), f"is longer than 4,096 characters; {LONG}"),
-        ("ndcg(gain=" + ":".join([".1"] * 1300) + ")", f"is longer than 4,096 characters; {LONG}"),
     ],
 )
 def test_an_expression_of_hostile_size_is_one_line(text: str, said: str) -> None:
@@ -334,35 +330,6 @@ def test_an_expression_of_hostile_size_is_one_line(text: str, said: str) -> None
     assert str(raised.value) == f"{text[:40] + '…'!r}: {said}"
     assert raised.value.usage
     assert canonical(text) == text
-
-
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize(
-    "text",
-    [
-        "ap(x=" + " " * 4000 + ",y)",
-        "ap(" + "rel=1," * 600 + ")",
-        'ap(x="' + "(" * 4000,
-        "ndcg" + "-l1" * 1300,
-        "ia:" * 1300 + "ap",
-        "ia(" * 90 + "ap" + ")" * 90,
-        "iprec(" * 90,
-        "ap(a={" * 90,
-        "@1" * 2000,
-        "a:" * 2000,
-        "rbp(file=" + "http://" * 550 + ")",
-        "ndcg-l99999999",
-        "ndcg-l" + "9" * 4000,
-        "ap@" + "9" * 4000,
-        "P." + "9" * 4000,
-        'cwl(C="r' + "+a" * 140 + '")',
-    ],
-)
-def test_what_is_as_large_as_it_may_be_and_wrong_is_one_line(text: str) -> None:
-    with pytest.raises(InputError) as raised:
-        parse_measures(text)
-    assert "\n" not in str(raised.value)
-    assert len(raised.value.line) < 500
 
 
 def test_long_lists_and_deep_formulas_are_read() -> None:

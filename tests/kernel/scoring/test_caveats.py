@@ -62,19 +62,6 @@ def test_scores_rising_with_rank_are_noted_and_order_rank_sorts_by_rank(cli: Com
     assert SAID not in cli(run, QRELS, "-m", "ndcg@20", "--order", "score").err.decode()
 
 
-@pytest.mark.one_in(8)
-@pytest.mark.parametrize(
-    "words", [("compare",), ("diff",), ("pool",), ("explain", "--topic", "301"), ("pr",), ("lint",)]
-)
-def test_every_command_says_that_scores_rise(words: tuple[str, ...], cli: Command, tmp_path: Path) -> None:
-    run = changed("rivers-neural.run", tmp_path, ranks_as_scores)
-    others = [str(SAMPLES / "rivers-bm25.run")] if words[0] in ("compare", "diff") else []
-    qrels = [] if words[0] == "lint" else [QRELS]
-    outcome = cli(words[0], run, *others, *qrels, *words[1:])
-    rises = "scores increase with the rank" if words[0] == "lint" else SAID
-    assert rises in (outcome.out + outcome.err).decode().replace("\n", " ")
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("command", ["eval", "risk", "correlate", "pool", "report -o r.html", "pr", "trec_eval"])
 def test_rising_scores_note_once(command: str, cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,11 +219,7 @@ def test_ties_that_decide_a_score_are_noted_with_its_range(cli: Command, tmp_pat
         f"{run}: many documents have equal scores: ndcg@20 between {worst:.4f} and {best:.4f}, by the order of ties; "
     )
     note += "break the ties in the run, or choose an order with --ties"
-    for words in (("eval",), ("compare", str(SAMPLES / "rivers-bm25.run")), ("check", "--min", "ndcg@20=0.001")):
-        outcome = cli(words[0], run, *(words[1:] if words[0] == "compare" else ()), QRELS, "-m", "ndcg@20",
-                   *(words[1:] if words[0] == "check" else ()))  # fmt: skip
-        assert outcome.code == 0
-        assert note in outcome.messages
+    assert note in succeed(cli(run, QRELS, "-m", "ndcg@20")).messages
     assert note not in cli(run, QRELS, "-m", "ndcg@20", "--ties", "docno-desc").messages
 
 
@@ -258,7 +241,11 @@ def test_the_range_of_ties_is_that_of_the_best_and_the_worst_order(tmp_path: Pat
     ("words", "measure"),
     [
         (("explain", "{run}", QRELS, "--topic", "303", "-m", "ndcg@20"), "ndcg@20"),
-        (("diff", "{run}", str(SAMPLES / "rivers-bm25.run"), QRELS, "-m", "ndcg@20"), "ndcg@20"),
+        *(
+            ((name, "{run}", str(SAMPLES / "rivers-bm25.run"), QRELS, "-m", "ndcg@20"), "ndcg@20")
+            for name in ("diff", "compare")
+        ),
+        (("check", "{run}", QRELS, "-m", "ndcg@20", "--min", "ndcg@20=0.001"), "ndcg@20"),
         (("pool", "{run}", str(SAMPLES / "rivers-bm25.run"), QRELS, "--leave-one-out", "-m", "ndcg@20"), "ndcg@20"),
         (("pr", "{run}", QRELS), "gap"),
         (("informative", "{run}", QRELS, "-m", "ap", "--min-found", "1"), "ap"),
@@ -363,12 +350,10 @@ def test_a_run_gets_three_notes_at_most(tmp_path: Path) -> None:
     assert "the means are over 5 topics; too few to tell systems apart" in changes.notes
 
 
-def test_few_ties_and_ties_of_equal_grades_are_not_noted() -> None:
+def test_ties_of_equal_grades_are_not_noted() -> None:
     qrels = {str(topic): {"d1": 1, "d0": 1} for topic in range(12)}
     alike = {topic: {"d0": 5.0, "d1": 5.0, "d2": 1.0} for topic in qrels}
     assert not notes("ties", alike, qrels, "ap")
-    few = {topic: {f"d{number}": 30.0 - number for number in range(30)} | {"d3": 30.0, "d0": 30.0} for topic in qrels}
-    assert not notes("ties", few, qrels, "ap")  # 2 of 30
 
 
 def test_short_lists_are_noted_if_a_measure_looks_further() -> None:
@@ -393,7 +378,7 @@ def test_the_cure_of_short_lists_is_a_measure(measure: str) -> None:
             gradedeval.parse_measures(note.rpartition(" ")[2])
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_range_of_ties_of_lists_that_are_cut_and_then_dropped(seed: int) -> None:
     """As trec_eval's -J -M: by every order of the tied documents."""
     draw = random.Random(seed)
@@ -461,20 +446,6 @@ def test_few_topics_are_noted_by_commands_with_scoring_of_their_own(words: tuple
     (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
     code, output = in_process([*words], tmp_path)  # `cli` leaves this note out
     assert (code, "the means are over 2 topics; too few to tell systems apart\n" in output) == (0, True)
-
-
-def test_swapped_dicts_of_a_tutorial_are_noted() -> None:
-    run = {"q1": {"a": 0.9, "b": 0.5, "c": 0.4, "d": 0.3, "e": 0.1}, "q2": {"a": 0.8, "b": 0.7, "f": 0.2, "g": 0.1}}
-    qrels = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {"f": 1, "b": 0, "a": 0}}
-    expected = [
-        "qrels: grades are fractions, and the run's scores whole numbers; are the two swapped? the run comes first"
-    ]
-    assert notes("swapped", qrels, run, "ndcg@10") == expected
-    assert not notes("swapped", run, qrels, "ndcg@10")
-    assert not notes("swapped", qrels, gradedeval.Qrels(run), "ndcg@10")
-    assert notes("swapped", {"q1": {"a": 1, "b": 0}, "q2": {"f": 1, "b": 0}}, run, "ndcg@10") == expected
-    counting = {topic: {docno: 9 - place for place, docno in enumerate(documents)} for topic, documents in run.items()}
-    assert not notes("swapped", counting, run, "ndcg@10")
 
 
 def test_grades_between_0_and_1_are_noted_where_a_binary_measure_takes_them_as_not_relevant() -> None:

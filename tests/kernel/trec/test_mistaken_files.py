@@ -189,16 +189,10 @@ def test_diff_knows_runs_of_ms_marco_and_beir(folder: Path, cli: Command) -> Non
         succeed(cli("diff", "trec.run", last))
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        ('{"51": {"d7": "HRel", "d2": "Rel"}}', "grade 'HRel' is a word; the labels found are HRel, Rel: give each a "
-         "grade, as in --labels HRel=…,Rel=…"),
-    ],
-)  # fmt: skip
-def test_messages_about_qrels_name_the_problem(content: str, says: str, folder: Path, cli: Command) -> None:
-    (folder / "FILE").write_text(content)
-    assert cli("trec.run", "FILE", "-m", "ap").messages == [f"FILE: {says}"]
+def test_grades_that_are_words_are_named_with_the_option_that_gives_them_grades(folder: Path, cli: Command) -> None:
+    (folder / "FILE").write_text('{"51": {"d7": "HRel", "d2": "Rel"}}')
+    says = "the labels found are HRel, Rel: give each a grade, as in --labels HRel=…,Rel=…"
+    assert cli("trec.run", "FILE", "-m", "ap").messages == [f"FILE: grade 'HRel' is a word; {says}"]
 
 
 @pytest.mark.parametrize("wrong", [one for one in WRONG if "-format" in one.says], ids=lambda one: one.what)

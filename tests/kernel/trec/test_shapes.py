@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,21 @@ def test_lists_of_ids_of_objects_and_numbers_are_read(
     assert f"golden.jsonl,q,ap,{ap}" in done.text
 
 
+@pytest.mark.parametrize(
+    ("content", "topic"),
+    [
+        ('{"id": null, "question": "boots", "expected": ["d"], "retrieved": ["d"]}', "boots"),
+        ('{"id": "", "question": "boots", "expected": ["d"], "retrieved": ["d"]}', "boots"),
+        ('{"id": "q9", "question": "red shoes", "relevant": ["d1"], "results": ["d1"]}', "q9"),
+        ('{"question": "a", "expected": ["d"], "retrieved": ["d"], "error": null}', "a"),  # no failed search
+    ],
+)
+def test_an_id_with_a_value_is_the_topic_before_the_query(
+    content: str, topic: str, tmp_path: Path, cli: Command
+) -> None:
+    assert f"golden.jsonl,{topic},ap,1.0" in of(cli, tmp_path, content).text
+
+
 def test_topics_whose_lists_are_empty_stay(tmp_path: Path, cli: Command) -> None:
     done = of(
         cli, tmp_path,
@@ -201,17 +217,6 @@ def test_a_topic_that_returned_nothing_stays_beside_a_bad_entry(plain: Path, cli
     assert [line.split(",")[1] for line in done.text.splitlines() if ",ap," in line] == ["1", "2", "all"]
 
 
-@pytest.mark.parametrize("without", ["null", '""'])
-def test_an_id_without_a_value_leaves_the_query(without: str, tmp_path: Path, cli: Command) -> None:
-    content = f'{{"id": {without}, "question": "boots", "expected": ["d"], "retrieved": ["d"]}}\n'
-    assert "golden.jsonl,boots,ap,1.0" in of(cli, tmp_path, content).text
-
-
-def test_a_field_named_error_is_no_failed_search(tmp_path: Path, cli: Command) -> None:
-    content = '{"question": "a", "expected": ["d"], "retrieved": ["d"], "error": null}\n'
-    assert "golden.jsonl,a,ap,1.0" in of(cli, tmp_path, content).text
-
-
 def test_a_named_field_that_is_missing_is_named(tmp_path: Path, cli: Command) -> None:
     content = '{"question": "a", "expected": ["d"], "retrieved": [{"id": "d"}]}\n'
     for options, says in [
@@ -233,11 +238,6 @@ def test_a_golden_set_is_the_qrels_of_runs_even_with_results(plain: Path, cli: C
     assert "ap: 0.7500 → 0.7500 (+0.0000) | 2 topics: 0 worse, 0 better, 2 equal" in changes
     assert "golden" in cli("diff", *runs, str(golden)).text  # a third ranking without a measure
     assert cli("pool", *runs, str(golden), "--leave-one-out").code == 0
-
-
-def test_an_id_is_the_topic_before_the_query(tmp_path: Path, cli: Command) -> None:
-    done = of(cli, tmp_path, '{"id": "q9", "question": "red shoes", "relevant": ["d1"], "results": ["d1"]}\n')
-    assert "golden.jsonl,q9,ap,1.0" in done.text
 
 
 def test_records_with_fields_of_ones_own_are_one_run() -> None:
@@ -310,23 +310,14 @@ def test_what_is_missing_is_named_in_one_line(content: str, says: str, tmp_path:
     assert [says in message for message in refused.messages] == [True], refused.messages
 
 
-@pytest.mark.parametrize("expected", EXPECTED)
-def test_the_names_of_expected_documents_are_known(expected: str, plain: Path, cli: Command) -> None:
-    content = f'{{"id": "1", "{expected}": ["d1", "d2"], "answer": "x"}}\n{{"id": "2", "{expected}": {{"d4": 2}}}}\n'
-    (plain / "FILE").write_text(renamed(content))
-    assert scores(cli, str(plain / "plain.run"), str(plain / "FILE")) == scores(
-        cli, str(plain / "plain.run"), str(plain / "plain.qrels")
-    )
-
-
-@pytest.mark.parametrize("retrieved", RETRIEVED)
-def test_the_names_of_retrieved_documents_are_known(retrieved: str, plain: Path, cli: Command) -> None:
-    (plain / "FILE").write_text(
-        f'{{"query": "1", "{retrieved}": ["d2", "d7"]}}\n{{"query": "2", "{retrieved}": ["d4"]}}\n'
-    )
-    assert scores(cli, str(plain / "FILE"), str(plain / "plain.qrels")) == scores(
-        cli, str(plain / "plain.run"), str(plain / "plain.qrels")
-    )
+@pytest.mark.parametrize("name", [*EXPECTED, *RETRIEVED])
+def test_the_names_of_lists_of_documents_are_known(name: str, plain: Path, cli: Command) -> None:
+    listed = (["d2", "d7"], ["d4"]) if name in RETRIEVED else (["d1", "d2"], {"d4": 2})
+    records = [{"id": topic, name: documents, "answer": "x"} for topic, documents in zip("12", listed, strict=True)]
+    (plain / "FILE").write_text("\n".join(map(json.dumps, records)))
+    run, qrels = str(plain / "plain.run"), str(plain / "plain.qrels")
+    files = (str(plain / "FILE"), qrels) if name in RETRIEVED else (run, str(plain / "FILE"))
+    assert scores(cli, *files) == scores(cli, run, qrels)
 
 
 @pytest.mark.parametrize("name", ["my_key", "doc_ids", "answers", "chunk ids", "mine"])
@@ -374,15 +365,16 @@ def response(*docnos: str) -> dict[str, Any]:
     ]}}  # fmt: skip
 
 
-@pytest.mark.parametrize("form", ["msearch", "lines", "list"])
+RESPONSES: dict[str, Callable[[list[Any]], str]] = {
+    "msearch": lambda responses: json.dumps({"took": 6, "responses": responses}),
+    "lines": lambda responses: "\n".join(map(json.dumps, responses)),
+    "list": json.dumps,
+}
+
+
+@pytest.mark.parametrize("form", RESPONSES)
 def test_topics_of_responses_are_in_order_or_in_a_file(form: str, plain: Path, cli: Command) -> None:
-    responses = [response("d2", "d7"), response("d4")]
-    text = {
-        "msearch": json.dumps({"took": 6, "responses": responses}),
-        "lines": "\n".join(map(json.dumps, responses)),
-        "list": json.dumps(responses),
-    }[form]
-    (plain / "hits.json").write_text(text)
+    (plain / "hits.json").write_text(RESPONSES[form]([response("d2", "d7"), response("d4")]))
     assert "all,ap,0.75" in "\n".join(scores(cli, str(plain / "hits.json"), str(plain / "plain.qrels")))
     (plain / "topics").write_text("red shoes\tin shops\nboots\n")
     (plain / "named.qrels").write_text("red shoes\t0\td1\t1\nred shoes\t0\td2\t1\nboots\t0\td4\t2\n")
@@ -394,27 +386,16 @@ def test_topics_of_responses_are_in_order_or_in_a_file(form: str, plain: Path, c
     assert "has 1 topic, and the file 2 responses" in refused.messages[0]
 
 
-@pytest.mark.parametrize("form", ["msearch", "lines", "list"])
-@pytest.mark.parametrize("place", [1, 2])
-def test_a_failed_search_is_an_error(form: str, place: int, plain: Path, cli: Command) -> None:
-    responses = [response("d2")]
+@pytest.mark.parametrize("form", RESPONSES)
+@pytest.mark.parametrize(("place", "others"), [(1, 1), (2, 1), (1, 0)])
+def test_a_failed_search_is_an_error(form: str, place: int, others: int, plain: Path, cli: Command) -> None:
+    responses = [response("d2")] * others
     responses.insert(place - 1, {"error": {"type": "x"}, "status": 400})
-    text = {
-        "msearch": json.dumps({"responses": responses}),
-        "lines": "\n".join(map(json.dumps, responses)),
-        "list": json.dumps(responses),
-    }[form]
-    (plain / "hits.json").write_text(text)
+    (plain / "hits.json").write_text(RESPONSES[form](responses))
     refused = cli(str(plain / "hits.json"), str(plain / "plain.qrels"), "-m", "ap")
     assert f"hits.json:{place}: is the response to a search that failed" in refused.messages[0]
     with pytest.raises(gradedeval.InputError, match=f"{place}: is the response to a search that failed"):
         gradedeval.evaluate(responses, str(plain / "plain.qrels"), ["ap"])
-
-
-def test_a_file_of_one_failed_search_is_named(plain: Path, cli: Command) -> None:
-    (plain / "hits.json").write_text('{"error": {"type": "x"}, "status": 400}')
-    refused = cli(str(plain / "hits.json"), str(plain / "plain.qrels"), "-m", "ap")
-    assert "hits.json:1: is the response to a search that failed" in refused.messages[0]
 
 
 def test_ratings_exported_by_quepid_are_qrels(plain: Path, cli: Command) -> None:

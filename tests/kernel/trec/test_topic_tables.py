@@ -53,7 +53,7 @@ def test_files_of_queries(name: str, tmp_path: Path) -> None:
 
 def test_parquet(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
-    pd.DataFrame({"qid": ["1", "2"], "query": list(TEXTS.values())}).to_parquet(tmp_path / "q.parquet")
+    OBJECTS[2].to_parquet(tmp_path / "q.parquet")
     assert read_queries(tmp_path / "q.parquet").texts == TEXTS
 
 
@@ -95,6 +95,7 @@ BROKEN = {
     "topic,query\n1,a,b\n": ":2: 3 fields, expected 2 (topic, query)",
     'topic,query\n1,"a\n': ":2: a quote is not closed; close it",
     "topic,query\n1,\n": "has no texts of topics",
+    "1: b\n2 d\n": ":2: no ':' after the topic, as in the first line; write all lines as 'topic: text', or all as",
 }
 
 
@@ -163,15 +164,3 @@ def test_lines_of_any_two_shapes_are_read_or_refused(option: str, first: str, se
     assert done.code in (0, 1)
     if done.code:
         assert matches("topics…; …", done.messages[-1])
-
-
-def test_a_line_without_the_colon_of_the_first_line_is_named(cli: Command) -> None:
-    Path("run").write_text("1 Q0 d 1 1 t\n")
-    Path("qrels").write_text("1 0 d 1\n")
-    Path("topics").write_text("1: b\n2 d\n")
-    done = cli("run", "qrels", "-m", "ap", "--queries", "topics")
-    assert (done.code, done.out) == (1, b"")
-    assert done.messages == [
-        "topics:2: no ':' after the topic, as in the first line; write all lines as 'topic: text', "
-        "or all as 'topic text'"
-    ]

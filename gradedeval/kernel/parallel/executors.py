@@ -6,23 +6,41 @@ Each worker receives the work once, and then one task after the other. Forked pr
 from __future__ import annotations
 
 import atexit
+import ctypes
+import logging
+import multiprocessing
 import os
 import pickle
+import platform
+import signal
+import socket
 import sys
+import threading
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from mmap import mmap
+from multiprocessing import resource_tracker
+from typing import Any, Protocol, TypeVar
+from urllib.parse import urlsplit
+from uuid import uuid4
 
+from gradedeval.arrays import np
 from gradedeval.errors import InputError, flag, reason, shorten
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
-
 
 # Scripts without `if __name__ == "__main__"`: a process that is not forked reruns its parent's script.
 #
@@ -41,8 +59,6 @@ def check_script() -> None:
 
     Raises InputError if there is no script to run, as in `python < script.py`.
     """
-    import multiprocessing
-
     if getattr(multiprocessing.current_process(), "_inheriting", False):  # the check of multiprocessing itself
         atexit._run_exitfuncs()  # clean up after the script without waiting for its threads
         os._exit(RERAN)
@@ -63,8 +79,6 @@ def start_method(executor: Any) -> str:
 
 def rerun_fault(method: str) -> InputError | None:
     """Return the error if processes have died because they reran the script; one more is started to find out."""
-    import multiprocessing
-
     if method not in RERUNS_SCRIPT:
         return None
     context: Any = multiprocessing.get_context(method)  # its stub declares no Process
@@ -87,8 +101,6 @@ WARNINGS, QUIETLY = "PYTHONWARNINGS", "ignore:resource_tracker:UserWarning"
 
 def start_tracker() -> None:
     """Start the tracker first, since others would let it warn if this process is killed. Raises OSError."""
-    from multiprocessing import resource_tracker
-
     with environment({SAFE_PATH: "1", WARNINGS: ",".join(filter(None, (os.environ.get(WARNINGS), QUIETLY)))}):
         resource_tracker.ensure_running()
 
@@ -136,8 +148,6 @@ class Submit(Protocol):
 
 def can_fork() -> bool:
     """Return whether this process can be forked safely: on Linux, without other threads that could hold a lock."""
-    import threading
-
     alone = threading.active_count() == 1 and threading.current_thread() is threading.main_thread()
     return sys.platform == "linux" and alone
 
@@ -147,8 +157,6 @@ def completed(submit: Submit, numbers: Iterable[int], at_once: int) -> Generator
 
     Tasks that have not started are canceled when the generator is closed.
     """
-    from concurrent.futures import FIRST_COMPLETED, wait
-
     following = iter(numbers)
     waiting: dict[Future[Any], int] = {}
     try:
@@ -167,8 +175,6 @@ def completed(submit: Submit, numbers: Iterable[int], at_once: int) -> Generator
 
 
 def _submitted(submit: Submit, number: int, with_work: bool = False) -> Future[Any]:
-    from concurrent.futures import BrokenExecutor, Future
-
     try:
         return submit(number, with_work)
     except BrokenExecutor as error:  # it no longer takes tasks
@@ -206,9 +212,6 @@ def forked(work: Callable[[Task], Any], tasks: Sequence[Task], count: int) -> It
 @contextmanager
 def _processes(method: str, count: int) -> Iterator[Executor]:
     """Start `count` own processes. If the block ends by an error, they are killed."""
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
     previous = set(multiprocessing.active_children())
     try:
         if method == "spawn":
@@ -233,9 +236,6 @@ def _processes(method: str, count: int) -> Iterator[Executor]:
 
 def _submit_forked(pool: Executor, task: Callable[..., Any], *arguments: Any) -> Future[Any]:
     """Submit a task to a pool, which starts its processes and threads for the first one."""
-    import threading
-    import warnings
-    from concurrent.futures import BrokenExecutor
 
     hook = threading.excepthook
     threading.excepthook = lambda failed: None  # `_check_feeder` detects failed threads of the pool
@@ -269,9 +269,6 @@ def _check_feeder(pool: Any) -> None:
 
 def _initialize(parent: int) -> None:
     """End this process together with its parent, even if the parent is killed."""
-    import ctypes
-    import signal
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its children
     with suppress(OSError, AttributeError, TypeError):  # without prctl it ends when its queue is closed
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -281,10 +278,6 @@ def _initialize(parent: int) -> None:
 
 def shared_array(count: int, kind: Any) -> Any:
     """Return an array of `count` numbers in memory shared with processes forked later."""
-    from mmap import mmap
-
-    import numpy as np
-
     try:
         memory = mmap(-1, max(count, 1) * np.dtype(kind).itemsize)
     except OSError:
@@ -310,13 +303,9 @@ def external(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Ta
 
     Raises CannotShare in a thread of that executor, and InputError if it is shut down.
     """
-    from concurrent.futures import ThreadPoolExecutor
-    from threading import current_thread
-    from uuid import uuid4
-
     if isinstance(executor, ThreadPoolExecutor):
         # Such a thread would wait for itself. Identify it by name: the executor may not list it yet.
-        if current_thread().name.rpartition("_")[0] == getattr(executor, "_thread_name_prefix", ""):
+        if threading.current_thread().name.rpartition("_")[0] == getattr(executor, "_thread_name_prefix", ""):
             raise CannotShare
         yield lambda number, with_work=False: _submit_to(executor, work, tasks[number])
         return
@@ -335,8 +324,6 @@ def external(executor: Executor, work: Callable[[Task], Any], tasks: Sequence[Ta
 
 
 def _submit_to(executor: Executor, task: Callable[..., Any], *arguments: Any) -> Future[Any]:
-    from concurrent.futures import BrokenExecutor
-
     try:
         return executor.submit(task, *arguments)
     except BrokenExecutor:  # a worker died, which `results` handles
@@ -372,8 +359,6 @@ def sent_task(name: str, packed: bytes, task: Any) -> Any:
 
 def checked_task(ours: dict[str, str], name: str, packed: bytes, task: Any) -> Any:
     """Return the result as `sent_task`, on a worker that may be on another machine."""
-    import platform
-
     if fault := version_fault(ours, local_versions(), f"a worker on {platform.node()}"):
         raise fault
     return sent_task(name, packed, task)
@@ -384,8 +369,6 @@ def checked_task(ours: dict[str, str], name: str, packed: bytes, task: Any) -> A
 
 def local_versions() -> dict[str, str]:
     """Return the versions that must be the same on all workers."""
-    import numpy as np
-
     from gradedeval import __version__
 
     return {"gradedeval": __version__, "numpy": np.__version__, "Python": minor(sys.version)}
@@ -487,8 +470,6 @@ def _error_of(future: Future[Any]) -> BaseException | None:
 
 def _is_worker_death(error: BaseException | None) -> bool:
     """Return whether a task failed because its worker died, with an error of Python's executors or of dask's."""
-    from concurrent.futures import BrokenExecutor
-
     dask = sys.modules.get("distributed")
     if isinstance(error, BrokenExecutor) or (dask is not None and isinstance(error, dask.KilledWorker)):
         return True
@@ -507,12 +488,10 @@ def _innermost_module(error: BaseException) -> str:
 def startable(most: int) -> int:
     """Return how many more threads or processes can be started, up to `most`: a limit of processes, as in containers,
     counts both."""
-    from threading import Event, Thread
-
-    end, started = Event(), list[Thread]()
+    end, started = threading.Event(), list[threading.Thread]()
     with suppress(RuntimeError):
         while len(started) < most:
-            thread = Thread(target=end.wait, daemon=True)
+            thread = threading.Thread(target=end.wait, daemon=True)
             thread.start()
             started.append(thread)
     end.set()
@@ -539,8 +518,6 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 def keep_freed_memory() -> None:
     """Make the C library keep freed memory even if MALLOC_TRIM_THRESHOLD_ forbids it, as for dask's workers: otherwise
     every freed array would be returned to the system, and work take four times as long."""
-    import ctypes
-
     with suppress(OSError, AttributeError, TypeError):  # another C library
         library = ctypes.CDLL(None)
         library.mallopt(M_TRIM_THRESHOLD, 1 << 30)
@@ -567,9 +544,6 @@ def connect(address: str) -> Iterator[Any]:
         import distributed
     except ImportError:
         raise InputError(flag.cluster, "needs dask", "pip install 'gradedeval[cluster]'", usage=True) from None
-    import logging
-    import warnings
-
     for name in ("distributed", "tornado.application"):  # errors are reported as errors of runs
         logging.getLogger(name).setLevel(logging.CRITICAL)
     _reach(address)
@@ -598,10 +572,6 @@ def count_threads(executor: Any) -> int | None:
 def _reach(address: str) -> None:
     """Wait until a dask scheduler answers: a client that meets another server would wait forever."""
     import asyncio
-    import socket
-    import time
-    from concurrent.futures import ThreadPoolExecutor
-    from urllib.parse import urlsplit
 
     try:
         parts = urlsplit(address)

@@ -264,6 +264,10 @@ class Grader:
 # A block of a run -> its documents as columns, those of a topic together, with the codes of their grades.
 
 
+COLUMNS = ("code", "hashed", "start", "length", "score", "rank")
+"""The fields of `Rows` with a value for each document."""
+
+
 @dataclass(eq=False, repr=False)
 class Rows:
     """Documents of some topics, in each topic as listed.
@@ -331,18 +335,9 @@ class Rows:
         """Return only these documents."""
         topic = self.topic_of[rows]
         first = np.flatnonzero(np.append(topic[:1] >= 0, topic[1:] != topic[:-1]))
-        return replace(
-            self,
-            topic=topic[first],
-            size=np.diff(first, append=len(topic)),
-            code=self.code[rows],
-            hashed=self.hashed[rows],
-            start=self.start[rows],
-            length=self.length[rows],
-            score=self.score[rows] if self.score is not None else None,
-            rank=self.rank[rows] if self.rank is not None else None,
-            chunks=self.chunks[rows] if self.chunks is not None else None,
-        )
+        columns = {name: getattr(self, name) for name in (*COLUMNS, "chunks")}
+        kept: dict[str, Any] = {name: None if column is None else column[rows] for name, column in columns.items()}
+        return replace(self, topic=topic[first], size=np.diff(first, append=len(topic)), **kept)
 
     def without_own(self) -> Rows:
         """Return the rows without documents that have the id of their topic."""

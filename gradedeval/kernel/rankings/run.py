@@ -497,21 +497,11 @@ class ArrowRun:
 
     def grade(self, grader: Grader) -> PartResult[Batch]:
         """Grade the run. Raises NeedsLineReader if duplicate documents are an error."""
-        unjudged, topics = len(grader.qrels.labels), TopicCodes(grader.limits)
+        unjudged, topics, docno = len(grader.qrels.labels), TopicCodes(grader.limits), self.docno
         numbers = topics.numbers(self.topics)
-        rows = Rows(
-            topics.names,
-            numbers,
-            self.size,
-            np.full(len(self.docno.start), unjudged, dtype=np.min_scalar_type(unjudged + 1)),
-            self.docno.hashes(),
-            self.docno.start,
-            self.docno.length,
-            self.score,
-            None,
-            self.docno.buffer,
-            order_check=self.order_check,
-        )
+        code = np.full(len(docno.start), unjudged, dtype=np.min_scalar_type(unjudged + 1))
+        columns = code, docno.hashes(), docno.start, docno.length, self.score
+        rows = Rows(topics.names, numbers, self.size, *columns, None, docno.buffer, order_check=self.order_check)
         return grade_whole_topics(rows, grader)
 
 
@@ -579,18 +569,9 @@ class RunColumns:
         buffer, start, length, hashed = text_hashes(docnos)
         size = np.array([len(results.docnos) for results in rankings], dtype=np.int64)
         lines = [line for results in rankings for line in results.lines]
-        rows = Rows(
-            list(topics),
-            np.arange(len(topics)),
-            size,
-            np.zeros(len(docnos), dtype=np.uint8),
-            hashed,
-            start,
-            length,
-            _concatenated([results.scores for results in rankings]),
-            _concatenated([results.ranks for results in rankings]),
-            buffer,
-        )
+        scores, ranks = (_concatenated([getattr(each, name) for each in rankings]) for name in ("scores", "ranks"))
+        columns = np.zeros(len(docnos), dtype=np.uint8), hashed, start, length, scores, ranks
+        rows = Rows(list(topics), np.arange(len(topics)), size, *columns, buffer)
         return cls(rows, lambda: np.array(lines, dtype=np.int64))
 
     def __len__(self) -> int:

@@ -18,6 +18,7 @@ from gradedeval.kernel.parallel import Limits, Workers
 from gradedeval.kernel.rankings.batch import Batch
 from gradedeval.kernel.rankings.docnos import TopicCodes
 from gradedeval.kernel.rankings.grade import (
+    COLUMNS,
     FIRST,
     BlocksPart,
     Grader,
@@ -132,15 +133,9 @@ def _read_segment(
 
 
 def _columns(block: Block, rows: Rows) -> dict[str, NDArray[Any]]:
-    columns = {
-        "topic": rows.topic_of.astype(np.int32),
-        "code": rows.code,
-        "hashed": rows.hashed,
-        "start": rows.start + (block.offset - block.begin),
-        "length": rows.length.astype(np.int32),
-        "score": rows.score,
-        "rank": rows.rank,
-    }
+    start, length = rows.start + (block.offset - block.begin), rows.length.astype(np.int32)
+    values = rows.code, rows.hashed, start, length, rows.score, rows.rank
+    columns = {"topic": rows.topic_of.astype(np.int32), **dict(zip(COLUMNS, values, strict=True))}
     return {name: column for name, column in columns.items() if column is not None}
 
 
@@ -201,19 +196,10 @@ class ByTopic:
         """Return the documents of some topics, topic after topic."""
         order = self._order[self._ends[first] : self._ends[end]]
         part = {name: column[order] for name, column in self._columns.items()}
-        return Rows(
-            [self._names[topic] for topic in self._present[first:end].tolist()],
-            np.arange(end - first),
-            np.diff(self._ends[first : end + 1]),
-            part["code"],
-            part["hashed"],
-            part["start"],
-            part["length"],
-            part.get("score"),
-            part.get("rank"),
-            None,
-            token=self._token,
-        )
+        names = [self._names[topic] for topic in self._present[first:end].tolist()]
+        columns: dict[str, Any] = {name: part.get(name) for name in COLUMNS}
+        size = np.diff(self._ends[first : end + 1])
+        return Rows(names, np.arange(end - first), size, **columns, buffer=None, token=self._token)
 
 
 @dataclass(eq=False, repr=False)

@@ -197,8 +197,6 @@ def read_json(text: str, of_pairs: Callable[[list[tuple[str, Any]]], Any] | None
 
     Raises json.JSONDecodeError, with `msg` and `lineno`, if it is not JSON, is `TOO_DEEP` or `TOO_LONG`.
     """
-    import json  # not before it is needed
-
     try:
         return json.loads(text, object_pairs_hook=of_pairs)
     except (json.JSONDecodeError, InputError):
@@ -352,8 +350,6 @@ def ir_datasets_rows(place: str, kind: Literal["qrels", "queries"], download: bo
 
 
 def _json(data: bytes, skipped: Skipped, form: WholeFile, kind: str) -> tuple[str, Any]:
-    import json
-
     place, document = skipped.place, None
     has_lines = _begins_with_a_value(data)
     if not has_lines:
@@ -456,8 +452,6 @@ def _of_rows_or_topics(document: Any, skipped: Skipped, kind: str) -> tuple[str,
 
 def _begins_with_a_value(data: bytes) -> bool:
     """Return whether the first of several lines is valid JSON: such a file has one record per line."""
-    import json
-
     begin = _TEXT.search(data)
     end = data.find(b"\n", begin.start() if begin else 0)
     if end < 0 or not _TEXT.search(data, end):
@@ -482,8 +476,6 @@ def _uniform_lines(stream: Stream) -> TableColumns | None:
 def _uniform_record(line: bytes) -> dict[str, Any] | None:
     """Return the object of a line that has only text and numbers, and text for topic and docno; None for any other
     line."""
-    import json
-
     try:
         first = read_json(decode(line), _refuse_duplicates(""))
     except (json.JSONDecodeError, InputError):
@@ -497,8 +489,6 @@ def _uniform_record(line: bytes) -> dict[str, Any] | None:
 
 def _pieces(data: bytes, skipped: Skipped) -> Iterator[tuple[list[int], list[Any]]]:
     """Yield line numbers and records of some lines at a time: decoding them as one list halves the time."""
-    import json
-
     load = partial(read_json, of_pairs=_refuse_duplicates(skipped.place))
     begin, number = 0, 1
     while begin < len(data):
@@ -523,8 +513,6 @@ def _record_of(
     load: Callable[[str], Any], line: int, text: str, skipped: Skipped
 ) -> Iterator[tuple[list[int], list[Any]]]:
     """Yield the record of a line, unless it is bad."""
-    import json
-
     try:
         yield [line], [load(text)]
     except InputError as error:

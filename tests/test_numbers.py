@@ -119,23 +119,6 @@ def test_no_number_on_the_command_line_is_a_traceback(name: str, number: Number,
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        "history history.jsonl -f json --last 99999999999999999999",
-        "clicks fit log.tsv --page 99999999999999999999",
-        "compare a.run b.run qrels --draws 99999999999999999999",
-        "report a.run b.run qrels -o page.html --at 99999999999999999999",
-        "clicks models log.tsv --iterations 99999999999999999999",
-        "clicks simulate a.run qrels --as rbp --sessions 99999999999999999999",
-    ],
-)
-def test_a_number_of_twenty_digits_is_one_line(words: str, files: Path, cli: Command) -> None:
-    outcome = cli(*words.split())
-    assert (outcome.code, outcome.out, len(outcome.messages)) == (2, b"", 1)
-    assert "99999999999999999999 is too large; it must be at most " in outcome.messages[0]
-
-
-@pytest.mark.parametrize(
     "kind", ["min", "max", "max-drop", "no-worse", "max-topic-drop", "significant", "max-unjudged", "min-topics"]
 )
 def test_a_bound_is_a_number_or_one_line(kind: str, files: Path, cli: Command) -> None:

@@ -76,8 +76,3 @@ def test_what_cannot_be_standardized_is_a_fault() -> None:
         gradedeval.standardize(gradedeval.evaluate(RUNS[0], QRELS, "rr"), reference)
     with pytest.raises(InputError, match="reference: no mean of topic 302 by 'ap'; save a new one"):
         gradedeval.standardize(gradedeval.evaluate(RUNS[0], QRELS, "ap"), reference)
-
-
-def test_ssp_is_a_step_and_no_measure(cli: Command) -> None:
-    hint = "write -m sp --standardize, in Python standardize(scores)"
-    assert cli(RUNS[0], QRELS, "-m", "ssp").messages == [f"unknown measure 'ssp'; {hint}"]

@@ -134,17 +134,6 @@ def test_random_topics_come_out_as_pytrec_eval_scores_them(seed: int, level: int
     assert len(theirs["0"]) > 80
 
 
-@pytest.mark.parametrize("x", ["0.5", "2"])
-def test_set_f_takes_its_x_as_pytrec_eval_does(x: str, tmp_path: Path, cli: Command) -> None:
-    pytrec_eval: Any = pytest.importorskip("pytrec_eval")
-    qrels, run = random_files(3, tmp_path)
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, {f"set_F.{x}"}).evaluate(run)
-    ours = by_line(succeed(cli("trec_eval", "-q", "-m", f"set_F.{x}", "qrels", "run")).text)
-    assert {topic: float(ours[f"set_F_{x}", topic]) for topic in theirs} == pytest.approx(
-        {topic: scores["set_F"] for topic, scores in theirs.items()}, abs=0.00006
-    )
-
-
 QRELS = "".join(
     f"{topic} 0 {docno} {grade}\n"
     for topic, grades in {
@@ -360,46 +349,32 @@ def test_cutoffs_and_levels_are_printed_as_numbers_are_ordered(cli: Command) -> 
     ("words", "code", "said"),
     [
         ("-m mapp qrels run", 1, "-m: unknown measure 'mapp'; did you mean 'map'?"),
-        ("-m ALL_TREC qrels run", 1, "-m: unknown measure 'ALL_TREC'; did you mean 'all_trec'?"),
         ("-m P.x qrels run", 2, "-m P.x: invalid parameters; expected numbers separated by commas, such as P.1,2"),
         ("-m P.0 qrels run", 2, "-m P.0: invalid parameters; cutoffs start at 1"),
-        ("-m P.inf qrels run", 2, "-m P.inf: invalid parameters; expected numbers …"),
         ("-m map.5 qrels run", 2, "-m map.5: invalid parameters; map takes no parameters"),
         ("-m utility.1,2 qrels run", 2, "-m utility.1,2: invalid parameters; expected four coefficients, …"),
         ("-m ndcg.1:3 qrels run", 2, "-m ndcg.1:3: invalid parameters; expected grade=gain pairs, …"),
-        ("-m rbp.p=x qrels run", 2, "-m rbp.p=x: invalid parameters; expected numbers separated by …"),
         ("-m rbp.2 qrels run", 2, "-m rbp.2: invalid parameters; p=2 is not in [0, 1)"),
         ("-m set_F.1,2 qrels run", 2, "-m set_F.1,2: invalid parameters; expected one number, such as set_F.0.5"),
-        ("-m relstring.0 qrels run", 2, "-m relstring.0: invalid parameters; cutoffs start at 1"),
         ("-m iprec_at_recall.2 qrels run", 2, "-m iprec_at_recall.2: …; recall=2 is not in [0, 1]"),
-        ("-m runid.1 qrels run", 2, "-m runid.1: invalid parameters; runid takes no parameters"),
         ("-m prefs_simp qrels run", 1, "-m: 'prefs_simp' is not available for qrels; it needs -R prefs or …"),
         ("-R prefs qrels run", 1, "-m: 'official' is not available for prefs; it needs -R qrels"),
-        ("-R prefs -m all_trec qrels run", 1, "-m: 'all_trec' is not available for prefs; …"),
         ("-R prefs -m err@20 qrels run", 1, "-m: unknown measure 'err@20' of prefs; …"),
         ("-R qrels_jg -m qrels_jg -J qrels run", 1, "-J: cannot be combined with -R qrels_jg; leave out one of them"),
-        ("-R qrels_jg -m qrels_jg -f csv qrels run", 1,
-            "-f: cannot be combined with -R qrels_jg; leave out one of them"),
         ("-f csv -Z none qrels run", 1, "-f: cannot be combined with -Z; leave out one of them"),
         ("-R qrel qrels run", 1, "-R: invalid value 'qrel'; did you mean 'qrels'?"),
         ("-T strange qrels run", 1, "-T: invalid value 'strange'; choose from trec_results"),
-        ("-l 0 qrels run", 1, "-l: 0 is too small; it must be at least 1"),
-        ("-M x qrels run", 1, "-M: 'x' is not a whole number from 1"),
         ("qrels", 1, "expected a qrels file and a run; usage: gradedeval trec_eval QRELS RUN..."),
         ("- -", 1, "-: standard input can only be read once; give the other as a file"),
         ("-Z none qrels run", 2, "none: no such file; check the path"),
-        ("-Z empty qrels run", 2, "empty: is empty; …"),
         ("-Z run qrels run", 2, "run:1: 8 fields, expected 4 (topic, measure, mean, deviation); …"),
         ("apart qrels", 2, "apart: looks like a run (6 fields per line); the order is QRELS RUN...: are they swapped?"),
         ("qrels qrels", 2, "qrels: looks like qrels (4 fields per line); the order is QRELS RUN...: are they …"),
         ("none run", 2, "none: no such file; check the path"),
-        ("qrels none", 2, "none: no such file; check the path"),
         ("qrels empty", 2, "empty: is empty; …"),
         ("qrels short", 2, "short:2: 5 fields, expected 6 (topic Q0 docno rank score tag); …"),
-        ("qrels run short", 2, "short:2: 5 fields, expected 6 (topic Q0 docno rank score tag); …"),
         ("qrels twice", 4, "twice:2: duplicate document 'a' in topic 9 (first on line 1); …"),
         ("qrels apart", 7, "apart: shares no topics with qrels (51 vs 9, 10, …); …"),
-        ("-R prefs -m prefs prefs apart", 7, "apart: shares no topics with prefs (51 vs 9); …"),
         ("-R prefs -m prefs qrels run", 2, "qrels:1: 4 fields, expected 5 (topic group subgroup docno value), …"),
         ("-R prefs -m prefs badprefs run", 2, "badprefs:2: value 'x' is not a number; …"),
         ("-R qrels_jg -m qrels_jg badgroups run", 2,

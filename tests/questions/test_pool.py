@@ -281,11 +281,6 @@ def test_documents_that_cannot_change_the_measure_are_left_out() -> None:
     assert gradedeval.to_judge(runs, qrels, "residual", measure="ndcg@1").frame.empty
 
 
-def test_a_budget_is_a_whole_number() -> None:
-    with pytest.raises(InputError, match=r"budget: 2.5 is not a whole number from 1"):
-        gradedeval.to_judge({"A": {"t": {"a": 1.0}}}, budget=2.5)  # type: ignore[arg-type]
-
-
 def test_those_that_want_a_document_are_named_by_rank(tmp_path: Path, cli: Command) -> None:
     ranks = {"first one": 4, "second; [x]": 3, "third": 1, "fourth": 2}
     files = []

@@ -308,15 +308,12 @@ def test_what_depends_on_the_documents_found_has_no_fixed_weights(name: str, dep
     [
         ("rbp(p=0.95)", 50, 0.95**50),
         ("rbp@60", 50, (0.8**50 - 0.8**60) / (1 - 0.8**60)),
-        ("rbp(of=etu,p=0.95)", 50, 0.95**50),
         ("p@100", 30, 0.7),
-        ("p@30", 30, 0.0),
         ("insq", 3, 1 - (1 / 4 + 1 / 9 + 1 / 16) / (math.pi**2 / 6 - 1)),
         ("dcg@2", 1, 1 - 1 / (1 + 1 / math.log2(3))),
         ("dcg@2", 5, 0.0),
         ("zipf@100", 20, 1 - sum(1 / i for i in range(1, 21)) / sum(1 / i for i in range(1, 101))),
         ("dcg", 50, math.nan),
-        ("num_rel_ret", 50, math.nan),
         ("u(L=10)", 5, 15 / 55),
     ],
 )
@@ -481,10 +478,8 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
     [
         ("", "no measure given; for example -m 'rbp(p=0.95)'"),
         ("rbp first.run", "rbp: no such file; did you mean -m 'rbp'?"),
-        ("rbp no.run qrels.txt", "rbp: no such file; did you mean -m 'rbp'?"),
         ("rpb@5", "unknown measure 'rpb'; did you mean 'rbp'?"),
         ("-m ndcg@20", "ndcg@20 has no fixed rank weights: it is normalized per topic; try 'dcg@20'"),
-        ("-m rbp --ranks 100001", "--ranks: 100001 is too large; it must be at most 100,000"),
         ("-m rbp@999999999999999999 --ranks 5", "'rbp@999999999999999999': is too deep; the maximum cutoff or"),
         ("-m rbp(horizon=4194305) --ranks 5", "'rbp': horizon=4194305 is not a rank from 1 to 4,194,304; as in"),
         ("-m rbp --normalize one", "--normalize: invalid value 'one'; did you mean 'none'?"),
@@ -493,14 +488,10 @@ def test_background_weights_are_a_measure_too(files: Path, cli: Command) -> None
         (f"-m utility.8{'9' * 307},1,0,0", "utility(a=9e+307,b=1,c=0,d=0) has no fixed rank weights"),
         ("-m zipf", "'zipf': with beta=1 the weights have no finite sum; write zipf@100"),
         ("-m wp", "'wp': needs a file with lines of rank,weight; as in wp(file=weights.csv)"),
-        ("-m p", "'p': p needs a cutoff; write p@10"),
         ("-m rbp --ties best", "--ties: applies to runs, and none are given; add RUN... QRELS"),
         ("-m rbp --topics-from no.txt", "--topics-from: applies to runs"),
         ("first.run -m ap", "expected a run and a qrels file; usage: gradedeval weights [MEASURE... | RUN... QRELS]"),
         ("first.run qrels.txt -m err", "err has no fixed rank weights"),
-        ("-m rbp -o w.png", "'w.png': no format has the extension '.png'; choose one with -f: table, csv, tsv, json,"),
-        ("-m rbp -f trec", "--format: invalid value 'trec'; choose from table, csv,"),
-        ("- - -m ap", "-: standard input can only be read once"),
     ],
 )
 def test_a_wrong_word_is_one_line_and_nothing_else(words: str, says: str, files: Path, cli: Command) -> None:

@@ -180,14 +180,13 @@ def test_no_import_goes_in_a_circle() -> None:
 ALONE = """
 import importlib, os, sys
 import click, numpy
-for modules in sys.argv[1:]:
+for module in sys.argv[1:]:
     child = os.fork()
     if not child:
-        for module in modules.split():
-            try:
-                importlib.import_module(module)
-            except BaseException as error:
-                print(f"{module}: {error!r}", flush=True)
+        try:
+            importlib.import_module(module)
+        except BaseException as error:
+            print(f"{module}: {error!r}", flush=True)
         os._exit(0)
     os.waitpid(child, 0)
 """
@@ -195,13 +194,11 @@ for modules in sys.argv[1:]:
 
 @pytest.mark.exhaustive
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("part", ["room", pytest.param("module", marks=pytest.mark.exhaustive)])
-def test_every_part_imports_alone(part: str) -> None:
+def test_every_module_imports_alone() -> None:
     """Each in a process of its own, forked before anything of the package is imported."""
     missing = set() if find_spec("ir_measures") else {"gradedeval.interop.ir_measures"}
     known = [name for name in MODULES if name not in missing]
-    by_room = [" ".join(module for module in known if room(module) == name) for name in rooms()]
-    done = python("-c", ALONE, *(by_room if part == "room" else known))
+    done = python("-c", ALONE, *known)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

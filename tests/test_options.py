@@ -67,7 +67,7 @@ def test_a_new_option_is_one_definition() -> None:
 
 def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it() -> None:
     levels = {"eval": "eval", "weights": "reading", "pr": "reading", "informative": "reading"}
-    reading = (
+    reading = [
         "compare",
         "check",
         "correlate",
@@ -79,7 +79,7 @@ def test_every_option_of_the_registry_is_an_option_of_the_commands_that_take_it(
         "diff",
         "pool",
         "agreement",
-    )
+    ]
     levels |= dict.fromkeys((*reading, "clicks simulate", "plot runs", "plot topics"), "reading")
     for name in LEAVES:
         level = levels.get(

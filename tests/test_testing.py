@@ -115,16 +115,8 @@ def test_pytest_shows_the_line_of_the_test_and_the_message_whole(tmp_path: Path)
         f"from gradedeval.testing import assert_scores\n\n\ndef test_search():\n"
         f"    assert_scores({BAD}, {QRELS}, {{'rr': 0.75}})\n"
     )
-    done = python(
-        "-m",
-        "pytest",
-        "-p",
-        "no:cacheprovider",
-        "-q",
-        "test_search.py",
-        folder=tmp_path,
-        PYTEST_DISABLE_PLUGIN_AUTOLOAD="1",
-    )
+    words = ("-m", "pytest", "-p", "no:cacheprovider", "-q", "test_search.py")
+    done = python(*words, folder=tmp_path, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
     assert done.returncode == 1
     assert re.search("^E +AssertionError: 1 of 1 bounds failed$", done.stdout, re.MULTILINE)
     assert "topics with the lowest scores: 3 0.0000, 2 0.5000" in done.stdout

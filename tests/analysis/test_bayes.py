@@ -56,11 +56,6 @@ def test_equal_differences_tell_nothing_of_the_variance(difference: float) -> No
     assert np.isnan(list(one([difference] * 3, rope=0.01).values())).all()
 
 
-def test_runs_that_are_alike_are_equivalent() -> None:
-    found = one([0.0] * 3, rope=0.01)
-    assert found == {"low": 0, "high": 0, "better": 0, "equivalent": 1, "worse": 0}
-
-
 def test_exchanged_runs_exchange_better_and_worse(cli: Command) -> None:
     def row(*files: str) -> dict[str, float]:
         (found,) = csv_rows(cli("compare", *files, QRELS, *words, "-f", "csv").text)

@@ -167,11 +167,6 @@ ROW = '{"run": "r", "topic": "1", "measure": "ap", "score": 0.5}'
         (ROW.replace("0.5", "null"), "s.json:1: no score"),
         ('{"rows": []}', "s.json: no scores by topic"),
         (f"{ROW}\n{ROW.replace('0.5', '1' * 5000)}\n", "s.json:2: is not valid JSON (a number has too many digits)"),
-        (
-            f'{{"rows": [\n\n{ROW.replace("0.5", "1" * 5000)}]}}',
-            "s.json:3: is not valid JSON (a number has too many digits)",
-        ),
-        (f"{ROW}\n{ROW.replace('0.5', '[' * 50_000)}\n", "s.json:2: is not valid JSON (nested too deeply)"),
     ],
 )
 def test_a_fault_in_json_has_its_line(text: str, message: str, tmp_path: Path) -> None:

@@ -117,17 +117,9 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: gradedeval.compare([score(replicates={"S": ["A", "B"]}), score({"C": RUNS["A"]})]),
         "replicates: systems of several results cannot be joined; score all runs together",
     ),
-    "qrels beside results": (
-        lambda: gradedeval.compare(each(), QRELS),
-        "qrels: is given beside scores",
-    ),
     "runs without qrels": (
         lambda: gradedeval.compare(["a.run", "b.run"]),
         "scores: expected scores, not a list; give what `gradedeval.evaluate` returns, or runs and qrels",
-    ),
-    "text in a table": (
-        lambda: gradedeval.table("a.csv"),  # type: ignore[arg-type]
-        "scores: expected scores, not a str; give what `gradedeval.evaluate` returns, or runs and qrels",
     ),
 }
 

@@ -94,7 +94,6 @@ def test_qrels_are_read_as_their_options_say(cli: Command, log: str, tmp_path: P
         (("models", "{log}", "--min-seen", "5"), "--min-seen: applies to --write-relevance; add it"),
         (("models", "{log}", "--labels", "x"), "--labels: says how QRELS are read; add them"),
         (("measures", "{log}", "--qrels-format", "trec"), "--qrels-format: says how QRELS are read; add them"),
-        (("models", "{log}", "--prior", "a"), "--prior: 'a' is not a number from 0"),
         (("models",), "expected a click log, and perhaps qrels; usage: gradedeval clicks models LOG [QRELS]"),
         (("gains", "{log}"), "expected a click log and qrels; usage: gradedeval clicks gains LOG QRELS"),
         (("simulate", *RUNS, RIVERS),

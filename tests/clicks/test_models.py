@@ -220,13 +220,6 @@ def test_one_session_counted_is_as_many_sessions() -> None:
     assert clicks.models(each, "dbn ubm").frame.equals(counted.frame)
 
 
-def test_grades_share_parameters_and_the_unjudged_have_their_own(judged: Qrels, runs: dict[str, Any]) -> None:
-    log = clicks.simulate("err(gain=0.1:0.3:0.7)", runs, judged, sessions=5_000)
-    model = clicks.models(log, "cm", qrels=judged, tie="grade")["cm"]
-    assert model.items.names == [0, 1, 2, None]
-    assert model.parameters["attractiveness"][3] < 0.01  # nobody clicks what has no gain
-
-
 def test_a_model_in_a_file_is_the_same_model(judged: Qrels, tmp_path: Any) -> None:
     log = log_of({("q", "a b", (1,)): 2, ("p", "b a c", (2, 3)): 3})
     for name in KINDS:
@@ -248,8 +241,6 @@ def test_a_model_in_a_file_is_the_same_model(judged: Qrels, tmp_path: Any) -> No
     ("text", "message"),
     [
         ("{", "model.json:1: is not valid JSON (Expecting property name"),
-        ('{"model":\n' + "1" * 5000 + "}", "model.json:2: is not valid JSON (a number has too many digits)"),
-        ("[" * 50_000, "model.json:1: is not valid JSON (nested too deeply)"),
         (
             '{"model": "ctr", "tie": "grade", "attractiveness": {"1": 1' + "0" * 400 + "}}",
             "its parameters are not numbers",

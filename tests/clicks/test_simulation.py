@@ -24,21 +24,10 @@ READER = clicks.ClickModel(
 )
 
 
-def text(log: ClickLog) -> str:
-    return "".join(log.lines())
-
-
 def click_rates(log: ClickLog, topic: str, *shown: str) -> Any:
     """The click rate of each rank of one list."""
     rows = log.configuration == [*zip(log.topics, log.shown, strict=True)].index((topic, shown))
     return log.count[rows] @ log.clicked(len(shown))[log.pattern[rows]] / log.count[rows].sum()
-
-
-def test_a_seed_gives_the_same_bytes() -> None:
-    def again(seed: int, **more: Any) -> str:
-        return text(clicks.simulate(f"err({GAINS})", [RUN, OTHER], QRELS, sessions=1000, seed=seed, **more))
-
-    assert again(3) == again(3) != again(4)
 
 
 def test_lists_are_those_of_runs_once_and_drawn_alike() -> None:

@@ -228,14 +228,11 @@ def test_what_is_wrong_with_arrays_is_said(given: dict[str, Any], message: str) 
     ("make", "message"),
     [
         (lambda: ltr.objective("ndcg", sigma=0), "sigma: 0 is too small; it must be at least 1e-12"),
-        (lambda: ltr.objective("ndcg", sigma="1"), "sigma: '1' is not a number from 1e-12"),
         (lambda: ltr.objective("ndcg", truncation="3"), "truncation: '3' is not a whole number from 1"),
-        (lambda: ltr.objective("ndcg", truncation=0), "truncation: 0 is too small; it must be at least 1"),
         (lambda: ltr.objective("err ap"), "names 2 measures"),
         (lambda: ltr.objective("rbp(of=ed)"), r"'rbp\(of=ed\)': does not say which of two runs is better"),
         (lambda: ltr.softgap("ndcg"), r"'ndcg': softgap has no formula for it; use one of ap, gap, sp"),
         (lambda: ltr.approx("q"), "'q': approx has no formula for it; use one of err, nerr"),
-        (lambda: ltr.approx(sigma=float("nan")), "sigma: nan is not a finite number"),
         (lambda: ltr.objective("q").gradients([0, 1] * 30, [0.0] * 60, group=[60]), "'q': has no closed form"),
     ],
 )

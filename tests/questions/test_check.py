@@ -212,12 +212,6 @@ def test_a_run_is_a_baseline_whatever_its_name(name: str, content: str, words: P
     assert outcome(cli, "--baseline", name, "--max-drop", "rr=0") == (0, ["+max-drop rr"])
 
 
-@pytest.mark.parametrize("form", ["csv", "tsv", "json", "jsonl"])
-def test_saved_scores_are_a_baseline_whatever_their_name(form: str, words: Path, cli: Command) -> None:
-    assert cli("main.run", "qrels.txt", "-q", "-m", "rr", "-f", form, "-o", "main.scores").code == 0
-    assert outcome(cli, "--baseline", "main.scores", "--max-drop", "rr=0.1") == (1, ["-max-drop rr"])
-
-
 def test_a_baseline_of_fewer_topics_is_noted_and_min_topics_fails(words: Path, cli: Command) -> None:
     cli("main.run", "qrels.txt", "-q", "-m", "rr", "-o", "main.csv")
     kept = [line for line in (words / "main.csv").read_text().splitlines(True) if ",7," not in line]

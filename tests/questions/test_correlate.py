@@ -127,18 +127,6 @@ def test_one_kind_on_both_sides_is_named_once(cli: Command) -> None:
     assert "off the diagonal: τ_AP of the column against the row, 4 runs" in cli("correlate", *words).text
 
 
-def test_uncertain_pairs_are_left_out_first(cli: Command) -> None:
-    words = (*RUNS, QRELS, "-m", "err@20 rbp(p=0.5)", "--coefficient", "pearson", "-f", "csv")
-    few = csv_rows(cli("correlate", *words, "--max-residual", "0.05").text)
-    assert 0 < int(few[0]["n"]) < 200
-
-
-def test_saved_scores_correlate_as_the_runs_do(cli: Command, tmp_path: Path) -> None:
-    assert cli(*RUNS, QRELS, "-q", "-m", "err@20 ap", "-o", "all.csv").code == 0
-    inside = cli("correlate", *RUNS, QRELS, "-m", "err@20 ap", "-f", "csv").text
-    assert cli("correlate", "--from-scores", "all.csv", "-f", "csv").text == inside
-
-
 def test_runs_are_counted_before_they_are_read(cli: Command, tmp_path: Path) -> None:
     (tmp_path / "x.run").write_text("no run\n")
     counted = cli("correlate", "x.run", QRELS)

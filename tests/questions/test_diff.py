@@ -164,8 +164,6 @@ REVERSIBLE = "--only: effects of judging are unknown here; leave"
         ((BM25, RM3, QRELS, "--only", "reversible", "-m", "bpref"), REVERSIBLE),
         ((BM25, RM3, QRELS, "--ties", "average"), "--ties: an average over orders has no ranks"),
         ((BM25, RM3, QRELS, "--reproduce", BM25, RM3, "--only", "worse"), "--only: does not apply to --reproduce;"),
-        ((BM25, RM3, QRELS, "--reproduce", BM25, RM3, "--topic", "301"), "--topic: does not apply to --reproduce;"),
-        ((BM25, RM3, "--reproduce", BM25, RM3, "--top", "3"), "--top: does not apply to --reproduce; leave it out"),
         ((BM25, RM3, "--reproduce", BM25, RM3, "--at", "3"), "--at: does not apply to --reproduce; leave it out"),
         ((BM25, RM3, "--reproduce", BM25, RM3, "-m", "ap"), "-m: needs qrels; add QRELS"),
         ((BM25, RM3, NEURAL, "--top", "3"), "--top: applies to two runs, and 3 are given; leave it out"),

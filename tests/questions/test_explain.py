@@ -1,6 +1,5 @@
 """`explain`: what each document adds to a score, for every measure of the table, by hand, and at the command line."""
 
-import gzip
 import io
 import json
 import math
@@ -617,19 +616,11 @@ def test_infinity_is_null_in_json(files: Path, cli: Command) -> None:
     assert document["rows"][-1]["contribution"] is None
 
 
-def test_compressed_and_interleaved_runs_are_explained_alike(files: Path, cli: Command) -> None:
-    (files / "run.gz").write_bytes(gzip.compress(RUN.encode()))
-    for source, stdin in (("run.gz", b""), ("-", RUN.encode())):
-        outcome = cli("explain", source, "qrels.txt", "--topic", "1", stdin=stdin)
-        assert table_rows(succeed(outcome).text) == table_rows(succeed(cli(*WORDS)).text)
-
-
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
         (("explain",), 2, "expected a run and a qrels file; usage: gradedeval explain RUN [RUN] QRELS [TOPIC]..."),
         (("explain", *["run.txt"] * 3, "qrels.txt"), 2, "3 runs given; explain one, or two side by side"),
-        (("explain", "run.txt", "qrels.txd"), 1, "qrels.txd: no such file; check the path"),
         (("explain", "run.txt", "qrels.txt", "11"), 2, "'11' is not judged in qrels.txt, and only --topics "
          "run includes such topics; did you mean '1'?"),
         ((*WORDS, "--topic", "11"), 2, "--topic: '11' is not judged in qrels.txt, and only --topics run includes "

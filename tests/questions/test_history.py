@@ -127,7 +127,6 @@ WHOLE: dict[str, Any] = {"gradedeval_history": 1, "time": "2026-01-01", "label":
     ("parts", "message"),
     [
         ({"scores": {"ap": {}}}, "has no score of 'ap'; remove the line"),
-        ({"scores": {"ap": 3}}, "has no score of 'ap'; remove the line"),
         ({"scores": {"ap": {"score": "0.5"}}}, "'score' of 'ap' is not a number"),
         ({"scores": {"ap": {"score": 0.5, "low": "x"}}}, "'low' of 'ap' is not a number"),
         ({"scores": {"ap": {"score": float("nan")}}}, "'score' of 'ap' is not a number"),
@@ -135,8 +134,6 @@ WHOLE: dict[str, Any] = {"gradedeval_history": 1, "time": "2026-01-01", "label":
         ({"scores": []}, "'scores' is not valid"),
         ({"passed": "yes"}, "'passed' is not valid"),
         ({"signature": None}, "'signature' is not text"),
-        ({"run": ["r"]}, "'run' is not text"),
-        ({"time": 5}, "'time' is not text"),
         ({"scores": {"ap": {"score": 1, "answer": 3}}}, "'answer' of 'ap' is none of no worse, worse, cannot tell"),
         ({"gradedeval_history": "1"}, 'has "1" as version of the format, which is not a whole number; remove the line'),
     ],
@@ -219,10 +216,8 @@ def test_a_torn_line_is_noted_and_skipped_and_the_next_line_is_read(tmp_path: Pa
     [
         (b'{"gradedeval_history": 2, "time": "x"}\n', ":1: is of version 2 of the format, and this reads"),
         (b"run,topic,score\n", ":1: is not a line of a history; they are written by `gradedeval eval --history`"),
-        (b'{"score": 1}\n', ":1: is not a line of a history; "),
         (b'{"gradedeval_history": 1, "ti', ": holds no evaluation (line 1 cut short while being written); write one"),
         (b"[" * 100_000 + b"\n", ":1: is not a line of a history"),
-        (b'{"a":' * 100_000, ":1: is not a line of a history"),
         (b'{"gradedeval_history": 1, "time": "2026-01-01"}\n', ":1: lacks a part of an evaluation; remove the line"),
         (b"\n", ": holds no evaluation; write one with `gradedeval eval --history`"),
     ],
@@ -250,17 +245,12 @@ def test_eval_and_check_write_what_history_reads(tmp_path: Path, cli: Command) -
     assert len(cli("history", file, "-f", "jsonl", "--last", "1").text.splitlines()) == 1
     for row in rows:
         assert abs((datetime.now(UTC) - datetime.fromisoformat(row["time"])).total_seconds()) < 600
-    assert cli(RUN, QRELS, "--append-to", file).messages == ["unknown option '--append-to'; did you mean '--history'?"]
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ((RUN, QRELS, "--label", "x"), "--label: there is no history to write to; add --history FILE"),
-        (
-            ("check", RUN, QRELS, "--min", "ap=0", "--label", "x"),
-            "--label: there is no history to write to; add --history FILE",
-        ),
         ((RUN, QRELS, "--history", RUN), "--history: '"),
         ((RUN, QRELS, "--history", "-"), "--history: '-' is not a file that can be appended to; name one, as in"),
         (("history",), "0 files given; name one history: gradedeval history FILE"),

@@ -130,7 +130,7 @@ def test_the_sentences_say_what_the_topics_can_show(tmp_path: Path, cli: Command
     assert "worse, perhaps by less than 15% (" in cli(*NEW, "--no-worse", "rr=15%").text
 
 
-@pytest.mark.parametrize("topics", [1, 2, 4, 5, 9, 10])
+@pytest.mark.parametrize("topics", [1, 2, 9, 10])
 def test_under_ten_topics_cannot_tell_unless_all_scores_are_equal(topics: int, tmp_path: Path, cli: Command) -> None:
     write(tmp_path, ([2, 3] * 5)[:topics], [1] * topics)
     code, (bound,) = checked(cli, "--no-worse", "rr=5%")
@@ -241,7 +241,6 @@ def test_where_lower_is_better_a_drop_is_a_rise(tmp_path: Path, cli: Command) ->
         (("--no-worse", "rr=-5%"), "--no-worse rr=-5%: -5% is negative; give a margin above 0"),
         (("--no-worse", "rr=100%"), "--no-worse rr=100%: can never fail: a mean drops by 100% at most"),
         (("--no-worse", "rr=5"), "--no-worse rr=5: can never fail: 'rr' is 1 at most; write 5% for a share …"),
-        (("--no-worse", "rr=nan"), "--no-worse rr=nan: 'nan' is not a number; …"),
         (("--no-worse", "rr=x"), "--no-worse rr=x: 'x' is not a number; …"),
         (("--no-worse", "5%"), "--no-worse 5%: names no measure; …"),
         (("--no-worse", "num_ret=5%"), "--no-worse num_ret=5%: neither higher nor lower is better by num_ret, …"),
@@ -391,7 +390,6 @@ def test_power_plans_the_topics_of_a_margin(tmp_path: Path, cli: Command) -> Non
     [
         (("--no-worse", "rr=5%", "--alpha", "0.1"), "--no-worse: has one level and one power, so --difference, …"),
         (("--no-worse", "rr=0.000001%"), "--no-worse rr=0.000001%: more than 10000000 topics are needed; …"),
-        (("--no-worse", "rr=0"), "--no-worse rr=0: no number of topics shows that nothing is lost; …"),
         (("--no-worse", "num_rel_ret=3"), "--no-worse num_rel_ret=3: a total needs a margin that is a share; …"),
         (("--no-worse", "num_ret=3%"), "--no-worse num_ret=3%: neither higher nor lower is better, …"),
         (("-m", "ap", "--no-worse", "rr=5%"), "no scores by 'rr'; …"),

@@ -425,17 +425,6 @@ def test_with_a_depth_the_whole_pool_is_to_judge(strategy: Any, depth: str) -> N
     assert some.frame.equals(found.frame[:7])
 
 
-def test_a_list_that_the_default_budget_cuts_says_so_at_the_prompt(cli: Command, tmp_path: Path) -> None:
-    out = tmp_path / "next.qrels"
-    words = ("pool", *RUNS, QRELS, "--to-judge", "--as-qrels", "-o", str(out))
-    (note,) = [line for line in cli(*words).messages if "unjudged documents" in line]
-    budget = note.split("--budget ")[1].split()[0]
-    assert note == f"100 of {int(budget):,} unjudged documents; --budget {budget} takes all of them"
-    assert len(out.read_text().splitlines()) == 100
-    assert not any("unjudged documents" in line for line in cli(*words, "--budget", budget).messages)
-    assert len(out.read_text().splitlines()) == int(budget)
-
-
 def test_a_file_of_statistics_says_that_it_lists_no_documents(cli: Command, tmp_path: Path) -> None:
     out = tmp_path / "pool.txt"
     note = f"{out}: has statistics of the pool, not its documents; --to-judge --as-qrels lists documents to judge"

@@ -283,12 +283,9 @@ def test_diff_of_labels_that_no_topic_has_is_as_without() -> None:
     assert "slice" not in found.document("long").table.names
 
 
-def test_pictures_of_slices(cli: Command, tmp_path: Path) -> None:
+def test_a_picture_of_an_unknown_column_of_labels_is_refused(cli: Command) -> None:
     pytest.importorskip("matplotlib")
-    target = tmp_path / "r.svg"
-    succeed(cli("plot", "runs", *RUNS, QRELS, "-m", "ndcg@10", *SLICED, "--slice", "intent", "-o", str(target)))
-    assert target.stat().st_size > 1000
-    wrong = cli("plot", "runs", *RUNS, QRELS, "-m", "ndcg@10", *SLICED, "--slice", "intend", "-o", str(target))
+    wrong = cli("plot", "runs", *RUNS, QRELS, "-m", "ndcg@10", *SLICED, "--slice", "intend", "-o", "r.svg")
     assert "no column of labels 'intend'; did you mean 'intent'?" in wrong.messages[-1]
 
 

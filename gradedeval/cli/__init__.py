@@ -48,10 +48,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
             "cli.commands.named_qrels:command",
             "List test collections by name, and which of them are here.",
         ),
-        "pr": (
-            "cli.commands.precision_recall:command",
-            "Print precision-recall curves, graded and at each threshold.",
-        ),
+        "pr": ("cli.commands.precision_recall:command", "Print precision-recall curves, graded and at each threshold."),
     },
     "Measures": {
         "weights": ("cli.commands.weights:command", "Print the weight that a measure gives each rank."),
@@ -78,14 +75,8 @@ ABOUT: dict[str, tuple[str, str]] = {
 """Commands about the program itself."""
 
 PICTURES: dict[str, tuple[str, str]] = {
-    "pr": (
-        "cli.commands.precision_recall:picture",
-        "Draw precision-recall curves, graded and at each threshold.",
-    ),
-    "informative": (
-        "cli.commands.informative:picture",
-        "Draw actual and inferred precision-recall curves.",
-    ),
+    "pr": ("cli.commands.precision_recall:picture", "Draw precision-recall curves, graded and at each threshold."),
+    "informative": ("cli.commands.informative:picture", "Draw actual and inferred precision-recall curves."),
     "topics": ("cli.commands.topics:picture", "Draw the difference of two runs topic by topic."),
     "runs": ("cli.commands.runs:picture", "Draw run means with intervals and what judging could add."),
     "weights": ("cli.commands.weights:picture", "Draw the weights of ranks."),
@@ -288,10 +279,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     context, code = click.Context(gradedeval), 0
     try:
         # Not click's own `main`, which ends with exit code 1 when a pipe is closed.
-        with (
-            _interruptible(),
-            gradedeval.make_context("gradedeval", list(arguments), obj=tuple(arguments)) as context,
-        ):
+        with _interruptible(), gradedeval.make_context("gradedeval", list(arguments), obj=tuple(arguments)) as context:
             gradedeval.invoke(context)
         if sys.stdout is not None:
             sys.stdout.flush()

@@ -80,6 +80,13 @@ def named_measures(texts: AnyMeasure | Iterable[AnyMeasure], table: Mapping[str,
     return measures
 
 
+def chosen_measures(texts: Iterable[str], files: tuple[str, ...]) -> list[Measure]:
+    """Return the measures that -m names, with those of --measures-from. Emits a note if -k cuts none of them."""
+    measures = named_measures(texts, measure_table(files))
+    note_unused_cutoff()
+    return measures
+
+
 _CUTOFF_USES = f"{__name__}.cutoff_uses"
 """Key in the `meta` of click's context. Its value is a list of pairs: whether -k cuts some measures, their labels."""
 

@@ -37,12 +37,7 @@ class Extras:
     """
 
     def __init__(
-        self,
-        given: dict[str, Any],
-        by_topic: bool,
-        output_format: str,
-        measures_from: tuple[str, ...],
-        run_name: str,
+        self, given: dict[str, Any], by_topic: bool, output_format: str, measures_from: tuple[str, ...], run_name: str
     ) -> None:
         self._given, self._by_topic, self._format, self._run_name = given, by_topic, output_format, run_name
         self.record: str | None = given.pop("record", None)

@@ -13,10 +13,9 @@ from gradedeval.cli.arguments import (
     STANDARDIZATION_OPTIONS,
     as_both,
     check_standard_input,
+    chosen_measures,
     make_workers,
-    measure_table,
     named_measures,
-    note_unused_cutoff,
     runs_and_qrels,
 )
 from gradedeval.cli.options import (
@@ -103,11 +102,7 @@ def scores_with_baseline(
 
 
 def read_matrix(
-    options: dict[str, Any],
-    baseline: str | None = None,
-    paired: bool = True,
-    keep: bool = False,
-    bounded: bool = True,
+    options: dict[str, Any], baseline: str | None = None, paired: bool = True, keep: bool = False, bounded: bool = True
 ) -> tuple[Matrix, str | None]:
     """Return the scores of RUN... QRELS or of --from-scores, and the baseline's name.
 
@@ -129,10 +124,9 @@ def read_matrix(
         matrix, name = _from_saved(measures, saved, baseline, metadata)
     else:
         standardize = pop_standardization(options)
-        table = measure_table(options.pop("measures_from"))
+        own = options.pop("measures_from")
         scoring = score_matrix.options_with_residuals(bounded=bounded, **options)
-        chosen = named_measures(measures or DEFAULT, table)
-        note_unused_cutoff()
+        chosen = chosen_measures(measures or DEFAULT, own)
         matrix, name = scores_with_baseline(files, baseline, chosen, scoring, standardize, keep)
     note_assumptions(matrix, paired)
     return matrix, name

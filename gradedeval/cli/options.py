@@ -500,11 +500,7 @@ NAME = "[NAME]"
 
 
 def command_line(
-    name: str,
-    files: str,
-    *groups: list[Option],
-    verbose: tuple[str, ...] = ("-v", "--verbose"),
-    **settings: Any,
+    name: str, files: str, *groups: list[Option], verbose: tuple[str, ...] = ("-v", "--verbose"), **settings: Any
 ) -> Callable[[Callable[..., Any]], click.Command]:
     """Return a decorator that makes a function a command.
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from gradedeval.cli import output
-from gradedeval.cli.arguments import format_of_output, make_workers, signature_formatter
+from gradedeval.cli.arguments import format_of_output, make_workers, runs_and_qrels, signature_formatter
 from gradedeval.cli.output import STDOUT, terminal_width, view_of, write
+from gradedeval.cli.settings import pop_settings, resolve_measures
 from gradedeval.errors import InputError
 from gradedeval.kernel.formats import FORMATS, TABLE_FORMATS, render
 from gradedeval.kernel.scoring.results import InNotebook
 from gradedeval.kernel.trec.stream import extension_of
 
+Result = TypeVar("Result")
 
-def call(function: Callable[..., Any], *arguments: Any, jobs: int | None = None, **settings: Any) -> Any:
+
+def call(function: Callable[..., Result], *arguments: Any, jobs: int | None = None, **settings: Any) -> Result:
     """Call a function of the library with the workers of --jobs or --cluster, and print the remarks of its result.
 
     jobs  number of processes; None: one for each core
@@ -27,7 +30,24 @@ def call(function: Callable[..., Any], *arguments: Any, jobs: int | None = None,
         return print_remarks(function(*arguments, **settings))
 
 
-def print_remarks(result: Any) -> Any:
+def call_on_runs(
+    function: Callable[..., Result],
+    files: tuple[str, ...],
+    options: dict[str, Any],
+    jobs: int | None = None,
+    modes: Sequence[Callable[..., Any]] = (),
+) -> Result:
+    """Call a function of runs and qrels with its settings and the other options of the command.
+
+    modes  functions of other modes of the command, whose settings are dropped
+    """
+    settings = pop_settings(function, options, *modes)
+    runs, qrels = runs_and_qrels(files, options)
+    settings = resolve_measures(function, settings, options)
+    return call(function, runs, qrels, jobs=jobs, **settings, **options)
+
+
+def print_remarks(result: Result) -> Result:
     """Print the remarks of a result, and return it."""
     if isinstance(result, InNotebook):
         output.print_remarks(result.remarks)

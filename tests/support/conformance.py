@@ -110,9 +110,7 @@ INPUTS = {
         judged("a=0 b=2 c=3 d=1 e=0"),
     ),
     "negative": Input(
-        "grades below 0: judged, and without gain",
-        ranked_run("s a b t c u"),
-        judged("s=-2 a=1 b=0 t=-1 c=2 d=-1 e=1"),
+        "grades below 0: judged, and without gain", ranked_run("s a b t c u"), judged("s=-2 a=1 b=0 t=-1 c=2 d=-1 e=1")
     ),
     "missing": Input(
         "topic 2 is judged and not in the run, topic 3 is in the run and not judged",
@@ -134,16 +132,8 @@ INPUTS = {
         ranked_run("b a"),
         judged("a=1 b=3 c=2 d=2 e=1 f=0"),
     ),
-    "fractions": Input(
-        "grades with fractions",
-        ranked_run("a b u c d"),
-        judged("a=0.5 b=1.5 c=2.25 d=0 e=1.5"),
-    ),
-    "binary": Input(
-        "grades 0 and 1",
-        ranked_run("x a b u c y d"),
-        judged("a=1 b=1 c=0 d=1 e=1 x=0 y=0"),
-    ),
+    "fractions": Input("grades with fractions", ranked_run("a b u c d"), judged("a=0.5 b=1.5 c=2.25 d=0 e=1.5")),
+    "binary": Input("grades 0 and 1", ranked_run("x a b u c y d"), judged("a=1 b=1 c=0 d=1 e=1 x=0 y=0")),
     "deep": Input(
         "fourteen documents, more of them relevant than the cutoff",
         ranked_run("a b c d e f g h i j k l m n"),
@@ -221,18 +211,7 @@ INPUTS = {
         ),
     ),
 }
-CORE = (
-    *Entry.inputs,
-    "binary",
-    "deep",
-    "unjudged",
-    "irrelevant",
-    "ideal",
-    "names",
-    "precision",
-    "range",
-    "repeated",
-)
+CORE = (*Entry.inputs, "binary", "deep", "unjudged", "irrelevant", "ideal", "names", "precision", "range", "repeated")
 WHOLE = ("graded", "ties", "negative", "missing", "none", "short")
 INTENTS = ("intents", "intents missing", "intents tied")
 STRATA = ("strata", "strata missing")

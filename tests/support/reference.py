@@ -58,9 +58,7 @@ SHARES = ("gap", "gprecision", "grecall")
 BLIND = ("judged", "unjudged", "num_q", "num_ret")
 
 
-NAMES = {*BINARY, *UNIT, *RAW, *SHARES, *BLIND} - {
-    *("esl", "xinfap", "statap", "accuracy", "f1", "hits", "compat"),
-}
+NAMES = {*BINARY, *UNIT, *RAW, *SHARES, *BLIND} - {*("esl", "xinfap", "statap", "accuracy", "f1", "hits", "compat")}
 """The measures that are compared: those of C/W/L are in `reference_cwl.py`."""
 
 

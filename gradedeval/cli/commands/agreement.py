@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.cli.arguments import (
-    are_two_qrels,
-    check_standard_input,
-    measure_table,
-    named_measures,
-    note_unused_cutoff,
-    runs_and_qrels,
-    usage,
-)
+from gradedeval.cli.arguments import are_two_qrels, check_standard_input, chosen_measures, runs_and_qrels, usage
 from gradedeval.cli.options import command_line, output_options, scoring_options
 from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import setting_options
@@ -35,8 +27,7 @@ def command(files: tuple[str, ...], measures: tuple[str, ...], measures_from: tu
     """
     destination = Destination(options)
     first, second, runs = _two_qrels(files, options)
-    chosen = named_measures(measures or MEASURES, measure_table(measures_from))
-    note_unused_cutoff()
+    chosen = chosen_measures(measures or MEASURES, measures_from)
     destination.print(call(agreement, first, second, runs, measures=chosen, **options))
 
 

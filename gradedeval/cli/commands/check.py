@@ -38,15 +38,7 @@ from gradedeval.kernel.measures.definition import Measure
 from gradedeval.kernel.options import GAINS, ranges
 from gradedeval.questions.check import FAULTS, REPORTS, Checked, baseline_of, check_order, slice_notes, verdicts
 from gradedeval.questions.history import lines_of
-from gradedeval.questions.limits import (
-    KINDS,
-    Bound,
-    BoundSpec,
-    Undecided,
-    find_settings,
-    read_bound,
-    resolve_bounds,
-)
+from gradedeval.questions.limits import KINDS, Bound, BoundSpec, Undecided, find_settings, read_bound, resolve_bounds
 
 if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Matrix

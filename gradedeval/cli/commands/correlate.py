@@ -58,5 +58,4 @@ def _correlate(coefficients: tuple[Kind, ...], options: dict[str, Any]) -> Corre
     check_run_count(partial(check_runs, coefficient=coefficients), options)
     is_by_topic = set(above_and_below(coefficients)) <= set(BY_TOPIC)
     matrix, _ = read_matrix(options, paired=not is_by_topic, bounded=False)
-    correlation: Correlation = print_remarks(correlate(matrix, coefficient=coefficients))
-    return correlation
+    return print_remarks(correlate(matrix, coefficient=coefficients))

@@ -113,7 +113,7 @@ def _changes(runs: list[str], qrels: str, seeds: Replicates | None, options: dic
     if len(runs) < 2:
         raise two_runs_error(runs)
     arguments: Any = (*runs, qrels) if len(runs) == 2 else (runs, qrels)
-    result: Diff = call(diff, *arguments, replicates=seeds, **settings, **options)
+    result = call(diff, *arguments, replicates=seeds, **settings, **options)
     return replace(result, digits=kernel.options.preset_digits(options["like"]))
 
 
@@ -123,16 +123,11 @@ def _agreement(runs: list[str], seeds: Replicates | None, options: dict[str, Any
     options.pop("measures_from")
     check_without_qrels(options)
     named: Any = ranked_runs.name_two_runs(*runs) if len(runs) == 2 else runs
-    result: RankingAgreement = call(ranking_agreement, named, replicates=seeds, **settings, **options)
-    return result
+    return call(ranking_agreement, named, replicates=seeds, **settings, **options)
 
 
 def _reproduction(
-    runs: list[str],
-    originals: tuple[str, ...],
-    qrels: str | None,
-    seeds: Replicates | None,
-    options: dict[str, Any],
+    runs: list[str], originals: tuple[str, ...], qrels: str | None, seeds: Replicates | None, options: dict[str, Any]
 ) -> Reproduction:
     """Return how well two runs reproduce the originals."""
     settings = pop_settings(reproduction, options, *FUNCTIONS)
@@ -141,8 +136,7 @@ def _reproduction(
         if "measures" in settings:
             raise InputError("-m", "needs qrels", "add QRELS", usage=True)
     settings = resolve_measures(reproduction, settings, options)
-    result: Reproduction = call(reproduction, runs, originals, qrels, replicates=seeds, **settings, **options)
-    return result
+    return call(reproduction, runs, originals, qrels, replicates=seeds, **settings, **options)
 
 
 def _check_top(top: int | None, runs: list[str], seeds: Replicates | None) -> None:

@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gradedeval.analysis.tables import text_lines
-from gradedeval.cli.arguments import (
-    measure_table,
-    named_measures,
-    no_measure_to_cut,
-    note_unused_cutoff,
-    runs_and_qrels,
-    split_topics,
-)
+from gradedeval.cli.arguments import chosen_measures, no_measure_to_cut, runs_and_qrels, split_topics
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas
 from gradedeval.cli.options import WIDE, Option, command_line, output_options, scoring_options
 from gradedeval.cli.output import context_option
@@ -95,12 +88,7 @@ def _explain(
     """Explain the topics of --topic, and topics that follow the files."""
     check_cutoff(measures)
     files, positional = split_topics(files)
-    table = measure_table(measures_from)
     runs, qrels = runs_and_qrels(files, options)
-    chosen = named_measures(measures or DEFAULT, table)
-    note_unused_cutoff()
+    chosen = chosen_measures(measures or DEFAULT, measures_from)
     with hide_flag("--topic", positional):
-        result: Explanations = call(
-            explain_runs, runs, qrels, explained=(*positional, *topics), measures=chosen, **options
-        )
-    return result
+        return call(explain_runs, runs, qrels, explained=(*positional, *topics), measures=chosen, **options)

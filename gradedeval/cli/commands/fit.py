@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.cli.arguments import runs_and_qrels
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas, lines_under
 from gradedeval.cli.options import command_line, curve_option, output_options, scoring_options
-from gradedeval.cli.results import Destination, call, curve_format, print_remarks, write_curve
+from gradedeval.cli.results import Destination, call_on_runs, curve_format, print_remarks, write_curve
 from gradedeval.cli.settings import check_mode, pop_settings, resolve_measures, setting_options
 from gradedeval.errors import InputError
 from gradedeval.kernel.options.settings import settings_of
@@ -56,15 +55,9 @@ def _fit(files: tuple[str, ...], options: dict[str, Any]) -> FitResult:
     """Fit to the scores of runs, or with --to-weights to weights of ranks."""
     mode = "--to-weights" if options["weights"] is not None else ""
     check_mode(mode, OPTIONS_OF_MODE)
-    settings = pop_settings(fit_weights if mode else fit, options, fit_weights, fit)
-    result: FitResult
-    if mode:
-        if files:
-            raise InputError(mode, "cannot be combined with runs", "leave them out", usage=True)
-        settings = resolve_measures(fit_weights, settings, options)
-        result = print_remarks(fit_weights(**settings))
-    else:
-        runs, qrels = runs_and_qrels(files, options)
-        settings = resolve_measures(fit, settings, options)
-        result = call(fit, runs, qrels, **settings, **options)
-    return result
+    if not mode:
+        return call_on_runs(fit, files, options, modes=(fit_weights,))
+    if files:
+        raise InputError(mode, "cannot be combined with runs", "leave them out", usage=True)
+    settings = pop_settings(fit_weights, options, fit)
+    return print_remarks(fit_weights(**resolve_measures(fit_weights, settings, options)))

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.cli.arguments import runs_and_qrels
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas, lines_under
-from gradedeval.cli.options import (
-    JOBS,
-    command_line,
-    curve_option,
-    output_options,
-    scoring_options,
-)
-from gradedeval.cli.results import Destination, call, curve_format, write_curve
-from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
+from gradedeval.cli.options import JOBS, command_line, curve_option, output_options, scoring_options
+from gradedeval.cli.results import Destination, call_on_runs, curve_format, write_curve
+from gradedeval.cli.settings import setting_options
 from gradedeval.questions.informative import Informativeness, curve_panels, informativeness
 
 SETTINGS = setting_options(informativeness)
@@ -42,7 +35,7 @@ def command(files: tuple[str, ...], by_topic: bool, curve: str | None, jobs: int
     """
     destination = Destination(options)
     curve_format(curve)
-    result = _informativeness(files, jobs, options)
+    result = call_on_runs(informativeness, files, options, jobs)
     if curve:
         write_curve(result.curves, curve, result.settings_text or result.signature)
     destination.print(result, by_topic=by_topic)
@@ -56,14 +49,5 @@ def picture(files: tuple[str, ...], jobs: int | None, **options: Any) -> None:
     Aslam, Yilmaz & Pavlu, SIGIR 2005; Robertson et al., SIGIR 2010, section 4.1.
     """
     canvas = Canvas(options)
-    result = _informativeness(files, jobs, options)
+    result = call_on_runs(informativeness, files, options, jobs)
     canvas.draw(curve_panels(result), lines_under(result))
-
-
-def _informativeness(files: tuple[str, ...], jobs: int | None, options: dict[str, Any]) -> Informativeness:
-    """Return how well the measures predict the curves of the runs."""
-    settings = pop_settings(informativeness, options)
-    runs, qrels = runs_and_qrels(files, options)
-    settings = resolve_measures(informativeness, settings, options)
-    result: Informativeness = call(informativeness, runs, qrels, jobs=jobs, **settings, **options)
-    return result

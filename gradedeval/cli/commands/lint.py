@@ -7,14 +7,7 @@ from typing import Any
 import click
 
 from gradedeval import kernel
-from gradedeval.cli.arguments import (
-    check_standard_input,
-    measure_table,
-    named_measures,
-    note_unused_cutoff,
-    split_qrels,
-    usage,
-)
+from gradedeval.cli.arguments import check_standard_input, chosen_measures, split_qrels, usage
 from gradedeval.cli.options import (
     CUTOFF,
     MEASURES_FROM,
@@ -80,8 +73,7 @@ def command(
             raise InputError(flag, "needs qrels", "add QRELS", usage=True)
     options["output_format"] = options["output_format"] or "table"
     destination = Destination(options)
-    chosen = named_measures(measures or kernel.parse.DEFAULT, measure_table(measures_from))
-    note_unused_cutoff()
+    chosen = chosen_measures(measures or kernel.parse.DEFAULT, measures_from)
     if not files and qrels is None:
         raise InputError("", "no run given", usage(), usage=True)
     check_standard_input([*files, qrels])

@@ -44,11 +44,7 @@ SETTINGS = [
     *setting_options(pool),
 ]
 READING = scoring_options("queries")
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "--to-judge": to_judge,
-    "--leave-one-out": leave_one_out,
-    "": pool,
-}
+FUNCTIONS: dict[str, Callable[..., Any]] = {"--to-judge": to_judge, "--leave-one-out": leave_one_out, "": pool}
 """Flag of a mode -> its function."""
 OPTIONS_OF_MODE = {
     "--to-judge": {*settings_of(to_judge), "measures", "as_qrels", "queries"},

@@ -68,5 +68,4 @@ def _power(settings: dict[str, Any], options: dict[str, Any]) -> Power:
     """Score the runs, and measure how well the measures tell them apart."""
     check_run_count(check_runs, options)
     matrix, _ = read_matrix(options)
-    result: Power = print_remarks(power(matrix, **settings))
-    return result
+    return print_remarks(power(matrix, **settings))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradedeval.cli.arguments import runs_and_qrels
 from gradedeval.cli.canvas import PICTURE_OPTIONS, Canvas, lines_under
 from gradedeval.cli.options import CUTOFF, command_line, output_options, registry_options
-from gradedeval.cli.results import Destination, call
-from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
-from gradedeval.questions.precision_recall import PrecisionRecall, curve_panels, precision_recall
+from gradedeval.cli.results import Destination, call_on_runs
+from gradedeval.cli.settings import setting_options
+from gradedeval.questions.precision_recall import curve_panels, precision_recall
 
 SETTINGS = setting_options(precision_recall)
 READING = [CUTOFF, *registry_options("reading")]
@@ -22,7 +21,7 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     Means over topics of the highest precision at or beyond a level of recall. Robertson et al., SIGIR 2010.
     """
     destination = Destination(options)
-    destination.print(_curves(files, options))
+    destination.print(call_on_runs(precision_recall, files, options))
 
 
 @command_line("pr", "RUN... QRELS", SETTINGS, PICTURE_OPTIONS, READING)
@@ -34,14 +33,5 @@ def picture(files: tuple[str, ...], **options: Any) -> None:
     in color. Robertson et al., SIGIR 2010, section 3.2.
     """
     canvas = Canvas(options)
-    curves = _curves(files, options)
+    curves = call_on_runs(precision_recall, files, options)
     canvas.draw(curve_panels(curves.frame), lines_under(curves))
-
-
-def _curves(files: tuple[str, ...], options: dict[str, Any]) -> PrecisionRecall:
-    """Return the curves of the runs."""
-    settings = pop_settings(precision_recall, options)
-    runs, qrels = runs_and_qrels(files, options)
-    settings = resolve_measures(precision_recall, settings, options)
-    curves: PrecisionRecall = call(precision_recall, runs, qrels, **settings, **options)
-    return curves

@@ -27,5 +27,5 @@ def picture(baseline: str | None, **options: Any) -> None:
     canvas = Canvas(options)
     check_run_count(check_runs, options, baseline)
     matrix, name = read_matrix(options, baseline)
-    result = print_remarks(topic_differences(matrix, baseline=name))
+    result: Any = print_remarks(topic_differences(matrix, baseline=name))
     canvas.draw(topic_panels(result.frame, result.scores), result.signature, "\n".join(texts_of_largest(result)))

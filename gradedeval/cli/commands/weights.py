@@ -72,5 +72,4 @@ def _weights(files: tuple[str, ...], settings: dict[str, Any], options: dict[str
     if not files and (flags := given_flags(options)):
         hint = "add RUN... QRELS; --ranks N ends the table"
         raise InputError(flags[0], "applies to runs, and none are given", hint, usage=True)
-    result: Weights = call(weights, runs=runs, qrels=qrels, **settings, **options)
-    return result
+    return call(weights, runs=runs, qrels=qrels, **settings, **options)

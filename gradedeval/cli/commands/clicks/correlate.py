@@ -11,12 +11,7 @@ from gradedeval.cli.results import Destination, call
 from gradedeval.cli.settings import pop_settings, resolve_measures, setting_options
 from gradedeval.clicks.click_measures import ClickCorrelations, click_panels, correlate, read_parts
 
-CORRELATED = [
-    CUTOFF,
-    MEASURES_FROM,
-    *map(registry_option, ("gain", "top_grade", "negative", "fill")),
-    *QRELS_READ_BY,
-]
+CORRELATED = [CUTOFF, MEASURES_FROM, *map(registry_option, ("gain", "top_grade", "negative", "fill")), *QRELS_READ_BY]
 
 
 @command_line("correlate", "LOG QRELS", setting_options(correlate, read_parts),
@@ -59,6 +54,4 @@ def _correlations(files: tuple[str, ...], settings: dict[str, Any], options: dic
     check_count(files, "a click log and qrels", 2, 2)
     settings = resolve_measures(correlate, settings, options)
     log = read_parts(files[0], by=settings.get("by"), **reading)
-    result: ClickCorrelations
-    result = call(correlate, log, files[1], **settings, depth=depth, **options)
-    return result
+    return call(correlate, log, files[1], **settings, depth=depth, **options)

@@ -29,11 +29,7 @@ WRITTEN = [
 @command_line("models", "LOG [QRELS]", setting_options(models, read_log), WRITTEN, QRELS_READ_BY,
               output_options(digits="4 or 6"))  # fmt: skip
 def command(
-    files: tuple[str, ...],
-    write_model: str | None,
-    write_relevance: str | None,
-    min_seen: int | None,
-    **options: Any,
+    files: tuple[str, ...], write_model: str | None, write_relevance: str | None, min_seen: int | None, **options: Any
 ) -> None:
     """Fit click models to a log, and report how well they predict it, or another log.
 

@@ -26,11 +26,6 @@ from support.examples import sampled
 from support.generated_docs import LEAVES
 
 
-def test_there_are_many_ways_to_be_wrong_and_no_two_go_by_one_name() -> None:
-    assert len(CASES) >= 70
-    assert len({case.name for case in CASES}) == len(CASES)
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", LEAVES)
 def test_a_missing_option_is_no_crash(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Command) -> None:

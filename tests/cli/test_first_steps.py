@@ -13,7 +13,6 @@ from gradedeval.cli import main
 from gradedeval.kernel.measures.definition import MEASURES
 from gradedeval.kernel.trec.atomic_write import readable_size
 from support.commands import Command, succeed
-from support.generated_docs import LEAVES
 
 QRELS = "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n" for topic in (1, 2, 3))
 RUN = "".join(f"{topic} Q0 a 1 2 t\n{topic} Q0 b 2 1 t\n" for topic in (1, 2, 3))
@@ -115,30 +114,6 @@ def test_a_misspelt_command_is_said_before_any_work(words: str, cli: Command) ->
 )
 def test_mistakes_of_users_of_other_tools_are_answered(words: str, says: str, cli: Command) -> None:
     assert cli(*words.split()).messages == [says]
-
-
-@pytest.mark.parametrize(
-    ("theirs", "ours"),
-    [
-        ("--by_query", "-q"),
-        ("--per-topic", "-q"),
-        ("--csv", "-f csv"),
-        ("--latex", "-f latex"),
-        ("-f md", "-f markdown"),
-        ("-f tex", "-f latex"),
-        ("--threads 2", "--jobs 2"),
-        ("--min-rel 2", "--rel 2"),
-        ("--relevance-level 2", "--rel 2"),
-        ("--k 1", "-k 1"),
-        ("--decimals 2", "--digits 2"),
-    ],
-)
-def test_clear_options_of_other_tools_are_taken(theirs: str, ours: str, cli: Command, tmp_path: Path) -> None:
-    (tmp_path / "run.txt").write_text("1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n")
-    (tmp_path / "qrels.txt").write_text("1 0 a 1\n1 0 b 2\n")
-    files = ("run.txt", "qrels.txt", "-m", "ap")
-    result = cli(*files, *theirs.split())
-    assert (result.code, result.out) == (0, cli(*files, *ours.split()).out)
 
 
 def test_a_file_in_the_place_of_a_picture_or_of_a_verb_leads_to_the_usual_one(files: Path, cli: Command) -> None:
@@ -286,11 +261,6 @@ def test_quiet_leaves_results_and_errors(cli: Command) -> None:
     assert (broken.code, len(broken.messages)) == (1, 1)
 
 
-def test_every_command_has_quiet(cli: Command) -> None:
-    for name in LEAVES:
-        assert "--quiet" in cli(*name.split(), "--help").text, name
-
-
 HABITS = {
     "-m map,p@1": "-m map -m p@1",
     "-m map p@1": "-m map -m p@1",
@@ -300,6 +270,17 @@ HABITS = {
     "-m map -f JSON": "-m map -f json",
     "-m map,ndcg@1,P_1 -k 2": "-m map@2 -m ndcg@1 -m P_1",
     "-m p --cutoff 1": "-m p@1",
+    "-m ap --by_query": "-m ap -q",
+    "-m ap --per-topic": "-m ap -q",
+    "-m ap --csv": "-m ap -f csv",
+    "-m ap --latex": "-m ap -f latex",
+    "-m ap -f md": "-m ap -f markdown",
+    "-m ap -f tex": "-m ap -f latex",
+    "-m ap --threads 2": "-m ap --jobs 2",
+    "-m ap --min-rel 2": "-m ap --rel 2",
+    "-m ap --relevance-level 2": "-m ap --rel 2",
+    "-m ap --k 1": "-m ap -k 1",
+    "-m ap --decimals 2": "-m ap --digits 2",
 }
 """How users of other tools write what is written otherwise here."""
 

@@ -178,13 +178,6 @@ def test_both_pages_begin_with_the_most_used_options(name: str, cli: Command) ->
     assert command.flags or [flag for flag in own if flag not in flags] == [], "say which of them are most used"
 
 
-def test_the_everyday_options_come_first() -> None:
-    most_used = {name: [min(one.opts, key=len) for one in LEAVES[name].most_used] for name in ("eval", "power")}
-    wanted = "-m -q -f -o --sort -k --gain --top-grade --topics --residuals --bounds --like --quiet"
-    assert " ".join(flag for flag in most_used["eval"] if flag not in ("--interval", "--baseline")) == wanted
-    assert most_used["power"][0] == "--plan"
-
-
 def test_every_command_stands_in_one_group_and_the_nine_most_used_come_first(cli: Command) -> None:
     assert sum(map(len, GROUPS.values())) == len(COMMANDS)
     assert len(GROUPS["Most used"]) == 9

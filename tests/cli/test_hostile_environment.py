@@ -5,7 +5,6 @@ import gzip
 import html
 import io
 import json
-import os
 import re
 import resource
 import signal
@@ -20,17 +19,13 @@ from gradedeval.cli import EXIT_CODES, ExitCodes
 from gradedeval.kernel.formats import FORMATS, formats_for
 from support.commands import FEW, Command, environment, python, shell
 from support.examples import sampled
-from support.processes import linux, processes_of, wait_for
+from support.processes import linux
 from support.terminal import at_terminal
 
 QRELS = "".join(f"{topic} 0 d{at} {at % 4}\n" for topic in range(1, 4) for at in range(0, 20, 3))
 RUN = "".join(f"{topic} Q0 d{at} {at} {20 - at} t\n" for topic in range(1, 4) for at in range(20))
-# Runs of any size are worth a process, and each part of a run takes some time.
+# Runs of any size are worth a process.
 SHARED = "from gradedeval.kernel import parallel; parallel.LIMITS = parallel.Limits(small_runs=0);"
-SLOW = (
-    "import time; from gradedeval.kernel.scoring.scorer import Scorer; score = Scorer.score_part;"
-    "Scorer.score_part = lambda self, part: (time.sleep({seconds}), score(self, part))[1];"
-)
 MAIN = "from gradedeval.cli import main; main()"
 MANY = ("0.run", "1.run", "2.run", "3.run", "qrels.txt", "-m", "ap", "-f", "csv", "--jobs", "2")
 
@@ -41,36 +36,6 @@ def folder(tmp_path: Path) -> Path:
         (tmp_path / f"{number}.run").write_text(RUN)
     (tmp_path / "qrels.txt").write_text(QRELS)
     return tmp_path
-
-
-def started(folder: Path, *words: str, seconds: float = 1.0, seen: str = "") -> subprocess.Popen[bytes]:
-    """A command at work with two processes, in a process group of its own."""
-    script = SHARED + SLOW.format(seconds=seconds) + seen + MAIN
-    return subprocess.Popen(
-        [sys.executable, "-c", script, *words],
-        cwd=folder,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-
-
-@pytest.mark.exhaustive
-@linux
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_killed_command_leaves_no_file_and_no_process(number: signal.Signals, folder: Path) -> None:
-    for name in ("never.run", "neither.run"):
-        os.mkfifo(folder / name)
-    original = sorted(folder.iterdir())
-    process = started(folder, "never.run", "neither.run", "qrels.txt", "-m", "ap", "--jobs", "2", "-o", "out.csv")
-    wait_for(lambda: len(processes_of(process.pid)) == 3)
-    process.send_signal(number)
-    out, _ = process.communicate(timeout=20)
-    assert process.returncode == -number
-    assert out == b""
-    wait_for(lambda: processes_of(process.pid) == [])
-    assert sorted(folder.iterdir()) == original
 
 
 @pytest.mark.one_in(4)
@@ -95,21 +60,6 @@ def test_a_signal_while_a_file_is_written_leaves_no_other_file(number: signal.Si
     assert "Traceback" not in done.err.decode()
     assert {path.name for path in folder.iterdir()} == {*original, "out.csv"}
     assert len((folder / "out.csv").read_text().splitlines()) == 2
-
-
-@linux
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_the_work_of_a_killed_child_is_done_again(number: signal.Signals, folder: Path) -> None:
-    process = started(folder, *MANY, seconds=0.5)
-    wait_for(lambda: len(processes_of(process.pid)) == 3)
-    os.kill(max(set(processes_of(process.pid)) - {process.pid}), number)
-    out, errors = process.communicate(timeout=60)
-    assert process.returncode == 0, errors
-    alone = shell(f"gradedeval {' '.join(MANY[:-1])} 1", folder)
-    assert out == alone.out
-    assert len(out.splitlines()) == 5
-    assert processes_of(process.pid) == []
 
 
 def limited(folder: Path, limit: int, value: int, *words: str) -> subprocess.CompletedProcess[bytes]:

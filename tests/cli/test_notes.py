@@ -8,7 +8,6 @@ import pytest
 
 from gradedeval.cli.output import MAX_NOTES
 from support.commands import Command
-from support.generated_docs import LEAVES
 
 RUNS = 12
 
@@ -67,9 +66,3 @@ def test_topics_that_no_file_has_are_one_line(notable: str, cli: Command, tmp_pa
     few = cli(*words, "--topics-from", "few.txt").lines
     assert few[:-1] == every[:MAX_NOTES]
     assert few[-1].startswith("… and ")
-
-
-@pytest.mark.parametrize("name", LEAVES)
-def test_every_command_takes_verbose(name: str) -> None:
-    flags = {flag for param in LEAVES[name].params for flag in param.opts}
-    assert {"--verbose", "-v"} <= flags

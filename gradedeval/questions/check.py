@@ -392,8 +392,7 @@ def _check_reach(pairs: Sequence[Paired], bounds: Sequence[Bound], settings: Tes
 
 def _changes(values: Floats) -> Floats:
     """Return the value of the run − the value of the baseline, by topic."""
-    changes: Floats = score_matrix.topic_differences(values, np.array([0]), np.array([1]))[0]
-    return changes
+    return np.asarray(score_matrix.topic_differences(values, np.array([0]), np.array([1]))[0])
 
 
 class _Summaries(NamedTuple):

@@ -173,7 +173,7 @@ def explain(
 ) -> Explanation:
     """Explain the scores of one topic by measures, rank by rank.
 
-    topic  its id, which may also replace the measures; None: the topic with the median score of the first measure
+    topic  its id; None: the topic with the median score of the first measure
 
     The other arguments are those of `evaluate`, for one run, except `residual_depth` and `max_residual`. The
     contributions of a measure sum to its score. For a C/W/L measure they are the terms of its sum, such as W(i)·r_i;
@@ -190,24 +190,10 @@ def explain(
     1    d2    4.0         0.250    0.375
     """
     options, named = kernel.resolve_options(like, **keywords), kernel.named_runs(run)
-    chosen, topic = _measures_or_topic(measures, topic, named, qrels, options)
-    judged = kernel.qrels_for(named, qrels, options)
+    chosen, judged = kernel.parse_measures(measures), kernel.qrels_for(named, qrels, options)
     topic, notes = (topic, []) if topic is not None else _default_topic(named, judged, chosen, options)
     (explanation,) = explain_topics(named, judged, chosen, options, [topic])
     return replace(explanation, notes=emit_notes([*notes, *explanation.notes]))
-
-
-def _measures_or_topic(
-    measures: Any, topic: str | bytes | int | None, runs: Mapping[str, Any], qrels: Any, options: Options
-) -> tuple[list[Measure], str | bytes | int | None]:
-    """Return the measures and the topic, which may replace them. Raises InputError (usage) for neither."""
-    try:
-        return kernel.parse_measures(measures), topic
-    except InputError:
-        word = str(measures) if isinstance(measures, str | int) and topic is None else ""
-        if not word or kernel.encode(word) not in kernel.qrels_for(runs, qrels, options).row_of:
-            raise
-    return kernel.parse_measures(DEFAULT), word
 
 
 def _default_topic(
@@ -390,8 +376,7 @@ def _count(value: float) -> float:
 def _is_filled(scorer: Scorer, batch: Batch) -> Bools:
     """Return the mask, by rank, of documents with a gain by `fill` and no grade."""
     codes = batch.codes[0]
-    is_filled: Bools = (codes >= len(scorer.qrels.labels)) & (codes < batch.unjudged_code)
-    return is_filled
+    return np.asarray((codes >= len(scorer.qrels.labels)) & (codes < batch.unjudged_code))
 
 
 def _grades(batch: Batch, qrels: Qrels, count: int) -> list[float | None]:

@@ -416,8 +416,7 @@ def _reference(weights: Floats | Sequence[float] | str | Path, depth: int | None
         raise InputError(flag.ranks, problem, f"give 1 to {len(vector)}", usage=True)
     if not vector[:depth].any():
         raise InputError(flag.ranks, f"all weights down to rank {depth} are 0", "use more ranks", usage=True)
-    reference: Floats = vector[:depth] / vector[:depth].sum()
-    return reference
+    return np.asarray(vector[:depth] / vector[:depth].sum())
 
 
 def _scaled(measure: Measure, depth: int, scale: bool) -> Floats:

@@ -14,6 +14,7 @@ from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, merge_close, np
 from gradedeval.errors import InputError, Note, ProblemList, did_you_mean, emit_notes, flag, plural, public, shorten
 from gradedeval.kernel import Document, Layout, Measure, OptionKwargs, Setting, Table
 from gradedeval.questions import correlate
+from gradedeval.questions.shared import counts
 from gradedeval.questions.to_judge import PoolDepth
 
 if TYPE_CHECKING:
@@ -34,8 +35,7 @@ def summaries(scores: Floats, measure: Measure) -> Floats:
 def standing(values: Floats, measure: Measure) -> Ints:
     """Return the rank of each run by its value, from 1; equal runs share a rank."""
     merged = merge_close(values * measure.reading.sign, TOLERANCE)
-    ranks: Ints = 1 + (merged[:, None] < merged).sum(1)
-    return ranks
+    return np.asarray(1 + (merged[:, None] < merged).sum(1))
 
 
 def agreements(true: Floats, second: Floats, measure: Measure) -> tuple[float, float]:
@@ -141,13 +141,12 @@ class LeftOut(kernel.results.InNotebook):
                     frame,
                     run=("run", "text"),
                     **(GROUP if grouped else {}),
-                    unique=("unique", "count"),
-                    unique_relevant=("unique relevant", "count"),
+                    **counts("unique", "unique_relevant"),
                     score=(measure.label, "score"),
                     score_without=("without", "score"),
                     change=("change", "signed"),
                     relative=("%", "percent"),
-                    rank=("rank", "count"),
+                    **counts("rank"),
                     rank_without=("without ", "count"),
                     tau_ap=("tau-ap", "score"),
                 )
@@ -156,10 +155,10 @@ class LeftOut(kernel.results.InNotebook):
             display_table(
                 self.orders,
                 measure=("measure", "text"),
-                runs=("runs", "count"),
+                **counts("runs"),
                 mean_change=("mean change", "share"),
                 largest_change=("largest", "share"),
-                largest_drop=("largest drop", "count"),
+                **counts("largest_drop"),
                 tau=("tau", "score"),
                 tau_ap=("tau-ap", "score"),
             )

@@ -49,8 +49,7 @@ class WeightedGain:
     linear: bool = True
 
     def value(self, chances: Chances) -> Floats:
-        summed: Floats = ((self.gains @ chances) * self.weights).sum(1)
-        return summed
+        return np.asarray(((self.gains @ chances) * self.weights).sum(1))
 
     def slope(self, chances: Chances) -> Chances:
         return self.weights[:, None, :] * self.gains[:, None]
@@ -79,8 +78,7 @@ class Cascade:
 
     def value(self, chances: Chances) -> Floats:
         gain, reached = self._stops(chances)
-        summed: Floats = (gain * reached) @ self.phi
-        return summed
+        return np.asarray((gain * reached) @ self.phi)
 
     def slope(self, chances: Chances) -> Chances:
         gain, reached = self._stops(chances)
@@ -124,16 +122,14 @@ class GradedPrecision:
 
     def value(self, chances: Chances) -> Floats:
         _, above, share = self._parts(chances)
-        summed: Floats = (share * (1 + above)).sum(2) @ self.steps
-        return summed
+        return np.asarray((share * (1 + above)).sum(2) @ self.steps)
 
     def slope(self, chances: Chances) -> Chances:
         _, above, share = self._parts(chances)
         rank = np.arange(1.0, chances.shape[2] + 1)
         to_come = share[:, :, ::-1].cumsum(2)[:, :, ::-1] - share
         by_threshold = np.where(rank <= self.last, (1 + above) / rank, 0.0) + to_come
-        slope: Floats = (self.holds.T * self.steps) @ by_threshold
-        return slope
+        return np.asarray((self.holds.T * self.steps) @ by_threshold)
 
     def order(self, chances: Chances) -> Floats:
         lists, _, ranks = chances.shape
@@ -148,8 +144,7 @@ Maker = Callable[[Measure, kernel.gains.Gains, Floats, int], ExpectedScore]
 
 
 def _ranks_within(measure: Measure, ranks: int) -> Bools:
-    within: Bools = np.arange(1, ranks + 1) <= (ranks if measure.cutoff is None else measure.cutoff)
-    return within
+    return np.asarray(np.arange(1, ranks + 1) <= (ranks if measure.cutoff is None else measure.cutoff))
 
 
 def _same_weights(weights: Floats, g: kernel.gains.Gains, gains: Floats) -> WeightedGain:
@@ -252,20 +247,17 @@ class GradedLists:
     @property
     def counts(self) -> Floats:
         """Number of documents of each grade: lists × grades."""
-        counts: Floats = self.grades.sum(2)
-        return counts
+        return np.asarray(self.grades.sum(2))
 
     @property
     def listed(self) -> Floats:
         """1 down to the end of the list, 0 past it: lists × 1 × ranks."""
-        listed: Floats = self.grades.sum(1, keepdims=True)
-        return listed
+        return np.asarray(self.grades.sum(1, keepdims=True))
 
     @property
     def uniform(self) -> Chances:
         """Chances by the counts alone."""
-        uniform: Chances = self.listed * (self.counts / self.counts.sum(1, keepdims=True))[:, :, None]
-        return uniform
+        return np.asarray(self.listed * (self.counts / self.counts.sum(1, keepdims=True))[:, :, None])
 
 
 class MostRandom(NamedTuple):
@@ -284,8 +276,7 @@ class MostRandom(NamedTuple):
     def entropy(self) -> Floats:
         """−Σ p ln p of each list, in nats."""
         logs = np.log(self.chances, out=np.zeros_like(self.chances), where=self.chances > 0)
-        entropy: Floats = (self.chances * logs).sum((1, 2))
-        return -entropy
+        return np.asarray(-(self.chances * logs).sum((1, 2)))
 
 
 class _Multipliers(NamedTuple):

@@ -12,7 +12,7 @@ from gradedeval.arrays import Bools, Floats, Ints, np
 from gradedeval.errors import emit_notes, public
 from gradedeval.kernel import Column, Document, Layout, OptionKwargs, Options, Setting, Table, ranges
 from gradedeval.questions.leave_one_out import Groups, contributed, group_counts, read_groups
-from gradedeval.questions.shared import DEFAULT_DEPTH
+from gradedeval.questions.shared import DEFAULT_DEPTH, counts
 from gradedeval.questions.to_judge import PoolDepth
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 DEPTHS = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
 FEW_RUNS = 8
 """Maximum number of runs for which the overlap of each pair is shown."""
+UNIQUE = counts("unique", "unique_judged", "unique_relevant")
+"""Columns of documents that no other run, or group, has."""
 
 At = Annotated[int, Setting("Depth of judged@ and overlap@.", ranges.AT, "N")]
 
@@ -67,34 +69,19 @@ class Pool(kernel.results.InNotebook):
             judged_depth=("judged depth (median)", "number"),
             least_judged_depth=("judged depth (min)", "count"),
             judged=(f"judged@{self.depth}", "score"),
-            unique=("unique", "count"),
-            unique_judged=("unique judged", "count"),
-            unique_relevant=("unique relevant", "count"),
+            **UNIQUE,
             overlap=(f"overlap@{self.depth}", "score"),
         )
         unique = "unique: documents that no other run has" + (", or no other group" if grouped else "")
         depth = "judged depth: rank down to which all documents are judged, the median and the minimum over topics"
         blocks: list[Table | str] = [runs, f"{depth} | {unique}" if len(self.topics) else unique]
         if grouped:
-            blocks.append(
-                display_table(
-                    self.groups,
-                    group=("group", "text"),
-                    runs=("runs", "count"),
-                    unique=("unique", "count"),
-                    unique_judged=("unique judged", "count"),
-                    unique_relevant=("unique relevant", "count"),
-                )
-            )
+            blocks.append(display_table(self.groups, **GROUP, **counts("runs"), **UNIQUE))
         if 2 < len(self.runs) <= FEW_RUNS:
             blocks.append(_overlaps(self))
-        names = ("depth", "documents", "judged")
-        counts: dict[str, tuple[str, kernel.formats.Kind]] = {name: (name, "count") for name in names}
-        blocks.append(display_table(self.depths, **counts))
+        blocks.append(display_table(self.depths, **counts("depth", "documents", "judged")))
         if len(self.topics):
-            columns: dict[str, tuple[str, kernel.formats.Kind]] = {"topic": ("topic", "text")}
-            columns |= {name: (name, "count") for name in self.topics.columns if name != "topic"}
-            blocks.append(display_table(self.topics, **columns))
+            blocks.append(display_table(self.topics, topic=("topic", "text"), **counts(*self.topics.columns[1:])))
         return Document(blocks, self.signature)
 
     def __repr__(self) -> str:

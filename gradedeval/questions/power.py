@@ -18,6 +18,7 @@ from gradedeval.arrays import TOLERANCE, np
 from gradedeval.errors import InputError, flag, public
 from gradedeval.kernel import AnyMeasure, Column, Document, Layout, OptionKwargs, Setting, ranges, shares_work
 from gradedeval.questions.limits import Bound, margins
+from gradedeval.questions.shared import Alpha, Seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,9 +27,7 @@ if TYPE_CHECKING:
     from gradedeval.analysis.score_matrix import Matrix, Paired
 
 
-Alpha = Annotated[float, Setting("Significance level.", ranges.ALPHA, metavar="P")]
 Draws = Annotated[int, Setting("Number of bootstrap samples.", ranges.DRAWS, metavar="N")]
-Seed = Annotated[int, Setting("Random seed.", ranges.SEED, metavar="N")]
 BestRuns = Annotated[int | None, Setting("Use only the N best runs by the mean of each measure.", ranges.BEST_RUNS, "N",
     short="Use only the N best runs.")]  # fmt: skip
 Difference = Annotated[float, Setting("Difference of means to detect, in an analysis of variance between the best and "

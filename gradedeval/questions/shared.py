@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from gradedeval.analysis.score_matrix import Matrix
     from gradedeval.kernel import AnyMeasure, Options
+    from gradedeval.kernel.formats import Kind
 
 Measures = Annotated["AnyMeasure | Iterable[AnyMeasure]", Setting(MEASURE_HELP, metavar="MEASURE",
     short="Measure, such as err@20; may be repeated.",
@@ -46,6 +47,11 @@ def baseline_setting(default: str, *words: str) -> Setting:
     return Setting(f"Compare every run with this one: one of RUN, another file, or saved scores{alternatives}.",
                    metavar="RUN|SCORES.csv", default_text=default, reads=True,
                        short="Run to compare with; the first by default.")  # fmt: skip
+
+
+def counts(*names: str) -> dict[str, tuple[str, Kind]]:
+    """Return columns of counts for `display_table`."""
+    return {name: (name.replace("_", " "), "count") for name in names}
 
 
 def texts_unused(source: Options | Matrix, why: str, hint: str) -> list[Note]:

@@ -14,6 +14,7 @@ from gradedeval.analysis.tables import display_table
 from gradedeval.arrays import TOLERANCE, Bools, Floats, Ints, distinct, np
 from gradedeval.errors import InputError, Note, check_choice, emit_notes, flag, plural, public
 from gradedeval.kernel import Column, Document, Layout, Measure, OptionKwargs, Options, Setting, Table, ranges
+from gradedeval.questions.shared import counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -253,8 +254,7 @@ def depth_weights(ranked: RankedRuns) -> Floats:
     best, num_runs = ranked.best_rank, np.zeros(len(ranked))
     for run in ranked.runs:
         num_runs[run.document] += run.rank == best[run.document]
-    weights: Floats = num_runs / (len(ranked.runs) + 1) - best
-    return weights
+    return np.asarray(num_runs / (len(ranked.runs) + 1) - best)
 
 
 def rbp_weights(ranked: RankedRuns, p: float) -> Floats:
@@ -414,8 +414,7 @@ class ToJudge(kernel.results.InNotebook):
             topic=("topic", "text"),
             docno=("docno", "text"),
             weight=("weight", "number"),
-            runs=("runs", "count"),
-            best_rank=("best rank", "count"),
+            **counts("runs", "best_rank"),
             wanted_by=("wanted by", "text"),
         )
         texts = [" ".join(ranks[:RUNS_LISTED]) + (" …" if len(ranks) > RUNS_LISTED else "") for ranks in self.ranks]

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from gradedeval import __version__, kernel
@@ -222,7 +223,7 @@ class Inputs:
         self.entries = entries
         self._folder = os.path.dirname(place)
         self._given = list(dict.fromkeys(path for word in words for path in kernel.stream.files_of(word)))
-        self._digests: dict[str, Any] = {}
+        self.digest = cache(kernel.records.digest_of)
         self.paths = [self._find(entry) for entry in entries]
         unused = [word for word in words if word in self._given and word not in self.paths]
         for word in unused:
@@ -251,12 +252,6 @@ class Inputs:
         if os.path.isfile(path) and os.path.getsize(path) != entry["size"]:
             return False
         return bool(self.digest(path).sha256 == entry["sha256"])
-
-    def digest(self, path: str) -> Any:
-        """Return the digest of a file."""
-        if path not in self._digests:
-            self._digests[path] = kernel.records.digest_of(path)
-        return self._digests[path]
 
     def problems(self) -> list[str]:
         """Return a line for each input that is missing or has other bytes."""

@@ -684,18 +684,6 @@ def test_two_rankings_tell_where_a_document_was_below_the_cutoff(cli: Command, t
     assert [line[-1] for line in lines if line and line[0] in ("1", "2")] == ["26", "1"]
 
 
-def test_a_topic_may_stand_in_the_place_of_the_measures() -> None:
-    run, qrels = {"1": {"a": 1.0}, "2": {"b": 1.0}}, {"1": {"a": 1}, "2": {"a": 1}}
-    for word in ("2", 2):
-        found = explain(run, qrels, word)
-        assert (found.topic, len(found.measures)) == ("2", len(explain(run, qrels, topic="2").measures))
-    for word in ("3", "eer", 3):
-        with pytest.raises(InputError, match=f"{word}"):
-            explain(run, qrels, word)
-    with pytest.raises(InputError, match="unknown measure '2'"):
-        explain(run, qrels, "2", topic="1")
-
-
 def test_without_a_topic_it_is_the_median_or_where_two_runs_differ_most() -> None:
     qrels = {topic: {"a": 1} for topic in "123"}
     good, fair, bad = {"a": 1.0}, {"x": 2.0, "a": 1.0}, {"x": 1.0}

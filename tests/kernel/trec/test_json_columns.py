@@ -144,11 +144,14 @@ def test_lines_are_equal_together_and_one_by_one(name: str, tmp_path: Path, monk
     assert both() == at_once
 
 
-NUMBERS = [*"7 -7 0 -0 0.5 -0.5 1e5 1E-05 2.5e+3 10 123456789.123456789 0.1e1".split(), "9" * 400]
+NUMBERS = [
+    *["7", "-7", "0", "-0", "0.5", "-0.5", "1e5", "1E-05", "2.5e+3", "10", "123456789.123456789", "0.1e1"],
+    "9" * 400,
+]
 NO_NUMBERS = ["+7", "07", "-07", ".5", "-.5", "5.", "5.e3", "-", "", "1_0", "0x1", "1e", "Infinity", "--1", "1.5.2"]
 
 
-@pytest.mark.parametrize("number", NUMBERS + NO_NUMBERS)
+@pytest.mark.parametrize("number", [*NUMBERS, "9" * 400, *NO_NUMBERS])
 @pytest.mark.parametrize("at", [0, 1, 2])
 def test_numbers_equal_the_numbers_of_json(number: str, at: int) -> None:
     lines = [LINE.format(1, f"a.e{row}", row + 0.25).encode() for row in range(3)]

@@ -153,11 +153,18 @@ def test_so_do_means_over_the_orders_of_tied_documents() -> None:
     assert np.isnan(compared(tied, qrels, ["nerr"], ties="average")["lowest"]).all()
 
 
-def test_what_the_other_run_alone_retrieved_may_be_relevant_and_is_missed() -> None:
+@pytest.mark.parametrize(
+    ("measure", "difference"),
+    [
+        ("set_recall", -1.0),  # If u is relevant, a misses it and comes down from 1 to 1/2, where b gets to.
+        ("rbp(p=0.5)", -0.5),  # W = 1/2, 1/4, 1/8 …: a has 1/2, and 1/2 past its end; b has u, and 1/4 past its end.
+    ],
+)
+def test_what_a_run_lacks_may_be_relevant_too(measure: str, difference: float) -> None:
     runs = {"a": {topic: ranked(["x"]) for topic in TOPICS}, "b": {topic: ranked(["n", "u"]) for topic in TOPICS}}
-    row = compared(runs, {topic: {"x": 2, "n": 0} for topic in TOPICS}, ["set_recall"]).loc["set_recall"]
-    # If u is relevant, a misses it and comes down from 1 to 1/2, where b gets to.
-    assert row[["difference", "lowest", "highest"]].tolist() == [-1.0, -1.0, 0.0]
+    row = compared(runs, {topic: {"x": 2, "n": 0} for topic in TOPICS}, [measure]).loc[measure]
+    assert row[["difference", "lowest", "highest"]].tolist() == [difference, -1.0, 0.0]
+    assert not row["same_order"]
 
 
 @pytest.mark.exhaustive
@@ -172,14 +179,6 @@ def test_bounds_of_a_difference_are_no_wider_than_those_of_runs(seed: int, monke
     assert (joint["lowest"] >= separate["lowest"] - 1e-12).all()
     assert (joint["highest"] <= separate["highest"] + 1e-12).all()
     assert (joint["lowest"] > separate["lowest"] + 1e-9).any()
-
-
-def test_what_lies_past_the_end_of_a_run_may_be_relevant_too() -> None:
-    runs = {"a": {topic: ranked(["x"]) for topic in TOPICS}, "b": {topic: ranked(["n", "u"]) for topic in TOPICS}}
-    row = compared(runs, {topic: {"x": 2, "n": 0} for topic in TOPICS}, ["rbp(p=0.5)"]).loc["rbp(p=0.5)"]
-    # W = 1/2, 1/4, 1/8 …: a has 1/2, and 1/2 past its end; b has u, and 1/4 past its end.
-    assert row[["difference", "lowest", "highest"]].tolist() == [-0.5, -1.0, 0.0]
-    assert not row["same_order"]
 
 
 def test_every_kind_of_sum_over_ranks_is_tried() -> None:

@@ -141,8 +141,8 @@ def test_what_cannot_be_fitted_is_one_line(words: list[str], message: str, cli: 
 @pytest.mark.parametrize(
     ("words", "measures"),
     [
-        ([], ["zipf(beta=0.934)@50", "logharmonic(b=2)@50", "rbp(p=0.05)@3", "poisson(alpha=0.1)@3"]),
         (["-m", "dcg rbp(p=0.5..0.9)"], ["rbp(p=0.5)@3", "dcg@3"]),
+        ([], ["zipf(beta=0.934)@50", "logharmonic(b=2)@50", "rbp(p=0.05)@3", "poisson(alpha=0.1)@3"]),
         (["-m", "dcg@4 rbp(p=0.5..0.9)"], ["rbp(p=0.5)@3", "dcg@4"]),
         (["-m", "p"], ["p@3"]),  # which needs a cutoff
     ],

@@ -247,9 +247,6 @@ def test_pairs_that_tell_nothing_are_left_out(tmp_path: Any) -> None:
     path.write_text("topic\tlist_a\tlist_b\tsign\nq0\td1 d2\td2 d1\t0\nq0\tx d2\td2 d1\t1\n")
     with pytest.raises(InputError, match="no pair has a preferred list"):
         clicks.gains(path, QRELS, learn_from="preferences")
-    path.write_text("topic\tlist_a\tlist_b\tsign\nq0\td1 d2\td2 d1\tleft\n")
-    with pytest.raises(InputError, match=r"pairs.tsv:2: sign 'left' is not 1, -1 or 0; write 1 to prefer list_a"):
-        clicks.gains(path, QRELS, learn_from="preferences")
     path.write_text("topic\tlist\n")
     with pytest.raises(InputError, match=r"no column 'list_a'; expected a header topic, list_a"):
         clicks.gains(path, QRELS, learn_from="preferences")
@@ -311,8 +308,6 @@ def test_a_grade_clicked_less_than_the_one_below_has_no_threshold() -> None:
         ({"learn_from": "correlation", "measure": "ap"}, "name err, cascade, or a sum of gains with fixed weights"),
         ({"learn_from": "correlation", "click_measure": "ctr"}, "click_measure: invalid value 'ctr'"),
         ({"model": "dbn ubm"}, "model: 2 click models; name one, such as dbn"),
-        ({"prior": np.inf}, "prior: inf is not a finite number"),
-        ({"learn_from": "correlation", "click_measure": "ss", "ss_rel": np.nan}, "ss_rel: nan is not a finite number"),
         ({"measure": "err rbp"}, "measures: 2 measures; name one, such as err"),
     ],
 )

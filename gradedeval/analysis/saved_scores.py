@@ -147,8 +147,9 @@ class Signature:
         if all(schemes) and schemes[0].isdisjoint(schemes[1]):
             mine["gains"], theirs["gains"] = (", ".join(sorted(scheme_set)) for scheme_set in schemes)
         of_others = {file for file in self.files if file.startswith(CODE) and file != f"{CODE}{name}"}
-        for file in (self.files.keys() & second.files.keys()) - of_others:
-            mine[file], theirs[file] = self.files[file], second.files[file]
+        for file, digest in self.files.items():
+            if file in second.files and file not in of_others:
+                mine[file], theirs[file] = digest, second.files[file]
         names = dict.fromkeys([*mine, *theirs])
         return {key: (mine.get(key), theirs.get(key)) for key in names if mine.get(key) != theirs.get(key)}
 

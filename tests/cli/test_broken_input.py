@@ -19,7 +19,7 @@ import pytest
 from gradedeval.kernel.trec.decompression import SLICE, Packing, decompressed_pieces
 from gradedeval.kernel.trec.stream import Source
 from support.broken import CASES, PACKERS, QRELS, RUN, Broken, by_name, check_refused, contents, zstd
-from support.commands import Command, Outcome, environment, shell, succeed
+from support.commands import Command, Outcome, environment, python, shell, succeed
 from support.every_command import POSITIONS, collection, filled
 from support.every_command import WORDS as CALLS
 from support.examples import sampled
@@ -502,3 +502,10 @@ def test_too_little_memory_is_one_line(tmp_path: Path, cli: Command, monkeypatch
     outcome = cli("run.txt", "qrels.txt", "-m", "ap", "--jobs", "1")
     assert (outcome.code, outcome.out) == (1, b"")
     assert outcome.messages[0].startswith("out of memory; ")
+
+
+def test_the_seed_of_hashes_does_not_order_messages(tmp_path: Path) -> None:
+    (tmp_path / "q.json").write_text(json.dumps({"1": {"a": 1}} | dict.fromkeys("bcdefg", 0)))
+    command = ("-m", "gradedeval", "lint", "q.json")
+    outputs = [python(*command, folder=tmp_path, PYTHONHASHSEED=seed).stdout for seed in "123"]
+    assert len(set(outputs)) == 1 and "is not a topic" in outputs[0]

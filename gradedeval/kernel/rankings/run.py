@@ -282,9 +282,9 @@ def _check_costs(run: Run, options: Options) -> None:
         return
     first: dict[bytes, int] = {}
     for results in run.topics.values():
-        for kind in set(results.types) - options.costs.of.keys():
-            line = results.lines[results.types.index(kind)]
-            first[kind] = min(line, first.get(kind, line))
+        for kind, line in zip(results.types, results.lines, strict=True):
+            if kind not in options.costs.of:
+                first[kind] = min(line, first.get(kind, line))
     problems = ProblemList(run.place)
     for kind, line in first.items():
         problems.add(line, f"type '{decode(kind)}' has no cost", f"add it to {options.costs.place}")

@@ -442,8 +442,9 @@ def _of_rows_or_topics(document: Any, skipped: Skipped, kind: str) -> tuple[str,
         nested = {topic: inner for topic, inner in document.items() if isinstance(inner, dict | list)}
         if not has_lists_alone(document) and (len(nested) == len(document) or (nested and skipped.lenient)):
             skipped.unit = "entry"
-            for topic in document.keys() - nested.keys():
-                skipped.add(InputError(place, "is not a topic"), f"topic '{topic}'")
+            for topic in document:
+                if topic not in nested:
+                    skipped.add(InputError(place, "is not a topic"), f"topic '{topic}'")
             return "json", nested
     hint = nearest(document, kind) if isinstance(document, dict) else ""
     problem = f"holds JSON in an unknown layout ({_describe(document)})"

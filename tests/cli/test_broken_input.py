@@ -508,4 +508,5 @@ def test_the_seed_of_hashes_does_not_order_messages(tmp_path: Path) -> None:
     (tmp_path / "q.json").write_text(json.dumps({"1": {"a": 1}} | dict.fromkeys("bcdefg", 0)))
     command = ("-m", "gradedeval", "lint", "q.json")
     outputs = [python(*command, folder=tmp_path, PYTHONHASHSEED=seed).stdout for seed in "123"]
-    assert len(set(outputs)) == 1 and "is not a topic" in outputs[0]
+    assert len(set(outputs)) == 1
+    assert "is not a topic" in outputs[0]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradedeval
-from gradedeval import MEASURES, InputError, Measure, parse_measures
+from gradedeval import MEASURES, Measure, parse_measures
 from gradedeval.kernel.measures.bounds import exactness
 from support.commands import Command
 from support.measures import VARIANTS
@@ -139,11 +139,3 @@ def test_commands_that_need_one_order_refuse_an_average(command: tuple[str, ...]
     (tmp_path / "run").write_text("1 Q0 a 1 3 t\n")
     output = cli(*command, "run", "qrels", "-m", "ap", "--ties", "average")
     assert (output.code, output.out) == (2, b"")
-
-
-def test_measures_that_only_count_are_unmoved() -> None:
-    assert {"ap", "p", "recall", "rr", "success", "ndcg", "dcg", "rbp", "err", "num_q"} <= {
-        name for name, measure in MEASURES.items() if measure.definition.over_ties
-    }
-    with pytest.raises(InputError, match="no average over ties"):
-        gradedeval.evaluate({"1": {"a": 1.0}}, {"1": {"a": 1}}, "infap", ties="average")

@@ -112,8 +112,3 @@ def test_a_relevant_document_that_is_left_out_is_noted(tmp_path: Path, cli: Comm
     (tmp_path / "qrels").write_text("".join(f"{t} 0 {d} {g}\n" for t in qrels for d, g in qrels[t].items()))
     done = cli(str(tmp_path / "run"), str(tmp_path / "qrels"), "-m", "recall", "--ignore-identical-ids")
     assert any("--ignore-identical-ids counts it as not retrieved" in message for message in done.messages)
-
-
-def test_arrays_have_no_ids() -> None:
-    with pytest.raises(gradedeval.InputError, match="has no meaning for arrays"):
-        gradedeval.evaluate_arrays([1, 0], [0.5, 0.2], "rr", ignore_identical_ids=True)

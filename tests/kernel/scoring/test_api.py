@@ -108,31 +108,6 @@ def test_a_measure_offered_by_another_package_is_found(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "{'haul@3': 2.5}\n")  # (3 + 0 + 1 + 0 + 1) / 2
 
 
-@pytest.mark.exhaustive
-def test_one_deep_topic_among_thousands_of_short_ones_stays_small(tmp_path: Path) -> None:
-    """1 × 200,000 documents and 5,000 × 10 in one matrix would be 8 GB; in batches it stays below 400 MiB."""
-    with (tmp_path / "run").open("w") as run, (tmp_path / "qrels").open("w") as qrels:
-        run.writelines(f"deep Q0 doc-{i:07d} {i} {200_000 - i}.5 t\n" for i in range(200_000))
-        qrels.writelines(f"deep 0 doc-{i:07d} {i % 4}\n" for i in range(0, 200_000, 50))
-        for topic in range(5_000):
-            run.writelines(f"t{topic} Q0 d{i} {i} {10 - i} t\n" for i in range(10))
-            qrels.writelines(f"t{topic} 0 d{i} {i % 3}\n" for i in range(10))
-    code = """
-import sys
-import warnings
-from gradedeval.cli import main
-try:
-    main(["run", "qrels", "--residuals", "-f", "csv", "-q"])
-finally:
-    # Not what getrusage says: that begins with what the process it comes from held.
-    held = next(line for line in open("/proc/self/status") if line.startswith("VmHWM:"))
-    print(held.split()[1], file=sys.stderr)
-"""
-    done = python("-c", code, folder=tmp_path)
-    assert (done.returncode, len(done.stdout.splitlines())) == (0, 1 + 7 * 5_002)
-    assert int(done.stderr) / 1024 < 400
-
-
 def test_a_measure_that_writes_to_its_input_fails_and_harms_no_other(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "from gradedeval import measure, row_sums\n"
@@ -146,17 +121,7 @@ def test_a_measure_that_writes_to_its_input_fails_and_harms_no_other(tmp_path: P
 
 @pytest.mark.parametrize(
     "options",
-    [
-        {"depth": 2.5},
-        {"depth": "5"},
-        {"rel": "2"},
-        {"max_residual": "x"},
-        {"gain": {0: 0, 1: 1}},
-        {"lenient": "no"},
-        {"judged_only": 1},
-        {"measures": []},
-        {"measures": [object()]},
-    ],
+    [{"gain": {0: 0, 1: 1}}, {"lenient": "no"}, {"judged_only": 1}, {"measures": []}, {"measures": [object()]}],
 )
 def test_an_option_of_the_wrong_kind_is_a_fault(options: dict[str, Any]) -> None:
     with pytest.raises(gradedeval.InputError):
@@ -195,16 +160,6 @@ def test_measures_are_pickled_and_copied_as_themselves(name: str) -> None:
     assert pickle.loads(pickle.dumps(measure)) == copy.deepcopy(measure) == measure
 
 
-def test_scores_are_pickled() -> None:
-    scores = gradedeval.evaluate(RUN, QRELS, "err@2 rbp(p=0.5) gap", residuals=True)
-    again = pickle.loads(pickle.dumps(scores))
-    assert (again.means, again.residuals, again.signature) == (scores.means, scores.residuals, scores.signature)
-    assert again.measures == scores.measures
-    assert again == scores
-    assert hash(again) == hash(scores)
-    assert again != gradedeval.evaluate(RUN, QRELS, "err@2 rbp(p=0.5) gap")
-
-
 TWELVE = {str(topic): {"a": topic % 2, "b": 1} for topic in range(12)}
 INTENTS = {"1": {"a": {"x": 1}, "b": {"y": 1}}}
 STRATA = {"1": {"a": {"1": 1}, "b": {"2": 0}}}
@@ -213,7 +168,7 @@ STRATA = {"1": {"a": {"1": 1}, "b": {"2": 0}}}
 @pytest.mark.parametrize(
     ("qrels", "measures", "options"),
     [
-        (QRELS, "ap", {}),
+        (QRELS, "err@2 rbp(p=0.5) gap", {"residuals": True}),
         (QRELS, "ap", {"bounds": True}),
         (QRELS, "ap", {"interval": 0.9}),
         (QRELS, "ap", {"max_residual": 0.5}),
@@ -227,7 +182,8 @@ def test_a_copy_of_scores_equals_them(qrels: Any, measures: str, options: dict[s
     run = RUN if qrels is QRELS else {topic: {"a": 2.0, "b": 1.0} for topic in [*qrels, "13", "14"]}
     scores = gradedeval.evaluate(run, qrels, measures, **options)
     again = pickle.loads(pickle.dumps(scores))
-    assert again == scores
+    assert again == scores != gradedeval.evaluate(run, qrels, f"{measures} num_ret", **options)
+    assert hash(again) == hash(scores)
     assert again.frame.equals(scores.frame)
     assert repr(again.qrels) == repr(scores.qrels)
     with pytest.raises(gradedeval.InputError, match="these qrels come with saved scores, without their judgments"):

@@ -113,8 +113,6 @@ WRONG: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
     (([1, 2], [1, 2], "bpref"), {"ties": "average"}, "bpref has no average over ties"),
     (([1, 2], [1, 2], "ap"), {"ties": "docno-asc"}, "arrays have no docnos or ranks; choose from file"),
     (([1, 2], [1, 2], "ap"), {"subtopics": True}, "has no meaning for arrays"),
-    (([1, 2], [1, 2], "ap"), {"run_format": "msmarco"}, "run_format: has no meaning for arrays"),
-    (([1, 2], [1, 2], "ap"), {"labels": {"good": 1}}, "labels: has no meaning for arrays"),
     (([1, 2], [1, 2], "ap"), {"top_grade": 1}, "grade 2 is above the top grade 1"),
 ]
 

@@ -24,15 +24,44 @@ RUNS = {
     HOSTILE[2]: {HOSTILE[1]: {"c": 3.0, HOSTILE[0]: 2.0, "b": 1.0}, "2": {"b": 2.0, "a": 1.0}},
 }
 CLICKED = to_frame({"topic": [HOSTILE[0]], "clicks": [[1]], "shown": [["a"]]})
+NAMELESS = {"power", "informativeness", "evaluate_arrays"}
 RESULTS = calls_on(RUNS, QRELS) | {"clicks.measures": lambda: clicks.measures(CLICKED)}
 
 
-@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("name", RESULTS)
-def test_a_result_shows_itself_and_names_are_text(name: str) -> None:
-    result = RESULTS[name]()
-    shown = result._repr_html_()
+MANY = [str(topic) for topic in range(80)]
+LONG_QRELS = {topic: {"a": 2, "b": 1, "c": 0} for topic in MANY}
+LONG_RUNS = {
+    "one": {topic: {"a": 3.0, "b": 2.0, "c": 1.0} for topic in MANY},
+    "two": {topic: {"a": 1.0, "c": 3.0, "n": 3.0} for topic in MANY},
+}
+
+
+def long_scores() -> gradedeval.Scores:
+    return gradedeval.evaluate(LONG_RUNS, LONG_QRELS, "err ndcg", residuals="total")
+
+
+LONG: dict[str, Callable[[], Any]] = {
+    "long diff": lambda: gradedeval.diff({"one": LONG_RUNS["one"]}, {"two": LONG_RUNS["two"]}, LONG_QRELS),
+    "long agreement": lambda: gradedeval.ranking_agreement(LONG_RUNS),
+    "long compare": lambda: gradedeval.compare(long_scores(), draws=50),
+    "long risk": lambda: gradedeval.risk(long_scores()),
+    "long check": lambda: gradedeval.check(
+        long_scores(), [gradedeval.Bound("max", "err", 0.1), gradedeval.Bound("max-drop", "err", 0.1)], baseline="one"
+    ),
+}
+FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+
+
+@pytest.mark.parametrize("name", [*RESULTS, *LONG])
+def test_a_result_shows_itself_without_flags_and_names_are_text(name: str) -> None:
+    """Python names options by keyword: in tables, below them, and in notes."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = (RESULTS | LONG)[name]()
+        shown = result._repr_html_()
+    assert FLAG.findall(shown) == []
+    assert [flag for warning in caught for flag in FLAG.findall(str(warning.message))] == []
+    assert not set("\ufdd0\ufdd1\ufdd2") & set(shown)
     said: list[str] = []
     result._repr_pretty_(SimpleNamespace(text=said.append), False)
     assert shown.encode() + said[0].encode()  # both are UTF-8
@@ -40,7 +69,7 @@ def test_a_result_shows_itself_and_names_are_text(name: str) -> None:
     assert {node.tag for node in page.iter()} <= {"page", "p", "strong", "table", "thead", "tbody", "tr", "th", "td"}
     text = "".join(page.itertext())
     names = [hostile.replace("\udce9", r"\xe9") for hostile in HOSTILE]
-    assert any(one in text for one in names) or name in WITHOUT_IDS | {"power", "informativeness", "evaluate_arrays"}
+    assert any(one in text for one in names) or name in WITHOUT_IDS | NAMELESS | LONG.keys()
     assert page.find(".//td") is not None
 
 
@@ -93,42 +122,6 @@ def test_a_report_of_lint_is_a_frame(tmp_path: Path) -> None:
     report = gradedeval.lint(tmp_path / "a.run")
     assert (report["kind"].tolist(), report.errors, len(report)) == (["duplicate"], 1, 1)
     assert "duplicate" in report._repr_html_()
-
-
-MANY = [str(topic) for topic in range(80)]
-LONG_QRELS = {topic: {"a": 2, "b": 1, "c": 0} for topic in MANY}
-LONG_RUNS = {
-    "one": {topic: {"a": 3.0, "b": 2.0, "c": 1.0} for topic in MANY},
-    "two": {topic: {"a": 1.0, "c": 3.0, "n": 3.0} for topic in MANY},
-}
-
-
-def long_scores() -> gradedeval.Scores:
-    return gradedeval.evaluate(LONG_RUNS, LONG_QRELS, "err ndcg", residuals="total")
-
-
-LONG: dict[str, Callable[[], Any]] = {
-    "long diff": lambda: gradedeval.diff({"one": LONG_RUNS["one"]}, {"two": LONG_RUNS["two"]}, LONG_QRELS),
-    "long agreement": lambda: gradedeval.ranking_agreement(LONG_RUNS),
-    "long compare": lambda: gradedeval.compare(long_scores(), draws=50),
-    "long risk": lambda: gradedeval.risk(long_scores()),
-    "long check": lambda: gradedeval.check(
-        long_scores(), [gradedeval.Bound("max", "err", 0.1), gradedeval.Bound("max-drop", "err", 0.1)], baseline="one"
-    ),
-}
-FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
-
-
-@pytest.mark.parametrize("name", [*RESULTS, *LONG])
-def test_notebooks_show_no_flags(name: str) -> None:
-    """Python names options by keyword: in tables, below them, and in notes."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        result = (RESULTS | LONG)[name]()
-        page = result._repr_html_()
-    assert FLAG.findall(page) == []
-    assert [named for warning in caught for named in FLAG.findall(str(warning.message))] == []
-    assert not set("\ufdd0\ufdd1\ufdd2") & set(page)
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")

@@ -269,23 +269,17 @@ def test_the_commands_print_what_the_functions_find(cli: Command) -> None:
         (["correlate", "log.tsv"], "expected a click log and qrels; usage: gradedeval clicks correlate LOG QRELS"),
         (["correlate", "log.tsv", "qrels.txt", "--by", "lang"], "log.tsv:1: no column 'lang'; did you mean 'long'?"),
         (["correlate", "log.tsv", "qrels.txt", "--seed", "1"], "--seed: applies to --pairs; add them"),
-        (
-            ["gains", "log.tsv", "qrels.txt", "--from", "preferences", "--depth", "3"],
-            "--depth: applies to click logs; leave it out",
-        ),
-        (
-            ["measures", "qrels.txt", "log.tsv"],
-            "log.tsv: is a click log; expected qrels; `gradedeval clicks` reads logs, before the qrels",
-        ),
-        (
-            ["correlate", "log.tsv", "qrels.txt", "--depth", "9"],
-            "log.tsv: no list is left: 6 lists (11 sessions) with fewer than 9 documents left out; give the qrels of "
-            "its topics, or a smaller --depth",
-        ),
+        (["gains", "log.tsv", "qrels.txt", "--from", "preferences", "--depth", "3"],
+         "--depth: applies to click logs; leave it out"),
+        (["measures", "qrels.txt", "log.tsv"],
+         "log.tsv: is a click log; expected qrels; `gradedeval clicks` reads logs, before the qrels"),
+        (["correlate", "log.tsv", "qrels.txt", "--depth", "9"],
+         "log.tsv: no list is left: 6 lists (11 sessions) with fewer than 9 documents left out; give the qrels of "
+         "its topics, or a smaller --depth"),
         (["measures"], "expected a click log, and perhaps qrels; usage: gradedeval clicks measures LOG [QRELS]"),
         (["measures", "bare.tsv"], "bare.tsv: no list is shown; add the column shown, the docnos from rank 1 on"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_is_one_line(words: list[str], message: str, cli: Command, files: Path) -> None:
     (files / "bare.tsv").write_text("topic\tclicks\np\t1\n")
     outcome = cli("clicks", *words)

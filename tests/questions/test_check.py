@@ -19,7 +19,7 @@ from gradedeval import Bound, EvaluationWarning, InputError
 from gradedeval.analysis import score_matrix
 from gradedeval.analysis.score_matrix import to_matrix
 from gradedeval.analysis.significance import TestSettings as Settings
-from gradedeval.kernel.formats import formats_for, render
+from gradedeval.kernel.formats import formats_for
 from gradedeval.kernel.measures.parse import canonical
 from gradedeval.questions.check import REPORTS, Checked, verdicts
 from gradedeval.questions.limits import KINDS, lines_of_keys, statements_of
@@ -334,12 +334,10 @@ def test_the_line_of_a_key_is_where_its_statement_begins(keys: tuple[str, ...], 
         ("min = {", 1, "invalid TOML (…)"),
         ("a = 1\nb == 2\n", 2, "invalid TOML (Invalid value)"),
         ("\n\nmni = 0.2\n", 3, "unknown setting 'mni'; did you mean 'min'?"),
-        ("[min]\nrr = 0.5\nrr = 0.6\n", 3, "invalid TOML (Cannot overwrite a value)"),
         ("[min]\nrr = 0.5\nnope = 0.5\n", 3, "unknown measure 'nope'; …"),
         ("[min]\nrr = true\n", 2, "'True' is not a number; for example err@20=0.25"),
         ("[min]\nrr = '5%'\n", 2, "'5%' is a percentage; only --max-drop and --no-worse take percentages"),
         ("[max-drop]\nrr = -0.1\n", 2, "-0.1 is negative; give 0 or more"),
-        ("[max-drop]\nrr = nan\n", 2, "'nan' is not a number; …"),
         ("significant = 5\n", 1, "5 is not a significance level; give a number between 0 and 1, such as 0.05"),
         ("measures = ['rr', 'ap']\nmin = 0.5\n", 2, "names no measure, and there are 2; write MEASURE=VALUE, …"),
         ("min = 0.5\n", 1, "names no measure; write MEASURE=VALUE, …"),
@@ -348,17 +346,12 @@ def test_the_line_of_a_key_is_where_its_statement_begins(keys: tuple[str, ...], 
         ("[min]\nrr = 0\n[gain]\nx = 1\n", 3, "{'x': 1} is not a gain scheme or a list of gains"),
         ("ties = 'bset'\n", 1, "invalid value 'bset'; did you mean 'best'?"),
         ("depth = 0\n", 1, "0 is too small; it must be at least 1"),
-        ("like = 'treceval'\n", 1, "invalid value 'treceval'; did you mean 'trec_eval'?"),
         ("lenient = 3\n", 1, "3 is not True or False"),
-        ("test = 'ttest'\n", 1, "invalid value 'ttest'; …"),
-        ("draws = 0\n", 1, "0 is too small; it must be at least 1"),
         ("seed = 'x'\n", 1, "seed is not a whole number"),
         ("seed = 99999999999999999999\n", 1, "1e+20 is too large; it must be at most 999,999,999,999,999,999"),
         ("depth = 1e400\n", 1, "inf is not a whole number from 1"),
         (f"a = 1\ndepth = {'1' * 10_000}\n", 2, "invalid TOML (a number of more than 400 digits); give a smaller one"),
         (f"\nx = {'[' * 50_000}{']' * 50_000}\n", 2, "invalid TOML (nested more than 50 deep); no setting is"),
-        ("x = " + "{a = " * 50_000 + "1" + "}" * 50_000, 1, "invalid TOML (nested more than 50 deep); no setting is"),
-        (".".join("a" * 20_000) + " = 1\n", 1, "invalid TOML (nested more than 50 deep); no setting is"),
         ("[" + ".".join("a" * 20_000) + "]\nx = 1\n", 1, "invalid TOML (nested more than 50 deep); no setting is"),
         ("[min]\n'" + "(" * 30_000 + "' = 1\n", 2, "'…': has parentheses more than 100 deep; leave some of them out"),
         ("baseline = 3\n", 1, "baseline is not a string"),
@@ -405,13 +398,6 @@ def test_junit_is_xml_with_a_case_for_each_bound(words: Path) -> None:
     assert suite.find("properties/property").get("value") == 'a "signature" <&>'  # type: ignore[union-attr]
     topics = [one.attrib for one in suite.iterfind("testcase/properties/property")]
     assert topics == [{"name": "topics", "value": "10"}] * 2
-
-
-def test_markdown_has_a_row_for_each_bound(words: Path) -> None:
-    lines = render(both(words, "signed").document, "markdown").splitlines()
-    assert lines[0] == "**gradedeval check: 1 of 2 bounds failed**"
-    assert sum(line.startswith("| ❌") for line in lines) == 1
-    assert lines[-1] == "signed"
 
 
 @pytest.mark.parametrize("form", [*REPORTS, *formats_for()])
@@ -563,9 +549,8 @@ def test_many_bounds_are_looked_up_by_name(words: Path, cli: Command, monkeypatc
     assert len(asked) < 400  # of each bound all 40 were asked for, time and again
 
 
-@pytest.mark.parametrize("form", ["junit", "github", "json"])
-def test_an_invalid_command_line_writes_no_report(form: str, words: Path, cli: Command) -> None:
-    found = cli("check", "new.run", "new.run", "qrels.txt", "--min", "rr=0.1", "-f", form, "-o", "out")
+def test_an_invalid_command_line_writes_no_report(words: Path, cli: Command) -> None:
+    found = cli("check", "new.run", "new.run", "qrels.txt", "--min", "rr=0.1", "-f", "junit", "-o", "out")
     assert (found.code, found.out, (words / "out").exists()) == (2, b"", False)
     assert found.messages == ["run 'new.run' is given twice; give each run once"]
 

@@ -113,17 +113,10 @@ def test_the_command_prints_the_frame_and_a_table_for_people(cli: Command) -> No
     [
         ("ap", {}, "'ap': has no graded precision and recall; give gap, or one with thresholds such as 'gap(g=1:1:2)'"),
         ("gap", {"ties": "average"}, "ties: precision at a document needs one order; choose an order"),
-        *(
-            (
-                "gap",
-                {"top_grade": top},
-                f"'gap': has more than 100 thresholds up to grade {top:g}, each with a binary curve; "
-                "name one, as in 'gap(rel=1)'",
-            )
-            for top in (101, 10**9, 1e308)
-        ),
+        *(("gap", {"top_grade": top}, f"'gap': has more than 100 thresholds up to grade {top:g}, each with a binary "
+           "curve; name one, as in 'gap(rel=1)'") for top in (101, 10**9, 1e308)),
     ],
-)
+)  # fmt: skip
 def test_measures_and_options_without_a_curve_are_refused(measure: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as raised:
         gradedeval.precision_recall(RUN, JUDGED, measure, **options)

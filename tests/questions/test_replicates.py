@@ -444,13 +444,6 @@ def test_a_report_has_a_section_of_systems() -> None:
     assert page.partition('<section id="systems"')[2].partition("</section>")[0] == section
 
 
-@pytest.mark.parametrize("name", ["letters", "anova", "power"])
-def test_tests_of_single_runs_refuse_systems(name: str) -> None:
-    said = rf"^replicates: {name} does not take it; give one run of each system, or use compare$"
-    with pytest.raises(gradedeval.InputError, match=said):
-        getattr(gradedeval, name)(RUNS, QRELS, "ndcg@5", replicates=SYSTEMS)
-
-
 def test_a_slice_of_one_topic_has_a_difference_and_nothing_else(cli: Command, tmp_path: Path) -> None:
     for name, source in (("x", "bm25"), ("y", "neural")):
         for seed in (1, 2):

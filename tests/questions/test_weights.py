@@ -438,12 +438,6 @@ def test_python_gives_a_frame(files: Path, cli: Command) -> None:
     assert frame.to_csv(index=False) == cli("weights", "-m", "rbp dcg", "--ranks", "3").text
 
 
-def test_a_run_in_python_may_be_what_evaluate_takes(files: Path) -> None:
-    with pytest.warns(EvaluationWarning, match="second.run: 1 of 2 judged topics"):
-        found = gradedeval.weights("ap", [files / "first.run", files / "second.run"], files / "qrels.txt", ranks=4)
-    assert column(found, "ap") == pytest.approx([1 / 8, 1 / 4, 1 / 6, 1 / 8])
-
-
 def test_a_column_written_is_a_measure_again(files: Path, cli: Command) -> None:
     """`wp` reads what one measure's weights are written as: scores and residuals are the measure's own."""
     assert cli("weights", "-m", "rbp(p=0.8)", "--ranks", "1000", "-o", "w.csv").code == 0

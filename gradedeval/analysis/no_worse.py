@@ -232,10 +232,10 @@ class Comparison:
             WORSE: beyond,
             CANNOT_TELL: f"cannot tell whether it is no worse than {self.limit}",
         }[self.answer]
+        facts = [f"{self.topics} {plural(self.topics, 'topic')}"]
         if self.could_differ is not None:
             alike = f"up to {self.could_differ:.1%} of topics could still differ"
-            return f"{measure} unchanged on all topics: {answer} ({self._count}; {alike})"
-        facts = [self._count]
+            return f"{measure} unchanged on all topics: {answer} ({facts[0]}; {alike})"
         if self.smallest_drop is not None:
             change = "drop" if self.margin.sign > 0 else "rise"
             facts.append(f"a {change} of about {self.text(self.smallest_drop)} would be called worse in 8 of 10")
@@ -257,10 +257,6 @@ class Comparison:
         return f"{100 * value:+g}%" if self.margin.relative else f"{value:+g}"
 
     @property
-    def _count(self) -> str:
-        return f"{self.topics} {plural(self.topics, 'topic')}"
-
-    @property
     def _interval(self) -> str:
         if self.low is None or self.high is None:
             return "[no interval]"
@@ -279,9 +275,8 @@ def check_scores(paired: Paired, margin: Margin, place: str) -> None:
     """Raise InputError for scores of a baseline and a run that a margin cannot be applied to."""
     measure, (baseline, run) = paired.measure, paired.runs
     if not np.isfinite(paired.values).all():
-        raise InputError(
-            place, f"{measure} of '{run}' or '{baseline}' is infinite on a topic", "choose another measure"
-        )
+        problem = f"{measure} of '{run}' or '{baseline}' is infinite on a topic"
+        raise InputError(place, problem, "choose another measure")
     geometric = paired.reading.summary == "geometric"
     if paired.reading.better == "neither":
         problem = f"neither higher nor lower is better by {measure}, so nothing is worse"

@@ -257,16 +257,10 @@ def significance_matrix(matrix: Matrix, baselines: Sequence[str], settings: Test
     names, frames = np.array(matrix.runs, dtype=object), []
     for paired in measures:
         p = significance.pair_p_values(paired, score_matrix.topic_differences(paired.values, first, second), settings)
-        columns = {
-            "measure": paired.measure,
-            "run": names[second],
-            "baseline": names[first],
-            "topics": len(paired.topics),
-        }
-        frames.append(to_frame({**columns, **p}))
-    emit_notes(
-        [*matrix.omission_notes(), *significance.unattainable_notes(measures, len(first), settings, fixed_draws=True)]
-    )
+        pair = {"measure": paired.measure, "run": names[second], "baseline": names[first]}
+        frames.append(to_frame({**pair, "topics": len(paired.topics), **p}))
+    unattainable = significance.unattainable_notes(measures, len(first), settings, fixed_draws=True)
+    emit_notes([*matrix.omission_notes(), *unattainable])
     return joined(frames)
 
 
@@ -315,16 +309,12 @@ def interval_notes(frame: pd.DataFrame, measures: list[Paired], settings: TestSe
     if names := frame["measure"][blank].unique().tolist():
         count = int(blank.sum())
         problem = f"{settings.test} is blank for {count} {plural(count, 'pair')} with the same difference on all topics"
-        notes.append(
-            Note(f"{', '.join(names)}: {problem}, so that there is no variance; use {flag.test:randomization}")
-        )
+        cure = f"so that there is no variance; use {flag.test:randomization}"
+        notes.append(Note(f"{', '.join(names)}: {problem}, {cure}"))
     endless = np.isposinf(frame["high"]) | (frame["low"] == np.where(frame["tested"] == "ratio", 0, -np.inf))
     if names := frame["measure"][endless].unique().tolist():
-        drawn = any(
-            significance.uses_draws(settings.test, len(paired.topics), settings.draws, len(paired.runs))
-            for paired in measures
-            if paired.measure in names
-        )
+        sizes = [(len(paired.topics), len(paired.runs)) for paired in measures if paired.measure in names]
+        drawn = any(significance.uses_draws(settings.test, topics, settings.draws, runs) for topics, runs in sizes)
         why = "draws are too few" if drawn else "too few topics"
         why = "too few topics differ, or draws are too few" if settings.test == "bootstrap" else why
         notes.append(f"{', '.join(names)}: {plural(len(frame), 'interval')} with no end at {settings.level}: {why}")
@@ -351,11 +341,8 @@ def unseen_notes(frame: pd.DataFrame, matrix: Matrix, column: str = "same_order"
 def later_topic_notes(frame: pd.DataFrame, matrix: Matrix) -> list[str]:
     """Return a note that further judgments may add other topics."""
     chosen = matrix.scores.options.topics_judged_later if matrix.scores else ""
-    return (
-        [Note(f"{difference_bounds.IF_JUDGED}: orders are of the {chosen}")]
-        if chosen and frame["same_order"].notna().any()
-        else []
-    )
+    has_orders = chosen and frame["same_order"].notna().any()
+    return [Note(f"{difference_bounds.IF_JUDGED}: orders are of the {chosen}")] if has_orders else []
 
 
 # Effects of judging on the order of two runs if no number of documents of the trailing run is known to reverse it.
@@ -417,10 +404,10 @@ def check_estimates_test(test: str) -> None:
         raise InputError(flag.test, problem, f"leave out {flag.test} or {flag.predicted}", usage=True)
 
 
-def estimated_means(paired: Paired, alpha: float = 0.05) -> dict[str, Floats]:
+def estimated_means(paired: Paired) -> dict[str, Floats]:
     """Return estimates of each run, by the names of columns; nan for too few topics."""
     machine, others = map(paired.reading.tested, paired.by_machine)
-    estimates = summarized(paired.values, machine, others, paired.reading, alpha)
+    estimates = summarized(paired.values, machine, others, paired.reading, 0.05)
     return within(estimates, paired.limits, paired.reading, paired.count)
 
 

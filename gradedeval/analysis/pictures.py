@@ -8,7 +8,7 @@ import re
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from itertools import cycle, islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from gradedeval import __version__
@@ -37,7 +37,6 @@ BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK = COLORS = (
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"),
 )
 DARK, GREY, PALE, LIGHT = "#333333", "#8c8c8c", "#b8b8b8", "#d0d0d0"
-LINES = ("-", "--", "-.", ":")
 EAST_ASIAN = (
     *("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "Noto Sans SC", "Source Han Sans", "WenQuanYi Zen Hei"),
     *("IPAexGothic", "Hiragino Sans", "PingFang SC", "Microsoft YaHei", "Yu Gothic", "MS Gothic", "Malgun Gothic"),
@@ -132,14 +131,9 @@ def draw_on(draw: Callable[[Axes], Any], ax: Axes | None) -> Axes:
 
 
 def line_styles(count: int) -> list[dict[str, Any]]:
-    """Return the style of each line: a color, and dashes if colors repeat; beyond `MAX_COLORED` grey."""
-    if count > MAX_COLORED:
-        return [
-            *line_styles(MAX_COLORED),
-            *({"color": LIGHT, "linestyle": "-", "linewidth": 0.6, "zorder": 1},) * (count - MAX_COLORED),
-        ]
-    colors = list(islice(cycle(COLORS), count))
-    return [{"color": color, "linestyle": LINES[index // len(COLORS)]} for index, color in enumerate(colors)]
+    """Return the style of each line: a color of its own; beyond `MAX_COLORED` grey."""
+    grey = {"color": LIGHT, "linestyle": "-", "linewidth": 0.6, "zorder": 1}
+    return [{"color": color, "linestyle": "-"} for color in COLORS[:count]] + [grey] * (count - MAX_COLORED)
 
 
 def use_integer_ticks(ax: Axes) -> None:
@@ -292,10 +286,11 @@ def side_labels(ax: Axes, names: Sequence[str]) -> list[str]:
     share = 0.36 / (1 if spec is None else spec.get_gridspec().ncols)
     points = float(ax.yaxis.get_major_ticks(1)[0].label1.get_fontsize())
     letters = max(8, min(LONGEST, int(share * figure.bbox.width / figure.dpi * 72 / (0.6 * points))))
-    of_length = ([label_text(name, longest) for name in names] for longest in range(letters, LONGEST + 1))
-    return next(
-        (texts for texts in of_length if len(set(texts)) == len(set(names))), [label_text(name) for name in names]
-    )
+    for longest in range(letters, LONGEST + 1):
+        texts = [label_text(name, longest) for name in names]
+        if len(set(texts)) == len(set(names)):
+            break
+    return texts
 
 
 def fit_labels(ax: Axes) -> float:
@@ -342,13 +337,8 @@ def extension(path: str | os.PathLike[str], flag: str = "") -> str:
     ending = extension_of(name).removeprefix(".")
     if ending not in EXTENSIONS:
         problem = f"'{name}' has no extension" if not ending else f"no picture has the extension '.{ending}'"
-        place = flag or f"'{name}'"
-        raise InputError(
-            place,
-            problem,
-            f"name a {', '.join(f'.{form}' for form in EXTENSIONS)} file",
-            usage=True,
-        )
+        hint = f"name a {', '.join(f'.{form}' for form in EXTENSIONS)} file"
+        raise InputError(flag or f"'{name}'", problem, hint, usage=True)
     return ending
 
 
@@ -368,12 +358,7 @@ def no_room_error(figure: Figure) -> InputError:
     return InputError(flag.size, problem, f"make it {side} than {now:.3g}", usage=True)
 
 
-def figure(
-    panels: Sequence[Panel],
-    width: float = WIDTH,
-    height: float | None = None,
-    signature: str = "",
-) -> Figure:
+def figure(panels: Sequence[Panel], width: float = WIDTH, height: float | None = None, signature: str = "") -> Figure:
     """Make a figure with the pictures below each other, in the style of this module and without pyplot.
 
     width, height  inches; None: the height that the pictures prefer
@@ -383,7 +368,8 @@ def figure(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    heights, lines = [panel.height for panel in panels], _wrapped(in_utf8(signature), width)
+    heights, letters = [panel.height for panel in panels], max(20, int(width * 72 / (SMALL * 0.6)))
+    lines = [part for line in in_utf8(signature).splitlines() for part in textwrap.wrap(line, letters)]
     below = len(lines) * SMALL * 1.25 / 72 + (0.06 if lines else 0)
     with style():
         canvas = Figure(figsize=(width, height or sum(heights) + below))
@@ -422,12 +408,6 @@ def _legend_height(ax: Axes) -> float:
     """Return the height of the legend of axes, in inches."""
     legend = ax.get_legend()
     return 0.0 if legend is None else legend.get_window_extent().height / ax.figure.dpi
-
-
-def _wrapped(signature: str, width: float) -> list[str]:
-    """Return the signature in lines as wide as the figure."""
-    letters = max(20, int(width * 72 / (SMALL * 0.6)))
-    return [part for line in signature.splitlines() for part in textwrap.wrap(line, letters)]
 
 
 def render(figure: Figure, form: str, signature: str = "") -> bytes:
@@ -511,8 +491,7 @@ def check_numbers(frame: pd.DataFrame, columns: Iterable[str], picture: str, sou
     import pandas as pd
 
     for name in columns:
-        values = frame[name][frame[name].notna()]
-        if pd.to_numeric(values, errors="coerce").isna().any():
+        if pd.to_numeric(frame[name].dropna(), errors="coerce").isna().any():
             raise InputError(f"plot.{picture}", f"column {name} holds other than numbers", f"give {source}", usage=True)
 
 

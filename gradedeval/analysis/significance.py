@@ -469,10 +469,8 @@ class TestSettings:
         ranges.SEED.check_field(self, "seed")
         ranges.ROPE.check_field(self, "rope")
         if self.test in NOT_BY_PAIR and self.correction not in (None, "none"):
-            problem = f"{self.test} {NOT_BY_PAIR[self.test]}"
-            raise InputError(
-                flag.correction, problem, f"leave out {flag.correction}, or choose another test", usage=True
-            )
+            hint = f"leave out {flag.correction}, or choose another test"
+            raise InputError(flag.correction, f"{self.test} {NOT_BY_PAIR[self.test]}", hint, usage=True)
         if self.rope is not None and self.test != "bayes":
             problem = f"the test {self.test} has no region of practical equivalence"
             raise InputError(flag.rope, problem, f"add {flag.test:bayes}", usage=True)

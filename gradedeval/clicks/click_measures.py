@@ -103,9 +103,8 @@ class ClickMeasures(kernel.results.FrameResult, FromLog):
             [row["topic"], number, row["sessions"], *(row[name] for name in names)]
             for number, row in zip(numbers, kernel.results.to_rows(frame), strict=True)
         ]
-        return Document(
-            [Table([Column("topic"), *counts, *(Column(name, "score") for name in names)], rows)], self.settings
-        )
+        columns = [Column("topic"), *counts, *(Column(name, "score") for name in names)]
+        return Document([Table(columns, rows)], self.settings)
 
 
 @public
@@ -140,9 +139,8 @@ def measures(log: Any, qrels: Any = None, *, depth: int | None = None, ss_rel: S
         parts.append(f"ss from grade {ss_rel:g}")
         unjudged = (batch_of(log, qrels).codes == len(qrels.labels)).any(axis=1)
         if lists := int(unjudged.sum()):
-            notes.append(
-                f"{log.place}: {lists} {plural(lists, 'list')} with unjudged documents; clicks on them are misses to ss"
-            )
+            listed = f"{lists} {plural(lists, 'list')} with unjudged documents"
+            notes.append(f"{log.place}: {listed}; clicks on them are misses to ss")
     sessions, values = means_by_configuration(log, None if qrels is None else relevant_in_lists(log, qrels, ss_rel))
     columns: dict[str, Any] = {
         "topic": log.topics,
@@ -314,11 +312,8 @@ def plot_clicks(correlations: Any, measure: Any = None, click_measure: str = CLI
 def click_panels(correlations: Any, click_measure: ClickMeasureSetting = CLICKS) -> list[pictures.Panel]:
     """Return a picture for each measure."""
     frame = correlations.frame[correlations.frame["clicks"] == click_measure]
-    measures = dict.fromkeys(frame["measure"])
-    return [
-        pictures.Panel(partial(draw_clicks, frame=frame[frame["measure"] == name], lists=correlations.lists), 2.4)
-        for name in measures
-    ]
+    of_measures = (frame[frame["measure"] == name] for name in dict.fromkeys(frame["measure"]))
+    return [pictures.Panel(partial(draw_clicks, frame=part, lists=correlations.lists), 2.4) for part in of_measures]
 
 
 def draw_clicks(ax: Axes, frame: pd.DataFrame, lists: pd.DataFrame) -> None:
@@ -494,7 +489,9 @@ def _correlate(
         sessions, clicked = means_by_configuration(part_log, relevant)
         chosen = np.flatnonzero(sessions)
         if settings.pairs is not None:
-            kept = _has_pair(log, chosen)
+            topics = [log.topics[code] for code in chosen.tolist()]
+            lists_of = Counter(topics)
+            kept = np.array([lists_of[topic] > 1 for topic in topics], dtype=bool)
             chosen, alone = chosen[kept], alone + int((~kept).sum())
         topics, rankings = [log.topics[code] for code in chosen.tolist()], [log.shown[code] for code in chosen.tolist()]
         table = _correlations(topics, rankings, scores[chosen], clicked[chosen], sessions[chosen], settings)
@@ -520,13 +517,6 @@ def _correlate(
     if not frame["configurations"].any():
         raise InputError(log.place, "no topic has two lists to pair", f"leave out {flag.pairs}", usage=True)
     return ClickCorrelations(frame, each if settings.pairs is None else None, description, emit_notes(notes))
-
-
-def _has_pair(log: ClickLog, configurations: Ints) -> Bools:
-    """Return for each configuration whether another one has the same topic."""
-    topics = [log.topics[code] for code in configurations.tolist()]
-    lists = Counter(topics)
-    return np.array([lists[topic] > 1 for topic in topics], dtype=bool)
 
 
 def _correlations(
@@ -563,9 +553,8 @@ def _select_usable(log: ClickLog, qrels: kernel.Qrels, options: Options, setting
     kept = ~(short | foreign | unknown)
     if not kept.any():
         reasons = "; ".join(note.partition(": ")[2] for note in notes[len(log.notes) :])
-        raise InputError(
-            log.place, f"no list is left: {reasons}", f"give the qrels of its topics, or a smaller {flag.depth}"
-        )
+        hint = f"give the qrels of its topics, or a smaller {flag.depth}"
+        raise InputError(log.place, f"no list is left: {reasons}", hint)
     return replace(select_configurations(log, kept), notes=notes)
 
 

@@ -217,15 +217,15 @@ class ClickModels(FromLog):
         """Return a row for each model, and for each grade if grades share parameters."""
         if layout == "long":
             return Document([kernel.results.to_table(self.frame)], self.settings)
-        columns = [Column("model"), Column("LL session", "score"), Column("LL rank", "score", 6)]
-        columns += [Column(label, "score", 6) for label in MEANS]
-        columns.append(Column("estimated", "text"))
+        means = [Column(label, "score", 6) for label in MEANS]
+        columns = [Column("model"), Column("LL session", "score"), Column("LL rank", "score", 6), *means]
         rows = []
         for name in self.models:
             prediction = self.predictions[name]
-            means = [prediction.mean(field) for field in MEANS.values()]
-            rows.append([name, prediction.ll_session, prediction.ll_rank, *map(_plain, means), _estimated(self[name])])
-        return Document([Table(columns, rows), *_by_grade(self)], self.settings)
+            values = [prediction.mean(field) for field in MEANS.values()]
+            known = [None if np.isnan(value) else value for value in values]
+            rows.append([name, prediction.ll_session, prediction.ll_rank, *known, _estimated(self[name])])
+        return Document([Table([*columns, Column("estimated", "text")], rows), *_by_grade(self)], self.settings)
 
     def _one(self, name: str | None) -> ClickModel:
         if name is None and len(self.models) > 1:
@@ -312,10 +312,6 @@ def prediction_rows(models: ClickModels, name: str) -> Iterator[tuple[str, int, 
     examination = model.parameters.get("examination", np.empty(0))
     if examination.ndim == 1:
         yield from (("examination", rank, float(value)) for rank, value in enumerate(examination, 1))
-
-
-def _plain(value: float) -> float | None:
-    return None if np.isnan(value) else value
 
 
 def _estimated(model: ClickModel) -> str:
@@ -510,9 +506,8 @@ def relevance_text(fitted: ClickModels, write_relevance: str, min_seen: int | No
         raise InputError(write_relevance, counts, f"give a lower {flag.min_seen}", usage=True)
     if rare:
         emit_notes([Note(f"{write_relevance}: {counts}, and are left out", f"{flag.min_seen} lowers the limit")])
-    return kernel.formats.render(
-        lambda layout: Document([kernel.results.to_table(fitted.relevance(min_seen=least))]), "csv"
-    )
+    table = kernel.results.to_table(fitted.relevance(min_seen=least))
+    return kernel.formats.render(lambda layout: Document([table]), "csv")
 
 
 def _describe(log: ClickLog, test: ClickLog | None, tie: Tie, prior: Prior, iterations: int, floor: float) -> str:

@@ -117,26 +117,26 @@ class LearnedValues(FromLog):
     def frame(self) -> pd.DataFrame:
         """A row for each grade or rank, as read by --gain @FILE or cascade(utility=FILE)."""
         keys = [int(value) if float(value).is_integer() else value for value in self.index]
-        return kernel.results.to_frame(
-            {"rank" if self.quantity == "phi" else "grade": keys, self.quantity: self.values}
-        )
+        return kernel.results.to_frame({self._key: keys, self.quantity: self.values})
+
+    @property
+    def _key(self) -> str:
+        return "rank" if self.quantity == "phi" else "grade"
 
     def document(self, layout: Layout) -> Document:
         """Return a row for each grade or rank."""
         if layout == "long":
             return Document([kernel.results.to_table(self.frame)], self.settings)
-        columns = [Column("rank" if self.quantity == "phi" else "grade", "figures"), Column(self.quantity, "score")]
-        rows: list[list[object]] = [
-            [f"{key:g}", float(value)] for key, value in zip(self.index, self.values, strict=True)
-        ]
+        columns = [Column(self._key, "figures"), Column(self.quantity, "score")]
+        values = zip(self.index, self.values, strict=True)
+        rows: list[list[object]] = [[f"{key:g}", float(value)] for key, value in values]
         if self.seen is not None:
             columns.append(Column("seen", "count"))
             rows = [[*row, seen] for row, seen in zip(rows, self.seen.tolist(), strict=True)]
         notes = [f"{self.score[0]} {self.score[1]:.4f}"] if self.score else []
         if self.quantity == "g":
-            notes.append(
-                f"gap(g={kernel.notation.write_value(tuple(round(float(value), 4) for value in self.values))})"
-            )
+            shares = tuple(round(float(value), 4) for value in self.values)
+            notes.append(f"gap(g={kernel.notation.write_value(shares)})")
         return Document([Table(columns, rows), *notes], self.settings)
 
 
@@ -280,11 +280,12 @@ def from_correlation(log: ClickLog, qrels: kernel.Qrels, clicked: Floats, name: 
     scored = scoring_of(measure, lists.code.shape[1])
     lists = lists.of_grades(_learnable(lists.has, lists.grades, scored, log.place))
     if scored.cascade:
-        gains = maximize(
-            lambda gains: _or_worst(_correlation(scored.scores(lists.gains(gains)), y, count)),
-            len(lists.grades),
-        )
-        gains, more_notes = _rescale_additive(gains)
+
+        def correlation(gains: Floats) -> float:
+            value = _correlation(scored.scores(lists.gains(gains)), y, count)
+            return -1.0 if np.isnan(value) else value
+
+        gains, more_notes = _rescale_additive(maximize(correlation, len(lists.grades)))
     else:
         gains = linear_gains(lists, scored, y, count)
         more_notes = [_note_on_scale(lists.grades, gains)]
@@ -325,10 +326,6 @@ def _correlation(scores: Floats, clicked: Floats, count: Floats) -> float:
     return float(click_measures.weighted_correlation(scores[:, None], clicked[:, None], count)[0, 0])
 
 
-def _or_worst(correlation: float) -> float:
-    return -1.0 if np.isnan(correlation) else correlation
-
-
 def _fully_judged(
     log: ClickLog, qrels: kernel.Qrels, clicked: Floats, name: str
 ) -> tuple[GradedLists, Floats, Floats, list[str]]:
@@ -338,9 +335,8 @@ def _fully_judged(
     kept = lists.judged & (count > 0) & ~np.isnan(clicked) & (log.lengths > 0)
     left_out = int(((count > 0) & ~kept).sum())
     if not kept.any():
-        raise InputError(
-            log.place, f"no list is fully judged in {qrels.place}", f"judge what was shown, or cut: {flag.depth}"
-        )
+        problem = f"no list is fully judged in {qrels.place}"
+        raise InputError(log.place, problem, f"judge what was shown, or cut: {flag.depth}")
     if np.ptp(clicked[kept]) == 0:
         number = int(kept.sum())
         problem = f"{name} is the same for all lists" if number > 1 else "there is one list alone"
@@ -352,11 +348,8 @@ def _fully_judged(
 def _learnable(has_documents: Bools, grades: Floats, scored: Scoring, place: str) -> Bools:
     """Return the mask of grades with a learnable gain. Raises InputError if all documents have one grade."""
     if has_documents.sum() < 2:
-        problem = (
-            f"all documents shown are of grade {grades[has_documents][0]:g}"
-            if has_documents.any()
-            else "no document is shown"
-        )
+        shown = [f"all documents shown are of grade {grade:g}" for grade in grades[has_documents]]
+        problem = shown[0] if shown else "no document is shown"
         raise InputError(place, problem, "gains are learned from lists that differ in grades")
     kept = has_documents.copy()
     kept[0] |= not scored.cascade
@@ -444,9 +437,8 @@ def thresholds_from_clicks(log: ClickLog, qrels: kernel.Qrels, by_share: bool) -
     else:
         ranks = (views > 0).all(0)  # ranks at which every grade is shown
         if not ranks.any():
-            raise InputError(
-                log.place, "no rank shows documents of every grade", f"give more sessions, or {flag.share}"
-            )
+            problem = "no rank shows documents of every grade"
+            raise InputError(log.place, problem, f"give more sessions, or {flag.share}")
         rates = (clicks[:, ranks] / views[:, ranks]).mean(1)
         if not rates[-1] > 0:
             raise InputError(log.place, "no document of the top grade was clicked", "give more sessions")
@@ -547,13 +539,8 @@ def read_evidence(
     """Read the evidence for gains: a click log, or a file of preferences, which takes no options of a log."""
     if learn_from != "preferences":
         return read_log(source, clicks_as=clicks_as, depth=depth, idle=idle, lenient=lenient)
-    options = {
-        "clicks_as": clicks_as != "rank",
-        "depth": depth is not None,
-        "idle": idle is not None,
-        "lenient": lenient,
-    }
-    check_applied("click logs", False, options)
+    given = {"clicks_as": clicks_as != "rank", "depth": depth is not None, "idle": idle is not None, "lenient": lenient}
+    check_applied("click logs", False, given)
     return source
 
 
@@ -579,13 +566,8 @@ MeasureSetting = Annotated["AnyMeasure", Setting(
     "Measure that the gains are for: err, cascade, or a sum of gains such as "
     "rbp(p=0.8). With --for utility its gains are R.", metavar="MEASURE", spelled=("-m", "--measure"),
     measure="one", short="Measure that the gains are for, such as err.")]  # fmt: skip
-Share = Annotated[
-    bool,
-    Setting(
-        "Of --for gap: shares of the clicked documents, not steps between click rates.",
-        short="Shares of the clicked documents, for gap.",
-    ),
-]
+Share = Annotated[bool, Setting("Of --for gap: shares of the clicked documents, not steps between click rates.",
+    short="Shares of the clicked documents, for gap.")]  # fmt: skip
 
 
 @public

@@ -102,10 +102,8 @@ class ClickLog:
         """Return the log with lists cut at a depth, without clicks below it. Equal lists become one configuration."""
         lists: dict[tuple[str, tuple[str, ...]], int] = {}
         ranks: dict[tuple[int, ...], int] = {}
-        of_list = [
-            lists.setdefault((topic, docnos[:depth]), len(lists))
-            for topic, docnos in zip(self.topics, self.shown, strict=True)
-        ]
+        shown = zip(self.topics, self.shown, strict=True)
+        of_list = [lists.setdefault((topic, docnos[:depth]), len(lists)) for topic, docnos in shown]
         kept = [tuple(rank for rank in pattern if rank <= depth) for pattern in self.patterns]
         of_pattern = [ranks.setdefault(pattern, len(ranks)) for pattern in kept]
         lost = self.clicks - np.array([len(pattern) for pattern in kept], dtype=np.int64)
@@ -139,17 +137,10 @@ class ClickLog:
         user = [] if self.user is None else [self.user]
         keys = [self.configuration, self.pattern, *user, *(codes for _, codes in self.columns.values())]
         keys, count = collapse(keys, self.count)
-        columns = {
-            name: (self.columns[name][0], codes) for name, codes in zip(names, keys[2 + len(user) :], strict=True)
-        }
-        return replace(
-            self,
-            configuration=keys[0],
-            pattern=keys[1],
-            user=keys[2] if user else None,
-            columns=columns,
-            count=count,
-        )
+        kept = zip(names, keys[2 + len(user) :], strict=True)
+        columns = {name: (self.columns[name][0], codes) for name, codes in kept}
+        named = keys[2] if user else None
+        return replace(self, configuration=keys[0], pattern=keys[1], user=named, columns=columns, count=count)
 
     def frame(self) -> pd.DataFrame:
         """Return a row for each distinct session: topic, clicks (a list of ranks), shown (a list of docnos), user (None
@@ -169,21 +160,21 @@ class ClickLog:
         """Yield the log as text for `read_log`. Raises InputError if a name has a tab or a line end."""
         lists = [" ".join(docnos) for docnos in self.shown]
         clicks = [" ".join(map(str, ranks)) or "-" for ranks in self.patterns]
-        parts: list[tuple[str, Sequence[str], Ints]] = [
-            ("topic", self.topics, self.configuration),
-            ("clicks", clicks, self.pattern),
-        ]
+        parts: dict[str, tuple[Sequence[str], Ints]] = {
+            "topic": (self.topics, self.configuration),
+            "clicks": (clicks, self.pattern),
+        }
         if any(lists):
-            parts.append(("shown", lists, self.configuration))
+            parts["shown"] = lists, self.configuration
         if self.user is not None:
-            parts.append(("user", [*self.users, ""], self.user))  # −1 is the last
-        parts += [(name, values, codes) for name, (values, codes) in self.columns.items()]
-        for name, values, _ in parts:
+            parts["user"] = [*self.users, ""], self.user  # −1 is the last
+        parts |= self.columns
+        for name, (values, _) in parts.items():
             if bad := next((value for value in values if any(mark in value for mark in "\t\n\r")), None):
                 problem = f"the {name} {bad!r} has a tab or the end of a line"
                 raise InputError(self.place, problem, "rename it; lines of fields cannot hold it")
-        yield "\t".join([*(name for name, _, _ in parts), "count"]) + "\n"
-        columns = [[values[code] for code in codes.tolist()] for _, values, codes in parts]
+        yield "\t".join([*parts, "count"]) + "\n"
+        columns = [[values[code] for code in codes.tolist()] for values, codes in parts.values()]
         for row in zip(*columns, map(str, self.count.tolist()), strict=True):
             yield "\t".join(row) + "\n"
 
@@ -256,10 +247,8 @@ def _line_blocks(pieces: Pieces, extra: Collection[str], problems: ProblemList) 
     for number, lines in pieces:
         numbers: Sequence[int] = range(number, number + len(lines))
         if b"" in lines:
-            numbers, lines = (
-                [position for position, line in zip(numbers, lines, strict=True) if line],
-                list(filter(None, lines)),
-            )
+            numbers = [position for position, line in zip(numbers, lines, strict=True) if line]
+            lines = list(filter(None, lines))
         if not names:
             header = next((index for index, line in enumerate(lines) if line.strip()), None)
             if header is None:
@@ -461,14 +450,8 @@ Depth = Annotated[int | None, Setting("Cut shown lists to N documents, and ignor
 Idle = Annotated[float | str | None, Setting("Merge lines of one user, topic and list that follow within TIME, such as "
     "60m, 1h or 90s, by the column time.", metavar="TIME", section="Reading and ranking",
     default_text="each line is a session", short="Merge a user's lines that follow within TIME.")]  # fmt: skip
-Lenient = Annotated[
-    bool,
-    Setting(
-        "Skip malformed lines of the log, and report how many.",
-        section="Reading and ranking",
-        short="Skip malformed lines, and report how many.",
-    ),
-]
+Lenient = Annotated[bool, Setting("Skip malformed lines of the log, and report how many.",
+    section="Reading and ranking", short="Skip malformed lines, and report how many.")]  # fmt: skip
 
 
 @public
@@ -510,10 +493,8 @@ def read_log(
         if idle is not None or clicks_as == "docno" or lenient:
             raise InputError(source.place, "is read already", "leave out idle, clicks_as and lenient", usage=True)
         return source if depth is None else source.cut(depth)
-    problems, notes = (
-        ProblemList(kernel.stream.Source(source).place if kernel.stream.is_file(source) else "log"),
-        list[str](),
-    )
+    place = kernel.stream.Source(source).place if kernel.stream.is_file(source) else "log"
+    problems, notes = ProblemList(place), list[str]()
     extra = [*kept, *(["user", "time"] if idle is not None else []), *(["shown"] if clicks_as == "docno" else [])]
     reader = _Reader(problems, kept, clicks_as == "docno", None if idle is None else idle_seconds(idle))
     blocks = by_session(_blocks(source, extra, problems, notes), clicks_as == "docno", problems)
@@ -611,9 +592,8 @@ class _Reader:
         pattern, last, repeated, disordered = self.clicks.numbers(self.clicks.codes(clicks, faults)).T
         length = np.fromiter((len(self.lists.parsed[code].docnos) for code in configuration.tolist()), np.int64)
         for index in np.flatnonzero((last > length) & (length > 0)).tolist():
-            problem = (
-                f"a click on rank {last[index]}, but {length[index]} {plural(int(length[index]), 'document')} shown"
-            )
+            shown = f"{length[index]} {plural(int(length[index]), 'document')} shown"
+            problem = f"a click on rank {last[index]}, but {shown}"
             faults.setdefault(index, InputError("", problem, "ranks are those of the shown list, from 1"))
         count = np.ones(len(lines), dtype=np.int64)
         if "count" in values:
@@ -714,13 +694,9 @@ class _Reader:
             order = f"clicks are sorted by rank; the log has another order in {_sessions(self.disordered)}"
             notes.append(f"{problems.place}: {order}")
         if self.timed and self.users and self.idle is None:
-            notes.append(
-                Note(f"{problems.place}: each line is a session", f"{flag.idle:60m} merges lines of a user by time")
-            )
-        topics, lists = (
-            [meaning.topic for meaning in self.lists.parsed],
-            [meaning.docnos for meaning in self.lists.parsed],
-        )
+            hint = f"{flag.idle:60m} merges lines of a user by time"
+            notes.append(Note(f"{problems.place}: each line is a session", hint))
+        topics, lists = map(list, zip(*self.lists.parsed, strict=True))
         named, users = user if self.users else None, self.users.parsed
         columns = {name: (self.kept[name].parsed, codes) for name, codes in zip(self.kept, kept, strict=True)}
         sessions = configuration, pattern, count

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
@@ -67,10 +68,8 @@ Ranks = Annotated[int | None, Setting("Weigh ranks 1 to N.", LOG_RANKS, metavar=
     f"of the longest list, or {RANKS} if the log shows none")]  # fmt: skip
 Clickless = Annotated[Literal["count", "drop"], Setting("How to treat sessions without clicks.",
     default_text="count; their user examined rank 1")]  # fmt: skip
-Per = Annotated[
-    Literal["query", "user"] | None,
-    Setting("Estimate a model for each query or user, instead of one of all.", short="A model for each query or user."),
-]
+Per = Annotated[Literal["query", "user"] | None, Setting("Estimate a model for each query or user, instead of one of "
+    "all.", short="A model for each query or user.")]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,19 +109,15 @@ class Observation(FromLog):
             head: dict[str, Any] = {"gaps": self.gaps.tolist(), "pages": named}
             return Document([kernel.results.to_table(self.frame[["rank", "weight"]])], self.settings, head=head)
         gaps = [[gap, share] for gap, share in enumerate(self.gaps.tolist(), 1)]
+        weighed = self.frame[names][: 1 + np.flatnonzero(self.weights).max(initial=-1)]
         blocks: list[Table | str] = [
-            Table(
-                weights,
-                kernel.results.to_table(self.frame[names][: 1 + np.flatnonzero(self.weights).max(initial=-1)]).rows,
-            ),
+            Table(weights, kernel.results.to_table(weighed).rows),
             Table([Column("gap", "count"), Column("P(gap >= it)", "score")], gaps),
         ]
         if pages:
-            columns = [
-                *(Column(name, "count") for name in ("page", "last clicks", "reached")),
-                Column("go on", "score"),
-            ]
-            blocks.append(Table(columns, [[page, *row] for page, row in enumerate(pages, 1)]))
+            counts = [Column(name, "count") for name in ("page", "last clicks", "reached")]
+            rows = [[page, *row] for page, row in enumerate(pages, 1)]
+            blocks.append(Table([*counts, Column("go on", "score")], rows))
         return Document(blocks, self.settings)
 
 
@@ -169,7 +164,7 @@ def observe(
     depth = ranks or int(log.lengths.max(initial=0)) or RANKS
     model = _Model(log, mu, page, depth)
     rows, notes = _select_sessions(log, per, clickless)
-    names = _names(log, per)
+    names = [""] if per is None else _topics(log)[0] if per == "query" else list(log.users)
     observed = model.mean(rows, len(names))
     kept = np.flatnonzero(np.bincount(rows.outer, minlength=len(names)))
     observed, names = observed[kept], [names[index] for index in kept.tolist()]
@@ -225,10 +220,6 @@ def _topics(log: ClickLog) -> tuple[list[str], Ints]:
     return list(codes), topic_of
 
 
-def _names(log: ClickLog, per: str | None) -> list[str]:
-    return [""] if per is None else _topics(log)[0] if per == "query" else list(log.users)
-
-
 class _Model:
     """The gaps of all users together, and of each user."""
 
@@ -252,9 +243,7 @@ class _Model:
         self.clicks = np.bincount(reader, sessions * clicks_of_row, minlength=self.named + len(log.patterns))
         self.sessions = np.bincount(reader, sessions, minlength=self.named + len(log.patterns))
         self.gaps = _tail_shares(np.bincount(self.gap, each)[None, 1:])[0]
-        everyone = np.zeros(depth)
-        everyone[: len(self.gaps)] = self.gaps[:depth]
-        self.everyone = everyone
+        self.everyone = np.pad(self.gaps[:depth], (0, max(0, depth - len(self.gaps))))
         last = collapse([log.last_click[log.pattern]], log.count)
         self.pages = _pages(last[0][0], last[1], page) if page else None
 
@@ -387,8 +376,7 @@ def read_weighing(
     searched = read_ranges(ranges, table, cutoff) if ranges else []
     plain = [word for word in words if word not in ranges]
     parsed = [parse_measures(word, table, cutoff) if isinstance(word, str) else [word] for word in plain]
-    fixed = [item for group in parsed for item in group]
-    return [*searched, *fixed]
+    return [*searched, *chain.from_iterable(parsed)]
 
 
 MeasuresSetting = Annotated["Weighing | Sequence[Weighing] | None", Setting(

@@ -19,6 +19,8 @@ from support.measures import VARIANTS
 
 pytestmark = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 Ranking = dict[str, float]
+Runs = dict[str, dict[str, Ranking]]
+Judged = dict[str, dict[str, int]]
 TOPICS = ("1", "2", "3")
 UNJUDGED = -1
 EXACT = (
@@ -38,11 +40,11 @@ def ranked(docnos: Sequence[str]) -> Ranking:
     return {docno: float(-rank) for rank, docno in enumerate(docnos)}
 
 
-def case(seed: int) -> tuple[dict[str, dict[str, Ranking]], dict[str, dict[str, int]]]:
+def case(seed: int) -> tuple[Runs, Judged]:
     """Two runs of a few documents, in part the same, and grades of some of them and of others."""
     draw = random.Random(seed)
-    runs: dict[str, dict[str, Ranking]] = {"a": {}, "b": {}}
-    qrels: dict[str, dict[str, int]] = {}
+    runs: Runs = {"a": {}, "b": {}}
+    qrels: Judged = {}
     for topic in TOPICS:
         docnos = [f"d{number}" for number in range(draw.randint(3, 6))]
         judged = draw.sample(docnos, max(0, len(docnos) - draw.randint(1, 3)))
@@ -54,25 +56,15 @@ def case(seed: int) -> tuple[dict[str, dict[str, Ranking]], dict[str, dict[str, 
     return runs, qrels
 
 
-def scored(
-    runs: dict[str, dict[str, Ranking]], qrels: dict[str, dict[str, int]], measures: Sequence[str], **rules: Any
-) -> Any:
+def scored(runs: Runs, qrels: Judged, measures: Sequence[str], **rules: Any) -> Any:
     return gradedeval.evaluate(runs, qrels, list(measures), residuals="total", top_grade=2, **rules)
 
 
-def compared(
-    runs: dict[str, dict[str, Ranking]], qrels: dict[str, dict[str, int]], measures: Sequence[str], **rules: Any
-) -> Any:
+def compared(runs: Runs, qrels: Judged, measures: Sequence[str], **rules: Any) -> Any:
     return gradedeval.compare(scored(runs, qrels, measures, **rules), draws=10).frame.set_index("measure")
 
 
-def every_way(
-    runs: dict[str, dict[str, Ranking]],
-    qrels: dict[str, dict[str, int]],
-    measures: Sequence[str],
-    unseen: int = 0,
-    **rules: Any,
-) -> pd.DataFrame:
+def every_way(runs: Runs, qrels: Judged, measures: Sequence[str], unseen: int = 0, **rules: Any) -> pd.DataFrame:
     """measure -> the least and the largest difference b − a, each completion of the judgments scored as a topic.
 
     unseen  how many documents that neither run retrieved may be relevant too
@@ -92,6 +84,12 @@ def every_way(
     return pd.DataFrame(ends.T, index=list(measures), columns=["least", "largest"])
 
 
+def check_bounds(frame: pd.DataFrame, ends: pd.DataFrame) -> None:
+    """No completion leaves the bounds."""
+    assert (frame["lowest"] <= ends["least"] + 1e-12).all()
+    assert (frame["highest"] >= ends["largest"] - 1e-12).all()
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("unseen", [0, 1, 2])
 @pytest.mark.parametrize("seed", sampled(range(1, 8), 8))
@@ -101,8 +99,7 @@ def test_no_completion_of_the_judgments_leaves_the_bounds_and_some_come_as_far(s
     exact = frame.loc[list(EXACT)]
     np.testing.assert_allclose(exact["lowest"], ends.loc[list(EXACT), "least"], rtol=0, atol=1e-12)
     np.testing.assert_allclose(exact["highest"], ends.loc[list(EXACT), "largest"], rtol=0, atol=1e-12)
-    assert (frame["lowest"] <= ends["least"] + 1e-12).all()
-    assert (frame["highest"] >= ends["largest"] - 1e-12).all()
+    check_bounds(frame, ends)
     settled = (ends["least"] > 1e-9) | (ends["largest"] < -1e-9) | ((ends["largest"] - ends["least"]) < 1e-9)
     assert (frame["same_order"] <= settled).all()
     assert (frame["same_order"] == settled)[list(EXACT)].all()
@@ -117,8 +114,7 @@ def test_with_too_many_ways_to_try_bounds_are_safe(seed: int, unseen: int, monke
     monkeypatch.setattr(greatest_differences, "CELLS", 0)
     (runs, qrels), measures = case(seed), (*EXACT, *SAFE)
     frame, ends = compared(runs, qrels, measures, unseen=unseen), every_way(runs, qrels, measures, unseen)
-    assert (frame["lowest"] <= ends["least"] + 1e-12).all()
-    assert (frame["highest"] >= ends["largest"] - 1e-12).all()
+    check_bounds(frame, ends)
     sums = [name for name in EXACT if getattr(parse_measures(name)[0].rank_sum, "of", "") == "gain"]
     np.testing.assert_allclose(frame.loc[sums, "highest"], ends.loc[sums, "largest"], rtol=0, atol=1e-12)
 
@@ -130,8 +126,7 @@ def test_other_measures_go_by_the_bounds_of_each_run(seed: int, unseen: int) -> 
     runs, qrels = case(seed)
     frame = compared(runs, qrels, (*SEPARATE, "gm_ap"), unseen=unseen)
     ends = every_way(runs, qrels, SEPARATE, unseen)
-    assert (frame.loc[list(SEPARATE), "lowest"] <= ends["least"] + 1e-12).all()
-    assert (frame.loc[list(SEPARATE), "highest"] >= ends["largest"] - 1e-12).all()
+    check_bounds(frame.loc[list(SEPARATE)], ends)
     draw, row = random.Random(seed), frame.loc["gm_ap"]
     unknown = {topic: sorted((runs["a"][topic] | runs["b"][topic]).keys() - qrels[topic].keys()) for topic in TOPICS}
     for _ in range(5):
@@ -148,8 +143,7 @@ def test_so_do_means_over_the_orders_of_tied_documents() -> None:
     }
     measures = ("ap", "ap@2", "gap", "ndcg@3", "recall@1", "grecall@2", "f1@3")
     frame, ends = compared(tied, qrels, measures, ties="average"), every_way(tied, qrels, measures, ties="average")
-    assert (frame["lowest"] <= ends["least"] + 1e-12).all()
-    assert (frame["highest"] >= ends["largest"] - 1e-12).all()
+    check_bounds(frame, ends)
     assert np.isnan(compared(tied, qrels, ["nerr"], ties="average")["lowest"]).all()
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 import gradedeval
 from gradedeval import InputError
 from gradedeval.analysis.score_matrix import to_matrix
-from gradedeval.analysis.standardize import Reference, Standard, _standards
+from gradedeval.analysis.standardize import Reference
 from support.commands import Command, succeed
 from support.paths import QRELS, SAMPLES
 
@@ -27,16 +27,6 @@ def test_scores_are_the_normal_distribution_of_z() -> None:
     assert re.search(r" \| standardized over 4 runs [0-9a-f]{6}$", found.signature)
     assert set(found.residuals_by_run["rivers-bm25.run"].values()) == {None}
     assert plain.signature in found.signature
-
-
-def test_means_and_deviations_are_those_of_each_topic_alone_to_the_last_bit() -> None:
-    drawn = np.random.default_rng(2)
-    scores_of = {("ap", f"{runs}-{topic}"): drawn.random(runs).tolist() for topic in range(5) for runs in (1, 2, 9, 40)}
-    standards = _standards(scores_of)
-    assert [*standards] == [*scores_of]
-    for key, scores in scores_of.items():
-        deviation = float(np.std(scores, ddof=1)) if len(scores) > 1 else 0.0
-        assert standards[key] == Standard(float(np.mean(scores)), deviation, len(scores))
 
 
 def test_two_runs_stand_as_far_apart_on_every_topic_and_equal_ones_in_the_middle() -> None:

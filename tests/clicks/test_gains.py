@@ -42,16 +42,11 @@ def true_err(topic: int, order: Any) -> float:
 
 def pairs(sign_of: Any) -> pd.DataFrame:
     """All pairs of lists of a topic, and the sign of a difference."""
-    rows = [
-        (
-            TOPICS[topic],
-            " ".join(f"d{d}" for d in ORDERS[topic, a]),
-            " ".join(f"d{d}" for d in ORDERS[topic, b]),
-            sign_of(true_err(topic, ORDERS[topic, a]) - true_err(topic, ORDERS[topic, b])),
-        )
-        for topic in range(15)
-        for a, b in combinations(range(8), 2)
-    ]
+    rows = []
+    for topic, orders in zip(TOPICS, ORDERS, strict=True):
+        lists = [" ".join(f"d{d}" for d in order) for order in orders]
+        scores = [true_err(TOPICS.index(topic), order) for order in orders]
+        rows += [(topic, lists[a], lists[b], sign_of(scores[a] - scores[b])) for a, b in combinations(range(8), 2)]
     return pd.DataFrame(rows, columns=["topic", "list_a", "list_b", "sign"])
 
 

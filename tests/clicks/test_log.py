@@ -177,8 +177,6 @@ def test_a_bad_line_is_one_line_of_message(line: str, message: str) -> None:
     [
         (b'{"topic": "q", "clicks": [1]}\n{"topic": "q", "clicks": [' + b"1" * 5000 + b"]}\n", {},
          "log:2: is not valid JSON (a number has too many digits); write an object a line"),
-        (b'{"topic": "q", "clicks": [1]}\n{"topic": "q", "clicks": ' + b"[" * 50_000 + b"}\n", {},
-         "log:2: is not valid JSON (nested too deeply); write an object a line"),
         (b"", {}, f"log: no session; {HEADER}"),
         (b"topic\tshown\nq\ta\n", {}, f"log:1: no column 'clicks'; {HEADER}"),
         (b"q1\t1 2\nq1\t1\n", {}, f"log:1: no column 'topic' in the header; {HEADER}"),
@@ -195,8 +193,6 @@ def test_a_bad_line_is_one_line_of_message(line: str, message: str) -> None:
         (b"topic\tclicks\n", {"idle": "soon"}, "idle: 'soon' is not a time; write 60m, 1h or 3600s"),
         (b'{"topic": "q", "clicks": [1]}\n{"topic": "q"}\n', {},
          "log:2: no key 'clicks'; every line needs topic and clicks"),
-        (b'{"topic": "q", "clicks": [1]}\n{"topic": \n', {},
-         "log:2: is not valid JSON (Expecting value); write an object a line"),
         (b'{"topic": "q", "clicks": 1, "user": "a", "tme": 5}\n', {"idle": "60m"},
          "log: no key 'time'; did you mean 'tme'?"),
         (b'{"topic": "q", "clicks": {"a": 1}}\n', {}, "log:1: clicks is a dict; give text or numbers"),

@@ -246,7 +246,6 @@ def test_a_model_in_a_file_is_the_same_model(judged: Qrels, tmp_path: Any) -> No
             "its parameters are not numbers",
         ),
         ("[]", "is not a click model"),
-        ('{"model": "dbnn"}', "'dbnn': is not a click model; did you mean 'dbn'?"),
         ('{"model": "cm", "tie": "x"}', "tie 'x' is not document or grade"),
         ('{"model": "dbn", "attractiveness": {}}', "no 'satisfaction', which dbn has"),
         ('{"model": "cm", "attractiveness": {"q": 3}}', "its parameters are not numbers by name"),
@@ -269,7 +268,6 @@ def test_what_is_wrong_with_the_file_of_a_model(text: str, message: str, tmp_pat
         ("dbn(p=0.5)", "'dbn(p=0.5)': no parameter 'p'; its parameter is gamma"),
         ("ubm(p=0.5)", "'ubm(p=0.5)': no parameter 'p'; it has no parameters"),
         ("dbn(gamma=2)", "invalid value of gamma; give a number above 0, at most 1, or fit to estimate it"),
-        ("dbn(", "is not a click model; choose from ctr, cm"),
         ("", "models: no click model given"),
     ],
 )

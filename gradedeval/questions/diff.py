@@ -95,9 +95,8 @@ def document_rows(change: DocumentChanges, place: Ints, above: Ints) -> pd.DataF
     documents = documents.astype(SEEDED if sides.of_seeds else RANKED)
     more = change.rest[1] - change.rest[0]
     topics = change.sides.shared[np.abs(more[change.sides.shared]) > TOLERANCE]
-    rest = kernel.results.to_frame(
-        {"measure": change.measure, "topic": names[topics], "part": BEYOND, "explains": more[topics]}
-    )
+    columns = {"measure": change.measure, "topic": names[topics], "part": BEYOND, "explains": more[topics]}
+    rest = kernel.results.to_frame(columns)
     rest["baseline_contribution"], rest["contribution"] = change.rest[0][topics], change.rest[1][topics]
     frame = kernel.results.joined([documents, rest]) if len(topics) else documents
     topic_of_row = np.append(ranked.topic[chosen], topics)
@@ -229,10 +228,8 @@ class Diff(kernel.results.InNotebook):
             blocks += [_summary(self, measure, decimals), *_slice_tables(self, measure, names, decimals)]
             if topic is not None:
                 for row in kernel.results.to_rows(topics):
-                    blocks += [
-                        _topic_line(row, decimals, self.texts.get(row["topic"])),
-                        _document_table(selected, row, decimals),
-                    ]
+                    line = _topic_line(row, decimals, self.texts.get(row["topic"]))
+                    blocks += [line, _document_table(selected, row, decimals)]
                 continue
             changed = kernel.results.to_rows(topics[(topics["changed"] > 0) | (topics["difference"] != 0)])
             listed = changed[: TOPICS if top is None else top]

@@ -388,10 +388,8 @@ def _grades(batch: Batch, qrels: Qrels, count: int) -> list[float | None]:
 # Tables: for people one for each measure, for programs a row for each measure and rank.
 
 
-RISES = (
-    "could add: how much the score would rise if only this document were relevant (top gain); the values need not "
-    "add up to the residual"
-)
+RISES = "could add: how much the score would rise if only this document were relevant (top gain)"
+RISES += "; the values need not add up to the residual"
 
 
 def explanation_document(
@@ -422,12 +420,7 @@ def explanation_document(
 
 
 def side_by_side_document(
-    first_run: Sequence[Explanation],
-    second_run: Sequence[Explanation],
-    layout: Layout,
-    *,
-    digits: int,
-    shown: int | None,
+    first_run: list[Explanation], second_run: list[Explanation], layout: Layout, *, digits: int, shown: int | None
 ) -> Document:
     """Return the same topics of two runs: for people rank by rank, side by side; for programs one after the other."""
     signature = "\n".join(dict.fromkeys(part.signature for part in (first_run[0], second_run[0])))
@@ -443,10 +436,9 @@ def side_by_side_document(
         if first.filled or second.filled:
             retrieved += f", {first.filled} and {second.filled} filled in"
         blocks.append(f"topic {first.name} of {names} | {retrieved} | {first.pool} judged in all")
-        for first_explained, second_explained in zip(first.measures, second.measures, strict=True):
-            ranks = first_explained.measure.cutoff or RANKS if shown is None else shown
-            blocks.append(_score_line(first_explained, second_explained, digits))
-            blocks.append(_side_by_side_table(first, second, first_explained, second_explained, digits, ranks))
+        for pair in zip(first.measures, second.measures, strict=True):
+            ranks = pair[0].measure.cutoff or RANKS if shown is None else shown
+            blocks += [_score_line(*pair, digits), _side_by_side_table(first, second, pair, digits, ranks)]
     return Document(blocks, signature)
 
 
@@ -461,16 +453,10 @@ def _score_line(first: Explained, second: Explained, digits: int) -> str:
 
 
 def _side_by_side_table(
-    first: Explanation,
-    second: Explanation,
-    first_explained: Explained,
-    second_explained: Explained,
-    digits: int,
-    limit: int,
+    first: Explanation, second: Explanation, pair: tuple[Explained, Explained], digits: int, limit: int
 ) -> Table:
     """Return both rankings, rank by rank, with the rank in the first run of each document of the second."""
-    both = first_explained, second_explained
-    sides = [[row for row in explained.rows() if row["part"] == DOCUMENT] for explained in both]
+    sides = [[row for row in explained.rows() if row["part"] == DOCUMENT] for explained in pair]
     first_ranks = {docno: rank for rank, docno in enumerate(first.docnos, 1)}
     columns = [Column("rank")]
     for name in (first.run, second.run):
@@ -524,10 +510,9 @@ def _table(explained: Explained, digits: int, limit: int) -> Table:
     rows = [{**row, "rank": f">{len(documents)}"} if row["part"] == BEYOND else row for row in rows]
     names = [name for name in explained.columns if name != "part"]
     adds = any(round(row.get("could_add") or 0.0, digits) > 0 for row in rows)
-    columns = [
-        Column(TITLES.get(name, name), _kind(name, explained.columns[name]), digits, name == "could_add" and not adds)
-        for name in names
-    ]
+    kinds = [_kind(name, explained.columns[name]) for name in names]
+    columns = [Column(TITLES.get(name, name), kind, digits, name == "could_add" and not adds)
+               for name, kind in zip(names, kinds, strict=True)]  # fmt: skip
     return Table(columns, [[row[name] for name in names] for row in rows])
 
 

@@ -94,11 +94,8 @@ def curves(users: Users, grades: Chances, chances: Chances) -> Curves:
     below = np.minimum(np.searchsorted(expected, gained[rank - 1] - close), len(gained))
     step = expected[below] - expected[below - 1]
     part = np.clip((gained[rank - 1] - expected[below - 1]) / step, 0, 1)
-    return Curves(
-        gained[rank - 1] / gained[-1],
-        _precision(users, is_relevant, rank, np.ones(len(rank))),
-        _precision(users, chance, below, part),
-    )
+    actual = _precision(users, is_relevant, rank, np.ones(len(rank)))
+    return Curves(gained[rank - 1] / gained[-1], actual, _precision(users, chance, below, part))
 
 
 def _precision(users: Users, relevant: Floats, rank: Ints, part: Floats) -> Floats:
@@ -414,12 +411,8 @@ def _notes(solver: Solver, solved: Sequence[RunCurves]) -> list[str]:
     if count < every:
         notes.append(f"{every - count} of {every} {plural(every, 'list')} left out: without {solver.enough}")
     for row, measure in enumerate(solver.measures):
-        failed = [
-            f"{run.name} {topic}"
-            for run in solved
-            for topic, by_measure in zip(run.topics, run.numbers, strict=True)
-            if not by_measure[row, 2]
-        ]
+        failed = [f"{run.name} {topic}" for run in solved
+                  for topic, numbers in zip(run.topics, run.numbers, strict=True) if not numbers[row, 2]]  # fmt: skip
         if failed:
             failures = f"the solver did not converge on {len(failed)} of {count} {plural(count, 'list')}"
             notes.append(f"{measure}: {failures} ({shorten(failed)}), which the means leave out")

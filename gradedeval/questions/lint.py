@@ -17,6 +17,8 @@ from gradedeval.kernel import Column, Document, Layout, Measure, Options, Table,
 
 if TYPE_CHECKING:
     from gradedeval.kernel import Batch, Qrels, Scorer
+    from gradedeval.kernel.rankings.submissions import Defect, Judgments, Submission
+    from gradedeval.kernel.scoring.tasks import GradedRun
 
 Ties = Literal["docno-desc", "worst", "best"]
 
@@ -66,7 +68,7 @@ class Facts:
         return min(counts), float(np.median(counts)), max(counts)
 
 
-def collect_facts(run: kernel.submissions.Submission) -> Facts:
+def collect_facts(run: Submission) -> Facts:
     """Collect facts about a submission by itself."""
     listed = run.listed
     facts = Facts(decode(next(iter(run.tags), b"")), run.format, len(listed.topics), len(listed))
@@ -80,7 +82,7 @@ def collect_facts(run: kernel.submissions.Submission) -> Facts:
     return facts
 
 
-def _content(run: kernel.submissions.Submission) -> int:
+def _content(run: Submission) -> int:
     """Hash documents and scores, regardless of the order of topics."""
     listed = run.listed
     docnos = listed.rows.docnos(np.arange(len(listed)))
@@ -105,7 +107,7 @@ def _shared(scores: Any, follows: Any) -> int:
     return int(np.count_nonzero(shared[: len(scores)]))
 
 
-def check_alone(run: kernel.submissions.Submission, facts: Facts, max_depth: int | None, tag_is_filename: bool) -> None:
+def check_alone(run: Submission, facts: Facts, max_depth: int | None, tag_is_filename: bool) -> None:
     """Add the defects of a submission by itself."""
     _check_tags(run, tag_is_filename)
     if max_depth is not None:
@@ -123,7 +125,7 @@ def check_alone(run: kernel.submissions.Submission, facts: Facts, max_depth: int
         run.warn("float32", f"{problem}, which trec_eval 9 uses", hint)
 
 
-def _check_tags(run: kernel.submissions.Submission, tag_is_filename: bool) -> None:
+def _check_tags(run: Submission, tag_is_filename: bool) -> None:
     if len(run.tags) > 1:
         second = list(run.tags)[1]
         problem = f"{len(run.tags)} tags ({shorten(map(truncate, map(decode, run.tags)))})"
@@ -139,7 +141,7 @@ def _check_tags(run: kernel.submissions.Submission, tag_is_filename: bool) -> No
             run.error("tag", f"tag '{truncate(decode(tag))}' is not the file name", f"write {Path(name).stem}", line)
 
 
-def _check_ranks(run: kernel.submissions.Submission) -> None:
+def _check_ranks(run: Submission) -> None:
     """Add ranks that disagree with the scores, or repeat: trec_eval uses only the scores."""
     listed = run.listed
     order = listed.ascending(listed.ranks)
@@ -160,12 +162,12 @@ def _check_ranks(run: kernel.submissions.Submission) -> None:
         run.warn("rank", problem, "number ranks from 1 in each topic", _first_line(run, order, repeats))
 
 
-def _first_line(run: kernel.submissions.Submission, order: Any, mask: Any) -> int:
+def _first_line(run: Submission, order: Any, mask: Any) -> int:
     """Return the first line of the documents in a mask, which leaves out the first document in this order."""
     return int(run.listed.lines[order][1:][mask].min())
 
 
-def _check_scores(run: kernel.submissions.Submission) -> None:
+def _check_scores(run: Submission) -> None:
     """Add scores that no system produces on purpose."""
     listed = run.listed
     lowest, highest = (extreme_of.reduceat(listed.scores, listed.begins) for extreme_of in (np.minimum, np.maximum))
@@ -176,17 +178,15 @@ def _check_scores(run: kernel.submissions.Submission) -> None:
         line = int(listed.lines[listed.begins[flat[0]]])
         run.warn("score", problem, "order falls back to docno; write distinct scores", line)
     size, single_precision = np.abs(listed.scores), np.finfo(np.float32)
-    extremes = {
-        "too large": size > single_precision.max,
-        "too small": (size > 0) & (size < single_precision.smallest_subnormal),
-    }
-    for kind, rows in ((kind, np.flatnonzero(extreme)) for kind, extreme in extremes.items()):
+    too_small = (size > 0) & (size < single_precision.smallest_subnormal)
+    for kind, extreme in (("too large", size > single_precision.max), ("too small", too_small)):
+        rows = np.flatnonzero(extreme)
         if len(rows):
             problem = f"{len(rows)} {plural(len(rows), 'score')} {kind} for single precision, the first on this line"
             run.warn("score", problem, "trec_eval 9 treats them as ties", int(listed.lines[rows[0]]))
 
 
-def _check_copied(run: kernel.submissions.Submission) -> None:
+def _check_copied(run: Submission) -> None:
     """Add topics that have the documents of another topic in the same order."""
     listed, bounds = run.listed, run.listed.bounds()
     alike: dict[bytes, list[int]] = {}
@@ -204,10 +204,10 @@ def _check_copied(run: kernel.submissions.Submission) -> None:
             run.warn("copied", problem, "check for copied lines", int(listed.lines[bounds[copies[0]][0]]))
 
 
-def check_together(runs: Sequence[kernel.submissions.Submission], facts: Sequence[Facts]) -> None:
+def check_together(runs: Sequence[Submission], facts: Sequence[Facts]) -> None:
     """Add the defects of submissions that share a tag or their content."""
-    by_tag: dict[str, kernel.submissions.Submission] = {}
-    contents: dict[int, kernel.submissions.Submission] = {}
+    by_tag: dict[str, Submission] = {}
+    contents: dict[int, Submission] = {}
     for run, run_facts in zip(runs, facts, strict=True):
         if not run_facts.topics:
             continue
@@ -219,7 +219,7 @@ def check_together(runs: Sequence[kernel.submissions.Submission], facts: Sequenc
             run.warn("copied", f"has the same documents and scores as {first.place}", "check that it is the right file")
 
 
-def check_topics(run: kernel.submissions.Submission, facts: Facts, expected: Sequence[str], source: str) -> None:
+def check_topics(run: Submission, facts: Facts, expected: Sequence[str], source: str) -> None:
     """Add the topics that the run lacks, and the topics that only the run has."""
     facts.missing = [topic for topic in expected if topic not in facts.depth]
     expected_topics = set(expected)
@@ -236,16 +236,14 @@ def check_topics(run: kernel.submissions.Submission, facts: Facts, expected: Seq
         run.warn("unknown-topics", count, "they are ignored")
 
 
-def check_same_topics(runs: Sequence[kernel.submissions.Submission], facts: Sequence[Facts]) -> None:
+def check_same_topics(runs: Sequence[Submission], facts: Sequence[Facts]) -> None:
     """Add the topics that each submission lacks and another has."""
     all_topics = list(dict.fromkeys(topic for run_facts in facts for topic in run_facts.depth))
     for run, run_facts in zip(runs, facts, strict=True):
         check_topics(run, run_facts, all_topics, "the other runs")
 
 
-def check_judged(
-    run: kernel.submissions.Submission, facts: Facts, graded: kernel.tasks.GradedRun[Batch], place: str
-) -> None:
+def check_judged(run: Submission, facts: Facts, graded: GradedRun[Batch], place: str) -> None:
     """Add the share of unjudged documents, and warn if no document is judged."""
     judged = {
         topic: codes[:retrieved] < batch.unjudged_code
@@ -260,7 +258,7 @@ def check_judged(
         run.warn("unjudged", f"no document is judged in {place}", "check that docnos match the collection")
 
 
-def check_relevant(judged: kernel.submissions.Judgments, qrels: Qrels, measures: Sequence[Measure]) -> None:
+def check_relevant(judged: Judgments, qrels: Qrels, measures: Sequence[Measure]) -> None:
     """Warn of topics without a document that is relevant to a measure: they score 0."""
     scorer = kernel.Scorer(qrels, measures, Options())
     for topics, columns in scorer.topics_without_relevant.items():
@@ -297,19 +295,14 @@ class TieOrders:
             self._scorers[ties] = kernel.Scorer(self.qrels, self.measures, options)
         return self._scorers[ties]
 
-    def grade(
-        self, run: kernel.submissions.Submission, ties: Ties = "docno-desc", *, whole: bool = False
-    ) -> kernel.tasks.GradedRun[Batch]:
+    def grade(self, run: Submission, ties: Ties = "docno-desc", *, whole: bool = False) -> GradedRun[Batch]:
         """Grade a run that shares topics with the qrels, down to the deepest rank of the measures or as a whole. Raises
         InputError if a measure cannot be computed."""
         grader = self._scorer(ties).grader
-        return kernel.tasks.grade_run(
-            run.listed, replace(grader, last_rank=None) if whole else grader, kernel.Workers()
-        )
+        grader = replace(grader, last_rank=None) if whole else grader
+        return kernel.tasks.grade_run(run.listed, grader, kernel.Workers())
 
-    def means(
-        self, run: kernel.submissions.Submission, graded: kernel.tasks.GradedRun[Batch], ties: Ties = "docno-desc"
-    ) -> list[float]:
+    def means(self, run: Submission, graded: GradedRun[Batch], ties: Ties = "docno-desc") -> list[float]:
         """Return the mean of each measure over a run that is graded in this order. Raises InputError as `grade`."""
         scorer = self._scorer(ties)
         batches = list(map(scorer.score_batch, graded.batches))
@@ -320,9 +313,7 @@ class TieOrders:
         ]
 
 
-def check_tie_effects(
-    run: kernel.submissions.Submission, facts: Facts, orders: TieOrders, graded: kernel.tasks.GradedRun[Batch]
-) -> None:
+def check_tie_effects(run: Submission, facts: Facts, orders: TieOrders, graded: GradedRun[Batch]) -> None:
     """Score the run, and warn if ties change its scores. Raises InputError if a measure cannot be computed."""
     means = {"score": orders.means(run, graded)}
     if facts.tied:
@@ -345,9 +336,9 @@ class Report(kernel.results.FrameResult):
     checked  settings that scores and the shares of unjudged documents depend on; "" without valid qrels
     """
 
-    runs: list[kernel.submissions.Submission]
+    runs: list[Submission]
     facts: list[Facts] = field(default_factory=list)
-    qrels: kernel.submissions.Judgments | None = None
+    qrels: Judgments | None = None
     checked: str = ""
 
     @property
@@ -356,7 +347,7 @@ class Report(kernel.results.FrameResult):
         return self.checked or f"gradedeval {__version__}"
 
     @property
-    def files(self) -> list[kernel.submissions.Submission]:
+    def files(self) -> list[Submission]:
         return [*([self.qrels] if self.qrels else []), *self.runs]
 
     @property
@@ -435,7 +426,7 @@ FEW = 3
 """Maximum number of files whose problems are listed by file; with more they are listed by kind."""
 
 
-def _problems(file: kernel.submissions.Submission, show_all: bool) -> str:
+def _problems(file: Submission, show_all: bool) -> str:
     """Return the number of defects of a file, and the defects."""
     errors, warnings = file.count("error"), file.count("warning")
     place = visible(file.place)
@@ -456,7 +447,7 @@ def _counted(errors: int, warnings: int) -> str:
     return f"{errors} {plural(errors, 'error')}, {warnings} {plural(warnings, 'warning')}"
 
 
-def _defect_text(file: kernel.submissions.Submission, defect: kernel.submissions.Defect, hint: bool = True) -> str:
+def _defect_text(file: Submission, defect: Defect, hint: bool = True) -> str:
     """Return the line of a defect, if any, its problem, and its hint."""
     line = defect.place.removeprefix(file.place).lstrip(":")
     text = f"{defect.problem}; {defect.hint}" if hint and defect.hint else defect.problem
@@ -471,7 +462,7 @@ def _by_kind(report: Report, show_all: bool) -> list[str]:
     counts = _counted(report.errors, report.warnings)
     runs = f"{len(report.runs)} runs{in_folder}" + (" and the qrels" if len(report.files) > len(report.runs) else "")
     blocks = [f"{runs}: {counts}; {clean} of {len(report.files)} files without problems"]
-    by_kind: dict[tuple[str, str], list[tuple[kernel.submissions.Submission, kernel.submissions.Defect]]] = {}
+    by_kind: dict[tuple[str, str], list[tuple[Submission, Defect]]] = {}
     for file in report.files:
         for defect in file.defects:
             by_kind.setdefault((defect.weight, defect.kind), []).append((file, defect))
@@ -480,11 +471,9 @@ def _by_kind(report: Report, show_all: bool) -> list[str]:
     return blocks
 
 
-def _of_kind(
-    kind: str, pairs: list[tuple[kernel.submissions.Submission, kernel.submissions.Defect]], folder: str, show_all: bool
-) -> str:
+def _of_kind(kind: str, pairs: list[tuple[Submission, Defect]], folder: str, show_all: bool) -> str:
     """Return the defects of a kind: the first one of each of the first ten files, or all."""
-    by_file: dict[int, list[tuple[kernel.submissions.Submission, kernel.submissions.Defect]]] = {}
+    by_file: dict[int, list[tuple[Submission, Defect]]] = {}
     for file, defect in pairs:
         by_file.setdefault(id(file), []).append((file, defect))
     hints = {defect.hint for _, defect in pairs}
@@ -505,15 +494,12 @@ def _of_kind(
 
 def _same_ending(problems: Sequence[str]) -> str:
     """Return the words with which all problems end, if there are more than three."""
-    words = takewhile(
-        lambda aligned: len(set(aligned)) == 1,
-        zip(*(reversed(problem.split(" ")) for problem in problems), strict=False),
-    )
-    ending = [problem for problem, *_ in words][::-1]
+    from_the_end = zip(*(reversed(problem.split(" ")) for problem in problems), strict=False)
+    ending = [word for word, *_ in takewhile(lambda words: len(set(words)) == 1, from_the_end)][::-1]
     return " ".join(ending) if len(ending) > 3 else ""
 
 
-def _folder(runs: Sequence[kernel.submissions.Submission]) -> str:
+def _folder(runs: Sequence[Submission]) -> str:
     """Return the folder that contains all runs, or ""."""
     try:
         return os.path.commonpath([os.path.dirname(run.place) for run in runs])
@@ -521,7 +507,7 @@ def _folder(runs: Sequence[kernel.submissions.Submission]) -> str:
         return ""
 
 
-def _first(file: kernel.submissions.Submission, kind: str) -> int:
+def _first(file: Submission, kind: str) -> int:
     """Return the index of the first defect of a kind."""
     return next(index for index, defect in enumerate(file.defects) if defect.kind == kind)
 

@@ -266,11 +266,8 @@ def _frame(
 def _compare_pairs(ranked: RankedRuns, settings: RankingSettings, workers: Workers) -> tuple[Ints, Ints, Floats]:
     """Return for each pair of runs the number of common topics, these topics, and their `NUMBERS`."""
     lists = [rank_overlap.RankedLists.of(run) for run in ranked.runs]
-    tasks = [
-        (second, range(begin, min(begin + RUNS_PER_TASK, second)))
-        for second in range(len(lists))
-        for begin in range(0, second, RUNS_PER_TASK)
-    ]
+    begins = [(second, begin) for second in range(len(lists)) for begin in range(0, second, RUNS_PER_TASK)]
+    tasks = [(second, range(begin, min(begin + RUNS_PER_TASK, second))) for second, begin in begins]
     if len(lists) * (len(lists) - 1) // 2 < FEW_PAIRS:
         workers = workers.serial()
     return _concatenate(workers.imap(partial(_compare_with, ranked, lists, settings), tasks))
@@ -483,9 +480,7 @@ def _compare_scores(
         for number, (reproduced, original_scores) in enumerate(((base, old_base), (advanced, old_advanced))):
             rmse = float(np.sqrt(np.mean((reproduced - original_scores) ** 2)))
             rows.append(("rmse", runs[number], originals[number], name, rmse))
-        (base_mean, new_mean), (old_base_mean, old_mean) = (
-            (first.mean(), second.mean()) for first, second in ((base, advanced), (old_base, old_advanced))
-        )
+        base_mean, new_mean, old_base_mean, old_mean = paired.score.mean(1)
         both = f"{runs[1]} − {runs[0]}", f"{originals[1]} − {originals[0]}"
         gain, old_gain = new_mean - base_mean, old_mean - old_base_mean
         rows.append(("er", *both, name, gain / old_gain if old_mean != old_base_mean else np.nan))

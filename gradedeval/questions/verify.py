@@ -261,11 +261,10 @@ class Inputs:
             if path is None:
                 lines.append(f"{name}: not found beside the record; name the file, or its folder")
             elif not self.is_same(entry, path):
-                digest, sizes = self.digest(path), entry["size"]
-                lines.append(
-                    f"{name}: {path} is another file: SHA-256 {digest.sha256[:12]} ({digest.size} bytes), in the "
-                    f"record {entry['sha256'][:12]} ({sizes} bytes)"
-                )
+                digest = self.digest(path)
+                here = f"{digest.sha256[:12]} ({digest.size} bytes)"
+                recorded = f"{entry['sha256'][:12]} ({entry['size']} bytes)"
+                lines.append(f"{name}: {path} is another file: SHA-256 {here}, in the record {recorded}")
         return lines
 
     @property

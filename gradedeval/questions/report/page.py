@@ -209,12 +209,8 @@ def _reversing(row: dict[str, Any], topics: str, reversible: frozenset[Pair]) ->
 
 def sizes(findings: views.Findings) -> Iterator[str]:
     """Yield the numbers of runs, topics and measures, for the head of the page."""
-    for count, noun in (
-        (len(findings.runs), "run"),
-        (len(findings.matrix.topics), "topic"),
-        (len(findings.measures), "measure"),
-    ):
-        yield f"{count:,} {plural(count, noun)}"
+    for noun, parts in (("run", findings.runs), ("topic", findings.matrix.topics), ("measure", findings.measures)):
+        yield f"{len(parts):,} {plural(len(parts), noun)}"
 
 
 MOST_BYTES = 20_000_000
@@ -275,9 +271,8 @@ def html_report(
     >>> page.startswith("<!DOCTYPE html>")
     True
     """
-    settings = views.ReportSettings(
-        significance.TestSettings(test, correction, draws, alpha, seed, rope), at, show, no_worse
-    )
+    tested = significance.TestSettings(test, correction, draws, alpha, seed, rope)
+    settings = views.ReportSettings(tested, at, show, no_worse)
     return report_of(runs, qrels, measures, settings, kernel.resolve_options(like, **keywords), baseline)
 
 

@@ -9,7 +9,7 @@ import itertools
 import json
 import struct
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -93,9 +93,14 @@ def judged(grades: str, topic: str = "1") -> Rows:
     return tuple((topic, "0", docno, float(grade) if "." in grade else int(grade)) for docno, grade in pairs)
 
 
-def strata(topic: str, **grades: str) -> Rows:
-    """Return qrels of `docno=grade` pairs by stratum."""
+def parts(topic: str, grades: Mapping[str, str]) -> Rows:
+    """Return qrels of `docno=grade` pairs by stratum or by intent."""
     return tuple((topic, name, docno, grade) for name, pairs in grades.items() for _, _, docno, grade in judged(pairs))
+
+
+def intents(topic: str, *grades: str) -> Rows:
+    """Return qrels of `docno=grade` pairs by intent: 1, 2, …"""
+    return parts(topic, {str(number): pairs for number, pairs in enumerate(grades, 1)})
 
 
 INPUTS = {
@@ -164,51 +169,29 @@ INPUTS = {
     "strata": Input(
         "a pool of two strata; grades below 0: in the pool and not sampled",
         ranked_run("a f b c x d g e"),
-        strata("1", top="a=2 b=0 c=1", rest="d=1 e=0 f=-1 g=-1 h=-1 i=2"),
+        parts("1", {"top": "a=2 b=0 c=1", "rest": "d=1 e=0 f=-1 g=-1 h=-1 i=2"}),
     ),
     "strata missing": Input(
         "strata; topic 2 is judged and not in the run, topic 3 has no relevant document",
         ranked_run("b a c") + ranked_run("a b", "3"),
-        strata("1", top="a=1 b=-1", rest="c=1 d=-1 e=0") + strata("2", top="a=1") + strata("3", top="a=0 b=-1"),
+        parts("1", {"top": "a=1 b=-1", "rest": "c=1 d=-1 e=0"})
+        + parts("2", {"top": "a=1"})
+        + parts("3", {"top": "a=0 b=-1"}),
     ),
     "intents": Input(
         "three intents; a document has a line for each that it is relevant to; intent 3 has no relevant document",
         ranked_run("b x a d c") + ranked_run("a c", "2"),
-        tuple(
-            (topic, intent, docno, grade)
-            for topic, intent, judgments in (
-                ("1", "1", "a=2 b=1 c=0 d=1"),
-                ("1", "2", "a=1 c=2 e=1 b=0"),
-                ("1", "3", "a=0 x=0 d=0"),
-                ("2", "1", "a=0 c=2"),
-                ("2", "2", "c=1 d=1"),
-            )
-            for _, _, docno, grade in judged(judgments)
-        ),
+        intents("1", "a=2 b=1 c=0 d=1", "a=1 c=2 e=1 b=0", "a=0 x=0 d=0") + intents("2", "a=0 c=2", "c=1 d=1"),
     ),
     "intents missing": Input(
         "intents; topic 2 is judged and not in the run, topic 3 has no relevant document",
         ranked_run("c a b") + ranked_run("a", "3"),
-        tuple(
-            (topic, intent, docno, grade)
-            for topic, intent, judgments in (
-                ("1", "1", "a=1 b=1 c=0"),
-                ("1", "2", "a=1 d=1"),
-                ("2", "1", "a=1"),
-                ("2", "2", "b=1"),
-                ("3", "1", "a=0 b=0"),
-            )
-            for _, _, docno, grade in judged(judgments)
-        ),
+        intents("1", "a=1 b=1 c=0", "a=1 d=1") + intents("2", "a=1", "b=1") + intents("3", "a=0 b=0"),
     ),
     "intents tied": Input(
         "intents; equal scores, and equal worth in the greedy ideal ranking, which depends on the order of ties",
         (("1", "a", 1.0), ("1", "c", 1.0), ("1", "b", 1.0), ("1", "d", 0.5)),
-        tuple(
-            ("1", intent, docno, grade)
-            for intent, judgments in (("1", "b=1 c=1 d=0"), ("2", "a=1 c=1"), ("3", "b=1 a=0"), ("4", "a=1"))
-            for _, _, docno, grade in judged(judgments)
-        ),
+        intents("1", "b=1 c=1 d=0", "a=1 c=1", "b=1 a=0", "a=1"),
     ),
 }
 CORE = (*Entry.inputs, "binary", "deep", "unjudged", "irrelevant", "ideal", "names", "precision", "range", "repeated")

@@ -1,7 +1,6 @@
 """The commands of a page on real runs: its sample files replaced, its tables read again, and scores by plain loops."""
 
 import gzip
-import math
 import re
 import statistics
 import unicodedata
@@ -11,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from support.conformance_measures import Topic, in_doubles, read
 from support.paths import DATA, ROOT
 from support.sessions import BLOCK, NAMED, WIDTH, commands_of, joined, printed, run_command, with_programs
 
@@ -94,29 +94,14 @@ def scored(run: str) -> dict[str, dict[str, float]]:
     for line in run.splitlines():
         topic, _, docno, _, score, _ = line.split()
         retrieved[topic].append((float(score), docno))
-    found: dict[str, dict[str, float]] = {name: {} for name in ("ndcg@5", "ndcg@10", "ap", "p@20", "err@20")}
-    for topic, grades in judged().items():
-        ranked = [grades.get(docno, 0) for _, docno in sorted(retrieved[topic], reverse=True)]
-        for depth in (5, 10):
-            ideal = sorted(grades.values(), reverse=True)
-            found[f"ndcg@{depth}"][topic] = dcg(ranked[:depth]) / dcg(ideal[:depth])
-        hits, precisions = 0, 0.0
-        for rank, grade in enumerate(ranked, 1):
-            if grade > 0:
-                hits += 1
-                precisions += hits / rank
-        found["ap"][topic] = precisions / sum(grade > 0 for grade in grades.values())
-        found["p@20"][topic] = sum(grade > 0 for grade in ranked[:20]) / 20
-        found["err@20"][topic], looks = 0.0, 1.0
-        for rank, grade in enumerate(ranked[:20], 1):
-            satisfied = (2**grade - 1) / 4
-            found["err@20"][topic] += looks * satisfied / rank
-            looks *= 1 - satisfied
+    found: dict[str, dict[str, float]] = {}
+    for name in ("ndcg@5", "ndcg@10", "ap", "p@20", "err@20"):
+        with in_doubles():
+            score, found[name] = read(name), {}
+            for topic, grades in judged().items():
+                ranking = tuple(docno for _, docno in sorted(retrieved[topic], reverse=True))
+                found[name][topic] = float(score(Topic(ranking, grades, 2, (1, 2))))
     return found
-
-
-def dcg(grades: list[int]) -> float:
-    return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(grades, 1))
 
 
 def mean(run: str, measure: str, topics: list[str] | None = None) -> float:

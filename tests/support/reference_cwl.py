@@ -50,51 +50,27 @@ class Walk:
 
 def chance(name: str, given: dict[str, Any], k: int | None, at: Walk, retrieved: int) -> float:
     """C(i)."""
-    i, r = at.i, at.r
-    if name in REQUIRED and k is not None and i >= k:
+    if name in REQUIRED and k is not None and at.i >= k:
         return 0.0
-    if name == "sdcg":
-        return math.log2(i + 1) / math.log2(i + 2)
-    if name == "cwlp":
-        return 1.0
-    if name == "set":
-        beta = given["beta"]
-        return float(((i + 2) ** beta - (i + 1) ** beta) / ((i + 1) ** beta - i**beta))
-    if name == "rbp":
-        return float(given["p"])
-    if name == "npv":
-        return float(1 / (1 + given["rate"]))
-    if name == "cwlrr":
-        return float(r == 0)
     if name == "cwlap":
         last = max(retrieved, at.last or 0)
-        after = math.fsum(at.gains(j) / j for j in range(i + 1, last + 1))
-        return after / (after + r / i) if after + r / i > 0 else 0.0
-    if name == "insq":
-        return float(((i + 2 * given["T"] - 1) / (i + 2 * given["T"])) ** 2)
-    if name == "inst":
-        base = i + given["T"] + (given["T"] - at.gained)
-        return float(((base - 1) / base) ** 2)
-    if name == "tbg":
-        return float(2 ** (-at.c / given["h"]))
-    if name == "u":
-        before = max(0.0, 1 - (at.spent - at.c) / given["L"])
-        return float(max(0.0, 1 - at.spent / given["L"]) / before) if before > 0 else 0.0
-    if name == "bpm":
-        return float(at.gained < given["T"] - NOISE and at.spent < given["K"] - NOISE)
-    if name == "bpmd":
-        by_gain = at.gained < given["T"] + given["hb"] * at.surplus - NOISE
-        return float(by_gain and at.spent < given["K"] + given["hc"] * at.surplus - NOISE)
-    if name == "ift":
-        return foraging(given, at)
-    err_like = 1 - r
-    if name in ("nerr5", "nerr8"):
-        return err_like
-    if name in ("nerr6", "nerr9"):
-        return i / (i + 1) * err_like
-    if name == "nerr10":
-        return float(given["phi"] * err_like)
-    return float(((i + 2 * given["T"] - 1) / (i + 2 * given["T"])) ** 2 * err_like)  # nerr11
+        after = math.fsum(at.gains(j) / j for j in range(at.i + 1, last + 1))
+        return after / (after + at.r / at.i) if after + at.r / at.i > 0 else 0.0
+    return float(CHANCES[name](at, at.i, given))
+
+
+def squares(i: float) -> float:
+    return ((i - 1) / i) ** 2
+
+
+def less_money(at: Walk, i: int, given: dict[str, Any]) -> float:
+    before = max(0.0, 1 - (at.spent - at.c) / given["L"])
+    return max(0.0, 1 - at.spent / given["L"]) / before if before > 0 else 0.0
+
+
+def below_goals(at: Walk, i: int, given: dict[str, Any]) -> bool:
+    by_gain = at.gained < given["T"] + given.get("hb", 0) * at.surplus - NOISE
+    return by_gain and at.spent < given["K"] + given.get("hc", 0) * at.surplus - NOISE
 
 
 def foraging(given: dict[str, Any], at: Walk) -> float:
@@ -107,6 +83,32 @@ def foraging(given: dict[str, Any], at: Walk) -> float:
     if rate is not None:
         c *= 1 / (1 + given.get("b2", 0.9) * math.exp(min((rate - at.gained / at.spent) * given.get("R2", 1), 600)))
     return c
+
+
+CHANCES: dict[str, Callable[[Walk, int, dict[str, Any]], float]] = {
+    "sdcg": lambda at, i, given: math.log2(i + 1) / math.log2(i + 2),
+    "cwlp": lambda at, i, given: 1,
+    "set": lambda at, i, given: (
+        ((i + 2) ** given["beta"] - (i + 1) ** given["beta"]) / ((i + 1) ** given["beta"] - i ** given["beta"])
+    ),
+    "rbp": lambda at, i, given: given["p"],
+    "npv": lambda at, i, given: 1 / (1 + given["rate"]),
+    "cwlrr": lambda at, i, given: at.r == 0,
+    "insq": lambda at, i, given: squares(i + 2 * given["T"]),
+    "inst": lambda at, i, given: squares(i + given["T"] + (given["T"] - at.gained)),
+    "tbg": lambda at, i, given: 2 ** (-at.c / given["h"]),
+    "u": less_money,
+    "bpm": below_goals,
+    "bpmd": below_goals,
+    "ift": lambda at, i, given: foraging(given, at),
+    "nerr5": lambda at, i, given: 1 - at.r,
+    "nerr6": lambda at, i, given: i / (i + 1) * (1 - at.r),
+    "nerr8": lambda at, i, given: 1 - at.r,
+    "nerr9": lambda at, i, given: i / (i + 1) * (1 - at.r),
+    "nerr10": lambda at, i, given: given["phi"] * (1 - at.r),
+    "nerr11": lambda at, i, given: squares(i + 2 * given["T"]) * (1 - at.r),
+}
+"""Measure -> C(i); but of cwlap, which looks ahead."""
 
 
 def squares_from(x: float) -> float:

@@ -5,12 +5,12 @@ for the numbers of a gain file.
 """
 
 import math
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from support import reference, reference_cwl
+from support.conformance import single
 
 COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")
 GEOMETRIC = ("gm_ap", "gm_bpref")
@@ -161,14 +161,6 @@ def retrieved(content: bytes, duplicates: str) -> dict[bytes, list[Listed]]:
             own.pop(same[0])
             own.append(entry)
     return found
-
-
-def single(value: float) -> float:
-    """The value as a single float has it."""
-    try:
-        return float(struct.unpack("f", struct.pack("f", value))[0])
-    except OverflowError:
-        return math.copysign(math.inf, value)
 
 
 def ordered(listed: list[Listed], grades: Mapping[bytes, float], options: Mapping[str, Any]) -> list[Listed]:

@@ -36,12 +36,14 @@ def in_doubles() -> Iterator[None]:
 
 
 NOTATION = re.compile(r"(\w+)(?:\((.*)\))?(?:@(\d+))?")
-OTHER_NAMES = {"set": "set_theory", "gm_ap": "ap", "gm_bpref": "bpref"}
+OTHER_NAMES = {"gm_ap": "ap", "gm_bpref": "bpref"}
 OTHER_PARAMETERS = {("bpref", "k"): "constant", ("gm_bpref", "k"): "constant", ("silence", "min"): "least"}
 
 
 def definition(name: str, given: Mapping[str, Any], k: int | None) -> Callable[..., Real]:
     """Return the function of a measure, with its parameters and its cutoff."""
+    if name in CHANCES:
+        return partial(cwl_of, name=name, k=k, **given)
     own = {OTHER_PARAMETERS.get((name, key), key): value for key, value in given.items()}
     return partial(globals()[OTHER_NAMES.get(name, name)], **own, **({} if k is None else {"k": k}))
 
@@ -428,176 +430,192 @@ def logharmonic(t: Topic, k: int, b: Real = 2, **given: Any) -> Real:
     return weighted(t, k, lambda i: weights[i - 1] / mp.fsum(weights), **given)
 
 
-Continue = Callable[[int, Sequence[Real]], Real]
-"""C(i) by the rank and the gains at all ranks."""
-Rest = Callable[[int, Real, Real], Real]
-"""Σ_{m>n} V(m) by n, V(n + 1) and the gain so far."""
+# --- C/W/L: Azzopardi et al. 2021, section 2 --------------------------------------------------------------------------
+
+REQUIRED = ("sdcg", "cwlp", "set", "nerr8", "nerr9")
+"""Measures whose user gives up at the cutoff, which they need."""
+CWL_GAINS = dict.fromkeys(
+    ("insq", "inst", "sdcg", "cwlp", "cwlrr", "cwlap", "tbg", "u", "set", "npv", "bpm", "bpmd", "ift", "rbp"), "linear"
+) | dict.fromkeys(("nerr8", "nerr9", "nerr10", "nerr11", "nerr5", "nerr6"), "exp")
+BOUNDED = ("rbp", "insq", "inst", "sdcg", "cwlp", "tbg", "u", "set", "npv", "nerr8", "nerr9", "nerr10", "nerr11")
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "rbp": {"p": "0.8"},
+    "insq": {"T": 1},
+    "inst": {"T": 1},
+    "tbg": {"h": 224},
+    "u": {"L": 1000},
+    "set": {"beta": "0.5"},
+    "npv": {"rate": "0.1"},
+    "bpm": {"T": 1, "K": 10, "hb": 0, "hc": 0},
+    "bpmd": {"T": 1, "K": 10, "hb": 1, "hc": 1, "mid": "0.5"},
+    "nerr10": {"phi": "0.8"},
+    "nerr11": {"T": 1},
+}
+FAR = 4_000
 
 
-def views(gain: Sequence[Real], goes_on: Continue, depth: int) -> list[Real]:
-    """Return V(i) = Π_{j<i} C(j) down to a rank: Moffat et al. 2013."""
-    found, chance = [], mp.mpf(1)
-    for i in range(1, depth + 1):
-        found.append(chance)
-        chance *= goes_on(i, gain)
-    return found
+class Walk:
+    """What a user knows at rank i: the gains and costs of ranks 1..i, and the parameters.
+
+    gains, costs  those of a rank
+    last          the last rank
+    """
+
+    def __init__(self, gains: Callable[[int], Real], costs: Callable[[int], Real], last: int, given: Any) -> None:
+        self.gains, self.costs, self.last, self.given = gains, costs, last, given
+        self.i, self.r, self.c, self.gained, self.spent, self.surplus = 0, 0, 0, mp.mpf(0), mp.mpf(0), mp.mpf(0)
+
+    def __getattr__(self, name: str) -> Real:
+        """A parameter."""
+        return self.given[name]
+
+    def step(self) -> None:
+        """Go to the next rank; `surplus` is Σ_{j<i} (r_j − mid)."""
+        self.surplus += self.r - self.given.get("mid", 0) if self.i else 0
+        self.i += 1
+        self.r, self.c = self.gains(self.i), self.costs(self.i)
+        self.gained, self.spent = self.gained + self.r, self.spent + self.c
+
+
+def reciprocals(at: Walk) -> Real:
+    """The share of Σ r_j / j from this rank on that is still to come after it."""
+    after = mp.fsum(at.gains(j) / j for j in range(at.i + 1, at.last + 1))
+    return ratio(after, after + at.r / at.i)
+
+
+def less_money(at: Walk) -> Real:
+    """Sakai & Dou 2013."""
+    before = max(mp.mpf(0), 1 - (at.spent - at.c) / at.L)
+    return ratio(max(mp.mpf(0), 1 - at.spent / at.L), before)
+
+
+def below_goals(at: Walk) -> Real:
+    """Zhang et al. 2017."""
+    return at.gained < at.T + at.hb * at.surplus - NOISE and at.spent < at.K + at.hc * at.surplus - NOISE
+
+
+NOISE = 1e-9
+
+
+def foraging(at: Walk) -> Real:
+    """Azzopardi et al. 2018."""
+    goal, rate, c = at.given.get("T"), at.given.get("A"), mp.mpf(1)
+    b = mp.mpf("0.9")
+    if goal is None and rate is None:
+        goal, rate = mp.mpf(2), mp.mpf("0.2")
+    if goal is not None:
+        steep = min((goal - at.gained) * at.given.get("R1", 1), 600)
+        c *= 1 - 1 / (1 + at.given.get("b1", b) * mp.exp(steep))
+    if rate is not None:
+        steep = min((rate - at.gained / at.spent) * at.given.get("R2", 1), 600)
+        c *= 1 / (1 + at.given.get("b2", b) * mp.exp(steep))
+    return c
+
+
+def base(at: Walk) -> Real:
+    """The b of C(i) = ((b − 1) / b)², which rises by 1 a rank."""
+    return at.i + 2 * at.T
+
+
+CHANCES: dict[str, Callable[[Walk], Real]] = {
+    "rbp": lambda at: at.p,
+    "npv": lambda at: 1 / (1 + at.rate),
+    "tbg": lambda at: mp.mpf(2) ** (-at.c / at.h),
+    "u": less_money,
+    "insq": lambda at: (1 - 1 / base(at)) ** 2,
+    "inst": lambda at: (1 - 1 / (base(at) - at.gained)) ** 2,
+    "sdcg": lambda at: mp.log(at.i + 1) / mp.log(at.i + 2),
+    "cwlp": lambda at: 1,
+    "cwlrr": lambda at: at.r == 0,
+    "cwlap": reciprocals,
+    "set": lambda at: (
+        ((at.i + 2) ** at.beta - (at.i + 1) ** at.beta) / ((at.i + 1) ** at.beta - mp.mpf(at.i) ** at.beta)
+    ),
+    "bpm": below_goals,
+    "bpmd": below_goals,
+    "ift": foraging,
+    "nerr5": lambda at: 1 - at.r,
+    "nerr6": lambda at: mp.mpf(at.i) / (at.i + 1) * (1 - at.r),
+    "nerr8": lambda at: 1 - at.r,
+    "nerr9": lambda at: mp.mpf(at.i) / (at.i + 1) * (1 - at.r),
+    "nerr10": lambda at: at.phi * (1 - at.r),
+    "nerr11": lambda at: (1 - 1 / base(at)) ** 2 * (1 - at.r),
+}
+"""Measure -> C(i)."""
+
+
+def rest(name: str, at: Walk, v: Real, c: Real, tail: Real) -> Real | None:
+    """Return Σ_{j>i} V(j) by V(i + 1) = v, if all further ranks have the gain `tail` and the cost 1; None: unknown."""
+    if name in ("rbp", "npv", "nerr10"):
+        return v / (1 - (c if name != "nerr10" else at.phi * (1 - tail)))
+    if name == "tbg":
+        return v / (1 - mp.mpf(2) ** (-1 / at.h))
+    if name == "insq" or (name in ("inst", "nerr11") and not tail):
+        b = base(at) - (at.gained if name == "inst" else 0)
+        return v * b**2 * mp.zeta(2, b)
+    return None
 
 
 def cwl(
-    t: Topic,
-    goes_on: Continue,
-    rest: Rest | None = None,
-    k: int | None = None,
-    gain: Any = "linear",
-    rel: Real | None = None,
-    of: str = "eu",
-    horizon: int | None = None,
-) -> Real:
-    """Return the C/W/L measure of C(i). A cutoff leaves the weights as they are; at a horizon the user gives up.
-
-    rest  the sum of V past the end of the run; None: the user stops somewhere on the way
-    """
-    found = unit_gains(t, gain, rel)[0]
-    n = len(found)
-    padded = [*found, *[mp.mpf(0)] * 2000]
-    v = views(padded, goes_on, horizon or max(n + 1, 1 if rest else 200))
-    viewed = mp.fsum(v) if horizon or rest is None else mp.fsum(v[:n]) + rest(n, v[n], mp.fsum(found))
-    total = mp.fsum(chance * r for chance, r in zip(v, found[: k if k else None], strict=False))
-    return {"eu": total / viewed, "etu": total, "ed": viewed}[of]
-
-
-def so_far(i: int, gain: Sequence[Real]) -> Real:
-    return mp.fsum(gain[:i])
-
-
-def geometric(chance: Real) -> Rest:
-    return lambda n, v, gained: v / (1 - chance)
-
-
-def squares(base: Callable[[int, Real], Real]) -> Rest:
-    """The rest where C(i) = ((b − 1) / b)² and b rises by 1 a rank: V · b_n² · ζ(2, b_n)."""
-    return lambda n, v, gained: v * base(n, gained) ** 2 * mp.zeta(2, base(n, gained))
-
-
-def rbp(t: Topic, p: Real = "0.8", **given: Any) -> Real:
-    chance = mp.mpf(p)
-    return cwl(t, lambda i, r: chance, geometric(chance), **given)
-
-
-def insq(t: Topic, T: Real = 1, **given: Any) -> Real:
-    def base(i: int, gained: Real) -> Real:
-        return i + 2 * mp.mpf(T)
-
-    return cwl(t, lambda i, r: ((base(i, 0) - 1) / base(i, 0)) ** 2, squares(base), **given)
-
-
-def inst(t: Topic, T: Real = 1, **given: Any) -> Real:
-    def base(i: int, gained: Real) -> Real:
-        return i + 2 * mp.mpf(T) - gained
-
-    return cwl(t, lambda i, r: ((base(i, so_far(i, r)) - 1) / base(i, so_far(i, r))) ** 2, squares(base), **given)
-
-
-def npv(t: Topic, rate: Real = "0.1", **given: Any) -> Real:
-    return rbp(t, 1 / (1 + mp.mpf(rate)), **given)
+    name: str,
+    given: Mapping[str, Any],
+    k: int | None,
+    ranking: Sequence[Real],
+    tail: Real = 0,
+    costs: Sequence[Real] | None = None,
+) -> Real | None:
+    """One of the five quantities (`of`) of a ranking of gains that goes on with the gain `tail` and the cost 1; None
+    where none is known. A cutoff leaves the weights as they are, but of REQUIRED; at a horizon the user gives up."""
+    of, horizon = given.get("of", "eu"), given.get("horizon")
+    numbers = {**DEFAULTS.get(name, {}), **given}
+    numbers = {key: mp.mpf(value) for key, value in numbers.items() if key not in ("of", "horizon")}
+    n, ends = len(ranking), horizon or (k if name in REQUIRED else None)
+    stops = any(gain > 0 if name == "cwlrr" else gain >= 1 for gain in ranking)
+    if ends is None and name in ("cwlrr", "nerr5", "nerr6") and not tail and not stops:
+        return mp.mpf(0) if of == "eu" and k is None else None  # nobody ever stops: the limit
+    if name == "cwlap" and ends is None and tail:
+        return None
+    far = horizon if name == "cwlap" and horizon else mp.inf
+    at = Walk(
+        lambda i: mp.mpf(0) if i > far else ranking[i - 1] if i <= n else mp.mpf(tail),
+        lambda i: mp.mpf(1) if costs is None or i > n else costs[i - 1],
+        max(n, ends or k or 0),
+        numbers,
+    )
+    v, depth, sums = mp.mpf(1), mp.mpf(0), dict.fromkeys(("eu", "etu", "ec", "etc", "ed"), mp.mpf(0))
+    negligible = 10 ** -(18 if mp.prec == 53 else 45)
+    while True:
+        at.step()
+        c = mp.mpf(0) if name in REQUIRED and k is not None and at.i >= k else CHANCES[name](at)
+        depth += v
+        if name in REQUIRED or k is None or at.i <= k:
+            stop = v * (1 - c)
+            added = {"eu": v * at.r, "ec": v * at.c, "ed": v, "etu": stop * at.gained, "etc": stop * at.spent}
+            for key, part in added.items():
+                sums[key] += part
+        v *= c
+        if ends is not None and at.i >= ends:
+            break
+        if at.i >= max(n, k or 0):
+            if v < negligible:
+                break
+            left = rest(name, at, v, c, mp.mpf(tail)) if ends is None else None
+            if left is not None and (not tail or of in ("eu", "ec", "ed")):
+                depth += left
+                if k is None:
+                    more = {"eu": left * tail, "ec": left, "ed": left, "etu": v * at.gained, "etc": v * at.spent + left}
+                    for key, part in more.items():
+                        sums[key] += part
+                break
+        if at.i > FAR:
+            return None
+    return sums[of] / depth if of in ("eu", "ec") else sums[of]
 
 
-def tbg(t: Topic, h: Real = 224, **given: Any) -> Real:
-    """Smucker & Clarke 2012, with a cost of 1 for each document."""
-    return rbp(t, mp.mpf(2) ** (-1 / mp.mpf(h)), **given)
-
-
-def u(t: Topic, L: int, **given: Any) -> Real:
-    """Sakai & Dou 2013, with a cost of 1 for each document."""
-    weight = [max(mp.mpf(0), 1 - mp.mpf(i) / L) for i in range(2003)]
-    return cwl(t, lambda i, r: ratio(weight[i], weight[i - 1]), lambda n, v, gained: mp.fsum(weight[n:]), **given)
-
-
-def sdcg(t: Topic, k: int) -> Real:
-    return cwl(t, lambda i, r: mp.log(i + 1) / mp.log(i + 2), horizon=k)
-
-
-def cwlp(t: Topic, k: int) -> Real:
-    return cwl(t, lambda i, r: mp.mpf(1), horizon=k)
-
-
-def set_theory(t: Topic, k: int, beta: Real = "0.5") -> Real:
-    def weight(i: int) -> Real:
-        return mp.mpf(i + 1) ** mp.mpf(beta) - mp.mpf(i) ** mp.mpf(beta)
-
-    return cwl(t, lambda i, r: weight(i + 1) / weight(i), horizon=k)
-
-
-def cwlrr(t: Topic) -> Real:
-    found = unit_gains(t, "linear", None)[0]
-    return next((r / i for i, r in ranked(found) if r > 0), mp.mpf(0))
-
-
-def cwlap(t: Topic) -> Real:
-    """V(i) is the share of Σ r_j / j that is still to come at rank i."""
-    found = unit_gains(t, "linear", None)[0]
-    to_come = [mp.fsum(r / j for j, r in ranked(found) if j >= i) for i, _ in ranked(found)]
-    return ratio(mp.fsum(v * r for v, r in zip(to_come, found, strict=True)), mp.fsum(to_come))
-
-
-def nerr8(t: Topic, k: int, gain: Any = "exp") -> Real:
-    """Azzopardi et al. 2021, eq. 8; below eq. 9, 10 and 11."""
-    return cwl(t, lambda i, r: 1 - r[i - 1], horizon=k, gain=gain)
-
-
-def nerr9(t: Topic, k: int, gain: Any = "exp") -> Real:
-    return cwl(t, lambda i, r: mp.mpf(i) / (i + 1) * (1 - r[i - 1]), horizon=k, gain=gain)
-
-
-def nerr10(t: Topic, phi: Real = "0.8", gain: Any = "exp", **given: Any) -> Real:
-    return cwl(t, lambda i, r: mp.mpf(phi) * (1 - r[i - 1]), geometric(mp.mpf(phi)), gain=gain, **given)
-
-
-def nerr11(t: Topic, T: Real = 1, gain: Any = "exp", **given: Any) -> Real:
-    def base(i: int, gained: Real) -> Real:
-        return i + 2 * mp.mpf(T)
-
-    return cwl(t, lambda i, r: ((base(i, 0) - 1) / base(i, 0)) ** 2 * (1 - r[i - 1]), squares(base), gain=gain, **given)
-
-
-def nerr5(t: Topic, gain: Any) -> Real:
-    """Azzopardi et al. 2021, eq. 5, below eq. 6: the limit 0 unless a gain of 1 ends the infinite sum."""
-    return stopped(t, lambda i, r: 1 - r[i - 1], gain)
-
-
-def nerr6(t: Topic, gain: Any) -> Real:
-    return stopped(t, lambda i, r: mp.mpf(i) / (i + 1) * (1 - r[i - 1]), gain)
-
-
-def stopped(t: Topic, goes_on: Continue, gain: Any) -> Real:
-    found = unit_gains(t, gain, None)[0]
-    v = views(found, goes_on, len(found))
-    total = mp.fsum(chance * r for chance, r in zip(v, found, strict=True))
-    return ratio(total, mp.fsum(v)) if 1 in found else mp.mpf(0)
-
-
-def bpm(t: Topic, T: Real = 1, K: Real = 10) -> Real:
-    """Zhang et al. 2017, with a cost of 1 for each document."""
-    return cwl(t, lambda i, r: mp.mpf(so_far(i, r) < T - NEAR and i < K))
-
-
-def bpmd(t: Topic, T: Real = 1, K: Real = 10) -> Real:
-    def goes_on(i: int, r: Sequence[Real]) -> Real:
-        moved = so_far(i - 1, r) - mp.mpf(i - 1) / 2
-        return mp.mpf(so_far(i, r) < T + moved - NEAR and i < K + moved - NEAR)
-
-    return cwl(t, goes_on)
-
-
-def ift(t: Topic, T: Real = "2", A: Real = "0.2", b: Real = "0.9") -> Real:
-    """Azzopardi et al. 2018, with a goal and a rate."""
-    T, A, b = mp.mpf(T), mp.mpf(A), mp.mpf(b)
-
-    def goes_on(i: int, r: Sequence[Real]) -> Real:
-        by_goal = 1 - 1 / (1 + b * mp.exp(T - so_far(i, r)))
-        return by_goal / (1 + b * mp.exp(A - so_far(i, r) / i))
-
-    return cwl(t, goes_on)
+def cwl_of(
+    t: Topic, name: str, k: int | None = None, gain: Any = None, rel: Real | None = None, **given: Any
+) -> Real | None:
+    return cwl(name, given, k, unit_gains(t, gain or CWL_GAINS[name], rel)[0])
 
 
 # --- sets and counts -------------------------------------------------------------------------------------------------

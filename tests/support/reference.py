@@ -59,7 +59,7 @@ BLIND = ("judged", "unjudged", "num_q", "num_ret")
 
 
 NAMES = {*BINARY, *UNIT, *RAW, *SHARES, *BLIND} - {*("esl", "xinfap", "statap", "accuracy", "f1", "hits", "compat")}
-"""The measures that are compared: those of C/W/L are in `reference_cwl.py`."""
+"""The measures that are compared, besides those of C/W/L."""
 
 
 def worth(name: str, given: Parameters, grade: float, scale: Scale) -> float:

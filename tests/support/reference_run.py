@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from support import reference, reference_cwl
+from support import conformance_measures as definitions
+from support import reference
 from support.conformance import single
 
 COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")
@@ -74,7 +75,7 @@ def is_binary(name: str) -> bool:
 
 
 def is_cwl(name: str) -> bool:
-    return name in reference_cwl.GAINS
+    return name in definitions.CWL_GAINS
 
 
 def applied(asked: Asked, options: Mapping[str, Any]) -> Asked:
@@ -105,7 +106,7 @@ def applied(asked: Asked, options: Mapping[str, Any]) -> Asked:
 
 
 def default_gain(name: str) -> str | None:
-    return {**reference_cwl.GAINS, **reference.UNIT, **reference.RAW}.get(name)
+    return {**definitions.CWL_GAINS, **reference.UNIT, **reference.RAW}.get(name)
 
 
 def settled(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -220,7 +221,7 @@ def worth(asked: Asked, grade: float, scale: reference.Scale) -> float:
     return (
         0.0
         if grade < 0
-        else reference.unit_scheme(given.get("gain", reference_cwl.GAINS[asked.name]), grade, scale.top)
+        else reference.unit_scheme(given.get("gain", definitions.CWL_GAINS[asked.name]), grade, scale.top)
     )
 
 
@@ -428,9 +429,11 @@ def with_residuals_cwl(
 
     def walked(unjudged: float, tail: float, cutoff: int | None = k) -> float | None:
         filled = [unjudged if gain is None else gain for gain in gains]
-        last = cutoff if asked.name in reference_cwl.REQUIRED else None
+        last = cutoff if asked.name in definitions.REQUIRED else None
         filled = filled[:last]
-        return reference_cwl.score(asked.name, given, cutoff, filled, tail, costs and costs[:last])
+        with definitions.in_doubles():
+            found = definitions.cwl(asked.name, given, cutoff, filled, tail, costs and costs[:last])
+        return None if found is None else float(found)
 
     score = walked(0.0, 0.0)
     if score is None:
@@ -441,10 +444,10 @@ def with_residuals_cwl(
     if residuals == "difference":
         best = walked(top, top)
         return None if best is None else (score, best - score, best - score)
-    if asked.name not in reference_cwl.BOUNDED or given.get("of", "eu") != "eu":
+    if asked.name not in definitions.BOUNDED or given.get("of", "eu") != "eu":
         return score, math.nan, math.nan
     cutoff = k
-    if options.get("residual_depth") == "full" and asked.name not in reference_cwl.REQUIRED:
+    if options.get("residual_depth") == "full" and asked.name not in definitions.REQUIRED:
         cutoff = None
     inside, both = walked(top, 0.0, cutoff), walked(top, top, cutoff)
     if inside is None or both is None:

@@ -24,12 +24,10 @@ from gradedeval.kernel.parallel import raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import LAST_RANK
 from gradedeval.kernel.rankings.docnos import DIGITS, Docnos, Index, JudgmentColumns, TopicCodes, coded, repeats
 from gradedeval.kernel.rankings.labels import GradeOfWord, check_labels, grade_of
-from gradedeval.kernel.trec import file_formats
+from gradedeval.kernel.trec import file_formats, records
 from gradedeval.kernel.trec.file_formats import DOCNO, GRADE, RANK, SCORE, TOPIC, TYPE, TableColumns
 from gradedeval.kernel.trec.line_reader import Skipped
 from gradedeval.kernel.trec.lines import decimal, encode
-from gradedeval.kernel.trec.list_tables import read_table_of_lists
-from gradedeval.kernel.trec.records import DOCUMENTS, find_shape, lists_documents, read_document_of_lists, read_shape
 from gradedeval.kernel.trec.stream import Stream
 from gradedeval.kernel.trec.text_columns import Text, check_column, text_of_arrow
 
@@ -56,13 +54,13 @@ def readable(source: Any, kind: str, place: str) -> Any:
 
 def _readable(source: Any, kind: str, place: str) -> Any:
     if isinstance(source, Mapping):
-        if (table := read_document_of_lists(source, kind, place)) is not None:
+        if (table := records.read_document_of_lists(source, kind, place)) is not None:
             return table
         check_no_columns(source, place)
         return _of_lists(source, kind, place)
     table = readable_table(source, kind, place)
     if table is not None:
-        if (listed := read_table_of_lists(table, kind, Skipped(place))) is not None:
+        if (listed := records.read_table_of_lists(table, kind, Skipped(place))) is not None:
             return listed
         if not len(table) and not file_formats.bare_topics(table):
             raise _empty(kind, place)
@@ -84,16 +82,16 @@ def with_own_names(source: Any, requested: str | None, kind: str, place: str) ->
     names; unchanged if the format names no fields."""
     if not (fields := file_formats.chosen_fields(requested or "")):
         return source
-    records = source if isinstance(source, Mapping) or not isinstance(source, list | tuple) else list(source)
-    if isinstance(records, Mapping | list) and (shape := find_shape(records, fields, place=place)) is not None:
-        return read_shape(*shape, kind, Skipped(place), fields)
+    rows = source if isinstance(source, Mapping) or not isinstance(source, list | tuple) else list(source)
+    if isinstance(rows, Mapping | list) and (shape := records.find_shape(rows, fields, place=place)) is not None:
+        return records.read_shape(*shape, kind, Skipped(place), fields)
     table = readable_table(source, kind, place)
-    if table is None and isinstance(records, list) and records and isinstance(records[0], Mapping):
-        table = _of_rows(records, kind, place)
+    if table is None and isinstance(rows, list) and rows and isinstance(rows[0], Mapping):
+        table = _of_rows(rows, kind, place)
     if table is None:
         hint = "give a DataFrame or a file, or rename them"
         raise InputError(place, f"has no fields that {kind}_format could name", hint, usage=True)
-    if (listed := read_table_of_lists(table, kind, Skipped(place), fields)) is not None:
+    if (listed := records.read_table_of_lists(table, kind, Skipped(place), fields)) is not None:
         return listed
     columns = TableColumns(list(table.columns), lambda name: table[name].tolist(), len(table))
     return file_formats.with_fields(columns, fields, place)
@@ -210,7 +208,7 @@ def is_row(row: Any) -> bool:
     """Check for a row of a run or of judgments: values, a namedtuple, a record, or an object with such attributes."""
     if isinstance(row, Mapping):  # a topic of a run is neither text nor a number: such a dict has fields
         has_values = any(isinstance(value, str | int | float) for value in row.values())
-        return has_values or _has_id_names(row) or lists_documents(row)
+        return has_values or _has_id_names(row) or records.lists_documents(row)
     if (names := _fields(row)) is None:
         return False
     return _has_id_names(names) if names else len(row) > 2 and (isinstance(row[0], Ids) or is_missing(row[0]))
@@ -245,7 +243,7 @@ def _of_rows(rows: Sequence[Any], kind: str, place: str) -> TableColumns:
     """Convert rows, all of the first row's kind, to columns."""
     if not rows:
         raise _empty(kind, place)
-    if (table := read_document_of_lists(rows, kind, place)) is not None:
+    if (table := records.read_document_of_lists(rows, kind, place)) is not None:
         return table
     if not is_row(first := rows[0]):
         refuse_source(rows, kind, place)
@@ -290,7 +288,7 @@ def _of_lists(nested: Mapping[Any, Any], kind: str, place: str) -> Any:
     if others and all_dicts(others):  # an empty object, as PHP writes it
         return {topic: documents if isinstance(documents, dict) else {} for topic, documents in nested.items()}
     if any(isinstance(entry, Mapping) for documents in nested.values() if is_ids(documents) for entry in documents):
-        return read_shape(DOCUMENTS, nested, kind, Skipped(place))
+        return records.read_shape(records.DOCUMENTS, nested, kind, Skipped(place))
     rows: list[tuple[Any, Any, Any]] = []
     kinds: set[bool] = set()
     bare = dict[Any, int]()
@@ -839,7 +837,7 @@ def number(value: Any, place: str, noun: str) -> float:
 
 def is_ranking(run: Mapping[Any, Any]) -> bool:
     """Check if a dict is a single run (topic -> docno -> score, or topic -> docnos), not several by name."""
-    if lists_documents(run):
+    if records.lists_documents(run):
         return True
     for inner in run.values():
         if is_ids(inner) and not len(inner):

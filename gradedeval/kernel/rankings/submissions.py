@@ -83,13 +83,11 @@ class Submission:
         path: str,
         format_name: str | None = None,
         *,
-        by_line: bool = False,
         words: Callable[[str], str] = with_keywords,
     ) -> Submission:
         """Read a run, with the defects of its lines.
 
         format_name  its format, as in `--run-format`; None: detected
-        by_line      whether to read it line by line in any case, with the same result
         words        names options by keywords or by flags in the texts of defects
         """
         run = cls(name, Source(path).place, words=words)
@@ -101,8 +99,8 @@ class Submission:
             else:
                 _add_lines(run, topics, form, stream)
 
-        columns = None if by_line else partial(_add_columns, run)
-        _read(path, run, format_name, f"give qrels with {flag.qrels}; a run has lines of", columns, add)
+        hint = f"give qrels with {flag.qrels}; a run has lines of"
+        _read(path, run, format_name, hint, partial(_add_columns, run), add)
         if topics:
             listed = dict[bytes, TopicResults]()
             for topic, ranking in topics.items():
@@ -167,14 +165,12 @@ class Judgments(Submission):
         format_name: str | None = None,
         labels: Mapping[bytes, float] | None = None,
         *,
-        by_line: bool = False,
         words: Callable[[str], str] = with_keywords,
     ) -> Judgments:
         """Read a qrels file, with the defects of its lines.
 
         format_name  its format, as in `--qrels-format`; None: detected
         labels       label -> grade, if grades are words
-        by_line      whether to read it line by line in any case, with the same result
         words        names options by keywords or by flags in the texts of defects
         """
         qrels = cls(path, Source(path).place, words=words)
@@ -185,7 +181,7 @@ class Judgments(Submission):
             else:
                 _add_judgments(qrels, form, stream, labels)
 
-        columns = None if by_line or labels else partial(_add_judged_columns, qrels)
+        columns = None if labels else partial(_add_judged_columns, qrels)
         form = _read(path, qrels, format_name, "qrels have lines of", columns, add)
         if qrels.valid is None:
             qrels.count_alike()

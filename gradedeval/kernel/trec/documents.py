@@ -27,14 +27,15 @@ from gradedeval.kernel.trec.lines import (
     decode,
     separator_in,
 )
-from gradedeval.kernel.trec.list_tables import read_lines_of_lists, read_table_of_lists
 from gradedeval.kernel.trec.records import (
     Numbered,
     find_shape,
     has_lists_alone,
     listed_kinds,
     nearest,
+    read_lines_of_lists,
     read_shape,
+    read_table_of_lists,
 )
 from gradedeval.kernel.trec.shapes import BOTH, SHAPE_NAMES, SHAPES, Shape
 from gradedeval.kernel.trec.stream import Source, Stream

@@ -1,14 +1,18 @@
 """Runs and qrels with their defects: what is read in columns is what the line reader gives, whatever the file holds."""
 
 import random
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from fuzz.files import mutated
+from gradedeval.kernel.rankings import submissions
 from gradedeval.kernel.rankings.submissions import Judgments, Submission
 from gradedeval.kernel.trec import blocks, line_reader
+from gradedeval.kernel.trec.lines import NeedsLineReader
 from support.runs import awkward
 
 FORMATS = {
@@ -38,8 +42,20 @@ def spoilt(run: bytes, dice: random.Random) -> bytes:
     return b"\n".join(map(b" ".join, rows)) if dice.random() < 0.5 else run
 
 
+def no_columns(*arguments: Any) -> None:
+    raise NeedsLineReader
+
+
+def by_line(read: Callable[..., Any], *arguments: str) -> Any:
+    """The result of a reader that reads no columns."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(submissions, "_add_columns", no_columns)
+        patch.setattr(submissions, "_add_judged_columns", no_columns)
+        return read(*arguments)
+
+
 def same_run(path: Path) -> None:
-    found, wanted = (Submission.read("run", str(path), by_line=by_line) for by_line in (False, True))
+    found, wanted = Submission.read("run", str(path)), by_line(Submission.read, "run", str(path))
     assert found.defects == wanted.defects
     assert (found.format, list(found.tags.items())) == (wanted.format, list(wanted.tags.items()))
     own, other = found.listed, wanted.listed
@@ -52,7 +68,7 @@ def same_run(path: Path) -> None:
 
 
 def same_judgments(path: Path) -> None:
-    found, wanted = (Judgments.of_qrels(str(path), by_line=by_line) for by_line in (False, True))
+    found, wanted = Judgments.of_qrels(str(path)), by_line(Judgments.of_qrels, str(path))
     assert (found.defects, found.format) == (wanted.defects, wanted.format)
     if found.valid is None or wanted.valid is None:
         assert found.valid is wanted.valid

@@ -10,7 +10,7 @@ from gradedeval.analysis import reversals
 from gradedeval.analysis.difference_bounds import Differences, Ranking, counts_of, shared_above, unjudged_of
 from gradedeval.analysis.greatest_differences import UpperBounds, largest_ratio
 from gradedeval.analysis.ranked_runs import rank_runs
-from gradedeval.analysis.reversals import Part, RereadRuns, ReversalFinder, judge_run, top_gain_scores
+from gradedeval.analysis.reversals import RereadRuns, ReversalFinder, judge_run, top_gain_scores
 from gradedeval.analysis.score_matrix import scores_to_compare, shared_topics, to_matrix
 from gradedeval.arrays import Floats, Ints
 from gradedeval.kernel.scoring.scorer import bounds_by_missed, bounds_with_missed
@@ -126,15 +126,14 @@ def test_runs_that_are_ranked_need_not_be_read_again() -> None:
     assert ranked is not None
     for run in "abc":
         parts = [(reread.parts(run, TOPICS) or [])[0] for reread in (read, ranked)]
-        one, other = (_by_name(part) for part in parts)
+        one, other = (
+            {name: (part.batch.codes[row].tolist(), part.unjudged[row].tolist()) for row, name in enumerate(part.names)}
+            for part in parts
+        )
         assert one == other
     paired = shared_topics(to_matrix(scores), "ap")
     asked = [("a", "b", paired, 0.01), ("b", "c", paired, 0.3)]
     assert ReversalFinder(read).reversals(asked) == ReversalFinder(ranked).reversals(asked)
-
-
-def _by_name(part: Part) -> dict[str, tuple[list[int], list[bool]]]:
-    return {name: (part.batch.codes[row].tolist(), part.unjudged[row].tolist()) for row, name in enumerate(part.names)}
 
 
 @pytest.mark.filterwarnings("ignore:unseen.*no measure here uses it")  # sp

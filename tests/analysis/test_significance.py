@@ -226,15 +226,10 @@ def test_signs_that_are_drawn_in_parts_are_those_drawn_at_once(monkeypatch: pyte
 # The bootstrap
 
 
-def naive_samples(topics: int, draws: int, seed: int) -> list[list[int]]:
-    """Each sample's topics, from the weights that all pairs share."""
-    counts = (topic_weights(topics, draws, seed) * topics).round().astype(int)
-    return [np.repeat(np.arange(topics), row).tolist() for row in counts]
-
-
 def test_the_level_is_sakai_s_algorithm_in_a_loop() -> None:
     differences = scores(5, 20)
-    samples = naive_samples(20, 300, 2)
+    counts = (topic_weights(20, 300, 2) * 20).round().astype(int)  # which all pairs share
+    samples = [np.repeat(np.arange(20), row) for row in counts]
     level, needed = studentized(differences, 300, 2, 0.05)
 
     def t(own: Floats) -> float:

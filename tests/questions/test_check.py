@@ -686,11 +686,8 @@ def test_a_measure_without_quotes_has_a_hint(line: str, key: str, words: Path, c
         assert message.endswith(f'; quote the key: "{key}" = …'), message
 
 
-WORST = "".join(f"{topic} Q0 u 1 2 t\n{topic} Q0 a 2 1 t\n" for topic in range(1, 11))
-
-
 def test_an_upper_bound_is_for_measures_of_which_less_is_better(words: Path, cli: Command) -> None:
-    (words / "worst.run").write_text(WORST)
+    (words / "worst.run").write_text("".join(f"{topic} Q0 u 1 2 t\n{topic} Q0 a 2 1 t\n" for topic in range(1, 11)))
     check = ("check", "worst.run", "qrels.txt", "-m", "unjudged@2")
     broken = cli(*check, "--max", "0.2")
     assert broken.code == 1
@@ -712,7 +709,7 @@ def test_an_upper_bound_is_for_measures_of_which_less_is_better(words: Path, cli
 
 
 def test_a_bound_may_require_enough_topics(words: Path, cli: Command) -> None:
-    (words / "few.run").write_text("".join(MAIN_LINES[:9]))
+    (words / "few.run").write_text(ranking(MAIN[:3]))
     check = ("check", "few.run", "qrels.txt", "-m", "rr ap", "--topics", "both")
     found = cli(*check, "--min-topics", "5", "-f", "json")
     assert found.code == 1
@@ -731,9 +728,6 @@ def test_a_bound_may_require_enough_topics(words: Path, cli: Command) -> None:
     assert cli("check", "main.run", "qrels.txt", "--baseline", "few.run", "--min-topics", "rr=4").code == 1
     both = ("check", "main.run", "qrels.txt", "--baseline", "few.run", "--topics", "both", "--min-topics", "rr=5")
     assert cli(*both).text.startswith("FAIL  main.run: rr is over 3 topics, fewer than 5")
-
-
-MAIN_LINES = ranking(MAIN).splitlines(keepends=True)
 
 
 @pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")

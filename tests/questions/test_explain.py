@@ -218,6 +218,8 @@ def test_a_walk_goes_from_c_to_v_to_w_to_the_contributions(first: int, topic: To
         if len(V) > count or V.sum() > 0:
             assert W.sum() == pytest.approx(1, abs=1e-9) or V.sum() == 0, one.measure
         of, gain = one.measure.arguments["of"], found["gain"][:count]
+        last_summed = one.measure.cutoff if one.measure.definition.cutoff == "sums_to_k" else None
+        last_summed = last_summed or count
         rank = np.arange(1, count + 1)
         expected = {
             "eu": W[:count] * gain,
@@ -225,13 +227,8 @@ def test_a_walk_goes_from_c_to_v_to_w_to_the_contributions(first: int, topic: To
             "ed": V[:count],
             "etu": V[:count] * (1 - C[:count]) * gain.cumsum(),
             "etc": V[:count] * (1 - C[:count]) * rank,
-        }[str(of)] * (rank <= _summed_to(one.measure))
+        }[str(of)] * (rank <= last_summed)
         assert found["contribution"][:count] == pytest.approx(expected, abs=1e-12), one.measure
-
-
-def _summed_to(measure: Measure) -> float:
-    """The rank to which a quantity is summed."""
-    return measure.cutoff if measure.cutoff and measure.definition.cutoff == "sums_to_k" else math.inf
 
 
 @pytest.mark.one_in(4)

@@ -54,10 +54,9 @@ def test_saved_scores_leave_the_means_of_slices_out(cli: Command) -> None:
     plain, sliced = (rows(cli(*words, name).text) for name in ("plain.csv", "sliced.csv"))
     assert [{**row, "signature": ""} for row in plain] == [{**row, "signature": ""} for row in sliced]
     again = cli("compare", "--from-scores", "plain.csv", "--draws", "99", "-f", "csv", *SLICED)
-    assert {row["slice"] for row in rows(again.text)} == {"", *SLICES}
-
-
-SLICES = ("intent=fact", "intent=survey", "language=en", "language=de")
+    assert {row["slice"] for row in rows(again.text)} == {
+        *("", "intent=fact", "intent=survey", "language=en", "language=de")
+    }
 
 
 def test_python_has_the_scores_of_a_slice() -> None:

@@ -56,7 +56,8 @@ def test_the_report_has_every_text_as_text(queries: str, tmp_path: Path, cli: Co
     words = (*RUNS, str(QRELS), "-m", "ndcg@10", "--slices", "relevant,parity", "-o", "report.html")
     assert cli("report", *words, "--queries", queries).code == 0
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
-    seen = {topic: re.sub(r"[\x00-\x1f\u202a-\u202e]", escaped, text) for topic, text in texts().items()}
+    acts = re.compile(r"[\x00-\x1f\u202a-\u202e]")
+    seen = {topic: acts.sub(lambda found: repr(found[0])[1:-1], text) for topic, text in texts().items()}
     shown = [row[0] for row in page.table("Topics by ndcg@10")[1:]]
     assert shown == [topic + text for topic, text in seen.items()]
     assert page.data("data")["texts"] == list(seen.values())
@@ -69,7 +70,3 @@ def test_the_report_has_every_text_as_text(queries: str, tmp_path: Path, cli: Co
             kept = slice_of(column, label)
             assert int(topics) == len(kept)
             assert float(score) == pytest.approx(mean(run, "ndcg@10", kept), abs=0.000051)
-
-
-def escaped(found: re.Match[str]) -> str:
-    return repr(found[0])[1:-1]

@@ -429,15 +429,6 @@ def test_every_format_has_the_same_weights(files: Path, cli: Command) -> None:
     assert written("csv", "--digits", "2").text.endswith("\n3,0.17,0.12\n")
 
 
-def test_python_gives_a_frame(files: Path, cli: Command) -> None:
-    assert cli("weights", "-m", "p@1", "--ranks", "1", "-o", "w").out == b""
-    assert (files / "w").read_text() == "rank,p@1\n1,1.0\n"  # a file without an extension
-    frame = gradedeval.weights(["rbp", parse_measures("dcg")[0]], ranks=3).frame
-    assert list(frame.columns) == ["rank", "rbp", "dcg"]
-    assert frame["rank"].tolist() == [1, 2, 3]
-    assert frame.to_csv(index=False) == cli("weights", "-m", "rbp dcg", "--ranks", "3").text
-
-
 def test_a_column_written_is_a_measure_again(files: Path, cli: Command) -> None:
     """`wp` reads what one measure's weights are written as: scores and residuals are the measure's own."""
     assert cli("weights", "-m", "rbp(p=0.8)", "--ranks", "1000", "-o", "w.csv").code == 0
@@ -517,8 +508,6 @@ def test_wrong_files_are_one_line_and_leave_no_file(words: str, says: str, files
 
 def test_wrong_use_in_python_is_a_fault() -> None:
     for options, says in (
-        ({"ranks": 0}, "ranks: 0 is too small; it must be at least 1"),
-        ({"ranks": 2.5}, "ranks: 2.5 is not a whole number from 1 to 100,000"),
         ({"normalize": "sums"}, "invalid value 'sums'; did you mean 'sum'"),
         ({"measures": []}, "no measure"),
         ({"runs": RUNS}, "runs and qrels belong together"),

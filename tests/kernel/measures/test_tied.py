@@ -58,18 +58,12 @@ def random_topic(seed: int) -> tuple[dict[str, float], dict[str, int]]:
     return run, judged | {"w": 0, "x": 1, "y": 2, "z": 3}
 
 
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.one_in(60)
+@pytest.mark.parametrize("seed", range(60))
 def test_every_measure_is_the_mean_over_all_orders(seed: int) -> None:
     run, judged = random_topic(seed)
     usual = [measure for measure in AVERAGED if measure.definition.summary == "mean"]
     same(usual, run, judged, residuals="total")
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("seed", range(4, 60))
-def test_every_measure_is_the_mean_over_all_orders_of_more_topics(seed: int) -> None:
-    test_every_measure_is_the_mean_over_all_orders(seed)
 
 
 def test_intents_are_averaged_over_ties_too() -> None:

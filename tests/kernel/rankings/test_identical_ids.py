@@ -110,5 +110,5 @@ def test_a_relevant_document_that_is_left_out_is_noted(tmp_path: Path, cli: Comm
     assert found.by_topic("recall")["q1"] == 1 / 2
     (tmp_path / "run").write_text("".join(lines(RUN)))
     (tmp_path / "qrels").write_text("".join(f"{t} 0 {d} {g}\n" for t in qrels for d, g in qrels[t].items()))
-    done = cli(str(tmp_path / "run"), str(tmp_path / "qrels"), "-m", "recall", "--ignore-identical-ids")
+    done = cli("run", "qrels", "-m", "recall", "--ignore-identical-ids")
     assert any("--ignore-identical-ids counts it as not retrieved" in message for message in done.messages)

@@ -82,13 +82,10 @@ def test_a_topic_may_be_a_number_of_numpy() -> None:
     assert mean([(np.int64(1), "a", 1.0)], {"1": {"a": 1}}) == 1.0
 
 
-def test_a_column_may_be_called_lines() -> None:
-    assert mean(FRAME.assign(lines=[7, 7, 7, 7]), JUDGMENTS.assign(lines="x")) == 0.75
-
-
-def test_a_column_may_be_called_name() -> None:
-    named = FRAME.assign(name="x")
-    assert mean(named, JUDGMENTS) == mean([named], JUDGMENTS) == 0.75
+@pytest.mark.parametrize("name", ["lines", "name"])
+def test_a_column_may_be_called_like_an_attribute_of_a_file(name: str) -> None:
+    run, judged = (frame.assign(**{name: "x"}) for frame in (FRAME, JUDGMENTS))
+    assert mean(run, judged) == mean([run], judged) == 0.75
 
 
 def test_qrels_remember_what_runs_list_only_where_one_lists_the_same_again() -> None:
@@ -162,14 +159,7 @@ NEITHER = [
     *(None, 5, 3.5, True, object(), print, int, b"run.txt", {1, 2}, range(3), np.int64(3), RUN.items),
     *([], [1, 2], [None], [("q1", "a")], [("q1", "a", 1.0), ("q1",)], [("q1", "a", 1.0), 5], [(None, "a", 1.0)]),
     *([("q1", "a", "x")], [("q1", None, 1.0)], [{"x": 1}], [{"qid": "1", "docno": "a", "x": 1}], [[ROWS], [5]]),
-    *(
-        {},
-        {"q1": 5},
-        {"q1": ["a", ("b", 2)]},
-        {"q1": ["a"], "q2": {"b": 1}},
-        {"q1": [None]},
-        {None: {"a": 1}},
-    ),
+    *({}, {"q1": 5}, {"q1": ["a", ("b", 2)]}, {"q1": ["a"], "q2": {"b": 1}}, {"q1": [None]}, {None: {"a": 1}}),
     *(np.zeros(3), np.zeros((2, 3)), np.array("x"), pd.Series([1, 2]), pd.DataFrame(), pd.DataFrame({"a": [1]})),
     *(gradedeval.MEASURES["ap"], gradedeval.evaluate(RUN, QRELS, "rr"), io.StringIO(""), "", iter([5])),
 ]

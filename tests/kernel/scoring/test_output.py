@@ -314,7 +314,7 @@ def test_sorting_by_a_measure_that_is_not_named_adds_it(files: Path, cli: Comman
         assert measures[0] in ("p@2", "cwlp@2", "cwlp(of=eu)@2")
         again = succeed(cli(*runs, *words, "--sort", measures[-1], "-f", "csv"))
         assert list(dict.fromkeys(row["measure"] for row in rows_of(again))) == plain
-    scores = gradedeval.evaluate(str(files / "bm25.run"), str(files / "qrels.txt"), "ap")
+    scores = gradedeval.evaluate("bm25.run", "qrels.txt", "ap")
     with pytest.raises(gradedeval.InputError, match=r"'p@2' is not among the measures .*; add measures="):
         scores.sorted_by(gradedeval.parse_measures("p@2")[0])
 

@@ -167,7 +167,7 @@ def test_a_measure_of_other_code_has_another_signature_and_is_not_compared(tmp_p
     assert short(made[0].signature) != short(made[1].signature)
     for number, scores in enumerate(made):
         scores.frame.to_csv(tmp_path / f"{number}.csv", index=False)
-    saved = [word for number in range(2) for word in ("--from-scores", str(tmp_path / f"{number}.csv"))]
+    saved = [word for number in range(2) for word in ("--from-scores", f"{number}.csv")]
     outcome = cli("compare", *saved)
     assert outcome.code == 2
     assert "1.csv: mine of 'run 7' is scored with code of mine" in outcome.messages[-1]

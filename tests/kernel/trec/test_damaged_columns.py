@@ -99,7 +99,7 @@ def test_feather_of_version_1_is_refused(cli: Command, tmp_path: Path) -> None:
         ]
 
 
-@pytest.mark.parametrize("files", [15, pytest.param(100, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("files", [8, pytest.param(100, marks=pytest.mark.exhaustive)])
 def test_each_damaged_file_is_one_message_or_has_the_scores_of_an_honest_reader(files: int) -> None:
     """More of them: `python -m tests.fuzz --only columnar`."""
     ways, wrong = batch(0, files)

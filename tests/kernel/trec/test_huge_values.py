@@ -91,7 +91,7 @@ def test_a_huge_field_of_a_line_is_shortened(huge: str, kind: str, tmp_path: Pat
     ):
         (tmp_path / "FILE").write_text(text)
         files = ("FILE", "other.qrels") if kind == "run" else ("other.run", "FILE")
-        done = cli(*(str(tmp_path / file) for file in files), "-m", "ap")
+        done = cli(*files, "-m", "ap")
         assert all(len(message) <= LONGEST for message in done.messages), done.messages
 
 

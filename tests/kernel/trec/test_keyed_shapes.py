@@ -109,7 +109,7 @@ def test_fields_of_hits_by_query_are_named(tmp_path: Path, cli: Command) -> None
         '{"q": [{"key": "a", "cos": 0.5, "score": 1}, {"key": "b", "cos": 0.9, "score": 0}]}'
     )
     (tmp_path / "qrels").write_text("q 0 b 1\n")
-    words = (str(tmp_path / "run.json"), str(tmp_path / "qrels"), "-m", "rr", "-f", "csv")
+    words = ("run.json", "qrels", "-m", "rr", "-f", "csv")
     done = cli(*words, "--run-format", "docno=key,score=cos")
     assert "rr,1.0" in done.text, done.messages
     refused = cli(*words, "--run-format", "docno=key,topic=@queries")
@@ -132,7 +132,7 @@ def test_fields_of_hits_by_query_are_named(tmp_path: Path, cli: Command) -> None
 def test_what_is_wrong_in_an_object_by_query_is_one_line(held: Any, says: str, tmp_path: Path, cli: Command) -> None:
     (tmp_path / "run.json").write_text(json.dumps(held))
     (tmp_path / "qrels").write_text("q 0 a 1\n")
-    refused = cli(str(tmp_path / "run.json"), str(tmp_path / "qrels"), "-m", "ap")
+    refused = cli("run.json", "qrels", "-m", "ap")
     assert (refused.code, len(refused.messages)) == (1, 1)
     assert says in refused.messages[0]
 
@@ -143,16 +143,14 @@ def test_responses_without_queries_ask_for_a_file_of_queries(form: str, tmp_path
     text = json.dumps({"responses": responses}) if form == "msearch" else "\n".join(map(json.dumps, responses))
     (tmp_path / "run.json").write_text(text)
     (tmp_path / "qrels.json").write_text(json.dumps(JUDGED))
-    refused = cli(str(tmp_path / "run.json"), str(tmp_path / "qrels.json"), "-m", "ap")
+    refused = cli("run.json", "qrels.json", "-m", "ap")
     assert refused.code == 1
     assert "run.json: does not name its queries, so they are numbered (1, 2, …), and" in refused.messages[0]
     assert refused.messages[0].endswith("and add --run-format topic=@queries.txt")
     with pytest.raises(gradedeval.InputError, match=r'and add run_format="topic=@queries\.txt"'):
         gradedeval.evaluate(responses, JUDGED, "ap")
     (tmp_path / "queries.txt").write_text("".join(f"{query}\n" for query in HITS))
-    assert evaluated(str(tmp_path / "run.json"), run_format=f"topic=@{tmp_path / 'queries.txt'}")[0][
-        "ap"
-    ] == pytest.approx(AP)
+    assert evaluated("run.json", run_format=f"topic=@{tmp_path / 'queries.txt'}")[0]["ap"] == pytest.approx(AP)
 
 
 @pytest.mark.parametrize("word", ["msearch", "hits", "run-format"])

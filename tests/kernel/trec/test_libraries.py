@@ -143,10 +143,10 @@ def test_without_results_or_references_ragas_has_no_number(tmp_path: Path, cli: 
 def test_a_cell_that_is_no_list_is_refused(cell: str, says: str, tmp_path: Path, cli: Command) -> None:
     columns = f"{cell},['a']" if cell.count("[") < 3 else cell
     (tmp_path / "FILE").write_text(f"question,expected,retrieved\nx,{columns}\ny,['a'],['b']\n")
-    refused = cli(str(tmp_path / "FILE"), str(tmp_path / "FILE"), "-m", "rr")
+    refused = cli("FILE", "FILE", "-m", "rr")
     assert refused.code == 1
     assert [says in message for message in refused.messages] == [True], refused.messages
-    left = cli(str(tmp_path / "FILE"), str(tmp_path / "FILE"), "-m", "rr", "--lenient")
+    left = cli("FILE", "FILE", "-m", "rr", "--lenient")
     assert left.code == 0
     assert any("skipped 1 bad line, the first on line 2" in message for message in left.messages), left.messages
 
@@ -298,7 +298,7 @@ def test_one_of_several_subsets_of_mteb_is_kept_as_the_message_says(
     document: Any = {"mteb_model_meta": {"model_name": "me/birds", "revision": "1"}, **subsets}
     (tmp_path / "several.json").write_text(json.dumps(document))
     (tmp_path / "qrels.txt").write_text("q1 0 geese-3 1\nq2 0 owls-2 1\n")
-    refused = cli(str(tmp_path / "several.json"), str(tmp_path / "qrels.txt"), "-m", "rr")
+    refused = cli("several.json", "qrels.txt", "-m", "rr")
     assert refused.code == 1
     assert [says in message for message in refused.messages] == [True]
     for name in re.findall(r'\["(.*?)"\]', refused.messages[0]):  # as jq does

@@ -84,12 +84,8 @@ def test_against_statsmodels() -> None:
 
 
 @pytest.mark.exhaustive
-def test_the_table_and_json_have_the_analysis(cli: Command) -> None:
-    words = ("compare", *RUNS, QRELS, "-m", "ap", "--test", "anova", "--baseline", RUNS[0])
-    text = " ".join(cli(*words).text.split())  # its lines are as wide as there is room
-    assert "measure source sum of squares df mean square" in text
-    assert "anova: two-way, runs × topics; Tukey's HSD over all pairs | * p ≤ 0.05 | 95% interval: Tukey's" in text
-    document = json.loads(cli(*words, "-f", "json").text)
+def test_json_has_the_analysis(cli: Command) -> None:
+    document = json.loads(cli("compare", *RUNS, QRELS, "-m", "ap", "--test", "anova", "-f", "json").text)
     assert [row["source"] for row in document["anova"]] == ["runs", "topics", "residual"]
     assert len(document["rows"]) == 3
 

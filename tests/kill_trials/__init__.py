@@ -1,1 +1,1 @@
-"""Commands that are killed, run out of disk or lose their workers at random moments: what they must not leave."""
+"""Trials of commands that are killed, run out of disk or lose a worker at random moments."""

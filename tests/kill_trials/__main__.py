@@ -1,5 +1,6 @@
-"""`python -m tests.kill_trials`: 200 commands that are killed, run out of disk or lose a worker at random moments; exit
-code 1 where one leaves what it must not."""
+"""`python -m tests.kill_trials`: kill 200 commands, fill their disk or kill a worker at random moments.
+
+The exit code is 1 if a file is neither the old one nor the new one, or a process is left."""
 
 import argparse
 import random
@@ -12,46 +13,55 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from kill_trials.commands import COMMANDS
-from kill_trials.trials import KINDS, Trial, Trials, drawn
+from kill_trials.trials import KINDS, Trial, Trials, draw_trials
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.kill_trials", description=__doc__)
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--seed", default=str(random.SystemRandom().randrange(10**9)), help="a number or a word")
-    parser.add_argument("--kind", action="append", choices=list(KINDS), help="this kind alone")
-    parser.add_argument("--only", action="append", choices=list(COMMANDS), help="this command alone")
-    given = parser.parse_args()
-    print(f"seed {given.seed}: python -m tests.kill_trials --trials {given.trials} --seed {given.seed}", flush=True)
-    begin, done = time.monotonic(), list[tuple[str, Trial]]()
+    parser.add_argument("--kind", action="append", choices=list(KINDS), help="only this kind")
+    parser.add_argument("--only", action="append", choices=list(COMMANDS), help="only this command")
+    arguments = parser.parse_args()
+    print(
+        f"seed {arguments.seed}: python -m tests.kill_trials --trials {arguments.trials} --seed {arguments.seed}",
+        flush=True,
+    )
+    begin, finished = time.monotonic(), list[tuple[str, Trial]]()
     with tempfile.TemporaryDirectory(prefix="kill-trials-") as folder:
         trials = Trials(Path(folder))
-        for kind, name, dice in drawn(given.trials, given.seed, given.kind or KINDS, given.only or COMMANDS):
+        for kind, name, dice in draw_trials(
+            arguments.trials, arguments.seed, arguments.kind or KINDS, arguments.only or COMMANDS
+        ):
             trial = KINDS[kind][0](trials, name, dice)
-            done.append((kind, trial))
-            if trial.found:
-                print(f"WRONG {kind}, {trial.name}, {trial.how}: {'; '.join(trial.found)}", flush=True)
-    report(done, time.monotonic() - begin)
-    return 1 if any(trial.found for _, trial in done) else 0
+            finished.append((kind, trial))
+            if trial.problems:
+                print(f"WRONG {kind}, {trial.name}, {trial.cause}: {'; '.join(trial.problems)}", flush=True)
+    report(finished, time.monotonic() - begin)
+    return 1 if any(trial.problems for _, trial in finished) else 0
 
 
-def report(done: list[tuple[str, Trial]], seconds: float) -> None:
-    """How many there were of each kind and of each signal, and what was left that may be left."""
+def report(finished: list[tuple[str, Trial]], seconds: float) -> None:
+    """Print the number of trials of each kind, command and signal, and the files left by SIGKILL."""
     for label in ("kind", "command", "signal"):
         counts: dict[str, Counter[str]] = {}
-        for kind, trial in done:
-            of = {"kind": kind, "command": trial.name, "signal": trial.how.split()[0] if kind == "killed" else ""}[
+        for kind, trial in finished:
+            group = {"kind": kind, "command": trial.name, "signal": trial.cause.split()[0] if kind == "killed" else ""}[
                 label
             ]
-            row = counts.setdefault(of, Counter())
-            row.update(trials=1, wrong=bool(trial.found), too_late=trial.ended)
-        for of, row in sorted(counts.items()):
-            if of:
-                print(f"{of:16} {row['trials']:4} trials, {row['too_late']:3} of them too late, {row['wrong']:d} wrong")
+            row = counts.setdefault(group, Counter())
+            row.update(trials=1, wrong=bool(trial.problems), too_late=trial.ended)
+        for group, row in sorted(counts.items()):
+            if group:
+                print(
+                    f"{group:16} {row['trials']:4} trials, {row['too_late']:3} of them too late, {row['wrong']:d} wrong"
+                )
         print()
-    left = Counter(name for _, trial in done for name in trial.left)
-    print(f"left by SIGKILL, as may be: {', '.join(f'{name} {count}' for name, count in left.items()) or 'nothing'}")
-    print(f"{len(done)} trials in {seconds:.0f} s, {sum(bool(trial.found) for _, trial in done)} wrong")
+    leftovers = Counter(name for _, trial in finished for name in trial.left)
+    print(
+        f"left by SIGKILL, as may be: {', '.join(f'{name} {count}' for name, count in leftovers.items()) or 'nothing'}"
+    )
+    print(f"{len(finished)} trials in {seconds:.0f} s, {sum(bool(trial.problems) for _, trial in finished)} wrong")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A trial: a command meets its end at a random moment, and what it leaves is looked at."""
+"""A trial: a command is ended at a random moment, and its files are checked."""
 
 import os
 import random
@@ -22,20 +22,20 @@ from support.commands import Outcome, environment
 from support.dated import dated
 from support.processes import processes_of
 
-GONE = suppress(OSError, subprocess.TimeoutExpired)
-"""What the end of a process between two looks at it raises."""
+IGNORE_ENDED = suppress(OSError, subprocess.TimeoutExpired)
+"""Ignores the errors of a process that ends between two looks at it."""
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGXCPU, signal.SIGKILL)
 TEMPORARY = ("pymp-",)
-"""What SIGKILL leaves among temporary files: those of Python's own library."""
+"""Prefixes of temporary files of Python's library, which SIGKILL leaves."""
 
-FULL = (b"(File too large)", b"the disk is full", b"temporary file: ", b"No usable temporary directory")
-"""What is said where a file may not grow."""
+FULL_DISK_MESSAGES = (b"(File too large)", b"the disk is full", b"temporary file: ", b"No usable temporary directory")
+"""Messages about a file that cannot grow."""
 
 PATIENCE = 90
-"""Seconds in which a command ends, whatever happened to it; and its processes with it."""
+"""Seconds within which a command and its processes end."""
 
-# Whoever started the trials may ignore signals, as nohup does; that would be inherited.
+# A parent that ignores signals, such as nohup, would pass that on.
 PLAIN = (
     "import signal; [signal.signal(number, signal.SIG_DFL) for number in ({numbers})];"
     "signal.signal(signal.SIGINT, signal.default_int_handler); "
@@ -49,7 +49,7 @@ STEPS = (
     "pathlib.Path.replace",
     "pathlib.Path.unlink",
 )
-# The signal comes with a call of this step, before it or after it.
+# The signal is sent before or after a call of this step.
 AT_A_STEP = """
 import os, pathlib, tempfile
 def at(owner, name, number, count, late):
@@ -71,23 +71,23 @@ at({owner}, "{name}", {number}, {count}, {late})
 
 @dataclass
 class Trial:
-    """What was done to a command, and what came of it.
+    """The treatment of a command, and its result.
 
-    how     in words: the signal and the moment
-    found   what is wrong
-    ended   whether it was at its end before
-    left    what SIGKILL left, which is allowed
+    cause     the signal and the moment, in words
+    problems  the faults
+    ended     whether the command had ended before
+    left      files that SIGKILL left, which is allowed
     """
 
     name: str
-    how: str
-    found: list[str] = field(default_factory=list)
+    cause: str
+    problems: list[str] = field(default_factory=list)
     ended: bool = False
     left: list[str] = field(default_factory=list)
 
 
 class Trials:
-    """Trials in one folder; each command is run to its end once, to know what it writes and how long it takes."""
+    """Trials in one folder. Each command runs undisturbed once, for its files and its time."""
 
     def __init__(self, folder: Path) -> None:
         self.inputs, self.folder = folder / "inputs", folder / "work"
@@ -96,116 +96,117 @@ class Trials:
         self._complete: dict[str, tuple[dict[str, bytes | None], Outcome, float]] = {}
 
     def complete(self, name: str) -> tuple[dict[str, bytes | None], Outcome, float]:
-        """What a command leaves that nobody disturbs, what it says, and how many seconds it takes."""
+        """Return the files, the outcome and the seconds of an undisturbed command."""
         if name not in self._complete:
             with self.fresh() as temporary:
                 begin = time.monotonic()
-                process = started(COMMANDS[name], self.folder, temporary)
-                done = outcome(process)
+                process = start(COMMANDS[name], self.folder, temporary)
+                done = outcome_of(process)
                 assert done.code == 0, f"{name}: {done.err.decode()}"
                 assert os.listdir(temporary) == [], f"{name} leaves {os.listdir(temporary)}"
-                self._complete[name] = left_in(self.folder), done, time.monotonic() - begin
+                self._complete[name] = files_in(self.folder), done, time.monotonic() - begin
         return self._complete[name]
 
     @contextmanager
     def fresh(self) -> Iterator[str]:
-        """The inputs as they were, and an empty folder for temporary files; its name is short enough for a socket."""
+        """Restore the inputs, and yield an empty folder for temporary files, with a name short enough for a socket."""
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(self.inputs, self.folder)
         with tempfile.TemporaryDirectory(prefix="kill-") as temporary:
             yield temporary
 
     def killed(self, name: str, dice: random.Random, number: signal.Signals | None = None) -> Trial:
-        """A signal at a moment of a command, or at a step of what it writes."""
+        """Send a signal at a moment of a command, or at a step of writing."""
         command, (_, _, seconds) = COMMANDS[name], self.complete(name)
         number = number or dice.choice(SIGNALS)
-        anew = dice.random() < 0.3  # nothing was there before
+        without_outputs = dice.random() < 0.3  # no output file exists
         to_all = dice.random() < 0.3
         step, count, late = dice.choice(STEPS), dice.choice([1, 1, 2, 3]), dice.random() < 0.5
         moment = dice.uniform(0.05, 1.0) * seconds if dice.random() < 0.6 else None
         where = f"{'after' if late else 'at'} {step} {count}" if moment is None else f"{moment:.2f} s"
         trial = Trial(name, f"{number.name}{' to all' if to_all and moment else ''} {where}")
         with self.fresh() as temporary:
-            for file in (*command.writes, *filter(None, [command.grows])) if anew else ():
+            for file in (*command.writes, *filter(None, [command.grows])) if without_outputs else ():
                 (self.folder / file).unlink()
-            before = left_in(self.folder)
+            before = files_in(self.folder)
             owner, _, method = step.rpartition(".")
-            at = AT_A_STEP.format(owner=owner, name=method, number=int(number), count=count, late=late)
-            process = started(command, self.folder, temporary, "" if moment else at)
+            step_code = AT_A_STEP.format(owner=owner, name=method, number=int(number), count=count, late=late)
+            process = start(command, self.folder, temporary, "" if moment else step_code)
             if moment is not None:
-                trial.ended = waited(process, moment)
+                trial.ended = ended_within(process, moment)
                 if not trial.ended:
                     (os.killpg if to_all else os.kill)(process.pid, number)
-            done = outcome(process)
+            done = outcome_of(process)
             trial.ended |= moment is None and done.code == 0
-            if done.code not in ({0} if trial.ended else {0, -number, 128 + number}):  # 0: it came as the command ended
-                trial.found.append(f"exit code {done.code}: {done.err[-300:]!r}")
+            # 0: the signal arrived as the command ended.
+            if done.code not in ({0} if trial.ended else {0, -number, 128 + number}):
+                trial.problems.append(f"exit code {done.code}: {done.err[-300:]!r}")
             self._look(trial, command, before, done, temporary, number is signal.SIGKILL)
-            trial.found += left_running(process.pid)
+            trial.problems += running_processes(process.pid)
         return trial
 
     def full(self, name: str, dice: random.Random) -> Trial:
-        """A limit of the size of files, as of a disk that is full."""
+        """Limit the size of files, as a full disk does."""
         command, (complete, _, _) = COMMANDS[name], self.complete(name)
         sizes = [len(complete[file] or b"") for file in (*command.writes, *filter(None, [command.grows]))]
         limit = dice.choice([0, 1, 100, *sizes, *(dice.randrange(size) for size in sizes)])
         trial = Trial(name, f"files of {limit} bytes at most")
         with self.fresh() as temporary:
-            before = left_in(self.folder)
-            done = outcome(started(command, self.folder, temporary, limit=limit))
+            before = files_in(self.folder)
+            done = outcome_of(start(command, self.folder, temporary, limit=limit))
             trial.ended = done.code == 0
             if done.code not in (0, 1, 3):
-                trial.found.append(f"exit code {done.code}: {done.err[-300:]!r}")
-            elif done.code and not any(words in done.err for words in FULL):
-                trial.found.append(f"says {done.err[-300:]!r}")
+                trial.problems.append(f"exit code {done.code}: {done.err[-300:]!r}")
+            elif done.code and not any(words in done.err for words in FULL_DISK_MESSAGES):
+                trial.problems.append(f"says {done.err[-300:]!r}")
             self._look(trial, command, before, Outcome(done.code, done.out, b""), temporary, True)
-            trial.found += [f"leaves {file}" for file in trial.left]
+            trial.problems += [f"leaves {file}" for file in trial.left]
         return trial
 
     def worker(self, name: str, dice: random.Random) -> Trial:
-        """A process that shares the work dies: another does its part."""
-        command, (complete, said, seconds) = COMMANDS[name], self.complete(name)
+        """Kill a process that shares the work: another does its part."""
+        command, (complete, complete_outcome, seconds) = COMMANDS[name], self.complete(name)
         number = dice.choice([signal.SIGKILL, signal.SIGTERM])
         trial = Trial(name, f"{number.name} to a worker")
         with self.fresh() as temporary:
-            process = started(command, self.folder, temporary)
+            process = start(command, self.folder, temporary)
             until = time.monotonic() + dice.uniform(0.3, 1) * seconds
             trial.ended = True
             while process.poll() is None:
                 if time.monotonic() > until and (others := workers(process.pid)):
                     trial.ended = False
-                    with GONE:
+                    with IGNORE_ENDED:
                         os.kill(dice.choice(others), number)
                     break
                 time.sleep(0.01)
-            done = outcome(process)
-            if done.code != 0 or done.err != said.err:
-                trial.found.append(f"exit code {done.code}: {done.err[-300:]!r}")
-            now = left_in(self.folder)
-            trial.found += [f"{file} is another" for file in command.writes if now.get(file) != complete.get(file)]
-            trial.found += [f"leaves {name} among temporary files" for name in os.listdir(temporary)]
-            trial.found += left_running(process.pid)
+            done = outcome_of(process)
+            if done.code != 0 or done.err != complete_outcome.err:
+                trial.problems.append(f"exit code {done.code}: {done.err[-300:]!r}")
+            now = files_in(self.folder)
+            trial.problems += [f"{file} is another" for file in command.writes if now.get(file) != complete.get(file)]
+            trial.problems += [f"leaves {name} among temporary files" for name in os.listdir(temporary)]
+            trial.problems += running_processes(process.pid)
         return trial
 
     def appends(self, name: str, dice: random.Random) -> Trial:
-        """Many processes append to one history at the same time, and some are killed."""
+        """Let many processes append to one history at the same time, and kill some."""
         command, (complete, _, seconds) = COMMANDS["a history"], self.complete("a history")
         count = dice.choice([3, 6, 10])
         trial = Trial("appends", f"{count} at the same time")
         with self.fresh() as temporary:
-            before = left_in(self.folder)[command.grows] or b""
-            own = (complete[command.grows] or b"").removeprefix(before)
+            before = files_in(self.folder)[command.grows] or b""
+            entries = (complete[command.grows] or b"").removeprefix(before)
             only = Killed(command.words.replace("-f csv -o out.csv", ""), (), command.grows)
-            processes = [started(only, self.folder, temporary) for _ in range(count)]
+            processes = [start(only, self.folder, temporary) for _ in range(count)]
             killed = dice.sample(processes, count // 3)
             time.sleep(dice.uniform(0.2, 1) * seconds)
             for process in killed:
                 process.send_signal(dice.choice([signal.SIGTERM, signal.SIGKILL]))
-            done = sum(outcome(process).code == 0 for process in processes)
-            after = left_in(self.folder)[command.grows] or b""
-            times = after.count(own)
-            if after != before + own * times or not done <= times <= count:
-                trial.found.append(f"{times} evaluations of {done} that ended: {after[-300:]!r}")
+            done = sum(outcome_of(process).code == 0 for process in processes)
+            after = files_in(self.folder)[command.grows] or b""
+            times = after.count(entries)
+            if after != before + entries * times or not done <= times <= count:
+                trial.problems.append(f"{times} evaluations of {done} that ended: {after[-300:]!r}")
         return trial
 
     def _look(
@@ -217,35 +218,35 @@ class Trials:
         temporary: str,
         outright: bool,
     ) -> None:
-        """What must hold, and what SIGKILL may leave (`outright`)."""
-        complete, said, _ = self.complete(trial.name)
-        for name, content in left_in(self.folder).items():
+        """Add faults of the files and messages; `outright`: SIGKILL may leave temporary files."""
+        complete, complete_outcome, _ = self.complete(trial.name)
+        for name, content in files_in(self.folder).items():
             was, new = before.get(name), complete.get(name)
             if name in command.writes:
-                trial.found += [] if content in (was, new) else [f"{name} is neither the old file nor the new one"]
+                trial.problems += [] if content in (was, new) else [f"{name} is neither the old file nor the new one"]
             elif name == command.grows and content is not None and new is not None:
                 whole = (was or b"") + new[len(self.inputs.joinpath(name).read_bytes()) :]
                 torn = outright and whole.startswith(content) and content.startswith(was or b"")
-                trial.found += [] if content in (was, whole) or torn else [f"{name} is torn"]
+                trial.problems += [] if content in (was, whole) or torn else [f"{name} is torn"]
             elif name.startswith(UNFINISHED):
-                (trial.left if outright else trial.found).append(f"{UNFINISHED}*")
+                (trial.left if outright else trial.problems).append(f"{UNFINISHED}*")
             elif name not in before or content != was:
-                trial.found.append(f"{name} is new or changed")
-        trial.found += [f"{name} is gone" for name in before if not (self.folder / name).exists()]
+                trial.problems.append(f"{name} is new or changed")
+        trial.problems += [f"{name} is gone" for name in before if not (self.folder / name).exists()]
         for name in os.listdir(temporary):
-            known = next((f"{one}*" for one in TEMPORARY if name.startswith(one)), "")
-            (trial.left if outright and known else trial.found).append(known or f"temporary file {name}")
-        known_lines = set(said.err.splitlines())
-        others = [line for line in done.err.splitlines() if not line.startswith(b"interrupted; ")]
-        trial.found += [f"says {line!r}" for line in others if line not in known_lines]
+            leftover = next((f"{prefix}*" for prefix in TEMPORARY if name.startswith(prefix)), "")
+            (trial.left if outright and leftover else trial.problems).append(leftover or f"temporary file {name}")
+        expected_lines = set(complete_outcome.err.splitlines())
+        lines = [line for line in done.err.splitlines() if not line.startswith(b"interrupted; ")]
+        trial.problems += [f"says {line!r}" for line in lines if line not in expected_lines]
 
 
-def started(
-    command: Killed, folder: Path, temporary: str, before: str = "", limit: int | None = None
+def start(
+    command: Killed, folder: Path, temporary: str, set_up: str = "", limit: int | None = None
 ) -> subprocess.Popen[bytes]:
-    """A command in a process group of its own."""
+    """Start a command in a process group of its own."""
     numbers = ",".join(str(int(number)) for number in SIGNALS if number is not signal.SIGKILL)
-    script = f"{PLAIN.format(numbers=numbers)}{command.before}{before}\n{RUN}"
+    script = f"{PLAIN.format(numbers=numbers)}{command.set_up}{set_up}\n{RUN}"
     return subprocess.Popen(
         [sys.executable, "-c", script, *command.arguments],
         cwd=folder,
@@ -258,30 +259,31 @@ def started(
     )
 
 
-def left_in(folder: Path) -> dict[str, bytes | None]:
-    """The files of a folder, histories as of one day."""
+def files_in(folder: Path) -> dict[str, bytes | None]:
+    """Return the files of a folder, with one date in histories."""
     return {name: None if content is None else dated(content) for name, content in contents(folder).items()}
 
 
-def outcome(process: subprocess.Popen[bytes]) -> Outcome:
+def outcome_of(process: subprocess.Popen[bytes]) -> Outcome:
+    """Wait for a process, and return its outcome; kill it if it hangs."""
     try:
-        out, said = process.communicate(timeout=PATIENCE)
+        out, errors = process.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
-        out, said = process.communicate()
-        return Outcome(-1, out, b"hangs: " + said)
-    return Outcome(process.returncode, out, said)
+        out, errors = process.communicate()
+        return Outcome(-1, out, b"hangs: " + errors)
+    return Outcome(process.returncode, out, errors)
 
 
-def waited(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Wait for a process so long; whether it has ended."""
-    with GONE:
+def ended_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait for a process, and return whether it has ended."""
+    with IGNORE_ENDED:
         process.wait(seconds)
     return process.returncode is not None
 
 
-def left_running(group: int) -> list[str]:
-    """What is wrong with processes that outlive the first of their group; they have a moment to notice."""
+def running_processes(group: int) -> list[str]:
+    """Return the fault of processes that outlive the first of their group by 20 seconds."""
     until = time.monotonic() + 20
     while others := processes_of(group):
         if time.monotonic() > until:
@@ -292,16 +294,16 @@ def left_running(group: int) -> list[str]:
 
 
 def workers(first: int) -> list[int]:
-    """The processes that do the work of a first one: its children, or those of the one that it has them forked by."""
-    found, helpers = [], []
+    """Return the processes that work for the first one: its children, or those of its fork server."""
+    processes, helpers = [], []
     for process in set(processes_of(first)) - {first}:
-        with GONE:
+        with IGNORE_ENDED:
             words = Path(f"/proc/{process}/cmdline").read_bytes()
             parent = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
             if b"resource_tracker" in words:
                 continue
-            (helpers if b"forkserver" in words and parent == first else found).append(process)
-    return found
+            (helpers if b"forkserver" in words and parent == first else processes).append(process)
+    return processes
 
 
 Kind = Callable[[Trials, str, random.Random], Trial]
@@ -311,18 +313,20 @@ KINDS: dict[str, tuple[Kind, tuple[str, ...], int]] = {
     "worker": (Trials.worker, tuple(name for name, command in COMMANDS.items() if command.shares), 3),
     "appends": (Trials.appends, ("a history",), 16),
 }
-"""What may happen, to which commands, and how many turns of it each has in some 300 trials."""
+"""Kind -> its trial, its commands, and its share in about 300 trials."""
 
 NEEDS = {"parquet": "pyarrow", "a picture": "matplotlib"}
-"""What some commands need that need not be installed."""
+"""Command -> the optional package it needs."""
 
 
-def drawn(
+def draw_trials(
     count: int, seed: str, kinds: Iterable[str] = KINDS, names: Iterable[str] = COMMANDS
 ) -> Iterator[tuple[str, str, random.Random]]:
-    """The kind, the command and the dice of each trial."""
-    known = [name for name in names if name not in NEEDS or find_spec(NEEDS[name])]
-    turns = [(kind, name) for kind in kinds for name in KINDS[kind][1] if name in known for _ in range(KINDS[kind][2])]
+    """Yield the kind, the command and the dice of each trial."""
+    available = [name for name in names if name not in NEEDS or find_spec(NEEDS[name])]
+    turns = [
+        (kind, name) for kind in kinds for name in KINDS[kind][1] if name in available for _ in range(KINDS[kind][2])
+    ]
     random.Random(seed).shuffle(turns)
-    for at in range(count):
-        yield (*turns[at % len(turns)], random.Random(f"{seed} {at}"))
+    for index in range(count):
+        yield (*turns[index % len(turns)], random.Random(f"{seed} {index}"))

@@ -1,4 +1,4 @@
-"""What judging can make of scores, beside the residual, and what either costs.
+"""Bounds and residuals of scores, and the cost of each.
 
 Prints a row for each measure: the mean score over the runs, the means of low and high, score + residual, the widths of
 the two intervals, and processor seconds of an evaluation of all runs by itself, with residuals and with bounds, medians
@@ -24,7 +24,7 @@ WAYS = {"plain": {}, "residuals": {"residuals": "total"}, "bounds": {"bounds": T
 
 
 def row_of(measure: str, qrels: str, runs: list[str]) -> list[str]:
-    """The cells of one measure."""
+    """Return the cells of one measure."""
     seconds: dict[str, list[float]] = {way: [] for way in WAYS}
     means = {}
     for _ in range(ROUNDS):
@@ -35,9 +35,9 @@ def row_of(measure: str, qrels: str, runs: list[str]) -> list[str]:
             parts = ("score", "residual") if way == "residuals" else ("score", "low", "high")
             means |= {part: np.mean([run.summary(part, 0, "mean") for run in scores.runs]) for part in parts}
     best = means["score"] + means["residual"]
-    shown = (means["score"], means["low"], means["high"], best, means["high"] - means["low"], means["residual"])
+    figures = (means["score"], means["low"], means["high"], best, means["high"] - means["low"], means["residual"])
     spent = [statistics.median(seconds[way]) for way in WAYS]
-    cells = [*(f"{value:.4f}" for value in shown), *(f"{each:.2f}" for each in spent), f"{spent[2] / spent[1]:.2f}"]
+    cells = [*(f"{value:.4f}" for value in figures), *(f"{each:.2f}" for each in spent), f"{spent[2] / spent[1]:.2f}"]
     return [measure, *cells]
 
 

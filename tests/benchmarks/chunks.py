@@ -1,4 +1,4 @@
-"""What folding chunks into documents costs, beside plain reading of the same run.
+"""The cost of folding chunks into documents, as a multiple of reading the same run plainly.
 
 Prints a row for each layout of the run: processor seconds of `eval` alone and with `--collapse`, medians of `--rounds`
 rounds in turn, lines per second, their ratio, and peak memory. The exit code is 1 where folding reads less than half as

@@ -23,7 +23,7 @@ MODELS, FITTED, ITERATIONS = "pbm ubm reader ccm dbn dbn(gamma=fit)", 200_000, 1
 
 
 def shown_lists(draw: np.random.Generator) -> list[str]:
-    """Topic and ten docnos of some 26 bytes, ready for a line."""
+    """Return topic and ten docnos of some 26 bytes, ready for a line."""
     docnos = draw.integers(10**12, size=(LISTS, 10))
     return [
         f"q{number % TOPICS}\t" + " ".join(f"clueweb12-{d:012d}-00" for d in row) for number, row in enumerate(docnos)
@@ -31,16 +31,16 @@ def shown_lists(draw: np.random.Generator) -> list[str]:
 
 
 def clicked(draw: np.random.Generator, sessions: int) -> list[str]:
-    """Clicks of readers who go on with .8 and click with .3, some of them out of the order of ranks."""
+    """Return clicks of readers who go on with .8 and click with .3, some of them out of the order of ranks."""
     depth = draw.geometric(0.2, sessions)
-    made = (draw.random((sessions, 10)) < 0.3) & (np.arange(10) < depth[:, None])
-    bits = made @ (1 << np.arange(10))
+    clicks = (draw.random((sessions, 10)) < 0.3) & (np.arange(10) < depth[:, None])
+    bits = clicks @ (1 << np.arange(10))
     text = [" ".join(str(rank + 1) for rank in range(10) if code >> rank & 1) for code in range(1024)]
     return [text[code] for code in bits.tolist()]
 
 
 def write(folder: Path) -> None:
-    """The two logs."""
+    """Write the two logs."""
     draw = np.random.default_rng(1)
     lists, chosen = shown_lists(draw), draw.integers(LISTS, size=SESSIONS).tolist()
     rows = [(*lists[number].split("\t"), ranks) for number, ranks in zip(chosen, clicked(draw, SESSIONS), strict=True)]
@@ -67,7 +67,7 @@ def reading(folder: Path, rounds: int) -> None:
 
 
 def fitting(rounds: int) -> None:
-    """EM on 200,000 sessions over 1,440 lists, parameters by document; the prior and 100 iterations."""
+    """Time EM on 200,000 sessions over 1,440 lists, with parameters by document, the prior and 100 iterations."""
     draw = np.random.default_rng(2)
     run = {
         f"r{n}": {f"q{t}": {f"d{d}": -i for i, d in enumerate(draw.permutation(60)[:10])} for t in range(30)}
@@ -79,24 +79,24 @@ def fitting(rounds: int) -> None:
     cells = items.cells(log)
     print(f"\nEM, {FITTED} sessions ({cells.item.shape[1]} kinds), {ITERATIONS} iterations: processor seconds")
     for model in read_models(MODELS):
-        taken = []
+        seconds = []
         for _ in range(rounds):
             begin = time.process_time()
             fit_model(model, items, cells, (1.0, 1.0), ITERATIONS)
-            taken.append(time.process_time() - begin)
-        print(f"  {model!s:16} {sorted(taken)[rounds // 2]:6.2f}")
+            seconds.append(time.process_time() - begin)
+        print(f"  {model!s:16} {sorted(seconds)[rounds // 2]:6.2f}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, help="where the logs are kept, 600 MB; default: nowhere")
     parser.add_argument("--rounds", type=int, default=3)
-    told = parser.parse_args()
-    fitting(told.rounds)
+    arguments = parser.parse_args()
+    fitting(arguments.rounds)
     with tempfile.TemporaryDirectory() as nowhere:
-        folder = told.folder or Path(nowhere)
+        folder = arguments.folder or Path(nowhere)
         folder.mkdir(exist_ok=True)
-        reading(folder, told.rounds)
+        reading(folder, arguments.rounds)
 
 
 if __name__ == "__main__":

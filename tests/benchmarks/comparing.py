@@ -44,18 +44,18 @@ def drawn(runs: int, topics: int) -> tuple[dict[str, Rankings], Rankings]:
     """Runs that find relevant documents each as often as its own luck has it, and their judgments."""
     draw = random.Random(1)
     qrels = {f"t{t}": {f"d{d}": draw.choice([0, 0, 0, 1, 2, 3]) for d in range(150)} for t in range(topics)}
-    found = {}
+    drawn_runs = {}
     for run in range(runs):
         luck = draw.uniform(0.2, 2)
-        found[f"run{run}"] = {
-            topic: {docno: luck * grade + draw.random() * 4 for docno, grade in draw.sample(list(own.items()), 100)}
-            for topic, own in qrels.items()
+        drawn_runs[f"run{run}"] = {
+            topic: {docno: luck * grade + draw.random() * 4 for docno, grade in draw.sample(list(judged.items()), 100)}
+            for topic, judged in qrels.items()
         }
-    return found, qrels
+    return drawn_runs, qrels
 
 
-def read(paths: list[str]) -> tuple[dict[str, Rankings], Rankings]:
-    """Runs and qrels of TREC files as dicts, for those who take no files."""
+def read_files(paths: list[str]) -> tuple[dict[str, Rankings], Rankings]:
+    """Read runs and qrels of TREC files as dicts."""
     runs: dict[str, Rankings] = {}
     for path in paths[:-1]:
         own = runs.setdefault(path, {})
@@ -73,7 +73,7 @@ def lines(path: str) -> list[str]:
 
 
 def scipy_loop(scores: Any, pairs: int) -> None:
-    """The first `pairs` pairs by scipy's permutation test, vectorised over draws, one pair after the other."""
+    """Test the first `pairs` pairs by scipy's permutation test, vectorized over draws, one pair after the other."""
     from scipy import stats
 
     def mean(first: Any, second: Any, axis: int) -> Any:
@@ -97,30 +97,30 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--pairs", type=int, default=60, help="of scipy's loop; its time is scaled to all pairs")
     parser.add_argument("--ranx", metavar="PYTHON")
-    told = parser.parse_args()
-    runs, judged = read(told.files) if told.files else drawn(told.runs, told.topics)
+    arguments = parser.parse_args()
+    runs, judged = read_files(arguments.files) if arguments.files else drawn(arguments.runs, arguments.topics)
     qrels = gradedeval.Qrels(judged)
     scores = to_matrix(gradedeval.evaluate(runs, qrels, MEASURE)).score[:, :, 0]
     pairs = len(scores) * (len(scores) - 1) // 2
-    some = min(told.pairs, pairs)
+    some = min(arguments.pairs, pairs)
     times: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "collection.json").write_text(json.dumps({"runs": runs, "qrels": judged}))
-        for _ in range(told.rounds):
+        for _ in range(arguments.rounds):
             measured = {
                 "gradedeval": seconds(lambda: gradedeval.compare(gradedeval.evaluate(runs, qrels, MEASURE))),
                 "scipy permutation_test in a loop": seconds(lambda: scipy_loop(scores, some)) * pairs / some,
             }
-            if told.ranx:
-                command = [told.ranx, "-c", RANX, f"{folder}/collection.json"]
+            if arguments.ranx:
+                command = [arguments.ranx, "-c", RANX, f"{folder}/collection.json"]
                 done = subprocess.run(command, capture_output=True, text=True, check=True)
                 measured["ranx compare"] = float(done.stdout)
-            for name, one in measured.items():
-                times.setdefault(name, []).append(one)
-    print(f"{len(scores)} runs × {scores.shape[1]} topics, {pairs} pairs, {DRAWS} draws; medians of {told.rounds}")
+            for name, elapsed in measured.items():
+                times.setdefault(name, []).append(elapsed)
+    print(f"{len(scores)} runs × {scores.shape[1]} topics, {pairs} pairs, {DRAWS} draws; medians of {arguments.rounds}")
     base = statistics.median(times["gradedeval"])
-    for name, found in times.items():
-        print(f"{name:<34} {statistics.median(found):8.2f} s   {statistics.median(found) / base:6.1f} ×")
+    for name, durations in times.items():
+        print(f"{name:<34} {statistics.median(durations):8.2f} s   {statistics.median(durations) / base:6.1f} ×")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How often 95% intervals of a mean difference cover it, and how often tests at 0.05 find one where there is none.
+"""Coverage of 95% intervals of a mean difference, and errors of tests at 0.05 of a difference of 0.
 
 Prints the two tables of coverage.md. Of each kind of differences sets of 6, 10, 25 and 50 topics are
 drawn, and each is tested as `compare` does, with 10,000 draws. With QRELS and runs also differences as retrieval has
@@ -38,7 +38,7 @@ class Kind(NamedTuple):
 
 
 def zeros(others: Draw) -> Draw:
-    """Differences of which 80 % are 0."""
+    """Return differences of which 80 % are 0."""
     return lambda dice, sets, topics: others(dice, sets, topics) * (dice.random((sets, topics)) < 0.2)
 
 
@@ -55,7 +55,7 @@ def skewed(dice: np.random.Generator, sets: int, topics: int) -> Floats:
 
 
 def successes(first: float, second: float) -> Draw:
-    """Differences of scores that are 0 or 1, by the shares of 1."""
+    """Return differences of scores that are 0 or 1, by the shares of 1."""
     return lambda dice, sets, topics: (
         (dice.random((sets, topics)) < first) - (dice.random((sets, topics)) < second).astype(float)
     )
@@ -75,7 +75,7 @@ DRAWN = [
 
 
 def of_runs(qrels: str, runs: list[str]) -> list[Kind]:
-    """The centred differences of pairs of runs that differ, by each measure."""
+    """Return the centred differences of pairs of runs that differ, by each measure."""
     scores = to_matrix(gradedeval.evaluate(runs, qrels, list(MEASURES)))
     kinds = []
     for column, measure in enumerate(MEASURES):
@@ -86,7 +86,7 @@ def of_runs(qrels: str, runs: list[str]) -> list[Kind]:
 
 
 def resampled(centred: Floats) -> Draw:
-    """Topics of one pair at random for each set."""
+    """Return topics of one pair at random for each set."""
 
     def draw(dice: np.random.Generator, sets: int, topics: int) -> Floats:
         pairs, places = dice.integers(0, len(centred), (sets, 1)), dice.integers(0, centred.shape[1], (sets, topics))
@@ -97,20 +97,21 @@ def resampled(centred: Floats) -> Draw:
 
 @cache
 def outcomes(kind: Kind, topics: int, sets: int, test: Test, signs: bool) -> tuple[Floats, Floats, Floats]:
-    """p and the ends of the intervals of so many sets; the draws of a test are others for each part of them."""
-    found = []
+    """Return p and the ends of the intervals of `sets` sets; each part of them has draws of its own."""
+    results = []
     for part in range(sets // PART):
         dice = np.random.default_rng((topics, part))
         differences = kind.draw(dice, PART, topics)
         if signs:
             differences = differences * (1 - 2.0 * dice.integers(0, 2, differences.shape))
-        found.append(with_interval(differences, test, DRAWS, part, ALPHA))
-    p, low, high = (np.concatenate(values) for values in zip(*found, strict=True))
+        results.append(with_interval(differences, test, DRAWS, part, ALPHA))
+    p, low, high = (np.concatenate(values) for values in zip(*results, strict=True))
     return p, low, high
 
 
 def coverage_row(kind: Kind, test: Test, sets: int) -> list[str]:
-    """How often intervals hold the mean, lie below it and above it, and have no end; and their median width."""
+    """Return the shares of intervals that hold the mean, lie below it, lie above it and are infinite, and their
+    median width."""
     columns: list[list[str]] = [[] for _ in range(5)]
     for topics in SIZES:
         _, low, high = outcomes(kind, topics, sets, test, False)
@@ -128,11 +129,11 @@ def share(value: float) -> str:
 
 
 def error_row(kind: Kind, sets: int, signs: bool) -> list[str]:
-    """How often each test finds a difference of 0."""
+    """Return the share of sets in which each test rejects a difference of 0."""
     cells = []
     for test in PAIR_TESTS:
-        found = [outcomes(kind, topics, sets, test, signs)[0] for topics in SIZES]  # type: ignore[arg-type]
-        cells.append(" ".join(share(float((p <= ALPHA).mean())) for p in found))
+        p_values = [outcomes(kind, topics, sets, test, signs)[0] for topics in SIZES]  # type: ignore[arg-type]
+        cells.append(" ".join(share(float((p <= ALPHA).mean())) for p in p_values))
     return [kind.name, "signs at random" if signs else "centred", *cells]
 
 
@@ -144,20 +145,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--sets", type=int, default=5000, help=f"of topics, a multiple of {PART}")
     parser.add_argument("files", nargs="*", metavar="QRELS RUN...")
-    told = parser.parse_args()
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    kinds = [*DRAWN, *(of_runs(told.files[0], told.files[1:]) if told.files else [])]
+    kinds = [*DRAWN, *(of_runs(arguments.files[0], arguments.files[1:]) if arguments.files else [])]
     show(["differences", "test", "covers", "lies below", "lies above", "no end", "median width"])
     show(["---"] * 7)
     for kind in kinds:
         for test in COMPARED:
-            show(coverage_row(kind, test, told.sets))
+            show(coverage_row(kind, test, arguments.sets))
     print()
     show(["differences", "0 is the true mean", *PAIR_TESTS])
     show(["---"] * (2 + len(PAIR_TESTS)))
     for kind in [DRAWN[0], *kinds[len(DRAWN) :]]:
         for signs in (False, True):
-            show(error_row(kind, told.sets, signs))
+            show(error_row(kind, arguments.sets, signs))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp())
     folder = folder.resolve()
     folder.mkdir(exist_ok=True)
-    os.chdir(folder)  # cwl_eval leaves a log where it is run
+    os.chdir(folder)  # cwl_eval leaves a log in its folder
     files = workload(folder, "small", 50, 1000)
     # The grade is the gain there, and may be 1 at most.
     gains = folder / "small.gains"
@@ -34,8 +34,11 @@ def main() -> None:
         sys.exit("cwl-eval is not installed")
     run = str(files.runs[0])
     ours = [*program(), run, str(gains), "--like", "cwl_eval", "--cwl", "-q", "-m", MEASURES]
-    for title, own, other in (("the five quantities", [], []), ("and their residuals", ["--residuals"], ["-r"])):
-        commands = {"gradedeval": [*ours, *own], "cwl_eval": [theirs, str(gains), run, *other]}
+    for title, more, theirs_more in (
+        ("the five quantities", [], []),
+        ("and their residuals", ["--residuals"], ["-r"]),
+    ):
+        commands = {"gradedeval": [*ours, *more], "cwl_eval": [theirs, str(gains), run, *theirs_more]}
         show(f"50 × 1,000, 16 measures: {title}", timed(commands, 5), "gradedeval")
 
 

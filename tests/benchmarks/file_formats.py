@@ -29,30 +29,30 @@ Rows = list[tuple[str, str, int, float, int]]
 
 def rows() -> Rows:
     draw = random.Random(1)
-    made: Rows = []
+    rows_made: Rows = []
     for topic in range(100, 100 + TOPICS):
         score = 30.0
         for rank, docno in enumerate(draw.sample(range(10**7), DEPTH), 1):
             score -= draw.random() / 50
-            made.append((str(topic), str(docno), rank, round(score, 6), draw.choice((0, 0, 0, 1, 2))))
-    return made
+            rows_made.append((str(topic), str(docno), rank, round(score, 6), draw.choice((0, 0, 0, 1, 2))))
+    return rows_made
 
 
-def lines(path: Path, header: str, line: str, made: Rows) -> None:
+def lines(path: Path, header: str, line: str, rows: Rows) -> None:
     with open(path, "w") as file:
         file.write(header)
-        file.writelines(line.format(*row) for row in made)
+        file.writelines(line.format(*row) for row in rows)
 
 
-def nested(path: Path, made: Rows, at: int) -> None:
+def nested(path: Path, rows: Rows, column: int) -> None:
     topics: dict[str, dict[str, float]] = {}
-    for row in made:
-        topics.setdefault(row[0], {})[row[1]] = row[at]
+    for row in rows:
+        topics.setdefault(row[0], {})[row[1]] = row[column]
     path.write_text(json.dumps(topics))
 
 
-def frame(made: Rows, value: str) -> pd.DataFrame:
-    table = pd.DataFrame(made, columns=["query_id", "doc_id", "rank", "score", "relevance"])
+def frame(rows: Rows, value: str) -> pd.DataFrame:
+    table = pd.DataFrame(rows, columns=["query_id", "doc_id", "rank", "score", "relevance"])
     return table[["query_id", "doc_id", value]]
 
 
@@ -112,42 +112,43 @@ KINDS = [
 
 
 def seconds(folder: Path, kind: Kind, path: Path) -> float:
-    """The processor seconds of one evaluation by one process."""
+    """Return the processor seconds of one evaluation by one process."""
     run, qrels = (path, folder / "small.qrels") if kind.holds == "run" else (folder / "small.run", path)
     words = [sys.executable, "-m", "gradedeval", str(run), str(qrels), "-m", "ndcg@10", "--jobs", "1", *kind.words]
-    before = os.times()
+    start = os.times()
     subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
     after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
+    return after.children_user + after.children_system - start.children_user - start.children_system
 
 
 def write(folder: Path, kinds: list[Kind]) -> dict[Kind, Path]:
-    """The files of each kind, and a small one of the other kind in TREC form."""
+    """Return the files of each kind, and a small one of the other kind in TREC form."""
     folder.mkdir(parents=True, exist_ok=True)
-    made = rows()
+    rows_of_run = rows()
     files = {kind: folder / f"{kind.holds}-{kind.format}-{kind.what}".replace(" ", "-") for kind in kinds}
     for kind, path in files.items():
         if not path.exists():
-            kind.write(path, made)
-    TREC_RUN(folder / "small.run", made[: 50 * DEPTH])
-    TREC_QRELS(folder / "small.qrels", made[: 50 * DEPTH])
+            kind.write(path, rows_of_run)
+    TREC_RUN(folder / "small.run", rows_of_run[: 50 * DEPTH])
+    TREC_QRELS(folder / "small.qrels", rows_of_run[: 50 * DEPTH])
     return files
 
 
 def measured(folder: Path, files: dict[Kind, Path], rounds: int) -> dict[Kind, tuple[float, float]]:
-    """Of each kind the median seconds, and the median ratio to the same in TREC form, timed just before it."""
-    taken: dict[Kind, list[tuple[float, float]]] = {kind: [] for kind in files}
+    """Return the median seconds of each kind, and the median ratio to the same file in TREC form, timed just before
+    it."""
+    times: dict[Kind, list[tuple[float, float]]] = {kind: [] for kind in files}
     trec = {kind.holds: kind for kind in files if kind.format == "trec"}
     for number in range(rounds + 1):
         for kind, path in files.items():
             plain = trec[kind.holds]
-            before = seconds(folder, plain, files[plain])
+            plain_seconds = seconds(folder, plain, files[plain])
             now = seconds(folder, kind, path)
             if number:  # the first round warms the files
-                taken[kind].append((now, now / before))
+                times[kind].append((now, now / plain_seconds))
     return {
         kind: (statistics.median(each for each, _ in pairs), statistics.median(ratio for _, ratio in pairs))
-        for kind, pairs in taken.items()
+        for kind, pairs in times.items()
     }
 
 

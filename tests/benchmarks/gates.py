@@ -1,4 +1,4 @@
-"""How often each rule of `gradedeval check` passes and fails runs that are equal, or worse by 1, 2 or 5 %.
+"""The rates at which each rule of `gradedeval check` passes and fails runs that are equal, or worse by 1, 2 or 5 %.
 
 Topics are drawn with replacement from those of TREC-COVID, round 1: the same draws for all rules, pairs and losses. The
 40 best runs by ndcg@10 are paired; the new run is scaled to the mean of the old one, times 1 − loss. It prints tables
@@ -44,7 +44,7 @@ class Pair(NamedTuple):
 
     @property
     def sd(self) -> float:
-        """Standard deviation of the differences over the old mean."""
+        """Return standard deviation of the differences over the old mean."""
         return float((self.new - self.old).std() / self.old.mean())
 
     def losing(self, loss: float) -> Pair:
@@ -55,28 +55,28 @@ class Pair(NamedTuple):
 def scores() -> tuple[list[str], dict[str, Floats]]:
     """Names of the best runs, and measure -> runs × topics."""
     folder = DATA / "covid-round1"
-    found = gradedeval.evaluate(str(folder / "runs"), str(folder / "qrels.txt"), list(MEASURES))
-    by_run = np.array([run.score for run in found.runs])
+    table = gradedeval.evaluate(str(folder / "runs"), str(folder / "qrels.txt"), list(MEASURES))
+    by_run = np.array([run.score for run in table.runs])
     best = np.argsort(-by_run[:, :, 0].mean(1), kind="stable")[:BEST]
-    names = [found.runs[index].run.removesuffix(".gz") for index in best]
+    names = [table.runs[index].run.removesuffix(".gz") for index in best]
     return names, {measure: by_run[best, :, column] for column, measure in enumerate(MEASURES)}
 
 
 def pair(measure: str, old: int, new: int) -> Pair:
-    """The better run is the old one."""
+    """Return two runs, the better one as the old one."""
     of = scores()[1][measure]
     return Pair(of[old], of[new] * (of[old].mean() / of[new].mean()))
 
 
 @cache
 def all_pairs(measure: str) -> list[tuple[int, int]]:
-    """The pairs that differ, from the most alike to the least."""
-    found = [(old, new) for old, new in combinations(range(BEST), 2) if pair(measure, old, new).sd > 1e-6]
-    return sorted(found, key=lambda indices: pair(measure, *indices).sd)
+    """Return the pairs that differ, from the most alike to the least."""
+    pairs = [(old, new) for old, new in combinations(range(BEST), 2) if pair(measure, old, new).sd > 1e-6]
+    return sorted(pairs, key=lambda indices: pair(measure, *indices).sd)
 
 
 def kinds() -> dict[str, list[tuple[int, int]]]:
-    """The four pairs most alike, and four around the median of all, by ndcg@10."""
+    """Return the four pairs most alike, and four around the median of all, by ndcg@10."""
     ordered = all_pairs("ndcg@10")
     middle = len(ordered) // 2
     return {"most alike": ordered[:4], "median": ordered[middle - 2 : middle + 2]}
@@ -91,7 +91,7 @@ def counts(topics: int, draws: int) -> Floats:
 
 
 def moments(of: Pair, drawn: Floats, side: int) -> Moments:
-    """The moments of `Moments.of`, from how often each topic was drawn."""
+    """Return the moments of `Moments.of`, from how often each topic was drawn."""
     old, new = of
     topics = float(drawn[0].sum())
     differs = np.abs(new - old) > EQUAL
@@ -106,7 +106,7 @@ def moments(of: Pair, drawn: Floats, side: int) -> Moments:
 
 
 def answers(of: Pair, drawn: Floats, p: Floats | None = None, margin: Margin = MARGIN) -> Any:
-    """The answer of each draw; `p` corrected."""
+    """Return the answer of each draw; `p` corrected."""
     low, high = moments(of, drawn, -1), moments(of, drawn, 1)
     ends = no_worse.end_of(low, -1, margin.relative), no_worse.end_of(high, 1, margin.relative)
     same = drawn @ (np.abs(of.new - of.old) > EQUAL) == 0
@@ -115,12 +115,12 @@ def answers(of: Pair, drawn: Floats, p: Floats | None = None, margin: Margin = M
 
 
 def drops(of: Pair, drawn: Floats) -> Floats:
-    """Whether --max-drop 2% fails."""
+    """Return whether --max-drop 2% fails."""
     return 1 - drawn @ of.new / (drawn @ of.old) > 0.02 + EQUAL
 
 
 def significant(of: Pair, drawn: Floats) -> Floats:
-    """Whether --significant 0.05 --test t fails: two-sided."""
+    """Return whether --significant 0.05 --test t fails: two-sided."""
     topics, change = float(drawn[0].sum()), of.new - of.old
     mean = drawn @ change / topics
     variance = np.maximum(0, drawn @ change**2 / topics - mean**2) / (topics - 1)
@@ -141,8 +141,8 @@ def head(*cells: str) -> None:
     show(*["---"] * len(cells))
 
 
-def rates(found: Any) -> list[float]:
-    return [float((found == name).mean()) for name in (NO_WORSE, WORSE, CANNOT_TELL)]
+def rates(counts_of_answers: Any) -> list[float]:
+    return [float((counts_of_answers == name).mean()) for name in (NO_WORSE, WORSE, CANNOT_TELL)]
 
 
 def whole(values: Any) -> str:
@@ -150,7 +150,7 @@ def whole(values: Any) -> str:
 
 
 def rules(draws: int) -> None:
-    """All rules on the same draws: the pair most alike, the same shrunk, and the median pair."""
+    """Print all rules on the same draws: the pair most alike, the same shrunk, and the median pair."""
     names, ordered = scores()[0], all_pairs("ndcg@10")
     alike, median = ordered[0], ordered[len(ordered) // 2]
     for kind, (old, new), of in (
@@ -168,8 +168,8 @@ ALIKE = 0.145
 """Deviation of the differences, of the mean, of two versions of one system."""
 
 
-def shrunk(at: tuple[int, int], sd: float = ALIKE) -> Pair:
-    of = pair("ndcg@10", *at)
+def shrunk(indices: tuple[int, int], sd: float = ALIKE) -> Pair:
+    of = pair("ndcg@10", *indices)
     return Pair(of.old, of.old + (of.new - of.old) * sd / of.sd)
 
 
@@ -193,7 +193,7 @@ MOST = {"ndcg@10": 0.055, "rr": 0.06, "p@10": 0.06}
 
 
 def over_all_pairs(draws: int) -> None:
-    """Wrong answers over all pairs, by measure: mean, and 95th percentile of the pairs."""
+    """Print the wrong answers over all pairs, by measure: mean, and 95th percentile of the pairs."""
     print(
         "\nWrong answers of --no-worse 5% over all pairs (every fourth by ap and rbp): the mean (95 % have at most):\n"
     )
@@ -203,24 +203,25 @@ def over_all_pairs(draws: int) -> None:
         for truth, loss, wrong in (("equal: worse", 0.0, WORSE), ("5 % lost: no worse", 0.05, NO_WORSE)):
             cells = []
             for topics in SIZES:
-                found = [
-                    float((answers(pair(measure, *at).losing(loss), counts(topics, draws)) == wrong).mean())
-                    for at in pairs
+                rates_of_pairs = [
+                    float((answers(pair(measure, *indices).losing(loss), counts(topics, draws)) == wrong).mean())
+                    for indices in pairs
                 ]
-                mean = float(np.mean(found))
-                cells.append(f"{mean:.1%} ({np.quantile(found, 0.95):.1%})")
+                mean = float(np.mean(rates_of_pairs))
+                cells.append(f"{mean:.1%} ({np.quantile(rates_of_pairs, 0.95):.1%})")
                 most = 0.08 if topics == 10 else MOST.get(measure, 1.0)
                 claim(mean <= most, f"{measure}, {truth}, {topics} topics: {mean:.1%} of at most {most:.1%}")
             show(measure, len(pairs), truth, *cells)
 
 
 def promises(draws: int) -> None:
-    """Power with the deviation known: the drop that 8 of 10 find, and the topics with which 8 of 10 equal runs pass."""
+    """Print the power for a known deviation: the drop that 8 of 10 find, and the topics with which 8 of 10 equal
+    runs pass."""
     print("\nPromised in 80 % of evaluations, with the deviation of all topics known:\n")
     head("pair", *(f"drop found, n = {topics}" for topics in SIZES), "topics needed", "equal run passes")
     names, kept = scores()[0], dict[int, list[float]]()
-    for at in [at for pairs in kinds().values() for at in pairs]:
-        of, cells = pair("ndcg@10", *at), []
+    for indices in [indices for pairs in kinds().values() for indices in pairs]:
+        of, cells = pair("ndcg@10", *indices), []
         for topics in SIZES:
             drop = 0.0
             for _ in range(8):  # a loss changes the deviation, too
@@ -232,7 +233,7 @@ def promises(draws: int) -> None:
         assert needed is not None
         passes = rates(answers(of, counts(needed, draws)))[0]
         kept.setdefault(0, []).append(passes)
-        show(f"{names[at[0]]}, {names[at[1]]}", *cells, needed, f"{passes:.1%}")
+        show(f"{names[indices[0]]}, {names[indices[1]]}", *cells, needed, f"{passes:.1%}")
     means = {topics: float(np.mean(of)) for topics, of in kept.items()}
     show("mean", *(f"{means[topics]:.1%}" for topics in SIZES), "", f"{means[0]:.1%}")
     for topics, mean in means.items():
@@ -243,25 +244,26 @@ def promises(draws: int) -> None:
 
 
 def five_measures(draws: int) -> None:
-    """Equal runs by five measures, Holm over them."""
+    """Print the answers for equal runs by five measures, with Holm's correction."""
     print(f"\nFive measures ({', '.join(MEASURES)}), all equal, over every fourth pair: worse on any:\n")
     head("topics", "pairs", "worse on any")
     pairs = all_pairs("ndcg@10")[::4]
     for topics in SIZES:
-        drawn, found = counts(topics, draws), []
-        for at in pairs:
-            of = [pair(measure, *at) for measure in MEASURES]
+        drawn, answers_of_pairs = counts(topics, draws), []
+        for indices in pairs:
+            of = [pair(measure, *indices) for measure in MEASURES]
             p = np.array([no_worse.tail_of(moments(each, drawn, 1), MARGIN) for each in of]).T
             corrected = np.array([correct_p_values(row, "holm") if row.min() < ALPHA else row * 0 + 1 for row in p]).T
-            each = [answers(one, drawn, values) == WORSE for one, values in zip(of, corrected, strict=True)]
-            found.append(float(np.any(each, axis=0).mean()))
-        mean = float(np.mean(found))
+            each = [answers(moments, drawn, values) == WORSE for moments, values in zip(of, corrected, strict=True)]
+            answers_of_pairs.append(float(np.any(each, axis=0).mean()))
+        mean = float(np.mean(answers_of_pairs))
         claim(mean <= 0.07, f"five measures, {topics} topics: {mean:.1%} worse on any")
         show(topics, len(pairs), f"{mean:.1%}")
 
 
 def beyond(draws: int) -> None:
-    """What no interval cures, at 50 topics: the best run and twenty equal ones, with differences shrunk as above."""
+    """Print the errors that no interval cures, at 50 topics: the best run and twenty equal ones, with differences
+    shrunk as above."""
     print(f"\nWhat no interval cures, at 50 topics, with the differences of runs shrunk to {ALIKE:.1%}:\n")
     head("what", "share")
     old, topics = scores()[1]["ndcg@10"][0], np.random.default_rng(50).integers(0, 30, (draws, 50))
@@ -283,13 +285,13 @@ def beyond(draws: int) -> None:
 
 
 def compared(new: Floats, old: Floats) -> Any:
-    """The answer of each row of topics."""
+    """Return the answer of each row of topics."""
     ends, p = no_worse.intervals(new, old, True), no_worse.p_of_drop(new, old, MARGIN)
     return no_worse.answer(new, old, MARGIN, ends, p)
 
 
 def ratchet(topics: Any, sd: float, accepts: list[str], pinned: bool) -> float:
-    """The true loss after ten commits, the mean over draws.
+    """Return the true loss after ten commits, the mean over draws.
 
     A commit adds to the last accepted run the differences of another real run from the best, shrunk to `sd`, which
     change no mean, and takes 1 % away.
@@ -322,34 +324,34 @@ def same_as_reference(path: str, draws: int) -> None:
     differ = samples = 0
     for of, topics in named_samples():
         drawn = counts(topics, draws)[:50]
-        found = answers(of, drawn)
+        ours = answers(of, drawn)
         rows = [np.repeat(np.arange(len(of.old)), row.astype(int)) for row in drawn]
         arrays = np.array([of.new[row] for row in rows]), np.array([of.old[row] for row in rows])
-        assert (compared(*arrays) == found).all()
+        assert (compared(*arrays) == ours).all()
         theirs = [reference.verdict(*sample, MARGIN.value) for sample in zip(*arrays, strict=True)]
-        differ += int((np.array(theirs, dtype=object) != found).sum())
-        samples += len(found)
+        differ += int((np.array(theirs, dtype=object) != ours).sum())
+        samples += len(ours)
     print(f"\nThe reference program differs in {differ} of {samples} answers on the named pairs.")
     claim(differ <= 0.03 * samples, f"{differ} of {samples} answers are not those of the reference")
 
 
 def named_samples() -> Iterator[tuple[Pair, int]]:
     for pairs in kinds().values():
-        for at in pairs:
+        for indices in pairs:
             for loss in LOSSES:
                 for topics in SIZES:
-                    yield pair("ndcg@10", *at).losing(loss), topics
+                    yield pair("ndcg@10", *indices).losing(loss), topics
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=2000)
     parser.add_argument("--reference", help="a program with a function verdict(new, old, margin)")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     for study in (rules, over_all_pairs, promises, five_measures, beyond):
-        study(asked.draws)
-    if asked.reference:
-        same_as_reference(asked.reference, asked.draws)
+        study(arguments.draws)
+    if arguments.reference:
+        same_as_reference(arguments.reference, arguments.draws)
     print("\nAll claims hold." if not FAILED else "\nNot borne out:\n" + "\n".join(f"- {text}" for text in FAILED))
     return int(bool(FAILED))
 

@@ -1,4 +1,4 @@
-"""Learning to rank: what a swap and a gradient cost, and what rankers become that are trained by measures.
+"""Learning to rank: the cost of a swap and of a gradient, and the quality of rankers that are trained by measures.
 
 Run it as `python tests/benchmarks/ltr.py`; it is not part of the tests. `--quality` trains LightGBM by each objective
 on five folds with three seeds, which takes some minutes, on the judged documents of the runs of TREC-COVID round 1
@@ -45,13 +45,13 @@ class Set(NamedTuple):
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     def of(self, lists: Any) -> Set:
-        """Some of the lists."""
+        """Return some of the lists."""
         rows = np.isin(self.list_of, np.flatnonzero(lists))
         return Set(self.features[rows], self.grades[rows], self.sizes[lists])
 
 
 def covid() -> Set:
-    """The judged documents of each topic; a feature is 1 / rank in a run, 0 where it is not retrieved."""
+    """Return the judged documents of each topic; a feature is 1 / rank in a run, 0 where it is not retrieved."""
     judged: dict[str, dict[str, int]] = {}
     for line in (COVID / "qrels.txt").read_text().splitlines():
         topic, _, docno, grade = line.split()
@@ -65,11 +65,11 @@ def covid() -> Set:
             topic, _, docno, _, score, *_ = line.split()
             scores.setdefault(topic, []).append((-float(score), docno))
         for topic, listed in scores.items():
-            for rank, (_, docno) in enumerate(sorted(listed, key=lambda own: own[0]), 1):
+            for rank, (_, docno) in enumerate(sorted(listed, key=lambda judged_of_topic: judged_of_topic[0]), 1):
                 if (row := place.get((topic, docno))) is not None:
                     features[row, column] = 1 / rank
-    grades = np.array([grade for own in judged.values() for grade in own.values()])
-    return Set(features, grades, np.array([len(own) for own in judged.values()]))
+    grades = np.array([grade for judged_of_topic in judged.values() for grade in judged_of_topic.values()])
+    return Set(features, grades, np.array([len(judged_of_topic) for judged_of_topic in judged.values()]))
 
 
 def generated(lists: int = 250, seed: int = 1) -> Set:
@@ -77,13 +77,13 @@ def generated(lists: int = 250, seed: int = 1) -> Set:
     draw = np.random.default_rng(seed)
     sizes = draw.integers(3, 41, lists)
     features = draw.normal(size=(sizes.sum(), 30))
-    told = features[:, :8] @ draw.normal(size=8) / 2 + features[:, 8] * features[:, 9]
-    told += draw.normal(size=lists)[np.repeat(np.arange(lists), sizes)] + draw.normal(size=len(told))
-    return Set(features, np.clip(np.floor(told), 0, 4).astype(int), sizes)
+    relevance = features[:, :8] @ draw.normal(size=8) / 2 + features[:, 8] * features[:, 9]
+    relevance += draw.normal(size=lists)[np.repeat(np.arange(lists), sizes)] + draw.normal(size=len(relevance))
+    return Set(features, np.clip(np.floor(relevance), 0, 4).astype(int), sizes)
 
 
 def objectives() -> dict[str, Any]:
-    """Name -> what LightGBM takes as an objective; None: no tree at all."""
+    """Return name -> LightGBM's objective; None: no tree at all."""
     ours = {
         name: ltr.objective(text, truncation=None).lightgbm
         for name, text in {"ndcg": "ndcg(gain=exp)", "gap": "gap", "err": "err", "nerr": "nerr", "ap": "ap"}.items()
@@ -93,7 +93,7 @@ def objectives() -> dict[str, Any]:
 
 
 def trained(data: Set, objective: Any, seed: int) -> Iterator[tuple[dict[str, float], float]]:
-    """Fold after fold: the measures on its test lists, and the seconds of a tree."""
+    """Yield for each fold the measures on its test lists, and the seconds of a tree."""
     import lightgbm
 
     fold = np.random.default_rng(0).permutation(len(data.sizes)) % FOLDS
@@ -102,33 +102,36 @@ def trained(data: Set, objective: Any, seed: int) -> Iterator[tuple[dict[str, fl
         train, test = data.of(fold != held_out), data.of(fold == held_out)
         scores, seconds = np.zeros(len(test.grades)), 0.0
         if objective is not None:
-            given = lightgbm.Dataset(train.features, train.grades, group=train.sizes)
+            dataset = lightgbm.Dataset(train.features, train.grades, group=train.sizes)
             begin = time.process_time()
-            booster = lightgbm.train(LIGHTGBM | {"objective": objective, "seed": seed}, given, TREES)
+            booster = lightgbm.train(LIGHTGBM | {"objective": objective, "seed": seed}, dataset, TREES)
             seconds = (time.process_time() - begin) / TREES
             scores = booster.predict(test.features)
-        yield {name: own.sklearn(test.grades, scores, None, test.sizes)[1] for name, own in metrics.items()}, seconds
+        yield (
+            {name: metric.sklearn(test.grades, scores, None, test.sizes)[1] for name, metric in metrics.items()},
+            seconds,
+        )
 
 
 def quality(name: str, data: Set) -> None:
-    """A table of test measures by objective: means over folds, and ± their deviation over seeds."""
+    """Print test measures by objective: means over folds, and ± their deviation over seeds."""
     warnings.simplefilter("ignore", EvaluationWarning)  # some lists have no relevant document, and count 0
     print(f"\n{name}: {len(data.sizes)} lists of {data.sizes.min()} to {data.sizes.max()} documents\n")
     print(f"| trained for | {' | '.join(MEASURES)} | ms a tree |\n|---|{'---|' * (len(MEASURES) + 1)}")
     for row, objective in objectives().items():
-        found = [list(trained(data, objective, seed)) for seed in (SEEDS if objective else SEEDS[:1])]
-        by_seed = np.array([np.mean([[*values.values()] for values, _ in own], axis=0) for own in found])
+        folds_of_seeds = [list(trained(data, objective, seed)) for seed in (SEEDS if objective else SEEDS[:1])]
+        by_seed = np.array([np.mean([[*values.values()] for values, _ in folds], axis=0) for folds in folds_of_seeds])
         spread = by_seed.std(axis=0, ddof=1) if len(by_seed) > 1 else None
         cells = [
             f"{mean:.4f}" if spread is None else f"{mean:.4f} ± {spread[column]:.4f}"
             for column, mean in enumerate(by_seed.mean(axis=0))
         ]
-        milliseconds = statistics.median(seconds for own in found for _, seconds in own) * 1000
+        milliseconds = statistics.median(seconds for folds in folds_of_seeds for _, seconds in folds) * 1000
         print(f"| {row} | {' | '.join(cells)} | {milliseconds:.1f} |", flush=True)
 
 
 def milliseconds(work: Callable[[], object], times: int) -> float:
-    """The median processor time of a call."""
+    """Return the median processor time of a call."""
     work()
     spent = []
     for _ in range(times):
@@ -139,7 +142,7 @@ def milliseconds(work: Callable[[], object], times: int) -> float:
 
 
 def times() -> None:
-    """Swaps of one list, and gradients of many."""
+    """Time swaps of one list, and gradients of many."""
     draw = np.random.default_rng(1)
     for documents, calls in ((120, 200), (1000, 20)):
         grades, order = draw.choice(4, documents, p=[0.6, 0.2, 0.1, 0.1]), draw.permutation(documents)
@@ -151,8 +154,8 @@ def times() -> None:
         grades, scores = draw.choice(4, sizes.sum(), p=[0.6, 0.2, 0.1, 0.1]), draw.normal(size=sizes.sum())
         for truncation in (30, None):
             for name in ("gap", "ndcg", "err"):
-                own = ltr.objective(name, truncation=truncation)
-                spent = milliseconds(lambda: own.gradients(grades, scores, group=sizes), 5)  # noqa: B023
+                objective = ltr.objective(name, truncation=truncation)
+                spent = milliseconds(lambda: objective.gradients(grades, scores, group=sizes), 5)  # noqa: B023
                 pairs = "all pairs" if truncation is None else f"truncation {truncation}"
                 print(f"  gradients, {lists:>4} × {documents:<3} {pairs:<13} {name:<5} {spent:8.1f} ms")
         soft = ltr.softgap()

@@ -1,4 +1,4 @@
-"""What estimates from people's judgments and a machine's are worth: the tables of machine_judgments.md.
+"""The worth of estimates from judgments of people and of a machine: the tables of machine_judgments.md.
 
 Topics are drawn with replacement from those of TREC-COVID, round 1, and runs at random from its runs; machines are made
 from the qrels by stated errors. Skewed scores and gross errors are simulated. It is not part of the tests, which hold a
@@ -25,28 +25,37 @@ OF = {"people": "people", "both": "both", "one λ": "both, one λ", "machine": "
 
 
 def coverage(draws: int) -> None:
-    """All cells of measures, kinds and machines, 25 topics of 200 judged by people."""
+    """Print all cells of measures, kinds and machines, with 25 of 200 topics judged by people."""
     show("measure", "of", "machine", *(f"{of} covers" for of in OF.values()), "width of both", "of one λ", "of machine")
     show(*["---"] * 10)
-    for measure, kind, judge, found in judges.cells(judges.real_scores(), JUDGES, 25, 200, draws):
-        covers = (share(one.covers) for one in found.values())
-        show(measure, kind, judge, *covers, *(percent(found[name].width) for name in ("both", "one λ", "machine")))
+    for measure, kind, judge, estimates in judges.cells(judges.real_scores(), JUDGES, 25, 200, draws):
+        covers = (share(estimate.covers) for estimate in estimates.values())
+        show(measure, kind, judge, *covers, *(percent(estimates[name].width) for name in ("both", "one λ", "machine")))
 
 
 def skewed(draws: int) -> None:
-    """Simulated scores, four of five of them 0, and a machine that errs on the others by a normal deviate of sd .1."""
+    """Print estimates of simulated scores, four of five of them 0, by a machine that errs on the others by a normal
+    deviate of sd .1."""
     show("judged", "others", "of", "bias", "its standard error", "covers", "mean half width")
     show(*["---"] * 7)
     for judged, others in ((10, 25), (25, 25), (25, 175), (50, 50)):
         some = judges.mostly_zeros(judged, others, draws)
-        for of, found in intervals(some).items():
-            errors, half = found.mean - some.truth, (found.high - found.low) / 2
+        for of, estimates in intervals(some).items():
+            errors, half = estimates.mean - some.truth, (estimates.high - estimates.low) / 2
             cells = f"{errors.mean():+.4f}", f"{errors.std() / draws**0.5:.4f}"
-            show(judged, others, OF[of], *cells, share(worth(found, some.truth, found).covers), f"{half.mean():.4f}")
+            show(
+                judged,
+                others,
+                OF[of],
+                *cells,
+                share(worth(estimates, some.truth, estimates).covers),
+                f"{half.mean():.4f}",
+            )
 
 
 def gross(draws: int) -> None:
-    """Simulated scores, and a machine that is grossly wrong on a share of 1,000 topics and all but right elsewhere."""
+    """Print estimates of simulated scores by a machine that is grossly wrong on a share of 1,000 topics and all but
+    right elsewhere."""
     show("wrong", "judged", "people covers", "both covers", "no such topic judged", "then both covers", "noted")
     show(*["---"] * 7)
     for wrong in (0.0, 0.01, 0.02, 0.05, 0.1, 0.2):
@@ -61,7 +70,7 @@ def gross(draws: int) -> None:
 
 
 def worthless(draws: int) -> None:
-    """A machine whose scores have nothing to do with those of people, and one that grades at random."""
+    """Print estimates by a machine whose scores are independent of people's, and by one that grades at random."""
     widths = ("ratio of mean widths", "most", "mean of ratios", "most")
     show("machine", "of", "judged", "people covers", "both covers", "λ", *widths)
     show(*["---"] * 10)
@@ -75,28 +84,28 @@ def worthless(draws: int) -> None:
                     of = intervals(some)
                     alone, both = (worth(of[name], some.truth, of["people"]) for name in ("people", "both"))
                     rows.append((alone.covers, both.covers, of["both"].power.mean(), both.width, both.ratio))
-                means, most = (found(rows, axis=0).tolist() for found in (np.mean, np.max))
-                shown = (f"{value:.3f}" for of in zip(means[3:], most[3:], strict=True) for value in of)
-                show(judge, total, judged, *map(share, means[:2]), f"{means[2]:.2f}", *shown)
+                means, most = (reduce(rows, axis=0).tolist() for reduce in (np.mean, np.max))
+                cells_of_row = (f"{value:.3f}" for of in zip(means[3:], most[3:], strict=True) for value in of)
+                show(judge, total, judged, *map(share, means[:2]), f"{means[2]:.2f}", *cells_of_row)
 
 
 def enough(draws: int) -> None:
-    """How many topics people have to judge."""
+    """Print coverage by the number of topics that people judge."""
     show("of", "judged", "people covers", "least", "both covers", "least", "width of both", *JUDGES, "topics saved")
     show(*["---"] * 11)
     for total in (50, 200):
         for judged in (5, 10, 15, 25, 40):
             cells = list(judges.cells(judges.real_scores(), JUDGES, judged, total, draws))
-            people, both = ([found[of] for *_, found in cells] for of in ("people", "both"))
-            covers = [share(one) for of in (people, both) for one in least_and_mean(of)]
+            people, both = ([estimates[of] for *_, estimates in cells] for of in ("people", "both"))
+            covers = [share(estimate) for of in (people, both) for estimate in least_and_mean(of)]
             widths = {judge: np.mean([f["both"].width for *_, j, f in cells if j == judge]) for judge in JUDGES}
-            width = float(np.mean([one.width for one in both]))
+            width = float(np.mean([estimate.width for estimate in both]))
             times = 1 / width**2
             show(total, judged, *covers, percent(width), *map(percent, widths.values()), f"×{times:.1f}")
 
 
-def least_and_mean(found: list[judges.Worth]) -> tuple[float, float]:
-    covers = [one.covers for one in found]
+def least_and_mean(worths: list[judges.Worth]) -> tuple[float, float]:
+    covers = [each.covers for each in worths]
     return float(np.mean(covers)), min(covers)
 
 
@@ -108,7 +117,8 @@ def all_draws(people: Floats, machine: Floats, judged: int, total: int, draws: i
 
 
 def chosen(draws: int) -> None:
-    """Judged topics that are no random sample: the means of runs by ndcg@10, 25 topics of 200 or 15 of 50."""
+    """Print estimates from judged topics that are no random sample: the means of runs by ndcg@10, 25 topics of 200
+    or 15 of 50."""
     show("machine", "judged", "topics", "people: bias", "covers", "both: bias", "covers", "noticed")
     show(*["---"] * 8)
     scores, draws = judges.real_scores(), min(draws, 1000)
@@ -116,11 +126,11 @@ def chosen(draws: int) -> None:
         people, machine = (scores[name][:, :, 0] for name in ("people", judge))
         for judged, total in ((25, 200), (15, 50)):
             for name, choose in CHOICES.items():
-                some, found = _chosen(people, machine, judged, total, draws, choose)
+                some, estimates = _chosen(people, machine, judged, total, draws, choose)
                 of = intervals(some)
                 cells = [worth(of[way], some.truth, of["people"]) for way in ("people", "both")]
-                shown = [cell for one in cells for cell in (f"{one.bias:+.3f}", share(one.covers))]
-                show(judge, f"{judged} of {total}", name, *shown, share(float(np.mean(found < CHOSEN))))
+                texts = [cell for estimate in cells for cell in (f"{estimate.bias:+.3f}", share(estimate.covers))]
+                show(judge, f"{judged} of {total}", name, *texts, share(float(np.mean(estimates < CHOSEN))))
 
 
 Choice = Callable[[np.random.Generator, Floats, Floats, int], Any]
@@ -141,21 +151,28 @@ def _chosen(
     people: Floats, machine: Floats, judged: int, total: int, draws: int, choose: Choice
 ) -> tuple[Draws, Floats]:
     """Draws of which people judge the chosen topics, and p that they are a random sample."""
-    dice, rows, found = np.random.default_rng(total), [], []
+    dice, rows, estimates = np.random.default_rng(total), [], []
     easy, easy_by_machine = people.mean(0), machine.mean(0)
     for _ in range(draws):
         topics = dice.integers(0, people.shape[1], total)
         run = int(dice.integers(len(people)))
         first = choose(dice, easy[topics], easy_by_machine[topics], judged)
         rest = np.delete(np.arange(total), first)
-        found.append(chosen_p(easy_by_machine[topics[first]], easy_by_machine[topics[rest]], 2000))
-        known = topics[first], topics[rest]
-        rows.append((people[run, known[0]], machine[run, known[0]], machine[run, known[1]], people[run].mean()))
-    return Draws(*(np.array(values) for values in zip(*rows, strict=True))), np.array(found)
+        estimates.append(chosen_p(easy_by_machine[topics[first]], easy_by_machine[topics[rest]], 2000))
+        drawn = topics[first], topics[rest]
+        rows.append(
+            (
+                people[run, drawn[0]],
+                machine[run, drawn[0]],
+                machine[run, drawn[1]],
+                people[run].mean(),
+            )
+        )
+    return Draws(*(np.array(values) for values in zip(*rows, strict=True))), np.array(estimates)
 
 
 def strata(draws: int) -> None:
-    """Whether topics that people judge are better chosen from strata of the machine's scores."""
+    """Compare topics chosen from strata of the machine's scores with a random choice."""
     show("machine", "of", "judged", "one stratum: covers", "width", "strata: covers", "width", "of one")
     show(*["---"] * 8)
     scores = judges.real_scores()
@@ -167,23 +184,25 @@ def strata(draws: int) -> None:
                     pair = scores["people"][:, :, column], scores[judge][:, :, column]
                     some = drawn(*pair, kind, judged, 200, draws, 100 * column + number)
                     by = pair[1].mean(0)
-                    own = intervals(some)["people"]
+                    by_people = intervals(some)["people"]
                     cells.append(
                         [
-                            worth(*stratified(*pair, kind, by, judged, cut, 200, draws, 100 * column + number), own)
+                            worth(
+                                *stratified(*pair, kind, by, judged, cut, 200, draws, 100 * column + number), by_people
+                            )
                             for cut in (1, parts)
                         ]
                     )
-                one, two = (np.mean([cell[at] for cell in cells], 0) for at in (0, 1))
-                widths = percent(one[1]), percent(two[1]), f"{two[1] / one[1]:.3f}"
-                show(judge, kind, f"{judged} of 200", share(one[0]), widths[0], share(two[0]), *widths[1:])
+                plain, two = (np.mean([cell[index] for cell in cells], 0) for index in (0, 1))
+                widths = percent(plain[1]), percent(two[1]), f"{two[1] / plain[1]:.3f}"
+                show(judge, kind, f"{judged} of 200", share(plain[0]), widths[0], share(two[0]), *widths[1:])
 
 
 def stratified(
     people: Floats, machine: Floats, kind: str, by: Floats, judged: int, parts: int, total: int, draws: int, seed: int
 ) -> tuple[Estimates, Floats]:
-    """Estimates where the topics in order of `by`, the machine's mean over runs, are cut into equal parts, and as many
-    of each are judged; and the truth.
+    """Return estimates from equal parts of the topics in order of `by`, the machine's mean over runs, with as many
+    topics judged in each; and the truth.
 
     The estimate is λ mean(m) over all topics, and the mean over parts of that of h − λ m; its variance that of h over
     all topics and, of the judged ones of each part, that of h − λ m (double sampling).
@@ -206,16 +225,16 @@ def stratified(
 
     margin = stdtrit(judged - parts, 0.975) * error
     blank = np.full(draws, np.nan)
-    found = Estimates(mean, error, mean - margin, mean + margin, mean, weights.mean((1, 2)), blank, places[:, 0])
-    return found, everything.truth
+    estimates = Estimates(mean, error, mean - margin, mean + margin, mean, weights.mean((1, 2)), blank, places[:, 0])
+    return estimates, everything.truth
 
 
 def _powers_within(h: Floats, m: Floats) -> Floats:
-    """draws × parts × topics: λ of the other judged topics, from what varies within parts."""
+    """Return λ of the other judged topics (draws × parts × topics), from the variation within parts."""
     size = h.shape[2]
     a, b = h - h.mean(2, keepdims=True), m - m.mean(2, keepdims=True)
     # Without one topic a part's sum of products falls by size / (size − 1) times its own product.
-    products, squares = ((one * b).sum((1, 2), keepdims=True) - one * b * size / (size - 1) for one in (a, b))
+    products, squares = ((d * b).sum((1, 2), keepdims=True) - d * b * size / (size - 1) for d in (a, b))
     ratio = np.divide(products, squares, out=np.zeros_like(h), where=squares > 1e-12)
     return np.asarray(ratio.clip(0, 1))
 
@@ -247,12 +266,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--draws", type=int, default=20_000, help="of topics and runs, for each cell")
     parser.add_argument("--only", choices=STUDIES)
-    told = parser.parse_args()
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    wanted: Iterable[str] = [told.only] if told.only else STUDIES
-    for name in wanted:
+    studies: Iterable[str] = [arguments.only] if arguments.only else STUDIES
+    for name in studies:
         print(f"\n{STUDIES[name].__doc__}\n")
-        STUDIES[name](told.draws)
+        STUDIES[name](arguments.draws)
 
 
 if __name__ == "__main__":

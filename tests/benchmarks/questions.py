@@ -1,4 +1,4 @@
-"""What every question about many runs costs, as a multiple of `eval` of the same files in the same rounds.
+"""The cost of every question about many runs, as a multiple of `eval` of the same files in the same rounds.
 
 python tests/benchmarks/questions.py                          48 generated runs of 50 topics × 1,000 documents
 python tests/benchmarks/questions.py --runs 'runs/*' --qrels qrels.txt    runs of one's own
@@ -28,10 +28,10 @@ STEPS = {"runs": (12, 24, 48), "topics": (10, 20, 40), "documents": (250, 500, 1
 
 
 def questions(files: Workload, target: Path) -> dict[str, list[str]]:
-    """The command lines, `eval` first."""
+    """Return the command lines, `eval` first."""
     runs, qrels = list(map(str, files.runs)), str(files.qrels)
     page, picture = ["-o", str(target / "page.html")], ["-o", str(target / "picture.svg")]
-    asked = {
+    commands = {
         "eval": [*runs, qrels, *MEASURES],
         "lint": ["lint", *runs],
         "lint with qrels": ["lint", *runs, qrels],
@@ -53,53 +53,53 @@ def questions(files: Workload, target: Path) -> dict[str, list[str]]:
         "plot runs": ["plot", "runs", *runs, qrels, "-m", "ap", *picture],
         "plot pr": ["plot", "pr", *runs[:5], qrels, *picture],
     }
-    return {name: [*program(), *words] for name, words in asked.items()}
+    return {name: [*program(), *words] for name, words in commands.items()}
 
 
 def generated(folder: Path, runs: int, topics: int, documents: int) -> Workload:
-    """Runs that agree about as much as those of a track: each ranks what a topic has by its worth and an error of its
-    own. A tenth of what a topic has is judged, more of it the more it is worth."""
-    made = Workload([folder / f"run{number:02d}" for number in range(runs)], folder / "qrels")
-    if made.qrels.exists():
-        return made
+    """Write runs that agree about as much as those of a track: each ranks the documents of a topic by their quality
+    and an error of its own. A tenth of the documents is judged, more of them the better they are."""
+    workload = Workload([folder / f"run{number:02d}" for number in range(runs)], folder / "qrels")
+    if workload.qrels.exists():
+        return workload
     folder.mkdir(parents=True, exist_ok=True)
-    worth = [np.random.default_rng(topic).normal(size=3 * documents) for topic in range(topics)]
-    for number, path in enumerate(made.runs):
+    qualities = [np.random.default_rng(topic).normal(size=3 * documents) for topic in range(topics)]
+    for number, path in enumerate(workload.runs):
         dice, lines = np.random.default_rng(1000 + number), []
-        for topic, values in enumerate(worth, 1):
+        for topic, values in enumerate(qualities, 1):
             seen = values + dice.normal(size=len(values)) * (0.5 + number / runs)
             for rank, docno in enumerate(np.argsort(-seen)[:documents].tolist(), 1):
                 lines.append(f"{topic} Q0 doc-{docno:05d} {rank} {seen[docno]:.6f} {path.name}\n")
         path.write_text("".join(lines))
-    with made.qrels.open("w") as file:
-        for topic, values in enumerate(worth, 1):
+    with workload.qrels.open("w") as file:
+        for topic, values in enumerate(qualities, 1):
             dice = np.random.default_rng(2000 + topic)
             judged = np.argsort(-(values + dice.normal(size=len(values))))[: len(values) // 10]
             file.writelines(
                 f"{topic} 0 doc-{docno:05d} {int(np.clip(round(values[docno] - 0.7), 0, 2))}\n" for docno in judged
             )
-    return made
+    return workload
 
 
 def exponent(steps: tuple[int, ...], seconds: list[float]) -> float:
-    """The slope of the logarithm of the seconds over that of the size."""
-    return float(np.polyfit([math.log(step) for step in steps], [math.log(one) for one in seconds], 1)[0])
+    """Return the slope of the logarithm of the seconds over that of the size."""
+    return float(np.polyfit([math.log(step) for step in steps], [math.log(duration) for duration in seconds], 1)[0])
 
 
 def growth(folder: Path, names: list[str], rounds: int) -> dict[str, dict[str, float]]:
-    """Question -> dimension -> exponent."""
-    found: dict[str, dict[str, float]] = {name: {} for name in names}
+    """Return question -> dimension -> exponent."""
+    exponents: dict[str, dict[str, float]] = {name: {} for name in names}
     for dimension, steps in STEPS.items():
         seconds: dict[str, list[float]] = {name: [] for name in names}
         for step in steps:
             size = {"runs": 24, "topics": 20, "documents": 500} | {dimension: step}
             files = apart(generated, folder / "-".join(map(str, size.values())), *size.values())
             commands = {name: words for name, words in questions(files, folder).items() if name in names}
-            for name, taken in timed(commands, rounds).items():
-                seconds[name].append(taken.processor)
+            for name, measurement in timed(commands, rounds).items():
+                seconds[name].append(measurement.processor)
         for name in names:
-            found[name][dimension] = exponent(steps, seconds[name])
-    return found
+            exponents[name][dimension] = exponent(steps, seconds[name])
+    return exponents
 
 
 def main() -> None:
@@ -110,23 +110,24 @@ def main() -> None:
     parser.add_argument("--only", default="", help="the first words of rows")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--growth", action="store_true", help="exponents, of three sizes of generated runs each")
-    given = parser.parse_args()
-    if (given.runs is None) != (given.qrels is None):
+    arguments = parser.parse_args()
+    if (arguments.runs is None) != (arguments.qrels is None):
         sys.exit("give both --runs and --qrels, or neither")
-    if given.runs:
-        files = Workload([Path(path) for path in sorted(glob.glob(given.runs))], given.qrels)
+    if arguments.runs:
+        files = Workload([Path(path) for path in sorted(glob.glob(arguments.runs))], arguments.qrels)
     else:
-        files = apart(generated, given.folder / "questions", RUNS, TOPICS, DOCUMENTS)
-    given.folder.mkdir(parents=True, exist_ok=True)
-    commands = questions(files, given.folder)
-    names = [name for name in commands if not given.only or name.split()[0] in (*given.only.split(), "eval")]
-    taken = timed({name: commands[name] for name in names}, given.rounds)
-    exponents = growth(given.folder, names, given.rounds) if given.growth else {}
-    heads = "".join(f"{dimension:>11}" for dimension in STEPS) if given.growth else ""
+        files = apart(generated, arguments.folder / "questions", RUNS, TOPICS, DOCUMENTS)
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    commands = questions(files, arguments.folder)
+    names = [name for name in commands if not arguments.only or name.split()[0] in (*arguments.only.split(), "eval")]
+    costs_of = timed({name: commands[name] for name in names}, arguments.rounds)
+    exponents = growth(arguments.folder, names, arguments.rounds) if arguments.growth else {}
+    heads = "".join(f"{dimension:>11}" for dimension in STEPS) if arguments.growth else ""
     print(f"{'':<32}{'seconds':>9}{'× eval':>8}{'MiB':>7}{heads}")
-    for name, own in taken.items():
-        more = "".join(f"{exponents[name][dimension]:>11.2f}" for dimension in STEPS) if given.growth else ""
-        print(f"{name:<32}{own.processor:>9.2f}{own.processor / taken['eval'].processor:>8.2f}{own.memory:>7.0f}{more}")
+    for name, cost in costs_of.items():
+        more = "".join(f"{exponents[name][dimension]:>11.2f}" for dimension in STEPS) if arguments.growth else ""
+        times = cost.processor / costs_of["eval"].processor
+        print(f"{name:<32}{cost.processor:>9.2f}{times:>8.2f}{cost.memory:>7.0f}{more}")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""How many orders of two runs are settled whatever the unjudged documents turn out to be: by the residual of the run
-behind, as trec_eval's users know it, and by the bounds of the difference; and what the second costs.
+"""The number of pairs of runs whose order no judgment reverses: by the residual of the lower run, and by the bounds of
+the difference; and the cost of the second.
 
 Prints a row for each measure: pairs, settled by the residual (which is not a proof for ap, ndcg and the like), settled
 by the difference, settled by the first alone, the mean width of the bounds, and processor seconds of the evaluation
@@ -21,7 +21,7 @@ from gradedeval.analysis.score_matrix import run_pairs, shared_topics, to_matrix
 
 
 def row_of(measure: str, qrels: str, runs: list[str]) -> list[str]:
-    """The cells of one measure."""
+    """Return the cells of one measure."""
     begin = time.process_time()
     scores = gradedeval.evaluate(runs, qrels, measure, residuals="total")
     scored = time.process_time()
@@ -30,14 +30,14 @@ def row_of(measure: str, qrels: str, runs: list[str]) -> list[str]:
     reread = RereadRuns.of(scores)
     for run in paired.runs:
         reread.parts(run, paired.topics)
-    read = time.process_time()
+    start = time.process_time()
     lowest, highest = difference_bounds(paired, first, second, reread)
     done = time.process_time()
     difference, residuals = paired.summaries[second] - paired.summaries[first], paired.residuals
     by_residual = np.abs(difference) > np.where(difference > 0, residuals[first], residuals[second]) + 1e-12
     by_difference = (lowest > 1e-12) | (highest < -1e-12)
     counts = (len(first), by_residual.sum(), by_difference.sum(), (by_residual & ~by_difference).sum())
-    spent = (scored - begin, read - scored, done - read)
+    spent = (scored - begin, start - scored, done - start)
     width = (highest - lowest).mean()
     return [measure, *map(str, counts), f"{width:.4f}", *(f"{seconds:.2f}" for seconds in spent)]
 

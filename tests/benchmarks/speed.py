@@ -1,4 +1,4 @@
-"""gradedeval beside other tools, as whole processes, in turn, several times: medians, ratios and peak memory.
+"""gradedeval and other tools as whole processes, in turn, several times: medians, ratios and peak memory.
 
 python tests/benchmarks/speed.py                  all rows of the table
 python tests/benchmarks/speed.py --only small     one of: small, large, many, forms, growth, measures, all_trec, loop
@@ -56,8 +56,8 @@ HERE = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Taken:
-    """What a command takes: seconds, the median and the least; processor seconds of all its processes, the median; and
-    the most MiB of all of them together."""
+    """The cost of a command: median and least seconds, median processor seconds of all its processes, and their peak
+    memory in MiB."""
 
     seconds: float
     least: float
@@ -71,8 +71,8 @@ def environment() -> dict[str, str]:
 
 
 def together(process: int) -> float:
-    """MiB of a process and its children; pages that they share count once. The less of two looks: where a process
-    begins or ends during one, its pages count twice in that."""
+    """Return MiB of a process and its children; shared pages count once. The lower of two measurements is taken: a
+    process that begins or ends during one counts twice."""
     return min(_looked(process), _looked(process))
 
 
@@ -90,7 +90,7 @@ def _looked(process: int) -> float:
 
 
 def peak(command: list[str]) -> float:
-    """The most memory that a command and its processes take, looked at every few milliseconds."""
+    """Return the most memory that a command and its processes take, looked at every few milliseconds."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
     most = 0.0
     while process.poll() is None:
@@ -100,31 +100,36 @@ def peak(command: list[str]) -> float:
 
 
 def timed(commands: dict[str, list[str]], rounds: int) -> dict[str, Taken]:
-    """Each command run `rounds` times, one after the other, so that a busy machine slows all alike; and once more for
-    its memory."""
+    """Return each command run `rounds` times, one after the other, so that a busy machine slows all alike; and once
+    more for its memory."""
     seconds: dict[str, list[float]] = {name: [] for name in commands}
     processor: dict[str, list[float]] = {name: [] for name in commands}
-    for at in range(rounds + 1):
+    for round_number in range(rounds + 1):
         for name, command in commands.items():
-            begin, before = time.perf_counter(), os.times()
+            begin, start = time.perf_counter(), os.times()
             done = subprocess.run(
                 command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment(), check=False
             )
             if done.returncode:
                 sys.exit(f"{name} failed: {done.stderr.strip().splitlines()[-1:]}")
-            if at:  # the first round warms what is read
+            if round_number:  # the first round fills the cache of files
                 after = os.times()
                 seconds[name].append(time.perf_counter() - begin)
                 spent = after.children_user + after.children_system
-                processor[name].append(spent - before.children_user - before.children_system)
+                processor[name].append(spent - start.children_user - start.children_system)
     return {
-        name: Taken(statistics.median(own), min(own), statistics.median(processor[name]), peak(commands[name]))
-        for name, own in seconds.items()
+        name: Taken(
+            statistics.median(elapsed),
+            min(elapsed),
+            statistics.median(processor[name]),
+            peak(commands[name]),
+        )
+        for name, elapsed in seconds.items()
     }
 
 
 def apart(make: Callable[..., Made], *arguments: Any) -> Made:
-    """What `make` gives, made in a process of its own: the memory it takes would count as that of the commands."""
+    """Return the result of `make`, called in a process of its own: its memory would count as that of the commands."""
     process = Process(target=make, args=arguments)
     process.start()
     process.join()
@@ -132,7 +137,7 @@ def apart(make: Callable[..., Made], *arguments: Any) -> Made:
 
 
 def program() -> list[str]:
-    """The command as users have it; the module where it is not installed."""
+    """Return the installed command, or the module if none is installed."""
     installed = shutil.which("gradedeval", path=sysconfig.get_path("scripts"))
     return [installed] if installed else [sys.executable, "-m", "gradedeval"]
 
@@ -142,26 +147,35 @@ def gradedeval(files: Workload, *options: str) -> list[str]:
 
 
 def peers(files: Workload, trec_eval: str | None) -> dict[str, list[str]]:
-    """The commands of the other tools that are there."""
-    found: dict[str, list[str]] = {}
+    """Return the commands of the other tools that are there."""
+    commands: dict[str, list[str]] = {}
     if find_spec("pytrec_eval"):
-        found["pytrec_eval, a script"] = [sys.executable, "-c", PYTREC_EVAL, *map(str, files.runs), str(files.qrels)]
+        commands["pytrec_eval, a script"] = [sys.executable, "-c", PYTREC_EVAL, *map(str, files.runs), str(files.qrels)]
     if trec_eval:
         loop = 'for run in "${@:3}"; do "$1" -m map -m ndcg_cut.10 "$2" "$run"; done'
-        found["trec_eval, a shell loop"] = ["bash", "-c", loop, "-", trec_eval, str(files.qrels), *map(str, files.runs)]
-    return found
+        commands["trec_eval, a shell loop"] = [
+            "bash",
+            "-c",
+            loop,
+            "-",
+            trec_eval,
+            str(files.qrels),
+            *map(str, files.runs),
+        ]
+    return commands
 
 
-def show(title: str, taken: dict[str, Taken], against: str) -> None:
+def show(title: str, measurements: dict[str, Taken], against: str) -> None:
     print(f"\n{title}\n  {'':<26}   seconds    least processor      memory")
-    for name, own in taken.items():
-        ratio = own.seconds / taken[against].seconds
-        figures = f"{own.seconds:7.3f} s {own.least:6.3f} s {own.processor:7.3f} s {own.memory:7.0f} MiB"
+    for name, costs in measurements.items():
+        ratio = costs.seconds / measurements[against].seconds
+        figures = f"{costs.seconds:7.3f} s {costs.least:6.3f} s {costs.processor:7.3f} s {costs.memory:7.0f} MiB"
         print(f"  {name:<26} {figures}   {ratio:6.2f} × {against}", flush=True)
 
 
 def beside_peers(title: str, files: Workload, rounds: int, trec_eval: str | None) -> None:
-    """One command for all runs; a shell loop of trec_eval, one process a run; one process of pytrec_eval for all."""
+    """Time one command for all runs, a shell loop of trec_eval with one process a run, and one process of
+    pytrec_eval for all."""
     commands = {"gradedeval": gradedeval(files, *MEASURES)}
     if len(files.runs) > 1 or files.size > 1 << 25:
         commands["gradedeval --jobs 1"] = gradedeval(files, *MEASURES, "--jobs", "1")
@@ -177,7 +191,7 @@ def forms(large: Workload, rounds: int) -> None:
 
 
 def growth(large: Workload, short: Path, rounds: int) -> None:
-    """A tenth of the large run, the run, and ten times as many topics, all of which the same qrels judge.
+    """Time a tenth of the large run, the run, and ten times as many topics, all with the same qrels.
 
     By one process: what more of them take depends on how a small file is shared, and the question is what a line costs.
     Topics that the run lacks would cost the short one something: `--topics both` leaves them out.
@@ -188,13 +202,13 @@ def growth(large: Workload, short: Path, rounds: int) -> None:
         commands = {
             name: gradedeval(Workload([run], qrels), *MEASURES, "--topics", "both", *jobs) for name, run in runs.items()
         }
-        taken = timed(commands, rounds)
+        measurements = timed(commands, rounds)
         show(
             f"a tenth of the large run, the run, ten times as many topics; {' '.join(jobs) or 'all cores'}",
-            taken,
+            measurements,
             "1 ×",
         )
-        seconds = [own.seconds for own in taken.values()]
+        seconds = [measurement.seconds for measurement in measurements.values()]
         print(f"  (t70 - t7) / (t7 - t0.7) = {(seconds[2] - seconds[1]) / (seconds[1] - seconds[0]):.2f}")
 
 
@@ -204,7 +218,7 @@ def measures(large: Workload, rounds: int) -> None:
 
 
 def all_trec(large: Workload, rounds: int, trec_eval: str | None) -> None:
-    """The drop-in with all of trec_eval's measures, beside the tools whose measures they are."""
+    """Time the drop-in with all of trec_eval's measures, and the tools whose measures they are."""
     files = [str(large.qrels), str(large.runs[0])]
     commands = {"gradedeval trec_eval -m all_trec": [*program(), "trec_eval", "-m", "all_trec"]}
     commands["gradedeval trec_eval -m map"] = [*program(), "trec_eval", "-m", "map"]
@@ -219,12 +233,12 @@ def all_trec(large: Workload, rounds: int, trec_eval: str | None) -> None:
 
 
 def shortened(large: Workload, topics: int) -> Path:
-    """The first topics of the large run."""
-    made = large.runs[0].with_suffix(".short")
-    if not made.exists():
+    """Return the first topics of the large run."""
+    target = large.runs[0].with_suffix(".short")
+    if not target.exists():
         with large.runs[0].open("rb") as lines:
-            made.write_bytes(b"".join(line for line, _ in zip(lines, range(topics * 1000), strict=False)))
-    return made
+            target.write_bytes(b"".join(line for line, _ in zip(lines, range(topics * 1000), strict=False)))
+    return target
 
 
 def main() -> None:
@@ -236,32 +250,32 @@ def main() -> None:
     parser.add_argument("--topics", type=int, default=6980, help="topics of the large run")
     parser.add_argument("--runs", type=int, default=100, help="runs of many runs")
     parser.add_argument("--trec-eval", default=shutil.which("trec_eval"), help="a trec_eval binary")
-    given = parser.parse_args()
-    given.folder.mkdir(parents=True, exist_ok=True)
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
 
     def wanted(*names: str) -> bool:
-        return given.only is None or given.only in names
+        return arguments.only is None or arguments.only in names
 
     if wanted("small"):
-        files = apart(workload, given.folder, "small", 50, 1000)
-        beside_peers("50 topics × 1,000", files, 2 * given.rounds, given.trec_eval)
+        files = apart(workload, arguments.folder, "small", 50, 1000)
+        beside_peers("50 topics × 1,000", files, 2 * arguments.rounds, arguments.trec_eval)
     if wanted("many"):
-        files = apart(workload, given.folder, f"many{given.runs}", 50, 1000, given.runs)
-        beside_peers(f"{given.runs} runs × 50 × 1,000", files, given.rounds, given.trec_eval)
+        files = apart(workload, arguments.folder, f"many{arguments.runs}", 50, 1000, arguments.runs)
+        beside_peers(f"{arguments.runs} runs × 50 × 1,000", files, arguments.rounds, arguments.trec_eval)
     if wanted("large", "forms", "growth", "measures", "all_trec"):
-        large = apart(workload, given.folder, f"large{given.topics}", given.topics, 1000)
+        large = apart(workload, arguments.folder, f"large{arguments.topics}", arguments.topics, 1000)
         if wanted("large"):
-            beside_peers(f"{given.topics:,} topics × 1,000", large, given.rounds, given.trec_eval)
+            beside_peers(f"{arguments.topics:,} topics × 1,000", large, arguments.rounds, arguments.trec_eval)
         if wanted("measures"):
-            measures(large, given.rounds)
+            measures(large, arguments.rounds)
         if wanted("all_trec"):
-            all_trec(large, given.rounds, given.trec_eval)
+            all_trec(large, arguments.rounds, arguments.trec_eval)
         if wanted("forms"):
-            forms(large, given.rounds)
+            forms(large, arguments.rounds)
         if wanted("growth"):
-            growth(large, apart(shortened, large, given.topics // 10), given.rounds)
+            growth(large, apart(shortened, large, arguments.topics // 10), arguments.rounds)
     if wanted("loop"):
-        training_loop.main(rounds=2 * given.rounds)
+        training_loop.main(rounds=2 * arguments.rounds)
 
 
 if __name__ == "__main__":

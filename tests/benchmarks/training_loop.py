@@ -1,5 +1,5 @@
-"""Evaluations from Python, as in a training loop: ndcg@10 and ap from dicts, DataFrames and arrays, beside
-pytrec_eval's evaluator and ranx where they are installed.
+"""Evaluations from Python, as in a training loop: ndcg@10 and ap from dicts, DataFrames and arrays, by gradedeval, and
+by pytrec_eval's evaluator and ranx if they are installed.
 
 Run it as `python tests/benchmarks/training_loop.py`; it is not part of the tests. All take turns in one process;
 medians of processor time are compared, so that a busy machine slows all alike. Qrels are read before but in the rows
@@ -21,7 +21,7 @@ from typing import Any
 import gradedeval
 
 os.environ.setdefault("NUMBA_NUM_THREADS", "1")
-"""Threads of ranx that wait for work would count for whoever comes after it."""
+"""Idle threads of ranx would count in the time of the next tool."""
 
 Dicts = dict[str, dict[str, Any]]
 Works = dict[str, Callable[[], object]]
@@ -41,7 +41,7 @@ def other_runs(topics: int = 50, depth: int = 100) -> list[Dicts]:
 
 
 def collection(topics: int = 50, depth: int = 100, seed: int = 1) -> tuple[Dicts, Dicts]:
-    """Qrels with 1.5 judged documents for each retrieved one, and a run of which about a third are judged."""
+    """Return qrels with 1.5 judged documents for each retrieved one, and a run of which about a third are judged."""
     draw = random.Random(seed)
     qrels = {
         f"t{t}": {f"d{t}-{i}": draw.choice([0, 0, 0, 1, 2, 3]) for i in range(3 * depth // 2)} for t in range(topics)
@@ -51,11 +51,11 @@ def collection(topics: int = 50, depth: int = 100, seed: int = 1) -> tuple[Dicts
 
 
 def from_dicts(qrels: Dicts, *runs: Dicts, fresh: bool = False) -> Works:
-    """Evaluations of nested dicts, the runs in turn: qrels are read before, or each time."""
+    """Return evaluations of nested dicts, the runs in turn: qrels are read before, or each time."""
     measures = gradedeval.parse_measures(MEASURES_ASKED)
-    known = qrels if fresh else gradedeval.Qrels(qrels)
+    source = qrels if fresh else gradedeval.Qrels(qrels)
     ours, theirs, compiled = cycle(runs), cycle(runs), cycle(runs)
-    works: Works = {"gradedeval": lambda: gradedeval.evaluate(next(ours), known, measures).means}
+    works: Works = {"gradedeval": lambda: gradedeval.evaluate(next(ours), source, measures).means}
     if find_spec("pytrec_eval"):
         import pytrec_eval
 
@@ -71,7 +71,7 @@ def from_dicts(qrels: Dicts, *runs: Dicts, fresh: bool = False) -> Works:
 
 
 def from_frames(qrels: Dicts, *runs: Dicts, fresh: bool = False) -> Works:
-    """The same of DataFrames, beside dicts."""
+    """Return the same of DataFrames, beside dicts."""
     import pandas as pd
 
     def frame(nested: Dicts, *names: str) -> Any:
@@ -79,10 +79,10 @@ def from_frames(qrels: Dicts, *runs: Dicts, fresh: bool = False) -> Works:
         return pd.DataFrame(rows, columns=list(names))
 
     grades = frame(qrels, "topic", "docno", "grade")
-    known = grades if fresh else gradedeval.Qrels(grades)
+    source = grades if fresh else gradedeval.Qrels(grades)
     frames = cycle([frame(run, "topic", "docno", "score") for run in runs])
     works: Works = {
-        f"gradedeval, pandas {pd.__version__}": lambda: gradedeval.evaluate(next(frames), known, MEASURES_ASKED).means,
+        f"gradedeval, pandas {pd.__version__}": lambda: gradedeval.evaluate(next(frames), source, MEASURES_ASKED).means,
         "gradedeval, dicts": from_dicts(qrels, *runs, fresh=fresh)["gradedeval"],
     }
     if find_spec("ranx"):
@@ -95,15 +95,15 @@ def from_frames(qrels: Dicts, *runs: Dicts, fresh: bool = False) -> Works:
         judged, names = ranx.Qrels(qrels), ["map", "ndcg@10"]
 
         def evaluated() -> object:
-            own = ranx.Qrels.from_df(judgments) if fresh else judged
-            return ranx.evaluate(own, ranx.Run.from_df(next(theirs)), names)
+            ranx_qrels = ranx.Qrels.from_df(judgments) if fresh else judged
+            return ranx.evaluate(ranx_qrels, ranx.Run.from_df(next(theirs)), names)
 
         works["ranx"] = evaluated
     return works
 
 
 def from_arrays(topics: int, depth: int) -> Works:
-    """Grades and scores as arrays, which the others do not take."""
+    """Return grades and scores as arrays, which the others do not take."""
     import numpy as np
 
     draw = np.random.default_rng(1)
@@ -113,26 +113,29 @@ def from_arrays(topics: int, depth: int) -> Works:
 
 
 def rows() -> dict[str, tuple[Works, int]]:
-    """What is evaluated -> who does it, and how many documents they score at once."""
-    found = {
+    """Return row -> the works of each tool, and the number of documents they score at once."""
+    table = {
         f"dicts, same run, {topics} × {depth}": (from_dicts(*collection(topics, depth)), topics * depth)
         for topics, depth in SHAPES
     }
     for topics, depth in SHAPES[1:]:
         works = from_dicts(collection(topics, depth)[0], *other_runs(topics, depth))
-        found[f"dicts, other documents, {topics} × {depth}"] = (works, topics * depth)
+        table[f"dicts, other documents, {topics} × {depth}"] = (works, topics * depth)
     qrels, runs = collection()[0], other_runs()
     for topics in (1, 50):
-        own = collection(topics)[0]
-        found[f"fresh dicts, {topics} × 100"] = (from_dicts(own, *other_runs(topics), fresh=True), topics * 100)
-    found["DataFrames, 50 × 100"] = (from_frames(qrels, *runs), 5000)
-    found["fresh DataFrames, 50 × 100"] = (from_frames(qrels, *runs, fresh=True), 5000)
-    found |= {f"arrays, {topics} × {depth}": (from_arrays(topics, depth), topics * depth) for topics, depth in SHAPES}
-    return found
+        judgments = collection(topics)[0]
+        table[f"fresh dicts, {topics} × 100"] = (
+            from_dicts(judgments, *other_runs(topics), fresh=True),
+            topics * 100,
+        )
+    table["DataFrames, 50 × 100"] = (from_frames(qrels, *runs), 5000)
+    table["fresh DataFrames, 50 × 100"] = (from_frames(qrels, *runs, fresh=True), 5000)
+    table |= {f"arrays, {topics} × {depth}": (from_arrays(topics, depth), topics * depth) for topics, depth in SHAPES}
+    return table
 
 
 def milliseconds(work: Callable[[], object], times: int) -> float:
-    """Processor time of one call."""
+    """Return processor time of one call."""
     start = time.process_time()
     for _ in range(times):
         work()
@@ -148,11 +151,11 @@ def main(rounds: int = 15) -> None:
             work()  # ranx compiles
         turns, draw = list(works.items()), random.Random(1)
         for _ in range(rounds):
-            draw.shuffle(turns)  # whoever follows another finds the caches full of its data
+            draw.shuffle(turns)  # the next one starts with caches full of the data of the one before
             for who, work in turns:
                 times[who].append(milliseconds(work, max(2, min(200, DOCUMENTS // documents))))
-        for who, own in times.items():
-            print(f"  {name:<34} {who:<30} {statistics.median(own):8.3f} ms")
+        for who, milliseconds_of_turn in times.items():
+            print(f"  {name:<34} {who:<30} {statistics.median(milliseconds_of_turn):8.3f} ms")
 
 
 if __name__ == "__main__":

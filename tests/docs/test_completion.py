@@ -1,4 +1,4 @@
-"""Shell completion: what is offered, and that it is what the commands take."""
+"""Shell completion: the offered words are those that commands take."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ WORDS = Path(completion.__file__).with_name("completion.txt")
 
 
 def words() -> str:
-    """What `completion.program` reads: the measures, common ones first, the commands, their arguments and options."""
+    """Return the file that `completion.program` reads: the measures, common ones first, the commands, their
+    arguments and options."""
     lines = ["|".join([*COMMON, *sorted({*MEASURES, *ALIASES} - {*COMMON})])]
     for name, command in commands():
         if isinstance(command, click.Group):
@@ -52,7 +53,7 @@ def written(option: click.Parameter, command: str) -> str:
     return f"{flags}={FILES if re.search('FILE|RUN|QRELS', metavar) else ''}"
 
 
-def test_what_is_offered_is_what_the_commands_take(request: pytest.FixtureRequest) -> None:
+def test_completion_offers_the_arguments_of_commands(request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--golden"):
         WORDS.write_text(words(), encoding="utf-8")
     assert WORDS.read_text(encoding="utf-8") == words()
@@ -62,7 +63,7 @@ PAGES = Path(completion.__file__).with_name("pages.txt")
 
 
 def pages() -> str:
-    """What `gradedeval help` searches of the documentation: path, title and headings of each page, between tabs."""
+    """Return the index that `gradedeval help` searches: path, title and headings of each page, between tabs."""
     lines = []
     for page in sorted((ROOT / "docs").rglob("*.md")):
         text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
@@ -71,43 +72,43 @@ def pages() -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def test_the_pages_that_help_searches_are_those_of_the_documentation(request: pytest.FixtureRequest) -> None:
+def test_help_searches_the_pages_of_the_documentation(request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--golden"):
         PAGES.write_text(pages(), encoding="utf-8")
     assert PAGES.read_text(encoding="utf-8") == pages()
 
 
-def offered(*typed: str) -> list[str]:
-    """How the last of these words may go on."""
+def completions(*typed: str) -> list[str]:
+    """Return the completions of the last word."""
     program = completion.program({name: summary for name, (_, summary) in (COMMANDS | ABOUT).items()})
     shell = ShellComplete(program, {}, "gradedeval", "_GRADEDEVAL_COMPLETE")
-    *before, last = typed
-    return [item.value if item.type == "plain" else item.type for item in shell.get_completions(before, last)]
+    *earlier, last = typed
+    return [item.value if item.type == "plain" else item.type for item in shell.get_completions(earlier, last)]
 
 
 @pytest.mark.exhaustive
 def test_commands_options_choices_measures_and_files_are_offered() -> None:
-    assert offered("co") == ["compare", "collections", "correlate", "completion", "file"]
-    assert offered("help", "comp") == ["compare", "compat", "compatibility"]
-    assert offered("completion", "f") == ["fish"]
-    assert offered("compare", "--tes") == ["--test"]
-    assert offered("compare", "--test", "w") == ["wilcoxon"]
-    assert offered("compare", "run.txt", "-m", "nerr1") == ["nerr10", "nerr11"]
-    assert offered("run.txt", "--resid") == ["--residuals", "--residual-depth"]
-    assert offered("run.txt", "--ties", "docno") == ["docno-desc", "docno-asc"]
-    assert offered("check", "--baseline", "r") == ["file"]
-    assert offered("clicks", "observe", "--clickless", "d") == ["drop"]
-    assert offered("measures", "compa") == ["compat", "compatibility"]
-    assert offered("plot", "ru") == ["runs"]
-    assert offered("plot", "runs", "--siz") == ["--size"]
-    assert offered("trec_eval", "-m", "ndcg_c") == ["ndcg_cut"]
+    assert completions("co") == ["compare", "collections", "correlate", "completion", "file"]
+    assert completions("help", "comp") == ["compare", "compat", "compatibility"]
+    assert completions("completion", "f") == ["fish"]
+    assert completions("compare", "--tes") == ["--test"]
+    assert completions("compare", "--test", "w") == ["wilcoxon"]
+    assert completions("compare", "run.txt", "-m", "nerr1") == ["nerr10", "nerr11"]
+    assert completions("run.txt", "--resid") == ["--residuals", "--residual-depth"]
+    assert completions("run.txt", "--ties", "docno") == ["docno-desc", "docno-asc"]
+    assert completions("check", "--baseline", "r") == ["file"]
+    assert completions("clicks", "observe", "--clickless", "d") == ["drop"]
+    assert completions("measures", "compa") == ["compat", "compatibility"]
+    assert completions("plot", "ru") == ["runs"]
+    assert completions("plot", "runs", "--siz") == ["--size"]
+    assert completions("trec_eval", "-m", "ndcg_c") == ["ndcg_cut"]
 
 
-def test_a_shell_gets_its_script_and_its_words_without_numpy() -> None:
+def test_completion_in_a_shell_imports_no_numpy() -> None:
     code = "import sys; from gradedeval.__main__ import run; sys.modules['numpy'] = None; run()"
-    asked = {"COMP_WORDS": "gradedeval comp", "COMP_CWORD": "1"}
+    variables = {"COMP_WORDS": "gradedeval comp", "COMP_CWORD": "1"}
     for instruction, answer in (("bash_source", "_GRADEDEVAL_COMPLETE=bash_complete"), ("bash_complete", "compare\n")):
-        done = python("-c", code, **asked, _GRADEDEVAL_COMPLETE=instruction)
+        done = python("-c", code, **variables, _GRADEDEVAL_COMPLETE=instruction)
         assert done.returncode == 0
         assert answer in done.stdout
 
@@ -119,8 +120,8 @@ def test_a_command_prints_the_script_of_a_shell(shell: str, cli: Command) -> Non
     assert f"_GRADEDEVAL_COMPLETE={shell}_complete" in printed.text
 
 
-def test_a_shell_without_completion_is_one_line(cli: Command) -> None:
-    known = "choose bash, zsh or fish"
-    assert cli("completion").messages == [f"completion: no shell given; {known}"]
-    assert cli("completion", "tcsh").messages == [f"completion: 'tcsh' is not supported; {known}"]
+def test_an_unsupported_shell_is_an_error_of_one_line(cli: Command) -> None:
+    hint = "choose bash, zsh or fish"
+    assert cli("completion").messages == [f"completion: no shell given; {hint}"]
+    assert cli("completion", "tcsh").messages == [f"completion: 'tcsh' is not supported; {hint}"]
     assert cli("completion", "tcsh").code == 2

@@ -1,4 +1,4 @@
-"""What docs/contributing.md says to write is enough: its walk is followed in a copy of the package."""
+"""The instructions of docs/contributing.md, followed in a copy of the package."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ PAGE = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
 
 
 def section(title: str) -> str:
-    """The section of the page under a heading."""
+    """Return the section of the page under a heading."""
     return PAGE.partition(f"## {title}\n")[2].partition("\n## ")[0]
 
 
@@ -25,7 +25,8 @@ def blocks(text: str, kind: str) -> list[str]:
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """A repository of which only what a walk needs is there: the package, what its tests share, and the samples."""
+    """Copy the parts of the repository that the instructions need: the package, the support of its tests, and the
+    samples."""
     for name in ("gradedeval", "tests/support"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "qrels_samples").symlink_to(ROOT / "qrels_samples")
@@ -33,7 +34,7 @@ def copy(tmp_path: Path) -> Path:
 
 
 def python(copy: Path, *words: str) -> str:
-    """What `python WORDS...` prints, with the package of the copy."""
+    """Return the output of `python WORDS...`, with the package of the copy."""
     environment = {"PYTHONPATH": f"{copy}:{copy / 'tests'}", "LC_ALL": "C.UTF-8", "PATH": ""}
     done = subprocess.run(
         [sys.executable, *words], cwd=copy, env=environment, capture_output=True, text=True, check=False
@@ -51,7 +52,7 @@ def replace(path: Path, diff: str) -> None:
 
 
 def typed(session: str) -> list[str]:
-    """The commands of a session, each in one line."""
+    """Return the commands of a session, each in one line."""
     return re.sub(r"\\\n *", "", session).splitlines()
 
 

@@ -1,4 +1,4 @@
-"""The README and the pages of docs/ do what they say; `--golden` rewrites outputs and generated parts."""
+"""The sessions of the README and of docs/ print their output; `--golden` rewrites outputs and generated parts."""
 
 import re
 from pathlib import Path
@@ -34,7 +34,7 @@ SLOW = (
 def test_pages_equal_the_output_of_their_blocks(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     text = page.read_text(encoding="utf-8")
     now = generated(text)
-    # What contributing.md says to write is followed by tests of its own.
+    # Other tests follow the instructions of contributing.md.
     if page.name != "contributing.md":
         now = rewritten(now, reader_folder(tmp_path))
     if request.config.getoption("--golden"):
@@ -43,11 +43,15 @@ def test_pages_equal_the_output_of_their_blocks(page: Path, tmp_path: Path, requ
         assert now == text
 
 
-def test_what_is_said_of_a_measure_is_said_to_the_end() -> None:
+def test_descriptions_of_measures_are_whole_sentences() -> None:
     page = (ROOT / "docs/reference/measures.md").read_text(encoding="utf-8")
-    said = re.findall(r"^### (\S+)\n\n(.*)\n\n\| \| \|\n\|---\|---\|\n((?:\| .*\n)*)", page, re.M)
-    assert {name for name, _, _ in said} == set(MEASURES)
-    assert [name for name, what, rows in said if not what.endswith(".") or re.search(r"^\| +\|", rows, re.M)] == []
+    entries = re.findall(r"^### (\S+)\n\n(.*)\n\n\| \| \|\n\|---\|---\|\n((?:\| .*\n)*)", page, re.M)
+    assert {name for name, _, _ in entries} == set(MEASURES)
+    assert [
+        name
+        for name, description, rows in entries
+        if not description.endswith(".") or re.search(r"^\| +\|", rows, re.M)
+    ] == []
 
 
 SAMPLE = re.compile(r"^```(?:console|python|sh|text|toml)\n(.*?)^```", re.M | re.S)
@@ -66,8 +70,8 @@ def test_every_command_option_and_measure_occurs_in_the_docs() -> None:
     missing += [
         f"{name} {option}"
         for name, command in commands()
-        for shown in options(command)
-        for option in shown.opts
+        for option in options(command)
+        for option in option.opts
         if option not in named
     ]
     missing += [name for name in MEASURES if f"\n### {name}\n" not in text]
@@ -92,8 +96,8 @@ def test_the_readme_is_short() -> None:
     assert len(text.split()) <= 900
 
 
-def test_the_two_set_up_commands_are_what_ci_runs() -> None:
-    """`.ci/run` takes them out of the README; here only that they are there, one a block."""
+def test_ci_runs_the_two_set_up_commands() -> None:
+    """Check that the README has two set-up commands, one in each block; `.ci/run` runs them."""
     blocks = re.findall(r"```sh\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     assert [len(re.findall(r"(?<!\\)\n", block)) for block in blocks] == [1, 1]
     assert "pip install . &&" in blocks[0]

@@ -1,4 +1,4 @@
-"""Each public function has an example in its docstring that prints what it shows."""
+"""Examples in the docstrings of public functions, run."""
 
 import doctest
 import inspect
@@ -24,10 +24,10 @@ CLASSES = ["Bound", "InputError", "Measure", "Options", "Qrels", "RelevanceEvalu
 
 
 def example(name: str) -> doctest.DocTest:
-    """The example in the docstring of a public name."""
+    """Run the example in the docstring of a public name."""
     documented: Callable[..., Any] = attrgetter(name)(gradedeval)
-    known = {"gradedeval": gradedeval, "np": np}
-    return doctest.DocTestParser().get_doctest(inspect.getdoc(documented) or "", known, name, None, 0)
+    names = {"gradedeval": gradedeval, "np": np}
+    return doctest.DocTestParser().get_doctest(inspect.getdoc(documented) or "", names, name, None, 0)
 
 
 @pytest.mark.parametrize("name", [*FUNCTIONS, *CLASSES])

@@ -1,4 +1,4 @@
-"""The examples and the samples do what they say."""
+"""The examples and the generator of the samples, run."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from support.sessions import BLOCK, gradedeval, reader_folder, shell
 
 @pytest.fixture
 def reader(tmp_path: Path) -> Path:
-    """A folder as a reader has it."""
+    """Yield a folder with the files of a reader."""
     return reader_folder(tmp_path)
 
 
@@ -48,13 +48,13 @@ def test_measures_of_the_page_give_the_scores_of_the_example(file: str, words: s
         for source in (file, "examples/my_measures.py")
     )
     ours_signed, theirs_signed = (re.findall(r" \| code of \w+ [0-9a-f]{6}", text) for text in (ours, theirs))
-    assert len(ours_signed) == len(theirs_signed) == 1  # the files differ, and so does what signs them
+    assert len(ours_signed) == len(theirs_signed) == 1  # the files differ, and so do their signatures
     assert ours.replace(ours_signed[0], "") == theirs.replace(theirs_signed[0], "")
     assert ours.startswith(begins)
 
 
 @pytest.mark.exhaustive
-def test_the_notebook_example_prints_what_its_cells_promise(reader: Path) -> None:
+def test_the_notebook_prints_the_output_of_its_cells(reader: Path) -> None:
     printed = shell("python examples/notebook.py", reader)
     assert "err@20   0.2886 + 0.0142" in printed
     assert "rivers-neural" in printed
@@ -62,7 +62,7 @@ def test_the_notebook_example_prints_what_its_cells_promise(reader: Path) -> Non
 
 
 @pytest.mark.exhaustive
-def test_the_samples_are_what_their_generator_writes(reader: Path) -> None:
+def test_the_generator_writes_the_samples(reader: Path) -> None:
     written = reader / "written"
     written.mkdir()
     shell(f"python qrels_samples/make.py {written}", reader)
@@ -72,7 +72,7 @@ def test_the_samples_are_what_their_generator_writes(reader: Path) -> None:
         for path in (ROOT / "qrels_samples").iterdir()
         if path.suffix in (".qrels", ".prior", ".run", ".gz", ".costs", ".csv", ".tsv")
     )
-    # zlib builds may pack differently; what is packed may not differ.
+    # Builds of zlib may pack differently; the content is the same.
     sums = "for name in *; do case $name in *.gz) gzip -dc $name;; *) cat $name;; esac | cksum; done"
     samples = f"cd qrels_samples && set -- {' '.join(names)} && " + sums.replace("in *;", 'in "$@";', 1)
     assert shell(f"cd {written} && {sums}", reader) == shell(samples, reader)
@@ -103,8 +103,8 @@ def test_rankers_are_trained_by_measures(reader: Path) -> None:
     printed = shell("python examples/learning_to_rank.py", reader).splitlines()
     assert printed[0] == "ndcg@10 by the first feature: 0.7491"
     assert len(printed[1].rpartition(": ")[2].split()) == 3
-    found = {line.partition(":")[0]: line.split() for line in printed[2:]}
-    assert float(found["LightGBM, gap"][3]) > 0.75
+    rows = {line.partition(":")[0]: line.split() for line in printed[2:]}
+    assert float(rows["LightGBM, gap"][3]) > 0.75
     assert printed[3] == "the same of its scores: True"
-    assert float(found["LGBMRanker, softgap"][-1]) > 0.6
-    assert float(found["XGBoost, err"][3]) > 0.3
+    assert float(rows["LGBMRanker, softgap"][-1]) > 0.6
+    assert float(rows["XGBoost, err"][3]) > 0.3

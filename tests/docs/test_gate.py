@@ -1,4 +1,4 @@
-"""The gate of examples/action: the YAML is what the CI servers take, and its shell steps do what they say."""
+"""The gate of examples/action: YAML that CI servers accept, and the shell steps, run."""
 
 import json
 import re
@@ -19,7 +19,7 @@ TEXT, NAMES = {"type": "string", "minLength": 1}, {"type": "array", "items": {"t
 
 
 def closed(required: str, optional: str = "", /, **of: Any) -> dict[str, Any]:
-    """An object with these keys and no others; those that are not described are text."""
+    """Return a schema of an object with these keys alone; keys without a description are text."""
     names = required.split() + optional.split()
     properties = {name: of.get(name, TEXT) for name in names}
     return {"type": "object", "properties": properties, "required": required.split(), "additionalProperties": False}
@@ -73,7 +73,7 @@ def test_every_input_is_used_and_every_expression_is_an_input() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A checkout with runs, and a `pip` that writes down what it is asked for."""
+    """Make a checkout with runs, and a `pip` that logs its arguments."""
     with_pip(reader_folder(tmp_path))
     for name, sample in (("new", "bm25"), ("main", "bm25-rm3")):
         (tmp_path / f"{name}.run").symlink_to(ROOT / "qrels_samples" / f"rivers-{sample}.run")
@@ -96,7 +96,7 @@ def test_a_drop_fails_the_job_and_stands_on_its_page(folder: Path) -> None:
     assert "<title>" in (ended.out / "report.html").read_text(encoding="utf-8")
 
 
-def test_where_nothing_can_be_checked_the_page_says_why(folder: Path) -> None:
+def test_the_job_summary_says_why_nothing_was_checked(folder: Path) -> None:
     (folder / "bad.run").write_text("1 Q0\n")
     ended = steps(folder, runs="new.run\nbad.run", qrels="qrels.txt", baseline="main.run", artifact="kept")
     assert ended.code == 3
@@ -108,10 +108,10 @@ def test_where_nothing_can_be_checked_the_page_says_why(folder: Path) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("undecided", "code", "mark"), [("", 4, "❔"), ("pass", 0, "✅"), ("fail", 1, "❌")])
-def test_what_cannot_be_told_is_shown_and_ends_as_asked(folder: Path, undecided: str, code: int, mark: str) -> None:
+def test_an_undecided_gate_is_shown_and_ends_as_configured(folder: Path, undecided: str, code: int, mark: str) -> None:
     (folder / "gradedeval.toml").write_text('no_worse = ["rr=5%"]\n')
-    given = {"undecided": undecided} if undecided else {}
-    ended = steps(folder, runs="new.run", qrels="qrels.txt", baseline="main.run", **given)
+    inputs = {"undecided": undecided} if undecided else {}
+    ended = steps(folder, runs="new.run", qrels="qrels.txt", baseline="main.run", **inputs)
     assert ended.code == code
     assert f"| {mark} | new.run | no-worse rr | 5% |" in re.sub(" +", " ", ended.summary)
     level = "error" if code == 1 else "warning"
@@ -137,7 +137,7 @@ def test_gitlab_gets_the_same_files(folder: Path) -> None:
     assert "✅" in (folder / "search-quality" / "summary.md").read_text(encoding="utf-8")
 
 
-def test_the_hooks_look_at_their_files_and_fail_where_they_should(folder: Path) -> None:
+def test_hooks_check_their_files_and_fail_on_bad_ones(folder: Path) -> None:
     lint, check = loaded("pre-commit-config.yaml")["repos"][0]["hooks"]
     assert [bool(re.search(lint["files"], name)) for name in ("a/new.run", "run.txt")] == [True, False]
     assert re.search(check["files"], "qrels.txt")

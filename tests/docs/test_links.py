@@ -20,8 +20,8 @@ HEADING = re.compile(r"^#{1,6} (.+?)\s*$", re.M)
 
 
 def anchors(page: Path) -> set[str]:
-    """What its headings can be reached by, on a code host and on the built site alike: only names that
-    both give, and give once."""
+    """Return the anchors of the headings of a page that are the same on a code host and on the built site, and
+    unique."""
     headings = HEADING.findall(FENCED.sub("", page.read_text(encoding="utf-8")))
     plain = [re.sub(r"[^\w\s-]", "", heading.replace("\\", "")).strip().lower() for heading in headings]
     names = [{re.sub(r"\s", "-", text), re.sub(r"[-\s]+", "-", text)} for text in plain]

@@ -1,4 +1,4 @@
-"""Editors and type checkers know the measures as they are; `--golden` rewrites what they are told."""
+"""The stub of measures for editors and type checkers; `--golden` rewrites it."""
 
 import subprocess
 import sys

@@ -26,14 +26,14 @@ PAGES = {
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_works_on_real_runs(page: str, tmp_path: Path) -> None:
-    found, compared = played(page, tmp_path), 0
-    assert found.commands
-    for command, code, shown in found.commands:
-        assert (code, "Traceback" in shown, raw(shown)) == (0, False, []), (command, shown)
+    session, compared = played(page, tmp_path), 0
+    assert session.commands
+    for command, code, output in session.commands:
+        assert (code, "Traceback" in output, raw(output)) == (0, False, []), (command, output)
         if not re.search(r"-f (latex|markdown|tsv)", command):
-            assert too_wide(shown) == [], command
+            assert too_wide(output) == [], command
         (measure,) = re.findall(r"-m '?(\w+@?\d*)", command)[:1] or [""]
-        for row in (row for table in tables(shown) for row in table):
+        for row in (row for table in tables(output) for row in table):
             run = row.get("run", "").removesuffix(".run")
             if run not in REAL.values() or {"relevant", "parity"} & row.keys():
                 continue

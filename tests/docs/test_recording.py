@@ -1,4 +1,4 @@
-"""The recording in the README is what the program prints at a terminal today."""
+"""The recording in the README, made again."""
 
 import re
 import sys
@@ -14,7 +14,7 @@ NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudoterminals of this kind")
-def test_the_recording_is_what_the_program_prints(request: pytest.FixtureRequest) -> None:
+def test_the_recording_is_up_to_date(request: pytest.FixtureRequest) -> None:
     now = recorded()
     if request.config.getoption("--golden"):
         STORED.write_text(now, encoding="utf-8")

@@ -35,7 +35,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where the site is, built as the README says."""
+    """Build the site as the README says, and yield its address."""
     pytest.importorskip("material")
     folder = tmp_path_factory.mktemp("site")
     words = [
@@ -65,20 +65,20 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 )
 def test_the_search_finds_pages(words: str, page: str, address: str) -> None:
     sync_api = pytest.importorskip("playwright.sync_api")
-    asked: list[str] = []
+    requested: list[str] = []
     with sync_api.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=BROWSER, args=FLAGS)
         tab = browser.new_page(viewport={"width": 1280, "height": 900})
-        tab.on("request", lambda request: asked.append(request.url))
+        tab.on("request", lambda request: requested.append(request.url))
         tab.goto(f"{address}/index.html")
         field, results = tab.locator("input[name=query]"), tab.locator(".md-search-result__link")
         field.click()  # the index is fetched when the search is first used
         field.press_sequentially(words, delay=20)
         results.first.wait_for(timeout=60_000)
-        found = [result.get_attribute("href") or "" for result in results.all()]
+        links = [result.get_attribute("href") or "" for result in results.all()]
         browser.close()
-    assert any(page in link for link in found), found
-    assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
+    assert any(page in link for link in links), links
+    assert [url for url in requested if not url.startswith((address, "data:", "blob:"))] == []
 
 
 @pytest.mark.exhaustive

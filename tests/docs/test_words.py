@@ -1,5 +1,4 @@
-"""What is written for users is in the words of the glossary: one term for one concept, and none of the wordings that
-pages and messages once had in place of a term."""
+"""Pages and messages use the words of the glossary: one term for one concept."""
 
 import re
 
@@ -29,19 +28,19 @@ INSTEAD = {
     r"\bhow scores went\b": "scores over time",
     r"\bp values?\b": "p-value",
 }
-"""Pattern -> what the field says."""
+"""Pattern -> the term of the field."""
 
 TERMS_OF_OTHERS = re.compile(r"`[^`]*`|query_id|doc_id|working directory")
 """Code, and the names that other tools give their fields."""
 
 
 def of_messages() -> dict[str, str]:
-    """The sentences of the source in our own words, by their place."""
+    """Return place -> a sentence of the source."""
     return {f"{place}: {text[:120]}": TERMS_OF_OTHERS.sub("", text) for place, text in sentences()}
 
 
 def of_pages() -> dict[str, str]:
-    """The lines of the pages likewise."""
+    """Return place -> a line of the pages."""
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     return {
         f"{page.relative_to(ROOT)}:{number}: {line[:120]}": TERMS_OF_OTHERS.sub("", line)
@@ -50,22 +49,22 @@ def of_pages() -> dict[str, str]:
     }
 
 
-def found(texts: dict[str, str]) -> list[tuple[str, str]]:
-    """The texts with such a wording, and what to write instead."""
+def unwanted_wordings(texts: dict[str, str]) -> list[tuple[str, str]]:
+    """Return the places of unwanted wordings, and the term to use."""
     sought = [(re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in INSTEAD.items()]
     return [(place, instead) for pattern, instead in sought for place, text in texts.items() if pattern.search(text)]
 
 
 def test_messages_and_help_use_the_terms_of_the_field() -> None:
-    assert found(of_messages()) == []
+    assert unwanted_wordings(of_messages()) == []
 
 
 def test_pages_use_them_too() -> None:
-    assert found(of_pages()) == []
+    assert unwanted_wordings(of_pages()) == []
 
 
 def test_such_a_wording_is_found() -> None:
-    assert found({"a": "the directory", "b": "the folder"}) == [("a", "folder")]
+    assert unwanted_wordings({"a": "the directory", "b": "the folder"}) == [("a", "folder")]
 
 
 def test_the_script_finds_messages_hints_help_and_headings() -> None:

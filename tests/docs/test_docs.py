@@ -70,8 +70,8 @@ def test_every_command_option_and_measure_occurs_in_the_docs() -> None:
     missing += [
         f"{name} {option}"
         for name, command in commands()
-        for option in options(command)
-        for option in option.opts
+        for declared in options(command)
+        for option in declared.opts
         if option not in named
     ]
     missing += [name for name in MEASURES if f"\n### {name}\n" not in text]

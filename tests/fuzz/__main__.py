@@ -31,7 +31,7 @@ def _memory() -> str | None:
 
 
 def report(name: str, seed: int, what: str, case: Case, shown: int = 3000) -> str:
-    """A finding: how to see it again, what is wrong, and the smallest input."""
+    """Return a finding: how to see it again, what is wrong, and the smallest input."""
     lines = [
         f"FINDING {name}: {what}",
         f"  again:   python -m tests.fuzz --only {name} --case {seed}",

@@ -39,8 +39,8 @@ def draw(dice: random.Random) -> Case:
 
 
 def later(case: Case, dice: random.Random) -> Case:
-    """The case with more judgments, by grades that it has or, where they are whole, of its scale: of some documents of
-    the run, or all, and of `unseen`."""
+    """Return the case with more judgments, by grades that it has or, where they are whole, of its scale: of some
+    documents of the run, or all, and of `unseen`."""
     lines = [line.split() for line in case.files["qrels"].splitlines()]
     # Of a document that is judged twice one line counts: the grade of the other may be above the top grade.
     lines = lines[::-1] if case.options.get("duplicates") == "first" else lines

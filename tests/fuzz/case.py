@@ -29,7 +29,7 @@ class Case:
 
     @property
     def words(self) -> list[str]:
-        """The measures and options as words of the command line."""
+        """Return the measures and options as words of the command line."""
         words = [word for measure in self.measures for word in ("-m", measure)]
         for name, value in self.options.items():
             option = "--" + name.replace("_", "-")
@@ -43,7 +43,8 @@ class Case:
 
     @property
     def line(self) -> list[str]:
-        """The words of the command line; `command` in `more` is a command with its files, whose options are words."""
+        """Return the words of the command line; `command` in `more` is a command with its files, whose options are
+        words."""
         if "command" in self.more:
             return [*self.more["command"], *(word for words in self.options.values() for word in words)]
         return ["run", "qrels", *self.words, *map(str, self.more.get("words", ()))]
@@ -74,12 +75,12 @@ class Kind:
 
 
 def label(what: str) -> str:
-    """The kind of a finding: a smaller case must be wrong in the same way."""
+    """Return the kind of a finding: a smaller case must be wrong in the same way."""
     return what.partition(":")[0]
 
 
 def smallest(case: Case, wrong: Callable[[Case], str | None], attempts: int = 400) -> Case:
-    """The case with all taken out that can be taken out while it stays wrong in the same way."""
+    """Return the case with all taken out that can be taken out while it stays wrong in the same way."""
     first = label(wrong(case) or "")
     improved = True
     while improved and attempts > 0:
@@ -106,7 +107,7 @@ def _smaller(case: Case) -> Iterator[Case]:
 
 
 def _without_parts(items: Any) -> Iterator[Any]:
-    """The items without one half, one quarter and so on, down to one item."""
+    """Yield the items without one half, one quarter and so on, down to one item."""
     size = len(items) // 2
     while size:
         for begin in range(0, len(items), size):

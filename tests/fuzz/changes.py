@@ -15,7 +15,7 @@ ONE = 1e-9
 
 
 def draw_options(dice: random.Random) -> Case:
-    """Three runs and qrels, with options of reading and ranking."""
+    """Return three runs and qrels, with options of reading and ranking."""
     case = draw(dice)
     chances: list[tuple[str, object]] = [
         ("ties", dice.choice(["docno-asc", "file", "best", "worst", "rank", "average"])),
@@ -49,7 +49,7 @@ def check_changes(case: Case, folder: Path) -> str | None:
 
 
 def _reading(case: Case) -> Case:
-    """The options that say how a run is ranked, without measures: those that need no judgments."""
+    """Return the options that say how a run is ranked, without measures: those that need no judgments."""
     return Case(case.files, (), {name: case.options[name] for name in ("ties", "depth") if name in case.options})
 
 

@@ -32,7 +32,7 @@ REFUSED = "refused: "
 
 
 def columns(dice: random.Random) -> tuple[dict[str, list[Any]], str]:
-    """The columns of a run or of judgments, and which of both."""
+    """Return the columns of a run or of judgments, and which of both."""
     holds = dice.choice(["run", "qrels"])
     third = "score" if holds == "run" else "grade"
     table: dict[str, list[Any]] = {"topic": [], "docno": [], third: []}
@@ -45,7 +45,7 @@ def columns(dice: random.Random) -> tuple[dict[str, list[Any]], str]:
 
 
 def packed(dice: random.Random, table: dict[str, list[Any]], form: str) -> bytes:
-    """The table as a file, with the types and the settings that writers choose."""
+    """Return the table as a file, with the types and the settings that writers choose."""
     import pyarrow as pa
     from pyarrow import feather, ipc, parquet
 
@@ -76,7 +76,7 @@ def packed(dice: random.Random, table: dict[str, list[Any]], form: str) -> bytes
 
 
 def damaged(dice: random.Random, content: bytes) -> bytes:
-    """The file with some of its bytes changed, left out or given twice. The first stay: they say what it is."""
+    """Return the file with some of its bytes changed, left out or given twice. The first stay: they say what it is."""
     data = bytearray(content)
     for _ in range(dice.choice([1, 1, 1, 2, 4])):
         at = dice.randrange(8, len(data) - 8)
@@ -102,7 +102,7 @@ def damaged(dice: random.Random, content: bytes) -> bytes:
 
 
 def drawn(number: int) -> tuple[bytes, bytes, str, str]:
-    """A file before and after, whether it holds a run or judgments, and its form."""
+    """Return a file before and after, whether it holds a run or judgments, and its form."""
     dice = random.Random(number)
     table, holds = columns(dice)
     form = dice.choice(FORMS)
@@ -111,7 +111,7 @@ def drawn(number: int) -> tuple[bytes, bytes, str, str]:
 
 
 def honest(content: bytes) -> list[dict[str, Any]] | None:
-    """The rows of a file as pyarrow reads and validates it; None where it refuses."""
+    """Return the rows of a file as pyarrow reads and validates it; None where it refuses."""
     import pyarrow as pa
     from pyarrow import ipc, parquet
 
@@ -133,7 +133,7 @@ def honest(content: bytes) -> list[dict[str, Any]] | None:
 
 
 def outcome(source: Any, holds: str) -> dict[str, float] | str:
-    """The means of a run and judgments, one of them the source; or the message of what is refused."""
+    """Return the means of a run and judgments, one of them the source; or the message of what is refused."""
     other = {f"t{topic}": {f"d{'x' * (d % 4)}{d}": d % 3 for d in range(0, 40, 2)} for topic in range(5)}
     run, qrels = (source, other) if holds == "run" else (other, source)
     try:
@@ -162,7 +162,7 @@ def difference(number: int, file: Path) -> tuple[str, str | None]:
 
 
 def in_memory(content: bytes) -> dict[str, Any]:
-    """The same as tables that point into the bytes: nobody has validated those."""
+    """Return the same as tables that point into the bytes: nobody has validated those."""
     import pandas
     import pyarrow as pa
 

@@ -96,7 +96,7 @@ WRONG = ["nan", "-1", "x", "", "0", "inf", "1e400", "٣", "1_0", "a:b", "@", "0.
 
 
 def values(option: click.Option, dice: random.Random) -> list[str]:
-    """An option and its value, most often one that it takes."""
+    """Return an option and its value, most often one that it takes."""
     flag, metavar = option.opts[-1], str(option.metavar or "")
     if option.is_flag:
         return [flag]
@@ -125,7 +125,7 @@ def values(option: click.Option, dice: random.Random) -> list[str]:
 
 
 def arguments(name: str, metavar: str, dice: random.Random) -> list[str]:
-    """The files of a command, as its help calls them: `RUN... [QRELS]`."""
+    """Return the files of a command, as its help calls them: `RUN... [QRELS]`."""
     if name in CALLED:
         return [dice.choice(CALLED[name])]
     words = []
@@ -142,13 +142,13 @@ def arguments(name: str, metavar: str, dice: random.Random) -> list[str]:
 
 
 def some_command(dice: random.Random) -> str:
-    """A command, down the tree of groups."""
+    """Return a command, down the tree of groups."""
     group = dice.choice(sorted({name.split()[0] for name in LEAVES}))
     return dice.choice(sorted(name for name in LEAVES if name.split()[0] == group))
 
 
 def draw(dice: random.Random, name: str = "") -> Case:
-    """A call of a command, one of whose files is spoilt."""
+    """Return a call of a command, one of whose files is spoilt."""
     name = name or some_command(dice)
     options = [param for param in LEAVES[name].params if isinstance(param, click.Option)]
     metavar = next(str(param.metavar) for param in LEAVES[name].params if isinstance(param, click.Argument))
@@ -175,7 +175,7 @@ def draw(dice: random.Random, name: str = "") -> Case:
 
 
 def whole(case: Case) -> Case:
-    """The same command with files as they are, and what it needs of options."""
+    """Return the same command with files as they are, and what it needs of options."""
     options = {name: words for name, words in case.options.items() if not name.endswith(DRAWN)}
     called = [str(case.more["spoilt"]) if word == "-" else word for word in case.more["command"]]
     files = needed([*called, *(word for words in options.values() for word in words)])
@@ -183,7 +183,7 @@ def whole(case: Case) -> Case:
 
 
 def needed(words: Sequence[str]) -> dict[str, bytes]:
-    """The inputs that words name, and those that these name."""
+    """Return the inputs that words name, and those that these name."""
     named, files = " ".join(words), inputs()
     found = {name for name in files if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", named)}
     found |= {"b.run"} if "config.toml" in found else set()
@@ -300,7 +300,7 @@ def badly_left(
 
 
 def is_whole(content: bytes, name: str) -> bool:
-    """Whether a file ends as one of its format does."""
+    """Return whether a file ends as one of its format does."""
     if content.startswith((b"{", b"[")) and name.endswith(".json"):
         try:
             json.loads(content)

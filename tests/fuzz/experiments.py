@@ -26,7 +26,7 @@ NAMES = [
 
 
 def draw(dice: random.Random) -> Case:
-    """Three runs over the same topics, and qrels."""
+    """Return three runs over the same topics, and qrels."""
     count = dice.choice([1, 2, 3, 5, 8, 12])
     topics = [str(dice.randrange(1000)) for _ in range(count)]
     content: dict[str, list[str]] = {name: [] for name in (*RUNS, "qrels")}
@@ -62,7 +62,7 @@ def rows_of(found: Outcome, keys: tuple[str, ...]) -> dict[tuple[str, ...], dict
 
 
 def near(a: str, b: str, sign: float = 1.0) -> bool:
-    """Whether two cells hold the same number, or the same word."""
+    """Return whether two cells hold the same number, or the same word."""
     try:
         x, y = float(a), sign * float(b)
     except ValueError:
@@ -146,7 +146,8 @@ def not_mirrored(left: Any, right: Any) -> str | None:
 
 
 def contradicting(rows: Any) -> str | None:
-    """Whether p and the interval say different things of no difference; an end of it is open where p is small."""
+    """Return whether p and the interval say different things of no difference; an end of it is open where p is
+    small."""
     for key, row in rows.items():
         if row.get("p"):
             same = 1.0 if row["tested"] == "ratio" else 0.0
@@ -234,7 +235,7 @@ def check_saved(case: Case, folder: Path) -> str | None:
 
 
 def _has_infinite_scores(folder: Path, words: list[str]) -> bool:
-    """Whether a topic has an infinite score, for which JSON has no number: `docs/reference/formats.md`."""
+    """Return whether a topic has an infinite score, for which JSON has no number: `docs/reference/formats.md`."""
     found = command.run([*words, "-q", "-f", "csv"], folder)
     return any(math.isinf(float(row["score"] or 0)) for row in csv.DictReader(io.StringIO(found.text)))
 
@@ -250,7 +251,7 @@ def cells_differ(a: str, b: str) -> str | None:
 
 
 def formats_differ(case: Case, folder: Path, files: list[str]) -> str | None:
-    """Whether formats for programs hold other rows than CSV."""
+    """Return whether formats for programs hold other rows than CSV."""
     texts = {
         form: command.run([*files, *case.words, "-q", "-f", form], folder) for form in ("csv", "tsv", "json", "jsonl")
     }
@@ -284,7 +285,7 @@ def same(a: str, b: str) -> bool:
 
 
 def check_itself(case: Case, folder: Path) -> str | None:
-    """A run passes a check against itself, by every measure and every option."""
+    """Check that a run passes a check against itself, by every measure and every option."""
     case.write(folder)
     (folder / "same").write_bytes(case.files["r1"])
     words = ["--max-drop", f"{case.measures[0]}=0", "--max-topic-drop", f"{case.measures[-1]}=0"]

@@ -38,7 +38,7 @@ BYTES = [
 
 
 def mutated(content: bytes, dice: random.Random, column: int) -> bytes:
-    """The content with a few mutations; `column` is the one that holds numbers."""
+    """Return the content with a few mutations; `column` is the one that holds numbers."""
     for _ in range(dice.choice([1, 1, 1, 2, 3])):
         lines = content.split(b"\n")
         at = dice.randrange(len(content) + 1)
@@ -87,7 +87,8 @@ def value_of(token: bytes) -> float | None:
 def plain_rows(
     content: bytes, width: int, numbers: tuple[int, ...], lenient: bool, most: float = math.inf
 ) -> list[list[bytes]] | None:
-    """The fields of all lines; None where the file is not what it should be. `most`: of the first of the numbers."""
+    """Return the fields of all lines; None where the file is not what it should be. `most`: of the first of the
+    numbers."""
     content = content.removeprefix(b"\xef\xbb\xbf")
     if content.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):
         return None
@@ -160,7 +161,7 @@ def check_run(case: Case, folder: Path) -> str | None:
 
 
 def other_documents(rows: list[list[bytes]], topics: Any, duplicates: str, case: Case) -> str | None:
-    """Whether the documents of the topics, in their order, are those of the lines."""
+    """Return whether the documents of the topics, in their order, are those of the lines."""
     if case.options.get("ties", "docno-desc") not in ("docno-asc", "docno-desc", "file"):
         return None
     listed: dict[bytes, dict[bytes, tuple[int, float]]] = {}

@@ -55,7 +55,7 @@ def check(case: Case, folder: Path) -> str | None:
 
 
 def written(rows: list[list[str]], case: Case) -> tuple[bytes | None, dict[str, Any]]:
-    """The file in another form, and the options that it needs; None where that form cannot hold it."""
+    """Return the file in another form, and the options that it needs; None where that form cannot hold it."""
     dice, form, holds = random.Random(case.more["seed"]), case.more["form"], case.more["holds"]
     value = "score" if holds == "run" else "grade"
     at = 4 if holds == "run" else 3

@@ -19,7 +19,7 @@ SIGNS = ["", "", "", "", "+", "-", "--", " "]
 
 
 def number(dice: random.Random) -> str:
-    """A number as no sane user writes it."""
+    """Return a number as no sane user writes it."""
     digits = dice.choice("123456789") + dice.choice(["0", "9", "1"]) * (dice.choice(DIGITS) - 1)
     form = dice.randrange(8)
     if form == 0:
@@ -50,7 +50,7 @@ REPEATED = [
 
 
 def expression(dice: random.Random) -> str:
-    """A measure with a hostile number, of a hostile depth or of a hostile length."""
+    """Return a measure with a hostile number, of a hostile depth or of a hostile length."""
     form = dice.randrange(6)
     if form < 3:
         return dice.choice(PARAMETERS).format(number(dice))
@@ -71,7 +71,7 @@ def nested(dice: random.Random, inside: str) -> str:
 
 
 def hostile_json(dice: random.Random) -> tuple[str, bytes]:
-    """The name of a file and its content: JSON in which a value is a number or brackets of a hostile size."""
+    """Return the name of a file and its content: JSON in which a value is a number or brackets of a hostile size."""
     value = number(dice) if dice.random() < 0.6 else nested(dice, "1")
     history = {**ENTRY, "scores": {"ap": {"score": "@", "topics": 3}}}
     scores = [{"run": run, "topic": topic, "measure": "ap", "score": "@"} for run in "ab" for topic in "123"]

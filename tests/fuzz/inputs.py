@@ -34,7 +34,7 @@ MADE = {
 
 
 def ranked(name: str) -> list[tuple[str, str, int, float]]:
-    """The rows of a run: topic, docno, rank, score; with ties."""
+    """Return the rows of a run: topic, docno, rank, score; with ties."""
     dice = random.Random(name)
     rows = []
     for topic in TOPICS:
@@ -44,7 +44,7 @@ def ranked(name: str) -> list[tuple[str, str, int, float]]:
 
 
 def log() -> list[dict[str, str]]:
-    """Sessions of a click log."""
+    """Return sessions of a click log."""
     dice, rows = random.Random("log"), []
     for number in range(24):
         shown = dice.sample(DOCNOS, 4)
@@ -78,7 +78,7 @@ def runs() -> dict[str, bytes]:
 
 
 def judgments() -> dict[str, bytes]:
-    """Qrels in several formats, with subtopics and with strata."""
+    """Return qrels in several formats, with subtopics and with strata."""
     nested: dict[str, dict[str, int]] = {}
     for topic, docno, grade in JUDGED:
         nested.setdefault(topic, {})[docno] = grade
@@ -125,7 +125,7 @@ def small() -> dict[str, bytes]:
 
 @cache
 def inputs() -> dict[str, bytes]:
-    """All of them by name; what gradedeval writes is written by it."""
+    """Return all of them by name; what gradedeval writes is written by it."""
     import shlex
 
     files = {**runs(), **judgments(), **small()}

@@ -50,7 +50,7 @@ def draw(dice: random.Random) -> Case:
 
 
 def found(case: Case, folder: Path) -> Any:
-    """The scores, or the words of the refusal."""
+    """Return the scores, or the words of the refusal."""
     try:
         return evaluated(case, folder)
     except InputError as error:
@@ -86,7 +86,7 @@ def check(case: Case, folder: Path) -> str | None:
 
 
 def transformed(case: Case, form: str) -> tuple[Case, Any]:
-    """The case in another form, and what topics are called there."""
+    """Return the case in another form, and what topics are called there."""
     dice = random.Random(case.more["seed"])
     if form in ("limits", "jobs"):
         more = {**case.more, "limits": case.more["small"], "jobs": 2 if form == "jobs" else 1}
@@ -106,7 +106,7 @@ def transformed(case: Case, form: str) -> tuple[Case, Any]:
 
 
 def as_dict(case: Case, expected: dict[str, bytes]) -> str | None:
-    """The same run and qrels as dicts, where they can be that."""
+    """Return the same run and qrels as dicts, where they can be that."""
     lines = {name: [line.split() for line in text.decode().splitlines()] for name, text in case.files.items()}
     keys = {name: [(line[0], line[2]) for line in rows] for name, rows in lines.items()}
     needs_file = {"subtopics", "costs"} & case.options.keys() or case.options.get("ties") == "rank"
@@ -189,12 +189,12 @@ def check_drop_in(case: Case, folder: Path) -> str | None:
 
 
 def alike(one: list[str], other: list[str]) -> bool:
-    """Whether two lines agree; the last bit of a sum may round the last digit up or down."""
+    """Return whether two lines agree; the last bit of a sum may round the last digit up or down."""
     return one[0] == other[0] and abs(float(one[1]) - float(other[1])) < 1.5e-4
 
 
 def numbers_of(text: str) -> list[list[str]]:
-    """Topic and number of each line; the drop-in prints geometric means without their topics."""
+    """Return topic and number of each line; the drop-in prints geometric means without their topics."""
     lines = [line.split() for line in text.splitlines()]
     return [line[-2:] for line in lines if line[1] == "all" or not line[0].startswith("gm_")]
 

@@ -26,7 +26,7 @@ LATEX |= {r"\ensuremath{>}": ">", **{f"\\{sign}": sign for sign in "&%$#_{}"}, "
 
 
 def cells_of_markdown(text: str) -> list[list[str]]:
-    """Rows of cells, as a reader of markdown shows them."""
+    """Return rows of cells, as a reader of markdown shows them."""
     lines = [line for line in text.splitlines() if line.startswith("|")]
     rows = [re.findall(r"((?:\\.|[^|\\])*)\|", line[1:]) for line in [lines[0], *lines[2:]]]
     # A comment, which nobody sees, keeps @ from naming a person.
@@ -122,7 +122,7 @@ def differ(a: Outcome, b: Outcome, but: tuple[str, ...] = (), unsaid: str = "") 
 
 
 def fitted_again(dice: random.Random, folder: Path) -> str | None:
-    """A measure's own weights are fitted by the value that they were made with."""
+    """Check that the weights of a measure are fitted by the value that they were made with."""
     form, low, high = dice.choice(
         [("rbp(p={})", 0.2, 0.9), ("zipf(beta={})", 1.2, 3.0), ("poisson(alpha={})", 0.5, 4.0)]
     )

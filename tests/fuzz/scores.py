@@ -77,7 +77,7 @@ PARAMETERS: dict[str, dict[str, Drawn]] = {
 
 
 def some_scheme(dice: random.Random, labels: list[float]) -> Any:
-    """A gain scheme, mostly one that these grades allow."""
+    """Return a gain scheme, mostly one that these grades allow."""
     whole = all(label == int(label) for label in labels)
     fitting = [gains for gains in GAINS if whole and len(gains) > max(labels) + 1]
     if dice.random() < 0.05:
@@ -86,7 +86,7 @@ def some_scheme(dice: random.Random, labels: list[float]) -> Any:
 
 
 def some_measure(dice: random.Random, labels: list[float], names: list[str] = NAMES) -> str:
-    """A measure in notation, with random parameters and a random cutoff."""
+    """Return a measure in notation, with random parameters and a random cutoff."""
     name = dice.choice(names)
     accepted = MEASURES[name].definition.gain_parameters
     given = {key: draw(dice) for key, draw in PARAMETERS.get(name, {}).items() if dice.random() < 0.5}
@@ -127,7 +127,7 @@ TOPICS = ["1", "2", "10", "051", "51", "2019-1", "t7", "t8", "t9", "économie-8"
 
 
 def scores_of(dice: random.Random, size: int) -> list[str]:
-    """The scores of a topic, as text: regular, random, with ties, or such as single floats do not tell apart."""
+    """Return the scores of a topic, as text: regular, random, with ties, or such as single floats do not tell apart."""
     form = dice.randrange(8)
     if form == 0:
         return [f"{size - at}" for at in range(size)]
@@ -231,7 +231,7 @@ def draw(dice: random.Random) -> Case:
 
 
 def asked(measures: tuple[str, ...]) -> list[Asked]:
-    """The measures as the reference takes them, read by the package's notation alone."""
+    """Return the measures as the reference takes them, read by the package's notation alone."""
     return [Asked(one.name, one.parameters, one.cutoff) for one in parse_measures(" ".join(measures))]
 
 
@@ -271,7 +271,7 @@ def check(case: Case, folder: Path) -> str | None:
 
 
 def excused(error: str, case: Case) -> bool:
-    """Whether a refusal is right for reasons that the slow evaluation does not know."""
+    """Return whether a refusal is right for reasons that the slow evaluation does not know."""
     too_large = "is not finite" in error or "is not below 1e+300" in error
     return too_large or re.match(r"'(gap|gprecision|grecall)\(.*g has", error) is not None
 

@@ -29,7 +29,7 @@ WRONG_TOPICS: list[Any] = [None, "", ["a"], {"a": 1}, 0.5, True]
 
 
 def docs(dice: random.Random, listed: dict[str, Any], kind: str, form: str) -> Any:
-    """The documents of a topic in one of the forms that a list may have."""
+    """Return the documents of a topic in one of the forms that a list may have."""
     pairs = list(listed.items())
     value = "score" if kind == "run" else "grade"
     docno, number = dice.choice(NAMES["docno"]), dice.choice(NAMES[value])
@@ -48,7 +48,8 @@ def docs(dice: random.Random, listed: dict[str, Any], kind: str, form: str) -> A
 
 
 def drawn(number: int) -> tuple[Shape, str, dict[str, Any], Any, bool]:
-    """A shape, what it is read as, the topics, the records or the object of topics, and whether they are right."""
+    """Return a shape, what it is read as, the topics, the records or the object of topics, and whether they are
+    right."""
     dice = random.Random(number)
     shape, kind = dice.choice(DRAWN)
     count = dice.randint(1, 5)
@@ -95,7 +96,7 @@ def drawn(number: int) -> tuple[Shape, str, dict[str, Any], Any, bool]:
 
 
 def within(path: str, value: Any) -> dict[str, Any]:
-    """The object in which a path leads to a value."""
+    """Return the object in which a path leads to a value."""
     first, _, rest = path.partition(".")
     return {first: within(rest, value) if rest else value}
 
@@ -103,7 +104,7 @@ def within(path: str, value: Any) -> dict[str, Any]:
 def records(
     dice: random.Random, shape: Shape, kind: str, names: list[str], listed: list[Any], broken: int
 ) -> list[dict[str, Any]]:
-    """The records of topics; the topic of the one at `broken` is wrong."""
+    """Return the records of topics; the topic of the one at `broken` is wrong."""
     topic = "id" if shape.name == "rank_eval" else dice.choice(NAMES["topic"])
     path = dice.choice(shape.documents(kind))
     rows = []
@@ -119,7 +120,7 @@ def records(
 
 
 def written(dice: random.Random, shape: Shape, content: Any) -> tuple[str, Any]:
-    """The text of a file, and the object in Python that is the same."""
+    """Return the text of a file, and the object in Python that is the same."""
     if shape.layout == "topics":
         document = content
         for name in reversed(shape.inside.split(".") if shape.inside else []):
@@ -135,7 +136,7 @@ def written(dice: random.Random, shape: Shape, content: Any) -> tuple[str, Any]:
 
 
 def outcome(run: Any, qrels: Any) -> list[Any] | str:
-    """The scores of all topics, or the message of what is refused."""
+    """Return the scores of all topics, or the message of what is refused."""
     try:
         scores = gradedeval.evaluate(run, qrels, MEASURES, topics="both")
     except InputError as error:

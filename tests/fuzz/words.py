@@ -138,7 +138,8 @@ SHAPES = {
 
 
 def other_table(case: Case, folder: Path, found: Outcome) -> str | None:
-    """Whether a table means what a reader of a few lines takes from it: written anew, it must give the same scores."""
+    """Return whether a table means what a reader of a few lines takes from it: written anew, it must give the same
+    scores."""
     words = case.more["words"]
     if (
         words[3:4] == []
@@ -165,7 +166,7 @@ def other_table(case: Case, folder: Path, found: Outcome) -> str | None:
 
 
 def plain_table(content: bytes, names: str, numeric: list[int], widths: list[int]) -> list[list[str]] | None:
-    """The rows of a table, without its header; None where it is none. `widths`: how many columns it may have."""
+    """Return the rows of a table, without its header; None where it is none. `widths`: how many columns it may have."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return None
     text = content.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")

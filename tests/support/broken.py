@@ -80,7 +80,7 @@ def lines(count: int, width: int = 6) -> bytes:
 
 
 def zstd(data: bytes) -> bytes:
-    """A frame that does not say how long it is, as `zstd` writes when it reads a pipe."""
+    """Return a frame that does not say how long it is, as `zstd` writes when it reads a pipe."""
     packer = zstandard.ZstdCompressor(write_content_size=False).compressobj()
     half = data.index(b"\n", len(data) // 2) + 1
     # A block that ends with a line: cut there, the rest looks like a whole file.
@@ -89,7 +89,7 @@ def zstd(data: bytes) -> bytes:
 
 
 def flipped(data: bytes, at: int) -> bytes:
-    """The same with all bits of one byte turned over."""
+    """Return the same with all bits of one byte turned over."""
     return data[:at] + bytes([data[at] ^ 255]) + data[at + 1 :]
 
 
@@ -512,18 +512,18 @@ COUNT = re.compile(r"[^\s;:]+: [1-9]\d* more such lines?")
 
 
 def matches(pattern: str, line: str) -> bool:
-    """Whether the line is the pattern, where `…` stands for anything."""
+    """Return whether the line is the pattern, where `…` stands for anything."""
     return re.fullmatch(".*".join(map(re.escape, pattern.split("…"))), line) is not None
 
 
 def is_message(line: str, code: int) -> bool:
-    """Whether a line is `place: fault; cure`: one of data has a place, one of words has a place or a cure."""
+    """Return whether a line is `place: fault; cure`: one of data has a place, one of words has a place or a cure."""
     readable = not re.search(r"[\x00-\x1f\x7f]|Traceback|Errno|\?;|;;|\s$|^\s", line)
     return readable and bool(PLACE.match(line) or (code == 2 and "; " in line))
 
 
 def contents(folder: Path) -> dict[str, bytes | None]:
-    """Every file and folder below, and what is in it."""
+    """Return every file and folder below, and what is in it."""
     found = sorted(path for path in folder.rglob("*") if "__pycache__" not in path.parts)
     return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in found}
 

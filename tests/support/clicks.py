@@ -15,17 +15,18 @@ COVID = DATA / "covid-round1"
 
 
 def clickmodel_wc(*names: str) -> io.BytesIO:
-    """Files of clickmodel_wc as a click log."""
+    """Return files of clickmodel_wc as a click log."""
     return io.BytesIO(_converted("clickmodel_wc_log.py", *(str(CLICKMODEL_WC / name) for name in names)))
 
 
 def session_track() -> io.BytesIO:
-    """The session track of 2013 as a click log."""
+    """Return the session track of 2013 as a click log."""
     return io.BytesIO(_converted("session_track_log.py", str(SESSION_TRACK)))
 
 
 def all_judged(collection: Path) -> dict[str, dict[str, int]]:
-    """The qrels of a collection in which the first ten documents of all its runs that nobody judged have grade 0."""
+    """Return the qrels of a collection in which the first ten documents of all its runs that nobody judged have
+    grade 0."""
     qrels: dict[str, dict[str, int]] = {}
     for line in (collection / "qrels.txt").read_text().splitlines():
         topic, _, docno, grade = line.split()

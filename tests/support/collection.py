@@ -37,7 +37,7 @@ def written_collection(folder: Path) -> Path:
 
 
 def outcome(folder: Path, workers: Workers, by_topic: bool, **options: Any) -> Any:
-    """Rows, notes, errors and signature of the runs that were written to a folder."""
+    """Return rows, notes, errors and signature of the runs that were written to a folder."""
     measures = "err@20 alpha_dcg@10 num_ret" if options.get("subtopics") else "err@20 ap insq(T=2) num_ret"
     runs = {path.name: path for path in sorted(folder.iterdir()) if "run" in path.name}
     scores = evaluate_runs(

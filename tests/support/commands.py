@@ -47,27 +47,27 @@ class Outcome:
 
     @property
     def messages(self) -> list[str]:
-        """The lines of standard error, but for the corrected command line below an error."""
+        """Return the lines of standard error, but for the corrected command line below an error."""
         return [line for line in self.lines if not line.startswith(CORRECTED)]
 
     @property
     def corrected(self) -> list[str]:
-        """The command line as it is meant, where an error has it."""
+        """Return the command line as it is meant, where an error has it."""
         return [line.strip() for line in self.lines if line.startswith(CORRECTED)]
 
     @property
     def lines(self) -> list[str]:
-        """All lines of standard error."""
+        """Return all lines of standard error."""
         return self.err.decode("utf-8", "surrogateescape").splitlines()
 
     @property
     def text(self) -> str:
-        """Standard output as text."""
+        """Return standard output as text."""
         return self.out.decode()
 
     @property
     def words(self) -> str:
-        """Standard output as text without its lines: a space between any two words."""
+        """Return standard output as text without its lines: a space between any two words."""
         return " ".join(self.text.split())
 
 
@@ -75,13 +75,13 @@ Command = Callable[..., Outcome]
 
 
 def succeed(outcome: Outcome) -> Outcome:
-    """The same; the test fails where the command did."""
+    """Return the outcome; fail if the command failed."""
     assert outcome.code == 0, outcome.messages
     return outcome
 
 
 def rows(text: str) -> list[dict[str, str]]:
-    """The lines of a csv by their header."""
+    """Return the lines of a csv by their header."""
     return list(csv.DictReader(io.StringIO(text)))
 
 
@@ -105,7 +105,8 @@ def python(*words: str, folder: Path = ROOT, **variables: str) -> subprocess.Com
 
 
 def shell(command: str, folder: Path) -> Outcome:
-    """A line of bash in `folder`, where `gradedeval` is this one; a pipeline fails with the last part that fails."""
+    """Run a line of bash in `folder`, where `gradedeval` is this one; a pipeline fails with the last part that
+    fails."""
     script = f'set -o pipefail; gradedeval() {{ "{sys.executable}" -m gradedeval "$@"; }}; {command}'
     done = subprocess.run(
         ["bash", "-c", script], cwd=folder, env=environment(), capture_output=True, timeout=60, check=False
@@ -114,8 +115,8 @@ def shell(command: str, folder: Path) -> Outcome:
 
 
 def without_flips(text: str, *more: str) -> str:
-    """A comparison as csv without its signature, and without what judging could make of an order: runs are read again
-    for that, and saved scores know of none. `more`: other columns that are left out."""
+    """Return a comparison as csv without its signature, and without what judging could make of an order: runs are
+    read again for that, and saved scores know of none. `more`: other columns that are left out."""
     header, *rows = csv.reader(io.StringIO(text))
     dropped = {*COLUMNS, "lowest", "highest", "signature", *more}
     kept = [place for place, name in enumerate(header) if name not in dropped]

@@ -54,7 +54,7 @@ class Entry:
 
     @property
     def score(self) -> Callable[[Topic], Real]:
-        """The definition."""
+        """Return the definition."""
         return partial(read(self.measure), **self.changed)
 
 
@@ -71,7 +71,8 @@ class Case:
 
     @property
     def elsewhere(self) -> dict[str, str]:
-        """The names of the measure in other tools; none under options, or for qrels that a tool does not read."""
+        """Return the names of the measure in other tools; none under options, or for qrels that a tool does not
+        read."""
         names = {"trec_eval": self.entry.trec_eval, "ir_measures": self.entry.ir_measures}
         grades = [row[3] for row in self.input.qrels]
         if self.family == "options" or any(isinstance(grade, float) for grade in grades):

@@ -245,7 +245,7 @@ def compat(t: Topic, k: int | None = None, p: Real = "0.95", gain: Any = "linear
 
 
 def sp(t: Topic, k: int | None = None, rel: Real = 1) -> Real:
-    """The sum of precisions at the ranks of relevant documents."""
+    """Return the sum of precisions at the ranks of relevant documents."""
     hits = binary(t, rel)[0]
     return mp.fsum(mp.mpf(sum(hits[:i])) / i for i, hit in ranked(hits, k) if hit)
 
@@ -292,7 +292,7 @@ def bpref(t: Topic, k: int | None = None, constant: int = 0, rel: Real = 1) -> R
 
 
 def accuracy(t: Topic, k: int | None = None, rel: Real = 1, empty: Real = 0) -> Real:
-    """The share of pairs of a relevant and another document among the first k that are in the right order."""
+    """Return the share of pairs of a relevant and another document among the first k that are in the right order."""
     hits = binary(t, rel)[0][:k]
     pairs = [(i, j) for i in range(len(hits)) for j in range(len(hits)) if hits[i] and not hits[j]]
     if not any(hits):
@@ -308,7 +308,8 @@ def iprec(
     rel: Real = 1,
     needed: Callable[[Real, int], int] | None = None,
 ) -> Real:
-    """The highest precision at a rank down to which ⌊recall · R + add⌋ relevant documents, or `needed`, are found."""
+    """Return the highest precision at a rank down to which ⌊recall · R + add⌋ relevant documents, or `needed`, are
+    found."""
     hits, known = binary(t, rel)
     least = needed(recall, known) if needed else int(mp.floor(mp.mpf(recall) * known + mp.mpf(add) + NEAR))
     reached = [mp.mpf(sum(hits[:i])) / i for i, _ in ranked(hits, k) if sum(hits[:i]) >= least]
@@ -329,7 +330,7 @@ def esl(t: Topic, n: int = 1) -> Real:
 
 
 def rank1(t: Topic, k: int | None = None, rel: Real = 1) -> Real | None:
-    """The rank of the first relevant document; None without one."""
+    """Return the rank of the first relevant document; None without one."""
     return next((mp.mpf(i) for i, hit in ranked(binary(t, rel)[0], k) if hit), None)
 
 
@@ -466,7 +467,7 @@ class Walk:
         self.i, self.r, self.c, self.gained, self.spent, self.surplus = 0, 0, 0, mp.mpf(0), mp.mpf(0), mp.mpf(0)
 
     def __getattr__(self, name: str) -> Real:
-        """A parameter."""
+        """Return a parameter."""
         return self.given[name]
 
     def step(self) -> None:
@@ -478,7 +479,7 @@ class Walk:
 
 
 def reciprocals(at: Walk) -> Real:
-    """The share of Σ r_j / j from this rank on that is still to come after it."""
+    """Return the share of Σ r_j / j from this rank on that is still to come after it."""
     after = mp.fsum(at.gains(j) / j for j in range(at.i + 1, at.last + 1))
     return ratio(after, after + at.r / at.i)
 
@@ -513,7 +514,7 @@ def foraging(at: Walk) -> Real:
 
 
 def base(at: Walk) -> Real:
-    """The b of C(i) = ((b − 1) / b)², which rises by 1 a rank."""
+    """Return the b of C(i) = ((b − 1) / b)², which rises by 1 a rank."""
     return at.i + 2 * at.T
 
 
@@ -564,8 +565,9 @@ def cwl(
     tail: Real = 0,
     costs: Sequence[Real] | None = None,
 ) -> Real | None:
-    """One of the five quantities (`of`) of a ranking of gains that goes on with the gain `tail` and the cost 1; None
-    where none is known. A cutoff leaves the weights as they are, but of REQUIRED; at a horizon the user gives up."""
+    """Return one of the five quantities (`of`) of a ranking of gains that goes on with the gain `tail` and the cost
+    1; None where none is known. A cutoff leaves the weights as they are, but of REQUIRED; at a horizon the user
+    gives up."""
     of, horizon = given.get("of", "eu"), given.get("horizon")
     numbers = {**DEFAULTS.get(name, {}), **given}
     numbers = {key: mp.mpf(value) for key, value in numbers.items() if key not in ("of", "horizon")}
@@ -664,7 +666,7 @@ def utility(
 
 
 def silence(t: Topic, least: float | None = None, rel: Real = 1) -> Real | None:
-    """Whether nothing is returned for a topic without relevant documents; None for another topic."""
+    """Return whether nothing is returned for a topic without relevant documents; None for another topic."""
     returned = t.highest is not None and (least is None or t.highest >= least)
     return None if binary(t, rel)[1] else mp.mpf(not returned)
 

@@ -10,7 +10,7 @@ from gradedeval import Gains, Measure, parse_measures
 
 
 def gains(values: list[float], tail: float = 0.0, k: int | None = None) -> Gains:
-    """One topic whose documents have these gains; all ranks after them have the gain `tail`."""
+    """Return one topic whose documents have these gains; all ranks after them have the gain `tail`."""
     gain = np.array([values], dtype=np.float64).reshape(1, len(values))
     ideal = -np.sort(-gain, axis=1)
     number = np.array([len(values)])
@@ -42,7 +42,7 @@ def bejeweled(i: int, r: History, c: History, *, T: float, K: float, hb: float, 
 
 
 def by_loop(chance: Callable[[int, History, History], float], r: History, c: History) -> dict[str, float]:
-    """The five quantities of a walk that ends at the last of these ranks."""
+    """Return the five quantities of a walk that ends at the last of these ranks."""
     here, depth, worth, cost, gained, spent = 1.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(1, len(r) + 1):
         go_on = chance(i, r[:i], c[:i])

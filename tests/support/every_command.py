@@ -86,7 +86,7 @@ def filled(words: Iterable[str], ids: Mapping[str, bytes]) -> list[str]:
 
 
 def forms_of(name: str, command: click.Command) -> tuple[str, ...]:
-    """The formats that a command writes; those of files by their extension."""
+    """Return the formats that a command writes; those of files by their extension."""
     if name.startswith("plot "):
         return tuple(f".{one}" for one in EXTENSIONS)
     chosen = [

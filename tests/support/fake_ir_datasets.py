@@ -86,7 +86,7 @@ class Dataset:
 
 
 def install(monkeypatch: pytest.MonkeyPatch, home: Path, files: dict[str, bytes], **known: str) -> Far:
-    """The package with a cache in a folder; what is far away, and short name -> dataset, of further datasets."""
+    """Return the package with a cache in a folder; what is far away, and short name -> dataset, of further datasets."""
     from gradedeval import Qrels
 
     far, names = Far(files), {one.dataset for one in Qrels.collections().values()} | set(known.values())

@@ -21,7 +21,7 @@ TREC_QRELS = "".join(f"{topic} 0 {docno} {grade}\n" for topic, docno, grade in Q
 
 
 def files_with(holds: str) -> tuple[str, str]:
-    """The arguments of an evaluation, of which FILE is in question."""
+    """Return the arguments of an evaluation, of which FILE is in question."""
     return ("FILE", "trec.qrels") if holds == "run" else ("trec.run", "FILE")
 
 
@@ -103,7 +103,7 @@ def arrow_stream(path: Path) -> None:
 
 
 def polars(*columns: str) -> Any:
-    """The run as polars has it, or the qrels, if their columns are named."""
+    """Return the run as polars has it, or the qrels, if their columns are named."""
     import polars as pl
 
     return pl.DataFrame(QRELS if columns else RUN, schema=columns or ("qid", "docno", "rank", "score"), orient="row")

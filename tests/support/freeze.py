@@ -45,7 +45,7 @@ VARIES = re.compile(
 
 
 def cases() -> Iterator[tuple[str, tuple[str, ...]]]:
-    """A name for each case, and its words; those of a random case are its number."""
+    """Yield a name for each case, and its words; those of a random case are its number."""
     for name, _ in [("", None), *all_commands()]:
         yield f"{name} --help", (*name.split(), "--help")
     for name, leaf in LEAVES.items():
@@ -63,7 +63,7 @@ def cases() -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def frozen(case: tuple[str, tuple[str, ...]]) -> tuple[str, str]:
-    """The name of a case, and a hash of all that it came to."""
+    """Return the name of a case, and a hash of all that it came to."""
     name, words = case
     with tempfile.TemporaryDirectory(prefix="freeze") as made:
         here, stdin = Path(made) / "here", b""
@@ -93,7 +93,7 @@ _DRAWN: list[Case] = []
 
 
 def _collection() -> Path:
-    """The collection, made once in each process."""
+    """Return the collection, made once in each process."""
     if not _MADE:
         _MADE.append(Path(tempfile.mkdtemp(prefix="freeze-collection")))
         with contextlib.chdir(_MADE[0]):

@@ -21,7 +21,7 @@ def loaded(name: str) -> Any:
 
 
 def with_pip(folder: Path) -> Path:
-    """A folder with a `pip` in `bin` that writes down what it is asked for."""
+    """Return a folder with a `pip` in `bin` that writes down what it is asked for."""
     pip = folder / "bin" / "pip"
     pip.write_text('#!/bin/sh\nprintf "%s\\n" "$@" > pip-said\n')
     pip.chmod(0o755)
@@ -39,7 +39,8 @@ class Ended:
 
 
 def steps(folder: Path, **given: str) -> Ended:
-    """The shell steps of the action, one after the other, as GitHub runs them; the first that fails ends them."""
+    """Return the shell steps of the action, one after the other, as GitHub runs them; the first that fails ends
+    them."""
     action, summary = loaded("action.yml"), folder / "summary.md"
     inputs = {name: given.get(name, one.get("default", "")) for name, one in action["inputs"].items()}
     shown, code = "", 0

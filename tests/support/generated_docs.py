@@ -68,12 +68,12 @@ FAMILIES = {
 
 
 def generated(text: str) -> str:
-    """The page with its generated parts as the code writes them now."""
+    """Return the page with its generated parts as the code writes them now."""
     return PART.sub(lambda part: f"{part['name']}{part[2]}{PARTS[part['name']]()}", text)
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
-    """The commands of the program, in the order of its help; after a group its own, as in `plot runs`."""
+    """Yield the commands of the program, in the order of its help; after a group its own, as in `plot runs`."""
     context = click.Context(program)
     for name in program.list_commands(context):
         command = program.get_command(context, name)
@@ -89,12 +89,13 @@ LEAVES = {name: command for name, command in commands() if not isinstance(comman
 
 
 def options(command: click.Command) -> list[click.Option]:
-    """The options of a command that its help shows."""
+    """Return the options of a command that its help shows."""
     return [param for param in command.params if isinstance(param, click.Option) and not param.hidden]
 
 
 def help_pages() -> str:
-    """The help page of each command, under a heading of its own; options that others have too are named alone."""
+    """Return the help page of each command, under a heading of its own; options that others have too are named
+    alone."""
     parts = [f"## `gradedeval`\n\n{block(['--help'])}"]
     for name, command in commands():
         common = [option for option in options(command) if option_section(option) != THIS_COMMAND]
@@ -112,7 +113,7 @@ def option_section(option: click.Option) -> str:
 
 
 def without_common(page: str, common: set[str]) -> str:
-    """A help page without the options that the page of options has."""
+    """Return a help page without the options that the page of options has."""
     titles = (MOST_USED, *SECTIONS)
     sections: list[list[str]] = [[]]
     leaving = in_options = False
@@ -130,8 +131,8 @@ def without_common(page: str, common: set[str]) -> str:
 
 
 def all_options() -> str:
-    """Every option with its help and the commands that take it, by the sections of the help pages; those of the drop-in
-    in a table of their own."""
+    """Return every option with its help and the commands that take it, by the sections of the help pages; those of
+    the drop-in in a table of their own."""
     tables: dict[str, dict[tuple[str, str], list[str]]] = {section: {} for section in (*SECTIONS, DROP_IN)}
     for name, command in commands():
         for option in options(command):
@@ -152,7 +153,7 @@ def all_options() -> str:
 
 
 def listed(names: list[str]) -> str:
-    """The commands that take an option; those of a group together, as in `plot: runs, topics`."""
+    """Return the commands that take an option; those of a group together, as in `plot: runs, topics`."""
     groups = {name.split()[0] for name in names if " " in name}
     plain = ", ".join(name for name in names if " " not in name)
     inner = [f"{group}: {', '.join(name.split()[1] for name in names if name.startswith(f'{group} '))}"
@@ -177,7 +178,7 @@ def block(words: list[str]) -> str:
 
 
 def formats() -> str:
-    """The output formats, with the extension of a file that means each."""
+    """Return the output formats, with the extension of a file that means each."""
     people = {"wide": "people", "long": "programs", "trec": "scripts for trec_eval"}
     shape = {"wide": "tables, rounded", "long": "long form, full precision", "trec": "trec_eval's three columns"}
     rows = [
@@ -188,7 +189,7 @@ def formats() -> str:
 
 
 def measures() -> str:
-    """A section for each family of measures, and one in it for each measure."""
+    """Return a section for each family of measures, and one in it for each measure."""
     names = {module: [] for module, _ in LINES}  # type: dict[str, list[str]]
     for module, line in LINES:
         names[module] += line.split()
@@ -200,7 +201,7 @@ def measures() -> str:
 
 
 def collections() -> str:
-    """A row for each test collection that has a name."""
+    """Return a row for each test collection that has a name."""
     lines = ["| name | test collection | in ir_datasets | usual measures | relevant from |", "|---|---|---|---|---|"]
     for one in gradedeval.Qrels.collections().values():
         what = f"{one.description} ({one.note})" if one.note else one.description
@@ -261,7 +262,7 @@ PYTHON_PAGES = {
 
 
 def public_names() -> list[str]:
-    """The public functions and classes of the package and of its public modules."""
+    """Return the public functions and classes of the package and of its public modules."""
     inner = [
         f"{module}.{name}"
         for module in ("clicks", "ltr", "plot", "testing")
@@ -272,7 +273,7 @@ def public_names() -> list[str]:
 
 
 def title_of(name: str) -> str:
-    """The heading of a public name."""
+    """Return the heading of a public name."""
     return f"class {name}" if inspect.isclass(attrgetter(name)(gradedeval)) else name
 
 
@@ -288,7 +289,7 @@ def python_page(names: str) -> str:
 
 
 def python_index() -> str:
-    """The pages of the Python reference with links to their entries."""
+    """Return the pages of the Python reference with links to their entries."""
     rows = ["", "| page | entries |", "|---|---|"]
     for page, names in PYTHON_PAGES.items():
         file = f"{page.replace(' ', '-')}.md"
@@ -299,7 +300,7 @@ def python_index() -> str:
 
 
 def without_shared_options(text: str) -> str:
-    """An entry that names only the options that `evaluate` has in the same words."""
+    """Return an entry that names only the options that `evaluate` has in the same words."""
     shared = docstring(gradedeval.evaluate).partition("\nOptions:\n")[2].splitlines()
     own = [row for row in text.partition("\nOptions:\n")[2].splitlines() if row.startswith("| `")]
     same = [row for row in own if row in shared]
@@ -312,7 +313,7 @@ def without_shared_options(text: str) -> str:
 
 
 def members(name: str, thing: type) -> Iterator[str]:
-    """The documented public methods and properties of a class."""
+    """Yield the documented public methods and properties of a class."""
     for member, raw in vars(thing).items():
         value = getattr(raw, "func", raw)  # a cached property keeps its function there
         value = raw.fget if isinstance(raw, property) else getattr(value, "__func__", value)
@@ -323,13 +324,13 @@ def members(name: str, thing: type) -> Iterator[str]:
 
 
 def entry(title: str, name: str, thing: Any, *, call: bool = True) -> str:
-    """A heading, how it is called, and the docstring."""
+    """Return a heading, how it is called, and the docstring."""
     called = f"```text\n{signature(name, thing)}\n```\n\n" if call else ""
     return f"{title}\n\n{called}{docstring(thing)}"
 
 
 def signature(name: str, thing: Any) -> str:
-    """The call, one parameter a line where it is long."""
+    """Return the call, one parameter a line where it is long."""
     try:
         parameters = inspect.signature(thing).parameters.values()
     except ValueError:
@@ -345,12 +346,13 @@ def signature(name: str, thing: Any) -> str:
 
 
 def docstring(thing: Any) -> str:
-    """A docstring as Markdown: aligned lists of names and meanings as tables, everything else as it is."""
+    """Return a docstring as Markdown: aligned lists of names and meanings as tables, everything else as it is."""
     return "\n".join(map(paragraph, (inspect.getdoc(thing) or "").split("\n\n")))
 
 
 def paragraph(text: str) -> str:
-    """A paragraph; examples and indented lines as a block; lines of a name, blanks and its meaning as a table."""
+    """Return a paragraph; examples and indented lines as a block; lines of a name, blanks and its meaning as a
+    table."""
     lines = text.splitlines()
     if text.startswith(">>> "):
         return f"```pycon\n{text}\n```\n"
@@ -375,7 +377,7 @@ def table(rows: list[list[str]]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text whose signs mean nothing in Markdown, but for those in code."""
+    """Return text whose signs mean nothing in Markdown, but for those in code."""
     parts = re.split(r"(`[^`]*`)", text)
     return "".join(part if part.startswith("`") else re.sub(r"([*<|])", r"\\\1", part) for part in parts)
 
@@ -430,7 +432,7 @@ def column_names() -> str:
 
 
 def file_formats() -> str:
-    """Every format: what the signature says, how long a million lines take, and what is said of broken files."""
+    """Return every format: what the signature says, how long a million lines take, and what is said of broken files."""
     times = million_lines()
     rows = [
         f"| format | of | options | the signature says | a million lines | {' | '.join(BROKEN)} |",
@@ -452,7 +454,7 @@ def file_formats() -> str:
 
 
 def shapes() -> str:
-    """Every shape of JSON: an example, and one line that writes it."""
+    """Return every shape of JSON: an example, and one line that writes it."""
     parts = []
     for shape in SHAPES:
         name = shape.name + (f" (format {shape.format})" if shape.format else "")
@@ -498,7 +500,7 @@ def written_files() -> str:
 
 
 def refused_files() -> str:
-    """Files that are wrong, and what is said of them."""
+    """Return files that are wrong, and what is said of them."""
     rows = ["| what is wrong | where | the message |", "|---|---|---|"]
     with samples() as folder:
         for wrong in WRONG:
@@ -510,7 +512,7 @@ def refused_files() -> str:
 
 @contextlib.contextmanager
 def samples() -> Iterator[Path]:
-    """A folder with a run and qrels in TREC form."""
+    """Yield a folder with a run and qrels in TREC form."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "trec.run").write_text(TREC_RUN)
@@ -571,7 +573,7 @@ def features() -> str:
 
 
 def conformance_families() -> str:
-    """The files of conformance vectors, with the number of cases and the measures of each."""
+    """Return the files of conformance vectors, with the number of cases and the measures of each."""
     found: dict[str, list[str]] = {}
     for case in conformance_cases():
         found.setdefault(case.family, []).append(case.entry.measure)
@@ -590,7 +592,7 @@ def conformance_differences() -> str:
 
 
 def wrong_ndcgs() -> str:
-    """The mistakes of home-made nDCG code, each with an input, its number and the right one."""
+    """Return the mistakes of home-made nDCG code, each with an input, its number and the right one."""
     lines = ["", "| mistake | run | qrels | wrong | here |", "|---|---|---|---|---|"]
     for mistake in MISTAKES:
         run, qrels = mistake.input

@@ -25,7 +25,7 @@ class Lists:
         return np.repeat(np.arange(len(self.sizes)) + 7, self.sizes)
 
     def each(self) -> list[tuple[Any, Any]]:
-        """The labels and scores of each list."""
+        """Return the labels and scores of each list."""
         ends = np.cumsum(self.sizes)[:-1]
         return list(zip(np.split(self.labels, ends), np.split(self.scores, ends), strict=True))
 

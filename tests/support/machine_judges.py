@@ -23,7 +23,7 @@ KINDS = ("mean", "difference")
 
 
 def judged_by_machine(people: Grades, raised: float, lowered: float, seed: int = 0) -> Grades:
-    """The same documents with the grades of a machine; none beyond the ends of the scale."""
+    """Return the same documents with the grades of a machine; none beyond the ends of the scale."""
     dice, top = np.random.default_rng(seed), max(max(grades.values()) for grades in people.values())
     found: Grades = {}
     for topic, grades in people.items():
@@ -35,7 +35,7 @@ def judged_by_machine(people: Grades, raised: float, lowered: float, seed: int =
 
 
 def judged_at_random(people: Grades, seed: int = 0) -> Grades:
-    """The same documents with any grade of the scale."""
+    """Return the same documents with any grade of the scale."""
     dice, top = np.random.default_rng(seed), max(max(grades.values()) for grades in people.values())
     return {
         topic: dict(zip(grades, dice.integers(0, top + 1, len(grades)).tolist(), strict=True))
@@ -44,7 +44,7 @@ def judged_at_random(people: Grades, seed: int = 0) -> Grades:
 
 
 def real_judgments() -> Grades:
-    """The qrels of TREC-COVID, round 1."""
+    """Return the qrels of TREC-COVID, round 1."""
     found: Grades = {}
     for line in (DATA / "covid-round1" / "qrels.txt").read_text(encoding="utf-8").splitlines():
         topic, _, docno, grade = line.split()
@@ -78,7 +78,7 @@ class Draws(NamedTuple):
 
 
 def drawn(people: Floats, machine: Floats, kind: str, judged: int, total: int, draws: int, seed: int) -> Draws:
-    """Topics drawn with replacement, of a run at random or of two.
+    """Return topics drawn with replacement, of a run at random or of two.
 
     people, machine  runs × topics
     kind             mean: the scores of a run; difference: those of two
@@ -163,7 +163,7 @@ def one_power(some: Draws) -> Any:
 
 
 def unrelated(some: Draws) -> Draws:
-    """The same with the machine's scores of other draws, so that they say nothing of these topics."""
+    """Return the same with the machine's scores of other draws, so that they say nothing of these topics."""
     return some._replace(machine=np.roll(some.machine, 1, 0), others=np.roll(some.others, 1, 0))
 
 

@@ -20,7 +20,7 @@ GAINS = {"gain": "Value | list[float]", "rel": "float", "g": "Value | list[float
 
 
 def stub() -> str:
-    """The text of `gradedeval/measures.pyi`."""
+    """Return the text of `gradedeval/measures.pyi`."""
     tree = ast.parse(inspect.getsource(measures))
     offered = [
         f"from {node.module} import {alias.name} as {alias.name}"
@@ -33,7 +33,7 @@ def stub() -> str:
 
 
 def described(name: str) -> str:
-    """A measure as a value of a class of its own, whose call has its parameters."""
+    """Return a measure as a value of a class of its own, whose call has its parameters."""
     definition = MEASURES[name].definition
     parameters = inspect.signature(definition.function).parameters.values()
     given = [
@@ -56,12 +56,12 @@ class {shown}(Measure):
 
 
 def names(name: str) -> str:
-    """The name under which Python imports a measure."""
+    """Return the name under which Python imports a measure."""
     return f"{name}_" if name in dir(builtins) else name
 
 
 def kind(own: inspect.Parameter) -> str:
-    """The type of a parameter: as its function says, or that of its default."""
+    """Return the type of a parameter: as its function says, or that of its default."""
     if own.annotation is not own.empty:
         return str(own.annotation)
     if own.default is None or isinstance(own.default, int | float):

@@ -67,7 +67,7 @@ def variants(table: Mapping[str, Measure] = MEASURES) -> list[Measure]:
 
 
 def _is_complete(measure: Measure) -> bool:
-    """Whether it lacks nothing: a measure by a file or a formula is nothing without them."""
+    """Return whether it lacks nothing: a measure by a file or a formula is nothing without them."""
     with contextlib.suppress(InputError):
         return measure.complete() == measure
     return False
@@ -110,7 +110,7 @@ def every(measures: Iterable[Measure], slow: Container[Measure] = ()) -> pytest.
 
 
 def failing(measures: Sequence[Measure], example: Callable[[int], object]) -> dict[str, object]:
-    """The measures for which `example` of their column finds a counterexample, each with it."""
+    """Return the measures for which `example` of their column finds a counterexample, each with it."""
     examples = ((measure, example(column)) for column, measure in enumerate(measures))
     return {str(measure): found for measure, found in examples if found is not None}
 

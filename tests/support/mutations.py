@@ -57,7 +57,7 @@ MUTATIONS = [
 
 
 def place(old: str) -> str:
-    """The one file of the package in which it stands."""
+    """Return the one file of the package in which it stands."""
     texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "gradedeval").rglob("*.py")}
     found = [path.relative_to(ROOT / "gradedeval").as_posix() for path, text in texts.items() if old in text]
     if len(found) != 1 or texts[ROOT / "gradedeval" / found[0]].count(old) != 1:
@@ -66,7 +66,7 @@ def place(old: str) -> str:
 
 
 def is_caught(file: str, old: str, new: str) -> bool:
-    """Whether the quick tests of the file's room fail where it is changed so."""
+    """Return whether the quick tests of the file's room fail where it is changed so."""
     room = Path(file).parts[: 2 if file.startswith("kernel/") else 1]
     with TemporaryDirectory() as folder:
         changed = Path(shutil.copytree(ROOT / "gradedeval", Path(folder) / "gradedeval")) / file

@@ -102,7 +102,7 @@ def write_files(folder: Path) -> None:
 
 
 def number_of(param: click.Parameter) -> Number | None:
-    """The numbers that an option takes; None where it takes none."""
+    """Return the numbers that an option takes; None where it takes none."""
     flag = param.opts[-1]
     if flag == UNSEEN.flag:
         return UNSEEN
@@ -111,7 +111,7 @@ def number_of(param: click.Parameter) -> Number | None:
 
 
 def options() -> Iterator[tuple[str, Number]]:
-    """Every command and each of its options that take a number."""
+    """Yield every command and each of its options that take a number."""
     for name, command in LEAVES.items():
         for param in command.params:
             if (number := number_of(param)) is not None:

@@ -64,12 +64,12 @@ class Page(HTMLParser):
             self._into[-1] = (self._into[-1] + data).lstrip()
 
     def table(self, caption: str) -> list[list[str]]:
-        """The rows of the table whose caption begins so."""
+        """Return the rows of the table whose caption begins so."""
         (rows,) = (rows for name, rows in self.tables.items() if name.startswith(caption))
         return rows
 
     def data(self, name: str) -> Any:
-        """The JSON of a script element."""
+        """Return the JSON of a script element."""
         return json.loads(self.scripts[name])
 
     @property
@@ -79,5 +79,5 @@ class Page(HTMLParser):
 
     @property
     def words(self) -> str:
-        """The text that a reader sees, in one line."""
+        """Return the text that a reader sees, in one line."""
         return re.sub(r"\s+", " ", self.shown)

@@ -15,7 +15,8 @@ Run = dict[str, dict[str, float]]
 
 
 def _collection() -> tuple[Qrels, Qrels, dict[str, Run]]:
-    """The judgments of all topics, those of a machine that errs by a grade now and then, and runs that differ."""
+    """Return the judgments of all topics, those of a machine that errs by a grade now and then, and runs that
+    differ."""
     drawn = random.Random(5)
     truth = {topic: {docno: drawn.choice((0, 0, 0, 1, 2, 3)) for docno in DOCNOS} for topic in TOPICS}
     machine = {

@@ -24,12 +24,12 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked
 
 
 def nobody_is_left() -> bool:
-    """Whether no process that shared work is left; the one that watches over spawned ones stays."""
+    """Return whether no process that shared work is left; the one that watches over spawned ones stays."""
     return not multiprocessing.active_children()
 
 
 def processes_of(group: int) -> list[int]:
-    """The living processes of a process group."""
+    """Return the living processes of a process group."""
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -89,7 +89,7 @@ def scores(run: str) -> dict[str, dict[str, float]]:
 
 
 def scored(run: str) -> dict[str, dict[str, float]]:
-    """The same of the text of a run."""
+    """Return the same of the text of a run."""
     retrieved: dict[str, list[tuple[float, str]]] = {topic: [] for topic in judged()}
     for line in run.splitlines():
         topic, _, docno, _, score, _ = line.split()
@@ -110,7 +110,7 @@ def mean(run: str, measure: str, topics: list[str] | None = None) -> float:
 
 
 def written_queries(folder: Path) -> Path:
-    """A table of all topics with text and labels."""
+    """Return a table of all topics with text and labels."""
     path = folder / "covid-queries.tsv"
     with path.open("w", encoding="utf-8", newline="\n") as file:
         print("topic", "query", "relevant", "parity", sep="\t", file=file)
@@ -120,7 +120,7 @@ def written_queries(folder: Path) -> Path:
 
 
 def real_folder(folder: Path) -> Path:
-    """A reader's folder whose samples are real runs, judgments, and the made queries."""
+    """Return a reader's folder whose samples are real runs, judgments, and the made queries."""
     (folder / "real").mkdir()
     for name in REAL.values():
         (folder / "real" / f"{name}.run").write_bytes(gzip.decompress(path_of(name).read_bytes()))
@@ -130,7 +130,7 @@ def real_folder(folder: Path) -> Path:
 
 
 def on_real_runs(body: str) -> str:
-    """A block with the names of real files, and of their columns and labels."""
+    """Return a block with the names of real files, and of their columns and labels."""
     body = body.replace("qrels_samples/", "real/").replace("rivers.qrels", "covid.qrels")
     body = body.replace("rivers-queries.tsv", "covid-queries.tsv")
     body = re.sub(r"\b(?:rivers-)?(bm25-rm3|bm25|neural|dense|manual)\b", lambda found: REAL[found[1]], body)
@@ -152,7 +152,8 @@ class Played:
 
 
 def played(page: str, folder: Path) -> Played:
-    """A page of docs/how-to on the real runs: its blocks run one after the other as the test of the pages runs them."""
+    """Return a page of docs/how-to on the real runs: its blocks run one after the other as the test of the pages
+    runs them."""
     found = Played(real_folder(folder))
     for block in BLOCK.finditer((ROOT / "docs" / "how-to" / page).read_text(encoding="utf-8")):
         body = on_real_runs(block["body"])
@@ -167,7 +168,7 @@ def played(page: str, folder: Path) -> Played:
 
 
 def tables(shown: str) -> Iterator[list[dict[str, str]]]:
-    """The rows of each table of a terminal: heading, a rule, and lines to the next empty one."""
+    """Yield the rows of each table of a terminal: heading, a rule, and lines to the next empty one."""
     lines = shown.splitlines()
     for at, line in enumerate(lines):
         if re.fullmatch(r"-+(?:  -+)+", line):
@@ -182,7 +183,7 @@ def tables(shown: str) -> Iterator[list[dict[str, str]]]:
 
 
 def too_wide(shown: str) -> list[str]:
-    """The lines that a terminal of the pages would break."""
+    """Return the lines that a terminal of the pages would break."""
     return [line for line in shown.splitlines() if columns(line) > WIDTH]
 
 
@@ -193,7 +194,7 @@ def columns(line: str) -> int:
 
 
 def raw(shown: str) -> list[str]:
-    """The characters that would make a terminal do something, or show what follows in another order."""
+    """Return the characters that would make a terminal do something, or show what follows in another order."""
     turns = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
     return [
         one

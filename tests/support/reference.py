@@ -36,7 +36,7 @@ class Scale:
         return tuple(sorted(label for label in self.labels if label > 0))
 
     def topic(self, ranking: Ranking = (), pool: Sequence[float] = (), filled: float | None = None) -> Topic:
-        """A topic of one intent; `filled` is the gain of each document of the ranking without a grade."""
+        """Return a topic of one intent; `filled` is the gain of each document of the ranking without a grade."""
         names = [f"r{at}" for at in range(len(ranking))]
         grades = {name: grade for name, grade in zip(names, ranking, strict=True) if grade is not None}
         missed = Counter(map(float, pool)) - Counter(map(float, grades.values()))
@@ -79,7 +79,7 @@ def worth(name: str, given: Parameters, grade: float, scale: Scale) -> float:
 
 
 def top_gain(name: str, given: Parameters, scale: Scale) -> float:
-    """The largest gain that the scheme knows."""
+    """Return the largest gain that the scheme knows."""
     if scale.max_gain is not None and name in UNIT and "rel" not in given:
         return scale.max_gain
     if name not in SHARES and isinstance(given.get("gain"), tuple):
@@ -130,12 +130,12 @@ FOREVER = 1000
 
 
 def score(measure: Any, ranking: Ranking, pool: Sequence[float], scale: Scale) -> float:
-    """The score of one topic."""
+    """Return the score of one topic."""
     return _run(measure, scale.topic(ranking, pool), scale)
 
 
 def best_cases(measure: Any, ranking: Ranking, pool: Sequence[float], scale: Scale) -> tuple[float, float] | None:
-    """The scores with every unjudged document at the top gain, and with every rank after the last one as well.
+    """Return the scores with every unjudged document at the top gain, and with every rank after the last one as well.
 
     None for a measure without residual. Without a cutoff a thousand ranks stand for the endless rest.
     """

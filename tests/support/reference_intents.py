@@ -17,7 +17,7 @@ def intents_of(judged: Judged) -> list[str]:
 
 
 def by_intent(listed: Listed, judged: Judged, intent: str) -> tuple[list[float | None], list[float]]:
-    """The ranking and the pool as somebody with that intent sees them: who is judged at all is judged for it."""
+    """Return the ranking and the pool as somebody with that intent sees them: who is judged at all is judged for it."""
     grade = {docno: grades.get(intent, 0) for docno, grades in judged.items()}
     return [grade.get(docno) for docno in listed], list(grade.values())
 
@@ -34,7 +34,7 @@ def marginal(inner: Any, listed: Listed, judged: Judged, scale: reference.Scale)
 
 
 def slow(measure: Any, listed: Listed, judged: Judged) -> float:
-    """The binary measures of novelty, as ndeval has them."""
+    """Return the binary measures of novelty, as ndeval has them."""
     intents: dict[str, dict[str, float]] = {}
     for docno, grades in judged.items():
         for intent, grade in grades.items():

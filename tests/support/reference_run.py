@@ -110,7 +110,7 @@ def default_gain(name: str) -> str | None:
 
 
 def settled(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options with those of the preset, and the kind of residual that others ask for."""
+    """Return the options with those of the preset, and the kind of residual that others ask for."""
     full = {**PRESETS.get(options.get("like") or "", {}), **options}
     if ("residual_depth" in options or options.get("max_residual") is not None) and full.get("residuals") is None:
         full["residuals"] = "total"
@@ -165,7 +165,7 @@ def retrieved(content: bytes, duplicates: str) -> dict[bytes, list[Listed]]:
 
 
 def ordered(listed: list[Listed], grades: Mapping[bytes, float], options: Mapping[str, Any]) -> list[Listed]:
-    """The documents of a topic from the best to the worst."""
+    """Return the documents of a topic from the best to the worst."""
     if options.get("order", "score") == "file":
         return listed
     ties = options.get("ties", "docno-desc")
@@ -226,7 +226,7 @@ def worth(asked: Asked, grade: float, scale: reference.Scale) -> float:
 
 
 def scale_of(asked: Asked, labels: tuple[float, ...], options: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
-    """The scale that a measure sees; the top grade of a preset counts where the measure looks at one."""
+    """Return the scale that a measure sees; the top grade of a preset counts where the measure looks at one."""
     parameters = dict(asked.parameters)
     gain, top, explicit = parameters.get("gain"), options.get("top_grade"), "top_grade" in given
     unit = asked.name in reference.UNIT or is_cwl(asked.name)
@@ -283,7 +283,7 @@ def check_gains(
 
 
 def evaluation(run_file: bytes, qrels_file: bytes, measures: Sequence[Asked], given: Mapping[str, Any]) -> Evaluation:
-    """All scores. Raises Refused where there are none."""
+    """Return all scores. Raises Refused where there are none."""
     options = settled(given)
     duplicates = options.get("duplicates", "error")
     residuals = options.get("residuals")
@@ -325,7 +325,7 @@ def seen_by(
     options: Mapping[str, Any],
     given: Mapping[str, Any],
 ) -> tuple[list[float | None], list[float], list[bool], list[float] | None]:
-    """A topic as one measure sees it: grades in order, those of the pool, which are not sampled, and costs."""
+    """Return a topic as one measure sees it: grades in order, those of the pool, which are not sampled, and costs."""
     by_preset = options.get("like") == "ir_measures" and "order" not in given and asked.name in BY_PYTREC_EVAL
     as_double = (asked.name == "rr" and asked.cutoff is not None) or (
         asked.name == "ndcg" and dict(asked.parameters).get("gain") == "exp" and "rel" not in dict(asked.parameters)
@@ -403,7 +403,7 @@ def one(
 
 
 def zero_top(asked: Asked, ranking: list[float | None], pool: list[float]) -> float:
-    """The score where no grade is above 0: gains are 0, and measures of judged documents stay what they are."""
+    """Return the score where no grade is above 0: gains are 0, and measures of judged documents stay what they are."""
     given = tuple((key, value) for key, value in asked.parameters if key not in ("gain", "g", "rel"))
     zeros = [None if grade is None else 0.0 for grade in ranking]
     return reference.score(

@@ -27,7 +27,7 @@ SIZES = (1 << 5, 1 << 8, 1 << 12, 1 << 21)
 
 
 def outcome(made: Callable[[], GradedRun[Batch]], wanted: frozenset[bytes] = frozenset()) -> Any:
-    """All that a run's reading gives, topic by topic, with the docnos of some; or the message where it fails."""
+    """Return all that a run's reading gives, topic by topic, with the docnos of some; or the message where it fails."""
     try:
         run = made()
         found = {}
@@ -86,7 +86,7 @@ def named(content: bytes, place: str = "run") -> Source:
 
 
 def awkward(draw: random.Random, most: int = 40) -> tuple[bytes, bytes]:
-    """A run and qrels of a few topics, with some of what files hold at times; `most`: documents of a topic."""
+    """Return a run and qrels of a few topics, with some of what files hold at times; `most`: documents of a topic."""
     topics = draw.sample(["1", "2", "t3", "2019-1", "économie-8", "a" * 20, "a" * 19 + "b", "51"], draw.randint(1, 6))
     docnos = [draw.choice(["d", "doc-", "clueweb09-en0003-55-", "x" * 40]) + str(at) for at in range(60)] + ["#", "é"]
     lines = []
@@ -132,7 +132,8 @@ def spoilt(text: str, draw: random.Random) -> str:
 
 
 def real_runs() -> list[Any]:
-    """The runs beside this checkout; one in twenty-four of each collection, all of them in the exhaustive run."""
+    """Return the runs beside this checkout; one in twenty-four of each collection, all of them in the exhaustive
+    run."""
     places = {"covid-round1": "runs/*", "dl-hard": "runs/*", "trec_eval": "results*", "cwl": "*run*"}
     found = []
     for folder, pattern in places.items():
@@ -148,7 +149,7 @@ def qrels_beside(run: Path) -> Path:
 
 
 def read_simply(content: bytes, **options: Any) -> Qrels:
-    """Qrels by the simple reader alone."""
+    """Return qrels by the simple reader alone."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(qrels, "read_judgments", refused)
         return Qrels(io.BytesIO(content), **options)
@@ -164,14 +165,14 @@ def same_qrels(blocks: Qrels, simple: Qrels) -> None:
 
 
 def write_run(file: Path, run: Mapping[str, Mapping[str, float]]) -> Path:
-    """A run of a dict as a file."""
+    """Return a run of a dict as a file."""
     lines = [f"{topic} Q0 {docno} 0 {score!r} t\n" for topic, own in run.items() for docno, score in own.items()]
     file.write_text("".join(lines))
     return file
 
 
 def write_qrels(file: Path, qrels: Mapping[str, Mapping[str, float]]) -> Path:
-    """Judgments of a dict as a file."""
+    """Return judgments of a dict as a file."""
     lines = [f"{topic} 0 {docno} {grade}\n" for topic, own in qrels.items() for docno, grade in own.items()]
     file.write_text("".join(lines))
     return file

@@ -43,14 +43,14 @@ run()
 
 
 def reader_folder(folder: Path) -> Path:
-    """A folder as a reader has it, with `gradedeval` and `python` of this environment for the shell."""
+    """Return a folder as a reader has it, with `gradedeval` and `python` of this environment for the shell."""
     for name in ("qrels_samples", "examples"):
         (folder / name).symlink_to(ROOT / name)
     return with_programs(folder)
 
 
 def with_programs(folder: Path) -> Path:
-    """The folder with `gradedeval` and `python` of this environment in `bin`, where `shell` finds them."""
+    """Return the folder with `gradedeval` and `python` of this environment in `bin`, where `shell` finds them."""
     (folder / "bin").mkdir()
     for name, words in (("gradedeval", f"-c {shlex.quote(FOR_READERS)}"), ("python", "")):
         command = folder / "bin" / name
@@ -65,7 +65,7 @@ def shell(command: str, folder: Path) -> str:
 
 
 def by_shell(command: str, folder: Path) -> tuple[int, str]:
-    """The exit code of a command in bash, and what a reader sees."""
+    """Return the exit code of a command in bash, and what a reader sees."""
     environment = {
         **{name: value for name, value in os.environ.items() if name != "COLUMNS"},
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
@@ -98,7 +98,7 @@ def gradedeval(words: list[str], folder: Path, *, hushed: bool = False, columns:
 
 
 def in_process(words: list[str], folder: Path, *, hushed: bool = False, columns: int = 80) -> tuple[int, str]:
-    """The exit code of `gradedeval WORDS...`, and what it prints."""
+    """Return the exit code of `gradedeval WORDS...`, and what it prints."""
     code = 0
     with captured(folder, hushed=hushed, columns=columns) as output:
         try:
@@ -110,8 +110,8 @@ def in_process(words: list[str], folder: Path, *, hushed: bool = False, columns:
 
 @contextlib.contextmanager
 def captured(folder: Path, *, hushed: bool = False, columns: int = 80) -> Iterator[list[str]]:
-    """A list that holds, afterwards, what was written to standard output and error in the meantime, in `folder`;
-    messages in lines of `WIDTH` columns."""
+    """Yield a list that holds, afterwards, what was written to standard output and error in the meantime, in
+    `folder`; messages in lines of `WIDTH` columns."""
     streams, here, width = (sys.stdin, sys.stdout, sys.stderr), os.getcwd(), os.environ.get("COLUMNS")
     saved = os.dup(1), os.dup(2)
     output: list[str] = []
@@ -147,8 +147,8 @@ def captured(folder: Path, *, hushed: bool = False, columns: int = 80) -> Iterat
 
 
 def run_command(command: str, folder: Path) -> tuple[int, str]:
-    """The exit code of a command of a session, and what it prints: a plain call of gradedeval in this process, anything
-    else in bash."""
+    """Return the exit code of a command of a session, and what it prints: a plain call of gradedeval in this
+    process, anything else in bash."""
     plain = PLAIN.fullmatch(QUOTED.sub(lambda quoted: "x" * len(quoted[0]), command))
     if not plain or "\n" in command:
         return by_shell(command, folder)
@@ -163,17 +163,17 @@ def run_command(command: str, folder: Path) -> tuple[int, str]:
 
 
 def commands_of(body: str) -> list[str]:
-    """The `$` commands of a console block. A command goes on in the next line after a backslash."""
+    """Return the `$` commands of a console block. A command goes on in the next line after a backslash."""
     return re.findall(r"^\$ ((?:.*\\\n)*.*)$", body, re.M)
 
 
 def joined(command: str) -> str:
-    """A command in one line."""
+    """Return a command in one line."""
     return re.sub(r"\\\n *", "", command)
 
 
 def session(body: str, folder: Path) -> str:
-    """A console block as it comes out: each `$` command followed by what it prints."""
+    """Return a console block as it comes out: each `$` command followed by what it prints."""
     lines: list[str] = []
     for command in commands_of(body):
         lines += [f"$ {command}", *run_command(joined(command), folder)[1].splitlines()]
@@ -188,7 +188,7 @@ def printed(body: str, folder: Path, names: dict[str, Any]) -> str:
 
 
 def rewritten(text: str, folder: Path) -> str:
-    """The page with the output of every block as it is now.
+    """Return the page with the output of every block as it is now.
 
     A block that begins with a comment `# name.py` or `# name.toml` becomes that file, for the commands that follow.
     Python blocks of a page share their names, and what one prints stands in a `text` block behind it.

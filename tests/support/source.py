@@ -23,12 +23,12 @@ def _parsed() -> dict[Path, list[ast.AST]]:
 
 
 def walked(code: str) -> list[ast.AST]:
-    """The nodes of some code: the module, and all that is in it."""
+    """Return the nodes of some code: the module, and all that is in it."""
     return list(ast.walk(ast.parse(code)))
 
 
 def nodes(path: Path) -> list[ast.AST]:
-    """The nodes of a module of the package, itself the first."""
+    """Return the nodes of a module of the package, itself the first."""
     return _parsed()[path]
 
 

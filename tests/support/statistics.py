@@ -9,8 +9,8 @@ from scipy import stats
 
 
 def by_hand(runs: list[dict[str, float]], others: list[dict[str, float]]) -> dict[str, float]:
-    """The comparison of two systems, each of some runs by topic, as plain loops over the expected mean squares; one of
-    fewer than three runs is taken as it is, and p needs five of both."""
+    """Return the comparison of two systems, each of some runs by topic, as plain loops over the expected mean
+    squares; one of fewer than three runs is taken as it is, and p needs five of both."""
     topics = list(runs[0])
     n, groups = len(topics), [group for group in (runs, others) if len(group) > 2]
     mean = {id(group): {t: sum(run[t] for run in group) / len(group) for t in topics} for group in (runs, others)}

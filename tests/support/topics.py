@@ -61,7 +61,7 @@ class Found:
         return getattr(self, part)[:, self.measures.index(measure)]
 
     def bits(self, topic: str) -> bytes:
-        """All that was found for a topic, to the last bit."""
+        """Return all that was found for a topic, to the last bit."""
         return b"".join(part[self.row[topic]].tobytes() for part in (self.score, self.unjudged, self.residual))
 
 

@@ -59,7 +59,7 @@ Page = bytes | Callable[[Handler], None]
 
 
 def redirect(status: int, to: str) -> Callable[[Handler], None]:
-    """A page that lies elsewhere."""
+    """Return a page that lies elsewhere."""
     return lambda request: request.answer(status, Location=to)
 
 
@@ -73,7 +73,7 @@ class Web:
     opened: list[socket] = field(default_factory=list)
 
     def heard(self, word: str) -> list[str]:
-        """The methods of the requests with a word in their headers."""
+        """Return the methods of the requests with a word in their headers."""
         return [asked.method for asked in self.asked if word in asked.headers]
 
 
@@ -91,7 +91,7 @@ class _Server(ThreadingHTTPServer):
 
 @contextmanager
 def web_of(pages: Mapping[str, Page]) -> Iterator[Web]:
-    """A server of pages."""
+    """Yield a server of pages."""
     server = _Server(("127.0.0.1", 0), Handler)
     server.web = Web(f"http://127.0.0.1:{server.server_port}", dict(pages))
     Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()

@@ -19,8 +19,8 @@ class Sentence(NamedTuple):
 
 @cache
 def sentences() -> list[Sentence]:
-    """The texts of at least two words that are not docstrings, and the docstrings of functions that a decorator makes a
-    command or a measure of."""
+    """Return the texts of at least two words that are not docstrings, and the docstrings of functions that a
+    decorator makes a command or a measure of."""
     return [
         Sentence(f"{path.relative_to(PACKAGE.parent)}:{line}", " ".join(text.split()))
         for path in FILES
@@ -46,7 +46,7 @@ def _texts(code: list[ast.AST]) -> Iterator[tuple[int, str]]:
 
 
 def _is_shown(function: ast.FunctionDef) -> bool:
-    """Whether a decorator makes a command or a measure of a function, whose docstring is its help."""
+    """Return whether a decorator makes a command or a measure of a function, whose docstring is its help."""
     names = {getattr(getattr(mark, "func", mark), "id", "") for mark in function.decorator_list}
     return bool(names - {"", "property", "cached_property", "cache", "contextmanager", "classmethod", "staticmethod"})
 

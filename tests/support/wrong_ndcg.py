@@ -142,7 +142,7 @@ class Mistake:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options without which the input is refused."""
+        """Return the options without which the input is refused."""
         return {"duplicates": "first"} if len(self.input[0]) > len({row[:2] for row in self.input[0]}) else {}
 
 

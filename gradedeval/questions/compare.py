@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import comb
 from operator import itemgetter
 from string import ascii_letters
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
@@ -52,10 +53,9 @@ class Letters(ScoredFrame):
     @property
     def settings_text(self) -> str:
         """The line under the table: tests, intervals, and the direction of measures."""
-        pair_count = len(self.scores.runs) * (len(self.scores.runs) - 1) // 2
+        settings, pair_count = self.settings, comb(len(self.scores.runs), 2)
         measures = list(dict.fromkeys(self.frame["measure"]))
-        tests = dict.fromkeys(self.settings.describe(self.scores.paired(name), pair_count) for name in measures)
-        settings = self.settings
+        tests = dict.fromkeys(settings.describe(self.scores.paired(measure), pair_count) for measure in measures)
         parts = [
             f"runs that share a letter do not differ significantly at {settings.alpha:g}",
             *tests,
@@ -133,10 +133,10 @@ def letters(
     matrix = score_matrix.comparable_matrix(scores)
     score_matrix.require_single_runs("a letter display", matrix)
     score_matrix.require_two_runs("compare", len(matrix.runs))
-    by_measure = [score_matrix.shared_topics(matrix, name) for name in matrix.comparable_measures()]
+    by_measure = [score_matrix.shared_topics(matrix, measure) for measure in matrix.comparable_measures()]
     frame = kernel.results.joined([_letter_rows(paired, settings) for paired in by_measure])
-    pair_count = len(matrix.runs) * (len(matrix.runs) - 1) // 2
-    emit_notes([*matrix.omission_notes(), *significance.unattainable_notes(by_measure, pair_count, settings)])
+    notes = significance.unattainable_notes(by_measure, comb(len(matrix.runs), 2), settings)
+    emit_notes([*matrix.omission_notes(), *notes])
     return Letters(frame, matrix, settings)
 
 
@@ -163,7 +163,10 @@ def _letter_rows(paired: Paired, settings: TestSettings) -> pd.DataFrame:
 
 
 def shared_letters(differ: Bools) -> list[str]:
-    """Return letters: two runs share one if and only if they do not `differ` (runs × runs, symmetric)."""
+    """Return the letters of each run: two runs share one if and only if they do not `differ` (runs × runs, symmetric).
+
+    Letters are given in the order of the runs: the first run has "a".
+    """
     count = len(differ)
     groups = [frozenset(range(count))]
     for first, second in zip(*np.nonzero(np.triu(differ, 1)), strict=True):
@@ -405,6 +408,7 @@ ANOVA: DisplayColumns = {
 
 
 def _wide_table(frame: pd.DataFrame, columns: DisplayColumns) -> Table:
+    """Return the table for people of a frame, without settings."""
     return frame_document(frame, "wide", columns, "").table
 
 
@@ -478,7 +482,7 @@ def _correction_family(frame: pd.DataFrame, count: int, noun: str, settings: Tes
 def slice_tables(slices: pd.DataFrame, columns: DisplayColumns, settings: TestSettings) -> list[Table]:
     """Return a table like `columns` for each column of labels, and a test whether differences depend on labels."""
     p_title = "p (× slices)" if settings.test in significance.NOT_BY_PAIR else _p_title(slices, settings)
-    tables = list[Table]()
+    by_column = list[Table]()
     for label_column in kernel.results.distinct(slices, "column"):
         slice_columns = dict[Column, Callable[[Row], Any]]()
         for column, format_cell in columns.items():
@@ -488,17 +492,17 @@ def slice_tables(slices: pd.DataFrame, columns: DisplayColumns, settings: TestSe
             if column.name == "run":
                 slice_columns[Column(label_column)] = itemgetter("label")
                 slice_columns[Column("topics", "count")] = itemgetter("topics")
-        tables.append(_wide_table(slices[slices["column"] == label_column], slice_columns))
+        by_column.append(_wide_table(slices[slices["column"] == label_column], slice_columns))
     between_slices = slices[slices["p_between"].notna()].drop_duplicates(["measure", "column", "run", "baseline"])
     if not len(between_slices):
-        return tables
+        return by_column
     format_p = partial(_format_p, "p_between_corrected", settings.alpha)
     columns_between: DisplayColumns = {
         **plain_columns(Column("measure"), Column("run"), Column("baseline")),
         Column("differs between"): itemgetter("column"),
         Column(_p_title(between_slices, settings), "figures"): format_p,
     }
-    return [*tables, _wide_table(between_slices, columns_between)]
+    return [*by_column, _wide_table(between_slices, columns_between)]
 
 
 def _p_title(tests: pd.DataFrame, settings: TestSettings) -> str:
@@ -661,27 +665,27 @@ def compare_pairs(
     reread = (reread or reversals.RereadRuns.of(matrix.scores)) if judging and matrix.machine is None else None
     baselines = [] if baseline is None else [matrix.run_index(baseline)]
     first, second = score_matrix.run_pairs(len(matrix.runs), baselines)
-    measures = [score_matrix.shared_topics(matrix, measure) for measure in matrix.comparable_measures()]
-    measures_with_progress = kernel.parallel.progress("measures")(measures)
+    by_measure = [score_matrix.shared_topics(matrix, measure) for measure in matrix.comparable_measures()]
+    by_measure_with_progress = kernel.parallel.progress("measures")(by_measure)
     compare_measure = partial(pairs.comparison_frame, first=first, second=second, settings=settings)
     if matrix.seeds is not None or matrix.machine is not None:
         compare_measure = partial(compare_measure, reread=None, judging=False, seeds=matrix.seeds)
-        frame = kernel.results.joined([compare_measure(paired) for paired in measures_with_progress])
+        frame = kernel.results.joined([compare_measure(paired) for paired in by_measure_with_progress])
         count_columns = ("wins", "losses", *(("seeds", "baseline_seeds") if matrix.seeds is not None else ()))
         frame = frame.astype(dict.fromkeys(count_columns, "Int64"))
         notes = pairs.no_variance_notes(frame)
         if matrix.seeds is not None:
             notes += replicates.untested_notes(frame)
         else:
-            notes += pairs.heavy_difference_notes(measures, first, second, settings.alpha)
+            notes += pairs.heavy_difference_notes(by_measure, first, second, settings.alpha)
     else:
-        frame = kernel.results.joined([compare_measure(paired, reread=reread) for paired in measures_with_progress])
-        paired_of = {paired.measure: paired for paired in measures}
-        frame = frame.assign(**reversals.reversal_columns(frame, paired_of, reread))
+        frame = kernel.results.joined([compare_measure(paired, reread=reread) for paired in by_measure_with_progress])
+        paired_scores = {paired.measure: paired for paired in by_measure}
+        frame = frame.assign(**reversals.reversal_columns(frame, paired_scores, reread))
         count_columns = ("wins", "losses", "reversing", "unjudged", "reversing_rank")
         frame = frame.astype({"same_order": "boolean", **dict.fromkeys(count_columns, "Int64")})
-        notes = significance.unattainable_notes(measures, len(first), settings)
-        notes = [*notes, *pairs.interval_notes(frame, measures, settings)]
+        notes = significance.unattainable_notes(by_measure, len(first), settings)
+        notes = [*notes, *pairs.interval_notes(frame, by_measure, settings)]
         notes += pairs.later_topic_notes(frame, matrix) if judging else []
     frame["tested"] = frame.pop("tested")  # the last column
     frame.attrs = _frame_attributes(frame, matrix, settings)
@@ -691,6 +695,7 @@ def compare_pairs(
 
 
 def _frame_attributes(frame: pd.DataFrame, matrix: Matrix, settings: TestSettings) -> dict[Any, Any]:
+    """Return the `attrs` of the frame, which `compare` explains."""
     return {
         "test": "; ".join(pairs.describe_tests(frame, matrix, settings)),
         "interval": " | ".join(pairs.describe_intervals(frame, settings)),

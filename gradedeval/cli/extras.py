@@ -133,6 +133,8 @@ class Extras:
 
     def _check_systems(self) -> None:
         """Raise InputError (usage) for an option that a table of systems excludes."""
+        if self._by_topic and not (self._cwl or self._published):  # then rows are of runs
+            return
         excluded = {
             flag.cwl: self._cwl,
             flag.interval: self._options.interval is not None,
@@ -140,27 +142,20 @@ class Extras:
             flag.residuals: self._options.wants_residuals,
             "the marks, percent and captions of a table to publish": self._published is not None,
         }
-        if self._by_topic and not (self._cwl or self._published):  # then rows are of runs
-            return
-        for name, is_used in excluded.items():
-            if is_used:
-                row = "a row is the mean of a system over its seeds, and their deviation"
-                problem = f"cannot be combined with {name}: {row}"
-                raise InputError(flag.replicates, problem, "leave out one of them", usage=True)
+        for name in (name for name, is_used in excluded.items() if is_used):
+            problem = (
+                f"cannot be combined with {name}: a row is the mean of a system over its seeds, and their deviation"
+            )
+            raise InputError(flag.replicates, problem, "leave out one of them", usage=True)
 
     def _check_predicted(self) -> None:
         """Raise InputError (usage) for an option that excludes --predicted."""
-        excluded = {
-            str(flag.cwl): self._cwl,
-            str(flag.standardize): self._standardized is not None,
-            str(flag.history): self._history is not None,
-            "marks in tables, which are of scores by topic": bool(self._published and self._published.baselines),
-        }
-        for name, is_used in excluded.items():
-            if is_used:
-                is_mark = name.startswith("marks")
-                hint = "see `gradedeval compare --predicted`" if is_mark else "leave out one of them"
-                raise InputError(flag.predicted, f"cannot be combined with {name}", hint, usage=True)
+        if self._published and self._published.baselines:
+            problem = "cannot be combined with marks in tables, which are of scores by topic"
+            raise InputError(flag.predicted, problem, "see `gradedeval compare --predicted`", usage=True)
+        excluded = {flag.cwl: self._cwl, flag.standardize: self._standardized, flag.history: self._history is not None}
+        for name in (name for name, is_used in excluded.items() if is_used):
+            raise InputError(flag.predicted, f"cannot be combined with {name}", "leave out one of them", usage=True)
 
     @property
     def needs_topics(self) -> bool:

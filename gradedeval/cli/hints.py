@@ -12,7 +12,7 @@ from contextlib import redirect_stdout
 from glob import glob
 from itertools import dropwhile, groupby, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import click
 
@@ -63,7 +63,16 @@ def check_mistyped_command(word: str, arguments: Sequence[str], commands: Iterab
         raise InputError("", f"no such command '{word}', and no such file", hint, usage=True)
 
 
-class FilesHint(str):
+class Hint(str):
+    """A hint with what the corrected command line needs to know, as attributes."""
+
+    def __new__(cls, text: str, **known: Any) -> Self:
+        hint = super().__new__(cls, text)
+        hint.__dict__.update(known)
+        return hint
+
+
+class FilesHint(Hint):
     """The hint that files are arguments: `files are arguments: RUN... QRELS`.
 
     context  the context of the command, which takes them
@@ -72,7 +81,7 @@ class FilesHint(str):
     context: click.Context
 
 
-class InCommand(str):
+class InCommand(Hint):
     """The hint that another command has an option: `it is an option of check`.
 
     command  its name
@@ -85,10 +94,12 @@ class InCommand(str):
     meant: str
     context: click.Context
 
-    def __new__(cls, hint: str, command: str, typed: str, meant: str, context: click.Context) -> InCommand:
-        made = super().__new__(cls, hint)
-        made.command, made.typed, made.meant, made.context = command, typed, meant, context
-        return made
+
+class Moved(Hint):
+    """A hint that a word of the command line belongs behind another, the last."""
+
+    word: str
+    last: str
 
 
 def option_error(error: click.NoSuchOption) -> InputError:
@@ -104,7 +115,7 @@ def option_error(error: click.NoSuchOption) -> InputError:
     hint = elsewhere if elsewhere.startswith(ITSELF) else hint or elsewhere
     if isinstance(hint, Guess) and error.ctx and _tests_nothing(hint, error.ctx):
         text = f"did you mean `gradedeval compare` with {hint.meant}? Without {flag.baseline} no test is made here"
-        hint = InCommand(text, "compare", typed, hint.meant, error.ctx)
+        hint = InCommand(text, command="compare", typed=typed, meant=hint.meant, context=error.ctx)
     if not hint:
         hint = _help_of(error)
         if any(isinstance(param, click.Argument) and TOPICS in str(param.metavar) for param in params):
@@ -127,9 +138,8 @@ def _files_hint(context: click.Context) -> str:
     given = [name for name in names if name in QRELS_OPTIONS]
     has_two = len(given) > 1 or not {*given} <= {*QRELS_OPTIONS[:2]}
     both = "; `gradedeval agreement QRELS QRELS2 RUN...` compares two qrels"
-    hint = FilesHint(f"{FILES}{metavar}{both if has_two and not metavar.startswith('QRELS') else ''}")
-    hint.context = context
-    return hint
+    both = both if has_two and not metavar.startswith("QRELS") else ""
+    return FilesHint(f"{FILES}{metavar}{both}", context=context)
 
 
 def _metavar(command: click.Command) -> str:
@@ -157,7 +167,7 @@ def _commands_with(typed: str, context: click.Context | None) -> str:
             hint = f"{ITSELF if meant == typed else f'{name} is an option of '}{shorten(commands, MAX_COMMANDS)}"
             takes_qrels = context is not None and "QRELS" in _metavar(context.command)
             if context is not None and takes_qrels and len(commands) == 1 and commands != ["eval"]:
-                return InCommand(hint, commands[0], typed, meant, context)
+                return InCommand(hint, command=commands[0], typed=typed, meant=meant, context=context)
             return hint
     return ""
 
@@ -179,18 +189,6 @@ def _help_of(error: click.UsageError) -> str:
 
 
 # The corrected command line.
-
-
-class Moved(str):
-    """A hint that a word of the command line belongs behind another, for the corrected command line."""
-
-    word: str
-    last: str
-
-    def __new__(cls, hint: str, word: str, last: str) -> Moved:
-        moved = super().__new__(cls, hint)
-        moved.word, moved.last = word, last
-        return moved
 
 
 def with_right_order(error: InputError, running: click.Context) -> InputError:
@@ -216,8 +214,8 @@ def with_right_order(error: InputError, running: click.Context) -> InputError:
         return error
     first, *_, last = files
     if says_so:
-        return error.replace(hint=Moved(error.raw[1], first, last))
-    hint = Moved("swap them: the order is RUN... QRELS", first, last)
+        return error.replace(hint=Moved(error.raw[1], word=first, last=last))
+    hint = Moved("swap them: the order is RUN... QRELS", word=first, last=last)
     return error.replace(place=first, problem=f"looks like qrels, and {last} is {kind}", hint=hint, also=(), beyond=0)
 
 

@@ -13,21 +13,8 @@ from support.reference_intents import Judged, marginal, slow
 
 NOVEL = ("alpha_dcg", "alpha_ndcg", "nrbp", "nnrbp", "strec", "erria", "nerria")
 INNER = [
-    "err",
-    "nerr",
-    "ndcg",
-    "dcg",
-    "rbp",
-    "ap",
-    "gap",
-    "q",
-    "p",
-    "rr",
-    "recall",
-    "rprec",
-    "success",
-    "sp",
-    "cascade",
+    *("err", "nerr", "ndcg", "dcg", "rbp", "ap", "gap", "q"),
+    *("p", "rr", "recall", "rprec", "success", "sp", "cascade"),
 ]
 
 

@@ -129,19 +129,21 @@ def as_dict(case: Case, expected: dict[str, bytes]) -> str | None:
     return None if bits(scores) == expected else "dict: other scores than of files"
 
 
-DROP_IN = ["map", "ndcg", "recip_rank", "Rprec", "bpref", "num_ret", "num_rel", "num_rel_ret", "gm_map", "gm_bpref"]
-DROP_IN += [
-    "infAP",
-    "set_P",
-    "set_recall",
-    "set_map",
-    "11pt_avg",
-    "Rprec_mult",
-    "yaap",
-    "G",
-    "binG",
-    "ndcg_rel",
-    "Rndcg",
+DROP_IN = [
+    *(
+        "map",
+        "ndcg",
+        "recip_rank",
+        "Rprec",
+        "bpref",
+        "num_ret",
+        "num_rel",
+        "num_rel_ret",
+        "gm_map",
+        "gm_bpref",
+        "infAP",
+    ),
+    *("set_P", "set_recall", "set_map", "11pt_avg", "Rprec_mult", "yaap", "G", "binG", "ndcg_rel", "Rndcg"),
 ]
 SAME = {"11pt_avg": "iprec_avg", "Rprec_mult": "", "yaap": "yaap", "G": "g", "binG": "bing"}
 

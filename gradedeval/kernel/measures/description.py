@@ -1,17 +1,19 @@
-"""Descriptions of measures: definition, parameters, gains, cutoff, residual, bounds, and names in other tools."""
+"""Descriptions of measures: definition, parameters, gains, cutoff, residual, bounds, names in other tools, papers."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from gradedeval.errors import with_flags
 from gradedeval.kernel.measures.bounds import exactness
 from gradedeval.kernel.measures.definition import Bounds, Measure, status_of
 from gradedeval.kernel.measures.notation import write_value
 from gradedeval.kernel.measures.parse import parse_measures
-from gradedeval.kernel.measures.references import cited_in
 from gradedeval.kernel.measures.spellings import ALIASES, DIFFERENT, notation_of
 
 
@@ -179,3 +181,28 @@ _BOUNDS = {
     "none": "none",
     "depends": "exact if it has a residual, else none",
 }
+
+
+class Reference(NamedTuple):
+    """An entry of references.bib: the forms in which it is cited, and its text."""
+
+    cited: tuple[str, ...]
+    text: str
+
+
+@cache
+def references() -> list[Reference]:
+    """Return the entries, in the order of the file."""
+    text = Path(__file__).with_name("references.bib").read_text(encoding="utf-8")
+    entries = re.findall(r"((?:^% .*\n)+)(@(?:.*\n)+?\}\n)", text, re.MULTILINE)
+    return [Reference(tuple(re.findall("^% (.*)", cited, re.MULTILINE)), entry) for cited, entry in entries]
+
+
+def cited_in(source: str) -> list[Reference]:
+    """Return the papers and tools that the source of a measure cites, in its order."""
+    joined, places = " ".join(source.split()), dict[int, Reference]()
+    for reference in references():
+        for name in reference.cited:
+            if name in joined:
+                places.setdefault(joined.index(name) + len(name), reference)
+    return list(dict.fromkeys(reference for _, reference in sorted(places.items())))

@@ -171,14 +171,6 @@ def test_cwl_may_stand_bare_over_a_function() -> None:
     assert float(cwl(half).score(gains([1, 1, 1]))[0]) == pytest.approx(score("rbp(p=0.5)", [1, 1, 1]))
 
 
-def test_a_parameter_without_its_star_is_told() -> None:
-    def forgot(state: UserState, p: float = 0.5) -> Any:
-        return p
-
-    with pytest.raises(TypeError, match=r"def forgot\(state, \*, p: 'float' = 0.5\)"):
-        cwl(forgot)
-
-
 @pytest.mark.parametrize(("grade", "top"), [(0.1, 10), (1 / 7, 7), (0.05, 20), (1 / 3, 3)])
 def test_a_goal_is_reached_where_the_gains_add_up_to_it(grade: float, top: int) -> None:
     """Check ten tenths, which are 1, though in floats they add up to less."""

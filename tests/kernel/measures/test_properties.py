@@ -6,7 +6,6 @@ Small rankings are enumerated and scored as the topics of a single evaluation; l
 import contextlib
 import itertools
 import math
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -164,13 +163,12 @@ def test_a_measure_whose_residual_is_no_bound_has_none(measures: Sequence[Measur
 
 
 @every(BOUNDED)
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 def test_the_table_splits_a_residual_into_unjudged_and_beyond(measures: Sequence[Measure]) -> None:
     topic = Topic((None, 1, None), (2,))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
-        scores = gradedeval.evaluate(
-            {"t": topic.run}, {"t": topic.judgments, "anchor": ANCHOR}, measures, residuals="split"
-        )
+    scores = gradedeval.evaluate(
+        {"t": topic.run}, {"t": topic.judgments, "anchor": ANCHOR}, measures, residuals="split"
+    )
     rows = list(scores.rows())
     assert len(rows) >= len(measures)
     blank = {column.label for column in measures if column.residual == "from_bounds" and not column.by_intent}

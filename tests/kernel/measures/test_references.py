@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from gradedeval import MEASURES
-from gradedeval.kernel.measures import references as module
+from gradedeval.kernel.measures import description
 from gradedeval.kernel.measures.definition import status_of
-from gradedeval.kernel.measures.description import Description
-from gradedeval.kernel.measures.references import cited_in, references
+from gradedeval.kernel.measures.description import Description, cited_in, references
 from support.commands import Command
 
 SOURCES = {name: " ".join(measure.definition.paragraphs[2].split()) for name, measure in MEASURES.items()}
@@ -78,7 +77,7 @@ def test_every_cited_paper_has_an_entry_of_its_year(name: str) -> None:
 
 
 def test_every_entry_of_the_file_is_read() -> None:
-    text = (module.Path(module.__file__).with_name("references.bib")).read_text(encoding="utf-8")
+    text = Path(description.__file__).with_name("references.bib").read_text(encoding="utf-8")
     assert text.count("\n@") == len(references())
 
 

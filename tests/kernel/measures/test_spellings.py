@@ -31,6 +31,7 @@ from support.spellings import (
 )
 
 RANX_NAMES = {spelled: here for spelled, (here, _) in RANX.items()}
+QUIETLY = pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 ALL = {**IR_MEASURES, **BY_INTENT, **TREC_EVAL, **RANX_NAMES, **MTEB, **EVALUATOR, **CWL_EVAL}
 
 
@@ -209,15 +210,11 @@ def test_what_cannot_be_said_here_says_so(spelled: str, said: str) -> None:
         parse_measures(spelled)
 
 
+@QUIETLY
 def test_a_name_that_means_something_else_there_is_noted() -> None:
     def notes(measure: str, qrels: Any, **options: Any) -> list[str]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return [
-                note
-                for note in gradedeval.evaluate(RUN, qrels, measure, **options).notes
-                if "ir_m" in note or "ranx" in note
-            ]
+        notes = gradedeval.evaluate(RUN, qrels, measure, **options).notes
+        return [note for note in notes if "ir_m" in note or "ranx" in note]
 
     spam = {topic: {**judged, "d0": -1} for topic, judged in QRELS.items()}
     assert notes("ERR@20", QRELS) == ["ERR@20: in ir_measures and gdeval the top grade is always 4; top_grade=4"]
@@ -226,18 +223,17 @@ def test_a_name_that_means_something_else_there_is_noted() -> None:
     assert len(notes("Bpref", spam)) == len(notes("Compat", QRELS)) == len(notes("rbp.95", QRELS)) == 1
 
 
+@QUIETLY
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("spelled", [name for name in CWL_EVAL if name not in ("P@10", "AP", "RR")])
 def test_it_has_the_value_of_cwl_eval_with_its_preset_and_a_note_without(spelled: str) -> None:
     judged = {topic: {docno: grade / 4 for docno, grade in grades.items()} for topic, grades in QRELS.items()}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        plain = gradedeval.evaluate(RUN, judged, spelled)
-        there = gradedeval.evaluate(RUN, judged, spelled, like="cwl_eval")
-        higher = gradedeval.evaluate(RUN, QRELS, spelled)
-        (note,) = [note for note in higher.notes if "in cwl_eval" in note]
-        cure = dict(re.findall(r"(\w+)=\W?(\w+)", note.partition("; ")[2]))
-        cured = gradedeval.evaluate(RUN, QRELS, spelled, **cure)
+    plain = gradedeval.evaluate(RUN, judged, spelled)
+    there = gradedeval.evaluate(RUN, judged, spelled, like="cwl_eval")
+    higher = gradedeval.evaluate(RUN, QRELS, spelled)
+    (note,) = [note for note in higher.notes if "in cwl_eval" in note]
+    cure = dict(re.findall(r"(\w+)=\W?(\w+)", note.partition("; ")[2]))
+    cured = gradedeval.evaluate(RUN, QRELS, spelled, **cure)
     assert sum(note.startswith(f"{spelled}: in cwl_eval") for note in plain.notes) == 1
     assert cure == {"like": "cwl_eval", "gain": "linear"}
     assert not any("in cwl_eval" in note for note in [*there.notes, *cured.notes])

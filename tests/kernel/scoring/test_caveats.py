@@ -453,10 +453,7 @@ def test_grades_between_0_and_1_are_noted_where_a_binary_measure_takes_them_as_n
     qrels = {topic: {"a": 0.37, "b": 1.0, "c": 0.5} for topic in run}
 
     def noted(measures: str, judged: Any = qrels, **options: Any) -> list[str]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", EvaluationWarning)
-            notes = gradedeval.evaluate(run, judged, measures, **options).notes
-        return [str(note) for note in notes if "between 0 and 1" in note]
+        return notes("fractions", run, judged, measures, **options)
 
     text = "qrels: 24 of 36 judgments have grades between 0 and 1, not relevant to "
     assert noted("ndcg ap p@10") == [f"{text}ap, p@10; use rel=0.37 to count them"]

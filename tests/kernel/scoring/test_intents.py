@@ -368,15 +368,14 @@ def test_0_may_have_a_probability(tmp_path: Path) -> None:
     assert scores.by_topic(measure) == {"1": 0.875}
 
 
+@pytest.mark.filterwarnings("ignore::gradedeval.EvaluationWarning")
 def test_topics_without_relevant_intents_or_run_score_0_and_stay_in_the_mean() -> None:
     run = {"1": {"a": 1.0}, "2": {"a": 1.0}, "3": {"a": 1.0}, "9": {"a": 1.0}}
     qrels = {"1": {"a": {"1": 1}}, "2": {"a": {"2": 0}, "b": {"2": 1}}, "3": {"a": {"1": 0}}, "4": {"a": {"1": 1}}}
     measures = "ia(rr) erria(rel=1) strec nrbp alpha_ndcg rr"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", gradedeval.EvaluationWarning)
-        every = gradedeval.evaluate(run, qrels, measures, subtopics=True)
-        both = gradedeval.evaluate(run, qrels, measures, subtopics=True, topics="both")
-        theirs = gradedeval.evaluate(run, qrels, measures, subtopics=True, topics="run")
+    every = gradedeval.evaluate(run, qrels, measures, subtopics=True)
+    both = gradedeval.evaluate(run, qrels, measures, subtopics=True, topics="both")
+    theirs = gradedeval.evaluate(run, qrels, measures, subtopics=True, topics="run")
     assert every.by_topic("ia(rr)") == {"1": 1, "2": 0, "3": 0, "4": 0}
     assert every.by_topic("strec") == {"1": 1, "2": 0, "3": 0, "4": 0}
     assert every.by_topic("rr") == {"1": 1, "2": 0, "3": 0, "4": 0}

@@ -150,10 +150,7 @@ _UTILITY = Check(
     bounds="rises",
     over_ties=True,
     takes_fill=True,
-    checks={
-        "utility": _UTILITY,
-        "gamma": UP_TO_1,
-    },
+    checks={"utility": _UTILITY, "gamma": UP_TO_1},
     details=stops,
     rank_sum=RankSum("stop", _utilities),
 )

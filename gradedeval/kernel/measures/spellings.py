@@ -157,11 +157,11 @@ DIFFERENT: dict[str, Difference] = {
     "ERR": Difference(
         f"in ir_measures and gdeval the top grade is always 4; {flag.top_grade:4}", lambda _, top: top != 4
     ),
-    "Bpref": Difference(
-        f"in ir_measures grades below 0 count as unjudged; {flag.negative:unjudged}", lambda lowest, _: lowest < 0
-    ),
-    "BPref": Difference(
-        f"in ir_measures grades below 0 count as unjudged; {flag.negative:unjudged}", lambda lowest, _: lowest < 0
+    **dict.fromkeys(
+        ("Bpref", "BPref"),
+        Difference(
+            f"in ir_measures grades below 0 count as unjudged; {flag.negative:unjudged}", lambda lowest, _: lowest < 0
+        ),
     ),
     "infAP": Difference(
         f"in ir_measures grades below 0 are not sampled; {flag.negative:unjudged}", lambda lowest, _: lowest < 0

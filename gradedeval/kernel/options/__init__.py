@@ -587,24 +587,20 @@ class Options:
 
     def _check_predicted(self) -> None:
         """Raise InputError (usage) for an option that cannot be combined with estimates from two kinds of judgments."""
-        excluded: dict[str, tuple[bool, str]] = {
-            f"{flag.fill}": (self.fill is not None, "leave out one of them"),
-            f"{flag.judged_only:True}": (self.judged_only, "leave out one of them"),
-            f"{flag.residuals:True}": (self.residuals is not None, "leave out one of them"),
-            f"{flag.max_residual}": (self.max_residual is not None, "leave out one of them"),
+        topics = f"{flag.topics:{self.topics}}"
+        excluded = {
+            flag.fill: self.fill is not None,
+            f"{flag.judged_only:True}": self.judged_only,
+            f"{flag.residuals:True}": self.residuals is not None,
+            flag.max_residual: self.max_residual is not None,
             # A number of unseen documents implies bounds.
-            f"{flag.bounds:True}" if self.unseen is None else f"{flag.unseen}": (
-                self.bounds,
-                "leave out one of them",
-            ),
-            f"{flag.topics:{self.topics}}": (
-                self.topics != "qrels",
-                f"{flag.topics:qrels}, the default, keeps all judged topics, of which people's are a random sample",
-            ),
+            f"{flag.bounds:True}" if self.unseen is None else flag.unseen: self.bounds,
+            topics: self.topics != "qrels",
         }
-        for option, (is_set, hint) in excluded.items():
-            if is_set:
-                raise OPTIONS["predicted"].error(f"cannot be combined with {option}", hint)
+        sample = f"{flag.topics:qrels}, the default, keeps all judged topics, of which people's are a random sample"
+        for option in (option for option, is_set in excluded.items() if is_set):
+            hint = sample if option == topics else "leave out one of them"
+            raise OPTIONS["predicted"].error(f"cannot be combined with {option}", hint)
 
     def refuse_predicted(self) -> "Options":
         """Return the options, for callers that cannot estimate. Raises InputError (usage) if they request estimates."""

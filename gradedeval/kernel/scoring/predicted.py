@@ -574,6 +574,15 @@ def heavy_notes(estimates: Iterable[tuple[str, float, str]]) -> list[Note]:
     return [Note(problem, cure, kind="heavy-topic")]
 
 
+def margin_of(middle: float | None, low: float | None, high: float | None, factor: bool) -> float | str | None:
+    """Return the margin of an interval before it is cut at the ends of the scale; a factor for a geometric mean."""
+    if middle is None or low is None or high is None:
+        return None
+    if factor:
+        return f"×{max(high / middle, middle / low):.2f}" if low > 0 else None
+    return max(middle - low, high - middle)
+
+
 def saved_words(narrower: float, times: float) -> str:
     """Return a text on the narrower interval and the factor of topics that people would have to judge for it."""
     return f"{100 * narrower:z.0f}%, ×{times:.1f}"

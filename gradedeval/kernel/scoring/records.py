@@ -218,14 +218,8 @@ def _inputs(scores: Scores, inputs: InputsRead, qrels: str) -> Iterator[dict[str
     """Yield the inputs: runs, qrels, then all other files."""
     for run, path in scores.paths.items():
         header = _ir_metadata(path, inputs.beginning(path))
-        digest = inputs.digest(path).described
-        yield {
-            "role": "run",
-            "run": run,
-            "path": redacted(path),
-            **digest,
-            **({"ir_metadata": header} if header else {}),
-        }
+        described = {"role": "run", "run": run, "path": redacted(path), **inputs.digest(path).described}
+        yield described | ({"ir_metadata": header} if header else {})
     yield {"role": "qrels", "path": redacted(qrels), **inputs.digest(qrels).described}
     for path in inputs.paths:
         if path not in (qrels, *scores.paths.values()):

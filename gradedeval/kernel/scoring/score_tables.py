@@ -128,13 +128,8 @@ def render_scores(
 ) -> str:
     """Render the scores as text; `digits`, `view` and errors as in `formats.render`, `signed` is the style for people,
     further keywords as in `document`."""
-    keywords: dict[str, Any] = {
-        "by_topic": by_topic,
-        "cwl": cwl,
-        "style": style or PLAIN_STYLE,
-        "digits": digits,
-    }
-    return formats.render(partial(scores.tables, **keywords), form, digits, SIGNATURES[signed], view)
+    tables = partial(scores.tables, by_topic=by_topic, cwl=cwl, style=style or PLAIN_STYLE, digits=digits)
+    return formats.render(tables, form, digits, SIGNATURES[signed], view)
 
 
 def document(
@@ -191,14 +186,8 @@ def _legend(scores: Scores, style: Style) -> Marked:
         others = [measure.label for measure in scores.measures if not is_share(measure)]
         parts.append([("scores in percent" + (f" (not of {', '.join(others)})" if others else ""), Mark())])
     if style.best:
-        parts.append(
-            [
-                ("best", Mark(1)),
-                (" and ", Mark()),
-                ("second best", Mark(2)),
-                (" of each column" if scores.machine is None else " of each measure", Mark()),
-            ]
-        )
+        of_each = " of each column" if scores.machine is None else " of each measure"
+        parts.append([("best", Mark(1)), (" and ", Mark()), ("second best", Mark(2)), (of_each, Mark())])
         for better, words in (("lower", "lower is better"), ("neither", "no preferred direction")):
             named = [measure.label for measure in scores.measures if measure.reading.better == better]
             parts += [[(f"{', '.join(named)}: {words}", Mark())]] if named else []
@@ -302,11 +291,9 @@ def _wide(scores: Scores, by_topic: bool, style: Style, digits: int | None) -> T
         rows.append(line)
     numbers = _number_columns(scores, parts, style.percent)
     table = Table([*map(Column, keys), *numbers], rows, pipeline=True, together=1 + len(parts))
-    return (
-        replace(table, marks=_marks(scores, table, style, digits))
-        if style is not PLAIN_STYLE and not by_topic
-        else table
-    )
+    if style is PLAIN_STYLE or by_topic:
+        return table
+    return replace(table, marks=_marks(scores, table, style, digits))
 
 
 def _sliced(scores: Scores, column: str, percent: bool) -> Table:
@@ -423,12 +410,18 @@ def _stack(
 def _estimated(scores: Scores, row: Row, style: Style, digits: int | None) -> list[Any]:
     """Return the estimate and its margin, the mean by people and its margin, the mean by the machine, λ and the
     savings. Topics have no estimate: only the scores by people and by the machine."""
+    from gradedeval.kernel.scoring.predicted import margin_of, saved_words  # few tables have estimates
+
     column = number_column(scores, "score", style.percent)
     geometric = [measure.label for measure in scores.measures if measure.reading.summary == "geometric"]
     ends = (row.score, row.low, row.high), (row.people, row.people_low, row.people_high)
-    margin, alone = (_margin(*limits, column, digits, factor=row.measure in geometric) for limits in ends)
+    margins = (margin_of(*limits, row.measure in geometric) for limits in ends)
+    both, alone = (
+        margin if isinstance(margin, str | None) else column.cells([margin], digits)[0] for margin in margins
+    )
     score = row.score if row.topics is not None else None
-    return [score, margin, row.people, alone, row.machine, row.lambda_, _saved(row)]
+    saves = None if row.narrower is None or row.times is None else saved_words(row.narrower, row.times)
+    return [score, both, row.people, alone, row.machine, row.lambda_, saves]
 
 
 def _stacked_marks(scores: Scores, table: Table, digits: int | None) -> dict[tuple[int, int], Mark]:
@@ -441,26 +434,3 @@ def _stacked_marks(scores: Scores, table: Table, digits: int | None) -> dict[tup
             places = best_two(printed, measure.reading.sign)
             marks |= {(number, column): Mark(place) for number, place in zip(mine, places, strict=True)}
     return marks
-
-
-def _margin(
-    middle: float | None,
-    low: float | None,
-    high: float | None,
-    column: Column,
-    digits: int | None,
-    *,
-    factor: bool = False,
-) -> str | None:
-    """Return the margin of an interval before it is cut at the ends of the scale; a factor for geometric means."""
-    if middle is None or low is None or high is None:
-        return None
-    if factor:
-        return f"×{max(high / middle, middle / low):.2f}" if low > 0 else None
-    return column.cells([max(middle - low, high - middle)], digits)[0]
-
-
-def _saved(row: Row) -> str | None:
-    from gradedeval.kernel.scoring.predicted import saved_words  # few tables have estimates
-
-    return None if row.narrower is None or row.times is None else saved_words(row.narrower, row.times)

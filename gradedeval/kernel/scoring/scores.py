@@ -543,15 +543,9 @@ class Scores(InNotebook):
     @property
     def columns(self) -> list[str]:
         """Columns of the tidy table, which depend on the options."""
-        columns = [
-            "run",
-            "topic",
-            *(["slice"] if self.options.slices is not None else []),
-            "measure",
-            "score",
-            *(INTERVAL if self.options.interval is not None or self.machine is not None else ()),
-            *(ESTIMATED if self.machine is not None else ()),
-        ]
+        columns = ["run", "topic", *(["slice"] if self.options.slices is not None else []), "measure", "score"]
+        columns += INTERVAL if self.options.interval is not None or self.machine is not None else ()
+        columns += ESTIMATED if self.machine is not None else ()
         columns += BOUNDS if self.options.bounds else ()
         columns += ["residual"] if self.options.wants_residuals else []
         columns += ["unjudged", "beyond"] if self.options.residuals == "split" else []
@@ -626,17 +620,12 @@ class Scores(InNotebook):
     def bounds_by_run(self) -> dict[str, ByMeasure]:
         """run -> measure -> (low, high)."""
         low, high = (self._summaries(end) for end in BOUNDS)
-        return {
-            run: ByMeasure(
-                self.measures,
-                self.options,
-                [
-                    None if least is None else (least, most)
-                    for least, most in zip(low[run].values(), high[run].values(), strict=True)
-                ],
-            )
-            for run in low
-        }
+        bounds = {}
+        for run, least in low.items():
+            pairs = zip(least.values(), high[run].values(), strict=True)
+            ends = [None if lowest is None else (lowest, highest) for lowest, highest in pairs]
+            bounds[run] = ByMeasure(self.measures, self.options, ends)
+        return bounds
 
     def __getitem__(self, measure: AnyMeasure) -> float | None:
         """Return the mean of the only run by a measure, as in `scores["map"]`. Raises as `means`, and KeyError for

@@ -248,11 +248,9 @@ def score_runs(
     alone = len(runs) == 1
     tasks = tasks_of(runs, scorer, workers, by_topic)
     collector, parts = Collector(tasks, scorer), alone and len(tasks) > 1
-    do = (
-        partial(work, scorer, progress=workers.progress)
-        if alone and not parts and workers.executor is None
-        else partial(work, scorer)
-    )
+    do = partial(work, scorer)
+    if alone and not parts and workers.executor is None:
+        do = partial(do, progress=workers.progress)
     while tasks:
         here = [task for task in tasks if workers.is_remote and any(_stays_here(source) for *_, source in task.runs)]
         sent = [task for task in tasks if task not in here]

@@ -41,12 +41,10 @@ class SystemRow(NamedTuple):
 
     @property
     def margin(self) -> float | str | None:
-        """The margin of the interval before it is cut at the ends of the scale; a factor for a geometric mean."""
-        if self.mean is None or self.low is None or self.high is None:
-            return None
-        if self.factor:
-            return f"×{max(self.high / self.mean, self.mean / self.low):.2f}" if self.low > 0 else None
-        return max(self.mean - self.low, self.high - self.mean)
+        """The margin of the interval."""
+        from gradedeval.kernel.scoring.predicted import margin_of  # few evaluations have predictions
+
+        return margin_of(self.mean, self.low, self.high, self.factor)
 
 
 def rows(scores: Scores) -> Iterator[SystemRow]:
@@ -145,8 +143,8 @@ def _wide(
     cells: dict[tuple[str | None, str], list[object]] = {}
     for row in rows:
         key = [names[str(row.slice)]] if names else []
-        values = (row.mean, *([row.margin] if scores.machine is not None else []), row.sd)
-        cells.setdefault((row.slice, row.system), [*key, row.system, row.seeds]).extend(values)
+        margin = [] if scores.machine is None else [row.margin]
+        cells.setdefault((row.slice, row.system), [*key, row.system, row.seeds]).extend([row.mean, *margin, row.sd])
     numbers = list[Column]()
     for measure in scores.measures:
         kind: Kind = "figures" if measure.definition.summary == "geometric" else "score"

@@ -1,6 +1,5 @@
 """A measure that is a plain function of one topic."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -144,9 +143,7 @@ def test_a_failure_in_python_says_where_its_traceback_is() -> None:
 
 
 def test_it_has_no_residual() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        assert gradedeval.evaluate(RUN, QRELS, plain_ndcg, residuals=True).residuals["plain_ndcg"] is None
+    assert gradedeval.evaluate(RUN, QRELS, plain_ndcg, residuals=True).residuals["plain_ndcg"] is None
 
 
 def test_a_parameter_without_its_star_is_told() -> None:

@@ -145,12 +145,8 @@ def test_more_numbers_by_mpmath() -> None:
                         ),
                         [0, *(mp.mpf(10) ** k for k in range(-14, 3))],
                     )
-                    exact = float(mp.mpf(begin) ** power * whole)
-                    assert damped(fall, np.array([begin]), power) == pytest.approx([exact], rel=1e-14), (
-                        fall,
-                        begin,
-                        power,
-                    )
+                    exact, place = float(mp.mpf(begin) ** power * whole), (fall, begin, power)
+                    assert damped(fall, np.array([begin]), power) == pytest.approx([exact], rel=1e-14), place
         for start, step in ((1.5, 0.9), (20.0, 0.3), (64.0, 0.75), (5e4, 0.5)):
             a, b = mp.mpf(start) / mp.mpf(step), 1 / mp.mpf(step)
             exact = float(mp.hyp3f2(a - b + 1, a - b + 1, 1, a + 1, a + 1, 1))

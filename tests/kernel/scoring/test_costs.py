@@ -149,11 +149,8 @@ def test_five_quantities_in_every_format(folder: Path, cli: Command, form: str) 
         assert [*rows[0]] == ["run", "topic", "measure", "eu", "etu", "ec", "etc", "ed", "residual", "signature"]
         assert rows[0]["residual"] == pytest.approx((0.0625 + 0.0625 + 0.5) / 2)
     elif form == "trec":
-        assert [line.split()[0] for line in result.text.splitlines()][:3] == [
-            "rbp(p=0.5)",
-            "rbp(p=0.5).residual",
-            "rbp(p=0.5,of=etu)",
-        ]
+        names = [line.split()[0] for line in result.text.splitlines()]
+        assert names[:3] == ["rbp(p=0.5)", "rbp(p=0.5).residual", "rbp(p=0.5,of=etu)"]
     else:
         for column in ("eu", "etu", "ec", "etc", "ed", "residual", "rbp(p=0.5)"):
             assert column in result.text
@@ -212,11 +209,8 @@ def test_like_cwl_eval_brings_its_horizon_and_its_differences(folder: Path) -> N
     scores = gradedeval.evaluate(
         folder / "run.txt", folder / "gains.txt", "insq bpm err", like="cwl_eval", residuals=True
     )
-    assert [str(one) for one in scores.measures] == [
-        "insq(horizon=1000,gain=grade)",
-        "bpm(horizon=1000,gain=grade)",
-        "err(gain=grade)",
-    ]
+    expected = ["insq(horizon=1000,gain=grade)", "bpm(horizon=1000,gain=grade)", "err(gain=grade)"]
+    assert list(map(str, scores.measures)) == expected
     assert scores.options.residuals == "difference"
     total = gradedeval.evaluate(
         folder / "run.txt", folder / "gains.txt", "insq(horizon=50)", like="cwl_eval", max_residual=1

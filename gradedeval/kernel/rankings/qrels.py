@@ -17,14 +17,7 @@ from gradedeval.errors import InputError, Note, flag
 from gradedeval.kernel.options import Duplicates, Options, read_format
 from gradedeval.kernel.parallel import Workers, raise_malloc_threshold
 from gradedeval.kernel.rankings.batch import GradeCounts
-from gradedeval.kernel.rankings.docnos import (
-    TOGETHER,
-    Index,
-    JudgmentColumns,
-    TopicCodes,
-    coded,
-    surely_distinct,
-)
+from gradedeval.kernel.rankings.docnos import TOGETHER, Index, JudgmentColumns, TopicCodes, coded, surely_distinct
 from gradedeval.kernel.trec.blocks import format_of, parts_of, whole_text
 from gradedeval.kernel.trec.lines import QRELS, LineLayout, NeedsLineReader, WholeFile, decode, encode, is_stratified
 from gradedeval.kernel.trec.stream import IR_DATASETS, Source, Stream, is_file

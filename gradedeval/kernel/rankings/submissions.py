@@ -78,12 +78,7 @@ class Submission:
 
     @classmethod
     def read(
-        cls,
-        name: str,
-        path: str,
-        format_name: str | None = None,
-        *,
-        words: Callable[[str], str] = with_keywords,
+        cls, name: str, path: str, format_name: str | None = None, *, words: Callable[[str], str] = with_keywords
     ) -> Submission:
         """Read a run, with the defects of its lines.
 

@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradedeval.errors import Flag, InputError, did_you_mean, flag
 from gradedeval.kernel.trec.line_reader import number_problem
-from gradedeval.kernel.trec.lines import (
-    FORMATS,
-    HEADER,
-    IGNORED,
-    PAIRS,
-    LineLayout,
-    decode,
-)
+from gradedeval.kernel.trec.lines import FORMATS, HEADER, IGNORED, PAIRS, LineLayout, decode
 from gradedeval.kernel.trec.shapes import EXPECTED, RETRIEVED, SHAPES, TOPIC_IDS
 
 if TYPE_CHECKING:

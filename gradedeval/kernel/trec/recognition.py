@@ -363,11 +363,7 @@ class _Sample:
             if len(known_names) < 2 or len(known_names) * 2 <= len(names) or not _SEPARATORS[format]:
                 return None
             raise missing_column(names, TOPIC if topic is None else DOCNO, self.place, self.holds)
-        beir = format in ("tsv", "beir") and [plain(name) for name in names] == [
-            "queryid",
-            "corpusid",
-            "score",
-        ]
+        beir = format in ("tsv", "beir") and [plain(name) for name in names] == ["queryid", "corpusid", "score"]
         if format == "beir" and not beir:
             return None
         layout = self._named_layout(format, names)
@@ -377,10 +373,7 @@ class _Sample:
 
     def _format_of_lists(self) -> str:
         """Return the format of lines whose cells list documents by the names of their header; empty for others."""
-        return next(
-            (name for name in ("tsv", "csv") if kinds_of_columns(cells(self._separator(name), self.first))),
-            "",
-        )
+        return next((name for name in ("tsv", "csv") if kinds_of_columns(cells(self._separator(name), self.first))), "")
 
     def _named_layout(self, format: str, names: list[str]) -> LineLayout:
         """Return the layout of lines below a header of names."""

@@ -89,13 +89,7 @@ class SmallTable:
 
     @classmethod
     def headed(
-        cls,
-        path: Any,
-        columns: Sequence[str],
-        hint: str,
-        pieces: Pieces | None = None,
-        *,
-        multiline: bool = False,
+        cls, path: Any, columns: Sequence[str], hint: str, pieces: Pieces | None = None, *, multiline: bool = False
     ) -> SmallTable:
         """Read a file whose header names these columns, in any order, and perhaps others; cells stay unchanged.
 

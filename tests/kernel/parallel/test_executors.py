@@ -3,7 +3,9 @@
 import multiprocessing
 import os
 import pickle
+import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -17,13 +19,16 @@ from typing import Any
 
 import pytest
 
+from gradedeval.cli import progress as bars
 from gradedeval.errors import InputError
+from gradedeval.kernel import parallel
 from gradedeval.kernel.parallel import Workers, executors
 from gradedeval.kernel.parallel.executors import WorkerDied, check_script, in_order
-from support.commands import python
+from support.collection import SMALL, outcome, written_collection
+from support.commands import environment, python
 from support.examples import sampled
 from support.paths import ROOT
-from support.processes import Far, linux, nobody_is_left
+from support.processes import Far, Terminal, linux, nobody_is_left
 
 
 def squared(number: int) -> tuple[int, int]:
@@ -375,3 +380,97 @@ def test_a_result_that_dask_lost_with_its_worker_is_asked_for_again(module: str,
     else:
         with pytest.raises(TypeError, match="cannot unpack"):
             list(work)
+
+
+# Executors of libraries that are not dask.
+
+OPTIONS = {"residuals": "total", "topics": "both"}
+ON_MPI = """
+import sys
+from pathlib import Path
+from mpi4py.futures import MPIPoolExecutor
+from gradedeval.kernel.parallel import Workers
+from support.collection import SMALL, outcome
+if __name__ == "__main__":
+    folder, options = Path(sys.argv[1]), {"residuals": "total", "topics": "both"}
+    with MPIPoolExecutor(2) as pool:
+        found = outcome(folder, Workers(2, limits=SMALL, executor=pool), True, **options)
+    expected = outcome(folder, Workers(), True, **options)
+    print(len(expected[0]), len(expected[2]), found == expected)
+"""
+
+
+@linux
+@pytest.mark.exhaustive
+def test_loky_shares_work(tmp_path: Path) -> None:
+    loky = pytest.importorskip("loky", reason="loky is not installed")
+    folder, executor = written_collection(tmp_path), loky.ProcessPoolExecutor(2)
+    try:
+        results = outcome(folder, Workers(2, limits=SMALL, executor=executor), True, **OPTIONS)
+    finally:
+        executor.shutdown()
+    assert results == outcome(folder, Workers(), True, **OPTIONS)
+
+
+@linux
+@pytest.mark.exhaustive
+def test_processes_of_mpi_share_work(tmp_path: Path) -> None:
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    begin = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if begin is None:
+        pytest.skip("mpiexec, which starts processes of MPI, is not installed")
+    folder, script = tmp_path / "files", tmp_path / "script.py"
+    folder.mkdir()
+    script.write_text(ON_MPI)
+    words = [begin, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(script), str(written_collection(folder))]
+    path = f"{ROOT}{os.pathsep}{ROOT / 'tests'}"
+    done = subprocess.run(words, env={**environment(), "PYTHONPATH": path}, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout.split()[1:]) == (0, ["1", "True"]), done.stderr
+
+
+# A progress bar leaves no trace.
+
+
+def test_a_bar_shows_how_many_runs_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(bars, "PATIENCE", -1.0)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert list(bars.with_progress(iter("abcd"), 4)) == list("abcd")
+    assert "runs" in terminal.getvalue()
+    assert "100%" in terminal.getvalue()
+    terminal.truncate(0)
+    monkeypatch.setattr(bars, "PATIENCE", 1000.0)
+    assert list(bars.with_progress(iter("abcd"), 4)) == list("abcd")
+    assert terminal.getvalue() == ""
+
+
+def test_loops_have_a_bar_in_commands_but_not_in_python() -> None:
+    assert parallel.progress("draws") is parallel.no_progress
+    with parallel.using_workers(parallel.Workers(progress=bars.with_progress)):
+        handler = parallel.progress("draws")
+    assert (handler.func, handler.keywords) == (bars.with_progress, {"label": "draws"})  # type: ignore[attr-defined]
+
+
+def test_an_abandoned_bar_restores_the_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(bars, "PATIENCE", -1.0)
+    watched = bars.with_progress(iter("abcd"), 4)
+    assert [next(watched), next(watched)] == ["a", "b"]
+    watched.close()  # type: ignore[attr-defined]
+    output = terminal.getvalue()
+    assert output.rindex("\x1b[?25h") > output.rindex("\x1b[?25l")
+
+
+def test_nested_loops_have_one_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(bars, "PATIENCE", -1.0)
+    for measure in bars.with_progress(["ap", "rr", "err"], label="measures"):
+        for _ in bars.with_progress(range(3), label=f"pairs by {measure}"):
+            pass
+    output = terminal.getvalue()
+    assert "pairs by ap" in output  # the first, when no other stood yet
+    assert "measures" in output
+    assert "pairs by rr" not in output
+    assert "pairs by err" not in output

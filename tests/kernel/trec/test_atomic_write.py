@@ -1,12 +1,19 @@
 """Files that are written: on the disk before they have their name, whatever that is."""
 
 import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from gradedeval.kernel.trec.atomic_write import append_lines, write_file
-from support.commands import Command
+from gradedeval.kernel.trec.atomic_write import ENDING, append_lines, defer_signals, write_file
+from support.commands import Command, environment
+from support.processes import linux
 
 LONGEST = 255
 """Bytes of a name that file systems allow."""
@@ -74,3 +81,80 @@ def test_an_evaluation_is_one_write_at_the_end_of_a_history(tmp_path: Path, monk
 def test_a_device_without_storage_is_not_an_error() -> None:
     write_file(b"new", os.devnull)
     append_lines(os.devnull, ["one"])
+
+
+# Signals wait until a write is complete.
+
+
+class Met(Exception):
+    """What the handler of a caller raises."""
+
+
+@contextmanager
+def handled(number: int, handler: object) -> Iterator[None]:
+    original = signal.signal(number, handler)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        signal.signal(number, original)
+
+
+def raises(number: int, frame: object) -> None:
+    raise Met
+
+
+@pytest.mark.parametrize("number", ENDING, ids=lambda number: number.name)
+@linux
+def test_a_signal_waits_until_the_block_ends_whichever_thread_it_meets(number: signal.Signals) -> None:
+    done = []
+
+    def work() -> None:
+        with defer_signals():
+            thread = threading.Thread(target=lambda: signal.pthread_kill(threading.get_ident(), number))
+            thread.start()
+            thread.join()
+            os.kill(os.getpid(), number)
+            done.append(number)
+
+    with handled(number, raises):
+        with pytest.raises(Met):
+            work()
+        assert done == [number]
+        assert signal.getsignal(number) is raises
+
+
+@linux
+def test_ignored_signals_stay_ignored() -> None:
+    with handled(signal.SIGHUP, signal.SIG_IGN), defer_signals():
+        os.kill(os.getpid(), signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+
+
+@linux
+def test_a_repeated_late_signal_has_its_usual_effect() -> None:
+    script = """
+import os, signal
+from gradedeval.kernel.trec import atomic_write
+atomic_write.GRACE = 0
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+with atomic_write.defer_signals():
+    for _ in range(2):
+        os.kill(os.getpid(), signal.SIGTERM)
+    print("never", flush=True)
+"""
+    done = subprocess.run([sys.executable, "-c", script], env=environment(), capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGTERM, b"", b"")
+
+
+@linux
+def test_signals_are_not_deferred_in_another_thread() -> None:
+    handlers = []
+
+    def work() -> None:
+        with defer_signals():
+            handlers.append(signal.getsignal(signal.SIGTERM))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert handlers == [signal.getsignal(signal.SIGTERM)]

@@ -138,10 +138,7 @@ def test_no_field_of_a_separated_line_moves_into_another_column(line: str, tmp_p
         docno: (topic, fields_read.scores[0])
         for topic, fields_read in run.topics.items()
         for docno in fields_read.docnos
-    } in (
-        {b"d1": (b"1", 2.0)},
-        {b"d 1": (b"1", 2.0)},
-    )
+    } in ({b"d1": (b"1", 2.0)}, {b"d 1": (b"1", 2.0)})
 
 
 # Recognition ------------------------------------------------------------------------------------------------------

@@ -49,11 +49,7 @@ def other() -> Iterator[Web]:
 
 # Protocols
 
-CHAINS = [
-    "simplecache::memory://x.run",
-    "reference://a0::http://host/ref.json",
-    "file:///a::b.run",
-]
+CHAINS = ["simplecache::memory://x.run", "reference://a0::http://host/ref.json", "file:///a::b.run"]
 REFUSED = [
     "reference://x.run",
     "HTTPS://me:secret@host/x.run?sig=secret",

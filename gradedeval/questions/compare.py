@@ -579,7 +579,7 @@ def compare(
     """Compare runs pair by pair, by each measure, on the topics that all runs are scored on.
 
     runs            as for `gradedeval.evaluate`; without `qrels` results of `evaluate` or saved scores: one or a list
-    qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`; scores with residuals
+    qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`; scores have residuals
     baseline        the run to compare the others with: the name of a run (None: the first), or saved scores of a run
     all_pairs       compare all pairs instead, each run with the runs before it
     test            randomization, bootstrap (studentized), t, wilcoxon, sign, tukey-hsd, anova or bayes

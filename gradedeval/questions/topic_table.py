@@ -122,7 +122,7 @@ def topic_table(
     """Return the scores of runs by topic, as in the appendices of TREC, with the median, best and worst of all runs.
 
     runs            as for `gradedeval.evaluate`; without `qrels` results of `evaluate` or saved scores: one or a list
-    qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`; scores with residuals
+    qrels           as for `evaluate`, like `measures`, `like`, `jobs`, `progress` and `keywords`; scores have residuals
 
     Returns `TopicTable`, with a row for each measure, topic and run: measure, topic, run, score, median, best, worst.
     The best score is the lowest if lower is better. The topic `all` has the means (or totals, or geometric means) of

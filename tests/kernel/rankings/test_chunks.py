@@ -341,16 +341,7 @@ def test_a_table_read_at_once_is_as_if_read_line_by_line(seed: int, tmp_path: Pa
     """Lines that are not plain are read one by one, with the same documents or the same error."""
     dice, path, at_once = random.Random(seed), tmp_path / "table", 0
     odd = [
-        "",
-        "#c\ta",
-        '"c",d',
-        "c d",
-        "c\t",
-        "\td",
-        "c\td\te",
-        "c;d",
-        "a#1\tz",
-        "chunk\tdocument",
+        *("", "#c\ta", '"c",d', "c d", "c\t", "\td", "c\td\te", "c;d", "a#1\tz", "chunk\tdocument"),
         "\ufeffc\td",
         "c, d",
     ]

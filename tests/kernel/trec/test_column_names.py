@@ -20,13 +20,7 @@ KINDS = [(content, name) for content in ("topic", "docno", "score", "grade") for
 @pytest.mark.parametrize(("content", "name"), KINDS)
 def test_runs_qrels_labels_weights_and_clicks_have_the_same_names(content: str, name: str, tmp_path: Path) -> None:
     """A name that qrels had was unknown to slices, topic weights or click logs."""
-    names = {
-        "topic": "topic",
-        "docno": "docno",
-        "score": "score",
-        "grade": "grade",
-        content: name.replace("_", "-").title(),
-    }
+    names = {one: one for one in ("topic", "docno", "score", "grade")} | {content: name.replace("_", "-").title()}
     both = f"{names['topic']},{names['docno']}"
     files = {
         "run.csv": f"{both},{names['score']}\n1,a,2.5\n1,b,1.5\n2,a,1\n",
